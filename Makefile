@@ -1,0 +1,77 @@
+# Two commands do everything on a machine with Python 3.11 or later, make and a C compiler:
+#
+#   make demo    makes the environment in .venv and runs the main job
+#   make test    makes the environment and runs lint, types, layers and tests
+#
+# Both can be run again at any time; what is already done is not done twice.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# pyeda has no wheels, and gcc 14 and later refuse its C source without this.
+PYEDA_FLAGS := -Wno-error=incompatible-pointer-types
+
+.PHONY: demo test lint types layers unit slow bench-dynamics clean help
+
+help:
+	@sed -n 's/^# \{0,1\}//p' Makefile | sed '/^$$/q;p' | uniq
+
+demo: $(VENV)/demo.ready
+	@echo "== The plan of the 1988 paper's 2R arm at 8 bits (its Fig. 1)"
+	@$(BIN)/boolcomp plan machado-2r --bits 8
+	@echo "== Its truth tables, as PLA files"
+	@$(BIN)/boolcomp tables machado-2r --bits 8 -o out/machado-2r-8
+
+test: lint types layers unit slow
+	@echo "make test: lint, types, layers and tests passed"
+
+lint: $(VENV)/test.ready
+	@echo "== lint (ruff)"
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+types: $(VENV)/test.ready
+	@echo "== types (mypy --strict)"
+	@$(BIN)/mypy
+
+layers: $(VENV)/test.ready
+	@echo "== layers (import-linter)"
+	@$(BIN)/lint-imports
+
+unit: $(VENV)/test.ready
+	@echo "== unit tests"
+	@$(BIN)/pytest -q -m "not slow" --cov --cov-report=term
+
+slow: $(VENV)/test.ready
+	@echo "== slow tests"
+	@$(BIN)/pytest -q -m slow
+
+bench-dynamics: $(VENV)/test.ready
+	@$(BIN)/python benchmarks/dynamics.py
+
+$(VENV)/bin/python:
+	@command -v $(PYTHON) >/dev/null || \
+	  { echo "make: $(PYTHON) is missing: install Python 3.11 or later, or say PYTHON=…"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "make: $(PYTHON) is older than 3.11: install a later Python, or say PYTHON=…"; exit 1; }
+	@echo "== making the environment in $(VENV)"
+	@$(PYTHON) -m venv $(VENV) || \
+	  { rm -rf $(VENV); echo "make: the venv module is missing (Debian: python3-venv)"; exit 1; }
+
+$(VENV)/demo.ready: pyproject.toml $(VENV)/bin/python
+	@echo "== installing boolcomp"
+	@$(BIN)/pip install -q --disable-pip-version-check -e .
+	@command -v cc >/dev/null || command -v gcc >/dev/null || \
+	  { echo "make: a C compiler (cc or gcc) is missing: the Espresso minimiser needs one"; exit 1; }
+	@echo "== installing the Espresso minimiser (pyeda, built from source)"
+	@CFLAGS="$(PYEDA_FLAGS)" $(BIN)/pip install -q --disable-pip-version-check -e '.[espresso]' || \
+	  echo "make: pyeda could not be built; everything but --minimizer espresso works without it"
+	@touch $@
+
+$(VENV)/test.ready: $(VENV)/demo.ready
+	@echo "== installing what tests and lint need"
+	@$(BIN)/pip install -q --disable-pip-version-check -e '.[test,dev]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage dist

@@ -1,0 +1,62 @@
+"""Numbers, angles and tables as text: one way to write each, so that output is stable."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_ANGLE = re.compile(r"([+-]?)(?:(\d+(?:\.\d+)?)\s*\*\s*)?pi(?:\s*/\s*(\d+(?:\.\d+)?))?")
+_FRACTIONS = [
+    (k, n) for n in (1, 2, 3, 4, 6, 8) for k in range(1, 2 * n + 1) if math.gcd(k, n) == 1
+]
+
+
+def number(value: float) -> str:
+    """Write a number with the fewest digits that read back as the same float."""
+    text = repr(float(value))
+    return text.removesuffix(".0")
+
+
+def short(value: float, digits: int = 6) -> str:
+    """Write a number for people: at most `digits` significant ones, no trailing zeros."""
+    return f"{value:.{digits}g}"
+
+
+def parse_number(text: str) -> float | None:
+    """Read `"pi/2"`, `"-2*pi/3"` or a plain number; None where the text is neither."""
+    match = _ANGLE.fullmatch(text.strip())
+    if match is None:
+        try:
+            return float(text)
+        except ValueError:
+            return None
+    sign, factor, divisor = match.groups()
+    value = math.pi * float(factor or 1) / float(divisor or 1) if divisor != "0" else math.nan
+    return -value if sign == "-" else value
+
+
+def angle(value: float) -> str:
+    """Write a simple fraction of pi as such (`-pi/2`, `2*pi/3`), anything else as a number."""
+    for numerator, divisor in _FRACTIONS:
+        if abs(value) == math.pi * numerator / divisor:
+            factor = "" if numerator == 1 else f"{numerator}*"
+            below = "" if divisor == 1 else f"/{divisor}"
+            return f"{'-' if value < 0 else ''}{factor}pi{below}"
+    return number(value)
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> str:
+    """Align rows under a header: columns named in `left` to the left, the others to the right."""
+    widths = [max(len(row[k]) for row in (header, *rows)) for k in range(len(header))]
+    lines = []
+    for row in (header, ["-" * width for width in widths], *rows):
+        cells = [
+            cell.ljust(width) if k in left else cell.rjust(width)
+            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)

@@ -1,0 +1,58 @@
+"""Numbers, angles and tables as text."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from boolcomp.text import angle, number, parse_number, short, table
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_a_number_reads_back_as_the_same_float(value: float) -> None:
+    assert parse_number(number(value)) == value
+    assert parse_number(angle(value)) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("pi", math.pi),
+        ("-pi/2", -math.pi / 2),
+        ("2*pi/3", 2 * math.pi / 3),
+        ("+1.5*pi", 1.5 * math.pi),
+        ("0.25", 0.25),
+        ("-1e-3", -1e-3),
+    ],
+)
+def test_angles_may_be_written_with_pi(text: str, value: float) -> None:
+    assert parse_number(text) == value
+
+
+@pytest.mark.parametrize("text", ["", "tau", "pi/0", "pi pi", "1/2", "*pi", "pi*2"])
+def test_what_is_no_number_is_none_or_not_a_number(text: str) -> None:
+    value = parse_number(text)
+    assert value is None or math.isnan(value)
+
+
+def test_multiples_of_pi_are_written_as_such() -> None:
+    assert [angle(k * math.pi / 6) for k in (0, 1, -3, 4, 12)] == [
+        "0",
+        "pi/6",
+        "-pi/2",
+        "2*pi/3",
+        "2*pi",
+    ]
+
+
+def test_short_numbers_lose_trailing_zeros() -> None:
+    assert (short(12.5), short(1 / 3), short(200.0)) == ("12.5", "0.333333", "200")
+
+
+def test_a_table_aligns_words_left_and_numbers_right() -> None:
+    assert table(["term", "bits"], [["T11", "8"], ["T2", "10"]]) == (
+        "term  bits\n----  ----\nT11      8\nT2      10"
+    )
