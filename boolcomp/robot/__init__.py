@@ -1,0 +1,7 @@
+"""Robot files: read, checked, and held as immutable values."""
+
+from boolcomp.robot.library import load_robot, robot_names
+from boolcomp.robot.model import Interval, Link, Robot
+from boolcomp.robot.schema import parse_robot
+
+__all__ = ["Interval", "Link", "Robot", "load_robot", "parse_robot", "robot_names"]

@@ -1,0 +1,44 @@
+"""Where robots are found: the files that ship with boolcomp, and any path."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from boolcomp.errors import UsageError, listing, suggestion
+from boolcomp.files import read_text
+from boolcomp.robot.schema import parse_robot
+
+if TYPE_CHECKING:
+    from boolcomp.robot.model import Robot
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def shipped(folder: str) -> Path:
+    """Return a folder of shipped data: inside an installed wheel, or beside the package."""
+    inside = _PACKAGE / "shipped" / folder
+    return inside if inside.is_dir() else _PACKAGE.parent / folder
+
+
+def robot_names() -> tuple[str, ...]:
+    """Return the names of the robots that ship, sorted."""
+    return tuple(sorted(path.stem for path in shipped("robots").glob("*.toml")))
+
+
+def load_robot(name_or_path: str | Path) -> Robot:
+    """Load a robot by shipped name, or from a path (anything with a separator or `.toml`)."""
+    text = str(name_or_path)
+    if not text.endswith(".toml") and "/" not in text and "\\" not in text:
+        if text not in robot_names():
+            raise UsageError(
+                f"no robot named {text!r}{suggestion(text, robot_names())}: "
+                f"robots are {listing(robot_names())}, or a path ending in .toml"
+            )
+        path = shipped("robots") / f"{text}.toml"
+        return parse_robot(read_text(path), f"robots/{path.name}")
+    path = Path(text)
+    if not path.exists():
+        near = suggestion(path.stem, robot_names())
+        raise UsageError(f"{text}: no such robot file{near}")
+    return parse_robot(read_text(path), text)

@@ -1,0 +1,153 @@
+"""The robot as a value: a serial chain of links in standard Denavit-Hartenberg form, SI units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from boolcomp.text import angle, number
+
+JointType = Literal["revolute", "prismatic"]
+Triple = tuple[float, float, float]
+Inertia = tuple[float, float, float, float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A closed interval `low .. high` of a joint variable."""
+
+    low: float
+    high: float
+
+    @property
+    def centre(self) -> float:
+        """The middle of the interval."""
+        return (self.low + self.high) / 2
+
+    @property
+    def magnitude(self) -> float:
+        """The largest absolute value in the interval."""
+        return max(abs(self.low), abs(self.high))
+
+    def __str__(self) -> str:
+        return f"{angle(self.low)} .. {angle(self.high)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One joint and the link it moves, seen from the link's own frame (standard DH).
+
+    The frame of link i is that of link i-1 turned by theta about z, shifted by d along z and a
+    along the new x, and turned by alpha about the new x. A revolute joint adds q to theta, a
+    prismatic one adds it to d. Centre of mass and inertia (xx, yy, zz, xy, yz, xz, about the
+    centre of mass) are in the link's frame. Rotor inertia and friction are those at the motor
+    shaft: they reach the joint through the gear ratio.
+    """
+
+    type: JointType
+    a: float
+    alpha: float
+    d: float
+    theta: float
+    mass: float
+    center_of_mass: Triple
+    inertia: Inertia
+    rotor_inertia: float
+    gear_ratio: float
+    viscous_friction: float
+    coulomb_friction: tuple[float, float]
+    position: Interval
+    velocity: Interval
+    acceleration: Interval
+    torque: Interval
+    doubt: str = ""
+
+    @property
+    def revolute(self) -> bool:
+        """Whether the joint turns (otherwise it slides)."""
+        return self.type == "revolute"
+
+    @property
+    def joint_inertia(self) -> float:
+        """Rotor inertia as felt at the joint, Jm·G²: kg·m², or kg for a prismatic joint."""
+        return self.rotor_inertia * self.gear_ratio**2
+
+    def __str__(self) -> str:
+        return "\n".join(_link_lines(self))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Robot:
+    """A serial arm on a fixed base; `gravity` is the acceleration of free fall in the base frame.
+
+    Its text (`str(robot)`) is a robot file: reading it gives an equal robot.
+    """
+
+    name: str
+    title: str
+    source: str
+    doubt: str
+    gravity: Triple
+    links: tuple[Link, ...]
+
+    @property
+    def joints(self) -> int:
+        """The number of joints."""
+        return len(self.links)
+
+    @property
+    def mass(self) -> float:
+        """The total mass of the links in kg."""
+        return sum(link.mass for link in self.links)
+
+    def __str__(self) -> str:
+        head = [f"name = {_quoted(self.name)}"]
+        for key, value in (("title", self.title), ("source", self.source), ("doubt", self.doubt)):
+            if value:
+                head.append(f"{key} = {_quoted(value)}")
+        head.append(f"gravity = {_list(self.gravity)}")
+        return "\n\n".join(["\n".join(head), *(str(link) for link in self.links)]) + "\n"
+
+    __repr__ = __str__
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
+
+
+def _list(values: tuple[float, ...]) -> str:
+    return f"[{', '.join(number(value) for value in values)}]"
+
+
+def _angle(value: float) -> str:
+    text = angle(value)
+    return _quoted(text) if "pi" in text else text
+
+
+def _interval(interval: Interval) -> str:
+    return f"[{_angle(interval.low)}, {_angle(interval.high)}]"
+
+
+def _link_lines(link: Link) -> list[str]:
+    inertia = link.inertia if any(link.inertia[3:]) else link.inertia[:3]
+    lines = [
+        "[[joint]]",
+        f'type = "{link.type}"',
+        f"a = {number(link.a)}",
+        f"alpha = {_angle(link.alpha)}",
+        f"d = {number(link.d)}",
+        f"theta = {_angle(link.theta)}",
+        f"mass = {number(link.mass)}" if link.mass else "massless = true",
+        f"center_of_mass = {_list(link.center_of_mass)}",
+        f"inertia = {_list(inertia)}",
+        f"rotor_inertia = {number(link.rotor_inertia)}",
+        f"gear_ratio = {number(link.gear_ratio)}",
+        f"viscous_friction = {number(link.viscous_friction)}",
+        f"coulomb_friction = {_list(link.coulomb_friction)}",
+        f"position_range = {_interval(link.position)}",
+        f"velocity_range = {_interval(link.velocity)}",
+        f"acceleration_range = {_interval(link.acceleration)}",
+        f"torque_range = {_interval(link.torque)}",
+    ]
+    return [*lines, f"doubt = {_quoted(link.doubt)}"] if link.doubt else lines

@@ -1,0 +1,155 @@
+"""Robot files: what they hold, and the sentence that every mistake gets."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from samples import random_robot
+
+from boolcomp.errors import BoolcompError, DataError, DataWarning, UsageError
+from boolcomp.robot import Interval, load_robot, parse_robot, robot_names
+
+GOOD = """\
+name = "one"
+gravity = [0, 0, -9.81]
+
+[[joint]]
+type = "revolute"
+a = 0.5
+alpha = "pi/2"
+d = 0
+mass = 2
+center_of_mass = [-0.25, 0, 0]
+inertia = [0, 0.04, 0.04]
+position_range = ["-pi", "pi"]
+velocity_range = [-1, 1]
+acceleration_range = [-1, 1]
+torque_range = [-8, 8]
+"""
+
+
+def test_a_good_file_gives_its_values() -> None:
+    link = parse_robot(GOOD).links[0]
+    assert (link.type, link.a, link.alpha, link.mass) == ("revolute", 0.5, math.pi / 2, 2.0)
+    assert link.position == Interval(-math.pi, math.pi)
+    assert (link.theta, link.gear_ratio, link.joint_inertia) == (0.0, 1.0, 0.0)
+
+
+def test_the_seven_robots_ship() -> None:
+    assert set(robot_names()) == {
+        "elbow-3r",
+        "machado-2r",
+        "planar-3r",
+        "puma560",
+        "puma560-5",
+        "stanford",
+        "stanford-scaled",
+    }
+
+
+@pytest.mark.parametrize("name", robot_names())
+def test_shipped_robots_load_without_warning_and_print_as_files(name: str) -> None:
+    robot = load_robot(name)
+    assert robot.name == name
+    assert parse_robot(str(robot)) == robot
+
+
+@given(st.integers(0, 10_000))
+def test_any_robot_survives_its_text(seed: int) -> None:
+    robot = random_robot(seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        assert parse_robot(str(robot)) == robot
+
+
+def test_a_right_angle_printed_to_five_digits_is_a_right_angle() -> None:
+    assert parse_robot(GOOD.replace('"pi/2"', "1.5708")).links[0].alpha == math.pi / 2
+    assert parse_robot(GOOD.replace('"pi/2"', "1.571")).links[0].alpha == 1.571
+
+
+def test_rotor_inertia_reaches_the_joint_through_the_gear_squared() -> None:
+    text = GOOD + "rotor_inertia = 0.002\ngear_ratio = -50\n"
+    assert parse_robot(text).links[0].joint_inertia == 5.0
+
+
+MISTAKES = [
+    ("a = 0.5", "a == 0.5", r"r.toml: not a TOML file: .*\(at line 6, column 4\)"),
+    ("a = 0.5", "a = 0.5\na = 1", r"not a TOML file: .*line 7"),
+    ("mass = 2", "mas = 2", r"r.toml:9: joint\[1\].mas: unknown key \(did you mean 'mass'"),
+    ("mass = 2\n", "", r"joint\[1\].mass: missing \(massless = true"),
+    ("mass = 2", "mass = 0", r"r.toml:9: joint\[1\].mass: must be positive, not 0"),
+    ("mass = 2", "mass = -2", r"joint\[1\].mass: must be positive, not -2"),
+    ("mass = 2", "mass = nan", r"joint\[1\].mass: must be finite"),
+    ("mass = 2", "mass = true", r"joint\[1\].mass: must be a number .* not True"),
+    ("mass = 2", 'mass = "two"', r"joint\[1\].mass: must be a number .* not 'two'"),
+    ("mass = 2", "mass = 2\nmassless = true", r"joint\[1\].mass: given for a link that is"),
+    ("mass = 2", "massless = 1", r"joint\[1\].massless: must be true or false, not 1"),
+    ("a = 0.5\n", "", r"r.toml:4: joint\[1\].a: missing"),
+    ("[-1, 1]", "[1, -1]", r"r.toml:13: joint\[1\].velocity_range: must rise, not go from 1 to -1"),
+    ("[-1, 1]", "[1, 1]", r"velocity_range: must rise, not go from 1 to 1"),
+    ("[-1, 1]", "[1]", r"velocity_range: must be a list of 2 numbers, not \[1\]"),
+    ("[-8, 8]", "[-4, 8]", r"torque_range: must be symmetric about zero .*give \[-8, 8\]"),
+    ("[0, 0.04, 0.04]", "[0, -0.04, 0.04]", r"inertia: not positive semidefinite"),
+    ("[0, 0.04, 0.04]", "[0, 0.04]", r"inertia: must be a list of 3 or 6 numbers"),
+    ("[0, 0.04, 0.04]", "[1, 1, 1, 2, 0, 0]", r"inertia: not positive semidefinite"),
+    ('"revolute"', '"revolut"', r"joint\[1\].type: unknown joint type 'revolut' \(did you mean"),
+    ('"revolute"', '"screw"', r"unknown joint type 'screw' \(allowed: revolute, prismatic\)"),
+    ('name = "one"\n', "", r"r.toml: name: missing"),
+    ('name = "one"', 'name = "a b"', r"r.toml:1: name: 'a b' may hold letters, digits"),
+    ('name = "one"', "name = 1", r"name: must be text, not 1"),
+    ("gravity = [0, 0, -9.81]", "gravity = 9.81", r"r.toml:2: gravity: must be a list of 3"),
+    ("gravity", "gravitas", r"r.toml:2: gravitas: unknown key \(did you mean 'gravity'"),
+    ("[[joint]]", "[[joints]]", r"joints: unknown key \(did you mean 'joint'"),
+    ("d = 0\n", "d = 0\nrotor_inertia = -1\n", r"rotor_inertia: must not be negative, not -1"),
+    ("d = 0\n", "d = 0\ncoulomb_friction = [1]\n", r"coulomb_friction: must be one number, or two"),
+    ("d = 0\n", "d = 0\ncoulomb_friction = -1\n", r"coulomb_friction: must not be negative"),
+]
+
+
+@pytest.mark.parametrize(("good", "bad", "message"), MISTAKES)
+def test_every_mistake_gets_a_sentence_with_its_place(good: str, bad: str, message: str) -> None:
+    assert good in GOOD
+    with pytest.raises(DataError, match=message):
+        parse_robot(GOOD.replace(good, bad, 1), "r.toml")
+
+
+def test_a_robot_needs_a_joint() -> None:
+    with pytest.raises(DataError, match=r"at least one \[\[joint\]\]"):
+        parse_robot('name = "none"\ngravity = [0, 0, 0]\n')
+
+
+def test_an_inertia_that_no_body_has_is_a_warning_unless_its_doubt_is_stated() -> None:
+    flat = GOOD.replace("[0, 0.04, 0.04]", "[0, 0.04, 0]")
+    with pytest.warns(DataWarning, match=r"r.toml:11: joint\[1\].inertia: no body has"):
+        parse_robot(flat, "r.toml")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        parse_robot(flat + 'doubt = "as published"\n')
+
+
+@given(st.binary(max_size=300))
+def test_junk_is_refused_with_a_sentence(junk: bytes) -> None:
+    with pytest.raises(BoolcompError):
+        parse_robot(junk.decode("utf-8", errors="replace"))
+
+
+def test_an_unknown_name_is_told_the_nearest() -> None:
+    with pytest.raises(UsageError, match=r"no robot named 'puma-560' \(did you mean 'puma560'"):
+        load_robot("puma-560")
+
+
+def test_a_missing_path_is_wrong_usage() -> None:
+    with pytest.raises(UsageError, match=r"nowhere/machado.toml: no such robot file \(did you"):
+        load_robot(Path("nowhere/machado.toml"))
+
+
+def test_a_robot_loads_from_a_path(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(GOOD)
+    assert load_robot(path).name == "one"
+    assert load_robot(str(path)) == load_robot(path)
