@@ -1,0 +1,59 @@
+"""The recurrence against Pinocchio, a program nobody here wrote."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from pinocchio_model import after_joint, pinocchio_model
+from samples import random_robot, random_states
+
+from boolcomp.dynamics import gravity_torques, inertia_matrix, inverse_dynamics
+from boolcomp.robot import load_robot, robot_names
+
+if TYPE_CHECKING:
+    from boolcomp.robot import Robot
+
+
+def compare(robot: Robot, seed: int) -> None:
+    model = pinocchio_model(robot)
+    data = model.createData()
+    q, qd, qdd = random_states(robot, 5, seed)
+    wrench = np.random.default_rng(seed).uniform(-5, 5, 6)
+    ours = inverse_dynamics(robot, q, qd, qdd)
+    pushed = inverse_dynamics(robot, q, qd, qdd, wrench=wrench)
+    inertia, gravity = inertia_matrix(robot, q), gravity_torques(robot, q)
+    forces = pin.StdVec_Force()
+    for _ in range(model.njoints - 1):
+        forces.append(pin.Force.Zero())
+    # What the tip exerts on its surroundings comes back on it with the other sign.
+    forces.append(after_joint(robot.links[-1]).act(pin.Force(-wrench)))
+    for k in range(len(q)):
+        theirs = pin.rnea(model, data, q[k], qd[k], qdd[k])
+        scale = 1 + np.abs(theirs).max()
+        assert np.allclose(ours[k], theirs, rtol=0, atol=1e-10 * scale)
+        with_force = pin.rnea(model, data, q[k], qd[k], qdd[k], forces)
+        assert np.allclose(pushed[k], with_force, rtol=0, atol=1e-10 * scale)
+        upper = np.triu(pin.crba(model, data, q[k]))
+        scale = 1 + np.abs(upper).max()
+        assert np.allclose(np.triu(inertia[k]), upper, rtol=0, atol=1e-10 * scale)
+        weight = pin.computeGeneralizedGravity(model, data, q[k])
+        assert np.allclose(gravity[k], weight, rtol=0, atol=1e-10 * (1 + np.abs(weight).max()))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_robots_agree_to_ten_digits(seed: int) -> None:
+    compare(random_robot(seed), seed)
+
+
+@pytest.mark.parametrize("name", robot_names())
+def test_shipped_robots_agree_to_ten_digits(name: str) -> None:
+    compare(load_robot(name), 7)
+
+
+def test_the_sixty_random_robots_have_one_to_seven_joints_and_sliding_ones() -> None:
+    robots = [random_robot(seed) for seed in range(60)]
+    assert {robot.joints for robot in robots} == set(range(1, 8))
+    assert sum(any(not link.revolute for link in robot.links) for robot in robots) >= 20

@@ -1,0 +1,38 @@
+"""A robot of ours as a Pinocchio model: the oracle of the tests, the rival of the benchmark."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pinocchio as pin
+
+if TYPE_CHECKING:
+    from boolcomp.robot import Link, Robot
+
+
+def pinocchio_model(robot: Robot) -> Any:
+    """Build the arm in Pinocchio: each DH link hangs on a joint about (along) the axis z."""
+    model = pin.Model()
+    model.gravity.linear = np.array(robot.gravity)
+    parent, placement = 0, pin.SE3.Identity()
+    for k, link in enumerate(robot.links):
+        joint = pin.JointModelRZ() if link.revolute else pin.JointModelPZ()
+        turned = placement * pin.SE3(pin.rpy.rpyToMatrix(0, 0, link.theta), np.zeros(3))
+        parent = model.addJoint(parent, joint, turned, f"joint{k}")
+        placement = after_joint(link)
+        body = pin.Inertia(link.mass, np.array(link.center_of_mass), _tensor(link))
+        model.appendBodyToJoint(parent, body, placement)
+    model.armature = np.array([link.joint_inertia for link in robot.links])
+    return model
+
+
+def after_joint(link: Link) -> Any:
+    """Return the placement of the link's frame in the frame that its joint moves."""
+    twist = pin.rpy.rpyToMatrix(link.alpha, 0, 0)
+    return pin.SE3(twist, np.array([link.a, 0, link.d]))
+
+
+def _tensor(link: Link) -> np.ndarray:
+    xx, yy, zz, xy, yz, xz = link.inertia
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
