@@ -1,0 +1,154 @@
+"""A term: a function of position times a factor of speed or acceleration, part of one torque."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from boolcomp.errors import UsageError
+from boolcomp.terms.waves import Exponents, Monomial, Wave, collect, signed_sum, wave_order
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from boolcomp.terms.variables import Variable
+
+SAME = 1e-9  # two coefficients this close, relative to the largest, are the same
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """`coefficient(q) · factor`: (15.75 + 10 cos q2) qdd1, in N·m (N where the joint slides).
+
+    `positions` are the position variables of the coefficient, `factor` the speeds or the
+    acceleration it is multiplied with (a speed twice for its square; empty for gravity).
+    """
+
+    name: str
+    joint: int
+    coefficient: tuple[Wave | Monomial, ...]
+    positions: tuple[Variable, ...]
+    factor: tuple[Variable, ...]
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """Every variable once: positions, then speeds, then acceleration."""
+        return (*self.positions, *dict.fromkeys(self.factor))
+
+    def evaluate(self, values: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
+        """Return the term at values given by variable name; the arrays broadcast."""
+        total = sum((part.evaluate(values) for part in self.coefficient), np.asarray(0.0))
+        for variable in self.factor:
+            total = total * values[variable.name]
+        return np.asarray(total)
+
+    def waves(self) -> tuple[Wave, ...]:
+        """Return the coefficient as waves."""
+        return tuple(wave for part in self.coefficient for wave in part.waves())
+
+    def named(self, name: str) -> Term:
+        """Return the same term under another name."""
+        return replace(self, name=name)
+
+    def part(self, waves: Iterable[Wave]) -> Term:
+        """Return the term with only these waves, and only the variables they need."""
+        kept = tuple(sorted(waves, key=wave_order))
+        joints = frozenset[int]().union(*(wave.joints for wave in kept))
+        positions = tuple(v for v in self.positions if v.joint in joints)
+        return replace(self, coefficient=kept, positions=positions)
+
+    @property
+    def factor_text(self) -> str:
+        """The factor as text: `qdd1`, `qd1 qd2`, `qd2^2`, or nothing for gravity."""
+        names = [variable.name for variable in self.factor]
+        if len(names) == 2 and names[0] == names[1]:
+            return f"{names[0]}^2"
+        return " ".join(names)
+
+    def __str__(self) -> str:
+        return self._text([text for part in self.coefficient for text in part.addends()])
+
+    def phase_text(self) -> str:
+        """Write each wave as one cosine with a phase."""
+        return self._text([wave.phase_text() for wave in self.waves()])
+
+    def _text(self, addends: Sequence[str]) -> str:
+        total = signed_sum(addends)
+        if not self.factor:
+            return total
+        return f"{total if len(addends) == 1 else f'({total})'} {self.factor_text}"
+
+    def parity(self, variable: Variable) -> int:
+        """Return 1 where the term is even in the variable, -1 where odd, 0 where neither."""
+        return self.reflection(variable, 0.0)
+
+    def reflections(self, variable: Variable) -> tuple[tuple[float, int], ...]:
+        """Return every (point, sign) with f(2·point - x) = sign·f(x).
+
+        Angles are tried at multiples of pi/4 up to 3 pi/4 (each stands for itself plus pi), other
+        variables at zero and at the centre of their range.
+        """
+        points = [0.0, variable.range.centre]
+        if variable.turns:
+            points = [k * math.pi / 4 for k in range(4)]
+        found = ((point, self.reflection(variable, point)) for point in dict.fromkeys(points))
+        return tuple((point, sign) for point, sign in found if sign)
+
+    def reflection(self, variable: Variable, point: float) -> int:
+        """Return s = ±1 where f(2·point - x) = s·f(x) for all x, otherwise 0."""
+        if variable in self.factor:
+            return 0 if point else (-1) ** self.factor.count(variable)
+        here = {(w.multiples, w.powers): complex(w.cosine, -w.sine) for w in self.waves()}
+        mirrored = collect(_mirrored(self.waves(), variable, point))
+        there = {(w.multiples, w.powers): complex(w.cosine, -w.sine) for w in mirrored}
+        slack = SAME * max((abs(c) for c in here.values()), default=0.0)
+        for sign in (1, -1):
+            keys = here.keys() | there.keys()
+            if all(abs(there.get(k, 0) - sign * here.get(k, 0)) <= slack for k in keys):
+                return sign
+        return 0
+
+
+def _mirrored(
+    waves: Iterable[Wave], variable: Variable, point: float
+) -> Iterator[tuple[Exponents, Exponents, complex]]:
+    """Yield the waves with the variable x replaced by 2·point - x, as complex parts."""
+    joint = variable.joint
+    for wave in waves:
+        coefficient = complex(wave.cosine, -wave.sine)
+        k = dict(wave.multiples).get(joint, 0)
+        turned = coefficient * np.exp(2j * k * point)
+        multiples = tuple((j, -m if j == joint else m) for j, m in wave.multiples)
+        power = dict(wave.powers).get(joint, 0)
+        others = tuple(entry for entry in wave.powers if entry[0] != joint)
+        for low in range(power + 1):  # (2p - x)^n by the binomial theorem
+            weight = math.comb(power, low) * (2 * point) ** (power - low) * (-1) ** low
+            if weight:
+                powers = tuple(sorted((*others, (joint, low)))) if low else others
+                yield multiples, powers, turned * weight
+
+
+def samples_by_name(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> dict[str, NDArray[np.float64]]:
+    """Return columns by variable name from (n, joints) arrays."""
+    arrays = [np.asarray(x, dtype=np.float64) for x in (q, qd, qdd)]
+    if any(a.ndim != 2 or a.shape != arrays[0].shape for a in arrays):
+        shapes = ", ".join(str(a.shape) for a in arrays)
+        raise UsageError(f"q, qd and qdd must all have shape (samples, joints), not {shapes}")
+    return {
+        f"{kind}{joint}": column
+        for kind, array in zip(("q", "qd", "qdd"), arrays, strict=True)
+        for joint, column in enumerate(array.T, 1)
+    }
+
+
+def evaluate_terms(
+    terms: Iterable[Term], values: Mapping[str, NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    """Return the sum of terms at values given by variable name."""
+    shape = np.broadcast_shapes(*(v.shape for v in values.values()))
+    return sum((term.evaluate(values) for term in terms), np.zeros(shape))

@@ -1,0 +1,46 @@
+"""The variables of a torque: position, speed and acceleration of each joint, with their ranges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+
+if TYPE_CHECKING:
+    from boolcomp.robot import Interval, Robot
+
+Kind = Literal["q", "qd", "qdd"]
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """One word variable, such as q2 over -pi .. pi; `turns` where it is an angle."""
+
+    kind: Kind
+    joint: int
+    range: Interval
+    turns: bool = False
+
+    @property
+    def name(self) -> str:
+        """`q1`, `qd1`, `qdd1`: joints count from one."""
+        return f"{self.kind}{self.joint}"
+
+    def __str__(self) -> str:
+        return f"{self.name} in {self.range}"
+
+
+def position(robot: Robot, joint: int) -> Variable:
+    """Return q of a joint (counted from one)."""
+    link = robot.links[joint - 1]
+    return Variable("q", joint, link.position, link.revolute)
+
+
+def speed(robot: Robot, joint: int) -> Variable:
+    """Return q̇ of a joint."""
+    return Variable("qd", joint, robot.links[joint - 1].velocity)
+
+
+def acceleration(robot: Robot, joint: int) -> Variable:
+    """Return q̈ of a joint."""
+    return Variable("qdd", joint, robot.links[joint - 1].acceleration)

@@ -1,0 +1,105 @@
+"""The height of a term: attained, and proved where it is said to be."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from samples import TURN, random_robot
+
+from boolcomp.dynamics import inverse_dynamics
+from boolcomp.robot import Interval, load_robot, robot_names
+from boolcomp.terms import Term, Variable, Wave, amplitude, split_torques, torque_amplitude
+from boolcomp.terms.extrema import largest
+
+PAPER = {
+    "T11": 25.75,
+    "T12": 9.0,
+    "T13": 5.0,
+    "T14": 10.0,
+    "T15": 115.15,
+    "T21": 9.0,
+    "T22": 9.0,
+    "T23": 5.0,
+    "T24": 49.0,
+}
+
+
+def test_the_papers_amplitudes() -> None:
+    found = {
+        term.name: amplitude(term).value
+        for terms in split_torques(load_robot("machado-2r")).joints
+        for term in terms
+    }
+    assert found == pytest.approx(PAPER, abs=1e-9)
+
+
+def grid_height(term: Term, count: int) -> float:
+    axes = [np.linspace(v.range.low, v.range.high, count) for v in term.variables]
+    mesh = np.meshgrid(*axes, indexing="ij") if axes else []
+    values = {v.name: m.ravel() for v, m in zip(term.variables, mesh, strict=True)}
+    return float(np.abs(term.evaluate(values)).max())
+
+
+@given(st.integers(0, 10_000))
+def test_no_grid_point_exceeds_the_amplitude(seed: int) -> None:
+    robot = random_robot(seed, joints=1 + seed % 3)
+    for term in itertools.chain(*split_torques(robot).joints):
+        found = amplitude(term)
+        count = {0: 2, 1: 201, 2: 61, 3: 21}.get(len(term.variables), 9)
+        seen = grid_height(term, count)
+        assert found.value >= seen * (1 - 1e-9)
+        assert found.bound >= found.value
+        assert found.value <= seen * 1.5 + 1e-9
+
+
+@pytest.mark.parametrize("name", ["machado-2r", "planar-3r", "elbow-3r"])
+def test_three_variables_are_proved_to_ten_digits(name: str) -> None:
+    terms = itertools.chain(*split_torques(load_robot(name)).joints)
+    assert all(amplitude(term).exact for term in terms)
+
+
+def test_an_extremum_inside_the_range_is_found() -> None:
+    """Sin q + sin 2q has its maximum 1.7601725930461 at no multiple of anything."""
+    q = Variable("q", 1, TURN, turns=True)
+    found = largest((Wave(((1, 1),), (), 0.0, 1.0), Wave(((1, 2),), (), 0.0, 1.0)), (q,))
+    assert found.exact
+    assert found.value == pytest.approx(1.7601725930461, abs=1e-10)
+
+
+def test_a_short_range_keeps_a_wave_from_its_crest() -> None:
+    q = Variable("q", 1, Interval(0.5, 1.0), turns=True)
+    assert largest((Wave(((1, 1),), (), 3.0),), (q,)).value == pytest.approx(3 * math.cos(0.5))
+    assert largest((Wave(((1, 2),), (), 0.0, 3.0),), (q,)).value == pytest.approx(3.0)
+
+
+def test_a_sliding_joints_parabola_counts_its_vertex() -> None:
+    q = Variable("q", 1, Interval(0.0, 1.0))
+    bump = (Wave((), ((1, 1),), 4.0), Wave((), ((1, 2),), -4.0))
+    assert largest(bump, (q,)).value == pytest.approx(1.0, abs=1e-9)
+    assert largest(bump, (q,)).exact
+
+
+def test_the_papers_torques_reach_their_true_extremes() -> None:
+    robot = load_robot("machado-2r")
+    assert torque_amplitude(robot, 1) == pytest.approx(152.422, abs=1e-3)
+    assert torque_amplitude(robot, 2) == pytest.approx(69.0711, abs=1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", robot_names())
+def test_a_million_samples_stay_below_the_torque_amplitude(name: str) -> None:
+    robot = load_robot(name)
+    rng = np.random.default_rng(3)
+    state = []
+    for kind in ("position", "velocity", "acceleration"):
+        ranges = [getattr(link, kind) for link in robot.links]
+        low, high = [r.low for r in ranges], [r.high for r in ranges]
+        state.append(rng.uniform(low, high, (1_000_000, robot.joints)))
+    seen = np.abs(inverse_dynamics(robot, *state)).max(axis=0)
+    found = [torque_amplitude(robot, joint) for joint in range(1, robot.joints + 1)]
+    assert (seen <= np.array(found) * (1 + 1e-9)).all()
