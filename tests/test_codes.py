@@ -1,0 +1,100 @@
+"""Words: exhaustively, for every width up to ten bits."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from boolcomp.codes import CODE_KINDS, Code
+from boolcomp.errors import DataError, UsageError
+from boolcomp.robot import Interval
+
+WIDTHS = range(1, 11)
+RANGE = Interval(-3.0, 5.0)
+
+
+@pytest.mark.parametrize("kind", CODE_KINDS)
+@pytest.mark.parametrize("bits", WIDTHS)
+def test_every_word_survives_decoding_and_encoding(kind: str, bits: int) -> None:
+    code = Code(RANGE, bits, kind)  # type: ignore[arg-type]  # parametrised over the literals
+    words = np.arange(1 << bits, dtype=np.uint32)
+    encoded = code.encode(code.decode(words))
+    assert np.array_equal(encoded.words, words)
+    assert encoded.saturated == 0
+
+
+@pytest.mark.parametrize("bits", WIDTHS)
+def test_neighbouring_gray_words_differ_in_one_bit(bits: int) -> None:
+    words = Code(RANGE, bits).word(np.arange(1 << bits))
+    assert all(int(a ^ b).bit_count() == 1 for a, b in itertools.pairwise(words))
+
+
+@pytest.mark.parametrize("bits", WIDTHS)
+def test_mirrored_values_differ_in_the_first_gray_bit_only(bits: int) -> None:
+    code = Code(Interval(-2.0, 2.0), bits)
+    values = code.centre(np.arange(1 << bits))
+    flipped = code.encode(values).words ^ code.encode(-values).words
+    assert (flipped == 1 << (bits - 1)).all()
+
+
+@pytest.mark.parametrize("kind", CODE_KINDS)
+@pytest.mark.parametrize("bits", range(1, 10))
+def test_coarse_words_are_prefixes_of_fine_ones(kind: str, bits: int) -> None:
+    fine = Code(RANGE, 10, kind)  # type: ignore[arg-type]  # parametrised over the literals
+    values = np.linspace(RANGE.low, RANGE.high, 5001)
+    coarse = fine.prefix(bits)
+    assert np.array_equal(
+        coarse.encode(values).words, fine.encode(values).words >> np.uint32(10 - bits)
+    )
+
+
+@given(
+    st.floats(-1e3, 1e3),
+    st.floats(1e-3, 1e3),
+    st.integers(1, 24),
+    st.sampled_from(CODE_KINDS),
+    st.lists(st.floats(0, 1), min_size=1, max_size=30),
+)
+def test_decoding_what_was_encoded_is_within_half_a_step(
+    low: float, width: float, bits: int, kind: str, places: list[float]
+) -> None:
+    code = Code(Interval(low, low + width), bits, kind)  # type: ignore[arg-type]  # as above
+    values = low + width * np.array(places)
+    error = np.abs(code.decode(code.encode(values).words) - values)
+    assert (error <= code.step * (0.5 + 2e-9) + 1e-12 * (abs(low) + width)).all()
+
+
+def test_values_outside_the_range_saturate_and_are_counted() -> None:
+    encoded = Code(Interval(-1.0, 1.0), 4, "natural").encode([-5.0, -1.0, 0.99, 1.0, 1.01, 9.0])
+    assert encoded.words.tolist() == [0, 0, 15, 15, 15, 15]
+    assert encoded.saturated == 3
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_what_is_not_finite_is_an_error_that_names_its_place(bad: float) -> None:
+    with pytest.raises(DataError, match=r"value .* at place 2 is not finite"):
+        Code(RANGE, 8).encode([0.0, 1.0, bad])
+
+
+def test_a_value_on_a_border_goes_up_whatever_its_last_bit() -> None:
+    code = Code(Interval(-1.0, 1.0), 3, "natural")
+    assert code.encode([0.0, -1e-17, 0.25, 0.25 - 1e-16]).words.tolist() == [4, 4, 5, 5]
+
+
+def test_bad_widths_and_kinds_are_refused() -> None:
+    with pytest.raises(UsageError, match=r"a word has 1 to 32 bits, not 0"):
+        Code(RANGE, 0)
+    with pytest.raises(UsageError, match=r"code 'grey' \(did you mean 'gray'\?\)"):
+        Code(RANGE, 8, "grey")  # type: ignore[arg-type]  # that is the mistake
+    with pytest.raises(UsageError, match=r"a prefix of 9 bits does not fit"):
+        Code(RANGE, 8).prefix(9)
+    with pytest.raises(DataError, match=r"word 256 does not fit in 8 bits"):
+        Code(RANGE, 8).decode([256])
+
+
+def test_a_code_reads_as_a_sentence() -> None:
+    assert str(Code(Interval(-np.pi, np.pi), 8)) == "gray 8 bits, -pi .. pi"

@@ -1,0 +1,170 @@
+"""The paper's plan: every number of its Fig. 1, and the rules beyond one robot."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from samples import random_robot
+
+from boolcomp.errors import DataError, UsageError
+from boolcomp.plan import Options, Plan, guard_bits_for, make_plan
+from boolcomp.robot import load_robot
+from boolcomp.terms import amplitude, split_torques
+
+
+def plan(name: str = "machado-2r", **chosen: object) -> Plan:
+    return make_plan(split_torques(load_robot(name)), Options(**chosen))  # type: ignore[arg-type]  # keyword arguments of the dataclass
+
+
+# Fig. 1 as printed: name, expression, range, amplitude, width, input bits, used, unused states.
+FIGURE_1 = [
+    ("T11", "(15.75 + 10 cos q2) qdd1", 50, 25.75, 8, 15, 16876, 15892),
+    ("T12", "(4 + 5 cos q2) qdd2", 12.5, 9, 6, 11, 1475, 573),
+    ("T13", "-5 sin q2 qd2^2", 6.25, 5, 5, 9, 410, 102),
+    ("T14", "-10 sin q2 qd1 qd2", 12.5, 10, 6, 18, 209715, 52429),
+    ("T15", "66.15 cos q1", 100, 66.15, 9, 8, 170, 86),
+    ("T16", "49 cos(q1 + q2)", 50, 49, 8, 16, 64226, 1310),
+    ("T21", "(2 + 2.5 cos q2) qdd1", 6.25, 4.5, 6, 11, 1474, 574),
+    ("T22", "(2 + 2.5 cos q2) qdd1", 6.25, 4.5, 6, 11, 1474, 574),
+    ("T23", "9 qdd2", 12.5, 9, 7, 7, 92, 36),
+    ("T24", "5 sin q2 qd1^2", 6.25, 5, 6, 11, 1638, 410),
+    ("T25", "24.5 cos(q1 + q2)", 25, 24.5, 8, 16, 64226, 1310),
+    ("T26", "24.5 cos(q1 + q2)", 25, 24.5, 8, 16, 64226, 1310),
+]
+
+
+def test_every_term_of_figure_1_is_derived() -> None:
+    for term, row in zip(plan().terms, FIGURE_1, strict=True):
+        name, expression, high, height, bits, inputs, used, unused = row
+        assert (term.term.name, str(term.term)) == (name, expression)
+        assert term.code.range.high == high
+        assert term.amplitude == pytest.approx(height, abs=1e-9)
+        assert (term.code.bits, term.input_bits) == (bits, inputs)
+        # The paper rounds some of these and truncates others: one state either way.
+        assert abs(term.used_states - used) <= 1
+        assert abs(term.unused_states - unused) <= 1
+
+
+def test_the_torques_of_figure_1_are_derived() -> None:
+    first, second = plan().joints
+    assert (first.code.range.high, first.guard_bits, first.input_bits) == (200, 2, 48)
+    assert (second.code.range.high, second.guard_bits, second.input_bits) == (100, 2, 40)
+    # Printed 152.5 and 69.1; the true extremes are a little smaller.
+    assert first.amplitude == pytest.approx(152.42, abs=5e-3)
+    assert second.amplitude == pytest.approx(69.07, abs=5e-3)
+    # Printed 2.14e14 / 0.67e14 and (with the misprint in the exponent mended) 0.76e12 / 0.34e12.
+    assert first.used_states == pytest.approx(2.145e14, rel=1e-3)
+    assert first.unused_states == pytest.approx(0.67e14, rel=1e-2)
+    assert second.used_states == pytest.approx(0.76e12, rel=1e-2)
+    assert second.unused_states == pytest.approx(0.34e12, rel=1e-2)
+
+
+def test_the_dropped_bits_are_those_of_even_words() -> None:
+    dropped = {
+        term.term.name: [w.variable.name for w in term.words if w.dropped] for term in plan().terms
+    }
+    assert {name: words for name, words in dropped.items() if words} == {
+        "T11": ["q2"],
+        "T12": ["q2"],
+        "T13": ["qd2"],
+        "T15": ["q1"],
+        "T21": ["q2"],
+        "T22": ["q2"],
+        "T24": ["qd1"],
+    }
+
+
+def test_equation_2() -> None:
+    assert [guard_bits_for(p) for p in (1, 2, 3, 5, 6, 7, 14, 15)] == [1, 1, 2, 2, 2, 3, 3, 4]
+
+
+def test_natural_code_drops_no_bit() -> None:
+    assert not any(w.dropped for t in plan(code="natural").terms for w in t.words)
+
+
+@pytest.mark.parametrize("bits", range(4, 11))  # beyond, another table is the largest to split
+def test_each_bit_of_the_word_is_a_bit_of_every_term(bits: int) -> None:
+    widths = [term.code.bits for term in plan(bits=bits).terms]
+    assert widths == [term.code.bits + bits - 8 for term in plan(bits=8).terms]
+
+
+def test_guard_bits_and_splits_can_be_chosen() -> None:
+    wide = plan(guard_bits=4)
+    assert [joint.guard_bits for joint in wide.joints] == [4, 4]
+    assert [term.code.bits for term in wide.terms][:2] == [10, 8]
+    unsplit = plan(splits=0)
+    assert [len(joint.terms) for joint in unsplit.joints] == [5, 4]
+    assert [term.input_bits for term in unsplit.joints[0].terms][-1] == 20
+    assert [len(joint.terms) for joint in plan(splits=5).joints] == [10, 9]
+
+
+@pytest.mark.parametrize("name", ["machado-2r", "planar-3r", "elbow-3r"])
+@pytest.mark.parametrize("splits", [None, 0, 7])
+def test_splitting_leaves_the_torque_as_it_was(name: str, splits: int | None) -> None:
+    torques = split_torques(load_robot(name))
+    for joint, terms in zip(plan(name, splits=splits).joints, torques.joints, strict=True):
+        assert _coefficients(t.term for t in joint.terms) == pytest.approx(_coefficients(terms))
+
+
+def _coefficients(terms: object) -> dict[object, float]:
+    total: dict[object, float] = {}
+    for term in terms:  # type: ignore[attr-defined]  # any iterable of terms
+        for wave in term.waves():
+            for part in ("cosine", "sine"):
+                key = (term.factor, wave.multiples, wave.powers, part)
+                total[key] = total.get(key, 0.0) + getattr(wave, part)
+    return {key: value for key, value in total.items() if value}
+
+
+@given(st.integers(0, 5000), st.integers(4, 12))
+def test_every_plan_obeys_the_rules(seed: int, bits: int) -> None:
+    torques = split_torques(random_robot(seed, joints=1 + seed % 2))
+    for joint in make_plan(torques, Options(bits=bits)).joints:
+        assert joint.guard_bits == guard_bits_for(len(joint.terms)) or not joint.terms
+        assert sum(amplitude(term).value for term in joint.left_out) <= joint.step / 2
+        for term in joint.terms:
+            assert term.amplitude <= term.code.range.high * (1 + 1e-9) or term.code.bits == 1
+            assert term.code.step == pytest.approx(joint.step, rel=1e-12)
+            assert all(word.code.bits == term.code.bits for word in term.words)
+            if term.code.bits > 1:
+                assert term.amplitude > term.code.range.high / 2 * (1 - 1e-9)
+
+
+def test_a_term_too_wide_for_a_table_is_refused_by_name_size_and_remedy() -> None:
+    with pytest.raises(DataError) as caught:
+        plan("planar-3r", bits=12).require_tables()
+    message = str(caught.value)
+    assert message.startswith("planar-3r: T")
+    assert "input bits (q" in message
+    assert "at most 24" in message
+    assert "--splits" in message
+
+
+def test_the_papers_arm_needs_no_such_refusal_at_8_bits() -> None:
+    plan().require_tables()
+    assert not any(term.too_wide for term in plan().terms)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "message"),
+    [
+        ({"bits": 3}, "bits must be 4 to 16, not 3"),
+        ({"bits": 17}, "bits must be 4 to 16, not 17"),
+        ({"guard_bits": -1}, "guard bits must be 0 to 12, not -1"),
+        ({"splits": -1}, "splits must not be negative, not -1"),
+        ({"code": "binary"}, "code 'binary': codes are gray, natural"),
+    ],
+)
+def test_options_out_of_range_are_sentences(chosen: dict[str, object], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        Options(**chosen)  # type: ignore[arg-type]  # that is the mistake
+
+
+def test_a_plan_reads_line_by_line() -> None:
+    lines = str(plan()).splitlines()
+    assert lines[:3] == [
+        "machado-2r: 8 bits, gray code",
+        "T1 gray 8 bits, -200 .. 200, 2 guard bits",
+        "  T11 = (15.75 + 10 cos q2) qdd1 -> 8 bits over ±50 from 15 bits (q2:7, qdd1:8)",
+    ]
