@@ -1,0 +1,133 @@
+"""Truth tables as PLA files whose commented header says what every bit means.
+
+The header alone is enough to rebuild the table: the robot, the term with its coefficients, the
+code and range of its value, and the code, range and dropped bits of every input word.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+from bitarray import frozenbitarray
+
+from boolcomp.codes import CODE_KINDS, Code
+from boolcomp.errors import DataError, listing
+from boolcomp.plan import TermPlan, Word
+from boolcomp.robot import Interval
+from boolcomp.terms import Variable, parse_term
+from boolcomp.text import parse_number
+from boolcomp.truth import TermTable, TruthTable
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from boolcomp.codes import CodeKind
+    from boolcomp.terms.variables import Kind
+
+TITLE = "boolcomp truth table, format 1"
+MEANING = """\
+Words are mid-rise: cell k of 2^bits stands for low + (k + 1/2) (high - low) / 2^bits. In gray
+code its word is k xor (k >> 1). A dropped word lacks its most significant bits: the term repeats.
+Labels count bits from 0, the least significant; the most significant comes first."""
+_CODE = r"(?P<kind>\w+) (?P<bits>\d+) bits, (?P<low>\S+) \.\. (?P<high>[^\s,]+)"
+_OUTPUT = re.compile(r"(?P<name>\S+) " + _CODE)
+_INPUT = re.compile(
+    r"(?P<variable>(?P<letter>qd?d?)(?P<joint>\d+)) " + _CODE
+    + r"(?:, drops (?P<dropped>\d+))?(?P<turns>, turns)?"
+)  # fmt: skip
+
+
+def render_table(entry: TermTable) -> str:
+    """Return the PLA text of a term's table: commented header, labels, one row an input word."""
+    plan, table = entry.plan, entry.table
+    lines = [TITLE, f"robot: {entry.robot}"]
+    lines.append(f"term: {plan.term.name} of torque {plan.term.joint} = {plan.term}")
+    lines.append(f"output: {plan.term.name} {plan.code}")
+    lines += [f"input: {word}{', turns' if word.variable.turns else ''}" for word in plan.words]
+    lines += MEANING.split("\n")
+    head = "".join(f"# {line}\n" for line in lines)
+    labels = [("ilb", entry.input_labels), ("ob", entry.output_labels)]
+    keys = f".i {table.inputs}\n.o {table.outputs}\n" + "".join(
+        f".{key} {' '.join(names)}\n" for key, names in labels if names
+    )
+    return f"{head}{keys}.p {1 << table.inputs}\n{_rows(table)}.e\n"
+
+
+def parse_table(text: str, where: str = "table") -> TermTable:
+    """Read a file that `render_table` wrote; header and rows are checked against each other."""
+    robot, plan = parse_header(text, where)
+    rows = [line for line in text.splitlines() if line[:1] in "01"]
+    width = plan.input_bits + plan.code.bits + 1
+    if len(rows) != 1 << plan.input_bits or any(len(row) != width for row in rows):
+        raise DataError(
+            f"{where}: the header promises {1 << plan.input_bits} rows of {width} characters, "
+            f"and the file has {len(rows)} rows"
+        )
+    bits = np.frombuffer("".join(rows).encode(), dtype=np.uint8).reshape(len(rows), width)
+    outputs = bits[:, plan.input_bits + 1 :] - ord("0")
+    if (bits[:, : plan.input_bits] - ord("0") != _counting(plan.input_bits)).any():
+        raise DataError(f"{where}: the rows do not count up from zero")
+    columns = tuple(frozenbitarray(column.tolist()) for column in outputs.T)
+    return TermTable(robot, plan, TruthTable(plan.input_bits, columns))
+
+
+def parse_header(text: str, where: str = "table") -> tuple[str, TermPlan]:
+    """Return the robot's name and the plan of the term that the header describes."""
+    lines = [line[1:].strip() for line in text.split("\n.", 1)[0].splitlines() if line[:1] == "#"]
+    if not lines or lines[0] != TITLE:
+        raise DataError(f"{where}: the first line must be '# {TITLE}'")
+    fields = [line.partition(": ") for line in lines[1:] if ": " in line]
+    keyed = {key: value for key, _, value in fields}
+    missing = [key for key in ("robot", "term", "output") if key not in keyed]
+    if missing:
+        raise DataError(f"{where}: the header lacks '# {missing[0]}: …'")
+    words = tuple(_word(value, where) for key, _, value in fields if key == "input")
+    output = _OUTPUT.fullmatch(keyed["output"])
+    term = re.fullmatch(r"(\S+) of torque (\d+) = (.*)", keyed["term"])
+    if output is None or term is None:
+        raise DataError(f"{where}: the header's term or output cannot be read")
+    variables = {word.variable.name: word.variable for word in words}
+    parsed = parse_term(term[3], term[1], int(term[2]), variables)
+    return keyed["robot"], TermPlan(parsed, _code(output, where), words)
+
+
+def _word(text: str, where: str) -> Word:
+    match = _INPUT.fullmatch(text)
+    if match is None:
+        raise DataError(f"{where}: input {text!r} cannot be read")
+    letter = match["letter"]
+    kind: Kind = "q" if letter == "q" else "qd" if letter == "qd" else "qdd"
+    code = _code(match, where)
+    variable = Variable(kind, int(match["joint"]), code.range, match["turns"] is not None)
+    return Word(variable, code, int(match["dropped"] or 0))
+
+
+def _code(match: re.Match[str], where: str) -> Code:
+    low, high = parse_number(match["low"]), parse_number(match["high"])
+    kinds: dict[str, CodeKind] = {kind: kind for kind in CODE_KINDS}
+    if low is None or high is None or low >= high or match["kind"] not in kinds:
+        text = f"{match['kind']} {match['bits']} bits, {match['low']} .. {match['high']}"
+        raise DataError(f"{where}: {text!r} is no code (codes are {listing(CODE_KINDS)})")
+    return Code(Interval(low, high), int(match["bits"]), kinds[match["kind"]])
+
+
+def _rows(table: TruthTable) -> str:
+    """Return all rows as text, made as one block of bytes."""
+    count = 1 << table.inputs
+    rows = np.empty((count, table.inputs + table.outputs + 2), dtype=np.uint8)
+    rows[:, : table.inputs] = _counting(table.inputs) + ord("0")
+    rows[:, table.inputs] = ord(" ")
+    for k, column in enumerate(table.columns):
+        packed = np.frombuffer(column.tobytes(), dtype=np.uint8)
+        rows[:, table.inputs + 1 + k] = np.unpackbits(packed)[:count] + ord("0")
+    rows[:, -1] = ord("\n")
+    return rows.tobytes().decode("ascii")
+
+
+def _counting(bits: int) -> NDArray[np.uint8]:
+    """Return the bits of 0, 1, 2 … as rows, most significant first."""
+    words = np.arange(1 << bits, dtype=np.uint32)
+    shifts = np.arange(bits - 1, -1, -1, dtype=np.uint32)
+    return (words[:, None] >> shifts & np.uint32(1)).astype(np.uint8)

@@ -1,0 +1,134 @@
+"""Truth tables: against direct evaluation, exhaustively; made once; fast and small."""
+
+from __future__ import annotations
+
+import resource
+import time
+
+import numpy as np
+import pytest
+from bitarray import frozenbitarray
+from hypothesis import given
+from hypothesis import strategies as st
+from samples import random_robot
+
+from boolcomp.errors import DataError, UsageError
+from boolcomp.pipeline import run_passes
+from boolcomp.plan import Options, TermPlan, make_plan
+from boolcomp.robot import load_robot
+from boolcomp.terms import split_torques
+from boolcomp.truth import TermTable, TruthTable, make_tables, signature, tabulate
+
+
+def tables(bits: int = 8, code: str = "gray") -> tuple[TermTable, ...]:
+    result: tuple[TermTable, ...] = run_passes("machado-2r", Options(bits=bits, code=code))  # type: ignore[arg-type]  # parametrised over the literals
+    return result
+
+
+def directly(plan: TermPlan) -> np.ndarray:
+    """Return the output words row by row, the slow and obvious way."""
+    rows = np.arange(1 << plan.input_bits, dtype=np.uint32)
+    values = {}
+    left = plan.input_bits
+    for word in plan.words:
+        left -= word.inputs
+        bits = rows >> np.uint32(left) & np.uint32((1 << word.inputs) - 1)
+        values[word.variable.name] = word.code.decode(bits)
+    value = np.broadcast_to(plan.term.evaluate(values), rows.shape)
+    return plan.code.encode(value).words
+
+
+@pytest.mark.parametrize("code", ["gray", "natural"])
+def test_every_row_of_every_table_of_the_paper_is_right(code: str) -> None:
+    for entry in tables(6, code):
+        assert np.array_equal(entry.table.words(), directly(entry.plan)), entry.plan
+
+
+@given(st.integers(0, 3000))
+def test_every_row_is_right_for_random_robots(seed: int) -> None:
+    plan = make_plan(split_torques(random_robot(seed, joints=1 + seed % 2)), Options(bits=4))
+    for term in plan.terms:
+        if term.input_bits <= 14:
+            assert np.array_equal(tabulate(term).words(), directly(term))
+
+
+def test_a_dropped_bit_changes_nothing() -> None:
+    """With the bit put back, the two halves of the table are each other's mirror images."""
+    for entry in tables():
+        for word in entry.plan.words:
+            if word.dropped:
+                full = np.arange(1 << word.code.bits, dtype=np.uint32)
+                values = word.code.decode(full)
+                others = {w.variable.name: np.array(0.37) for w in entry.plan.words}
+                at = others | {word.variable.name: values}
+                outputs = entry.plan.code.encode(entry.plan.term.evaluate(at)).words
+                half = 1 << word.inputs
+                assert np.array_equal(outputs[:half], outputs[half:])
+
+
+def test_terms_that_are_the_same_function_share_one_table() -> None:
+    by_name = {entry.plan.term.name: entry.table for entry in tables()}
+    assert by_name["T12"] is by_name["T21"] is by_name["T22"]
+    assert by_name["T16"] is by_name["T25"] is by_name["T26"]
+    assert len({id(table) for table in by_name.values()}) == 8
+
+
+def test_equal_signatures_have_equal_tables_and_different_ones_do_not() -> None:
+    entries = tables(7)
+    for one in entries:
+        for other in entries:
+            same = signature(one.plan) == signature(other.plan)
+            assert same == (tabulate(one.plan) == tabulate(other.plan))
+
+
+def test_tables_compare_and_hash_by_content() -> None:
+    one = TruthTable(1, (frozenbitarray("01"), frozenbitarray("11")))
+    same = TruthTable(1, (frozenbitarray("01"), frozenbitarray("11")))
+    other = TruthTable(1, (frozenbitarray("01"), frozenbitarray("10")))
+    assert one == same
+    assert hash(one) == hash(same)
+    assert one != other
+    assert repr(one) == "TruthTable(1 inputs, 2 outputs, ones: 1, 2)"
+    assert one.words().tolist() == [1, 3]
+
+
+def test_a_column_of_the_wrong_length_is_refused() -> None:
+    with pytest.raises(UsageError, match="a column of 2 inputs has 4 rows"):
+        TruthTable(2, (frozenbitarray("010"),))
+
+
+def test_a_value_on_the_border_of_two_cells_is_the_same_on_every_machine() -> None:
+    """cos(q1 + q2) is zero at q1 + q2 = ±pi/2 up to rounding: such rows go up."""
+    entry = next(e for e in tables() if e.plan.term.name == "T25")
+    words = entry.plan.words
+    cells = np.arange(256)
+    first, second = words[0].code.word(cells), words[1].code.word((63 - cells) % 256)
+    outputs = entry.table.words()[first.astype(int) << 8 | second]
+    assert (entry.plan.code.index(outputs) == 128).all()
+
+
+def test_sixteen_inputs_take_less_than_a_tenth_of_a_second() -> None:
+    plan = next(e.plan for e in tables() if e.plan.input_bits == 16)
+    start = time.perf_counter()
+    tabulate(plan)
+    assert time.perf_counter() - start < 0.1
+
+
+def test_twenty_inputs_take_less_than_two_seconds_and_200_megabytes() -> None:
+    terms = make_plan(split_torques(load_robot("machado-2r")), Options(bits=10)).terms
+    plan = next(term for term in terms if term.input_bits == 20)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    start = time.perf_counter()
+    table = tabulate(plan)
+    assert time.perf_counter() - start < 2.0
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000
+    assert table.inputs == 20
+
+
+def test_a_plan_that_is_too_wide_makes_no_table() -> None:
+    plan = make_plan(split_torques(load_robot("planar-3r")), Options(bits=12))
+    wide = next(term for term in plan.terms if term.too_wide)
+    with pytest.raises(DataError, match=r"a table of \d+ input bits is too large"):
+        tabulate(wide)
+    with pytest.raises(DataError, match="planar-3r"):
+        make_tables(plan)

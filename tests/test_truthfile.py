@@ -1,0 +1,101 @@
+"""Truth tables as files: nothing is lost, and the header alone rebuilds the table."""
+
+from __future__ import annotations
+
+import pytest
+from samples import random_robot
+
+from boolcomp.errors import BoolcompError, DataError
+from boolcomp.pipeline import run_passes
+from boolcomp.plan import Options, make_plan
+from boolcomp.terms import split_torques
+from boolcomp.truth import TermTable, tabulate
+from boolcomp.truthfile import MEANING, parse_header, parse_table, render_table
+
+
+@pytest.fixture(scope="module", name="entries")
+def all_tables() -> tuple[TermTable, ...]:
+    made: tuple[TermTable, ...] = run_passes("machado-2r", Options(bits=5))
+    return made
+
+
+def test_reading_a_table_and_writing_it_is_the_identity(entries: tuple[TermTable, ...]) -> None:
+    for entry in entries:
+        assert parse_table(render_table(entry)) == entry
+
+
+def test_the_header_alone_rebuilds_the_table(entries: tuple[TermTable, ...]) -> None:
+    for entry in entries:
+        header = "".join(
+            line for line in render_table(entry).splitlines(keepends=True) if line[0] == "#"
+        )
+        robot, plan = parse_header(header)
+        assert (robot, plan) == ("machado-2r", entry.plan)
+        assert tabulate(plan) == entry.table
+
+
+def test_headers_survive_for_sliding_joints_too() -> None:
+    robots = [random_robot(seed, joints=2) for seed in range(8)]
+    assert any(not link.revolute for robot in robots for link in robot.links)
+    for robot in robots:
+        plan = make_plan(split_torques(robot), Options(bits=5))
+        for term in [term for term in plan.terms if term.input_bits <= 12]:
+            text = render_table(TermTable(robot.name, term, tabulate(term)))
+            assert parse_header(text) == (robot.name, term)
+
+
+def test_a_file_reads_like_this(entries: tuple[TermTable, ...]) -> None:
+    entry = next(e for e in entries if e.plan.term.name == "T13")
+    assert render_table(entry).splitlines() == [
+        "# boolcomp truth table, format 1",
+        "# robot: machado-2r",
+        "# term: T13 of torque 1 = -5 sin q2 qd2^2",
+        "# output: T13 gray 2 bits, -6.25 .. 6.25",
+        "# input: q2 gray 2 bits, -pi .. pi, turns",
+        "# input: qd2 gray 2 bits, -1 .. 1, drops 1",
+        *(f"# {line}" for line in MEANING.split("\n")),
+        "# Labels count bits from 0, the least significant; the most significant comes first.",
+        ".i 3",
+        ".o 2",
+        ".ilb q2.1 q2.0 qd2.0",
+        ".ob T13.1 T13.0",
+        ".p 8",
+        "000 11",
+        "001 11",
+        "010 11",
+        "011 11",
+        "100 01",
+        "101 01",
+        "110 01",
+        "111 01",
+        ".e",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("format 1", "format 9", r"t.pla: the first line must be '# boolcomp truth table"),
+        ("# robot: machado-2r\n", "", r"t.pla: the header lacks '# robot: …'"),
+        ("gray 2 bits, -pi", "grey 2 bits, -pi", r"t.pla: 'grey 2 bits, -pi .. pi' is no code"),
+        ("q2 gray", "q gray", r"t.pla: input 'q gray"),
+        ("T13 of torque 1", "T13 of 1", r"t.pla: the header's term or output"),
+        ("-5 sin q2", "-5 sin q3", r"q3 has no range"),
+        ("111 01\n", "", r"t.pla: the header promises 8 rows of 6 characters, and .* 7 rows"),
+        ("111 01\n", "110 01\n", r"t.pla: the rows do not count up"),
+    ],
+)
+def test_a_damaged_file_is_a_sentence(
+    entries: tuple[TermTable, ...], old: str, new: str, message: str
+) -> None:
+    text = render_table(next(e for e in entries if e.plan.term.name == "T13"))
+    assert old in text
+    with pytest.raises(DataError, match=message):
+        parse_table(text.replace(old, new), "t.pla")
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.7, 0.9])
+def test_a_truncated_file_is_a_sentence(entries: tuple[TermTable, ...], share: float) -> None:
+    text = render_table(entries[0])
+    with pytest.raises(BoolcompError):
+        parse_table(text[: int(len(text) * share)])
