@@ -1,0 +1,126 @@
+"""`boolcomp plan`: the paper's Fig. 1 for any robot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from boolcomp.commands.options import json_option, plan_options, print_json, robot_argument
+from boolcomp.text import number, short, table
+
+if TYPE_CHECKING:
+    from boolcomp.plan import JointPlan, Options, Plan, TermPlan
+
+WIDEST_EXPRESSION = 44
+
+
+@click.command("plan", epilog="Example: boolcomp plan machado-2r --bits 8 --json")
+@robot_argument
+@plan_options
+@json_option
+def command(robot: str, options: Options, *, as_json: bool) -> None:
+    """Print the paper's Fig. 1 for ROBOT: every term's range, width and input words.
+
+    The plan is printed whatever comes of it; where a term is too wide for a table the exit code
+    is 1 and a sentence says which.
+    """
+    from boolcomp.pipeline import run_passes
+
+    plan: Plan = run_passes(robot, options, until="plan")
+    if as_json:
+        print_json(_document(plan))
+    else:
+        click.echo("\n\n".join(_chart(joint, options) for joint in plan.joints))
+    plan.require_tables()
+
+
+def _chart(joint: JointPlan, options: Options) -> str:
+    header = ["term", "expression", "range", "amplitude", "bits", "input bits", "used", "unused"]
+    whole = [
+        f"T{joint.joint}",
+        f"sum of {len(joint.terms)} terms",
+        f"±{short(joint.code.range.high)}",
+        short(joint.amplitude),
+        str(joint.code.bits),
+        str(joint.input_bits),
+        f"{joint.used_states:.3g}",
+        f"{joint.unused_states:.3g}",
+    ]
+    rows = [_row(term) for term in joint.terms]
+    title = (
+        f"T{joint.joint}: {options.bits} bits, {joint.guard_bits} guard bits, {options.code} code, "
+        f"common least significant bit {short(joint.step)}"
+    )
+    lines = [title, table(header, [whole, *rows], left=(0, 1, 5))]
+    if joint.amplitude > joint.code.range.high:
+        lines.append(f"T{joint.joint} can exceed its range: it saturates there")
+    if joint.left_out:
+        names = ", ".join(_shortened(str(term), 30) for term in joint.left_out)
+        lines.append(f"left out, together below half a common least significant bit: {names}")
+    return "\n".join(lines)
+
+
+def _row(term: TermPlan) -> list[str]:
+    words = " + ".join(f"{word.inputs} {word.variable.name}" for word in term.words)
+    return [
+        term.term.name,
+        _shortened(str(term.term), WIDEST_EXPRESSION),
+        f"±{short(term.code.range.high)}",
+        short(term.amplitude),
+        str(term.code.bits),
+        f"{term.input_bits:2} = {words}{'  TOO WIDE' if term.too_wide else ''}",
+        str(term.used_states) if not term.too_wide else f"{term.used_states:.3g}",
+        str(term.unused_states) if not term.too_wide else f"{term.unused_states:.3g}",
+    ]
+
+
+def _shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _document(plan: Plan) -> dict[str, Any]:
+    return {
+        "robot": plan.robot,
+        "bits": plan.options.bits,
+        "code": plan.options.code,
+        "joints": [
+            {
+                "joint": joint.joint,
+                "range": joint.code.range.high,
+                "amplitude": _tidy(joint.amplitude),
+                "bits": joint.code.bits,
+                "guard_bits": joint.guard_bits,
+                "input_bits": joint.input_bits,
+                "used_states": joint.used_states,
+                "unused_states": joint.unused_states,
+                "lsb": joint.step,
+                "terms": [_term_document(term) for term in joint.terms],
+                "left_out": [str(term) for term in joint.left_out],
+            }
+            for joint in plan.joints
+        ],
+    }
+
+
+def _term_document(term: TermPlan) -> dict[str, Any]:
+    return {
+        "name": term.term.name,
+        "expression": str(term.term),
+        "range": term.code.range.high,
+        "amplitude": _tidy(term.amplitude),
+        "bits": term.code.bits,
+        "input_bits": term.input_bits,
+        "used_states": term.used_states,
+        "unused_states": term.unused_states,
+        "too_wide": term.too_wide,
+        "inputs": [
+            {"variable": word.variable.name, "bits": word.code.bits, "dropped": word.dropped}
+            for word in term.words
+        ],
+    }
+
+
+def _tidy(value: float) -> float:
+    """Round to 12 digits, so that no machine's last bit shows in the output."""
+    return float(number(float(f"{value:.12g}")))

@@ -1,0 +1,67 @@
+"""`boolcomp tables`: the truth table of every term, as PLA files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from boolcomp.commands.options import json_option, plan_options, print_json, robot_argument
+from boolcomp.files import write_text
+from boolcomp.text import table
+
+if TYPE_CHECKING:
+    from boolcomp.plan import Options
+    from boolcomp.truth import TermTable
+
+
+@click.command("tables", epilog="Example: boolcomp tables machado-2r --bits 8 -o out/machado-2r")
+@robot_argument
+@plan_options
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder [out/ROBOT-BITS]")
+@json_option
+def command(robot: str, options: Options, output: Path | None, *, as_json: bool) -> None:
+    """Write the truth table of every term of ROBOT as a PLA file, one file a term.
+
+    Terms that are the same function share one table; the list says which.
+    """
+    from boolcomp.pipeline import run_passes
+    from boolcomp.truthfile import render_table
+
+    entries: tuple[TermTable, ...] = run_passes(robot, options, until="tables")
+    name = entries[0].robot if entries else Path(robot).stem
+    folder = output or Path("out") / f"{name}-{options.bits}"
+    first: dict[object, str] = {}
+    rows = []
+    for entry in entries:
+        path = folder / f"{entry.plan.term.name}.pla"
+        write_text(path, render_table(entry))
+        same = first.setdefault(entry.table, entry.plan.term.name)
+        rows.append((entry, path, same))
+    if as_json:
+        print_json({"robot": name, "bits": options.bits, "tables": [_item(*row) for row in rows]})
+        return
+    header = ["term", "inputs", "outputs", "rows", "same as", "file"]
+    cells = [
+        [
+            entry.plan.term.name,
+            str(entry.table.inputs),
+            str(entry.table.outputs),
+            str(1 << entry.table.inputs),
+            same if same != entry.plan.term.name else "",
+            str(path),
+        ]
+        for entry, path, same in rows
+    ]
+    click.echo(table(header, cells, left=(0, 4, 5)))
+
+
+def _item(entry: TermTable, path: Path, same: str) -> dict[str, object]:
+    return {
+        "name": entry.plan.term.name,
+        "inputs": entry.table.inputs,
+        "outputs": entry.table.outputs,
+        "same_as": same,
+        "file": str(path),
+    }

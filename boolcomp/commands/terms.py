@@ -1,0 +1,53 @@
+"""`boolcomp terms`: the torques as sums of terms."""
+
+from __future__ import annotations
+
+import click
+
+from boolcomp.commands.options import json_option, print_json, robot_argument
+from boolcomp.robot import load_robot
+
+
+@click.command("terms", epilog="Example: boolcomp terms machado-2r --form products")
+@robot_argument
+@click.option(
+    "--form", default="grouped", show_default=True, help="grouped, amplitude-phase or products."
+)
+@json_option
+def command(robot: str, form: str, *, as_json: bool) -> None:
+    """Print the torques of ROBOT as sums of terms.
+
+    Grouped: one term per speed or acceleration factor. Amplitude-phase: one per factor and angle
+    sum. Products: one per factor and monomial in sines and cosines.
+    """
+    from boolcomp.terms import amplitude, split_torques
+
+    torques = split_torques(load_robot(robot), form)
+    if not as_json:
+        click.echo(str(torques))
+        return
+    document = {
+        "robot": torques.robot.name,
+        "form": torques.form,
+        "joints": [
+            {
+                "joint": joint,
+                "terms": [
+                    {
+                        "name": term.name,
+                        "expression": str(term),
+                        "amplitude": amplitude(term).value,
+                        "amplitude_bound": amplitude(term).bound,
+                        "parity": {v.name: term.parity(v) for v in term.variables},
+                        "reflections": {
+                            v.name: [{"point": p, "sign": s} for p, s in term.reflections(v)]
+                            for v in term.variables
+                        },
+                    }
+                    for term in terms
+                ],
+            }
+            for joint, terms in enumerate(torques.joints, 1)
+        ],
+    }
+    print_json(document)

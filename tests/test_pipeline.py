@@ -1,0 +1,42 @@
+"""The list of passes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from boolcomp.errors import UsageError
+from boolcomp.pipeline import PASSES, run_passes
+from boolcomp.robot import Robot
+
+
+def test_the_passes_run_in_the_order_of_the_design() -> None:
+    assert [step.name for step in PASSES] == ["robot", "terms", "plan", "tables"]
+
+
+def test_one_can_stop_after_any_pass() -> None:
+    assert isinstance(run_passes("machado-2r", until="robot"), Robot)
+    for step in PASSES:
+        assert run_passes("machado-2r", until=step.name)
+
+
+def test_an_unknown_pass_is_told_the_nearest() -> None:
+    with pytest.raises(UsageError, match=r"no pass 'table' \(did you mean 'tables'\?\)"):
+        run_passes("machado-2r", until="table")
+
+
+@pytest.mark.parametrize("seed", ["0", "1", "random"])
+def test_output_does_not_depend_on_the_hash_seed(seed: str) -> None:
+    program = (
+        "from boolcomp.pipeline import run_passes; print(run_passes('elbow-3r', until='plan'))"
+    )
+    made = subprocess.run(
+        [sys.executable, "-c", program],
+        env={"PYTHONHASHSEED": seed},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert made.stdout == f"{run_passes('elbow-3r', until='plan')}\n"
