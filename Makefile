@@ -60,17 +60,17 @@ $(VENV)/bin/python:
 
 $(VENV)/demo.ready: pyproject.toml $(VENV)/bin/python
 	@echo "== installing boolcomp"
-	@$(BIN)/pip install -q --disable-pip-version-check -e .
+	@$(BIN)/pip install -qq --disable-pip-version-check -e .
 	@command -v cc >/dev/null || command -v gcc >/dev/null || \
 	  { echo "make: a C compiler (cc or gcc) is missing: the Espresso minimiser needs one"; exit 1; }
 	@echo "== installing the Espresso minimiser (pyeda, built from source)"
-	@CFLAGS="$(PYEDA_FLAGS)" $(BIN)/pip install -q --disable-pip-version-check -e '.[espresso]' || \
+	@CFLAGS="$(PYEDA_FLAGS)" $(BIN)/pip install -qq --disable-pip-version-check -e '.[espresso]' || \
 	  echo "make: pyeda could not be built; everything but --minimizer espresso works without it"
 	@touch $@
 
 $(VENV)/test.ready: $(VENV)/demo.ready
 	@echo "== installing what tests and lint need"
-	@$(BIN)/pip install -q --disable-pip-version-check -e '.[test,dev]'
+	@$(BIN)/pip install -qq --disable-pip-version-check -e '.[test,dev]'
 	@touch $@
 
 clean:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-
 if TYPE_CHECKING:
     from boolcomp.robot import Interval, Robot
 
