@@ -54,7 +54,6 @@ def test_a_file_reads_like_this(entries: tuple[TermTable, ...]) -> None:
         "# input: q2 gray 2 bits, -pi .. pi, turns",
         "# input: qd2 gray 2 bits, -1 .. 1, drops 1",
         *(f"# {line}" for line in MEANING.split("\n")),
-        "# Labels count bits from 0, the least significant; the most significant comes first.",
         ".i 3",
         ".o 2",
         ".ilb q2.1 q2.0 qd2.0",

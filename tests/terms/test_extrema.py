@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import TURN, random_robot
 
@@ -45,6 +45,7 @@ def grid_height(term: Term, count: int) -> float:
     return float(np.abs(term.evaluate(values)).max())
 
 
+@settings(max_examples=20)
 @given(st.integers(0, 10_000))
 def test_no_grid_point_exceeds_the_amplitude(seed: int) -> None:
     robot = random_robot(seed, joints=1 + seed % 3)
