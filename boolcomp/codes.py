@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 CodeKind = Literal["gray", "natural"]
 CODE_KINDS: tuple[CodeKind, ...] = get_args(CodeKind)
+Rounding = Literal["nearest", "faithful"]
+ROUNDINGS: tuple[Rounding, ...] = get_args(Rounding)
 MOST_BITS = 32
 TIE = 1e-9  # of a cell: a value this close below a border counts as on it, and goes up
 
@@ -83,6 +85,18 @@ class Code:
         """
         index, saturated = self.cell(values)
         return Encoded(self.word(index), saturated)
+
+    def neighbour_bits(self, values: ArrayLike) -> NDArray[np.uint32]:
+        """Return, for every value, the bits in which the words of its two neighbours differ.
+
+        A value lies between two cell centres; faithful rounding takes either. In Gray code their
+        words differ in one bit. On a centre, or beyond the outermost one, there is no choice.
+        """
+        nearest, _ = self.cell(values)
+        place = (np.asarray(values) - self.range.low) / self.step - 0.5 - nearest
+        side = np.where(place > TIE, 1, np.where(place < -TIE, -1, 0))
+        other = np.clip(nearest + side, 0, self.cells - 1)
+        return self.word(nearest) ^ self.word(other)
 
     def decode(self, words: ArrayLike) -> NDArray[np.float64]:
         """Return the value at the centre of every word's cell."""

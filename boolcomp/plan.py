@@ -16,11 +16,11 @@ significant bit are left out, and named.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from boolcomp.codes import Code, CodeKind
-from boolcomp.errors import DataError, UsageError
+from boolcomp.codes import ROUNDINGS, Code, CodeKind, Rounding
+from boolcomp.errors import DataError, UsageError, listing, suggestion
 from boolcomp.robot import Interval
 from boolcomp.terms import Term, Torques, amplitude, torque_amplitude
 from boolcomp.terms.extract import number_terms
@@ -47,6 +47,7 @@ class Options:
     code: CodeKind = "gray"
     guard_bits: int | None = None
     splits: int | None = None
+    rounding: Rounding = "nearest"
 
     def __post_init__(self) -> None:
         if not FEWEST_BITS <= self.bits <= MOST_BITS:
@@ -56,6 +57,13 @@ class Options:
         if self.splits is not None and self.splits < 0:
             raise UsageError(f"splits must not be negative, not {self.splits}")
         Code(Interval(-1, 1), self.bits, self.code)
+        if self.rounding not in ROUNDINGS:
+            hint = suggestion(self.rounding, ROUNDINGS)
+            raise UsageError(f"rounding {self.rounding!r}{hint}: {listing(ROUNDINGS)}")
+        if self.rounding == "faithful" and self.code != "gray":
+            raise UsageError(
+                "faithful rounding needs gray code: only there do neighbours differ in one bit"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +86,16 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class TermPlan:
-    """One table: a term, the code of its value, and its input words."""
+    """One table: a term, the code of its value, its input words, and how values are rounded.
+
+    `nearest` takes the cell that holds the value; `faithful` leaves the choice between the two
+    cells whose centres the value lies between, which minimisation uses.
+    """
 
     term: Term
     code: Code
     words: tuple[Word, ...]
+    rounding: Rounding = "nearest"
 
     @property
     def amplitude(self) -> float:
@@ -214,7 +227,10 @@ def _plan_joint(
     kept, left_out = _leave_out_small(terms, code, options)
     parts = _split(kept, code, options)
     guard = _guard(len(parts), options)
-    plans = tuple(plan_term(term, code, guard) for term in number_terms(joint, parts))
+    plans = tuple(
+        replace(plan_term(term, code, guard), rounding=options.rounding)
+        for term in number_terms(joint, parts)
+    )
     reach = torque_amplitude(torques.robot, joint)
     return JointPlan(joint, code, reach, guard, plans, left_out)
 

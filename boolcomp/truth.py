@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.codes import Code
     from boolcomp.plan import Plan, TermPlan, Word
     from boolcomp.terms import Term
 
@@ -25,18 +24,22 @@ CHUNK = 1 << 17  # rows at a time: the columns are built without a large array o
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TruthTable:
-    """A completely specified function of `inputs` bits: one column of 2^inputs bits an output.
+    """A function of `inputs` bits: one column of 2^inputs bits an output.
 
     Row r of a column is the output for the input word r, whose most significant bit is the first
-    input. Equal functions are equal tables.
+    input. Where a column of `free` is 1 the output may be either; without `free` the function is
+    completely specified. Equal functions are equal tables.
     """
 
     inputs: int
     columns: tuple[frozenbitarray, ...]
+    free: tuple[frozenbitarray, ...] = ()
 
     def __post_init__(self) -> None:
-        if any(len(column) != 1 << self.inputs for column in self.columns):
+        if any(len(column) != 1 << self.inputs for column in (*self.columns, *self.free)):
             raise UsageError(f"a column of {self.inputs} inputs has {1 << self.inputs} rows")
+        if self.free and len(self.free) != len(self.columns):
+            raise UsageError(f"{len(self.free)} free columns for {len(self.columns)} columns")
 
     @property
     def outputs(self) -> int:
@@ -53,7 +56,8 @@ class TruthTable:
 
     def __repr__(self) -> str:
         ones = ", ".join(str(column.count()) for column in self.columns)
-        return f"TruthTable({self.inputs} inputs, {self.outputs} outputs, ones: {ones})"
+        free = f", free: {sum(column.count() for column in self.free)}" if self.free else ""
+        return f"TruthTable({self.inputs} inputs, {self.outputs} outputs, ones: {ones}{free})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +127,8 @@ def signature(plan: TermPlan) -> object:
     )
     words = tuple((word.code.bits, word.dropped) for word in plan.words)
     ranges = tuple(variable.range for variable in term.positions)
-    return (plan.code.bits, plan.code.kind, words, ranges, tuple(factor), waves)
+    kind = (plan.code.bits, plan.code.kind, plan.rounding)
+    return (kind, words, ranges, tuple(factor), waves)
 
 
 def tabulate(plan: TermPlan) -> TruthTable:
@@ -133,11 +138,12 @@ def tabulate(plan: TermPlan) -> TruthTable:
         raise DataError(f"a table of {bits} input bits is too large (at most {MOST_INPUT_BITS})")
     centres = [word_centres(word) for word in plan.words]
     columns = [bitarray() for _ in range(plan.code.bits)]
-    for words in _blocks(plan.term, plan.code, plan.words, centres):
-        for k, column in enumerate(columns):
-            bit = words >> np.uint32(plan.code.bits - 1 - k) & np.uint32(1)
-            _extend(column, bit.astype(np.uint8))
-    return TruthTable(bits, tuple(frozenbitarray(column) for column in columns))
+    free = [bitarray() for _ in range(plan.code.bits if plan.rounding == "faithful" else 0)]
+    for values in _blocks(plan.term, plan.words, centres):
+        _append(columns, plan.code.encode(values).words)
+        if free:
+            _append(free, plan.code.neighbour_bits(values))
+    return TruthTable(bits, tuple(map(frozenbitarray, columns)), tuple(map(frozenbitarray, free)))
 
 
 def word_centres(word: Word) -> NDArray[np.float64]:
@@ -150,9 +156,9 @@ def word_centres(word: Word) -> NDArray[np.float64]:
 
 
 def _blocks(
-    term: Term, code: Code, words: tuple[Word, ...], centres: list[NDArray[np.float64]]
-) -> Iterable[NDArray[np.uint32]]:
-    """Yield the output words row by row, in blocks that share their leading input words."""
+    term: Term, words: tuple[Word, ...], centres: list[NDArray[np.float64]]
+) -> Iterable[NDArray[np.float64]]:
+    """Yield the term's values row by row, in blocks that share their leading input words."""
     inner, rows = len(words), 1
     while inner and rows * len(centres[inner - 1]) <= CHUNK:
         inner -= 1
@@ -167,11 +173,14 @@ def _blocks(
         for k, index in enumerate(lead):
             values[words[k].variable.name] = np.asarray(centres[k][index])
         block = np.broadcast_to(term.evaluate(values), [len(c) for c in centres[inner:]])
-        yield code.encode(block.ravel()).words
+        yield block.ravel()
 
 
-def _extend(column: bitarray, bits: NDArray[np.uint8]) -> None:
-    if len(bits) % 8 == 0 and len(column) % 8 == 0:
-        column.frombytes(np.packbits(bits).tobytes())
-    else:
-        column.extend(bits.tolist())
+def _append(columns: list[bitarray], words: NDArray[np.uint32]) -> None:
+    """Append the bits of words to columns, the first column their most significant bit."""
+    for k, column in enumerate(reversed(columns)):
+        bits = (words >> np.uint32(k) & np.uint32(1)).astype(np.uint8)
+        if len(bits) % 8 == 0 and len(column) % 8 == 0:
+            column.frombytes(np.packbits(bits).tobytes())
+        else:
+            column.extend(bits.tolist())

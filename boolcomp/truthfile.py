@@ -10,15 +10,14 @@ import re
 from typing import TYPE_CHECKING
 
 import numpy as np
-from bitarray import frozenbitarray
 
-from boolcomp.codes import CODE_KINDS, Code
+from boolcomp.codes import CODE_KINDS, ROUNDINGS, Code
 from boolcomp.errors import DataError, listing
 from boolcomp.plan import TermPlan, Word
 from boolcomp.robot import Interval
 from boolcomp.terms import Variable, parse_term
 from boolcomp.text import parse_number
-from boolcomp.truth import TermTable, TruthTable
+from boolcomp.truth import TermTable, TruthTable, tabulate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,6 +44,7 @@ def render_table(entry: TermTable) -> str:
     lines = [TITLE, f"robot: {entry.robot}"]
     lines.append(f"term: {plan.term.name} of torque {plan.term.joint} = {plan.term}")
     lines.append(f"output: {plan.term.name} {plan.code}")
+    lines.append(f"rounding: {plan.rounding}")
     lines += [f"input: {word}{', turns' if word.variable.turns else ''}" for word in plan.words]
     lines += MEANING.split("\n")
     head = "".join(f"# {line}\n" for line in lines)
@@ -65,12 +65,15 @@ def parse_table(text: str, where: str = "table") -> TermTable:
             f"{where}: the header promises {1 << plan.input_bits} rows of {width} characters, "
             f"and the file has {len(rows)} rows"
         )
-    bits = np.frombuffer("".join(rows).encode(), dtype=np.uint8).reshape(len(rows), width)
-    outputs = bits[:, plan.input_bits + 1 :] - ord("0")
-    if (bits[:, : plan.input_bits] - ord("0") != _counting(plan.input_bits)).any():
+    letters = np.frombuffer("".join(rows).encode(), dtype=np.uint8).reshape(len(rows), width)
+    outputs = letters[:, plan.input_bits + 1 :].T
+    if (letters[:, : plan.input_bits] - ord("0") != _counting(plan.input_bits)).any():
         raise DataError(f"{where}: the rows do not count up from zero")
-    columns = tuple(frozenbitarray(column.tolist()) for column in outputs.T)
-    return TermTable(robot, plan, TruthTable(plan.input_bits, columns))
+    table = tabulate(plan)
+    columns, free = _shown(table)
+    if (outputs != np.where(free, ord("-"), columns + ord("0"))).any():
+        raise DataError(f"{where}: the rows are not those of the term in the header")
+    return TermTable(robot, plan, table)
 
 
 def parse_header(text: str, where: str = "table") -> tuple[str, TermPlan]:
@@ -80,7 +83,7 @@ def parse_header(text: str, where: str = "table") -> tuple[str, TermPlan]:
         raise DataError(f"{where}: the first line must be '# {TITLE}'")
     fields = [line.partition(": ") for line in lines[1:] if ": " in line]
     keyed = {key: value for key, _, value in fields}
-    missing = [key for key in ("robot", "term", "output") if key not in keyed]
+    missing = [key for key in ("robot", "term", "output", "rounding") if key not in keyed]
     if missing:
         raise DataError(f"{where}: the header lacks '# {missing[0]}: …'")
     words = tuple(_word(value, where) for key, _, value in fields if key == "input")
@@ -90,7 +93,10 @@ def parse_header(text: str, where: str = "table") -> tuple[str, TermPlan]:
         raise DataError(f"{where}: the header's term or output cannot be read")
     variables = {word.variable.name: word.variable for word in words}
     parsed = parse_term(term[3], term[1], int(term[2]), variables)
-    return keyed["robot"], TermPlan(parsed, _code(output, where), words)
+    rounding = next((known for known in ROUNDINGS if known == keyed["rounding"]), None)
+    if rounding is None:
+        raise DataError(f"{where}: rounding {keyed['rounding']!r} is not {listing(ROUNDINGS)}")
+    return keyed["robot"], TermPlan(parsed, _code(output, where), words, rounding)
 
 
 def _word(text: str, where: str) -> Word:
@@ -119,11 +125,23 @@ def _rows(table: TruthTable) -> str:
     rows = np.empty((count, table.inputs + table.outputs + 2), dtype=np.uint8)
     rows[:, : table.inputs] = _counting(table.inputs) + ord("0")
     rows[:, table.inputs] = ord(" ")
-    for k, column in enumerate(table.columns):
-        packed = np.frombuffer(column.tobytes(), dtype=np.uint8)
-        rows[:, table.inputs + 1 + k] = np.unpackbits(packed)[:count] + ord("0")
+    columns, free = _shown(table)
+    rows[:, table.inputs + 1 : -1] = np.where(free, ord("-"), columns + ord("0")).T
     rows[:, -1] = ord("\n")
     return rows.tobytes().decode("ascii")
+
+
+def _shown(table: TruthTable) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Return the columns and the free columns as rows of bits."""
+    count = 1 << table.inputs
+    columns, free = (
+        np.array(
+            [np.unpackbits(np.frombuffer(c.tobytes(), dtype=np.uint8))[:count] for c in several],
+            dtype=np.uint8,
+        ).reshape(-1, count)
+        for several in (table.columns, table.free)
+    )
+    return columns, free if table.free else np.zeros_like(columns)
 
 
 def _counting(bits: int) -> NDArray[np.uint8]:

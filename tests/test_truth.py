@@ -25,8 +25,8 @@ def tables(bits: int = 8, code: str = "gray") -> tuple[TermTable, ...]:
     return result
 
 
-def directly(plan: TermPlan) -> np.ndarray:
-    """Return the output words row by row, the slow and obvious way."""
+def exact_values(plan: TermPlan) -> np.ndarray:
+    """Return the value of the term row by row, the slow and obvious way."""
     rows = np.arange(1 << plan.input_bits, dtype=np.uint32)
     values = {}
     left = plan.input_bits
@@ -34,8 +34,12 @@ def directly(plan: TermPlan) -> np.ndarray:
         left -= word.inputs
         bits = rows >> np.uint32(left) & np.uint32((1 << word.inputs) - 1)
         values[word.variable.name] = word.code.decode(bits)
-    value = np.broadcast_to(plan.term.evaluate(values), rows.shape)
-    return plan.code.encode(value).words
+    return np.broadcast_to(plan.term.evaluate(values), rows.shape)
+
+
+def directly(plan: TermPlan) -> np.ndarray:
+    """Return the output words row by row."""
+    return plan.code.encode(exact_values(plan)).words
 
 
 @pytest.mark.parametrize("code", ["gray", "natural"])
@@ -51,6 +55,24 @@ def test_every_row_is_right_for_random_robots(seed: int) -> None:
     for term in plan.terms:
         if term.input_bits <= 14:
             assert np.array_equal(tabulate(term).words(), directly(term))
+
+
+def test_faithful_rounding_frees_the_bit_that_tells_the_neighbours_apart() -> None:
+    nearest = run_passes("machado-2r", Options(bits=6))
+    faithful = run_passes("machado-2r", Options(bits=6, rounding="faithful"))
+    for near, free in zip(nearest, faithful, strict=True):
+        assert near.table.columns == free.table.columns
+        masks = TruthTable(free.table.inputs, free.table.free).words()
+        code, value = free.plan.code, exact_values(free.plan)
+        either = code.decode(near.table.words() ^ masks)
+        assert np.all(np.bitwise_count(masks) <= 1)
+        # The other word's cell is the neighbour on the value's side, less than a step away.
+        moved = masks != 0
+        assert (np.abs(either - value)[moved] < code.step * (1 + 1e-6)).all()
+        assert (np.abs(either - value)[moved] > code.step * (0.5 - 1e-6)).all()
+        inside = np.abs(value) < code.range.high - code.step / 2
+        centred = np.abs(code.decode(near.table.words()) - value) < 1e-7 * code.step
+        assert (moved == (inside & ~centred)).all()
 
 
 def test_a_dropped_bit_changes_nothing() -> None:

@@ -34,6 +34,12 @@ def test_the_header_alone_rebuilds_the_table(entries: tuple[TermTable, ...]) -> 
         assert tabulate(plan) == entry.table
 
 
+def test_faithful_tables_survive_with_their_free_outputs() -> None:
+    for entry in run_passes("machado-2r", Options(bits=6, rounding="faithful")):
+        assert "-" in render_table(entry).splitlines()[-2] or entry.table.free
+        assert parse_table(render_table(entry)) == entry
+
+
 def test_headers_survive_for_sliding_joints_too() -> None:
     robots = [random_robot(seed, joints=2) for seed in range(8)]
     assert any(not link.revolute for robot in robots for link in robot.links)
@@ -51,6 +57,7 @@ def test_a_file_reads_like_this(entries: tuple[TermTable, ...]) -> None:
         "# robot: machado-2r",
         "# term: T13 of torque 1 = -5 sin q2 qd2^2",
         "# output: T13 gray 2 bits, -6.25 .. 6.25",
+        "# rounding: nearest",
         "# input: q2 gray 2 bits, -pi .. pi, turns",
         "# input: qd2 gray 2 bits, -1 .. 1, drops 1",
         *(f"# {line}" for line in MEANING.split("\n")),
@@ -82,6 +89,8 @@ def test_a_file_reads_like_this(entries: tuple[TermTable, ...]) -> None:
         ("-5 sin q2", "-5 sin q3", r"q3 has no range"),
         ("111 01\n", "", r"t.pla: the header promises 8 rows of 6 characters, and .* 7 rows"),
         ("111 01\n", "110 01\n", r"t.pla: the rows do not count up"),
+        ("111 01\n", "111 11\n", r"t.pla: the rows are not those of the term in the header"),
+        ("nearest", "near", r"t.pla: rounding 'near' is not nearest, faithful"),
     ],
 )
 def test_a_damaged_file_is_a_sentence(

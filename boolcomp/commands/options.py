@@ -24,13 +24,16 @@ def plan_options(function: Callable[..., Any]) -> Callable[..., Any]:
         "--guard-bits", type=int, help="Extra bits of every term [default: int log2(p+1)]"
     )
     @click.option("--splits", type=int, help="Cuts per torque [default: as many as are free]")
+    @click.option(
+        "--rounding", default="nearest", show_default=True, help="Of a table: nearest, faithful."
+    )
     @functools.wraps(function)
-    def wrapped(
-        *args: Any, bits: int, code: Any, guard_bits: int | None, splits: int | None, **more: Any
-    ) -> Any:
+    def wrapped(*args: Any, **given: Any) -> Any:
         from boolcomp.plan import Options
 
-        return function(*args, options=Options(bits, code, guard_bits, splits), **more)
+        names = ("bits", "code", "guard_bits", "splits", "rounding")
+        options = Options(**{name: given.pop(name) for name in names})
+        return function(*args, options=options, **given)
 
     return wrapped
 
