@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 # pyeda has no wheels, and gcc 14 and later refuse its C source without this.
 PYEDA_FLAGS := -Wno-error=incompatible-pointer-types
 
-.PHONY: demo test lint types layers unit slow bench-dynamics clean help
+.PHONY: demo test lint types layers unit slow bench-dynamics bench-twolevel clean help
 
 help:
 	@sed -n 's/^# \{0,1\}//p' Makefile | sed '/^$$/q;p' | uniq
@@ -38,16 +38,20 @@ layers: $(VENV)/test.ready
 	@echo "== layers (import-linter)"
 	@$(BIN)/lint-imports
 
-unit: $(VENV)/test.ready
+unit: $(VENV)/loops.ready
 	@echo "== unit tests"
 	@$(BIN)/pytest -q -m "not slow" --cov --cov-report=term
 
-slow: $(VENV)/test.ready
+slow: $(VENV)/loops.ready
 	@echo "== slow tests"
 	@$(BIN)/pytest -q -m slow
 
 bench-dynamics: $(VENV)/test.ready
 	@$(BIN)/python benchmarks/dynamics.py
+
+bench-twolevel: $(VENV)/loops.ready
+	@$(BIN)/python benchmarks/twolevel.py --chart out/minimisation.svg
+	@$(BIN)/python benchmarks/codes.py
 
 $(VENV)/bin/python:
 	@command -v $(PYTHON) >/dev/null || \
@@ -71,6 +75,13 @@ $(VENV)/demo.ready: pyproject.toml $(VENV)/bin/python
 $(VENV)/test.ready: $(VENV)/demo.ready
 	@echo "== installing what tests and lint need"
 	@$(BIN)/pip install -qq --disable-pip-version-check -e '.[test,dev]'
+	@touch $@
+
+# numba compiles the minimisers' loops once; a test's time should not hold that.
+$(VENV)/loops.ready: $(wildcard boolcomp/twolevel/*kernels*.py) $(VENV)/test.ready
+	@echo "== compiling the minimisers' loops (once)"
+	@$(BIN)/python -c 'from boolcomp.twolevel import warm, warm_exact as w; \
+	  warm.warm(dense=True); warm.warm(dense=False); w.warm_exact()'
 	@touch $@
 
 clean:

@@ -26,6 +26,8 @@ COMMANDS = {
     "terms": "Print a robot's torques as sums of terms.",
     "plan": "Print the paper's Fig. 1 for a robot: ranges, widths, guard bits.",
     "tables": "Write the truth table of every term as a commented PLA file.",
+    "report": "Measure error versus bits against Newton-Euler: table, pictures, page.",
+    "minimize": "Minimise anybody's PLA files.",
 }
 
 

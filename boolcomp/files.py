@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
 
 from boolcomp.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def read_text(path: Path) -> str:
@@ -20,14 +25,29 @@ def read_text(path: Path) -> str:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file atomically: to a temporary name beside it, then renamed over it."""
+    """Write a text file atomically, as UTF-8 with plain line ends."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file atomically."""
+    with whole_file(path) as stream:
+        stream.write(data)
+
+
+@contextlib.contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """Provide a stream to a temporary file that becomes `path` where the block ends well.
+
+    Where it does not, `path` is as it was and nothing is left.
+    """
     temporary: Path | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         temporary = Path(name)
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
+        with os.fdopen(handle, "w+b") as stream:
+            yield stream
         temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)
     except OSError as error:

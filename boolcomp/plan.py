@@ -140,6 +140,7 @@ class JointPlan:
     guard_bits: int
     terms: tuple[TermPlan, ...]
     left_out: tuple[Term, ...]
+    splits: int
 
     @property
     def variables(self) -> tuple[Variable, ...]:
@@ -167,6 +168,19 @@ class JointPlan:
     def step(self) -> float:
         """The common least significant bit of the terms."""
         return self.code.step / (1 << self.guard_bits)
+
+    @property
+    def output(self) -> Code:
+        """The code of the torque's word: `code`, with its cells centred on the sums they hold.
+
+        The sum of an even number of mid-rise terms is a whole number of steps. Of the sums that
+        share a cell the lowest lies on its border, and their mean half a step below its centre: a
+        bias of 1/2^(m+1) of the word's LSB, unless the word's range is put there too.
+        """
+        if len(self.terms) % 2:
+            return self.code
+        low, high = self.code.range.low - self.step / 2, self.code.range.high - self.step / 2
+        return Code(Interval(low, high), self.code.bits, self.code.kind)
 
     def __str__(self) -> str:
         lines = [f"T{self.joint} {self.code}, {self.guard_bits} guard bits"]
@@ -232,7 +246,7 @@ def _plan_joint(
         for term in number_terms(joint, parts)
     )
     reach = torque_amplitude(torques.robot, joint)
-    return JointPlan(joint, code, reach, guard, plans, left_out)
+    return JointPlan(joint, code, reach, guard, plans, left_out, len(parts) - len(kept))
 
 
 def _guard(terms: int, options: Options) -> int:

@@ -139,7 +139,7 @@ def tabulate(plan: TermPlan) -> TruthTable:
     centres = [word_centres(word) for word in plan.words]
     columns = [bitarray() for _ in range(plan.code.bits)]
     free = [bitarray() for _ in range(plan.code.bits if plan.rounding == "faithful" else 0)]
-    for values in _blocks(plan.term, plan.words, centres):
+    for values in value_blocks(plan.term, plan.words, centres):
         _append(columns, plan.code.encode(values).words)
         if free:
             _append(free, plan.code.neighbour_bits(values))
@@ -155,7 +155,7 @@ def word_centres(word: Word) -> NDArray[np.float64]:
     return word.code.decode(np.arange(1 << word.inputs, dtype=np.uint32))
 
 
-def _blocks(
+def value_blocks(
     term: Term, words: tuple[Word, ...], centres: list[NDArray[np.float64]]
 ) -> Iterable[NDArray[np.float64]]:
     """Yield the term's values row by row, in blocks that share their leading input words."""

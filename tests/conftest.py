@@ -1,8 +1,45 @@
-"""What all tests share: Hypothesis without deadlines (the machine may be busy), repeatable."""
+"""What all tests share: repeatable Hypothesis, and a way to run commands."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
 from hypothesis import settings
 
+from boolcomp.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+# No deadlines: the machine may be busy.
 settings.register_profile("boolcomp", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("boolcomp")
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture(name="run")
+def runner(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Callable[..., Result]:
+    """Run commands in an empty folder, with a cache of its own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+    def run(*arguments: str) -> Result:
+        with pytest.raises(SystemExit) as exited:
+            main(arguments)
+        out, err = capsys.readouterr()
+        return Result(int(exited.value.code or 0), out, err)
+
+    return run

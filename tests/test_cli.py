@@ -7,44 +7,20 @@ import os
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from boolcomp.cli import COMMANDS, main
+from boolcomp.cli import COMMANDS
 from boolcomp.truthfile import parse_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from conftest import Result
+
 BOOLCOMP = [sys.executable, "-m", "boolcomp"]
-
-
-@dataclass(frozen=True)
-class Result:
-    """What a command left behind."""
-
-    code: int
-    out: str
-    err: str
-
-
-@pytest.fixture(name="run")
-def runner(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> Callable[..., Result]:
-    """Run commands in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str) -> Result:
-        with pytest.raises(SystemExit) as exited:
-            main(arguments)
-        out, err = capsys.readouterr()
-        return Result(int(exited.value.code or 0), out, err)
-
-    return run
 
 
 def test_robots_lists_joints_mass_and_ranges(run: Callable[..., Result]) -> None:

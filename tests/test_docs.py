@@ -6,11 +6,16 @@ import doctest
 import re
 import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from boolcomp.cli import main
 from boolcomp.robot import parse_robot
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Result
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/*.md")])
@@ -22,38 +27,39 @@ def blocks(kind: str) -> list[pytest.ParameterSet]:
     for page in PAGES:
         for count, match in enumerate(BLOCK.finditer(page.read_text()), 1):
             if match[1] == kind:
-                found.append(pytest.param(match[2], id=f"{page.name}-{count}"))
+                found.append(pytest.param(match[2], page, id=f"{page.name}-{count}"))
     return found
 
 
-@pytest.mark.parametrize("block", blocks("console"))
+@pytest.mark.parametrize(("block", "page"), blocks("console"))
 def test_commands_print_what_the_page_shows(
-    block: str,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
+    block: str, page: Path, run: Callable[..., Result]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
+    for match in BLOCK.finditer(page.read_text()):
+        if match[1] == "pla":  # a file that the page shows, named in its first line
+            name = re.match(r"# (\S+\.pla)", match[2])
+            assert name is not None
+            Path(name[1]).write_text(match[2])
     for example in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
         command, _, expected = example.partition("\n")
         program, *arguments = shlex.split(command)
         assert program == "boolcomp"
-        with pytest.raises(SystemExit) as exited:
-            main(arguments)
-        shown = capsys.readouterr().out
-        assert not exited.value.code
+        result = run(*arguments)
+        assert result.code == 0
         pattern = re.escape(expected.strip()).replace("…", "(?:.|\n)*")
-        assert re.fullmatch(pattern, shown.strip()), shown
+        assert re.fullmatch(pattern, result.out.strip()), result.out
 
 
-@pytest.mark.parametrize("block", blocks("pycon"))
-def test_python_examples_are_doctests(block: str) -> None:
+@pytest.mark.parametrize(("block", "page"), blocks("pycon"))
+def test_python_examples_are_doctests(block: str, page: Path) -> None:
+    del page
     test = doctest.DocTestParser().get_doctest(block, {}, "page", None, None)
     assert doctest.DocTestRunner(verbose=False).run(test).failed == 0
 
 
-@pytest.mark.parametrize("block", blocks("toml"))
-def test_robot_files_in_the_pages_load(block: str) -> None:
+@pytest.mark.parametrize(("block", "page"), blocks("toml"))
+def test_robot_files_in_the_pages_load(block: str, page: Path) -> None:
+    del page
     assert parse_robot(block).links
 
 

@@ -17,7 +17,7 @@ WIDEST_EXPRESSION = 44
 
 @click.command("plan", epilog="Example: boolcomp plan machado-2r --bits 8 --json")
 @robot_argument
-@plan_options
+@plan_options()
 @json_option
 def command(robot: str, options: Options, *, as_json: bool) -> None:
     """Print the paper's Fig. 1 for ROBOT: every term's range, width and input words.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @click.command("tables", epilog="Example: boolcomp tables machado-2r --bits 8 -o out/machado-2r")
 @robot_argument
-@plan_options
+@plan_options()
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder [out/ROBOT-BITS]")
 @json_option
 def command(robot: str, options: Options, output: Path | None, *, as_json: bool) -> None:

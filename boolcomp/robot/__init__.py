@@ -2,6 +2,7 @@
 
 from boolcomp.robot.library import load_robot, robot_names
 from boolcomp.robot.model import Interval, Link, Robot
+from boolcomp.robot.payload import with_payload
 from boolcomp.robot.schema import parse_robot
 
-__all__ = ["Interval", "Link", "Robot", "load_robot", "parse_robot", "robot_names"]
+__all__ = ["Interval", "Link", "Robot", "load_robot", "parse_robot", "robot_names", "with_payload"]

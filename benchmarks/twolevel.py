@@ -1,0 +1,167 @@
+"""Two-level minimisers side by side: ours, pyeda's Espresso, and the proved minimum.
+
+    python benchmarks/twolevel.py [FOLDER] [--exact SECONDS] [--chart FILE.svg]
+
+Every `*.pla` of the folder (the shared Berkeley set, where it is there), and the two-link arm's
+tables at 8 bits, go through all of them in one run, from the same start; every cover is verified.
+Espresso's seconds are those of its C engine alone; ours include drawing the truth table, the first
+cover and the verification. Compiling our loops (once after installing) is timed apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import matplotlib as mpl
+from matplotlib import pyplot as plt
+
+from boolcomp.pipeline import run_passes
+from boolcomp.plan import Options
+from boolcomp.store import function_of
+from boolcomp.text import table as aligned
+from boolcomp.twolevel import espresso, pla
+from boolcomp.twolevel.minimise import minimise
+from boolcomp.twolevel.verify import implements
+
+if TYPE_CHECKING:
+    from boolcomp.twolevel.cover import Cover, Function
+
+TABLES = ("T11", "T12", "T13", "T14", "T15", "T24")
+HEADER = (
+    "function", "in", "out", "isop", "espresso", "lit", "s", "own", "lit", "s", "exact", "lit",
+    "proved", "s", "known",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Row:
+    """What came of one function."""
+
+    name: str
+    function: Function
+    isop: Cover
+    rival: espresso.Answer
+    own: Cover
+    exact: Cover | None
+    known: int | None
+
+    def cells(self) -> list[str]:
+        """Return the row as text."""
+        rival = ["-", "-", self.rival.note or "-"]
+        if self.rival.cubes is not None:
+            cubes = self.rival.cubes
+            rival = [str(len(cubes)), str(cubes.literals), f"{self.rival.seconds:.3f}"]
+        own = [str(self.own.products), str(self.own.literals), f"{self.own.seconds:.3f}"]
+        proof = ["-"] * 4
+        if self.exact is not None:
+            bound = "yes" if self.exact.proved else f"at least {self.exact.lower_bound}"
+            proof = [str(self.exact.products), str(self.exact.literals), bound]
+            proof.append(f"{self.exact.seconds:.2f}")
+        head = [self.name, str(self.function.inputs), str(self.function.outputs)]
+        known = "-" if self.known is None else str(self.known)
+        return [*head, str(self.isop.products), *rival, *own, *proof, known]
+
+
+def measure(name: str, function: Function, known: int | None, exact: float) -> Row:
+    """Run every minimiser on one function, and verify what comes out."""
+    first = minimise(function, "isop")
+    rival = espresso.run(function, first.cubes)
+    own = minimise(function, "own")
+    proof = minimise(function, "exact", exact) if exact else None
+    for cubes in (first.cubes, rival.cubes, own.cubes, proof and proof.cubes):
+        if cubes and not implements(function, cubes):
+            raise SystemExit(f"{name}: a cover is wrong")
+    if proof and known and proof.proved and proof.products != known:
+        raise SystemExit(f"{name}: {proof.products} proved, but {known} is known")
+    print(".", end="", file=sys.stderr, flush=True)
+    return Row(name, function, first, rival, own, proof, known)
+
+
+def report(title: str, rows: list[Row]) -> None:
+    """Print a table with its totals."""
+    print(f"\n{title}\n\n{aligned(HEADER, [row.cells() for row in rows])}\n")
+    both = [row for row in rows if row.rival.cubes is not None]
+    theirs = sum(len(row.rival.cubes or ()) for row in both)
+    if theirs:
+        ours = sum(row.own.products for row in both)
+        time_ours, time_theirs = (sum(r.own.seconds for r in both),
+                                  sum(r.rival.seconds for r in both))  # fmt: skip
+        print(f"espresso {theirs} products in {time_theirs:.2f} s, own {ours} in {time_ours:.2f} s")
+        print(
+            f"own / espresso: {ours / theirs:.4f} of the products, "
+            f"{time_ours / time_theirs:.2f} of the time"
+        )
+    proved = [(row.exact.seconds, row.name) for row in rows if row.exact and row.exact.proved]
+    if proved:
+        seconds, name = max(proved)
+        print(f"proved minimum: {len(proved)} of {len(rows)}, the last ({name}) in {seconds:.1f} s")
+
+
+def draw(rows: list[Row], path: Path) -> None:
+    """Draw products above the minimum (or the best known), in per cent."""
+    mpl.rcParams.update({"svg.hashsalt": "boolcomp", "font.size": 8})
+    shown = [row for row in rows if row.exact is not None]
+    least = [
+        min(r.own.products, r.exact.products if r.exact else r.own.products) or 1 for r in shown
+    ]
+    figure, axes = plt.subplots(figsize=(11, 3.6), layout="constrained")
+    series = (
+        ("ISOP", "#bbbbbb", [row.isop.products for row in shown]),
+        ("Espresso", "#c8553d", [len(row.rival.cubes or ()) for row in shown]),
+        ("own", "#3367b0", [row.own.products for row in shown]),
+    )
+    for label, colour, counts in series:
+        above = [100 * (c / m - 1) for c, m in zip(counts, least, strict=True)]
+        axes.plot(range(len(shown)), above, "o", color=colour, label=label, markersize=4)
+    axes.set_xticks(range(len(shown)), [row.name for row in shown], rotation=90)
+    axes.set(ylabel="products above the least known, %", ylim=(-1, 40), xlim=(-1, len(shown)))
+    axes.grid(visible=True, axis="y", alpha=0.3)
+    axes.legend()
+    figure.savefig(path, metadata={"Date": None})
+
+
+def main() -> None:
+    """Run the benchmark."""
+    root = Path(__file__).resolve().parent.parent
+    parser = argparse.ArgumentParser(description="two-level minimisers side by side")
+    parser.add_argument("folder", nargs="?", type=Path, default=root.parent / "shared" / "pla")
+    parser.add_argument("--exact", type=float, default=60.0, metavar="SECONDS")
+    parser.add_argument("--chart", type=Path)
+    arguments = parser.parse_args()
+    start = time.perf_counter()
+    small = function_of(run_passes("machado-2r", Options(bits=4))[0].table)
+    minimise(small, "exact", 10)
+    print(f"loops compiled or loaded in {time.perf_counter() - start:.2f} s")
+    if not espresso.available():
+        print("pyeda is not installed: Espresso is left out")
+    rows = []
+    minima = arguments.folder / "minima.json"
+    known = json.loads(minima.read_text())["minimum"] if minima.exists() else {}
+    for path in sorted(arguments.folder.glob("*.pla")):
+        function = pla.read(path).function(str(path))
+        rows.append(measure(path.stem, function, known.get(path.stem), arguments.exact))
+    if rows:
+        report(f"{len(rows)} PLA files", rows)
+    else:
+        print(f"{arguments.folder} holds no PLA files: they are left out")
+    for rounding in ("nearest", "faithful"):
+        entries = run_passes("machado-2r", Options(rounding=rounding))
+        arm = [
+            measure(f"{e.plan.term.name} {rounding}", function_of(e.table), None, arguments.exact)
+            for e in entries
+            if e.plan.term.name in TABLES
+        ]
+        report(f"machado-2r, 8 bits, {rounding}", arm)
+        rows += arm
+    if arguments.chart:
+        draw(rows, arguments.chart)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,109 @@
+"""Minimise every table of a robot: identical ones once, what the store holds not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from boolcomp.errors import DataError
+from boolcomp.store import Recipe, Store, digest, function_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from boolcomp.truth import TermTable, TruthTable
+    from boolcomp.twolevel.cover import Cover
+
+
+@dataclass(frozen=True, slots=True)
+class TermCover:
+    """A term's table and a verified cover of it; `stored` where the store had it."""
+
+    entry: TermTable
+    cover: Cover
+    stored: bool
+
+    def __str__(self) -> str:
+        cover = self.cover
+        bound = "minimum" if cover.proved else f"at least {cover.lower_bound}"
+        return f"{self.entry.plan.term.name}: {cover.products} products ({bound})"
+
+
+def make_covers(
+    tables: Sequence[TermTable],
+    recipe: Recipe,
+    store: Store,
+    done: Callable[[TermTable], None] = lambda _: None,
+) -> tuple[TermCover, ...]:
+    """Return a cover for every term; `done` is told the first term of every distinct table."""
+    first: dict[TruthTable, TermTable] = {}
+    for entry in tables:
+        first.setdefault(entry.table, entry)
+    covers: dict[TruthTable, Cover] = {}
+    for table, entry in first.items():
+        found = store.find(table, recipe)
+        if found is not None:
+            covers[table] = found
+            done(entry)
+    stored = frozenset(covers)
+    missing = {digest(table): entry for table, entry in first.items() if table not in covers}
+    for entry, cover in _minimised(missing, recipe):
+        covers[entry.table] = cover
+        store.keep(entry, recipe, cover)
+        done(entry)
+    return tuple(TermCover(entry, covers[entry.table], entry.table in stored) for entry in tables)
+
+
+def _minimised(
+    entries: Mapping[str, TermTable], recipe: Recipe
+) -> Iterator[tuple[TermTable, Cover]]:
+    """Yield covers as they come, from as many processes as there are cores."""
+    # The largest first: they take longest, and the small ones fill the gaps.
+    rising = sorted(entries.values(), key=lambda entry: -entry.table.inputs)
+    cores = len(os.sched_getaffinity(0))
+    if len(rising) < 2 or cores < 2:
+        for entry in rising:
+            yield entry, minimise_table(entry.table, recipe)
+        return
+    with _workers(min(cores, len(rising))) as pool:
+        jobs = {pool.submit(minimise_table, e.table, recipe): e for e in rising}
+        for job in as_completed(jobs):
+            try:
+                yield jobs[job], job.result()
+            except BrokenProcessPool as error:
+                raise DataError(
+                    "a minimising process died (out of memory?); the tables finished so far are "
+                    "in the store: run the same command again"
+                ) from error
+
+
+def minimise_table(table: TruthTable, recipe: Recipe) -> Cover:
+    """Minimise one table (what a worker process runs)."""
+    from boolcomp.twolevel.minimise import minimise  # noqa: PLC0415 (imports numba)
+
+    return minimise(function_of(table), recipe.method, recipe.deadline)
+
+
+@contextlib.contextmanager
+def _workers(count: int) -> Iterator[ProcessPoolExecutor]:
+    """Provide a pool whose processes are gone when the block is left, however it is left."""
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(count, mp_context=context, initializer=_leave_interrupts_alone)
+    try:
+        yield pool
+    except BaseException:
+        for process in multiprocessing.active_children():
+            process.terminate()
+        pool.shutdown(wait=True, cancel_futures=True)
+        raise
+    pool.shutdown()
+
+
+def _leave_interrupts_alone() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

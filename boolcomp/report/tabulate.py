@@ -1,0 +1,65 @@
+"""The report as text: a table for people, CSV for spreadsheets."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING
+
+from boolcomp.report.measure import documents
+from boolcomp.text import short, table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from boolcomp.report.measure import Row
+
+HEADER = (
+    "bits", "m", "torque", "LSB", "max", "max/LSB", "rms/LSB", "mean/LSB", ">1 LSB", "own rms/LSB",
+    "bound/LSB", "products", "literals", "table bits", "compile s", "ns/sample", "note",
+)  # fmt: skip
+
+
+def cells(rows: Sequence[Row]) -> list[list[str]]:
+    """Return the cells under `HEADER`; `-` where there is nothing."""
+    return [
+        [
+            str(row.bits),
+            f"{row.guard_bits}{f' (+{row.extra})' if row.extra else ''}",
+            f"T{row.joint}",
+            short(row.lsb, 4),
+            short(row.total.max, 4),
+            f"{row.total.max / row.lsb:.2f}",
+            f"{row.total.rms / row.lsb:.3f}",
+            f"{row.total.mean / row.lsb:+.3f}",
+            f"{row.total.beyond_lsb:.2%}",
+            f"{row.own.rms / row.lsb:.3f}",
+            f"{row.bound / row.lsb:.2f}",
+            _whole(row.products),
+            _whole(row.literals),
+            str(row.table_bits),
+            "-" if row.seconds is None else f"{row.seconds:.2f}",
+            "-" if row.ns_per_sample is None else f"{row.ns_per_sample:.1f}",
+            row.note,
+        ]
+        for row in rows
+    ]
+
+
+def _whole(value: int | None) -> str:
+    return "-" if value is None else str(value)
+
+
+def text_table(rows: Sequence[Row]) -> str:
+    """Return the table for people."""
+    return table(HEADER, cells(rows), left=(2, len(HEADER) - 1))
+
+
+def csv_table(rows: Sequence[Row]) -> str:
+    """Return the rows as CSV under the keys of the JSON document."""
+    items = documents(rows)
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, fieldnames=list(items[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(items)
+    return stream.getvalue()

@@ -1,0 +1,145 @@
+"""One independent block of a covering problem: bounds from below and above until they meet.
+
+Lagrangian prices give a lower bound, local search a cover. Where they differ, columns whose price
+shows that no better cover holds them leave, the rest is reduced again and goes to HiGHS.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from boolcomp.twolevel.covering import Matrix, Solution, greedy_columns, independent, reduced
+from boolcomp.twolevel.witness import SearchEndedError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from boolcomp.twolevel.milp import Milp
+
+ITERATIONS = 3000
+"""Steps of the Lagrangian ascent."""
+
+WARM_STEPS = 100_000
+"""Steps of local search before HiGHS starts."""
+
+MILP_ENTRIES = 4_000_000
+"""The largest matrix that HiGHS is asked about; it would take hours anyway."""
+
+PATIENCE = 2.0
+"""Seconds after which local search goes on beside HiGHS."""
+
+
+class LocalSearch:
+    """A local search that can be continued; `best` is the smallest cover met so far."""
+
+    def __init__(self, matrix: Matrix, first: NDArray[np.int64], lower: int) -> None:
+        from boolcomp.twolevel import local_kernels  # noqa: PLC0415 (imports numba)
+
+        self.best = first
+        self._lower = lower
+        self._kernels = local_kernels
+        turned, members = matrix.transposed()
+        rows, columns = matrix.rows, matrix.columns
+        self._state = local_kernels.State(
+            matrix.starts, matrix.indices, turned, members,
+            np.zeros(rows, np.int64), np.ones(rows, np.int64), np.diff(turned),
+            np.zeros(columns, np.bool_), np.ones(columns, np.bool_), np.zeros(columns, np.int64),
+            np.zeros(columns, np.int64), np.arange(rows), np.arange(rows),
+            np.array([0, rows, -1, 0], np.int64), np.array([1], np.uint64),
+        )  # fmt: skip
+        for k in first:
+            local_kernels.take(self._state, int(k))
+
+    def run(self, steps: int, end: float) -> None:
+        """Search that many steps, less if `time.monotonic()` passes `end` or the bound is met."""
+        chunk = max(20, min(2000, 10**8 // max(1, len(self._state.indices))))
+        found = np.zeros(len(self._state.score), np.int64)
+        while steps > 0 and len(self.best) > self._lower and time.monotonic() < end:
+            size = self._kernels.search(self._state, self._lower, min(chunk, steps), found)
+            if 0 <= size < len(self.best):
+                self.best = np.sort(found[:size])
+            steps -= chunk
+
+
+def lagrangian(matrix: Matrix, upper: int, end: float) -> tuple[float, NDArray[np.float64]]:
+    """Return a lower bound on the number of columns, and the columns' reduced costs with it."""
+    from boolcomp.twolevel.bound_kernels import ascend, reduced_costs  # noqa: PLC0415
+
+    lengths = np.bincount(matrix.indices, minlength=matrix.columns)
+    prices = 1.0 / np.maximum.reduceat(lengths[matrix.indices], matrix.starts[:-1])
+    chunk = max(2, min(500, 2 * 10**7 // len(matrix.indices)))
+    step, done = 1.0, 0
+    while step >= 1e-4 and done < ITERATIONS and time.monotonic() < end:
+        bound, step = ascend(
+            matrix.starts, matrix.indices, matrix.columns, upper, chunk, prices, step
+        )
+        done += chunk
+        if bound > upper - 1 + 1e-6:
+            break
+    costs = np.empty(matrix.columns)
+    return float(reduced_costs(matrix.starts, matrix.indices, prices, costs)), costs
+
+
+def solve_block(block: Matrix, milp: Milp, end: float) -> Solution:
+    """Return columns that meet every row of a block, few, and a proved bound on their number."""
+    columns, local = np.unique(block.indices, return_inverse=True)
+    matrix = Matrix(block.starts, local.astype(np.int64), len(columns))
+    best, bound = greedy_columns(matrix), independent(matrix)
+    if bound < len(best):
+        value, costs = lagrangian(matrix, len(best), end)
+        bound = max(bound, math.ceil(value - 1e-6))
+        search = LocalSearch(matrix, best, bound)
+        search.run(WARM_STEPS, end)
+        if bound < len(search.best):
+            bound = max(bound, _proved(matrix, value, costs, search, milp, end))
+        best = search.best
+    return Solution(columns[best], bound, len(best))
+
+
+def _proved(
+    matrix: Matrix,
+    value: float,
+    costs: NDArray[np.float64],
+    search: LocalSearch,
+    milp: Milp,
+    end: float,
+) -> int:
+    """Give a block to HiGHS: return the bound proved, with the search's best improved."""
+    known = len(search.best)
+    keep = value + costs < known - 1 + 1e-6
+    if not np.logical_or.reduceat(keep[matrix.indices], matrix.starts[:-1]).all():
+        return known  # a cover of fewer columns would leave a row unmet
+    kept = matrix.keep(np.ones(matrix.rows, np.bool_), keep)
+    try:
+        essential, core = reduced(kept, np.zeros(matrix.columns, np.int64), end)
+    except SearchEndedError:
+        return 0
+    if not core.rows:
+        if len(essential) < known:
+            search.best = essential
+        return min(known, len(essential))
+    if len(core.indices) > MILP_ENTRIES:
+        search.run(sys.maxsize, end)
+        return 0
+    columns, local = np.unique(core.indices, return_inverse=True)
+    start = time.monotonic()
+
+    def idle() -> None:
+        if time.monotonic() > start + PATIENCE:
+            search.run(2000, end)
+        else:
+            time.sleep(0.002)
+
+    ones = np.ones(len(columns), np.int64)
+    answer = milp.solve(core.starts, local, ones, end - start, idle=idle)
+    if answer.chosen is not None:
+        found = np.concatenate([essential, columns[answer.chosen]])
+        # An answer of HiGHS counts even where the search beside it was as good: it is repeatable.
+        if len(found) <= len(search.best) and len(found) < known:
+            search.best = np.sort(found)
+    return min(known, len(essential) + answer.bound)

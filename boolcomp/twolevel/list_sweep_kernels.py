@@ -1,0 +1,268 @@
+"""Compiled loops that improve a cover as a list of cubes, for many inputs; imports numba.
+
+The same visits as in `sweep_kernels`: a product is shrunk to what it alone covers (by cofactor
+recursion) and grown to a prime (against the OFF set), towards other products.
+"""
+# ruff: noqa: C901, PLR0917 (a compiled loop takes its arrays one by one)
+# mypy: disable-error-code="untyped-decorator"
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from boolcomp.twolevel.list_kernels import BOUND, MORE_ROOM, PAUSED, explore, meets
+from boolcomp.twolevel.sweep_kernels import has, random
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+ONE = np.uint64(1)
+FINISHED, STOPPED, NO_ROOM = 0, 1, 2
+
+
+class Lists(NamedTuple):
+    """The cover, then the don't-cares (from number `fixed[0]` on), and the OFF set.
+
+    `noise` is the state of the random numbers.
+    """
+
+    zero: NDArray[np.uint64]
+    one: NDArray[np.uint64]
+    out: NDArray[np.uint64]
+    fixed: NDArray[np.int64]
+    off_zero: NDArray[np.uint64]
+    off_one: NDArray[np.uint64]
+    off_out: NDArray[np.uint64]
+    noise: NDArray[np.uint64]
+
+
+class Walk(NamedTuple):
+    """Buffers of `list_kernels.explore`."""
+
+    members: NDArray[np.int32]
+    start: NDArray[np.int64]
+    split: NDArray[np.int64]
+    side: NDArray[np.int64]
+    region: NDArray[np.uint64]
+    state: NDArray[np.int64]
+    bound: NDArray[np.uint64]
+    leaves: NDArray[np.uint64]
+    tally: NDArray[np.int64]
+
+
+@njit(cache=True)
+def alone(s: Lists, w: Walk, c: int, j: int, inputs: int, budget: int) -> int:
+    """Set w.bound to the smallest cube around what only product c covers of output j."""
+    size = 0
+    for i in range(len(s.zero)):
+        if i != c and has(s.out[i], j) and meets(s.zero[i], s.one[i], s.zero[c], s.one[c], inputs):
+            w.members[size] = i
+            size += 1
+    w.start[0] = 0
+    w.start[1] = size
+    w.region[0] = s.zero[c]
+    w.region[1] = s.one[c]
+    w.bound[:] = 0
+    w.state[:3] = 0, 0, 1
+    w.state[3] += len(s.zero)
+    return explore(
+        s.zero, s.one, w.members, w.start, w.split, w.side, w.region, w.state, BOUND,
+        w.bound, w.leaves, w.tally, budget,
+    )  # fmt: skip
+
+
+@njit(cache=True)
+def shrink(s: Lists, w: Walk, c: int, inputs: int, budget: int) -> int:
+    """Shrink product c to what it alone covers; it loses all its outputs where that is nothing."""
+    total = np.zeros_like(w.region)
+    keep = np.zeros_like(s.out[c])
+    for j in range(64 * s.out.shape[1]):
+        if not has(s.out[c], j):
+            continue
+        before = w.state[3]
+        status = alone(s, w, c, j, inputs, budget)
+        budget -= w.state[3] - before
+        if status == MORE_ROOM:
+            return NO_ROOM
+        if status == PAUSED:
+            return STOPPED
+        if w.bound.any():
+            total |= w.bound
+            keep[j >> 6] |= ONE << np.uint64(j & 63)
+    s.out[c] = keep
+    if keep.any():
+        s.zero[c] = total[0]
+        s.one[c] = total[1]
+    return FINISHED
+
+
+@njit(cache=True, inline="always")
+def _bits(x: np.uint64) -> int:
+    n = 0
+    while x:
+        x &= x - ONE
+        n += 1
+    return n
+
+
+@njit(cache=True)
+def _blockers(
+    s: Lists,
+    c: int,
+    conflict: NDArray[np.uint64],
+    blocked: NDArray[np.uint64],
+    outputs_blocked: NDArray[np.uint64],
+) -> None:
+    """Find which inputs and outputs product c must not be grown in.
+
+    `conflict` holds for every OFF cube the inputs that keep it apart from the product.
+    """
+    words = s.zero.shape[1]
+    blocked[:] = 0
+    outputs_blocked[:] = 0
+    for r in range(len(s.off_zero)):
+        apart = 0
+        for w in range(words):
+            apart += _bits(conflict[r, w])
+        if apart > 1:
+            continue
+        if apart == 0:
+            outputs_blocked |= s.off_out[r]
+            continue
+        for v in range(s.out.shape[1]):
+            if s.off_out[r, v] & s.out[c, v]:
+                blocked |= conflict[r]
+                break
+
+
+@njit(cache=True)
+def _pull(s: Lists, c: int, blocked: NDArray[np.uint64], gain: NDArray[np.float64]) -> None:
+    """Add to each input's gain how much raising it helps to swallow other products."""
+    words = s.zero.shape[1]
+    need = np.zeros(words, np.uint64)
+    for d in range(s.fixed[0]):
+        common = False
+        for v in range(s.out.shape[1]):
+            common = common or (s.out[d, v] & s.out[c, v]) != 0
+        if d == c or not common:
+            continue
+        steps, possible = 0, True
+        for w in range(words):
+            need[w] = (s.zero[d, w] & ~s.zero[c, w]) | (s.one[d, w] & ~s.one[c, w])
+            possible = possible and not need[w] & blocked[w]
+            steps += _bits(need[w])
+        if possible and steps:
+            for i in range(gain.size):
+                if has(need, i):
+                    gain[i] += 1.0 / (steps * steps)
+
+
+@njit(cache=True)
+def grow(
+    s: Lists, c: int, inputs: int, outputs: int, wild: float, conflict: NDArray[np.uint64]
+) -> None:
+    """Grow product c to a prime; `outputs` is 0 to leave its outputs alone."""
+    words = s.zero.shape[1]
+    blocked = np.zeros(words, np.uint64)
+    outputs_blocked = np.zeros(s.out.shape[1], np.uint64)
+    gain = np.zeros(inputs)
+    for r in range(len(s.off_zero)):
+        for w in range(words):
+            either = (s.zero[c, w] & s.off_zero[r, w]) | (s.one[c, w] & s.off_one[r, w])
+            span = min(64, inputs - 64 * w)
+            full = ~np.uint64(0) if span >= 64 else (ONE << np.uint64(max(0, span))) - ONE
+            conflict[r, w] = full & ~either
+    while True:
+        _blockers(s, c, conflict, blocked, outputs_blocked)
+        gain[:] = 0
+        _pull(s, c, blocked, gain)
+        best, best_gain = -1, -1.0
+        for i in range(inputs):
+            if has(blocked, i) or (has(s.zero[c], i) and has(s.one[c], i)):
+                continue
+            blur = random(s.noise) / 2147483648.0
+            g = gain[i] * (1.0 + wild * blur) + 1e-6 * blur
+            if g > best_gain:
+                best, best_gain = i, g
+        # Outputs come before inputs that swallow nothing: they shut no way that still leads on.
+        if best_gain < 1e-3:
+            for j in range(outputs):
+                if not has(s.out[c], j) and not has(outputs_blocked, j):
+                    s.out[c, j >> 6] |= ONE << np.uint64(j & 63)
+                    _blockers(s, c, conflict, blocked, outputs_blocked)
+            if best >= 0 and has(blocked, best):
+                continue
+        if best < 0:
+            return
+        bit = ONE << np.uint64(best & 63)
+        s.zero[c, best >> 6] |= bit
+        s.one[c, best >> 6] |= bit
+        for r in range(len(conflict)):
+            conflict[r, best >> 6] &= ~bit
+
+
+@njit(cache=True)
+def sweep(
+    s: Lists,
+    w: Walk,
+    order: NDArray[np.int64],
+    at: NDArray[np.int64],
+    inputs: int,
+    outputs: int,
+    wild: float,
+    conflict: NDArray[np.uint64],
+    budget: int,
+    limit: int,
+) -> int:
+    """Visit products from place at[0] of the order on, until work `limit`; FINISHED after the last.
+
+    `budget` limits the work on one output of a product, which else is left as it is.
+    """
+    w.state[3] = 0
+    while at[0] < len(order):
+        if w.state[3] > limit:
+            return STOPPED
+        c = order[at[0]]
+        if s.out[c].any():
+            status = shrink(s, w, c, inputs, budget)
+            if status == NO_ROOM:
+                return status
+            if status == FINISHED and s.out[c].any():
+                grow(s, c, inputs, outputs, wild, conflict)
+                w.state[3] += inputs * (len(s.zero) + len(conflict))
+        at[0] += 1
+    return FINISHED
+
+
+@njit(cache=True)
+def thin(
+    s: Lists,
+    w: Walk,
+    order: NDArray[np.int64],
+    at: NDArray[np.int64],
+    inputs: int,
+    conflict: NDArray[np.uint64],
+    budget: int,
+    limit: int,
+) -> int:
+    """Drop outputs that a product alone does not serve, then literals that can go."""
+    w.state[3] = 0
+    while at[0] < len(order):
+        if w.state[3] > limit:
+            return STOPPED
+        c = order[at[0]]
+        for j in range(64 * s.out.shape[1]):
+            if has(s.out[c], j):
+                status = alone(s, w, c, j, inputs, budget)
+                if status == MORE_ROOM:
+                    return NO_ROOM
+                if status != PAUSED and not w.bound.any():
+                    s.out[c, j >> 6] &= ~(ONE << np.uint64(j & 63))
+        if s.out[c].any():
+            grow(s, c, inputs, 0, 0.0, conflict)
+            w.state[3] += inputs * (len(s.zero) + len(conflict))
+        at[0] += 1
+    return FINISHED

@@ -1,0 +1,180 @@
+"""One function for every way to minimise; whatever comes out has been verified."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import TYPE_CHECKING, Literal, get_args
+
+from boolcomp.errors import UsageError, listing, suggestion
+from boolcomp.twolevel.clock import Clock
+from boolcomp.twolevel.cover import Cover, Function
+from boolcomp.twolevel.dense import Dense
+from boolcomp.twolevel.verify import Witness, verify
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from boolcomp.twolevel.cubes import Cubes
+
+Method = Literal["exact", "espresso", "isop", "own"]
+METHODS: tuple[Method, ...] = get_args(Method)
+
+_RESERVE = 0.05  # of the time is kept for verification,
+_PER_POINT = 1e-6  # and so many seconds for each point of a table,
+_PER_PAIR = 1e-8  # or for each pair of cubes where there is no table, but
+_MOST_RESERVE = 0.7  # of the time at most
+
+
+def minimise(
+    function: Function | Dense,
+    method: str = "own",
+    deadline: float | None = None,
+    *,
+    effort: float = 1.0,
+) -> Cover:
+    """Return a verified cover of a function with few products.
+
+    `exact` proves the minimum where it can, `own` is our heuristic, `espresso` pyeda's Espresso,
+    `isop` an irredundant sum, at once. At the deadline (seconds; it does not count the compiling of
+    loops that the first call of a process may need) the best cover so far comes back; its note says
+    so. `effort` scales how long `own` goes on without a gain.
+    """
+    if method not in METHODS:
+        raise UsageError(f"method {method!r}{suggestion(method, METHODS)}: {listing(METHODS)}")
+    if isinstance(function, Dense):
+        function = Function.from_dense(function)
+    _warm(function.is_dense, method == "exact")
+    clock = Clock(deadline)
+    inner = _working_time(function, deadline)
+    start, note = _start(function, inner)
+    found = Cover(start, "isop", note=note)
+    if method != "isop":
+        found = _minimised(function, start, method, inner, effort)
+    return _checked(function, found, start, clock)
+
+
+def minimise_all(
+    functions: Sequence[Function], method: str, deadline: float | None = None
+) -> list[Cover]:
+    """Minimise several functions; Espresso runs on all cores. The deadline is each one's own."""
+    if method != "espresso":
+        return [minimise(function, method, deadline) for function in functions]
+    from boolcomp.twolevel import espresso  # noqa: PLC0415 (only who asks needs it)
+
+    covers = []
+    clock = Clock()
+    starts = [minimise(function, "isop", deadline) for function in functions]
+    limit = math.inf if deadline is None else deadline
+    jobs = [(function, start.cubes) for function, start in zip(functions, starts, strict=True)]
+    for function, start, answer in zip(
+        functions, starts, espresso.run_all(jobs, limit), strict=True
+    ):
+        found = _from_espresso(answer, start.cubes)
+        covers.append(_checked(function, found, start.cubes, clock))
+    return covers
+
+
+@cache
+def _warm(dense: bool, exact: bool) -> None:  # noqa: FBT001 (cache keys)
+    """Load, or the first time after installing compile, the loops: outside any deadline."""
+    from boolcomp.twolevel.warm import warm  # noqa: PLC0415 (imports numba)
+
+    warm(dense=dense)
+    if exact:
+        from boolcomp.twolevel.warm_exact import warm_exact  # noqa: PLC0415 (imports numba)
+
+        warm_exact()
+
+
+def _working_time(function: Function, deadline: float | None) -> Clock:
+    if deadline is None:
+        return Clock(None)
+    if function.is_dense:
+        more = _PER_POINT * (1 << function.inputs)
+    else:
+        more = _PER_PAIR * (len(function.on) + len(function.dc)) ** 2
+    reserve = min(_MOST_RESERVE * deadline, _RESERVE * deadline + more)
+    return Clock(deadline - reserve)
+
+
+def _start(function: Function, clock: Clock) -> tuple[Cubes, str]:
+    """Return the first cover, which every method starts from and falls back on."""
+    from boolcomp.twolevel.improve_lists import irredundant  # noqa: PLC0415 (imports numba)
+    from boolcomp.twolevel.isop import isop, minterms  # noqa: PLC0415 (imports numba)
+
+    if not function.is_dense:
+        found = irredundant(function, clock)
+        return found, "deadline reached" if clock.over else ""
+    product_sum = isop(function.dense, clock)
+    if product_sum is not None:
+        return product_sum, ""
+    note = "no time for more than listing points"
+    if function.given_on is not None:
+        return function.given_on, note
+    return minterms(function.dense), note
+
+
+def _minimised(function: Function, start: Cubes, method: str, clock: Clock, effort: float) -> Cover:
+    if method == "exact":
+        from boolcomp.twolevel.exact import minimise_exact  # noqa: PLC0415 (imports numba, scipy)
+
+        begin = Clock(None if clock.left == math.inf else clock.left / 5)
+        first = _own(function, start, begin, effort).cubes
+        return minimise_exact(function, max(0.0, clock.left), start=first)
+    if method == "espresso":
+        from boolcomp.twolevel import espresso  # noqa: PLC0415 (only who asks needs it)
+
+        return _from_espresso(espresso.run(function, start, clock.left), start)
+    found = Cover(start, "isop") if clock.over else _own(function, start, clock, effort)
+    if clock.over and not found.proved:
+        bound = found.lower_bound
+        return Cover(found.cubes, found.method, lower_bound=bound, note="deadline reached")
+    return found
+
+
+def _own(function: Function, start: Cubes, clock: Clock, effort: float) -> Cover:
+    from boolcomp.twolevel import improve, improve_lists  # noqa: PLC0415 (import numba)
+
+    if function.is_dense and improve.suits(function.dense):
+        found, bound = improve.improve(function.dense, start, clock, effort)
+        return Cover(found, "own", len(found) == bound, bound)
+    cubes = improve_lists.improve_lists(function, start, clock, effort)
+    reached = improve_lists.within_reach(function)
+    return Cover(cubes, "own", note="" if reached else "its OFF set is too large to grow against")
+
+
+def _from_espresso(answer: object, start: Cubes) -> Cover:
+    from boolcomp.twolevel.espresso import Answer  # noqa: PLC0415 (only who asks needs it)
+
+    assert isinstance(answer, Answer)  # noqa: S101 (our own mistake otherwise)
+    if answer.cubes is None:
+        return Cover(start, "isop", note=f"{answer.note}; this is the irredundant sum")
+    return Cover(answer.cubes, "espresso")
+
+
+def _checked(function: Function, found: Cover, start: Cubes, clock: Clock) -> Cover:
+    """Verify; fall back to the start, and from there to the cubes given, with a note."""
+    cubes, note, method, proved = found.cubes, found.note, found.method, found.proved
+    wrong = _wrong(function, cubes, clock)
+    if wrong is not None and cubes is not start:
+        note, method, proved = f"{method}'s cover is discarded: {wrong}", "isop", False
+        cubes = start
+        wrong = _wrong(function, cubes, clock)
+    if wrong is not None:
+        note = f"{note or 'the irredundant sum is discarded'}; these are the ON cubes: {wrong}"
+        cubes, method, proved = function.on, "given", False
+    cubes = cubes.valid().canonical()
+    bound = max(found.lower_bound, min(1, len(cubes)))
+    return Cover(cubes, method, proved or len(cubes) <= 1, bound, clock.elapsed, note)
+
+
+def _wrong(function: Function, cubes: Cubes, clock: Clock) -> Witness | str | None:
+    if cubes is function.given_on:
+        return None  # right by definition
+    from boolcomp.twolevel.lists import GaveUpError  # noqa: PLC0415 (imports numba)
+
+    try:
+        return verify(function, cubes, clock)
+    except GaveUpError:
+        return "no time to verify it"

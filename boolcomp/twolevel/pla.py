@@ -1,0 +1,301 @@
+"""Berkeley PLA files: anybody's in, canonical ones out; `parse(render(pla))` is the same `pla`.
+
+Per row and output the letters mean, as in Espresso: `1` or `4` ON, `0` or `3` OFF, `-` or `2`
+don't-care, `~` nothing. The type says which of the three sets the file gives (f: ON, d: don't-care,
+r: OFF); a letter for a set that is not given means nothing. The default type is fd. In a row's
+input part `-` or `2` is no literal; `?` and `3` are no value at all, so the row has no points.
+Where ON and don't-care overlap, don't-care wins; OFF must not overlap either.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from boolcomp.errors import DataError, listing, suggestion
+from boolcomp.twolevel.cover import Function
+from boolcomp.twolevel.cubes import Cubes, pack, unpack
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+KINDS = ("f", "fd", "fr", "fdr")
+MOST_COLUMNS = 1 << 16
+MOST_BYTES = 1 << 30
+
+_KNOWN = (".i", ".o", ".p", ".type", ".ilb", ".ob", ".e", ".end")
+_SYMBOLIC = {
+    ".mv": "multiple-valued variables",
+    ".symbolic": "symbolic inputs",
+    ".symbolic-output": "symbolic outputs",
+    ".kiss": "state machines",
+    ".label": "labels of multiple-valued variables",
+    ".phase": "output phases",
+    ".pair": "paired inputs",
+}
+_SPACE = b" \t|\r\f\v"
+_NO = 255
+
+
+def _codes(*groups: str) -> NDArray[np.uint8]:
+    table = np.full(256, _NO, np.uint8)
+    for code, letters in enumerate(groups):
+        table[np.frombuffer(letters.encode(), np.uint8)] = code
+    return table
+
+
+_INPUT = _codes("?3", "0", "1", "-2")  # bit 0: may be 0; bit 1: may be 1
+_OUTPUT = _codes("~", "14", "03", "-2")  # nothing, ON, OFF, don't-care
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pla:
+    """A PLA file as it stands: `on`, `dc` and `off` have the file's rows, in its order.
+
+    The three share their input parts; a row's `out` bits say for which outputs it means that set.
+    `notes` are remarks for people on doubtful but harmless things, such as a wrong `.p`.
+    """
+
+    kind: str
+    on: Cubes
+    dc: Cubes
+    off: Cubes
+    input_names: tuple[str, ...] | None = None
+    output_names: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def inputs(self) -> int:
+        """Number of input columns."""
+        return self.on.inputs
+
+    @property
+    def outputs(self) -> int:
+        """Number of output columns."""
+        return self.on.outputs
+
+    def __repr__(self) -> str:
+        return render(self)
+
+    def function(self, name: str = "<pla>") -> Function:
+        """Return the function described; DataError with a witness where its sets contradict."""
+        off = self.off if "r" in self.kind else None
+        try:
+            return Function.from_cubes(self.on, self.dc, off)
+        except DataError as error:
+            raise DataError(f"{name}: {error}") from error
+
+
+def from_cubes(
+    cubes: Cubes,
+    input_names: tuple[str, ...] | None = None,
+    output_names: tuple[str, ...] | None = None,
+) -> Pla:
+    """Return a cover as a PLA of type f, its rows in canonical order."""
+    on = cubes.valid().canonical()
+    none = Cubes(on.inputs, on.outputs, on.zero, on.one, np.zeros_like(on.out))
+    return Pla("f", on, none, none, input_names, output_names)
+
+
+def read(path: Path) -> Pla:
+    """Read a PLA file; DataError where it cannot be read or is no PLA."""
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise DataError(f"{path}: larger than {MOST_BYTES >> 20} MiB")
+        return parse(path.read_bytes(), str(path))
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def parse(text: str | bytes, name: str = "<pla>") -> Pla:
+    """Read the text of a PLA file; `name` stands in messages."""
+    data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
+    return _Parser(name).parse(data.replace(b"\r\n", b"\n").replace(b"\r", b"\n"))
+
+
+class _Parser:
+    """Everything known so far while reading one file."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.line = 0
+        self.sizes: dict[str, int] = {}
+        self.kind: str | None = None
+        self.names: dict[str, tuple[str, ...]] = {}
+        self.rows: list[bytes] = []
+        self.row_lines: list[int] = []
+        self.ended = False
+
+    def fail(self, message: str, line: int | None = None) -> DataError:
+        return DataError(f"{self.name}:{self.line if line is None else line}: {message}")
+
+    def parse(self, data: bytes) -> Pla:
+        for self.line, raw in enumerate(data.split(b"\n"), 1):
+            line = raw.partition(b"#")[0].strip(_SPACE)
+            if not line:
+                continue
+            if line[:1] == b".":
+                self.directive(line)
+                if self.ended:
+                    break
+            else:
+                if len(self.sizes.keys() & {".i", ".o"}) < 2:
+                    self.refuse_early_row(line)
+                self.rows.append(line)
+                self.row_lines.append(self.line)
+        for needed in (".i", ".o"):
+            if needed not in self.sizes:
+                raise self.fail(f"no {needed} line (the number of {_column_kind(needed)})")
+        notes = self.check_count()
+        return self.build(notes)
+
+    def refuse_early_row(self, line: bytes) -> None:
+        if set(line) <= set(b"01-~234? \t|"):
+            raise self.fail("a row before .i and .o have been given")
+        raise self.fail(f"neither a row nor a directive: {_excerpt(line)}")
+
+    def directive(self, line: bytes) -> None:
+        words = line.decode("utf-8", "replace").split()
+        key, rest = words[0], words[1:]
+        if key in _SYMBOLIC:
+            raise self.fail(
+                f"{key} ({_SYMBOLIC[key]}) is not supported: this reads two-valued PLA files only"
+            )
+        handlers: dict[str, Callable[[str, list[str]], None]] = {
+            ".i": self.size, ".o": self.size, ".p": self.size, ".type": self.type,
+            ".ilb": self.labels, ".ob": self.labels, ".e": self.end, ".end": self.end,
+        }  # fmt: skip
+        if key not in handlers:
+            raise self.fail(
+                f"unknown directive {key[:40]!r}{suggestion(key[:40], _KNOWN)}; "
+                f"allowed: {listing(_KNOWN)}"
+            )
+        handlers[key](key, rest)
+
+    def size(self, key: str, rest: list[str]) -> None:
+        if len(rest) != 1 or not (rest[0].isascii() and rest[0].isdigit()) or len(rest[0]) > 12:
+            raise self.fail(f"{key} takes one whole number, not {' '.join(rest)[:40]!r}")
+        value = int(rest[0])
+        if key != ".p":
+            if self.sizes.get(key, value) != value:
+                raise self.fail(f"{key} was given before with another number")
+            if value > MOST_COLUMNS:
+                raise self.fail(f"{key} {value}: at most {MOST_COLUMNS} columns are supported")
+        self.sizes[key] = value
+
+    def type(self, key: str, rest: list[str]) -> None:
+        if len(rest) != 1 or rest[0] not in KINDS:
+            word = " ".join(rest)[:40]
+            raise self.fail(f"{key} {word!r}{suggestion(word, KINDS)}: allowed: {listing(KINDS)}")
+        if self.rows and self.kind != rest[0]:
+            raise self.fail(".type must stand before the first row")
+        self.kind = rest[0]
+
+    def labels(self, key: str, rest: list[str]) -> None:
+        self.names[key] = tuple(rest)
+
+    def end(self, key: str, rest: list[str]) -> None:
+        if rest:
+            raise self.fail(f"nothing may stand beside {key}")
+        self.ended = True
+
+    def check_count(self) -> tuple[str, ...]:
+        for key, of in ((".ilb", ".i"), (".ob", ".o")):
+            if key in self.names and len(self.names[key]) != self.sizes[of]:
+                raise self.fail(
+                    f"{key} has {len(self.names[key])} names for {self.sizes[of]} "
+                    f"{_column_kind(of)}"
+                )
+        return ()
+
+    def build(self, notes: tuple[str, ...]) -> Pla:
+        inputs, outputs = self.sizes[".i"], self.sizes[".o"]
+        letters = self.matrix(inputs + outputs)
+        announced = self.sizes.get(".p")
+        if announced is not None and announced != len(letters):
+            if announced > len(letters) and not self.ended:
+                raise self.fail(
+                    f".p announces {announced} rows, but the file ends after {len(letters)} "
+                    "and has no .e: is it cut off?"
+                )
+            notes += (f".p announces {announced} rows, the file has {len(letters)}",)
+        terms, values = _INPUT[letters[:, :inputs]], _OUTPUT[letters[:, inputs:]]
+        self.refuse_letters(letters, terms, "input", "0 1 - 2 3 ?")
+        self.refuse_letters(letters[:, inputs:], values, "output", "0 1 - ~ 2 3 4")
+        kind = self.kind or "fd"
+        zero, one = pack(terms & 1 != 0), pack(terms & 2 != 0)
+        planes = []
+        for code, letter in ((1, "f"), (3, "d"), (2, "r")):
+            out = pack((values == code) & (letter in kind))
+            planes.append(Cubes(inputs, outputs, zero, one, out))
+        names = (self.names.get(".ilb"), self.names.get(".ob"))
+        return Pla(kind, planes[0], planes[1], planes[2], *names, notes)
+
+    def matrix(self, width: int) -> NDArray[np.uint8]:
+        """Return the rows' letters; a row may go on over several lines."""
+        packed = [row.translate(None, _SPACE) for row in self.rows]
+        if width == 0 and packed:
+            raise self.fail("a row in a file of no inputs and no outputs", self.row_lines[0])
+        firsts = []
+        pending = 0
+        for row, line in zip(packed, self.row_lines, strict=True):
+            if pending == 0:
+                firsts.append(line)
+            pending += len(row)
+            if pending > width:
+                raise self.fail(
+                    f"a row of {pending} letters (begun in line {firsts[-1]}); "
+                    f"{self.sizes['.i']} inputs and {self.sizes['.o']} outputs make {width}",
+                    line,
+                )
+            if pending == width:
+                pending = 0
+        if pending:
+            raise self.fail(f"a row of {pending} letters; {width} are needed", firsts[-1])
+        self.row_lines = firsts
+        return np.frombuffer(b"".join(packed), np.uint8).reshape(len(firsts), width)
+
+    def refuse_letters(
+        self, letters: NDArray[np.uint8], codes: NDArray[np.uint8], part: str, allowed: str
+    ) -> None:
+        wrong = np.argwhere(codes == _NO)
+        if len(wrong):
+            row, column = (int(k) for k in wrong[0])
+            raise self.fail(
+                f"{part} {column} is {_excerpt(letters[row, column : column + 1].tobytes())}; "
+                f"allowed: {allowed}",
+                self.row_lines[row],
+            )
+
+
+def _excerpt(line: bytes) -> str:
+    return repr(line[:24].decode("ascii", "backslashreplace"))
+
+
+def _column_kind(key: str) -> str:
+    return "inputs" if key == ".i" else "outputs"
+
+
+def render(pla: Pla) -> str:
+    """Write a PLA file that `parse` reads as the same `Pla` (up to `notes`)."""
+    lines = [f".i {pla.inputs}", f".o {pla.outputs}"]
+    for key, names in ((".ilb", pla.input_names), (".ob", pla.output_names)):
+        if names is not None:
+            lines.append(" ".join([key, *names]))
+    lines += [f".type {pla.kind}", f".p {len(pla.on)}"]
+    zero, one = unpack(pla.on.zero, pla.inputs), unpack(pla.on.one, pla.inputs)
+    terms = np.frombuffer(b"?01-", np.uint8)[zero + 2 * one.astype(np.uint8)]
+    values = np.zeros((len(pla.on), pla.outputs), np.uint8)
+    for code, plane in ((1, pla.on), (2, pla.off), (3, pla.dc)):
+        values[unpack(plane.out, pla.outputs)] = code
+    # Without an OFF set 0 means as little as ~, and is what people expect to see.
+    owners = np.frombuffer(b"~10-" if "r" in pla.kind else b"010-", np.uint8)[values]
+    space = np.full((len(terms), 1), ord(" "), np.uint8)
+    newline = np.full((len(terms), 1), ord("\n"), np.uint8)
+    body = np.concatenate([terms, space, owners, newline], axis=1).tobytes().decode("ascii")
+    return "\n".join(lines) + "\n" + body + ".e\n"

@@ -1,0 +1,144 @@
+"""Compiled loops that relate primes to points: who covers whom. Imports numba: import it late."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numba import njit
+
+from boolcomp.twolevel.prime_kernels import inside
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@njit(cache=True)
+def spread(
+    cubes: NDArray[np.uint64], weights: NDArray[np.uint64], sums: NDArray[np.uint64]
+) -> None:
+    """Add every cube's weight to `sums[output, point]` at all its points, modulo 2⁶⁴.
+
+    Point `x` has input `i` in bit `i`; the cubes have one word for each input plane.
+    """
+    for k in range(len(cubes)):
+        free = np.int64(cubes[k, 0] & cubes[k, 1])
+        base = np.int64(cubes[k, 1] & ~cubes[k, 0])
+        for j in range(len(sums)):
+            if (cubes[k, 2 + j // 64] >> np.uint64(j % 64)) & np.uint64(1):
+                part = free
+                while True:
+                    sums[j, base | part] += weights[k]
+                    if part == 0:
+                        break
+                    part = (part - 1) & free
+
+
+@njit(cache=True)
+def incidence(
+    cubes: NDArray[np.uint64], row_of: NDArray[np.int32], starts: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the CSR indices of the rows `row_of[output, point]` (-1 for none) over the cubes."""
+    fill = starts[:-1].copy()
+    indices = np.empty(starts[-1], np.int64)
+    for k in range(len(cubes)):
+        free = np.int64(cubes[k, 0] & cubes[k, 1])
+        base = np.int64(cubes[k, 1] & ~cubes[k, 0])
+        for j in range(len(row_of)):
+            if (cubes[k, 2 + j // 64] >> np.uint64(j % 64)) & np.uint64(1):
+                part = free
+                while True:
+                    r = row_of[j, base | part]
+                    if r >= 0:
+                        indices[fill[r]] = k
+                        fill[r] += 1
+                    if part == 0:
+                        break
+                    part = (part - 1) & free
+    return indices
+
+
+@njit(cache=True)
+def covering_lists(
+    points: NDArray[np.uint64], cubes: NDArray[np.uint64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return for every point the rising indices of the cubes that hold it, in CSR form."""
+    starts = np.zeros(len(points) + 1, np.int64)
+    indices = np.empty(max(1024, 8 * len(points)), np.int64)
+    size = 0
+    for i in range(len(points)):
+        for k in range(len(cubes)):
+            if inside(points, i, cubes, k):
+                if size == len(indices):
+                    larger = np.empty(2 * size, np.int64)
+                    larger[:size] = indices
+                    indices = larger
+                indices[size] = k
+                size += 1
+        starts[i + 1] = size
+    return starts, indices[:size].copy()
+
+
+@njit(cache=True)
+def first_around(points: NDArray[np.uint64], cubes: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Return for every point or cube the first of the cubes that holds it, or -1."""
+    found = np.full(len(points), -1, np.int64)
+    for i in range(len(points)):
+        for k in range(len(cubes)):
+            if inside(points, i, cubes, k):
+                found[i] = k
+                break
+    return found
+
+
+@njit(cache=True)
+def harder(
+    points: NDArray[np.uint64],
+    primes: NDArray[np.uint64],
+    chosen: NDArray[np.bool_],
+    dont_care: NDArray[np.uint64],
+    inputs: int,
+) -> None:
+    """Move every point to a neighbour in fewer primes, again and again, in place.
+
+    A neighbour differs in one input, lies in ON outside DC, and in no chosen prime.
+    """
+    words = (inputs + 63) // 64
+    for p in range(len(points)):
+        now = _count(points, p, primes, chosen)
+        moved = True
+        while moved and now > 1:
+            moved = False
+            for i in range(inputs):
+                bit = np.uint64(1) << np.uint64(i % 64)
+                points[p, i // 64] ^= bit
+                points[p, words + i // 64] ^= bit
+                then = _count(points, p, primes, chosen)
+                if 0 < then < now and not _any_holds(points, p, dont_care):
+                    now = then
+                    moved = True
+                else:
+                    points[p, i // 64] ^= bit
+                    points[p, words + i // 64] ^= bit
+
+
+@njit(cache=True)
+def _count(
+    points: NDArray[np.uint64], p: int, primes: NDArray[np.uint64], chosen: NDArray[np.bool_]
+) -> int:
+    """Return how many primes hold the point, or 0 when a chosen one does."""
+    count = 0
+    for k in range(len(primes)):
+        if inside(points, p, primes, k):
+            if chosen[k]:
+                return 0
+            count += 1
+    return count
+
+
+@njit(cache=True)
+def _any_holds(points: NDArray[np.uint64], p: int, cubes: NDArray[np.uint64]) -> bool:
+    for k in range(len(cubes)):  # noqa: SIM110 (a generator would not compile)
+        if inside(points, p, cubes, k):
+            return True
+    return False

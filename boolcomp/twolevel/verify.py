@@ -1,0 +1,139 @@
+"""Does a cover implement a function? Decided exactly; where not, a point says so.
+
+Functions of few inputs are compared as truth tables, others by cofactor recursion on cube lists.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from boolcomp.twolevel import dense as truth
+from boolcomp.twolevel.cubes import Cubes, unpack
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from boolcomp.twolevel.clock import Clock
+    from boolcomp.twolevel.cover import Function
+
+_PAIRS = 1 << 26  # pairs of cubes compared between two looks at the clock
+_FEW_PAIRS = 1 << 24  # fewer than these are compared without drawing truth tables
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """A point where a cover is wrong: it must have `expected` there and has the other value."""
+
+    output: int
+    point: str
+    expected: int
+
+    def __str__(self) -> str:
+        return (
+            f"output {self.output} at inputs {self.point or '(none)'} is {1 - self.expected}, "
+            f"must be {self.expected}"
+        )
+
+
+def verify(function: Function, cubes: Cubes, clock: Clock | None = None) -> Witness | None:
+    """Return a point where the cover is wrong, or None where it is right.
+
+    Raises `lists.GaveUpError` where the clock runs out first (functions of many inputs only).
+    """
+    if (cubes.inputs, cubes.outputs) != (function.inputs, function.outputs):
+        raise ValueError("the cover has other inputs or outputs than the function")
+    cubes = cubes.valid()
+    if function.is_dense and truth.raster_work(cubes) <= truth.MOST_WORK:
+        return _verify_dense(function.dense, cubes)
+    return _missing(function, cubes, clock) or _excess(function, cubes, clock)
+
+
+def implements(function: Function, cubes: Cubes, clock: Clock | None = None) -> bool:
+    """Tell whether a cover implements a function."""
+    return verify(function, cubes, clock) is None
+
+
+def _verify_dense(table: truth.Dense, cubes: Cubes) -> Witness | None:
+    got = truth.rasterised(cubes)
+    for wrong, expected in ((table.on & ~got, 1), (table.off & got, 0)):
+        place = _first_bit(wrong)
+        if place is not None:
+            return Witness(place[0], truth.point(table.inputs, place[1]), expected)
+    return None
+
+
+def _first_bit(planes: NDArray[np.uint64]) -> tuple[int, int] | None:
+    """Return row and index of some set bit."""
+    where = np.flatnonzero(planes.ravel())
+    if not len(where):
+        return None
+    row, word = divmod(int(where[0]), planes.shape[1])
+    bits = int(planes[row, word])
+    return row, 64 * word + (bits & -bits).bit_length() - 1
+
+
+def _missing(function: Function, cubes: Cubes, clock: Clock | None) -> Witness | None:
+    """Return a required point outside the cover."""
+    from boolcomp.twolevel import lists  # noqa: PLC0415 (imports numba)
+
+    allowed = cubes.joined(function.dc)
+    for j in range(function.outputs):
+        mine = allowed.take(allowed.owned_by(j))
+        part = lists.first_uncovered(function.on.take(function.on.owned_by(j)), mine, clock)
+        if part is not None:
+            return Witness(j, lists.some_point(part, function.inputs), 1)
+    return None
+
+
+def _excess(function: Function, cubes: Cubes, clock: Clock | None) -> Witness | None:
+    """Return a forbidden point inside the cover."""
+    from boolcomp.twolevel import lists  # noqa: PLC0415 (imports numba)
+
+    if function.given_off is not None:
+        met = meeting(cubes, function.given_off, clock)
+        return None if met is None else Witness(met[0], met[1], 0)
+    allowed = function.on.joined(function.dc)
+    for j in range(function.outputs):
+        mine = allowed.take(allowed.owned_by(j))
+        part = lists.first_uncovered(cubes.take(cubes.owned_by(j)), mine, clock)
+        if part is not None:
+            return Witness(j, lists.some_point(part, function.inputs), 0)
+    return None
+
+
+def meeting(first: Cubes, second: Cubes, clock: Clock | None = None) -> tuple[int, str] | None:
+    """Return an output and a point that two lists have in common, or None."""
+    first, second = first.valid(), second.valid()
+    pairs = len(first) * len(second)
+    if pairs == 0:
+        return None
+    if (
+        pairs > _FEW_PAIRS
+        and truth.fits(first.inputs, first.outputs)
+        and (truth.raster_work(first) + truth.raster_work(second) <= truth.MOST_WORK)
+    ):
+        place = _first_bit(truth.rasterised(first) & truth.rasterised(second))
+        return None if place is None else (place[0], truth.point(first.inputs, place[1]))
+    return _meeting_by_pairs(first, second, clock)
+
+
+def _meeting_by_pairs(first: Cubes, second: Cubes, clock: Clock | None) -> tuple[int, str] | None:
+    from boolcomp.twolevel import list_kernels, lists  # noqa: PLC0415 (imports numba)
+
+    step = max(1, _PAIRS // len(second))
+    for start in range(0, len(first), step):
+        i, k = list_kernels.first_meeting(
+            first.zero, first.one, first.out, second.zero, second.one, second.out,
+            first.inputs, start, min(start + step, len(first)),
+        )  # fmt: skip
+        if i >= 0:
+            zero = first.zero[i : i + 1] & second.zero[k : k + 1]
+            common = first.out[i : i + 1] & second.out[k : k + 1]
+            output = int(unpack(common, first.outputs).argmax())
+            return output, lists.some_point(zero, first.inputs)
+        if clock is not None and clock.over:
+            raise lists.GaveUpError
+    return None

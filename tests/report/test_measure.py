@@ -1,0 +1,116 @@
+"""What the report measures, and what it says where something is missing."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from boolcomp.errors import UsageError
+from boolcomp.plan import Options, make_plan
+from boolcomp.report import draw_samples, error_rows
+from boolcomp.report.chart import draw_errors, page
+from boolcomp.report.compare import Question, report_rows
+from boolcomp.report.measure import documents, errors
+from boolcomp.report.tabulate import HEADER, cells, csv_table, text_table
+from boolcomp.robot import load_robot
+from boolcomp.store import Recipe, Store
+from boolcomp.terms import split_torques
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ROBOT = load_robot("machado-2r")
+TORQUES = split_torques(ROBOT)
+
+
+def test_samples_are_seeded_and_within_the_ranges() -> None:
+    one, same, other = (
+        draw_samples(ROBOT, 500, 1),
+        draw_samples(ROBOT, 500, 1),
+        draw_samples(ROBOT, 500, 2),
+    )
+    assert np.array_equal(one.q, same.q)
+    assert np.array_equal(one.torques, same.torques)
+    assert not np.array_equal(one.q, other.q)
+    assert np.abs(one.q).max() <= np.pi
+    assert np.abs(one.qdd).max() <= 1
+    assert one.count == 500
+    with pytest.raises(UsageError, match="samples must be at least 1, not 0"):
+        draw_samples(ROBOT, 0)
+
+
+def test_errors_are_summarised() -> None:
+    found = errors(np.array([3.0, -4.0, 0.0, 1.0]), 2.0)
+    assert (found.max, found.mean, found.beyond_lsb) == (4.0, 0.0, 0.5)
+    assert found.rms == pytest.approx(np.sqrt(26 / 4))
+
+
+@pytest.mark.parametrize("bits", [4, 8, 12])
+def test_errors_halve_with_every_bit_and_stay_below_the_bound(bits: int) -> None:
+    samples = draw_samples(ROBOT, 20_000)
+    for row in error_rows(make_plan(TORQUES, Options(bits=bits)), samples):
+        assert row.total.max <= row.bound
+        assert 0.3 < row.total.rms / row.lsb < 0.7
+        assert row.own.rms < row.total.rms
+        assert row.lsb == (400, 200)[row.joint - 1] / 2**bits
+
+
+def test_more_guard_bits_err_less_and_every_joint_keeps_its_terms(tmp_path: Path) -> None:
+    samples = draw_samples(ROBOT, 5000)
+    question = Question(bits=(6,), extra=(0, 1, 2))
+    rows = report_rows(TORQUES, samples, question, Store((tmp_path,)))
+    assert [(row.extra, row.guard_bits, row.joint) for row in rows] == [
+        (0, 2, 1), (0, 2, 2), (1, 3, 1), (1, 3, 2), (2, 4, 1), (2, 4, 2),
+    ]  # fmt: skip
+    first = [row.total.rms for row in rows if row.joint == 1]
+    assert first == sorted(first, reverse=True)
+    assert all(row.products is None for row in rows)
+
+
+def test_products_are_counted_once_a_distinct_table(tmp_path: Path) -> None:
+    samples = draw_samples(ROBOT, 100)
+    question = Question(bits=(4,), extra=(0,), recipe=Recipe("isop"))
+    told: list[str] = []
+    rows = report_rows(TORQUES, samples, question, Store((tmp_path,)), told.append)
+    assert told == ["4 bits, m + 0"]
+    assert all(row.products and row.literals and row.seconds is not None for row in rows)
+
+
+def test_a_table_too_wide_to_minimise_has_an_error_and_a_reason(tmp_path: Path) -> None:
+    samples = draw_samples(ROBOT, 100)
+    question = Question(bits=(12,), extra=(0,), recipe=Recipe("isop"), widest=18)
+    for row in report_rows(TORQUES, samples, question, Store((tmp_path,))):
+        assert row.total.max > 0
+        assert row.products is None
+        assert "T14" in row.note or "input bits, more than 18" in row.note
+
+
+def test_text_csv_json_and_page_tell_the_same() -> None:
+    samples = draw_samples(ROBOT, 200)
+    rows = error_rows(make_plan(TORQUES, Options(bits=5)), samples)
+    rows = (replace(rows[0], products=7, literals=30, note="why & how"), rows[1])
+    agreed = {
+        "bits", "mode", "joint", "lsb", "max_error", "rms_error", "bound", "products", "luts",
+        "seconds", "ns_per_sample",
+    }  # fmt: skip
+    assert agreed <= set(documents(rows)[0])
+    table = list(csv.DictReader(io.StringIO(csv_table(rows))))
+    assert [float(row["max_error"]) for row in table] == [row.total.max for row in rows]
+    assert len(text_table(rows).splitlines()) == 4
+    html = page("a title", draw_errors(rows, "svg").decode(), HEADER, cells(rows))
+    assert "<td>why &amp; how</td>" in html
+    assert html.count("<tr>") == 3
+    assert "<svg" in html
+
+
+def test_pictures_are_the_same_bytes_every_time() -> None:
+    rows = error_rows(make_plan(TORQUES, Options(bits=5)), draw_samples(ROBOT, 200))
+    for kind, start in (("svg", b"<?xml"), ("png", b"\x89PNG")):
+        one = draw_errors(rows, kind)
+        assert one == draw_errors(rows, kind)
+        assert one.startswith(start)

@@ -1,0 +1,85 @@
+"""`boolcomp minimize` and `boolcomp compile`, as a user runs them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from boolcomp.twolevel import pla
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Result
+
+ADDER = """\
+# two bits and a carry
+.i 3
+.o 2
+.ilb a b c
+.ob carry sum
+001 01
+010 01
+011 10
+100 01
+101 10
+110 10
+111 11
+"""
+
+
+def test_a_file_is_minimised_and_reported(run: Callable[..., Result]) -> None:
+    Path("adder.pla").write_text(ADDER)
+    result = run("minimize", "adder.pla", "--method", "exact", "-o", "small.pla")
+    assert result.code == 0
+    assert result.out.splitlines()[-1].split()[:7] == ["adder.pla", "3", "2", "7", "18", "0", "yes"]
+    small = pla.read(Path("small.pla"))
+    assert small.input_names == ("a", "b", "c")
+    assert small.output_names == ("carry", "sum")
+    assert len(small.on) == 7
+
+
+def test_a_result_can_go_down_a_pipe(run: Callable[..., Result]) -> None:
+    Path("adder.pla").write_text(ADDER)
+    result = run("minimize", "adder.pla", "-o", "-")
+    assert pla.parse(result.out).inputs == 3
+    assert "adder.pla" in result.err
+
+
+def test_several_files_go_to_a_folder_and_one_bad_file_stops_no_other(
+    run: Callable[..., Result],
+) -> None:
+    Path("good.pla").write_text(ADDER)
+    Path("bad.pla").write_text(ADDER.replace("111 11", "111 1x"))
+    Path("symbolic.pla").write_text(".mv 4 2 3 2\n" + ADDER)
+    result = run("minimize", "bad.pla", "good.pla", "symbolic.pla", "-o", "out", "--json")
+    assert result.code == 1
+    (item,) = json.loads(result.out)["files"]
+    keys = ("inputs", "outputs", "products", "literals", "proved", "lower_bound", "seconds")
+    assert (item["file"], set(keys) <= set(item)) == ("good.pla", True)
+    assert "bad.pla:" in result.err
+    assert "symbolic.pla:1: .mv (multiple-valued variables) is not supported" in result.err
+    assert [path.name for path in Path("out").iterdir()] == ["good.pla"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        (("minimize",), 2, "Missing argument 'FILES...'"),
+        (("minimize", "no.pla"), 1, "no.pla: cannot be read: No such file or directory"),
+        (("minimize", "a.pla", "--method", "fast"), 2, "method 'fast'"),
+        (("minimize", "a.pla", "--deadline", "-3"), 2, "a deadline is a positive number"),
+        (("minimize", "a.pla", "a.pla", "-o", "-"), 2, "-o - writes one PLA file"),
+        (("minimize", "a.pla", "a.pla", "-o", "a.pla"), 2, "a.pla is a file: several results"),
+    ],
+)
+def test_mistakes_are_sentences(
+    run: Callable[..., Result], arguments: tuple[str, ...], code: int, sentence: str
+) -> None:
+    Path("a.pla").write_text(ADDER)
+    result = run(*arguments)
+    assert result.code == code
+    assert sentence in result.err

@@ -1,0 +1,61 @@
+"""`boolcomp report`, as a user runs it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from boolcomp.commands.report import numbers
+from boolcomp.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Result
+
+
+def test_a_report_leaves_table_pictures_and_page(run: Callable[..., Result]) -> None:
+    result = run("report", "machado-2r", "--bits", "4,5", "--samples", "2000", "--extra", "0")
+    assert result.code == 0
+    assert len(result.out.splitlines()) == 6
+    names = {path.name for path in Path("out/report-machado-2r").iterdir()}
+    assert names == {
+        "errors.svg", "errors.png", "report.txt", "report.csv", "report.json", "report.html",
+    }  # fmt: skip
+
+
+def test_a_report_repeats_itself(run: Callable[..., Result]) -> None:
+    arguments = ("report", "elbow-3r", "--bits", "6", "--samples", "500", "--no-logic", "--json")
+    first, second = json.loads(run(*arguments).out), json.loads(run(*arguments).out)
+    assert first == second
+    assert len(first["rows"]) == 9
+    other = json.loads(run(*arguments, "--seed", "1").out)
+    assert other["rows"][0]["max_error"] != first["rows"][0]["max_error"]
+
+
+def test_ranges_and_lists_of_numbers() -> None:
+    assert numbers("--bits", "8") == (8,)
+    assert numbers("--bits", "4-6,9, 5") == (4, 5, 6, 9)
+    for wrong in ("", "x", "6-4", "4-", "-4", "4,,5"):
+        with pytest.raises(UsageError, match=r"--bits .*: give a number, a range or a list"):
+            numbers("--bits", wrong)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--bits", "3-5"), "bits must be 4 to 16, not 3"),
+        (("--bits", "x"), "--bits 'x': give a number"),
+        (("--samples", "0"), "samples must be at least 1, not 0"),
+        (("--extra", "11", "--bits", "8"), "13 guard bits: at most 12"),
+    ],
+)
+def test_mistakes_are_sentences(
+    run: Callable[..., Result], arguments: tuple[str, ...], sentence: str
+) -> None:
+    result = run("report", "machado-2r", "--no-logic", *arguments)
+    assert result.code == 2
+    assert sentence in result.err

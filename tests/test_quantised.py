@@ -1,0 +1,99 @@
+"""The plan's arithmetic: against its truth tables, and within its proven bound."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from samples import random_robot
+
+from boolcomp.bounds import error_bound, slope
+from boolcomp.dynamics import inverse_dynamics
+from boolcomp.pipeline import run_passes
+from boolcomp.plan import Options, Plan, make_plan
+from boolcomp.quantised import finest_inputs, quantised_torques
+from boolcomp.robot import Robot, load_robot
+from boolcomp.terms import split_torques
+
+
+def states(robot: Robot, count: int, seed: int = 0) -> list[np.ndarray]:
+    """Return states within the robot's ranges."""
+    rng = np.random.default_rng(seed)
+    arrays = []
+    for kind in ("position", "velocity", "acceleration"):
+        ranges = [getattr(link, kind) for link in robot.links]
+        low, high = [r.low for r in ranges], [r.high for r in ranges]
+        arrays.append(rng.uniform(low, high, (count, robot.joints)))
+    return arrays
+
+
+def test_it_is_what_looking_up_the_truth_tables_and_adding_gives() -> None:
+    plan: Plan = run_passes("machado-2r", Options(bits=6), until="plan")
+    tables = iter(run_passes("machado-2r", Options(bits=6)))
+    q, qd, qdd = states(load_robot("machado-2r"), 5000)
+    arrays = {"q": q, "qd": qd, "qdd": qdd}
+    found = quantised_torques(plan, q, qd, qdd)
+    for joint in plan.joints:
+        total = np.zeros(len(q))
+        for term in joint.terms:
+            row = np.zeros(len(q), dtype=np.int64)
+            for word in term.words:
+                column = arrays[word.variable.kind][:, word.variable.joint - 1]
+                bits = word.code.encode(column).words.astype(np.int64)
+                row = row << word.inputs | bits & ((1 << word.inputs) - 1)
+            total += term.code.decode(next(tables).table.words()[row])
+        expected = joint.output.encode(total)
+        assert np.array_equal(found.words[:, joint.joint - 1], expected.words)
+
+
+@pytest.mark.parametrize(("guard", "most", "rms"), [(2, (2.15, 3.04), (0.43, 0.60))])
+def test_the_papers_arm_errs_as_little_as_was_measured(
+    guard: int, most: tuple[float, float], rms: tuple[float, float]
+) -> None:
+    robot = load_robot("machado-2r")
+    plan: Plan = run_passes("machado-2r", Options(guard_bits=guard), until="plan")
+    state = states(robot, 300_000)
+    lsb = np.array([joint.code.step for joint in plan.joints])
+    error = (quantised_torques(plan, *state).torques - inverse_dynamics(robot, *state)) / lsb
+    assert (np.abs(error).max(axis=0) <= most).all()
+    assert (np.sqrt((error**2).mean(axis=0)) <= rms).all()
+    assert (np.abs(error.mean(axis=0)) < 0.01).all()  # no bias
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 3000), st.integers(4, 9), st.sampled_from(["gray", "natural"]))
+def test_no_sample_exceeds_the_proven_bound(seed: int, bits: int, code: str) -> None:
+    robot = random_robot(seed, joints=1 + seed % 2)
+    plan = make_plan(split_torques(robot), Options(bits=bits, code=code))  # type: ignore[arg-type]  # sampled from the literals
+    state = states(robot, 2000, seed)
+    error = np.abs(quantised_torques(plan, *state).torques - inverse_dynamics(robot, *state))
+    exact = np.abs(inverse_dynamics(robot, *state))
+    for joint in plan.joints:
+        inside = exact[:, joint.joint - 1] < joint.code.range.high
+        worst = error[inside, joint.joint - 1].max(initial=0.0)
+        assert worst <= error_bound(joint) + 1e-9
+
+
+@given(st.integers(0, 3000))
+def test_a_slope_bounds_differences(seed: int) -> None:
+    robot = random_robot(seed, joints=2)
+    rng = np.random.default_rng(seed)
+    for terms in split_torques(robot).joints:
+        for term in terms:
+            at = {v.name: rng.uniform(v.range.low, v.range.high, 50) for v in term.variables}
+            for v in term.variables:
+                moved = at | {v.name: rng.uniform(v.range.low, v.range.high, 50)}
+                change = np.abs(term.evaluate(moved) - term.evaluate(at))
+                reach = slope(term, v) * np.abs(moved[v.name] - at[v.name])
+                assert (change <= reach * (1 + 1e-9) + 1e-9).all()
+
+
+def test_the_finest_words_are_those_of_the_widest_term() -> None:
+    plan: Plan = run_passes("machado-2r", until="plan")
+    state = states(load_robot("machado-2r"), 1000)
+    coded = finest_inputs(plan, *state)
+    steps = [2 * np.pi / 2**9, 2 / 2**6, 2 / 2**8]  # q1 in T15, qd1 in T14, qdd1 in T11
+    for exact, found, step in zip(state, coded, steps, strict=True):
+        error = np.abs(found[:, 0] - exact[:, 0])
+        assert step * 0.48 < error.max() <= step / 2 * (1 + 1e-6)

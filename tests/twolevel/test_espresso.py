@@ -1,0 +1,115 @@
+"""Espresso in its own process: right when it works, a sentence when it does not."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from twolevel.robot_tables import table as robot_table
+from twolevel.strategies import functions
+
+from boolcomp.twolevel import espresso
+from boolcomp.twolevel.cover import Function
+from boolcomp.twolevel.cubes import Cubes
+from boolcomp.twolevel.verify import implements
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+needs_pyeda = pytest.mark.skipif(not espresso.available(), reason="pyeda is not installed")
+
+
+@needs_pyeda
+@settings(max_examples=8)
+@given(functions())
+def test_its_cover_implements_the_function(function: Function) -> None:
+    answer = espresso.run(function, function.on)
+    assert answer.note == ""
+    assert answer.cubes is not None
+    assert implements(function, answer.cubes)
+
+
+@needs_pyeda
+def test_an_off_set_given_leaves_it_free_elsewhere() -> None:
+    on = Cubes.from_rows(3, 2, [("111", "11"), ("100", "10")])
+    function = Function.from_cubes(on, None, Cubes.from_rows(3, 2, [("0--", "11")]))
+    answer = espresso.run(function, on)
+    assert answer.cubes is not None
+    assert answer.cubes.rows() == [("1--", "11")]
+
+
+@needs_pyeda
+def test_it_is_stopped_at_the_deadline() -> None:
+    function = Function.from_dense(robot_table("T11"))
+    function.on  # noqa: B018 (drawn up before the clock starts)
+    begin = time.perf_counter()
+    answer = espresso.run(function, function.on, 0.5)
+    assert answer.cubes is None
+    assert "stopped after 0.5 s" in answer.note
+    assert time.perf_counter() - begin < 2.0  # 0.7 on a quiet machine
+
+
+@needs_pyeda
+def test_a_worker_that_dies_is_reported() -> None:
+    contradiction = Function(
+        3,
+        1,
+        Cubes.from_rows(3, 1, [("1--", "1")]),
+        Cubes.empty(3, 1),
+        Cubes.from_rows(3, 1, [("11-", "1")]),
+    )
+    answer = espresso.run(contradiction, contradiction.on)
+    assert answer.cubes is None
+    assert "died with exit code 1" in answer.note
+
+
+@needs_pyeda
+def test_a_memory_limit_is_kept() -> None:
+    function = Function.from_dense(robot_table("T12"))
+    answer = espresso.run(function, function.on, memory=1 << 20)
+    assert answer.cubes is None
+    assert answer.note
+
+
+@needs_pyeda
+def test_several_jobs_run_at_a_time_and_answer_in_order() -> None:
+    tables = [Function.from_dense(robot_table(name)) for name in ("T13", "T15", "T24")]
+    answers = espresso.run_all([(table, table.on) for table in tables])
+    for table, answer in zip(tables, answers, strict=True):
+        assert answer.cubes is not None
+        assert implements(table, answer.cubes)
+
+
+def test_without_pyeda_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(espresso, "find_spec", lambda _: None)
+    on = Cubes.from_rows(1, 1, [("1", "1")])
+    answer = espresso.run(Function.from_cubes(on), on)
+    assert answer.cubes is None
+    assert "not installed" in answer.note
+
+
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [
+        ("import os; os.kill(os.getpid(), 9)", "died by signal 9"),
+        ("print('nonsense')", "cut off"),
+        ("", "cut off"),
+        ('print(\'{"status": "missing", "rows": 0}\')', "cannot be imported"),
+        ('print(\'{"status": "memory", "rows": 0}\')', "more than 2048 MiB"),
+        ('print(\'{"status": "failed: x", "rows": 0}\')', "Espresso failed: x"),
+        ("import sys; sys.exit('boom')", "exit code 1: boom"),
+    ],
+)
+def test_whatever_a_worker_does_becomes_a_sentence(
+    program: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = tmp_path / "worker.py"
+    worker.write_text(program)
+    monkeypatch.setattr(espresso, "_WORKER", worker)
+    monkeypatch.setattr(espresso, "find_spec", lambda _: True)
+    on = Cubes.from_rows(1, 1, [("1", "1")])
+    answer = espresso.run(Function.from_cubes(on), on)
+    assert answer.cubes is None
+    assert words in answer.note

@@ -1,0 +1,110 @@
+"""HiGHS in its own process: right answers, and an answer whatever happens to the process."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from boolcomp.twolevel import milp as milp_module
+from boolcomp.twolevel.milp import Milp
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+STARTS = np.array([0, 2, 4, 6])
+INDICES = np.array([0, 1, 1, 2, 2, 0])  # a triangle: two of three columns
+COST = np.array([1, 1, 5])
+
+
+@pytest.fixture
+def _always_a_child(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(milp_module, "SMALL", 0)
+
+
+def hard(
+    rows: int = 400, columns: int = 300
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return a random problem that takes HiGHS minutes."""
+    noise = np.random.default_rng(3)
+    lists = [np.sort(noise.choice(columns, 12, replace=False)) for _ in range(rows)]
+    return np.arange(0, 12 * rows + 1, 12), np.concatenate(lists), np.ones(columns, np.int64)
+
+
+@pytest.mark.usefixtures("_always_a_child")
+def test_one_child_answers_problem_after_problem() -> None:
+    with Milp() as milp:
+        first = milp.solve(STARTS, INDICES, COST, 30)
+        assert first.chosen is not None
+        assert (first.chosen.tolist(), first.bound) == ([0, 1], 2)
+        three = milp.solve(STARTS, INDICES, COST, 30, count=3)
+        assert three.chosen is not None
+        assert (three.chosen.tolist(), three.bound) == ([0, 1, 2], 7)
+
+
+def test_a_small_problem_needs_no_child() -> None:
+    with Milp(memory=1) as milp:
+        answer = milp.solve(STARTS, INDICES, COST, 30)
+    assert answer.bound == 2
+
+
+@pytest.mark.usefixtures("_always_a_child")
+def test_a_child_without_memory_proves_nothing() -> None:
+    with Milp(memory=1 << 20) as milp:
+        answer = milp.solve(STARTS, INDICES, COST, 30)
+    assert (answer.chosen, answer.bound) == (None, 0)
+
+
+def test_the_deadline_is_kept_and_the_relaxation_still_bounds() -> None:
+    idle_calls: list[int] = []
+    with Milp() as milp:
+        begin = time.monotonic()
+        answer = milp.solve(*hard(), 0.9, idle=lambda: idle_calls.append(1))
+        assert time.monotonic() - begin < 2.0  # 0.99 on a quiet machine
+    assert answer.bound >= 20
+    assert answer.chosen is None or len(answer.chosen) > answer.bound
+    assert idle_calls
+
+
+def test_no_time_is_no_answer() -> None:
+    with Milp() as milp:
+        answer = milp.solve(STARTS, INDICES, COST, 0)
+    assert (answer.chosen, answer.bound) == (None, 0)
+
+
+def test_an_answer_that_leaves_a_row_unmet_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    for chosen in ([0], [0, 1]):
+        lines = [{"bound": 1}, {"chosen": chosen, "bound": 1}]
+        monkeypatch.setattr("boolcomp.twolevel.milp_worker.answers", lambda _, found=lines: found)
+        with Milp() as milp:
+            found = milp.solve(STARTS, INDICES, COST, 30, count=len(chosen)).chosen
+        assert (found is None) == (chosen == [0])
+
+
+PARENT = """
+import sys
+sys.path[:0] = ["tests", "."]
+from twolevel.test_milp import hard
+from boolcomp.twolevel.milp import Milp
+with Milp() as milp:
+    milp.solve(*hard(), 60, idle=lambda: print(milp._child.pid, flush=True))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends orphans")
+def test_the_child_does_not_outlive_a_killed_parent() -> None:
+    parent = subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    child = Path("/proc", parent.stdout.readline().strip())
+    time.sleep(1.0)  # until the child has asked for it
+    assert child.exists()
+    parent.kill()
+    parent.communicate()
+    time.sleep(0.5)
+    assert not child.exists() or "(zombie)" in (child / "status").read_text()

@@ -1,0 +1,128 @@
+"""The one function for every method: always a verified cover, whatever happens."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from twolevel.robot_tables import table as robot_table
+from twolevel.strategies import as_lists, functions, random_table
+
+from boolcomp.errors import UsageError
+from boolcomp.twolevel import espresso, improve
+from boolcomp.twolevel.cover import Function
+from boolcomp.twolevel.cubes import Cubes
+from boolcomp.twolevel.minimise import minimise, minimise_all
+from boolcomp.twolevel.verify import implements
+
+
+@given(functions(), st.sampled_from(["isop", "own"]), st.booleans())
+def test_every_method_implements_the_function(
+    function: Function,
+    method: str,
+    dense: bool,  # noqa: FBT001 (drawn)
+) -> None:
+    cover = minimise(function if dense else as_lists(function), method)
+    assert implements(function, cover.cubes)
+    assert cover.lower_bound <= cover.products
+    assert not cover.proved or cover.lower_bound in (cover.products, 0, 1)
+    assert cover.note == ""
+
+
+@pytest.mark.parametrize("method", ["isop", "own"])
+def test_empty_and_constant_functions_have_covers_of_no_and_one_product(method: str) -> None:
+    for inputs in (0, 1, 7, 50):
+        empty = minimise(Function.from_cubes(Cubes.empty(inputs, 2)), method)
+        always = Cubes.from_rows(inputs, 2, [("-" * inputs, "11")])
+        constant = minimise(Function.from_cubes(always), method)
+        assert (empty.products, empty.proved) == (0, True)
+        assert (constant.cubes.rows(), constant.proved) == (always.rows(), True)
+    assert minimise(Function.from_cubes(Cubes.empty(3, 0)), method).products == 0
+
+
+@pytest.mark.parametrize("deadline", [0.0, 0.2, 1.0])
+def test_a_deadline_is_kept_and_the_cover_still_right(deadline: float) -> None:
+    minimise(robot_table("T13"), "own")  # loads the loops
+    hard = Function.from_dense(random_table(np.random.default_rng(0), 14, 6, 0.5, 0.1))
+    begin = time.perf_counter()
+    cover = minimise(hard, "own", deadline)
+    assert time.perf_counter() - begin < 1.1 * deadline + 1.0  # and what a busy machine adds
+    assert implements(hard, cover.cubes)
+    assert cover.note
+
+
+def test_a_deadline_is_kept_for_many_inputs() -> None:
+    rows = [("-" * 2 * i + "11" + "-" * (46 - 2 * i), "1") for i in range(24)]
+    blocks = Function.from_cubes(Cubes.from_rows(48, 1, rows))
+    minimise(as_lists(Function.from_cubes(Cubes.from_rows(2, 1, [("11", "1")]))), "own")
+    begin = time.perf_counter()
+    cover = minimise(blocks, "own", 0.5)
+    assert time.perf_counter() - begin < 2.0  # 0.55 on a quiet machine
+    assert cover.products == 24
+
+
+def test_an_off_set_out_of_reach_is_told_and_the_cover_is_right() -> None:
+    # The complement of x1 y1 | x2 y2 | ... is made of 2^24 parts.
+    rows = [("-" * 2 * i + "11" + "-" * (46 - 2 * i), "1") for i in range(24)]
+    blocks = Function.from_cubes(Cubes.from_rows(48, 1, rows))
+    cover = minimise(blocks, "own")
+    assert "OFF set is too large" in cover.note
+    assert implements(blocks, cover.cubes)
+
+
+def test_what_does_not_verify_is_discarded_with_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = Cubes.from_rows(11, 6, [("-" * 11, "111111")])
+    monkeypatch.setattr(improve, "improve", lambda *_: (wrong, 1))
+    table = robot_table("T12")
+    cover = minimise(table, "own")
+    assert "own's cover is discarded: output" in cover.note
+    assert (cover.method, cover.proved) == ("isop", False)
+    assert implements(Function.from_dense(table), cover.cubes)
+
+
+def test_without_espresso_the_irredundant_sum_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(espresso, "find_spec", lambda _: None)
+    cover = minimise(robot_table("T12"), "espresso")
+    assert cover.method == "isop"
+    assert "pyeda is not installed" in cover.note
+
+
+@pytest.mark.skipif(not espresso.available(), reason="pyeda is not installed")
+def test_several_functions_are_minimised_in_order() -> None:
+    tables = [Function.from_dense(robot_table(name)) for name in ("T13", "T15")]
+    for method in ("espresso", "own"):
+        covers = minimise_all(tables, method)
+        assert [cover.method for cover in covers] == [method, method]
+        assert [cover.cubes.inputs for cover in covers] == [9, 8]
+
+
+def test_an_unknown_method_is_told_the_nearest() -> None:
+    with pytest.raises(UsageError, match="did you mean 'espresso'"):
+        minimise(robot_table("T13"), "expresso")
+
+
+def test_the_cover_is_the_same_in_any_process() -> None:
+    program = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from twolevel.robot_tables import table\n"
+        "from boolcomp.twolevel.minimise import minimise\n"
+        "print(repr(minimise(table('T13'), 'own').cubes))\n"
+    )
+    here = str(Path(__file__).parent.parent)
+    texts = [
+        subprocess.run(
+            [sys.executable, "-c", program, here],
+            env={"PYTHONHASHSEED": seed, "PATH": ""},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert texts[0] == texts[1] != ""

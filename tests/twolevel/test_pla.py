@@ -1,0 +1,182 @@
+"""PLA files: anybody's are read or refused with a sentence, ours are read back unchanged."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from twolevel.strategies import cubes, values
+
+from boolcomp.errors import DataError
+from boolcomp.twolevel import pla
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from boolcomp.twolevel.cubes import Cubes
+
+
+@st.composite
+def files(draw: st.DrawFn) -> str:
+    """Return the text of good files in many styles."""
+    inputs, outputs = draw(st.integers(0, 6)), draw(st.integers(0, 4))
+    if inputs + outputs == 0:
+        return ".i 0\n.o 0\n.e\n"
+    kind = draw(st.sampled_from(["", *(f".type {kind}\n" for kind in pla.KINDS)]))
+    end = draw(st.sampled_from(["", ".e\n", ".end\nleft over"]))
+    space = draw(st.sampled_from([" ", "|", " | ", "\t", "\n"]))
+    comment = draw(st.sampled_from(["", "# remark\n", "  \n"]))
+    term = st.text("01-2", min_size=inputs, max_size=inputs)
+    word = st.text("01-~24", min_size=outputs, max_size=outputs)
+    rows: list[tuple[str, str]] = draw(st.lists(st.tuples(term, word), max_size=6))
+    body = "".join(f"{a}{space}{b}\n{comment}" for a, b in rows)
+    text = f"{comment}.i {inputs}\n.o {outputs}\n{kind}.p {len(rows)}\n{body}{end}"
+    return text.replace("\n", draw(st.sampled_from(["\n", "\r\n"])))
+
+
+@given(files())
+def test_what_is_written_is_read_as_the_same_file(text: str) -> None:
+    first = pla.parse(text)
+    written = pla.render(first)
+    again = pla.parse(written)
+    assert pla.render(again) == written
+    for one, other in ((first.on, again.on), (first.dc, again.dc), (first.off, again.off)):
+        assert one.rows() == other.rows()
+    assert again.kind == first.kind
+
+
+@given(cubes)
+def test_a_cover_is_written_in_canonical_order_and_read_back(some: Cubes) -> None:
+    if some.inputs + some.outputs:
+        again = pla.parse(pla.render(pla.from_cubes(some)))
+        assert again.on.rows() == some.valid().canonical().rows()
+
+
+@settings(max_examples=400)
+@given(st.one_of(st.binary(max_size=200), st.text(".iope 01-2~\n#typefdr", max_size=120)))
+def test_junk_is_refused_with_a_sentence_and_never_crashes(junk: bytes | str) -> None:
+    try:
+        pla.parse(junk, "junk.pla").function("junk.pla")
+    except DataError as error:
+        assert str(error).startswith("junk.pla")  # noqa: PT017 (most junk raises, some is a file)
+
+
+@settings(max_examples=200)
+@given(files(), st.data())
+def test_a_file_damaged_anywhere_is_read_or_refused(text: str, data: st.DataObject) -> None:
+    at = data.draw(st.integers(0, len(text)))
+    insert = data.draw(st.sampled_from(["", "x", "\0", "\n", "1", ".i 3\n", ".mv 4\n"]))
+    try:
+        pla.parse(text[:at] + insert + text[at + data.draw(st.integers(0, 3)) :]).function()
+    except DataError as error:
+        assert str(error)  # noqa: PT017 (either outcome is right)
+
+
+def test_letters_mean_what_they_mean_in_espresso() -> None:
+    body = ".i 1\n.o 6\n{}0 014-2~\n"
+    everything = pla.parse(body.format(".type fdr\n"))
+    assert everything.on.rows()[0][1] == "011000"
+    assert everything.dc.rows()[0][1] == "000110"
+    assert everything.off.rows()[0][1] == "100000"
+    only_on = pla.parse(body.format(".type f\n"))
+    assert (len(only_on.dc.valid()), len(only_on.off.valid())) == (0, 0)
+
+
+def test_the_default_type_gives_on_and_dont_care() -> None:
+    function = pla.parse(".i 2\n.o 1\n11 1\n0- -\n").function()
+    assert [int(plane[0, 0]) for plane in (function.dense.on, function.dense.dc)] == [
+        0b1000,
+        0b0011,
+    ]
+
+
+def test_where_on_and_dont_care_overlap_dont_care_wins() -> None:
+    function = pla.parse(".i 1\n.o 1\n1 1\n1 -\n").function()
+    assert not function.dense.on.any()
+
+
+def test_type_fr_leaves_unnamed_points_free() -> None:
+    table = pla.parse(".i 2\n.o 1\n.type fr\n11 1\n00 0\n").function().dense
+    assert [int(p[0, 0]) for p in (table.on, table.dc, table.off)] == [0b1000, 0b0110, 0b0001]
+
+
+def test_contradicting_on_and_off_rows_are_refused_with_the_point() -> None:
+    file = pla.parse(".i 3\n.o 2\n.type fr\n1-- 11\n-10 10\n", "bad.pla")
+    with pytest.raises(DataError, match=r"bad\.pla: output 1 is both .* at inputs '110'"):
+        file.function("bad.pla")
+
+
+def test_an_empty_input_letter_makes_a_row_of_no_points() -> None:
+    assert len(pla.parse(".i 2\n.o 1\n?1 1\n31 1\n").function().on) == 0
+
+
+def test_labels_comments_continued_rows_and_line_ends_are_read() -> None:
+    text = (
+        "# head\r\n.i 3 # three\r\n.o 2\r\n.ilb a b c\r\n.ob x y\r\n01\r\n- | 10 # row\r\n1--11\r\n"
+    )
+    file = pla.parse(text)
+    assert (file.input_names, file.output_names) == (("a", "b", "c"), ("x", "y"))
+    assert file.on.rows() == [("01-", "10"), ("1--", "11")]
+
+
+def test_the_end_line_may_be_missing_but_announced_rows_may_not() -> None:
+    assert len(pla.parse(".i 1\n.o 1\n.p 1\n1 1").on) == 1
+    assert "announces 9" in pla.parse(".i 1\n.o 1\n.p 9\n1 1\n.e\n").notes[0]
+    with pytest.raises(DataError, match="cut off"):
+        pla.parse(".i 1\n.o 1\n.p 2\n1 1\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "p:1: no .i line"),
+        (".i 2\n", "p:2: no .o line"),
+        (".i 2\n.o 1\n.tpye fd\n", r"p:3: unknown directive '.tpye' \(did you mean '.type'"),
+        (".i 2\n.o 1\n.type fx\n", "p:3: .type 'fx'.*allowed: f, fd, fr, fdr"),
+        (".i two\n", "p:1: .i takes one whole number, not 'two'"),
+        (".i 2\n.i 3\n", "p:2: .i was given before"),
+        (".i 99999999\n", "at most 65536 columns"),
+        (".i 2\n.o 1\n01 1\n0x 1\n", "p:4: input 1 is 'x'; allowed: 0 1 - 2 3 ?"),
+        (".i 2\n.o 1\n01 5\n", "p:3: output 0 is '5'; allowed: 0 1 - ~ 2 3 4"),
+        (".i 2\n.o 1\n01 11\n", "p:3: a row of 4 letters"),
+        (".i 2\n.o 1\n01\n", "p:3: a row of 2 letters; 3 are needed"),
+        (".i 2\n.o 1\n.ilb a\n", "1 names for 2 inputs"),
+        ("01 1\n", "p:1: a row before .i and .o"),
+        ("module top;\n", "p:1: neither a row nor a directive: 'module top;'"),
+        (".i 2\n.o 1\n01 1\n.type fr\n", ".type must stand before the first row"),
+        (".mv 4 2 3\n", r"p:1: .mv \(multiple-valued variables\) is not supported"),
+        (".i 2\n.o 1\n.phase 1\n", "output phases"),
+        (".i 0\n.o 0\n1\n", "no inputs and no outputs"),
+    ],
+)
+def test_mistakes_are_told_with_place_and_remedy(text: str, words: str) -> None:
+    with pytest.raises(DataError, match=words):
+        pla.parse(text, "p")
+
+
+def test_no_inputs_is_a_constant_and_no_outputs_an_empty_cover() -> None:
+    constant = pla.parse(".i 0\n.o 2\n10\n").function()
+    assert values(constant.on, "") == "10"
+    assert len(pla.parse(".i 2\n.o 0\n01\n").function().on) == 0
+
+
+def test_a_file_of_a_hundred_thousand_rows_is_read_in_less_than_a_second() -> None:
+    letters = np.random.default_rng(1).choice(np.frombuffer(b"01-", np.uint8), (100_000, 25))
+    letters[:, 16] = ord(" ")
+    letters[:, 24] = ord("\n")
+    text = b".i 16\n.o 7\n" + letters.tobytes()
+    begin = time.perf_counter()
+    assert len(pla.parse(text).on) == 100_000
+    assert time.perf_counter() - begin < 3.0  # 0.07 on a quiet machine
+
+
+def test_files_are_read_from_disk_or_the_reason_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "a.pla"
+    path.write_bytes(b".i 1\n.o 1\n1 1\n.e\n")
+    assert len(pla.read(path).on) == 1
+    with pytest.raises(DataError, match="cannot be read"):
+        pla.read(tmp_path / "missing.pla")
