@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 # pyeda has no wheels, and gcc 14 and later refuse its C source without this.
 PYEDA_FLAGS := -Wno-error=incompatible-pointer-types
 
-.PHONY: demo test lint types layers unit slow bench-dynamics bench-twolevel clean help
+.PHONY: demo test lint types layers unit slow bench-dynamics bench-evaluate bench-twolevel clean help
 
 help:
 	@sed -n 's/^# \{0,1\}//p' Makefile | sed '/^$$/q;p' | uniq
@@ -21,6 +21,16 @@ demo: $(VENV)/demo.ready
 	@$(BIN)/boolcomp plan machado-2r --bits 8
 	@echo "== Its truth tables, as PLA files"
 	@$(BIN)/boolcomp tables machado-2r --bits 8 -o out/machado-2r-8
+	@echo "== Compiled to product terms"
+	@$(BIN)/boolcomp compile machado-2r --bits 8 -o out/2r
+	@echo "== A trajectory by logic only, beside arithmetic"
+	@$(BIN)/python examples/trajectory.py out/2r machado-2r
+	@echo "== The same file of states through the command"
+	@$(BIN)/boolcomp evaluate out/2r -i out/trajectory/states.csv -o out/trajectory/tau.csv
+	@echo "== Error versus bits"
+	@$(BIN)/boolcomp report machado-2r --bits 4-12 --samples 100000 --no-logic -o out/report \
+	  > /dev/null && grep -v "(+" out/report/report.txt
+	@echo "== Look at out/trajectory/torques.png and out/report/report.html"
 
 test: lint types layers unit slow
 	@echo "make test: lint, types, layers and tests passed"
@@ -48,6 +58,10 @@ slow: $(VENV)/loops.ready
 
 bench-dynamics: $(VENV)/test.ready
 	@$(BIN)/python benchmarks/dynamics.py
+
+bench-evaluate: $(VENV)/loops.ready
+	@$(BIN)/python benchmarks/evaluate.py
+	@$(BIN)/python benchmarks/processes.py
 
 bench-twolevel: $(VENV)/loops.ready
 	@$(BIN)/python benchmarks/twolevel.py --chart out/minimisation.svg

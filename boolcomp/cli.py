@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from boolcomp import __version__
 from boolcomp.errors import BoolcompError, DataWarning, listing, suggestion
+from boolcomp.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +26,8 @@ COMMANDS = {
     "terms": "Print a robot's torques as sums of terms.",
     "plan": "Print the paper's Fig. 1 for a robot: ranges, widths, guard bits.",
     "tables": "Write the truth table of every term as a commented PLA file.",
+    "compile": "Compile a robot to a program of logic.",
+    "evaluate": "Evaluate torques for a file of states, by logic or by Newton-Euler.",
     "report": "Measure error versus bits against Newton-Euler: table, pictures, page.",
     "minimize": "Minimise anybody's PLA files.",
 }
@@ -71,7 +73,7 @@ class LazyGroup(click.Group):
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Example: boolcomp plan machado-2r --bits 8",
 )
-@click.version_option(__version__, prog_name="boolcomp")
+@click.version_option(VERSION, prog_name="boolcomp")
 def cli() -> None:
     """Compile robot dynamics to logic: torques from AND, OR and integer addition.
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import multiprocessing
 import os
-import signal
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from boolcomp.errors import DataError
 from boolcomp.store import Recipe, Store, digest, function_of
+from boolcomp.workers import call_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -71,16 +66,9 @@ def _minimised(
         for entry in rising:
             yield entry, minimise_table(entry.table, recipe)
         return
-    with _workers(min(cores, len(rising))) as pool:
-        jobs = {pool.submit(minimise_table, e.table, recipe): e for e in rising}
-        for job in as_completed(jobs):
-            try:
-                yield jobs[job], job.result()
-            except BrokenProcessPool as error:
-                raise DataError(
-                    "a minimising process died (out of memory?); the tables finished so far are "
-                    "in the store: run the same command again"
-                ) from error
+    calls = [(entry.table, recipe) for entry in rising]
+    for place, cover in call_all(minimise_table, calls, min(cores, len(rising))):
+        yield rising[place], cover
 
 
 def minimise_table(table: TruthTable, recipe: Recipe) -> Cover:
@@ -88,22 +76,3 @@ def minimise_table(table: TruthTable, recipe: Recipe) -> Cover:
     from boolcomp.twolevel.minimise import minimise  # noqa: PLC0415 (imports numba)
 
     return minimise(function_of(table), recipe.method, recipe.deadline)
-
-
-@contextlib.contextmanager
-def _workers(count: int) -> Iterator[ProcessPoolExecutor]:
-    """Provide a pool whose processes are gone when the block is left, however it is left."""
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(count, mp_context=context, initializer=_leave_interrupts_alone)
-    try:
-        yield pool
-    except BaseException:
-        for process in multiprocessing.active_children():
-            process.terminate()
-        pool.shutdown(wait=True, cancel_futures=True)
-        raise
-    pool.shutdown()
-
-
-def _leave_interrupts_alone() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)

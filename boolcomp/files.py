@@ -24,6 +24,13 @@ def read_text(path: Path) -> str:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from error
 
 
+def user_cache(folder: str) -> Path:
+    """Return a folder of the user's cache: $XDG_CACHE_HOME/boolcomp/… or ~/.cache/boolcomp/…."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    root = Path(base) if Path(base).is_absolute() else Path("~/.cache").expanduser()
+    return root / "boolcomp" / folder
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a text file atomically, as UTF-8 with plain line ends."""
     write_bytes(path, text.encode())

@@ -9,14 +9,13 @@ Files are written whole or not at all, so several processes may share a store.
 from __future__ import annotations
 
 import hashlib
-import os
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from boolcomp.errors import DataError, DataWarning, UsageError, listing, suggestion
-from boolcomp.files import read_text, write_text
+from boolcomp.files import read_text, user_cache, write_text
 from boolcomp.robot.library import shipped
 from boolcomp.twolevel.cover import Cover, Function
 from boolcomp.twolevel.minimise import METHODS
@@ -82,9 +81,8 @@ def default_store() -> Store:
 
     The tables that ship with boolcomp are searched too.
     """
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     here = Path("tables")
-    first = here if here.is_dir() else cache / "boolcomp" / "tables"
+    first = here if here.is_dir() else user_cache("tables")
     return Store((first, shipped("tables")))
 
 

@@ -11,7 +11,7 @@ from hypothesis import settings
 from boolcomp.cli import main
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 # No deadlines: the machine may be busy.
@@ -42,4 +42,22 @@ def runner(
         out, err = capsys.readouterr()
         return Result(int(exited.value.code or 0), out, err)
 
+    return run
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Keep covers, networks and native code of tests in a folder of theirs for the session."""
+    folder = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(folder))
+        yield folder
+
+
+@pytest.fixture(name="warm_run")
+def runner_with_session_cache(
+    run: Callable[..., Result], own_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Result]:
+    """Run commands in an empty folder, with the cache that lasts."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(own_cache))
     return run

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,6 +79,8 @@ def test_several_files_go_to_a_folder_and_one_bad_file_stops_no_other(
         (("minimize", "a.pla", "--deadline", "-3"), 2, "a deadline is a positive number"),
         (("minimize", "a.pla", "a.pla", "-o", "-"), 2, "-o - writes one PLA file"),
         (("minimize", "a.pla", "a.pla", "-o", "a.pla"), 2, "a.pla is a file: several results"),
+        (("compile", "machado-2r", "--mode", "papers"), 2, "mode 'papers' (did you mean 'paper'"),
+        (("compile", "planar-3r", "--bits", "12"), 1, "needs a table of"),
     ],
 )
 def test_mistakes_are_sentences(
@@ -83,3 +90,67 @@ def test_mistakes_are_sentences(
     result = run(*arguments)
     assert result.code == code
     assert sentence in result.err
+
+
+@pytest.mark.slow
+def test_compile_makes_all_twelve_covers_and_then_reads_them(run: Callable[..., Result]) -> None:
+    arguments = ("compile", "machado-2r", "--bits", "5", "--mode", "paper", "-o", "out", "--json")
+    first = json.loads(run(*arguments).out)
+    assert [item["name"] for item in first["tables"]] == [
+        f"T{joint}{k}" for joint in (1, 2) for k in range(1, 7)
+    ]
+    assert not any(item["stored"] for item in first["tables"])
+    second = json.loads(run(*arguments).out)
+    assert all(item["stored"] for item in second["tables"])
+    assert [i["products"] for i in first["tables"]] == [i["products"] for i in second["tables"]]
+    assert Path("out/program.json").is_file()
+
+
+@pytest.mark.slow
+def test_the_papers_arm_at_8_bits_comes_from_the_tables_that_ship(
+    warm_run: Callable[..., Result],
+) -> None:
+    arguments = ("compile", "machado-2r", "--bits", "8", "--json")
+    warm_run(*arguments)
+    start = time.perf_counter()
+    document = json.loads(warm_run(*arguments).out)
+    assert time.perf_counter() - start < 2.0  # under one on a quiet machine
+    assert all(item["stored"] for item in document["tables"])
+    products = {item["name"]: item["products"] for item in document["tables"]}
+    most = {"T11": 2000, "T12": 181, "T13": 34, "T14": 1642, "T15": 80, "T24": 124}
+    assert all(products[name] <= bound for name, bound in most.items())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("after", [1.0, 5.0])
+def test_an_interrupt_leaves_no_process_and_no_half_written_file(
+    tmp_path: Path, after: float
+) -> None:
+    store = tmp_path / "store"
+    command = [sys.executable, "-m", "boolcomp", "compile", "machado-2r", "--bits", "9"]
+    with subprocess.Popen(
+        [*command, "--store", str(store)],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        time.sleep(after)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert err == "boolcomp: interrupted\n"
+    assert not list(store.glob(".*"))
+    assert group_is_gone(process.pid, within=5.0)
+
+
+def group_is_gone(group: int, within: float) -> bool:
+    end = time.monotonic() + within
+    while time.monotonic() < end:
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.05)
+    return False

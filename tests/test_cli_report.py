@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from conftest import Result
 
 
+@pytest.mark.slow
 def test_a_report_leaves_table_pictures_and_page(run: Callable[..., Result]) -> None:
     result = run("report", "machado-2r", "--bits", "4,5", "--samples", "2000", "--extra", "0")
     assert result.code == 0
@@ -27,6 +28,7 @@ def test_a_report_leaves_table_pictures_and_page(run: Callable[..., Result]) -> 
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_report_repeats_itself(run: Callable[..., Result]) -> None:
     arguments = ("report", "elbow-3r", "--bits", "6", "--samples", "500", "--no-logic", "--json")
     first, second = json.loads(run(*arguments).out), json.loads(run(*arguments).out)

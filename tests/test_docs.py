@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/*.md")])
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def blocks(kind: str) -> list[pytest.ParameterSet]:
@@ -27,32 +27,34 @@ def blocks(kind: str) -> list[pytest.ParameterSet]:
     for page in PAGES:
         for count, match in enumerate(BLOCK.finditer(page.read_text()), 1):
             if match[1] == kind:
-                found.append(pytest.param(match[2], page, id=f"{page.name}-{count}"))
+                found.append(pytest.param(match[3], page, id=f"{page.name}-{count}"))
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("block", "page"), blocks("console"))
 def test_commands_print_what_the_page_shows(
-    block: str, page: Path, run: Callable[..., Result]
+    block: str, page: Path, warm_run: Callable[..., Result]
 ) -> None:
     for match in BLOCK.finditer(page.read_text()):
-        if match[1] == "pla":  # a file that the page shows, named in its first line
-            name = re.match(r"# (\S+\.pla)", match[2])
-            assert name is not None
-            Path(name[1]).write_text(match[2])
+        if match[2]:  # a file that the page shows
+            Path(match[2]).write_text(match[3])
     for example in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
         command, _, expected = example.partition("\n")
         program, *arguments = shlex.split(command)
         assert program == "boolcomp"
-        result = run(*arguments)
+        result = warm_run(*arguments)
         assert result.code == 0
         pattern = re.escape(expected.strip()).replace("…", "(?:.|\n)*")
         assert re.fullmatch(pattern, result.out.strip()), result.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("block", "page"), blocks("pycon"))
-def test_python_examples_are_doctests(block: str, page: Path) -> None:
-    del page
+def test_python_examples_are_doctests(
+    block: str, page: Path, warm_run: Callable[..., Result]
+) -> None:
+    del page, warm_run
     test = doctest.DocTestParser().get_doctest(block, {}, "page", None, None)
     assert doctest.DocTestRunner(verbose=False).run(test).failed == 0
 

@@ -27,6 +27,7 @@ def test_an_unknown_pass_is_told_the_nearest() -> None:
         run_passes("machado-2r", until="table")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", ["0", "1", "random"])
 def test_output_does_not_depend_on_the_hash_seed(seed: str) -> None:
     program = (

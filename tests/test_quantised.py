@@ -61,7 +61,7 @@ def test_the_papers_arm_errs_as_little_as_was_measured(
     assert (np.abs(error.mean(axis=0)) < 0.01).all()  # no bias
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(st.integers(0, 3000), st.integers(4, 9), st.sampled_from(["gray", "natural"]))
 def test_no_sample_exceeds_the_proven_bound(seed: int, bits: int, code: str) -> None:
     robot = random_robot(seed, joints=1 + seed % 2)
@@ -75,6 +75,7 @@ def test_no_sample_exceeds_the_proven_bound(seed: int, bits: int, code: str) -> 
         assert worst <= error_bound(joint) + 1e-9
 
 
+@settings(max_examples=10)
 @given(st.integers(0, 3000))
 def test_a_slope_bounds_differences(seed: int) -> None:
     robot = random_robot(seed, joints=2)

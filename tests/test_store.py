@@ -89,6 +89,7 @@ def test_a_damaged_file_is_a_warning_and_made_anew(
         assert store.find(entry.table, Recipe()) is None
 
 
+@pytest.mark.slow
 def test_a_second_compile_reads_everything(entries: tuple[TermTable, ...], store: Store) -> None:
     told: list[str] = []
     first = make_covers(entries, Recipe(), store, lambda e: told.append(e.plan.term.name))
@@ -100,6 +101,7 @@ def test_a_second_compile_reads_everything(entries: tuple[TermTable, ...], store
         assert repr(one.cover.cubes) == repr(other.cover.cubes)
 
 
+@pytest.mark.slow
 def test_several_processes_may_fill_one_store(tmp_path: Path) -> None:
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         counts = pool.map(fill, [tmp_path] * 2)

@@ -48,7 +48,7 @@ def test_every_row_of_every_table_of_the_paper_is_right(code: str) -> None:
         assert np.array_equal(entry.table.words(), directly(entry.plan)), entry.plan
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(st.integers(0, 3000))
 def test_every_row_is_right_for_random_robots(seed: int) -> None:
     plan = make_plan(split_torques(random_robot(seed, joints=1 + seed % 2)), Options(bits=4))

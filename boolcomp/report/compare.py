@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from boolcomp.covers import make_covers
-from boolcomp.errors import UsageError
+from boolcomp.errors import DataError, UsageError
+from boolcomp.logicstore import stored_network
 from boolcomp.plan import MOST_GUARD_BITS, Options, make_plan
+from boolcomp.program import program_of
+from boolcomp.quantised import quantised_torques
 from boolcomp.report.measure import Row, Samples, error_rows
 from boolcomp.truth import make_tables
 
@@ -15,8 +22,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from boolcomp.plan import Plan
+    from boolcomp.program import Program
     from boolcomp.store import Recipe, Store
     from boolcomp.terms import Torques
+
+
+TIMED = 1 << 16  # samples
+ROUNDS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +64,7 @@ def report_rows(
         for extra in question.extra:
             plan = _widened(torques, paper, extra)
             found = error_rows(plan, samples, extra)
-            rows += _with_logic(plan, found, question, store)
+            rows += _with_logic(plan, found, question, store, samples)
             done(f"{bits} bits, m + {extra}")
     return tuple(rows)
 
@@ -73,9 +85,9 @@ def _widened(torques: Torques, paper: Plan, extra: int) -> Plan:
 
 
 def _with_logic(
-    plan: Plan, rows: Sequence[Row], question: Question, store: Store
+    plan: Plan, rows: Sequence[Row], question: Question, store: Store, samples: Samples
 ) -> tuple[Row, ...]:
-    """Add products, literals and compile seconds, or say why they are missing."""
+    """Add products, literals, nodes, compile and evaluation time, or say why they are missing."""
     if question.recipe is None:
         return tuple(rows)
     widest = max(plan.terms, key=lambda term: term.input_bits, default=None)
@@ -85,9 +97,13 @@ def _with_logic(
             f"more than {question.widest}"
         )
         return tuple(replace(row, note=note) for row in rows)
-    covers = make_covers(make_tables(plan), question.recipe, store)
+    tables = make_tables(plan)
+    covers = make_covers(tables, question.recipe, store)
+    program = program_of(plan, tables, [c.cover for c in covers], logic=stored_network)
+    nanoseconds = _timed(program, plan, samples)
     result = []
-    for row in rows:
+    for row, torque in zip(rows, program.loads[0].torques, strict=True):
+        used = {term.network for term in torque.terms}
         own = {c.entry.table: c for c in covers if c.entry.plan.term.joint == row.joint}
         notes = {c.cover.note for c in own.values() if c.cover.note}
         result.append(
@@ -95,8 +111,24 @@ def _with_logic(
                 row,
                 products=sum(c.cover.products for c in own.values()),
                 literals=sum(c.cover.literals for c in own.values()),
+                luts=sum(len(program.networks[k].nodes) for k in used),
                 seconds=sum(c.cover.seconds for c in own.values()),
+                ns_per_sample=nanoseconds,
                 note="; ".join(sorted(notes)),
             )
         )
     return tuple(result)
+
+
+def _timed(program: Program, plan: Plan, samples: Samples) -> float:
+    """Return ns per sample of the whole program on one core, its words checked on the way."""
+    state = tuple(array[:TIMED] for array in (samples.q, samples.qd, samples.qdd))
+    words = quantised_torques(plan, *state).words
+    seconds = math.inf
+    for _ in range(ROUNDS):
+        start = time.perf_counter()
+        found = program.evaluate(*state)
+        seconds = min(seconds, time.perf_counter() - start)
+        if not np.array_equal(found.words, words):
+            raise DataError(f"{plan.robot}: the logic does not compute what its tables say")
+    return seconds / len(state[0]) * 1e9

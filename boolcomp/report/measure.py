@@ -76,6 +76,7 @@ class Row:
     table_bits: int
     products: int | None = None
     literals: int | None = None
+    luts: int | None = None
     seconds: float | None = None
     ns_per_sample: float | None = None
     note: str = ""
@@ -159,7 +160,7 @@ def documents(rows: Sequence[Row]) -> list[dict[str, object]]:
             "table_bits": row.table_bits,
             "products": row.products,
             "literals": row.literals,
-            "luts": None,
+            "luts": row.luts,
             "seconds": row.seconds,
             "ns_per_sample": row.ns_per_sample,
             "note": row.note,

@@ -45,7 +45,7 @@ def grid_height(term: Term, count: int) -> float:
     return float(np.abs(term.evaluate(values)).max())
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(st.integers(0, 10_000))
 def test_no_grid_point_exceeds_the_amplitude(seed: int) -> None:
     robot = random_robot(seed, joints=1 + seed % 3)

@@ -60,6 +60,7 @@ def test_a_child_without_memory_proves_nothing() -> None:
     assert (answer.chosen, answer.bound) == (None, 0)
 
 
+@pytest.mark.slow
 def test_the_deadline_is_kept_and_the_relaxation_still_bounds() -> None:
     idle_calls: list[int] = []
     with Milp() as milp:

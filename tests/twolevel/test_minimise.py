@@ -107,6 +107,7 @@ def test_an_unknown_method_is_told_the_nearest() -> None:
         minimise(robot_table("T13"), "expresso")
 
 
+@pytest.mark.slow
 def test_the_cover_is_the_same_in_any_process() -> None:
     program = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"

@@ -1,0 +1,163 @@
+"""`boolcomp compile`: from a robot to minimised tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from boolcomp.commands.options import (
+    json_option,
+    minimiser_options,
+    plan_options,
+    print_json,
+    robot_argument,
+    store_option,
+)
+from boolcomp.commands.progress import progress
+from boolcomp.errors import UsageError, listing, suggestion
+from boolcomp.text import short, table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from boolcomp.compiler import Compiled
+    from boolcomp.covers import TermCover
+    from boolcomp.plan import Options
+    from boolcomp.store import Recipe, Store
+
+MODES = ("paper",)
+
+
+@click.command("compile", epilog="Example: boolcomp compile machado-2r --bits 8 -o out/2r")
+@robot_argument
+@click.option("--mode", default="paper", show_default=True, help="paper: AND/OR product terms.")
+@plan_options()
+@minimiser_options("--minimizer")
+@click.option("--payloads", default="0", show_default=True, help="Tip loads in kg: 0,1,2.5.")
+@store_option
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder for the program.")
+@json_option
+def command(
+    robot: str,
+    mode: str,
+    options: Options,
+    recipe: Recipe,
+    store: Store,
+    *,
+    payloads: str,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Compile ROBOT to a program: minimise the truth table of every term, make logic of it.
+
+    What the store holds is read, not made again; every cover is verified against its table. With
+    several payloads the program holds a family, and evaluate --payload selects.
+    """
+    from boolcomp.compiler import compile_robot
+    from boolcomp.robot import load_robot
+
+    if mode not in MODES:
+        raise UsageError(f"mode {mode!r}{suggestion(mode, MODES)}: modes are {listing(MODES)}")
+    with progress("minimising", None) as step:
+        compiled = compile_robot(
+            load_robot(robot),
+            options,
+            recipe,
+            store,
+            payloads=_masses(payloads),
+            done=lambda entry: step(entry.plan.term.name),
+        )
+    if output is not None:
+        compiled.program.save(output)
+    covers = [term for load in compiled.covers for term in load]
+    if as_json:
+        print_json(_document(compiled, options, output))
+        return
+    click.echo(_chart(covers))
+    logic = sum(len(network.nodes) for network in compiled.program.networks)
+    bounds = ", ".join(f"T{k} ±{short(bound)}" for k, bound in enumerate(compiled.program.bound, 1))
+    click.echo(f"{logic} nodes of at most three inputs; proven error: {bounds}")
+    click.echo(f"{compiled.seconds:.2f} s{f', saved in {output}' if output else ''}", err=True)
+
+
+def _masses(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise UsageError(f"--payloads {text!r}: give masses in kg, such as 0,1,2.5") from None
+
+
+def _chart(covers: Sequence[TermCover]) -> str:
+    header = [
+        "term", "inputs", "outputs", "products", "literals", "shared", "proved", "at least",
+        "by", "from", "same as",
+    ]  # fmt: skip
+    return table(header, [_row(term, covers) for term in covers], left=(0, 6, 8, 9, 10))
+
+
+def _row(term: TermCover, covers: Sequence[TermCover]) -> list[str]:
+    cover, entry = term.cover, term.entry
+    same = _same_as(term, covers)
+    return [
+        entry.plan.term.name,
+        str(entry.table.inputs),
+        str(entry.table.outputs),
+        str(cover.products),
+        str(cover.literals),
+        str(cover.shared),
+        "yes" if cover.proved else "no",
+        str(cover.lower_bound),
+        cover.method,
+        "store" if term.stored else f"{cover.seconds:.2f} s",
+        same if same != entry.plan.term.name else "",
+    ]
+
+
+def _same_as(term: TermCover, covers: Sequence[TermCover]) -> str:
+    return next(c.entry.plan.term.name for c in covers if c.entry.table == term.entry.table)
+
+
+def _document(compiled: Compiled, options: Options, output: Path | None) -> dict[str, Any]:
+    plan = compiled.plans[0]
+    return {
+        "program": str(output) if output else None,
+        "robot": plan.robot,
+        "mode": "paper",
+        "bits": options.bits,
+        "rounding": options.rounding,
+        "payloads": list(compiled.program.payloads),
+        "seconds": compiled.seconds,
+        "luts": sum(len(network.nodes) for network in compiled.program.networks),
+        "depth": max((network.depth for network in compiled.program.networks), default=0),
+        "tables": [
+            _table(term, covers, load.payload)
+            for load, covers in zip(compiled.program.loads, compiled.covers, strict=True)
+            for term in covers
+        ],
+        "joints": [
+            {"joint": joint.joint, "lsb": joint.code.step, "bound": bound}
+            for joint, bound in zip(plan.joints, compiled.program.bound, strict=True)
+        ],
+    }
+
+
+def _table(term: TermCover, covers: Sequence[TermCover], payload: float) -> dict[str, Any]:
+    return {
+        "name": term.entry.plan.term.name,
+        "payload": payload,
+        "inputs": term.entry.table.inputs,
+        "outputs": term.entry.table.outputs,
+        "products": term.cover.products,
+        "literals": term.cover.literals,
+        "connections": term.cover.connections,
+        "shared": term.cover.shared,
+        "proved": term.cover.proved,
+        "lower_bound": term.cover.lower_bound,
+        "seconds": term.cover.seconds,
+        "method": term.cover.method,
+        "stored": term.stored,
+        "note": term.cover.note,
+        "same_as": _same_as(term, covers),
+    }

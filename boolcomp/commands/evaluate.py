@@ -1,0 +1,146 @@
+"""`boolcomp evaluate`: torques of files of states, by logic or by Newton-Euler."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from boolcomp.commands.options import json_option, print_json
+from boolcomp.errors import UsageError, listing, suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Torques = NDArray[np.float64]
+    Run = Callable[..., tuple[Torques, int, int]]
+
+ENGINES = ("auto", "numpy", "llvm")
+SHARDS = ("samples", "terms", "pipeline")
+
+
+@click.command("evaluate", epilog="Example: boolcomp evaluate out/2r -i samples.csv -o torques.csv")
+@click.argument("program")
+@click.option("-i", "--input", "source", default="-", show_default=True, type=Path)
+@click.option("-o", "--output", "target", default="-", show_default=True, type=Path)
+@click.option("--engine", default="auto", show_default=True, help="auto, numpy or llvm.")
+@click.option("--processes", default=1, show_default=True, help="Worker processes.")
+@click.option("--shard", default="samples", show_default=True, help="samples, terms or pipeline.")
+@click.option("--payload", type=float, help="Tip load in kg, of those it was compiled for.")
+@json_option
+def command(
+    program: str,
+    source: Path,
+    target: Path,
+    *,
+    engine: str,
+    processes: int,
+    shard: str,
+    payload: float | None,
+    as_json: bool,
+) -> None:
+    """Evaluate the torques of PROGRAM (a folder made by compile) for a file of states.
+
+    Columns are q1..qn, qd1..qdn, qdd1..qddn in (CSV by name in any order, .npy, .npz with q, qd,
+    qdd; - is CSV on standard input or output), tau1..taun out. With a ROBOT in place of a program
+    the torques are those of Newton-Euler. Values outside their range saturate and are counted.
+    """
+    from boolcomp.samples import STANDARD, read_states, write_torques
+
+    _check("engine", engine, ENGINES)
+    _check("shard", shard, SHARDS)
+    if not 1 <= processes <= 1024:
+        raise UsageError(f"processes must be 1 to 1024, not {processes}")
+    if as_json and target == STANDARD:
+        raise UsageError("--json prints on standard output: give the torques a file with -o")
+    start = time.perf_counter()
+    samples = inputs = outputs = 0
+    with (
+        _runner(program, engine, processes, shard, payload) as (joints, run),
+        read_states(source, joints) as (chunks, count),
+        write_torques(target, joints) as sink,
+        _bar(count) as advance,
+    ):
+        for state in chunks:
+            torques, saturated_in, saturated_out = run(*state)
+            sink.write(torques)
+            samples += len(torques)
+            inputs += saturated_in
+            outputs += saturated_out
+            advance(len(torques))
+    seconds = time.perf_counter() - start
+    if as_json:
+        print_json(
+            {
+                "program": program,
+                "samples": samples,
+                "seconds": seconds,
+                "saturated_inputs": inputs,
+                "saturated_torques": outputs,
+                "output": str(target),
+            }
+        )
+        return
+    saturated = f"; saturated: {inputs} inputs, {outputs} torques" if inputs or outputs else ""
+    click.echo(f"{samples} samples in {seconds:.2f} s{saturated}", err=True)
+
+
+def _check(option: str, given: str, allowed: tuple[str, ...]) -> None:
+    if given not in allowed:
+        hint = suggestion(given, allowed)
+        raise UsageError(f"{option} {given!r}{hint}: {listing(allowed)}")
+
+
+@contextlib.contextmanager
+def _runner(
+    program: str, engine: Any, processes: int, shard: Any, payload: float | None
+) -> Iterator[tuple[int, Run]]:
+    """Provide the number of joints and what turns states into torques and saturation counts."""
+    if not (Path(program) / "program.json").is_file() and not Path(program).is_dir():
+        yield _arithmetic(program, payload)
+        return
+    from boolcomp.programfile import load_program
+
+    loaded = load_program(program)
+    if processes == 1:
+
+        def here(*state: Torques) -> tuple[Torques, int, int]:
+            found = loaded.evaluate(*state, payload=payload, engine=engine)
+            return found.torques, found.saturated_inputs, found.saturated_outputs
+
+        yield loaded.joints, here
+        return
+    from boolcomp.sharding.pool import ProcessPool
+
+    with ProcessPool(
+        loaded, processes=processes, shard=shard, engine=engine, payload=payload
+    ) as pool:
+
+        def shared(*state: Torques) -> tuple[Torques, int, int]:
+            found = pool.evaluate(*state)
+            return found.torques, found.saturated_inputs, found.saturated_outputs
+
+        yield loaded.joints, shared
+
+
+def _arithmetic(name: str, payload: float | None) -> tuple[int, Run]:
+    from boolcomp.dynamics import inverse_dynamics
+    from boolcomp.robot import load_robot, with_payload
+
+    robot = with_payload(load_robot(name), payload or 0.0)
+    return robot.joints, lambda *state: (inverse_dynamics(robot, *state), 0, 0)
+
+
+@contextlib.contextmanager
+def _bar(total: int | None) -> Iterator[Callable[[int], None]]:
+    """Show how many samples are done, on a terminal."""
+    from boolcomp.commands.progress import counter
+
+    with counter("evaluating", total) as advance:
+        yield advance

@@ -1,0 +1,316 @@
+"""A program: the logic of all torques of a robot, for one tip load or several.
+
+It holds the code of every input word at the finest width that any term reads (a coarser word is
+its leading bits), every distinct network once, and for every torque which networks make its terms
+and how their cells are added (`sums`). Terms that the plan leaves out contribute nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from boolcomp.bounds import error_bound
+from boolcomp.coverlogic import network_of_cover
+from boolcomp.errors import UsageError, listing
+from boolcomp.joining import wire
+from boolcomp.parts import ARRAYS, Input, Load, Slice, TermUse, Torque
+from boolcomp.text import number
+from boolcomp.twolevel.cover import Cover
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from boolcomp.evaluate import Engine, EngineName, Evaluation
+    from boolcomp.network import Network
+    from boolcomp.plan import Plan, TermPlan
+    from boolcomp.truth import TermTable
+    from boolcomp.twolevel.cubes import Cubes
+    from boolcomp.wiring import Wiring
+
+__all__ = [
+    "ARRAYS",
+    "MODES",
+    "Input",
+    "Load",
+    "Mode",
+    "Program",
+    "Slice",
+    "TermUse",
+    "Torque",
+    "family_of",
+    "program_of",
+]
+
+Mode = Literal["paper", "compact"]
+MODES: tuple[Mode, ...] = get_args(Mode)
+STEP_SLACK = 1e-9  # relative: steps that differ by less are one step
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The logic of all torques of a robot. Immutable; engines are made when first needed."""
+
+    robot: str
+    bits: int
+    mode: Mode
+    inputs: tuple[Input, ...]
+    networks: tuple[Network, ...]
+    loads: tuple[Load, ...]
+    _engines: dict[tuple[float, str], Engine] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Engines hold native code of this process: another one makes its own.
+        return (
+            Program,
+            (self.robot, self.bits, self.mode, self.inputs, self.networks, self.loads),
+        )
+
+    def check(self) -> None:
+        """Raise a `ValueError` where the parts do not fit together."""
+        payloads = [load.payload for load in self.loads]
+        if not payloads or len(set(payloads)) != len(payloads):
+            raise ValueError("a program has one load or several that differ")
+        if self.mode not in MODES:
+            raise ValueError(f"mode {self.mode!r}: modes are {listing(MODES)}")
+        names = [word.name for word in self.inputs]
+        if len(set(names)) != len(names) or len({len(x.torques) for x in self.loads}) != 1:
+            raise ValueError("input words are repeated, or loads differ in joints")
+        if any(w.kind not in ARRAYS or not 1 <= w.joint <= self.joints for w in self.inputs):
+            raise ValueError("an input word belongs to no joint")
+        for load in self.loads:
+            for joint, torque in enumerate(load.torques, 1):
+                if torque.joint != joint:
+                    raise ValueError("the torques are not in the order of the joints")
+                for term in torque.terms:
+                    self._check_term(torque, term)
+
+    def _check_term(self, torque: Torque, term: TermUse) -> None:
+        if not 0 <= term.network < len(self.networks):
+            raise ValueError(f"{term.name} has no network")
+        network = self.networks[term.network]
+        for word in term.words:
+            known = 0 <= word.input < len(self.inputs)
+            if not known or not 0 <= word.dropped <= word.bits <= self.inputs[word.input].code.bits:
+                raise ValueError(f"{term.name} reads bits that no input word has")
+        width = sum(word.bits - word.dropped for word in term.words)
+        if (network.inputs, len(network.outputs)) != (width, term.code.bits):
+            raise ValueError(f"the network of {term.name} does not fit its words")
+        centred = term.code.range.low == -term.code.range.high
+        if not centred or abs(term.code.step / torque.step - 1) > STEP_SLACK:
+            raise ValueError(f"{term.name} is not aligned with its torque")
+
+    @property
+    def joints(self) -> int:
+        """The number of torques."""
+        return len(self.loads[0].torques)
+
+    @property
+    def payloads(self) -> tuple[float, ...]:
+        """The tip loads (kg) it was compiled for."""
+        return tuple(load.payload for load in self.loads)
+
+    @property
+    def bound(self) -> tuple[float, ...]:
+        """The proven error of every torque in N·m (N where the joint slides), over all loads.
+
+        It holds while no input and no torque saturates.
+        """
+        return tuple(max(load.torques[k].bound for load in self.loads) for k in range(self.joints))
+
+    def load(self, payload: float | None = None) -> Load:
+        """Return the torques with a payload; the first load where none is named."""
+        for load in self.loads:
+            if payload is None or load.payload == payload:
+                return load
+        known = listing(number(p) for p in self.payloads)
+        raise UsageError(f"no payload {payload}: this program has {known} kg")
+
+    def wiring(self, payload: float | None = None) -> Wiring:
+        """Return what an engine runs."""
+        return wire(self.inputs, self.networks, self.load(payload).torques)
+
+    def torques(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        *,
+        payload: float | None = None,
+        engine: EngineName = "auto",
+    ) -> NDArray[Any]:
+        """Return the torques, in the shape of `q`: (joints,), (samples, joints), or a scalar.
+
+        In N·m (N where the joint slides); values outside their range saturate. See `evaluate`.
+        """
+        return self.evaluate(q, qd, qdd, payload=payload, engine=engine).torques
+
+    def evaluate(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        *,
+        payload: float | None = None,
+        engine: EngineName = "auto",
+    ) -> Evaluation:
+        """Return torques, their code words, and how many values saturated.
+
+        Torques are float32 where all three arrays are, else float64. Shapes that do not fit the
+        robot are a `UsageError`, NaN and infinities a `DataError`.
+        """
+        from boolcomp.evaluate import evaluate  # noqa: PLC0415 (engines load when used)
+
+        return evaluate(self._engine(payload, engine), (q, qd, qdd), coded=False)
+
+    def evaluate_words(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        *,
+        payload: float | None = None,
+        engine: EngineName = "auto",
+    ) -> Evaluation:
+        """Do what `evaluate` does, for integer code words (as an encoder may give them).
+
+        A word is in the code of its `Input`; one that does not fit is a `DataError`.
+        """
+        from boolcomp.evaluate import evaluate  # noqa: PLC0415 (engines load when used)
+
+        return evaluate(self._engine(payload, engine), (q, qd, qdd), coded=True)
+
+    def _engine(self, payload: float | None, name: EngineName) -> Engine:
+        from boolcomp.evaluate import make_engine  # noqa: PLC0415 (engines load when used)
+
+        key = (self.load(payload).payload, name)
+        if key not in self._engines:
+            self._engines[key] = make_engine(self.wiring(payload), name)
+        return self._engines[key]
+
+    def save(self, folder: str | Path) -> None:
+        """Write the program to a directory, whole or not at all."""
+        from boolcomp.programfile import save_program  # noqa: PLC0415 (it imports this module)
+
+        save_program(self, folder)
+
+    def __str__(self) -> str:
+        lines = [f"program {self.robot}: {self.bits} bits, {self.mode} mode"]
+        lines += [f"  input {word}" for word in self.inputs]
+        lines += [f"  network {k}: {network!r}" for k, network in enumerate(self.networks)]
+        for load in self.loads:
+            lines.append(f"  payload {number(load.payload)} kg")
+            for torque in load.torques:
+                lines.append(
+                    f"    T{torque.joint} {torque.code}, {torque.guard_bits} guard bits = "
+                    + " + ".join(f"{term.name}(network {term.network})" for term in torque.terms)
+                )
+        return "\n".join(lines)
+
+
+def program_of(
+    plan: Plan,
+    tables: Sequence[TermTable],
+    covers: Sequence[Cover | Cubes],
+    payload: float = 0.0,
+    *,
+    logic: Callable[[Cubes], Network] = network_of_cover,
+) -> Program:
+    """Return the program of a plan from its tables and, in the same order, their covers.
+
+    `logic` makes the network of a cover.
+    """
+    if [table.plan for table in tables] != list(plan.terms) or len(tables) != len(covers):
+        raise UsageError("the tables or the covers are not those of the plan's terms")
+    inputs = _inputs(plan.terms)
+    places = {word.name: k for k, word in enumerate(inputs)}
+    networks: dict[Network, int] = {}
+    made: dict[object, Network] = {}
+    uses = {}
+    for table, cover in zip(tables, covers, strict=True):
+        if table.table not in made:
+            cubes = cover.cubes if isinstance(cover, Cover) else cover
+            made[table.table] = logic(cubes)
+        place = networks.setdefault(made[table.table], len(networks))
+        uses[table.plan.term.name] = _term_use(table.plan, place, places)
+    torques = tuple(
+        Torque(
+            joint.joint,
+            joint.output,
+            joint.guard_bits,
+            tuple(uses[term.term.name] for term in joint.terms),
+            tuple(str(term) for term in joint.left_out),
+            error_bound(joint),
+        )
+        for joint in plan.joints
+    )
+    return Program(
+        plan.robot, plan.options.bits, "paper", inputs, tuple(networks), (Load(payload, torques),)
+    )
+
+
+def _inputs(terms: Iterable[TermPlan]) -> tuple[Input, ...]:
+    finest: dict[tuple[int, int], Input] = {}
+    for term in terms:
+        for word in term.words:
+            variable = word.variable
+            key = (ARRAYS.index(variable.kind), variable.joint)
+            if key not in finest or finest[key].code.bits < word.code.bits:
+                finest[key] = Input(variable.kind, variable.joint, word.code)
+    return tuple(finest[key] for key in sorted(finest))
+
+
+def _term_use(plan: TermPlan, network: int, places: dict[str, int]) -> TermUse:
+    words = tuple(
+        Slice(places[word.variable.name], word.code.bits, word.dropped) for word in plan.words
+    )
+    return TermUse(plan.term.name, str(plan.term), network, plan.code, words)
+
+
+def family_of(programs: Iterable[Program]) -> Program:
+    """Return one program with the loads of several of the same robot; equal networks once."""
+    members = list(programs)
+    heads = {(p.robot, p.bits, p.mode, p.joints) for p in members}
+    if len(heads) != 1:
+        raise UsageError("a family is made of programs of one robot, word length and mode")
+    finest: dict[tuple[int, int], Input] = {}
+    for word in (word for program in members for word in program.inputs):
+        key = (ARRAYS.index(word.kind), word.joint)
+        known = finest.setdefault(key, word)
+        if (known.code.range, known.code.kind) != (word.code.range, word.code.kind):
+            raise UsageError(f"the programs of a family differ in the range or code of {word.name}")
+        if known.code.bits < word.code.bits:
+            finest[key] = word
+    inputs = tuple(finest[key] for key in sorted(finest))
+    networks: dict[Network, int] = {}
+    loads: list[Load] = []
+    for program in members:
+        for network in program.networks:
+            networks.setdefault(network, len(networks))
+        loads += _moved(program, {word.name: k for k, word in enumerate(inputs)}, networks)
+    first = members[0]
+    return Program(first.robot, first.bits, first.mode, inputs, tuple(networks), tuple(loads))
+
+
+def _moved(
+    program: Program, places: dict[str, int], networks: dict[Network, int]
+) -> Iterator[Load]:
+    """Yield a program's loads with input words and networks renumbered."""
+    at = [networks[network] for network in program.networks]
+    to = [places[word.name] for word in program.inputs]
+
+    def term(use: TermUse) -> TermUse:
+        words = tuple(replace(word, input=to[word.input]) for word in use.words)
+        return replace(use, network=at[use.network], words=words)
+
+    for load in program.loads:
+        torques = tuple(replace(t, terms=tuple(map(term, t.terms))) for t in load.torques)
+        yield replace(load, torques=torques)

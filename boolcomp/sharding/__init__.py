@@ -1,0 +1,1 @@
+"""One program over several processes: by samples, by product terms, or as a pipeline."""

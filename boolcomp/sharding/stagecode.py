@@ -1,0 +1,246 @@
+"""Stages as native code: the llvm engine's functions, and the planes that come and go.
+
+    void stage(T* q, T* qd, T* qdd, i64 groups, i64 mask, F* torques, i32* words, i8* tile,
+               i64* counts, void (*logic)(i8* tile, i64 blocks), i8** handed, i8* sent)
+
+As the loop of the llvm engine, tile by tile (`native.driver`); but between coding and logic the
+planes that other stages made are fetched from `handed`, one piece a feed, and after the logic the
+planes for the next ones are put into `sent`. There a block's planes lie side by side.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from boolcomp.evaluate.native import NativeEngine, convert, machine
+from boolcomp.evaluate.native.convert import BYTES
+from boolcomp.evaluate.native.logic import ATTRIBUTES, plane_type
+from boolcomp.sharding.runners import GROUP
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from boolcomp.evaluate.native.convert import Sample
+    from boolcomp.evaluate.native.logic import Layout
+    from boolcomp.sharding.runners import Slot, Work
+    from boolcomp.sharding.stages import Stage
+    from boolcomp.wiring import Wiring
+
+_ARGUMENTS = (
+    *(ctypes.c_void_p,) * 3, ctypes.c_int64, ctypes.c_uint64, *(ctypes.c_void_p,) * 7,
+)  # fmt: skip
+LINE = 64  # bytes: what planes must be aligned to
+_SAMPLES: dict[str, Sample] = {"float64": "double", "float32": "float", "uint32": "i32"}
+
+
+class NativeRunner(NativeEngine):
+    """Runs a stage as native code."""
+
+    def __init__(self, stage: Stage) -> None:
+        super().__init__(stage.wiring())
+        self.stage = stage
+        self._stages: dict[str, tuple[machine.Code, Callable[..., None]]] = {}
+        self._tile = _aligned(self.layout.block_bytes * self.blocks)
+        self._handed = (ctypes.c_void_p * max(1, len(stage.feeds)))()
+        self._fixed = (
+            self._tile.ctypes.data,
+            self._logic.address("logic"),
+            ctypes.addressof(self._handed),
+        )
+
+    def run_chunk(
+        self,
+        work: Work,
+        chunk: int,
+        handed: Sequence[Slot],
+        sent: Slot | None,
+        counts: NDArray[np.int64],
+    ) -> None:
+        """Do one chunk; set its counts."""
+        start, stop = work.rows(chunk)
+        rows = -(-(stop - start) // GROUP)
+        wide = work.arrays[0].strides[0] * start
+        real = work.torques.strides[0] * start
+        word = work.words.strides[0] * start
+        for k, slot in enumerate(handed):
+            self._handed[k] = slot.address
+        counts[:3] = 0
+        mask = (1 << ((stop - start - 1) % GROUP + 1)) - 1
+        q, qd, qdd, torques, words = work.addresses
+        tile, logic, pieces = self._fixed
+        self._stage_function(work.arrays[0].dtype)(
+            q + wide, qd + wide, qdd + wide, rows, mask, torques + real, words + word, tile,
+            counts.ctypes.data, logic, pieces, sent.address if sent else 0,
+        )  # fmt: skip
+
+    def _stage_function(self, dtype: np.dtype[Any]) -> Callable[..., None]:
+        """Return the loop for samples of a type, made when first needed."""
+        if dtype.name not in self._stages:
+            text = stage_module(
+                self.stage, self._pieces, self.layout, _SAMPLES[dtype.name], self.blocks
+            )
+            code = machine.Code(text, self.machine)
+            self._stages[dtype.name] = code, code.function("stage", *_ARGUMENTS)
+        return self._stages[dtype.name][1]
+
+
+def _aligned(size: int) -> NDArray[np.uint8]:
+    """Return so many zero bytes that begin at a cache line."""
+    room = np.zeros(size + LINE, np.uint8)
+    start = -room.ctypes.data % LINE
+    return room[start : start + size]
+
+
+def stage_module(stage: Stage, pieces: Wiring, layout: Layout, sample: Sample, blocks: int) -> str:
+    """Return the LLVM module with `stage` for samples of one type, tiles of so many blocks.
+
+    `pieces` is the stage's wiring as the logic runs it; its results are the torques, or the planes
+    to be sent.
+    """
+    real: Literal["double", "float"] = "float" if sample == "float" else "double"
+    sent = [] if stage.results else [result.first for result in pieces.results]
+    parts = ["declare i64 @llvm.ctpop.i64(i64)", _loop(stage, layout, sample, blocks, len(sent))]
+    parts.append(convert.read_function(stage.port_wiring(), layout, sample))
+    at = stage.coded
+    for k, feed in enumerate(stage.feeds):
+        parts.append(_move(f"fetch{k}", layout, range(at, at + feed.planes), to_block=True))
+        at += feed.planes
+    parts.append(_move("send", layout, sent, to_block=False))
+    if stage.results:
+        parts.append(convert.write_function(pieces, layout, real))
+    return "\n".join([*parts, ATTRIBUTES, ""])
+
+
+def _move(name: str, layout: Layout, planes: Iterable[int], *, to_block: bool) -> str:
+    """Return the function that moves planes between a block and a piece of a slot."""
+    kind = plane_type(layout.width)
+    lines = [f"define internal void @{name}(ptr %block, ptr %piece) #0 {{"]
+    for k, plane in enumerate(planes):
+        lines += [
+            f"%b{k} = getelementptr i8, ptr %block, i64 {layout.offset(plane)}",
+            f"%p{k} = getelementptr i8, ptr %piece, i64 {k * layout.plane_bytes}",
+        ]
+        source, target = (f"%p{k}", f"%b{k}") if to_block else (f"%b{k}", f"%p{k}")
+        lines += [
+            f"%v{k} = load {kind}, ptr {source}, align {layout.plane_bytes}",
+            f"store {kind} %v{k}, ptr {target}, align {layout.plane_bytes}",
+        ]
+    return "\n".join([*lines, "ret void", "}"])
+
+
+def _for(name: str, before: str, count: str, body: Sequence[str]) -> list[str]:
+    """Return a loop of at least one turn, `%<name>` from 0; it ends in block `<name>.end`."""
+    return [
+        f"br label %{name}.loop",
+        f"{name}.loop:",
+        f"%{name} = phi i64 [ 0, %{before} ], [ %{name}.next, %{name}.loop ]",
+        *body,
+        f"%{name}.next = add i64 %{name}, 1",
+        f"%{name}.more = icmp ult i64 %{name}.next, {count}",
+        f"br i1 %{name}.more, label %{name}.loop, label %{name}.end",
+        f"{name}.end:",
+    ]
+
+
+def _loop(stage: Stage, layout: Layout, sample: Sample, blocks: int, sent: int) -> str:
+    """Return the function `stage`."""
+    per_block = layout.width // GROUP
+    head = (
+        "define void @stage(ptr %q, ptr %qd, ptr %qdd, i64 %groups, i64 %mask, ptr %torques, "
+        "ptr %words, ptr %tile, ptr %counts, ptr %logic, ptr %handed, ptr %sent) #0 {"
+    )
+    lines = [head, "entry:", "%last = sub i64 %groups, 1"]
+    for k in range(len(stage.feeds)):
+        lines.append(f"%hp{k} = getelementptr ptr, ptr %handed, i64 {k}")
+        lines.append(f"%h{k} = load ptr, ptr %hp{k}, align 8")
+    lines += [
+        "br label %tiles",
+        "tiles:",
+        "%g0 = phi i64 [ 0, %entry ], [ %g1, %end ]",
+        f"%b0 = udiv i64 %g0, {per_block}",
+        "%left = sub i64 %groups, %g0",
+        f"%few = icmp ult i64 %left, {per_block * blocks}",
+        f"%count = select i1 %few, i64 %left, i64 {per_block * blocks}",
+        f"%up = add i64 %count, {per_block - 1}",
+        f"%blocks = udiv i64 %up, {per_block}",
+    ]
+    before = "tiles"
+    if stage.ports:
+        size = GROUP * stage.joints * BYTES[sample]
+        body = [*_group("r", layout), f"%ri = mul i64 %rg, {size}"]
+        body += [f"%r{x} = getelementptr i8, ptr %{x}, i64 %ri" for x in ("q", "qd", "qdd")]
+        body.append("call void @read(ptr %rq, ptr %rqd, ptr %rqdd, ptr %rt, ptr %counts)")
+        lines += _for("r", before, "%count", body)
+        before = "r.end"
+    if stage.feeds:
+        lines += _for("f", before, "%blocks", _moves("f", layout, [
+            (f"fetch{k}", f"%h{k}", feed.planes) for k, feed in enumerate(stage.feeds)
+        ]))  # fmt: skip
+    lines.append("call void %logic(ptr %tile, i64 %blocks)")
+    before = "f.end" if stage.feeds else before
+    if sent:
+        lines += _for("s", before, "%blocks", _moves("s", layout, [("send", "%sent", sent)]))
+        before = "s.end"
+    if stage.results:
+        lines += _for("w", before, "%count", _write_body(stage, layout, sample))
+    lines += [
+        "br label %end",
+        "end:",
+        "%g1 = add i64 %g0, %count",
+        "%more = icmp ult i64 %g1, %groups",
+        "br i1 %more, label %tiles, label %exit",
+        "exit:",
+        "ret void",
+        "}",
+    ]
+    return "\n".join(lines)
+
+
+def _group(x: str, layout: Layout) -> list[str]:
+    """Return lines for turn `%<x>` over a tile's groups: its number, and its place `%<x>t`."""
+    per_block = layout.width // GROUP
+    return [
+        f"%{x}g = add i64 %g0, %{x}",
+        f"%{x}b = udiv i64 %{x}, {per_block}",
+        f"%{x}o = mul i64 %{x}b, {layout.block_bytes}",
+        f"%{x}u = urem i64 %{x}, {per_block}",
+        f"%{x}v = mul i64 %{x}u, {GROUP // 8}",
+        f"%{x}s = add i64 %{x}o, %{x}v",
+        f"%{x}t = getelementptr i8, ptr %tile, i64 %{x}s",
+    ]
+
+
+def _moves(x: str, layout: Layout, calls: Iterable[tuple[str, str, int]]) -> list[str]:
+    """Return lines for turn `%<x>` over a tile's blocks: calls that move planes."""
+    lines = [
+        f"%{x}b = add i64 %b0, %{x}",
+        f"%{x}o = mul i64 %{x}, {layout.block_bytes}",
+        f"%{x}t = getelementptr i8, ptr %tile, i64 %{x}o",
+    ]
+    for k, (name, base, planes) in enumerate(calls):
+        lines += [
+            f"%{x}o{k} = mul i64 %{x}b, {planes * layout.plane_bytes}",
+            f"%{x}p{k} = getelementptr i8, ptr {base}, i64 %{x}o{k}",
+            f"call void @{name}(ptr %{x}t, ptr %{x}p{k})",
+        ]
+    return lines
+
+
+def _write_body(stage: Stage, layout: Layout, sample: Sample) -> list[str]:
+    row = GROUP * stage.joints
+    real = BYTES["float" if sample == "float" else "double"]
+    return [
+        *_group("w", layout),
+        f"%wi = mul i64 %wg, {row * real}",
+        "%wr = getelementptr i8, ptr %torques, i64 %wi",
+        f"%wj = mul i64 %wg, {row * BYTES['i32']}",
+        "%ww = getelementptr i8, ptr %words, i64 %wj",
+        "%wl = icmp eq i64 %wg, %last",
+        "%wm = select i1 %wl, i64 %mask, i64 -1",
+        "call void @write(ptr %wt, ptr %wr, ptr %ww, i64 %wm, ptr %counts)",
+    ]

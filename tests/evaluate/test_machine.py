@@ -1,0 +1,101 @@
+"""Native code in the cache folder: used again, made again where damaged, never trusted blindly."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from boolcomp.evaluate.native import machine
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TEXT = """
+define void @put(ptr %to) {
+  store i64 42, ptr %to
+  ret void
+}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "boolcomp" / "native"
+
+
+def answer(code: machine.Code) -> int:
+    import ctypes
+
+    number = ctypes.c_int64()
+    code.function("put", ctypes.c_void_p)(ctypes.byref(number))
+    return number.value
+
+
+def test_code_is_compiled_once_and_then_read(folder: Path) -> None:
+    first = machine.Code(TEXT, machine.host())
+    second = machine.Code(TEXT, machine.host())
+    assert (first.cached, second.cached) == (False, True)
+    assert answer(first) == answer(second) == 42
+    assert len(list(folder.iterdir())) == 1
+
+
+def test_another_text_or_processor_has_another_entry(folder: Path) -> None:
+    machine.Code(TEXT, machine.host())
+    assert not machine.Code(TEXT.replace("42", "43"), machine.host()).cached
+    machine.Code(TEXT, machine.Machine(machine.host().cpu, "-avx512f"))
+    assert len(list(folder.iterdir())) == 3
+
+
+@pytest.mark.parametrize("damage", ["flip", "cut", "empty", "renamed"])
+def test_a_damaged_entry_is_made_again(folder: Path, damage: str) -> None:
+    machine.Code(TEXT, machine.host())
+    (entry,) = folder.iterdir()
+    content = entry.read_bytes()
+    flipped = content[:-9] + bytes([content[-9] ^ 1]) + content[-8:]
+    if damage == "renamed":  # the code of another text under this one's name
+        other = TEXT.replace("42", "43")
+        machine.Code(other, machine.host())
+        (stranger,) = (path for path in folder.iterdir() if path != entry)
+        flipped = stranger.read_bytes()
+    entry.write_bytes({"cut": content[:50], "empty": b""}.get(damage, flipped))
+    again = machine.Code(TEXT, machine.host())
+    assert (again.cached, answer(again)) == (False, 42)
+    assert machine.Code(TEXT, machine.host()).cached
+
+
+def test_an_entry_that_others_may_write_is_not_used(folder: Path) -> None:
+    machine.Code(TEXT, machine.host())
+    (entry,) = folder.iterdir()
+    entry.chmod(0o666)
+    assert not machine.Code(TEXT, machine.host()).cached
+
+
+def test_without_a_writable_folder_code_is_made_every_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    for _ in range(2):
+        code = machine.Code(TEXT, machine.host())
+        assert (code.cached, answer(code)) == (False, 42)
+
+
+def test_the_oldest_entries_are_dropped_when_there_are_too_many(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import os
+
+    monkeypatch.setattr(machine, "MOST_ENTRIES", 3)
+    for k in range(5):
+        machine.write_entry(f"key{k}", b"code")
+        os.utime(folder / f"key{k}.o", (k, k))
+    assert sorted(path.name for path in folder.iterdir()) == ["key2.o", "key3.o", "key4.o"]
+
+
+def test_a_machine_without_avx512_has_none_of_its_features() -> None:
+    fast: Any = machine.Machine("x", "+avx512f,+avx2,-avx512bw,+avx512vl")
+    slow = fast.without_ternary()
+    assert (fast.has_ternary, slow.has_ternary, slow.has_wide) == (True, False, True)
+    assert slow.features == "-avx512f,+avx2,-avx512bw,-avx512vl"

@@ -1,0 +1,50 @@
+"""Programs that several tests run: the paper's arm at few bits, minimised in no time."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from boolcomp.codes import Code
+from boolcomp.pipeline import run_passes
+from boolcomp.plan import Options
+from boolcomp.program import program_of
+from boolcomp.robot import Interval
+from boolcomp.twolevel.dense import Dense
+from boolcomp.twolevel.isop import isop
+from boolcomp.wiring import Call, Port, Result, Wiring
+
+if TYPE_CHECKING:
+    from boolcomp.codes import CodeKind
+    from boolcomp.network import Network
+    from boolcomp.plan import Plan
+    from boolcomp.program import Program
+    from boolcomp.truth import TermTable
+    from boolcomp.twolevel.cubes import Cubes
+
+
+@cache
+def stages(bits: int, code: CodeKind = "gray") -> tuple[Plan, tuple[TermTable, ...], Program]:
+    """Return plan, tables and program of the paper's arm."""
+    options = Options(bits, code)
+    plan: Plan = run_passes("machado-2r", options, until="plan")
+    tables: tuple[TermTable, ...] = run_passes("machado-2r", options, until="tables")
+    covers = {entry.table: cover_of(entry) for entry in tables}
+    return plan, tables, program_of(plan, tables, [covers[entry.table] for entry in tables])
+
+
+def cover_of(entry: TermTable) -> Cubes:
+    """Return an irredundant cover of a table."""
+    cubes = isop(Dense.from_columns(entry.table.inputs, entry.table.columns))
+    assert cubes is not None
+    return cubes
+
+
+def table_wiring(network: Network) -> Wiring:
+    """Return the wiring that reads a network's inputs as one word and gives its outputs as one."""
+    whole = Code(Interval(-1.0, 1.0), network.inputs, "natural")
+    code = Code(Interval(-1.0, 1.0), len(network.outputs), "natural")
+    call = Call(0, tuple(range(network.inputs)), network.inputs)
+    result = Result(code, network.inputs, network.inputs)
+    planes = network.inputs + len(network.outputs)
+    return Wiring(1, (Port(0, 0, whole, 0),), (network,), (call,), (result,), planes)

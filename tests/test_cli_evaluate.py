@@ -1,0 +1,148 @@
+"""`boolcomp compile` and `boolcomp evaluate` together, as a user runs them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from boolcomp.compiler import compile_robot
+from boolcomp.dynamics import inverse_dynamics
+from boolcomp.pipeline import run_passes
+from boolcomp.plan import Options
+from boolcomp.quantised import quantised_torques
+from boolcomp.robot import load_robot, with_payload
+from boolcomp.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Result
+
+COUNT = 700
+
+
+@pytest.fixture(scope="module", name="compiled")
+def compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Compile the 2R at 5 bits for two loads."""
+    folder = tmp_path_factory.mktemp("compiled")
+    compile_robot(
+        load_robot("machado-2r"),
+        Options(bits=5),
+        store=Store((folder / "store",)),
+        payloads=(0.0, 1.0),
+    ).program.save(folder / "2r")
+    return folder / "2r"
+
+
+@pytest.fixture(name="program")
+def in_an_empty_folder(run: Callable[..., Result], compiled: Path) -> str:
+    """Return a program's folder, beside a file of states."""
+    del run  # it has gone to the empty folder
+    shutil.copytree(compiled, "out/2r")
+    rng = np.random.default_rng(0)
+    low = np.array([-np.pi, -np.pi, -1, -1, -1, -1])
+    np.save("s.npy", rng.uniform(low, -low, (COUNT, 6)))
+    return "out/2r"
+
+
+def expected(payload: float = 0.0) -> np.ndarray:
+    state = np.load("s.npy")
+    robot = with_payload(load_robot("machado-2r"), payload)
+    Path("loaded.toml").write_text(str(robot))
+    plan = run_passes("loaded.toml", Options(bits=5), until="plan")
+    return quantised_torques(plan, state[:, :2], state[:, 2:4], state[:, 4:]).torques
+
+
+@pytest.mark.parametrize("engine", ["auto", "numpy", "llvm"])
+@pytest.mark.parametrize("payload", [0.0, 1.0])
+def test_torques_by_logic_are_those_of_the_tables(
+    run: Callable[..., Result], program: str, engine: str, payload: float
+) -> None:
+    arguments = ("-i", "s.npy", "-o", "t.npy", "--engine", engine, "--payload", str(payload))
+    result = run("evaluate", program, *arguments)
+    assert result.code == 0
+    assert f"{COUNT} samples in" in result.err
+    assert np.array_equal(np.load("t.npy"), expected(payload))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shard", ["samples", "terms", "pipeline"])
+def test_processes_give_the_same_file(run: Callable[..., Result], program: str, shard: str) -> None:
+    run("evaluate", program, "-i", "s.npy", "-o", "one.csv")
+    result = run(
+        "evaluate", program, "-i", "s.npy", "-o", "two.csv", "--processes", "2", "--shard", shard
+    )
+    assert result.code == 0
+    assert Path("one.csv").read_bytes() == Path("two.csv").read_bytes()
+
+
+def test_a_robot_in_place_of_a_program_is_evaluated_by_newton_euler(
+    run: Callable[..., Result], program: str
+) -> None:
+    del program
+    document = json.loads(run("evaluate", "machado-2r", "-i", "s.npy", "-o", "t.npz", "--json").out)
+    assert (document["samples"], document["saturated_inputs"]) == (COUNT, 0)
+    state = np.load("s.npy")
+    exact = inverse_dynamics(load_robot("machado-2r"), state[:, :2], state[:, 2:4], state[:, 4:])
+    assert np.allclose(np.load("t.npz")["tau"], exact, rtol=1e-12)
+
+
+def test_values_outside_the_range_saturate_and_are_counted(
+    run: Callable[..., Result], program: str
+) -> None:
+    text = "q1,q2,qd1,qd2,qdd1,qdd2\n0,0,5,0,0,0\n0,0,1,0,0,-7\n"
+    Path("far.csv").write_text(text)
+    result = run("evaluate", program, "-i", "far.csv", "-o", "far.out.csv")
+    assert "2 samples in" in result.err
+    assert "saturated: 2 inputs" in result.err
+    Path("near.csv").write_text(text.replace(",5,", ",1,").replace("-7", "-1"))
+    run("evaluate", program, "-i", "near.csv", "-o", "near.out.csv")
+    assert Path("far.out.csv").read_text() == Path("near.out.csv").read_text()
+
+
+MISTAKES = [
+    (("-i", "s.npy", "--engine", "lvm"), 2, "engine 'lvm' (did you mean 'llvm'?)"),
+    (("-i", "s.npy", "--shard", "term"), 2, "shard 'term' (did you mean 'terms'?)"),
+    (("-i", "s.npy", "--processes", "0"), 2, "processes must be 1 to 1024, not 0"),
+    (("-i", "s.npy", "--payload", "3"), 2, "no payload 3.0: this program has 0, 1 kg"),
+    (("-i", "s.npy", "--json"), 2, "--json prints on standard output"),
+    (("-i", "no.csv"), 1, "no.csv: cannot be read"),
+    (("-i", "nan.csv"), 1, "not a finite number"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "code", "sentence"), MISTAKES)
+def test_mistakes_are_sentences(
+    run: Callable[..., Result], program: str, arguments: tuple[str, ...], code: int, sentence: str
+) -> None:
+    Path("nan.csv").write_text("q1,q2,qd1,qd2,qdd1,qdd2\n0,0,0,nan,0,0\n")
+    result = run("evaluate", program, *arguments)
+    assert result.code == code
+    assert sentence in result.err
+    assert "Traceback" not in result.err
+
+
+def test_a_damaged_program_is_a_sentence(run: Callable[..., Result], program: str) -> None:
+    path = next(Path(program).glob("networks/*"))
+    path.write_text(path.read_text().replace("1", "2", 1))
+    result = run("evaluate", program, "-i", "s.npy", "-o", "t.npy")
+    assert result.code == 1
+    assert "damaged" in result.err
+    assert not Path("t.npy").exists()
+
+
+def test_compile_json_has_the_agreed_keys(run: Callable[..., Result]) -> None:
+    document = json.loads(run("compile", "machado-2r", "--bits", "4", "--json").out)
+    assert {"program", "mode", "bits", "seconds", "luts", "depth", "tables", "joints"} <= set(
+        document
+    )
+    assert set(document["joints"][0]) == {"joint", "lsb", "bound"}
+    agreed = {
+        "name", "inputs", "outputs", "products", "literals", "proved", "lower_bound", "seconds",
+    }  # fmt: skip
+    assert agreed <= set(document["tables"][0])

@@ -1,0 +1,163 @@
+"""Files of states and torques: every kind read and written, every mistake a sentence."""
+
+from __future__ import annotations
+
+import io
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from boolcomp.errors import DataError, UsageError
+from boolcomp.samples import CHUNK, column_names, read_states, write_torques
+
+Q = np.arange(12.0).reshape(2, 6)
+
+
+def states(path: Path, joints: int = 2) -> list[np.ndarray]:
+    with read_states(path, joints) as (chunks, count):
+        parts = list(chunks)
+    joined = [np.concatenate([part[k] for part in parts]) for k in range(3)]
+    assert count is None or count == len(joined[0])
+    return joined
+
+
+def check(found: list[np.ndarray]) -> None:
+    for k, array in enumerate(found):
+        assert np.array_equal(array, Q[:, 2 * k : 2 * k + 2])
+
+
+def test_csv_columns_may_stand_in_any_order(tmp_path: Path) -> None:
+    order = [5, 0, 3, 1, 4, 2]
+    names = column_names(2)
+    lines = [",".join(names[k] for k in order)]
+    lines += [", ".join(str(row[k]) for k in order) for row in Q]
+    (tmp_path / "a.csv").write_text("\n".join([*lines, "", ""]))
+    check(states(tmp_path / "a.csv"))
+
+
+def test_windows_line_ends_and_byte_order_marks_are_taken(tmp_path: Path) -> None:
+    text = "\r\n".join([",".join(column_names(2)), *(",".join(map(str, row)) for row in Q)])
+    (tmp_path / "a.csv").write_bytes(b"\xef\xbb\xbf" + text.encode())
+    check(states(tmp_path / "a.csv"))
+
+
+def test_npy_and_npz_hold_the_same(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", Q.astype(np.float32))
+    check(states(tmp_path / "a.npy"))
+    np.savez(tmp_path / "a.npz", q=Q[:, :2], qd=Q[:, 2:4], qdd=Q[:, 4:].astype(int))
+    check(states(tmp_path / "a.npz"))
+
+
+HEAD = "q1,q2,qd1,qd2,qdd1,qdd2\n"
+MISTAKES = [
+    ("a.csv", "q1,q2,qd1,qd2,qdd1\n", r"a.csv:1: missing columns: qdd2"),
+    ("a.csv", HEAD.replace("qd2", "qq2"), r"a.csv:1: unknown column 'qq2' \(did you mean 'q2'"),
+    ("a.csv", HEAD.replace("qd2", "q1"), r"a.csv:1: column 'q1' is given twice"),
+    ("a.csv", "", r"a.csv:1: unknown column ''"),
+    ("a.csv", HEAD + "1,2,3,4,5,6\n\n1,2,3,4,5\n", r"a.csv:4: 5 values for 6 columns"),
+    ("a.csv", HEAD + "1,2,3,4,5,six\n", r"a.csv:2: 'six' is not a number"),
+    ("a.csv", HEAD + "1,2,3,4,5,6\n1,2,,4,5,6\n", r"a.csv:3: '' is not a number"),
+    ("a.npy", "junk", r"a.npy: not a numpy file"),
+    ("a.npz", "", r"a.npz: not a numpy file"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "message"), MISTAKES)
+def test_mistakes_in_files_name_file_and_line(
+    tmp_path: Path, name: str, text: str, message: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(DataError, match=message):
+        states(tmp_path / name)
+
+
+def test_latin_letters_and_missing_files_are_sentences(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(b"q1,\xff\n")
+    with pytest.raises(DataError, match=r"a.csv: not UTF-8 text"):
+        states(tmp_path / "a.csv")
+    for name in ("no.csv", "no.npy", "no.npz"):
+        with pytest.raises(DataError, match="cannot be read: No such file"):
+            states(tmp_path / name)
+    with pytest.raises(UsageError, match=r"a.txt: unknown kind of file.*\.csv, \.npy, \.npz"):
+        states(tmp_path / "a.txt")
+
+
+def test_arrays_of_the_wrong_shape_or_kind_are_sentences(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", Q[:, :5])
+    with pytest.raises(DataError, match=r"shape \(2, 5\): \(samples, 6\) is needed"):
+        states(tmp_path / "a.npy")
+    np.save(tmp_path / "b.npy", Q.astype(complex))
+    with pytest.raises(DataError, match="holds complex128, not real numbers"):
+        states(tmp_path / "b.npy")
+    np.savez(tmp_path / "c.npz", q=Q[:, :2], qd=Q[:1, :2], qdd=Q[:, :2])
+    with pytest.raises(DataError, match=r"qd has shape \(1, 2\): \(2, 2\) is needed"):
+        states(tmp_path / "c.npz")
+    np.savez(tmp_path / "d.npz", q=Q, qd=Q, qddd=Q)
+    with pytest.raises(DataError, match=r"unknown array 'qddd' \(did you mean 'qdd'"):
+        states(tmp_path / "d.npz")
+    np.savez(tmp_path / "e.npz", q=Q)
+    with pytest.raises(DataError, match="missing arrays: qd, qdd"):
+        states(tmp_path / "e.npz")
+    np.save(tmp_path / "f.npy", np.array([{}], dtype=object), allow_pickle=True)
+    with pytest.raises(DataError, match="not a numpy file"):
+        states(tmp_path / "f.npy")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".npy", ".npz"])
+def test_torques_are_written_whole(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"t{suffix}"
+    tau = np.array([[1.5, -2.25], [1e-7, 3e8], [0.1, 123456.789]])
+    with write_torques(path, 2) as sink:
+        sink.write(tau[:2])
+        sink.write(tau[2:])
+        assert not path.exists()
+    if suffix == ".csv":
+        assert path.read_text().splitlines()[0] == "tau1,tau2"
+        found = np.loadtxt(path, delimiter=",", skiprows=1)
+    else:
+        found = np.load(path)
+        found = found["tau"] if suffix == ".npz" else found
+    assert np.allclose(found, tau, rtol=1e-8, atol=0)
+
+
+def test_a_failure_leaves_no_output(tmp_path: Path) -> None:
+    def fail() -> None:
+        with write_torques(tmp_path / "t.csv", 2) as sink:
+            sink.write(np.zeros((1, 2)))
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert not list(tmp_path.iterdir())
+
+
+def test_long_files_stream_in_constant_memory(tmp_path: Path) -> None:
+    line = ",".join(["0.25"] * 6) + "\n"
+    path = tmp_path / "long.csv"
+    with path.open("w") as stream:
+        stream.write(HEAD)
+        for _ in range(5):
+            stream.write(line * CHUNK)
+
+    def peak(samples: int) -> int:
+        tracemalloc.start()
+        done = 0
+        with read_states(path, 2) as (chunks, _), write_torques(tmp_path / "t.npy", 2) as sink:
+            for q, _, _ in chunks:
+                sink.write(q)
+                done += len(q)
+                if done >= samples:
+                    break
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    assert peak(5 * CHUNK) < 1.2 * peak(2 * CHUNK)
+    assert np.load(tmp_path / "t.npy").shape == (2 * CHUNK, 2)
+
+
+def test_standard_input_is_csv(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(HEAD + "0,1,2,3,4,5\n6,7,8,9,10,11\n"))
+    check(states(Path("-")))
