@@ -50,7 +50,7 @@ SHARDINGS: tuple[Sharding, ...] = get_args(Sharding)
 MOST_PROCESSES = 1024
 # Chunks that a worker should find in a batch, and the most samples of one: more chunks leave nobody
 # waiting at the end, larger ones take fewer calls (of which numpy needs one for every node).
-CHUNKS = {"llvm": (24, 1 << 14), "numpy": (4, 1 << 16)}
+CHUNKS = {"llvm": (24, 24 << 10), "numpy": (4, 1 << 16)}
 MOST_TICKETS = 1 << 9  # half of what the smallest pipe holds: writing them never waits
 SLOTS = 4  # of a ring: more than two, so that nobody waits for a neighbour who is a little late
 
