@@ -3,7 +3,13 @@
 #   make demo    makes the environment in .venv and runs the main job
 #   make test    makes the environment and runs lint, types, layers and tests
 #
-# Both can be run again at any time; what is already done is not done twice.
+# Both can be run again at any time; what is already done is not done twice. Further:
+#
+#   make lint types layers unit slow      the parts of make test
+#   make bench-dynamics                   Newton-Euler beside Pinocchio
+#   make bench-twolevel                   minimisation beside Espresso; which code is best
+#   make bench-evaluate                   torques by logic, on one core and on two
+#   make clean                            remove the environment and all caches here
 
 PYTHON ?= python3
 VENV := .venv
@@ -14,7 +20,7 @@ PYEDA_FLAGS := -Wno-error=incompatible-pointer-types
 .PHONY: demo test lint types layers unit slow bench-dynamics bench-evaluate bench-twolevel clean help
 
 help:
-	@sed -n 's/^# \{0,1\}//p' Makefile | sed '/^$$/q;p' | uniq
+	@awk '/^#/ { sub(/^# ?/, ""); print; next } { exit }' Makefile
 
 demo: $(VENV)/demo.ready
 	@echo "== The plan of the 1988 paper's 2R arm at 8 bits (its Fig. 1)"
