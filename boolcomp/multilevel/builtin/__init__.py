@@ -1,0 +1,1 @@
+"""Multilevel synthesis without ABC: decision diagrams, mapping, and exact local improvement."""
