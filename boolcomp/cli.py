@@ -97,7 +97,8 @@ def _run(arguments: list[str]) -> int:
     try:
         with cli.make_context("boolcomp", arguments) as context:
             cli.invoke(context)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except click.exceptions.Exit as error:
         return error.exit_code
     except click.ClickException as error:
@@ -109,8 +110,17 @@ def _run(arguments: list[str]) -> int:
         return _say("interrupted", INTERRUPTED)
     except BrokenPipeError:
         # The reader went away (`| head`): nothing to say, and nothing more may be flushed.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
+    except OSError as error:
+        _discard_output()
+        return _say(f"error: the output cannot be written: {error.strerror or error}", 1)
     return 0
+
+
+def _discard_output() -> None:
+    """Send what is still buffered nowhere, so that closing down does not fail again."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _say(sentence: str, code: int) -> int:

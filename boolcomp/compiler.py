@@ -48,6 +48,8 @@ def compile_robot(
 
     `done` is told every distinct table as its cover is there.
     """
+    if isinstance(payloads, int | float):
+        payloads = (payloads,)
     if not payloads or len(set(payloads)) != len(payloads):
         raise UsageError("payloads must be one or several different masses")
     start = time.perf_counter()

@@ -6,7 +6,9 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from boolcomp.errors import DataError
 from boolcomp.store import Recipe, Store, digest, function_of
+from boolcomp.twolevel.dense import MOST_BITS, MOST_INPUTS, fits
 from boolcomp.workers import call_all
 
 if TYPE_CHECKING:
@@ -40,6 +42,13 @@ def make_covers(
     first: dict[TruthTable, TermTable] = {}
     for entry in tables:
         first.setdefault(entry.table, entry)
+        if not fits(entry.table.inputs, entry.table.outputs):
+            raise DataError(
+                f"{entry.robot}: the table of {entry.plan.term.name} has {entry.table.inputs} "
+                f"inputs and {entry.table.outputs} outputs; minimisation takes {MOST_INPUTS} "
+                f"inputs and 2^{MOST_BITS.bit_length() - 1} bits. Lower --bits, or cut terms "
+                "further with --splits"
+            )
     covers: dict[TruthTable, Cover] = {}
     for table, entry in first.items():
         found = store.find(table, recipe)

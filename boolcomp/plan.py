@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 FEWEST_BITS, MOST_BITS = 4, 16
 MOST_INPUT_BITS = 24
 MOST_GUARD_BITS = 12
+MOST_SPLITS = 200
 SLACK = 1e-9  # an amplitude that equals a power of two of the range fits in it
 
 
@@ -50,12 +51,16 @@ class Options:
     rounding: Rounding = "nearest"
 
     def __post_init__(self) -> None:
+        for name in ("bits", "guard_bits", "splits"):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+                raise UsageError(f"{name} must be a whole number, not {value!r}")
         if not FEWEST_BITS <= self.bits <= MOST_BITS:
             raise UsageError(f"bits must be {FEWEST_BITS} to {MOST_BITS}, not {self.bits}")
         if self.guard_bits is not None and not 0 <= self.guard_bits <= MOST_GUARD_BITS:
             raise UsageError(f"guard bits must be 0 to {MOST_GUARD_BITS}, not {self.guard_bits}")
-        if self.splits is not None and self.splits < 0:
-            raise UsageError(f"splits must not be negative, not {self.splits}")
+        if self.splits is not None and not 0 <= self.splits <= MOST_SPLITS:
+            raise UsageError(f"splits must be 0 to {MOST_SPLITS}, not {self.splits}")
         Code(Interval(-1, 1), self.bits, self.code)
         if self.rounding not in ROUNDINGS:
             hint = suggestion(self.rounding, ROUNDINGS)

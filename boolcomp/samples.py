@@ -11,6 +11,8 @@ import contextlib
 import io
 import itertools
 import sys
+import zipfile
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -66,18 +68,24 @@ def _suffix(path: Path) -> str:
 @contextlib.contextmanager
 def _text_input(path: Path) -> Iterator[TextIO]:
     if path == STANDARD:
+        if sys.stdin is None:
+            raise DataError("standard input is closed: name a file with -i")
         yield sys.stdin
         return
     try:
-        with path.open(encoding="utf-8-sig") as stream:
-            yield stream
+        stream = path.open(encoding="utf-8-sig")
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+    with stream:
+        yield stream
 
 
 def _csv_chunks(stream: TextIO, name: str, joints: int) -> Iterator[State]:
     try:
-        header = [cell.strip() for cell in stream.readline().split(",")]
+        first_line = stream.readline()
+        if not first_line.strip():
+            raise DataError(f"{name}: empty: the first line must name the columns")
+        header = [cell.strip().strip('"') for cell in first_line.split(",")]
         order = _order(header, name, joints)
         first = 2
         while lines := list(itertools.islice(stream, CHUNK)):
@@ -138,7 +146,7 @@ def _load(path: Path) -> Any:
         if error.strerror:
             raise DataError(f"{path}: cannot be read: {error.strerror}") from error
         raise DataError(f"{path}: not a numpy file: {error}") from error
-    except (ValueError, EOFError, KeyError) as error:
+    except (ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
         raise DataError(f"{path}: not a numpy file: {error}") from error
 
 
@@ -155,7 +163,7 @@ def _npz(path: Path, joints: int) -> list[Any]:
     archive = _load(path)
     if isinstance(archive, np.ndarray):
         raise DataError(f"{path}: one array; an .npz file with q, qd and qdd is needed")
-    with archive:
+    with archive, _whole_archive(path):
         wanted = ("q", "qd", "qdd")
         for key in archive.files:
             if key not in wanted:
@@ -172,6 +180,14 @@ def _npz(path: Path, joints: int) -> list[Any]:
             )
         _check_kind(path, array)
     return arrays
+
+
+@contextlib.contextmanager
+def _whole_archive(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (zipfile.BadZipFile, zlib.error, ValueError, EOFError) as error:
+        raise DataError(f"{path}: the archive is damaged: {error}") from error
 
 
 def _check_kind(path: Path, array: NDArray[Any]) -> None:
@@ -198,6 +214,8 @@ def write_torques(path: Path, joints: int) -> Iterator[Sink]:
     suffix = _suffix(path)
     names = [f"tau{k}" for k in range(1, joints + 1)]
     if path == STANDARD:
+        if sys.stdout is None:
+            raise DataError("standard output is closed: name a file with -o")
         yield _CsvSink(sys.stdout.buffer, names)
         return
     with whole_file(path) as stream:

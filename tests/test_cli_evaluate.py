@@ -73,9 +73,20 @@ def test_torques_by_logic_are_those_of_the_tables(
 @pytest.mark.slow
 @pytest.mark.parametrize("shard", ["samples", "terms", "pipeline"])
 def test_processes_give_the_same_file(run: Callable[..., Result], program: str, shard: str) -> None:
-    run("evaluate", program, "-i", "s.npy", "-o", "one.csv")
+    run("evaluate", program, "-i", "s.npy", "-o", "one.csv", "--payload", "0")
     result = run(
-        "evaluate", program, "-i", "s.npy", "-o", "two.csv", "--processes", "2", "--shard", shard
+        "evaluate",
+        program,
+        "-i",
+        "s.npy",
+        "-o",
+        "two.csv",
+        "--payload",
+        "0",
+        "--processes",
+        "2",
+        "--shard",
+        shard,
     )
     assert result.code == 0
     assert Path("one.csv").read_bytes() == Path("two.csv").read_bytes()
@@ -97,22 +108,22 @@ def test_values_outside_the_range_saturate_and_are_counted(
 ) -> None:
     text = "q1,q2,qd1,qd2,qdd1,qdd2\n0,0,5,0,0,0\n0,0,1,0,0,-7\n"
     Path("far.csv").write_text(text)
-    result = run("evaluate", program, "-i", "far.csv", "-o", "far.out.csv")
+    result = run("evaluate", program, "-i", "far.csv", "-o", "far.out.csv", "--payload", "0")
     assert "2 samples in" in result.err
     assert "saturated: 2 inputs" in result.err
     Path("near.csv").write_text(text.replace(",5,", ",1,").replace("-7", "-1"))
-    run("evaluate", program, "-i", "near.csv", "-o", "near.out.csv")
+    run("evaluate", program, "-i", "near.csv", "-o", "near.out.csv", "--payload", "0")
     assert Path("far.out.csv").read_text() == Path("near.out.csv").read_text()
 
 
 MISTAKES = [
     (("-i", "s.npy", "--engine", "lvm"), 2, "engine 'lvm' (did you mean 'llvm'?)"),
     (("-i", "s.npy", "--shard", "term"), 2, "shard 'term' (did you mean 'terms'?)"),
-    (("-i", "s.npy", "--processes", "0"), 2, "processes must be 1 to 1024, not 0"),
+    (("-i", "s.npy", "--processes", "0"), 2, "processes must be 1 to"),
     (("-i", "s.npy", "--payload", "3"), 2, "no payload 3.0: this program has 0, 1 kg"),
     (("-i", "s.npy", "--json"), 2, "--json prints on standard output"),
-    (("-i", "no.csv"), 1, "no.csv: cannot be read"),
-    (("-i", "nan.csv"), 1, "not a finite number"),
+    (("-i", "no.csv", "--payload", "0"), 1, "no.csv: cannot be read"),
+    (("-i", "nan.csv", "--payload", "0"), 1, "not a finite number"),
 ]
 
 
@@ -146,3 +157,40 @@ def test_compile_json_has_the_agreed_keys(run: Callable[..., Result]) -> None:
         "name", "inputs", "outputs", "products", "literals", "proved", "lower_bound", "seconds",
     }  # fmt: skip
     assert agreed <= set(document["tables"][0])
+
+
+def test_a_family_wants_to_be_told_its_payload(run: Callable[..., Result], program: str) -> None:
+    result = run("evaluate", program, "-i", "s.npy", "-o", "t.npy")
+    assert result.code == 2
+    assert "this program has payloads 0, 1 kg: say which with --payload" in result.err
+
+
+def test_the_input_is_never_overwritten(run: Callable[..., Result], program: str) -> None:
+    before = Path("s.npy").read_bytes()
+    result = run("evaluate", program, "-i", "s.npy", "-o", "./s.npy", "--payload", "0")
+    assert result.code == 2
+    assert "s.npy is the input" in result.err
+    assert Path("s.npy").read_bytes() == before
+
+
+def test_newton_euler_refuses_what_is_not_finite(run: Callable[..., Result]) -> None:
+    Path("nan.csv").write_text("q1,q2,qd1,qd2,qdd1,qdd2\n0,0,0,nan,0,0\n")
+    result = run("evaluate", "machado-2r", "-i", "nan.csv")
+    assert result.code == 1
+    assert "not a finite number" in result.err
+
+
+def test_a_torque_that_can_leave_its_range_is_named(run: Callable[..., Result]) -> None:
+    text = run("robots", "machado-2r").out.replace("[-200, 200]", "[-50, 50]")
+    Path("small.toml").write_text(text)
+    result = run("compile", "small.toml", "--bits", "4", "--minimizer", "isop")
+    assert "T1 can reach ±152.422, beyond its range ±50" in result.out
+    report = run("report", "small.toml", "--bits", "4", "--extra", "0", "--samples", "500")
+    assert "samples saturate: no bound for them" in report.out
+
+
+def test_a_table_too_large_to_minimise_is_a_sentence(run: Callable[..., Result]) -> None:
+    result = run("compile", "puma560", "--bits", "4")
+    assert result.code == 1
+    assert "minimisation takes 22 inputs and 2^25 bits" in result.err
+    assert "Traceback" not in result.err

@@ -51,7 +51,7 @@ def test_ranges_and_lists_of_numbers() -> None:
     [
         (("--bits", "3-5"), "bits must be 4 to 16, not 3"),
         (("--bits", "x"), "--bits 'x': give a number"),
-        (("--samples", "0"), "samples must be at least 1, not 0"),
+        (("--samples", "0"), "samples must be 1 to 20000000, not 0"),
         (("--extra", "11", "--bits", "8"), "13 guard bits: at most 12"),
     ],
 )

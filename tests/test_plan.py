@@ -152,8 +152,9 @@ def test_the_papers_arm_needs_no_such_refusal_at_8_bits() -> None:
     [
         ({"bits": 3}, "bits must be 4 to 16, not 3"),
         ({"bits": 17}, "bits must be 4 to 16, not 17"),
+        ({"bits": "8"}, "bits must be a whole number, not '8'"),
         ({"guard_bits": -1}, "guard bits must be 0 to 12, not -1"),
-        ({"splits": -1}, "splits must not be negative, not -1"),
+        ({"splits": -1}, "splits must be 0 to 200, not -1"),
         ({"rounding": "near"}, r"rounding 'near' \(did you mean 'nearest'\?\)"),
         ({"rounding": "faithful", "code": "natural"}, "faithful rounding needs gray code"),
         ({"code": "binary"}, "code 'binary': codes are gray, natural"),

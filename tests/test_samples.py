@@ -55,7 +55,7 @@ MISTAKES = [
     ("a.csv", "q1,q2,qd1,qd2,qdd1\n", r"a.csv:1: missing columns: qdd2"),
     ("a.csv", HEAD.replace("qd2", "qq2"), r"a.csv:1: unknown column 'qq2' \(did you mean 'q2'"),
     ("a.csv", HEAD.replace("qd2", "q1"), r"a.csv:1: column 'q1' is given twice"),
-    ("a.csv", "", r"a.csv:1: unknown column ''"),
+    ("a.csv", "", r"a.csv: empty: the first line must name the columns"),
     ("a.csv", HEAD + "1,2,3,4,5,6\n\n1,2,3,4,5\n", r"a.csv:4: 5 values for 6 columns"),
     ("a.csv", HEAD + "1,2,3,4,5,six\n", r"a.csv:2: 'six' is not a number"),
     ("a.csv", HEAD + "1,2,3,4,5,6\n1,2,,4,5,6\n", r"a.csv:3: '' is not a number"),

@@ -71,15 +71,31 @@ def command(
         )
     if output is not None:
         compiled.program.save(output)
-    covers = [term for load in compiled.covers for term in load]
     if as_json:
         print_json(_document(compiled, options, output))
         return
-    click.echo(_chart(covers))
+    for mass, covers in zip(compiled.program.payloads, compiled.covers, strict=True):
+        if len(compiled.covers) > 1:
+            click.echo(f"payload {mass:g} kg")
+        click.echo(_chart(covers))
     logic = sum(len(network.nodes) for network in compiled.program.networks)
     bounds = ", ".join(f"T{k} ±{short(bound)}" for k, bound in enumerate(compiled.program.bound, 1))
     click.echo(f"{logic} nodes of at most three inputs; proven error: {bounds}")
+    for sentence in _beyond(compiled):
+        click.echo(sentence)
     click.echo(f"{compiled.seconds:.2f} s{f', saved in {output}' if output else ''}", err=True)
+
+
+def _beyond(compiled: Compiled) -> list[str]:
+    """Return a sentence for every torque that can leave its range, where no bound holds."""
+    return [
+        f"T{joint.joint} can reach ±{short(joint.amplitude)}, beyond its range "
+        f"±{short(joint.code.range.high)}{f' with {mass:g} kg' if mass else ''}: it saturates "
+        "there, and the bound does not hold"
+        for mass, plan in zip(compiled.program.payloads, compiled.plans, strict=True)
+        for joint in plan.joints
+        if joint.amplitude > joint.code.range.high
+    ]
 
 
 def _masses(text: str) -> tuple[float, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from boolcomp.commands.options import json_option, print_json
-from boolcomp.errors import UsageError, listing, suggestion
+from boolcomp.errors import DataError, UsageError, listing, suggestion
+from boolcomp.robot import robot_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -55,8 +57,11 @@ def command(
 
     _check("engine", engine, ENGINES)
     _check("shard", shard, SHARDS)
-    if not 1 <= processes <= 1024:
-        raise UsageError(f"processes must be 1 to 1024, not {processes}")
+    most = max(8, 4 * len(os.sched_getaffinity(0)))
+    if not 1 <= processes <= most:
+        raise UsageError(f"processes must be 1 to {most} on this machine, not {processes}")
+    if source != STANDARD and target.exists() and source.exists() and source.samefile(target):
+        raise UsageError(f"{target} is the input: give the torques another file")
     if as_json and target == STANDARD:
         raise UsageError("--json prints on standard output: give the torques a file with -o")
     start = time.perf_counter()
@@ -108,6 +113,9 @@ def _runner(
     from boolcomp.programfile import load_program
 
     loaded = load_program(program)
+    if payload is None and len(loaded.payloads) > 1:
+        masses = listing(f"{mass:g}" for mass in loaded.payloads)
+        raise UsageError(f"this program has payloads {masses} kg: say which with --payload")
     if processes == 1:
 
         def here(*state: Torques) -> tuple[Torques, int, int]:
@@ -130,11 +138,22 @@ def _runner(
 
 
 def _arithmetic(name: str, payload: float | None) -> tuple[int, Run]:
+    import numpy as np
+
     from boolcomp.dynamics import inverse_dynamics
     from boolcomp.robot import load_robot, with_payload
 
+    if name not in robot_names() and not name.endswith(".toml"):
+        hint = suggestion(name, robot_names())
+        raise UsageError(f"{name}: neither a program's folder nor a robot{hint}")
     robot = with_payload(load_robot(name), payload or 0.0)
-    return robot.joints, lambda *state: (inverse_dynamics(robot, *state), 0, 0)
+
+    def run(*state: Torques) -> tuple[Torques, int, int]:
+        if not all(np.isfinite(array).all() for array in state):
+            raise DataError("a state holds NaN or an infinity: not a finite number")
+        return inverse_dynamics(robot, *state), 0, 0
+
+    return robot.joints, run
 
 
 @contextlib.contextmanager

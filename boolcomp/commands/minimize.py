@@ -40,6 +40,10 @@ def command(files: tuple[Path, ...], recipe: Recipe, output: Path | None, *, as_
         raise UsageError("-o - writes one PLA file and nothing else to standard output")
     if output is not None and len(files) > 1 and output.is_file():
         raise UsageError(f"{output} is a file: several results need a folder")
+    names = [path.name for path in files]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if output is not None and twice:
+        raise UsageError(f"two FILES are called {twice}: in one folder they would be one result")
     rows: list[tuple[Path, Pla, Cover]] = []
     failures: list[BoolcompError] = []
     with progress("minimising", len(files)) as step:

@@ -61,8 +61,9 @@ def command(
     """Measure ROBOT's torques by tables against Newton-Euler, over word lengths.
 
     Errors are against exact torques of the unquantised inputs; 'own' is the part that remains
-    against exact torques of the inputs in their finest cells. 'bound' is proved: no input errs
-    more. 'm' are the guard bits of the terms, (+1) one more than the paper's rule gives.
+    against exact torques of the inputs in their finest cells. 'bound' is proved: no input within
+    its range errs more, unless the torque saturates. 'm' are the guard bits of the terms, (+1) one
+    more than the paper's rule gives.
     """
     from boolcomp.report import draw_samples
     from boolcomp.report.compare import Question, report_rows

@@ -96,7 +96,7 @@ def _with_logic(
             f"not minimised: {widest.term.name} has {widest.input_bits} input bits, "
             f"more than {question.widest}"
         )
-        return tuple(replace(row, note=note) for row in rows)
+        return tuple(replace(row, note="; ".join(filter(None, [row.note, note]))) for row in rows)
     tables = make_tables(plan)
     covers = make_covers(tables, question.recipe, store)
     program = program_of(plan, tables, [c.cover for c in covers], logic=stored_network)
@@ -114,7 +114,7 @@ def _with_logic(
                 luts=sum(len(program.networks[k].nodes) for k in used),
                 seconds=sum(c.cover.seconds for c in own.values()),
                 ns_per_sample=nanoseconds,
-                note="; ".join(sorted(notes)),
+                note="; ".join(filter(None, [row.note, *sorted(notes)])),
             )
         )
     return tuple(result)

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
+MOST_SAMPLES = 20_000_000  # what memory holds with room to spare
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Samples:
     """States within a robot's ranges, (n, joints) each, and their exact torques."""
@@ -84,8 +87,10 @@ class Row:
 
 def draw_samples(robot: Robot, count: int, seed: int = 0) -> Samples:
     """Return seeded states, uniform over the robot's ranges, with exact torques."""
-    if count < 1:
-        raise UsageError(f"samples must be at least 1, not {count}")
+    if not 1 <= count <= MOST_SAMPLES:
+        raise UsageError(f"samples must be 1 to {MOST_SAMPLES}, not {count}")
+    if seed < 0:
+        raise UsageError(f"a seed must not be negative, not {seed}")
     rng = np.random.default_rng(seed)
     arrays = []
     for kind in ("position", "velocity", "acceleration"):
@@ -120,6 +125,7 @@ def error_rows(plan: Plan, samples: Samples, extra: int = 0) -> tuple[Row, ...]:
                 bound=error_bound(joint),
                 saturated=int(beyond.sum()),
                 table_bits=sum(t.code.bits << t.input_bits for t in distinct.values()),
+                note=f"{beyond.sum()} samples saturate: no bound for them" if beyond.any() else "",
             )
         )
     return tuple(rows)

@@ -168,6 +168,9 @@ def _link(section: _Section) -> Link:
         torque=torque,
         doubt=section.string("doubt"),
     )
+    for key, value in (("alpha", link.alpha), ("theta", link.theta)):
+        if abs(value) > 2 * math.pi:
+            section.warn(key, f"{number(value)} rad is more than a turn: is it in degrees?")
     problem, doubtful = check_inertia(link.inertia)
     if problem:
         section.fail("inertia", problem)

@@ -40,7 +40,7 @@ def test_samples_are_seeded_and_within_the_ranges() -> None:
     assert np.abs(one.q).max() <= np.pi
     assert np.abs(one.qdd).max() <= 1
     assert one.count == 500
-    with pytest.raises(UsageError, match="samples must be at least 1, not 0"):
+    with pytest.raises(UsageError, match="samples must be 1 to 20000000, not 0"):
         draw_samples(ROBOT, 0)
 
 
