@@ -5,7 +5,7 @@
 #
 # Both can be run again at any time; what is already done is not done twice. Further:
 #
-#   make lint types layers unit slow      the parts of make test
+#   make lint types layers unit slow coverage    the parts of make test
 #   make bench-dynamics                   Newton-Euler beside Pinocchio
 #   make bench-twolevel                   minimisation beside Espresso; which code is best
 #   make bench-evaluate                   torques by logic, on one core and on two
@@ -17,7 +17,7 @@ BIN := $(VENV)/bin
 # pyeda has no wheels, and gcc 14 and later refuse its C source without this.
 PYEDA_FLAGS := -Wno-error=incompatible-pointer-types
 
-.PHONY: demo test lint types layers unit slow bench-dynamics bench-evaluate bench-twolevel clean help
+.PHONY: demo test lint types layers unit slow coverage bench-dynamics bench-evaluate bench-twolevel clean help
 
 help:
 	@awk '/^#/ { sub(/^# ?/, ""); print; next } { exit }' Makefile
@@ -38,7 +38,7 @@ demo: $(VENV)/demo.ready
 	  > /dev/null && grep -v "(+" out/report/report.txt
 	@echo "== Look at out/trajectory/torques.png and out/report/report.html"
 
-test: lint types layers unit slow
+test: lint types layers unit slow coverage
 	@echo "make test: lint, types, layers and tests passed"
 
 lint: $(VENV)/test.ready
@@ -56,11 +56,16 @@ layers: $(VENV)/test.ready
 
 unit: $(VENV)/loops.ready
 	@echo "== unit tests"
-	@$(BIN)/pytest -q -m "not slow" --cov --cov-report=term
+	@$(BIN)/pytest -q -m "not slow"
 
 slow: $(VENV)/loops.ready
 	@echo "== slow tests"
 	@$(BIN)/pytest -q -m slow
+
+# Apart, because counting lines doubles the time of the unit tests.
+coverage: $(VENV)/loops.ready
+	@echo "== coverage of the unit tests"
+	@$(BIN)/pytest -q -m "not slow" --cov --cov-report=term
 
 bench-dynamics: $(VENV)/test.ready
 	@$(BIN)/python benchmarks/dynamics.py

@@ -58,6 +58,7 @@ def expected(payload: float = 0.0) -> np.ndarray:
     return quantised_torques(plan, state[:, :2], state[:, 2:4], state[:, 4:]).torques
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["auto", "numpy", "llvm"])
 @pytest.mark.parametrize("payload", [0.0, 1.0])
 def test_torques_by_logic_are_those_of_the_tables(
@@ -180,6 +181,7 @@ def test_newton_euler_refuses_what_is_not_finite(run: Callable[..., Result]) -> 
     assert "not a finite number" in result.err
 
 
+@pytest.mark.slow
 def test_a_torque_that_can_leave_its_range_is_named(run: Callable[..., Result]) -> None:
     text = run("robots", "machado-2r").out.replace("[-200, 200]", "[-50, 50]")
     Path("small.toml").write_text(text)
@@ -189,6 +191,7 @@ def test_a_torque_that_can_leave_its_range_is_named(run: Callable[..., Result]) 
     assert "samples saturate: no bound for them" in report.out
 
 
+@pytest.mark.slow
 def test_a_table_too_large_to_minimise_is_a_sentence(run: Callable[..., Result]) -> None:
     result = run("compile", "puma560", "--bits", "4")
     assert result.code == 1

@@ -71,6 +71,7 @@ def test_names_are_listed_without_being_imported() -> None:
     assert {"compile", "load_program", "load_robot"} <= set(dir(bc))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 3, 6])
 def test_random_arms_compile_to_what_their_plan_computes(seed: int, tmp_path: Path) -> None:
     robot = random_robot(seed, joints=2)

@@ -40,6 +40,7 @@ def test_faithful_tables_survive_with_their_free_outputs() -> None:
         assert parse_table(render_table(entry)) == entry
 
 
+@pytest.mark.slow
 def test_headers_survive_for_sliding_joints_too() -> None:
     robots = [random_robot(seed, joints=2) for seed in range(8)]
     assert any(not link.revolute for robot in robots for link in robot.links)

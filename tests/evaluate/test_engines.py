@@ -55,6 +55,7 @@ def same(found: Evaluation, other: Evaluation) -> bool:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS[1:])
 @pytest.mark.parametrize("count", [0, 1, 63, 64, 65, 511, 512, 513, 70_001])
 def test_engines_agree_on_batches_of_any_size(kind: str, count: int) -> None:

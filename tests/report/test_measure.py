@@ -72,6 +72,7 @@ def test_more_guard_bits_err_less_and_every_joint_keeps_its_terms(tmp_path: Path
     assert all(row.products is None for row in rows)
 
 
+@pytest.mark.slow
 def test_products_are_counted_once_a_distinct_table(tmp_path: Path) -> None:
     samples = draw_samples(ROBOT, 100)
     question = Question(bits=(4,), extra=(0,), recipe=Recipe("isop"))
@@ -108,6 +109,7 @@ def test_text_csv_json_and_page_tell_the_same() -> None:
     assert "<svg" in html
 
 
+@pytest.mark.slow
 def test_pictures_are_the_same_bytes_every_time() -> None:
     rows = error_rows(make_plan(TORQUES, Options(bits=5)), draw_samples(ROBOT, 200))
     for kind, start in (("svg", b"<?xml"), ("png", b"\x89PNG")):

@@ -71,6 +71,7 @@ def test_a_part_without_leaves_is_false_everywhere() -> None:
     assert set(part_of(network, []).outputs) == {FALSE}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [2, 3, 5])
 def test_shares_are_balanced_and_few_tables_are_cut(count: int) -> None:
     program = stages(6)[2]

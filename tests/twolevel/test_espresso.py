@@ -40,6 +40,7 @@ def test_an_off_set_given_leaves_it_free_elsewhere() -> None:
     assert answer.cubes.rows() == [("1--", "11")]
 
 
+@pytest.mark.slow
 @needs_pyeda
 def test_it_is_stopped_at_the_deadline() -> None:
     function = Function.from_dense(robot_table("T11"))

@@ -138,6 +138,7 @@ def test_counting_ones_needs_as_many_products_as_there_are_points_but_one(
     assert proved(tabulated(inputs, 3, int.bit_count))[0] == products
 
 
+@pytest.mark.slow
 def test_nine_inputs_with_three_to_six_ones_need_84_products() -> None:
     # A hard cyclic core: 1680 primes, none essential; Espresso finds 86.
     assert proved(tabulated(9, 1, lambda x: int(3 <= x.bit_count() <= 6)))[0] == 84
@@ -148,6 +149,7 @@ def test_a_multiplexer_of_37_inputs_needs_a_product_for_each_of_its_32_ways() ->
     assert proved(Function.from_cubes(Cubes.from_rows(37, 1, rows))) == (32, 192)
 
 
+@pytest.mark.slow
 def test_seventy_inputs_are_no_obstacle() -> None:
     # Ten copies of f(a, b, c) = "not all equal" over inputs of their own: 3 products each.
     rows = [
@@ -159,6 +161,7 @@ def test_seventy_inputs_are_no_obstacle() -> None:
     assert proved(function) == (30, 60)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ANSWERS)
 def test_minima_of_the_arm_s_tables_are_proved(name: str) -> None:
     assert proved(Function.from_dense(table(name)))[0] == ANSWERS[name]
@@ -177,6 +180,7 @@ def overrun(cover: Cover, deadline: float, begin: float) -> None:
     assert cover.note
 
 
+@pytest.mark.slow
 def test_the_deadline_brings_the_best_cover_and_a_bound() -> None:
     function = Function.from_dense(random_table(np.random.default_rng(4), 10, 6, 0.4, 0.5))
     warm_exact()
@@ -204,6 +208,7 @@ def test_points_that_no_product_joins_can_prove_a_minimum_without_primes() -> No
     assert (cover.products, cover.lower_bound, cover.proved) == (8, 8, True)
 
 
+@pytest.mark.slow
 def test_a_start_better_than_what_time_allows_is_kept() -> None:
     function = Function.from_dense(table("T24"))
     start = minimise_exact(function, 60).cubes

@@ -46,6 +46,7 @@ def test_empty_and_constant_functions_have_covers_of_no_and_one_product(method: 
     assert minimise(Function.from_cubes(Cubes.empty(3, 0)), method).products == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("deadline", [0.0, 0.2, 1.0])
 def test_a_deadline_is_kept_and_the_cover_still_right(deadline: float) -> None:
     minimise(robot_table("T13"), "own")  # loads the loops

@@ -1,0 +1,360 @@
+"""What widths cost and what errors they make: predicted, without building anything.
+
+Every rounding is taken as noise of its own: uniform where low bits of an input are not read,
+±half a bit's weight for every bit that a heap leaves away. Samples say how strongly each torque
+feels each word (the adjoint of the sketch); the variances add up. A node's cost and noise depend
+on its own widths and on those of the words it reads, so a change of one width is cheap to judge.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from boolcomp.words.heaps import adder_nodes
+from boolcomp.words.realise import (
+    DIGITS,
+    MARGIN,
+    SLACK_STEPS,
+    Statistics,
+    Widths,
+    angle_bits,
+    constant_digits,
+    is_kept,
+    operands,
+    shift_of,
+    split_of,
+    table_domain,
+)
+from boolcomp.words.sketch import (
+    TURN,
+    Addend,
+    AngleSum,
+    Linear,
+    Powers,
+    Product,
+    Sketch,
+    Source,
+    Sum,
+    Table,
+    Waves,
+    addend_value,
+)
+from boolcomp.words.tables import canonical, columns_of, fold, folding_nodes, mux_nodes
+from boolcomp.words.tabulate import Tabulated, bipartite_error, needed_bits, tabulate
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+PARTIAL = 1.0  # nodes for a partial product
+SYNTHESIS = 0.7  # of the nodes of a table by cofactors are left by a better synthesis
+MOST_READ = 14  # bits that a table may read
+MOST_SYNTHESISED = 9  # inputs of a core whose nodes are counted; larger ones are estimated
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Feeling:
+    """Mean squares, one for every torque, of how it feels an error; lists follow the addends."""
+
+    value: Floats  # of a node's own value
+    slope: Floats  # of a table's argument
+    read_a: tuple[Floats, ...]  # of the words that products read
+    read_b: tuple[Floats, ...]
+    size: tuple[Floats, ...]  # of an addend, relative to itself
+    spread: tuple[Floats, ...]  # of putting an addend's mean in its place
+
+
+@dataclass(frozen=True, slots=True)
+class _TableModel:
+    """A table's nodes, the bits of its words, those it reads, and the error of splitting it."""
+
+    cost: float
+    bits: tuple[int, ...]
+    read: int
+    missed: float
+
+
+def _table_cost(table: Tabulated, operand: bool) -> float:  # noqa: FBT001 (internal)
+    """Return the nodes of a table; where a product reads it, its sign is inverted for nothing."""
+    folded, _, _ = canonical(fold(table.entries, table.bits), table.bits)
+    inputs = len(folded.inputs)
+    if inputs > MOST_SYNTHESISED:
+        nodes = float(table.bits * (1 << inputs) / inputs)
+    else:
+        nodes = float(mux_nodes(inputs, columns_of(folded.core, table.bits)))
+    cost = SYNTHESIS * nodes + folding_nodes(folded)
+    return cost + (table.bits if folded.flip and not operand else 0)
+
+
+class Model:
+    """Costs and noise of a sketch's nodes for any widths."""
+
+    def __init__(
+        self, sketch: Sketch, inputs: Mapping[str, Floats], extremes: Mapping[str, Floats]
+    ) -> None:
+        """Take what torques feel from `inputs`, and the largest values from `extremes` too."""
+        self.sketch = sketch
+        values = sketch.evaluate(inputs)
+        ends = sketch.evaluate(extremes)
+        self.statistics = Statistics(
+            tuple(
+                float(max(np.abs(v).max(), np.abs(w).max()))
+                for v, w in zip(values, ends, strict=True)
+            ),
+            tuple(_means(node, values) for node in sketch.nodes),
+        )
+        self.feelings = _feelings(sketch, values)
+        self.operands = operands(sketch)
+        self._tables: dict[tuple[int, ...], _TableModel] = {}
+
+    def lsb(self, widths: Widths, place: int) -> int:
+        """Return the exponent of the lowest bit of a word that is no angle."""
+        node = self.sketch.nodes[place]
+        if isinstance(node, Source):
+            return 0
+        return widths[place, "cut"] if isinstance(node, Sum) else widths[place, "e"]
+
+    def bits(self, widths: Widths, place: int) -> int:
+        """Return how many bits a word has."""
+        node = self.sketch.nodes[place]
+        if isinstance(node, Source):
+            return node.bits
+        if isinstance(node, AngleSum):
+            return angle_bits(self.sketch, widths, place)
+        if isinstance(node, Sum):
+            lsb = widths[place, "cut"]
+            if node.angle:
+                return TURN - lsb
+            slack = SLACK_STEPS * (1.0 if place in self.sketch.outputs else 2.0**lsb)
+            return needed_bits(self.statistics.largest[place] * MARGIN + slack, lsb)
+        return self.words(widths, place)[0]
+
+    def words(self, widths: Widths, place: int) -> tuple[int, ...]:
+        """Return the bits of a word, and of a second one that adds to it."""
+        node = self.sketch.nodes[place]
+        if isinstance(node, (Waves, Powers)):
+            return self._table_model(widths, place, node).bits
+        return (self.bits(widths, place),)
+
+    def local(self, widths: Widths, place: int) -> tuple[float, Floats]:
+        """Return a node's cost, and the variance that it adds to every torque."""
+        node = self.sketch.nodes[place]
+        if isinstance(node, Source):
+            return 0.0, np.zeros(len(self.sketch.outputs))
+        if isinstance(node, AngleSum):
+            bits = angle_bits(self.sketch, widths, place)
+            return 2.0 * bits - 3.0, np.zeros(len(self.sketch.outputs))
+        if isinstance(node, Sum):
+            return self._sum(widths, place, node)
+        return self._table(widths, place, node)
+
+    def _table(self, widths: Widths, place: int, node: Table) -> tuple[float, Floats]:
+        model = self._table_model(widths, place, node)
+        feeling = self.feelings[place]
+        rounding = len(model.bits) * 4.0 ** widths[place, "e"] / 12 + model.missed
+        noise = rounding * feeling.value
+        if isinstance(node, Waves):
+            spread = self._angle_spread(widths, node.source, model.read)
+            return model.cost, noise + spread * (2 * math.pi) ** 2 * feeling.slope
+        lsb, bits = self.lsb(widths, node.source), self.bits(widths, node.source)
+        known = 0.0 if isinstance(self.sketch.nodes[node.source], Source) else 4.0**lsb
+        return model.cost, noise + (4.0 ** (lsb + bits - model.read) - known) / 12 * feeling.slope
+
+    def _angle_spread(self, widths: Widths, place: int, read: int) -> float:
+        """Return the variance, in turns², of an angle of which `read` bits are read."""
+        node = self.sketch.nodes[place]
+        if isinstance(node, Source):
+            return 4.0**-read / 12
+        bits = self.bits(widths, place)
+        if isinstance(node, Sum):
+            return (4.0**-read - 4.0**-bits) / 12
+        if not isinstance(node, AngleSum):
+            raise TypeError(f"node {place} is no angle")
+        spread = (4.0**-read - 4.0**-bits) / 12
+        for k, (item, multiple) in enumerate(node.items):
+            shift = shift_of(multiple)
+            spread += 4.0**shift * self._angle_spread(widths, item, bits - (k > 0) + shift)
+        return spread
+
+    def _table_model(self, widths: Widths, place: int, node: Table) -> _TableModel:
+        bits = self.bits(widths, node.source)
+        lsb = self.lsb(widths, node.source) if isinstance(node, Powers) else 0
+        read, e = min(widths[place, "t"], bits), widths[place, "e"]
+        split = split_of(widths, place, self.operands)
+        key = (place, read, e, lsb, bits if isinstance(node, Powers) else 0, *split.values())
+        if key not in self._tables:
+            domain = table_domain(node, lsb, bits, read)
+            made = tabulate(node, domain, e, centred=place not in self.operands, **split)
+            cost = sum(_table_cost(table, place in self.operands) for table in made)
+            missed = bipartite_error(node, domain, **split) if split else 0.0
+            self._tables[key] = _TableModel(cost, tuple(t.bits for t in made), read, missed)
+        return self._tables[key]
+
+    def _sum(self, widths: Widths, place: int, node: Sum) -> tuple[float, Floats]:
+        cut = widths[place, "cut"]
+        output = place in self.sketch.outputs
+        size = self.bits(widths, place)
+        counts = [0] * size
+        feeling = self.feelings[place]
+        lost, cost = 0.0, 0.0
+        noise = np.zeros(len(self.sketch.outputs))
+        for k, addend in enumerate(node.addends):
+            if not is_kept(widths, place, k):
+                noise = noise + feeling.spread[k]
+            elif isinstance(addend, Product):
+                more, gone, heard = self._product(widths, place, k, addend, counts)
+                cost, lost, noise = cost + more, lost + gone, noise + heard
+            else:
+                gone, heard = self._linear(widths, place, k, addend, counts)
+                lost, noise = lost + gone, noise + heard
+        if (output or place in self.operands) and self._uneven(node, counts):
+            counts[0] -= 1
+            lost += 4.0**cut / 4
+        cost += _heap_nodes(counts, -cut if output else 0)
+        noise = noise + lost * feeling.value
+        if output:
+            noise = noise + (1 - 4.0**cut) / 12 * (np.arange(len(noise)) == self._joint(place))
+        return cost, noise + 4.0**cut / 12 * feeling.value
+
+    def _uneven(self, node: Sum, counts: Sequence[int]) -> bool:
+        """Tell whether a sum of words would lie on whole steps: then one loses its lowest bit."""
+        return (
+            counts[0] % 2 == 0
+            and counts[0] > 0
+            and any(isinstance(a, Linear) for a in node.addends)
+        )
+
+    def _joint(self, place: int) -> int:
+        return self.sketch.outputs.index(place)
+
+    def _linear(
+        self, widths: Widths, place: int, k: int, addend: Linear, counts: list[int]
+    ) -> tuple[float, Floats]:
+        lsb, words = self.lsb(widths, addend.node), self.words(widths, addend.node)
+        digits = constant_digits(addend, widths.get((place, f"d{k}"), DIGITS))
+        cut, lost = widths[place, "cut"], 0.0
+        for digit, bits in itertools.product(digits, words):
+            column = math.frexp(abs(digit))[1] - 1 + lsb - cut
+            below = min(max(0, -column), bits)
+            lost += 4.0**cut * _geometric(column, below)
+            for c in range(column + below, min(column + bits, len(counts))):
+                counts[c] += 1
+        error = 1 - sum(digits) / addend.factor
+        noise = error * error * self.feelings[place].size[k]
+        if isinstance(self.sketch.nodes[addend.node], Source):
+            noise = noise + addend.factor**2 / 12 * self.feelings[place].value
+        return lost, noise
+
+    def _product(
+        self, widths: Widths, place: int, k: int, addend: Product, counts: list[int]
+    ) -> tuple[float, float, Floats]:
+        cut, feeling = widths[place, "cut"], self.feelings[place]
+        lsb_a, bits_a, heard_a = self._operand(widths, addend.a, widths.get((place, f"a{k}"), 0))
+        lsb_b, bits_b, heard_b = self._operand(widths, addend.b, widths.get((place, f"b{k}"), 0))
+        column = math.frexp(abs(addend.factor))[1] - 2 + lsb_a + lsb_b - cut
+        made, lost = 0, 0.0
+        shorter, longer = min(bits_a, bits_b), max(bits_a, bits_b)
+        for c in range(shorter + longer - 1):
+            pairs = min(c + 1, shorter, shorter + longer - 1 - c)
+            if column + c < 0:
+                lost += pairs * 4.0 ** (cut + column + c - 1)
+            else:
+                made += pairs
+                if column + c < len(counts):
+                    counts[column + c] += pairs
+        return PARTIAL * made, lost, heard_a * feeling.read_a[k] + heard_b * feeling.read_b[k]
+
+    def _operand(self, widths: Widths, place: int, drop: int) -> tuple[int, int, float]:
+        """Return the lowest digit, the digits, and the variance of a product's word."""
+        lsb, bits = self.lsb(widths, place), self.bits(widths, place)
+        drop = min(drop, bits - 1)
+        known = 0.0 if isinstance(self.sketch.nodes[place], Source) else 4.0**lsb
+        return lsb + drop, bits - drop, (4.0 ** (lsb + drop) - known) / 12
+
+
+def _heap_nodes(counts: Sequence[int], dropped: int) -> float:
+    """Return the nodes of a heap with a constant that is not known: the mean of two."""
+    even = [count + (c % 2 == 0) for c, count in enumerate(counts)]
+    odd = [count + (c % 2 == 1) for c, count in enumerate(counts)]
+    return (adder_nodes(even, dropped) + adder_nodes(odd, dropped)) / 2
+
+
+def _geometric(column: int, below: int) -> float:
+    """Return the variance of bits from a column on, `below` of them, in units of step²."""
+    return float(sum(4.0 ** (column + i - 1) for i in range(below)))
+
+
+def _means(node: object, values: Sequence[Floats]) -> tuple[float, ...]:
+    if not isinstance(node, Sum):
+        return ()
+    return tuple(float(addend_value(addend, values).mean()) for addend in node.addends)
+
+
+def _feelings(sketch: Sketch, values: Sequence[Floats]) -> list[Feeling]:
+    """Walk back from the torques: how they change with every node's value."""
+    shape = (len(sketch.outputs), len(values[sketch.outputs[0]]))
+    adjoint = [np.zeros(shape) for _ in sketch.nodes]
+    for joint, place in enumerate(sketch.outputs):
+        adjoint[place][joint] += 1
+    found: list[Feeling] = []
+    for place in reversed(range(len(sketch.nodes))):
+        node, felt = sketch.nodes[place], adjoint[place]
+        slope, lists = np.zeros(shape[0]), _Lists([], [], [], [])
+        if isinstance(node, AngleSum):
+            for item, multiple in node.items:
+                adjoint[item] += multiple * felt
+        elif isinstance(node, Waves):
+            felt_angle = felt * node.slope(sketch.angle(node.source, values))
+            slope = _square(felt_angle)
+            turned = isinstance(sketch.nodes[node.source], Sum)
+            adjoint[node.source] += felt_angle * (2 * math.pi / (1 << TURN) if turned else 1.0)
+        elif isinstance(node, Powers):
+            felt_x = felt * node.slope(values[node.source])
+            slope = _square(felt_x)
+            adjoint[node.source] += felt_x
+        elif isinstance(node, Sum):
+            for addend in node.addends:
+                _feel(addend, felt, values, adjoint, lists)
+        size, spread = tuple(lists.size), tuple(lists.spread)
+        feeling = Feeling(_square(felt), slope, tuple(lists.a), tuple(lists.b), size, spread)
+        found.append(feeling)
+    return found[::-1]
+
+
+@dataclass(frozen=True, slots=True)
+class _Lists:
+    a: list[Floats]
+    b: list[Floats]
+    size: list[Floats]
+    spread: list[Floats]
+
+
+def _feel(
+    addend: Addend, felt: Floats, values: Sequence[Floats], adjoint: list[Floats], lists: _Lists
+) -> None:
+    value = addend_value(addend, values)
+    lists.size.append(_square(felt * value))
+    lists.spread.append(_square(felt * (value - value.mean())))
+    if isinstance(addend, Linear):
+        adjoint[addend.node] += addend.factor * felt
+        lists.a.append(np.zeros(len(felt)))
+        lists.b.append(np.zeros(len(felt)))
+        return
+    felt_a = addend.factor * felt * values[addend.b]
+    felt_b = addend.factor * felt * values[addend.a]
+    adjoint[addend.a] += felt_a
+    adjoint[addend.b] += felt_b
+    lists.a.append(_square(felt_a))
+    lists.b.append(_square(felt_b))
+
+
+def _square(felt: Floats) -> Floats:
+    return np.asarray((felt * felt).mean(axis=1))

@@ -1,0 +1,121 @@
+"""A graph simulated on words, and as logic; its offsets booked exactly."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from words.word_robots import case, run_network, small_robot
+
+from boolcomp.network import Builder, copied
+from boolcomp.words.build import Form
+from boolcomp.words.logic import from_truth_tables, word_logic
+from boolcomp.words.realise import realise
+from boolcomp.words.simulate import node_word, simulate
+from boolcomp.words.sketch import AngleSum, Powers, Sketch, Sum, Waves
+from boolcomp.words.tables import columns_of, mux_network
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from boolcomp.network import Network
+    from boolcomp.truth import TruthTable
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("saturate", [False, True])
+@pytest.mark.parametrize("seed", range(6))
+def test_the_network_of_a_random_arm_gives_the_simulated_words(
+    seed: int, *, saturate: bool
+) -> None:
+    arm = case(small_robot(seed, 1 + seed % 3), form=Form(speeds=bool(seed % 2)))
+    graph = arm.graph(0.2, saturate=saturate, bits=5 if saturate else 6)
+    words = arm.states(500, seed=9).words
+    simulated = simulate(graph, words)
+    torques, flags = run_network(word_logic(graph), graph, words)
+    assert np.array_equal(torques, simulated.words)
+    assert int(flags.sum()) == simulated.saturated
+    assert not simulated.wrapped
+
+
+def test_the_network_gives_the_simulated_words_for_all_inputs_of_a_small_arm() -> None:
+    arm = case(small_robot(1, 1), input_bits={"q": 5, "qd": 4, "qdd": 5})
+    graph = arm.graph(0.6)
+    sizes = [1 << node.bits for node in graph.inputs]
+    grid = np.array(list(itertools.product(*(range(size) for size in sizes))), dtype=np.int64)
+    words = {node.name: grid[:, k] for k, node in enumerate(graph.inputs)}
+    torques, _ = run_network(word_logic(graph), graph, words)
+    assert np.array_equal(torques, simulate(graph, words).words)
+
+
+# Of the angles of a sum only one may be read to the last bit: the others have one bit less.
+EXACT = {"q": 9, "q1": 10, "qd": 8, "qdd": 8}
+
+
+@pytest.mark.parametrize("form", [Form(), Form(speeds=False), Form(chained=True)], ids=str)
+@pytest.mark.parametrize("robot", ["machado-2r", 3, 5])
+def test_with_fine_words_a_graph_is_newton_euler_on_the_quantised_inputs(
+    robot: str | int, form: Form
+) -> None:
+    arm = case(
+        robot if isinstance(robot, str) else small_robot(robot, 2), input_bits=EXACT, form=form
+    )
+    drawn = arm.states(300, seed=4)
+    centred: dict[str, NDArray[np.float64]] = {}
+    for name, word in arm.words.items():
+        middle = (1 << word.bits) / 2
+        turn = 2 * np.pi / (1 << word.bits) if word.full else 1.0
+        centred[name] = np.asarray((drawn.words[name] + 0.5 - middle) * turn, dtype=np.float64)
+    exact = arm.sketch.evaluate(centred)
+    graph = realise(
+        arm.sketch, _finest(arm.sketch, exact), arm.model().statistics, [9, 9], [0.0, 0.0]
+    )
+    values: list[NDArray[np.int64]] = []
+    for place in range(len(graph.nodes)):
+        known = drawn.words.get(getattr(graph.nodes[place], "name", ""))
+        values.append(known if known is not None else node_word(graph, place, values)[0])
+    for result, place in zip(graph.results, arm.sketch.outputs, strict=True):
+        scale, size = graph.scales[result.node], graph.nodes[result.node].bits
+        middle = 2.0 ** (size - 1) - 0.5
+        value = scale.offset + 2.0**scale.lsb * (values[result.node] - middle)
+        assert np.abs(value - exact[place]).max() < 2e-3
+
+
+def _finest(sketch: Sketch, exact: list[NDArray[np.float64]]) -> dict[tuple[int, str], int]:
+    widths = {}
+    for place, node in enumerate(sketch.nodes):
+        size = int(np.floor(np.log2(np.abs(exact[place]).max() + 1e-30)))
+        if isinstance(node, AngleSum):
+            widths[place, "n"] = 16
+        elif isinstance(node, (Waves, Powers)):
+            widths[place, "t"], widths[place, "e"] = 16, size - 20
+        elif isinstance(node, Sum):
+            widths[place, "cut"] = -14 if place in sketch.outputs else size - 20
+    return widths
+
+
+def test_tables_may_be_synthesised_from_truth_tables() -> None:
+    graph = case("machado-2r").graph(0.3)
+    words = case("machado-2r").states(300, seed=2).words
+    seen: list[TruthTable] = []
+
+    def synthesise(table: TruthTable) -> Network:
+        seen.append(table)
+        columns = columns_of(table.words().tolist(), table.outputs)
+        mirrored = mux_network(table.inputs, columns[::-1])
+        builder = Builder(table.inputs)
+        literals = [builder.input(k) for k in reversed(range(table.inputs))]
+        return builder.build(copied(mirrored, builder, literals))
+
+    network = word_logic(graph, from_truth_tables(synthesise))
+    assert seen
+    assert np.array_equal(run_network(network, graph, words)[0], simulate(graph, words).words)
+
+
+def test_a_graph_has_a_text_of_one_line_a_word() -> None:
+    graph = case("machado-2r").graph(0.3)
+    lines = str(graph).splitlines()
+    assert len(lines) == len(graph.nodes) + 2
+    assert lines[0] == "w0[10] = input q1 angle unit 2^0"
