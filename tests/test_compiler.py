@@ -33,6 +33,7 @@ def one_cover() -> Cubes:
     return minimise(function_of(entry.table), "isop").cubes
 
 
+@pytest.mark.slow
 def test_a_network_is_made_once_and_then_read(
     cubes: Cubes, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

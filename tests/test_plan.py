@@ -117,6 +117,7 @@ def _coefficients(terms: object) -> dict[object, float]:
     return {key: value for key, value in total.items() if value}
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(st.integers(0, 5000), st.integers(4, 12))
 def test_every_plan_obeys_the_rules(seed: int, bits: int) -> None:

@@ -61,6 +61,7 @@ def test_the_papers_arm_errs_as_little_as_was_measured(
     assert (np.abs(error.mean(axis=0)) < 0.01).all()  # no bias
 
 
+@pytest.mark.slow
 @settings(max_examples=8)
 @given(st.integers(0, 3000), st.integers(4, 9), st.sampled_from(["gray", "natural"]))
 def test_no_sample_exceeds_the_proven_bound(seed: int, bits: int, code: str) -> None:

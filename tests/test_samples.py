@@ -133,6 +133,7 @@ def test_a_failure_leaves_no_output(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_long_files_stream_in_constant_memory(tmp_path: Path) -> None:
     line = ",".join(["0.25"] * 6) + "\n"
     path = tmp_path / "long.csv"

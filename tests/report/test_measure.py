@@ -91,6 +91,7 @@ def test_a_table_too_wide_to_minimise_has_an_error_and_a_reason(tmp_path: Path) 
         assert "T14" in row.note or "input bits, more than 18" in row.note
 
 
+@pytest.mark.slow
 def test_text_csv_json_and_page_tell_the_same() -> None:
     samples = draw_samples(ROBOT, 200)
     rows = error_rows(make_plan(TORQUES, Options(bits=5)), samples)

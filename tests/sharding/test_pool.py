@@ -162,6 +162,7 @@ def test_workers_killed_in_the_middle_of_batches_are_replaced_and_nothing_is_los
     assert len(set(pool.processes)) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shard", SHARDINGS)
 def test_a_closed_pool_leaves_nothing_behind_and_its_results_stay(shard: Sharding) -> None:
     with nothing_left():
