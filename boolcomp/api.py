@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from boolcomp.compiler import compile_robot
-from boolcomp.errors import UsageError, listing, suggestion
+from boolcomp.compiler import check_mode, compile_robot
 from boolcomp.plan import Options
 from boolcomp.programfile import load_program
 from boolcomp.robot import Robot, load_robot
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
     from boolcomp.program import Program
 
 __all__ = ["compile", "load_program", "load_robot"]
-
-MODES = ("paper",)
 
 
 def compile(  # noqa: A001  # the name is meant
@@ -41,8 +38,7 @@ def compile(  # noqa: A001  # the name is meant
     `deadline` is in seconds per table; what the store holds is not minimised again. With several
     `payloads` (kg at the tip) the program holds one load each.
     """
-    if mode not in MODES:
-        raise UsageError(f"mode {mode!r}{suggestion(mode, MODES)}: modes are {listing(MODES)}")
+    check_mode(mode)
     loaded = robot if isinstance(robot, Robot) else load_robot(robot)
     options = Options(bits, code, guard_bits, splits, rounding)
     recipe = Recipe(minimizer, deadline)

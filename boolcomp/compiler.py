@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from boolcomp.covers import make_covers
-from boolcomp.errors import UsageError
+from boolcomp.errors import UsageError, listing, suggestion
 from boolcomp.logicstore import stored_network
 from boolcomp.plan import Options, make_plan
 from boolcomp.program import Program, family_of, program_of
@@ -23,6 +23,16 @@ if TYPE_CHECKING:
     from boolcomp.plan import Plan
     from boolcomp.robot import Robot
     from boolcomp.truth import TermTable
+
+
+COMPILED_MODES = ("paper",)  # of a program's modes, those that can be compiled yet
+
+
+def check_mode(mode: str) -> None:
+    """Raise a `UsageError` for a mode that cannot be compiled."""
+    if mode not in COMPILED_MODES:
+        hint = suggestion(mode, COMPILED_MODES)
+        raise UsageError(f"mode {mode!r}{hint}: modes are {listing(COMPILED_MODES)}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,13 @@
-"""The whole compiler, as the list of its passes.
+"""The compiler up to its truth tables, as the list of its passes.
 
 Each pass is a pure function from the value before it to the next; run one, print its value, save
 it, test it alone. Read down the list and you have seen the way from a robot file to logic; every
 name leads to the module that does the work.
 
-    robots/*.toml ─ robot ─ terms ─ plan ─ tables
+    robots/*.toml ─ robot ─ terms ─ plan ─ tables ─ covers ─ networks ─ program
+
+The last three need a store and a clock, so they stand in `compiler.compile_robot`: `covers.py` has
+every table minimised once, `coverlogic.py` makes networks of the covers, `program.py` adds them up.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from boolcomp.commands.options import (
     store_option,
 )
 from boolcomp.commands.progress import progress
-from boolcomp.errors import UsageError, listing, suggestion
+from boolcomp.errors import UsageError
 from boolcomp.text import short, table
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from boolcomp.covers import TermCover
     from boolcomp.plan import Options
     from boolcomp.store import Recipe, Store
-
-MODES = ("paper",)
 
 
 @click.command("compile", epilog="Example: boolcomp compile machado-2r --bits 8 -o out/2r")
@@ -55,11 +53,10 @@ def command(
     What the store holds is read, not made again; every cover is verified against its table. With
     several payloads the program holds a family, and evaluate --payload selects.
     """
-    from boolcomp.compiler import compile_robot
+    from boolcomp.compiler import check_mode, compile_robot
     from boolcomp.robot import load_robot
 
-    if mode not in MODES:
-        raise UsageError(f"mode {mode!r}{suggestion(mode, MODES)}: modes are {listing(MODES)}")
+    check_mode(mode)
     with progress("minimising", None) as step:
         compiled = compile_robot(
             load_robot(robot),
