@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from boolcomp.network import Builder, copied
 from boolcomp.parts import ARRAYS
 from boolcomp.sums import Addend, Sum, sum_network
 from boolcomp.wiring import Call, Port, Result, Wiring
@@ -13,16 +14,37 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from boolcomp.network import Network
-    from boolcomp.parts import Input, Slice, Torque
+    from boolcomp.parts import Input, Load, Slice, Torque, Whole
 
 
-def wire(inputs: Sequence[Input], tables: Sequence[Network], torques: Sequence[Torque]) -> Wiring:
-    """Join the networks of tables and sums; what several terms need is computed once."""
+def wire(inputs: Sequence[Input], networks: Sequence[Network], load: Load) -> Wiring:
+    """Join a program's networks to make the torques of a load."""
     ports = []
     planes = 0
     for word in inputs:
         ports.append(Port(ARRAYS.index(word.kind), word.joint - 1, word.code, planes))
         planes += word.code.bits
+    if load.whole is not None:
+        return _wire_whole(ports, planes, networks[load.whole.network], load.torques, load.whole)
+    return _wire_terms(ports, planes, networks, load.torques)
+
+
+def _wire_whole(
+    ports: Sequence[Port], planes: int, network: Network, torques: Sequence[Torque], whole: Whole
+) -> Wiring:
+    """Call the one network that makes all torques."""
+    call = Call(0, tuple(_slice_planes(ports, whole.words)), planes)
+    results = []
+    for torque in torques:
+        results.append(Result(torque.code, planes, planes + torque.code.bits))
+        planes += torque.code.bits + 1
+    return Wiring(len(torques), tuple(ports), (network,), (call,), tuple(results), planes)
+
+
+def _wire_terms(
+    ports: Sequence[Port], planes: int, tables: Sequence[Network], torques: Sequence[Torque]
+) -> Wiring:
+    """Join the networks of tables and sums; what several terms need is computed once."""
     places: dict[Network, int] = {}
     calls: list[Call] = []
     results: list[Result] = []
@@ -51,12 +73,31 @@ def wire(inputs: Sequence[Input], tables: Sequence[Network], torques: Sequence[T
     return Wiring(len(torques), tuple(ports), tuple(places), tuple(calls), tuple(results), planes)
 
 
+def joined(wiring: Wiring) -> Network:
+    """Return a wiring as one network: the input words' planes in, and all torques' planes out.
+
+    The outputs are, for every joint, the bits of the torque's cell, most significant first, and
+    whether it saturated.
+    """
+    inputs = sum(port.code.bits for port in wiring.ports)
+    builder = Builder(inputs)
+    planes = [builder.input(k) for k in range(inputs)]
+    for call in wiring.calls:
+        reads = [planes[k] for k in call.inputs]
+        planes += copied(wiring.networks[call.network], builder, reads)
+    return builder.build(
+        planes[k]
+        for result in wiring.results
+        for k in (*range(result.first, result.first + result.code.bits), result.saturated)
+    )
+
+
 @cache
 def _sum_network(total: Sum) -> Network:
     return sum_network(total)
 
 
-def _slice_planes(ports: list[Port], words: tuple[Slice, ...]) -> Iterable[int]:
+def _slice_planes(ports: Sequence[Port], words: tuple[Slice, ...]) -> Iterable[int]:
     for word in words:
         first = ports[word.input].first
         yield from range(first + word.dropped, first + word.bits)

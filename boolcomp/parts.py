@@ -1,4 +1,8 @@
-"""What a program is made of: input words, terms that read them, and torques that add terms."""
+"""What a program is made of: input words, and the logic of torques that reads them.
+
+In paper mode a torque is a sum of terms, each with a network of its own; in compact mode one
+network makes all torques of a load.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +36,7 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """What a term reads of an input word: its first `bits`, but not the very first `dropped`."""
+    """What a network reads of an input word: its first `bits`, but not the very first `dropped`."""
 
     input: int
     bits: int
@@ -71,8 +75,21 @@ class Torque:
 
 
 @dataclass(frozen=True, slots=True)
+class Whole:
+    """One network for all torques, and what it reads.
+
+    Its outputs are, for every joint, the bits of the torque's word, most significant first, and
+    whether it saturated.
+    """
+
+    network: int
+    words: tuple[Slice, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Load:
-    """The torques with one payload (kg) at the tip."""
+    """The torques with one payload (kg) at the tip; `whole` makes them where they have no terms."""
 
     payload: float
     torques: tuple[Torque, ...]
+    whole: Whole | None = None

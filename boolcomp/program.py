@@ -2,7 +2,8 @@
 
 It holds the code of every input word at the finest width that any term reads (a coarser word is
 its leading bits), every distinct network once, and for every torque which networks make its terms
-and how their cells are added (`sums`). Terms that the plan leaves out contribute nothing.
+and how their cells are added (`sums`). Terms that the plan leaves out contribute nothing. In compact
+mode there are no terms: one network makes all torques of a load.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from boolcomp.bounds import error_bound
 from boolcomp.coverlogic import network_of_cover
 from boolcomp.errors import UsageError, listing
-from boolcomp.joining import wire
-from boolcomp.parts import ARRAYS, Input, Load, Slice, TermUse, Torque
+from boolcomp.joining import joined, wire
+from boolcomp.parts import ARRAYS, Input, Load, Slice, TermUse, Torque, Whole
 from boolcomp.text import number
 from boolcomp.twolevel.cover import Cover
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from boolcomp.codes import Code
     from boolcomp.evaluate import Engine, EngineName, Evaluation
     from boolcomp.network import Network
     from boolcomp.plan import Plan, TermPlan
@@ -41,8 +43,10 @@ __all__ = [
     "Slice",
     "TermUse",
     "Torque",
+    "Whole",
     "family_of",
     "program_of",
+    "program_of_network",
 ]
 
 Mode = Literal["paper", "compact"]
@@ -92,18 +96,28 @@ class Program:
                     raise ValueError("the torques are not in the order of the joints")
                 for term in torque.terms:
                     self._check_term(torque, term)
+            if load.whole is not None:
+                if any(torque.terms for torque in load.torques):
+                    raise ValueError("a load has terms, or one network for all, not both")
+                wide = sum(torque.code.bits + 1 for torque in load.torques)
+                self._check_use("all torques", load.whole.network, load.whole.words, wide)
+                if any(torque.code.kind != "natural" for torque in load.torques):
+                    raise ValueError("one network for all torques makes natural words")
 
-    def _check_term(self, torque: Torque, term: TermUse) -> None:
-        if not 0 <= term.network < len(self.networks):
-            raise ValueError(f"{term.name} has no network")
-        network = self.networks[term.network]
-        for word in term.words:
+    def _check_use(self, name: str, place: int, words: Sequence[Slice], outputs: int) -> None:
+        if not 0 <= place < len(self.networks):
+            raise ValueError(f"{name} has no network")
+        network = self.networks[place]
+        for word in words:
             known = 0 <= word.input < len(self.inputs)
             if not known or not 0 <= word.dropped <= word.bits <= self.inputs[word.input].code.bits:
-                raise ValueError(f"{term.name} reads bits that no input word has")
-        width = sum(word.bits - word.dropped for word in term.words)
-        if (network.inputs, len(network.outputs)) != (width, term.code.bits):
-            raise ValueError(f"the network of {term.name} does not fit its words")
+                raise ValueError(f"{name} reads bits that no input word has")
+        width = sum(word.bits - word.dropped for word in words)
+        if (network.inputs, len(network.outputs)) != (width, outputs):
+            raise ValueError(f"the network of {name} does not fit its words")
+
+    def _check_term(self, torque: Torque, term: TermUse) -> None:
+        self._check_use(term.name, term.network, term.words, term.code.bits)
         centred = term.code.range.low == -term.code.range.high
         if not centred or abs(term.code.step / torque.step - 1) > STEP_SLACK:
             raise ValueError(f"{term.name} is not aligned with its torque")
@@ -122,7 +136,8 @@ class Program:
     def bound(self) -> tuple[float, ...]:
         """The proven error of every torque in N·m (N where the joint slides), over all loads.
 
-        It holds while no input and no torque saturates.
+        It holds while no input and no torque saturates. Infinite where none is known, as in
+        compact mode, whose errors are sampled.
         """
         return tuple(max(load.torques[k].bound for load in self.loads) for k in range(self.joints))
 
@@ -136,7 +151,11 @@ class Program:
 
     def wiring(self, payload: float | None = None) -> Wiring:
         """Return what an engine runs."""
-        return wire(self.inputs, self.networks, self.load(payload).torques)
+        return wire(self.inputs, self.networks, self.load(payload))
+
+    def network(self, payload: float | None = None) -> Network:
+        """Return all logic of a load as one network, sums and all (see `joined`)."""
+        return joined(self.wiring(payload))
 
     def torques(
         self,
@@ -208,12 +227,15 @@ class Program:
         lines += [f"  network {k}: {network!r}" for k, network in enumerate(self.networks)]
         for load in self.loads:
             lines.append(f"  payload {number(load.payload)} kg")
-            for torque in load.torques:
-                lines.append(
-                    f"    T{torque.joint} {torque.code}, {torque.guard_bits} guard bits = "
-                    + " + ".join(f"{term.name}(network {term.network})" for term in torque.terms)
-                )
+            lines += [f"    {_text(torque, load.whole)}" for torque in load.torques]
         return "\n".join(lines)
+
+
+def _text(torque: Torque, whole: Whole | None) -> str:
+    if whole is not None:
+        return f"T{torque.joint} {torque.code} = network {whole.network}"
+    terms = " + ".join(f"{term.name}(network {term.network})" for term in torque.terms)
+    return f"T{torque.joint} {torque.code}, {torque.guard_bits} guard bits = {terms}"
 
 
 def program_of(
@@ -255,6 +277,25 @@ def program_of(
     return Program(
         plan.robot, plan.options.bits, "paper", inputs, tuple(networks), (Load(payload, torques),)
     )
+
+
+def program_of_network(
+    robot: str,
+    bits: int,
+    inputs: Sequence[Input],
+    codes: Sequence[Code],
+    network: Network,
+    payload: float = 0.0,
+) -> Program:
+    """Return the program of one network that reads whole input words and makes all torques.
+
+    `codes` are those of the torques' words, `bits` what the user asked for: a word may be wider.
+    """
+    order = sorted(inputs, key=lambda word: (ARRAYS.index(word.kind), word.joint))
+    words = tuple(Slice(order.index(word), word.code.bits, 0) for word in inputs)
+    torques = tuple(Torque(joint, code, 0, ()) for joint, code in enumerate(codes, 1))
+    load = Load(payload, torques, Whole(0, words))
+    return Program(robot, bits, "compact", tuple(order), (network,), (load,))
 
 
 def _inputs(terms: Iterable[TermPlan]) -> tuple[Input, ...]:
@@ -313,4 +354,8 @@ def _moved(
 
     for load in program.loads:
         torques = tuple(replace(t, terms=tuple(map(term, t.terms))) for t in load.torques)
-        yield replace(load, torques=torques)
+        whole = load.whole
+        if whole is not None:
+            words = tuple(replace(word, input=to[word.input]) for word in whole.words)
+            whole = Whole(at[whole.network], words)
+        yield replace(load, torques=torques, whole=whole)

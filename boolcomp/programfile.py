@@ -15,18 +15,21 @@ import math
 import shutil
 import tempfile
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from boolcomp.codes import CODE_KINDS, Code
 from boolcomp.errors import BoolcompError, DataError
 from boolcomp.files import read_text, write_text
 from boolcomp.networktext import parse_network, render_network
-from boolcomp.parts import ARRAYS, Input, Load, Slice, TermUse, Torque
+from boolcomp.parts import ARRAYS, Input, Load, Slice, TermUse, Torque, Whole
 from boolcomp.program import MODES, Program
 from boolcomp.robot import Interval
 from boolcomp.version import VERSION as BOOLCOMP
 
-FORMAT, VERSION = "boolcomp program", 1
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FORMAT, VERSION = "boolcomp program", 2  # 2: one network for all torques of a load
 HEAD = "program.json"
 MOST_NETWORKS = 100_000
 
@@ -97,10 +100,7 @@ def render_program(program: Program) -> dict[str, str]:
             for word in program.inputs
         ],
         "networks": len(program.networks),
-        "loads": [
-            {"payload": load.payload, "torques": [_torque(torque) for torque in load.torques]}
-            for load in program.loads
-        ],
+        "loads": [_load(load) for load in program.loads],
         "files": {name: _digest(text) for name, text in files.items()},
     }
     document["checksum"] = _digest(_canonical(document))
@@ -124,6 +124,17 @@ def _code(code: Code) -> dict[str, Any]:
     return {"kind": code.kind, "bits": code.bits, "range": [code.range.low, code.range.high]}
 
 
+def _load(load: Load) -> dict[str, Any]:
+    section = {"payload": load.payload, "torques": [_torque(torque) for torque in load.torques]}
+    if load.whole is None:
+        return section
+    return {**section, "network": load.whole.network, "words": _words(load.whole.words)}
+
+
+def _words(words: Sequence[Slice]) -> list[list[int]]:
+    return [[word.input, word.bits, word.dropped] for word in words]
+
+
 def _torque(torque: Torque) -> dict[str, Any]:
     return {
         "joint": torque.joint,
@@ -135,7 +146,7 @@ def _torque(torque: Torque) -> dict[str, Any]:
                 "text": term.text,
                 "network": term.network,
                 "code": _code(term.code),
-                "words": [[word.input, word.bits, word.dropped] for word in term.words],
+                "words": _words(term.words),
             }
             for term in torque.terms
         ],
@@ -228,7 +239,10 @@ class _Reader:
 
     def load(self, item: Any) -> Load:
         torques = tuple(self.torque(torque) for torque in self.field(item, "torques", list))
-        return Load(self.field(item, "payload", float), torques)
+        payload, whole = self.field(item, "payload", float), None
+        if "network" in item:
+            whole = Whole(self.field(item, "network", int), self.words(item))
+        return Load(payload, torques, whole)
 
     def torque(self, item: Any) -> Torque:
         left_out = self.field(item, "left_out", list)
@@ -241,16 +255,19 @@ class _Reader:
             math.inf if item.get("bound") is None else self.field(item, "bound", float),
         )
 
-    def term(self, item: Any) -> TermUse:
+    def words(self, item: Any) -> tuple[Slice, ...]:
         words = []
         for word in self.field(item, "words", list):
             if not isinstance(word, list) or len(word) != 3:
-                self.fail("a term's word is not three numbers")
+                self.fail("a word that is read is not three numbers")
             words.append(Slice(*(self.field({"words": part}, "words", int) for part in word)))
+        return tuple(words)
+
+    def term(self, item: Any) -> TermUse:
         return TermUse(
             self.field(item, "name", str),
             self.field(item, "text", str),
             self.field(item, "network", int),
             self.code(item),
-            tuple(words),
+            self.words(item),
         )

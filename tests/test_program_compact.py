@@ -1,0 +1,128 @@
+"""Programs in compact mode: one network makes all torques."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from small_programs import stages
+from words.word_robots import Case, case
+
+from boolcomp.codes import Code
+from boolcomp.errors import UsageError
+from boolcomp.evaluate import make_engine
+from boolcomp.parts import Input, Load, Slice, Whole
+from boolcomp.program import Program, family_of, program_of_network
+from boolcomp.programfile import load_program, save_program
+from boolcomp.robot import Interval
+from boolcomp.simulation import Planes
+from boolcomp.words.logic import word_logic
+from boolcomp.words.samples import uniform
+from boolcomp.words.simulate import simulate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from boolcomp.words.graph import Graph
+
+
+@cache
+def arm() -> tuple[Case, Graph, Program]:
+    """Return the paper's arm at 5 bits with generous errors, its graph and its program."""
+    found = case("machado-2r", bits=5)
+    graph = found.graph(allowed=0.5, bits=5)
+    inputs = []
+    for node in graph.inputs:
+        kind = node.name.rstrip("12")
+        word = found.words[node.name]
+        inputs.append(Input(kind, int(node.name[-1]), Code(word.range, node.bits, "natural")))  # type: ignore[arg-type]
+    codes = [
+        Code(Interval(-step * 2 ** (r.bits - 1), step * 2 ** (r.bits - 1)), r.bits, "natural")
+        for step, r in zip(found.steps, graph.results, strict=True)
+    ]
+    return found, graph, program_of_network("machado-2r", 5, inputs, codes, word_logic(graph))
+
+
+def test_its_words_are_those_of_the_word_graph_on_both_engines() -> None:
+    found, graph, program = arm()
+    arrays = uniform(found.robot, 3000, 7)
+    simulated = simulate(graph, found.states(3000, 7).words)
+    for engine in ("numpy", "llvm"):
+        assert np.array_equal(program.evaluate(*arrays, engine=engine).words, simulated.words)  # type: ignore[arg-type]
+
+
+def test_saved_and_loaded_it_is_the_same(tmp_path: Path) -> None:
+    program = arm()[2]
+    save_program(program, tmp_path / "p")
+    assert load_program(tmp_path / "p") == program
+
+
+def test_a_family_selects_by_payload() -> None:
+    found, _, program = arm()
+    other = found.graph(allowed=1.5, bits=5)
+    load = program.loads[0]
+    heavy = program_of_network(
+        "machado-2r",
+        5,
+        [program.inputs[word.input] for word in load.whole.words] if load.whole else [],
+        [torque.code for torque in load.torques],
+        word_logic(other),
+        2.5,
+    )
+    family = family_of([program, heavy])
+    arrays = uniform(found.robot, 100, 3)
+    assert family.payloads == (0.0, 2.5)
+    for member in (program, heavy):
+        payload = member.payloads[0]
+        torques = family.torques(*arrays, payload=payload)
+        assert np.array_equal(torques, member.torques(*arrays))
+
+
+def test_all_logic_of_a_program_is_one_network() -> None:
+    _, _, paper = stages(4)
+    for program in (arm()[2], paper):
+        network = program.network()
+        ports = program.wiring().ports
+        rng = np.random.default_rng(1)
+        words = [rng.integers(0, port.code.cells, 64) for port in ports]
+        planes = [
+            sum(int(word >> bit & 1) << k for k, word in enumerate(column))
+            for port, column in zip(ports, words, strict=True)
+            for bit in reversed(range(port.code.bits))
+        ]
+        outputs = iter(network.fold(Planes((1 << 64) - 1), planes))
+        arrays = [np.zeros((64, 2), np.uint32) for _ in range(3)]
+        for port, column in zip(ports, words, strict=True):
+            arrays[port.array][:, port.column] = column
+        expected = program.evaluate_words(*arrays)
+        for joint, torque in enumerate(program.loads[0].torques):
+            cells = torque.code.index(expected.words[:, joint])
+            for bit in reversed(range(torque.code.bits)):
+                assert next(outputs) == sum(int(c >> bit & 1) << k for k, c in enumerate(cells))
+            next(outputs)
+
+
+def test_parts_that_do_not_fit_are_refused() -> None:
+    program = arm()[2]
+    load = program.loads[0]
+    assert load.whole is not None
+    short = Load(0.0, load.torques, Whole(0, load.whole.words[1:]))
+    with pytest.raises(ValueError, match="does not fit its words"):
+        Program("x", 5, "compact", program.inputs, program.networks, (short,))
+    missing = Load(0.0, load.torques, Whole(1, load.whole.words))
+    with pytest.raises(ValueError, match="no network"):
+        Program("x", 5, "compact", program.inputs, program.networks, (missing,))
+    beyond = Load(0.0, load.torques, Whole(0, (Slice(99, 8, 0), *load.whole.words)))
+    with pytest.raises(ValueError, match="reads bits that no input word has"):
+        Program("x", 5, "compact", program.inputs, program.networks, (beyond,))
+    with pytest.raises(UsageError, match="no payload"):
+        program.torques([0, 0], [0, 0], [0, 0], payload=3.0)
+
+
+def test_its_wiring_runs_on_any_engine_with_few_samples() -> None:
+    program = arm()[2]
+    engine = make_engine(program.wiring(), "numpy")
+    assert engine.wiring.results[0].code == program.loads[0].torques[0].code
+    assert program.torques([0.1, 0.2], [0, 0], [0, 0]).shape == (2,)
