@@ -16,6 +16,7 @@ significant bit are left out, and named.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -178,13 +179,18 @@ class JointPlan:
     def output(self) -> Code:
         """The code of the torque's word: `code`, with its cells centred on the sums they hold.
 
-        The sum of an even number of mid-rise terms is a whole number of steps. Of the sums that
-        share a cell the lowest lies on its border, and their mean half a step below its centre: a
-        bias of 1/2^(m+1) of the word's LSB, unless the word's range is put there too.
+        Mid-rise terms add up to multiples of h steps beyond half as many steps as there are terms,
+        where h is how often every distinct term is there, at least (their common power of two).
+        The mean of the sums in a cell is therefore not its centre, but for one odd term; there
+        the word's range is put, or a bias of up to 1/2^(m+1) of its LSB would remain.
         """
-        if len(self.terms) % 2:
+        counts = Counter((t.term.waves(), t.term.factor, t.code) for t in self.terms)
+        apart = math.gcd(1 << self.guard_bits, *counts.values())
+        lowest = len(self.terms) / 2 % apart
+        if lowest == apart / 2:
             return self.code
-        low, high = self.code.range.low - self.step / 2, self.code.range.high - self.step / 2
+        shift = (lowest - apart / 2) * self.step
+        low, high = self.code.range.low + shift, self.code.range.high + shift
         return Code(Interval(low, high), self.code.bits, self.code.kind)
 
     def __str__(self) -> str:
