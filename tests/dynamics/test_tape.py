@@ -1,0 +1,154 @@
+"""Recording: what folds, what is shared, and that values stay what they were."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from boolcomp.dynamics import inverse_dynamics
+from boolcomp.dynamics.algebra import Constant, Folding
+from boolcomp.dynamics.operations import Operations
+from boolcomp.dynamics.recurrence import newton_euler
+from boolcomp.dynamics.tape import Tape, task
+from boolcomp.errors import DataError
+from boolcomp.robot import load_robot
+
+if TYPE_CHECKING:
+    from boolcomp.dynamics.straight import Straight
+
+STEPS = st.lists(
+    st.tuples(st.sampled_from("+-*~c"), st.integers(0, 30), st.integers(0, 30)), max_size=25
+)
+KNOWN = (0.0, 1.0, -1.0, 2.0, -3.0)
+
+
+def run(steps: list[tuple[str, int, int]], values: list[Any], known: Any) -> Any:
+    """Calculate with anything: floats and wires alike."""
+    for kind, left, right in steps:
+        a, b = values[left % len(values)], values[right % len(values)]
+        if kind == "c":
+            values.append(known(KNOWN[left % len(KNOWN)]))
+        elif kind == "~":
+            values.append(-a)
+        else:
+            values.append(a + b if kind == "+" else a - b if kind == "-" else a * b)
+    return values[-1]
+
+
+@given(steps=STEPS, fold=st.booleans(), shared=st.booleans())
+def test_whatever_is_simplified_the_value_stays(
+    steps: list[tuple[str, int, int]], *, fold: bool, shared: bool
+) -> None:
+    tape = Tape(fold=fold, shared=shared)
+    x, y = 0.75, -1.25
+    wire = run(steps, [tape.input("x"), tape.input("y")], tape.constant)
+    expected = run(steps, [x, y], float)
+    (found,) = tape.finish([("z", wire)]).evaluate([x, y])
+    assert found == pytest.approx(expected, rel=1e-12, abs=1e-12) or not math.isfinite(expected)
+
+
+def recorded(expression: Any, *, fold: bool = True) -> Straight:
+    tape = Tape(fold=fold)
+    return tape.finish([("z", expression(tape, tape.input("x"), tape.input("y")))])
+
+
+@pytest.mark.parametrize(
+    ("expression", "operations"),
+    [
+        (lambda _t, x, y: x * 0.0 + y, Operations()),
+        (lambda _t, x, y: x * 1.0 - y * -1.0, Operations(0, 1)),
+        (lambda _t, x, y: -1.0 * (-x) * y, Operations(1, 0)),
+        (lambda _t, x, y: (x * y) + (y * x), Operations(1, 1)),
+        (lambda _t, x, y: (x - y) * (y - x), Operations(1, 1)),
+        (lambda _t, x, _y: 2.0 * (3.0 * x), Operations(1, 0)),
+        (lambda _t, x, y: (x * -2.0) + (x * 2.0) * y, Operations(2, 1)),
+        (lambda t, x, y: t.sine(t.constant(math.pi)) * x + y, Operations()),
+        (lambda t, x, _y: t.root(t.constant(4.0)) / t.constant(2.0) * x, Operations()),
+        (lambda _t, x, y: x / 4.0 + (-x) / (-y), Operations(1, 1, 1)),
+        (lambda t, x, y: 0.0 / x + t.sign(y), Operations(functions=1)),
+    ],
+)
+def test_known_numbers_signs_and_repetitions_cost_nothing(
+    expression: Any, operations: Operations
+) -> None:
+    assert recorded(expression).operations == operations
+
+
+def test_a_literal_tape_records_what_the_text_says() -> None:
+    program = recorded(lambda _t, x, y: x * 0.0 + y * 1.0 + x * 0.0 - -y, fold=False)
+    assert program.operations == Operations(3, 3)
+    assert sum(node.kind == "neg" for node in program.nodes) == 1
+
+
+def test_what_no_output_needs_is_dropped_unless_kept() -> None:
+    tape = Tape()
+    x = tape.input("x")
+    unused = x * x
+    assert tape.finish([("y", x + 1.0)]).operations == Operations(0, 1)
+    assert tape.finish([("y", x + 1.0)], prune=False).operations == Operations(1, 1)
+    del unused
+
+
+def test_nodes_belong_to_the_innermost_task() -> None:
+    tape = Tape()
+    x = tape.input("x")
+    with tape.task("out"):
+        with tape.task("in"):
+            y = x + 1.0
+        z = y * y
+    program = tape.finish([("z", z)])
+    assert [node.task for node in program.nodes if not node.free] == ["in", "out"]
+
+
+def test_without_sharing_every_task_makes_its_own() -> None:
+    counts = []
+    for shared in (True, False):
+        tape = Tape(shared=shared)
+        x = tape.input("x")
+        outputs = []
+        for name in ("a", "b"):
+            with tape.task(name):
+                outputs.append((name, x * x + x * x))
+        counts.append(tape.finish(outputs).operations)
+    assert counts == [Operations(1, 1), Operations(2, 2)]
+
+
+def test_a_tape_inside_folding_knows_its_tasks() -> None:
+    tape = Tape()
+    algebra = Folding(tape)
+    x = tape.input("x")
+    with task(algebra, "a"):
+        y = Constant(2.0) * x + Constant(1.0) / x
+    assert tape.finish([("y", y)]).tasks == ("a",)
+
+
+def test_impossible_known_numbers_get_a_sentence() -> None:
+    with pytest.raises(DataError, match="divides by zero, whatever"):
+        recorded(lambda _t, x, y: x * y / 0.0)
+    with pytest.raises(DataError, match="divides by zero, whatever"):
+        recorded(lambda t, _x, _y: t.constant(1.0) / t.constant(0.0))
+    with pytest.raises(DataError, match="the root of -4, whatever"):
+        recorded(lambda t, _x, _y: t.root(t.constant(-4.0)))
+
+
+def test_an_input_asked_for_twice_is_one() -> None:
+    tape = Tape()
+    assert tape.finish([("y", tape.input("x") + tape.input("x"))]).inputs == ("x",)
+
+
+@pytest.mark.parametrize("folding", [False, True])
+def test_the_recurrence_on_a_tape_gives_its_torques(*, folding: bool) -> None:
+    robot = load_robot("machado-2r")
+    tape = Tape()
+    state = [[tape.input(f"{name}{k}") for k in range(2)] for name in ("q", "qd", "qdd")]
+    found = newton_euler(robot, Folding(tape) if folding else tape, *state)
+    program = tape.finish([(f"tau{k}", torque) for k, torque in enumerate(found)])
+    columns = np.random.default_rng(1).normal(size=(3, 2, 7))
+    torques = np.stack(program.evaluate([c for x in columns for c in x]), axis=-1)
+    expected = inverse_dynamics(robot, *(x.T for x in columns))
+    assert np.allclose(torques, expected, rtol=1e-12, atol=1e-12)

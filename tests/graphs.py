@@ -1,0 +1,41 @@
+"""What tests of task graphs ask of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from boolcomp.dynamics import inverse_dynamics
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from boolcomp.dynamics.straight import Straight
+    from boolcomp.robot import Robot
+    from boolcomp.schedule.graph import TaskGraph
+
+
+def before(graph: TaskGraph) -> dict[str, frozenset[str]]:
+    """Return everything that each task waits for, directly or not."""
+    return closure({n: {e.before for e in edges} for n, edges in graph.predecessors().items()})
+
+
+def closure(direct: dict[str, set[str]]) -> dict[str, frozenset[str]]:
+    """Return all predecessors from the direct ones."""
+    found: dict[str, frozenset[str]] = {}
+
+    def all_of(name: str) -> frozenset[str]:
+        if name not in found:
+            ends = direct.get(name, set())
+            found[name] = frozenset(ends).union(*(all_of(end) for end in ends))
+        return found[name]
+
+    return {name: all_of(name) for name in direct}
+
+
+def error(robot: Robot, program: Straight, state: tuple[NDArray[np.float64], ...]) -> float:
+    """Return the largest error of a program's torques, relative to the largest torque."""
+    expected = inverse_dynamics(robot, *state)
+    found = np.stack(program.evaluate([column for x in state for column in x.T]), axis=-1)
+    return float(abs(found - expected).max() / max(1.0, abs(expected).max()))

@@ -1,0 +1,121 @@
+"""Every method gives Newton-Euler's torques, on every robot, and valid graphs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from graphs import error
+from samples import random_robot, random_states
+
+from boolcomp.dynamics.operations import Operations
+from boolcomp.dynamics.tape import Tape
+from boolcomp.errors import UsageError
+from boolcomp.methods import METHODS, method_named, straight_line, task_graph
+from boolcomp.robot import load_robot, robot_names
+
+GRAPHS = [name for name in METHODS if name != "boolean"]
+TORQUES = [name for name in GRAPHS if not METHODS[name].whole]
+
+
+@pytest.mark.parametrize("name", TORQUES)
+def test_torques_are_newton_eulers_on_the_stanford_arm(name: str) -> None:
+    robot = load_robot("stanford")
+    assert error(robot, straight_line(name, robot), random_states(robot, 5)) < 1e-12
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("literal", [False, True])
+@pytest.mark.parametrize("name", TORQUES)
+def test_torques_are_newton_eulers_on_every_arm(name: str, *, literal: bool) -> None:
+    robots = [load_robot(known) for known in robot_names()]
+    for robot in [*robots, *(random_robot(seed) for seed in range(12))]:
+        program = task_graph(name, robot, literal=literal).straight
+        assert error(robot, program, random_states(robot, 20)) < 1e-11, robot.name
+
+
+@pytest.mark.parametrize("name", TORQUES)
+@pytest.mark.parametrize("seed", [2, 4])
+def test_torques_are_newton_eulers_on_random_arms(name: str, seed: int) -> None:
+    robot = random_robot(seed, joints=3)
+    program = task_graph(name, robot).straight
+    assert error(robot, program, random_states(robot, 5)) < 1e-12
+
+
+@pytest.mark.parametrize("name", TORQUES)
+def test_an_arm_of_one_sliding_joint_will_do(name: str) -> None:
+    link = next(x for x in load_robot("stanford").links if not x.revolute)
+    robot = replace(load_robot("stanford"), links=(link,))
+    program = task_graph(name, robot).straight
+    assert error(robot, program, random_states(robot, 5)) < 1e-12
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_graphs_hold_what_the_program_does(name: str) -> None:
+    robot = load_robot("planar-3r")
+    found = task_graph(name, robot, literal=False)
+    found.graph.check()
+    work = sum((task.operations for task in found.graph.tasks), Operations())
+    assert work == found.straight.operations
+    for edge in found.graph.edges:
+        crossing = found.crossing(edge.before, edge.after)
+        owners = {found.task_of_node[node] for node in crossing}
+        assert owners <= {edge.before}
+        assert len(crossing) == edge.words or "0" in (edge.before, edge.after) or not crossing
+
+
+@pytest.mark.parametrize("literal", [False, True])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_tasks_can_be_executed_one_by_one(name: str, *, literal: bool) -> None:
+    """Each task calculates its nodes from what its edges bring and nothing else."""
+    robot = load_robot("machado-2r")
+    found = task_graph(name, robot, literal=literal)
+    nodes = found.straight.nodes
+    values = {k: 0.1 * (k + 1) for k, node in enumerate(nodes) if node.kind == "input"}
+    values |= {k: node.value for k, node in enumerate(nodes) if node.kind == "constant"}
+    local: dict[str, dict[int, float]] = {}
+    for task in found.graph.order():
+        known = dict(values)
+        for edge in found.graph.predecessors()[task]:
+            words = found.crossing(edge.before, task)
+            known |= {k: local[edge.before][k] for k in words}
+        for k in found.nodes_of(task):
+            known[k] = calculated(nodes[k].kind, [known[x] for x in nodes[k].operands])
+        local[task] = known
+    expected = found.straight.evaluate([0.1 * (k + 1) for k in range(len(found.straight.inputs))])
+    for output, value in zip(found.straight.outputs, expected, strict=True):
+        owner = local[nodes[output.node].task] if nodes[output.node].task else values
+        assert owner[output.node] == pytest.approx(float(value), rel=1e-12)
+
+
+def calculated(kind: str, operands: list[float]) -> float:
+    functions = {
+        "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide,
+        "neg": np.negative, "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos,
+    }  # fmt: skip
+    return float(functions[kind](*operands))
+
+
+def test_customising_costs_less_than_half_of_the_semi_customised_form() -> None:
+    robot = load_robot("puma560")
+    customised = straight_line("customised", robot).operations
+    regrouped = straight_line("regrouped", robot).operations
+    assert 4 * regrouped.total < 3 * customised.total
+    semi = task_graph("semi-customised", robot).straight.operations
+    assert (semi.multiplications, semi.additions) == (636, 504)  # 630/498 and the rotors
+    assert 2 * customised.total < semi.total
+
+
+def test_graphs_and_programs_are_the_same_every_time() -> None:
+    robot = load_robot("stanford")
+    for name in ("customised", "lagrangian", "symbolic"):
+        assert task_graph(name, robot) == task_graph(name, robot)
+        assert str(straight_line(name, robot)) == str(straight_line(name, robot, tape=Tape()))
+
+
+def test_unknown_methods_get_the_nearest_spelling() -> None:
+    with pytest.raises(UsageError, match=r"unknown method 'lagrange' \(did you mean 'lagrangian'"):
+        method_named("lagrange")
+    with pytest.raises(UsageError, match="compile the robot in paper mode first"):
+        task_graph("boolean", load_robot("machado-2r"))

@@ -1,0 +1,52 @@
+"""Task graphs from recordings: edges are values that cross, and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+from boolcomp.dynamics.operations import Operations
+from boolcomp.dynamics.tape import Tape
+from boolcomp.methods.recording import Recorded, recorded
+
+
+def small(dummies: tuple[str, str] | None = None) -> Recorded:
+    tape = Tape(shared=False)
+    x = tape.input("x")
+    with tape.task("a"):
+        y, z = x * x, x + 1.0
+    with tape.task("b"):
+        w = y * z
+        w = w + y
+    return recorded(
+        "small", tape.finish([("w", w)]), ("a", "idle", "b"), aside=("idle",), dummies=dummies
+    )
+
+
+def test_a_graph_has_the_work_of_its_tasks_and_the_words_between() -> None:
+    assert str(small().graph).splitlines() == [
+        "graph small: 3 tasks, 1 edges, 2 words",
+        "  a: 1 mul 1 add",
+        "  idle: 0",
+        "  b: 1 mul 1 add; needs a (2)",
+    ]
+    assert small().crossing("a", "b") == small().nodes_of("a")
+    assert small().crossing("b", "a") == ()
+
+
+def test_what_the_paper_does_not_count_can_be_left_out() -> None:
+    assert [task.name for task in small().printed.tasks] == ["a", "b"]
+
+
+def test_dummies_stand_before_and_behind_everything() -> None:
+    graph = small(("in", "out")).graph
+    assert (graph.tasks[0].name, graph.tasks[-1].name) == ("in", "out")
+    assert graph.tasks[0].operations == Operations()
+    edges = {(edge.before, edge.after): edge.words for edge in graph.edges}
+    assert edges == {("in", "a"): 0, ("in", "idle"): 0, ("a", "b"): 2, ("b", "out"): 1}
+
+
+def test_a_task_nobody_named_is_our_own_mistake() -> None:
+    tape = Tape()
+    x = tape.input("x")
+    with pytest.raises(AssertionError, match="tasks without a name"):
+        recorded("x", tape.finish([("y", x + 1.0)]), ())

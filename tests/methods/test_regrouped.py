@@ -1,0 +1,34 @@
+"""The cheapest arithmetic: right on every kind of arm, and cheap."""
+
+from __future__ import annotations
+
+import pytest
+from graphs import error
+from samples import random_robot, random_states
+
+from boolcomp.dynamics.operations import Operations
+from boolcomp.methods import straight_line, task_graph
+from boolcomp.robot import load_robot
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_torques_are_newton_eulers(seed: int) -> None:
+    robot = random_robot(seed, joints=4)
+    assert error(robot, straight_line("regrouped", robot), random_states(robot, 5)) < 1e-11
+
+
+def test_what_it_takes() -> None:
+    found = {
+        name: straight_line("regrouped", load_robot(name)).operations
+        for name in ("machado-2r", "puma560", "stanford")
+    }
+    assert found["machado-2r"] == Operations(15, 11, functions=4)
+    assert found["puma560"].total <= 183 + 149 + 10
+    assert found["stanford"].total <= 154 + 121 + 8
+
+
+def test_links_without_mass_send_no_force() -> None:
+    graph = task_graph("regrouped", load_robot("puma560")).graph
+    cost = {task.name: task.operations for task in graph.tasks}
+    assert cost["F/6"] == cost["f/6"] == Operations()
+    assert cost["vd/6"] == Operations()
