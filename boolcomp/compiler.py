@@ -1,4 +1,4 @@
-"""From a robot to a program, for one tip load or several: the passes, and the store between."""
+"""From a robot to a program, for one tip load or several: the passes, once for every load."""
 
 from __future__ import annotations
 
@@ -8,40 +8,45 @@ from typing import TYPE_CHECKING
 
 from boolcomp.covers import make_covers
 from boolcomp.errors import UsageError, listing, suggestion
-from boolcomp.logicstore import stored_network
-from boolcomp.plan import Options, make_plan
-from boolcomp.program import Program, family_of, program_of
-from boolcomp.robot import with_payload
+from boolcomp.pipeline import COMPACT, PAPER, Job, run
+from boolcomp.plan import Options
+from boolcomp.program import MODES, Program, family_of
 from boolcomp.store import Recipe, Store, default_store
-from boolcomp.terms import split_torques
-from boolcomp.truth import make_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from boolcomp.covers import TermCover
     from boolcomp.plan import Plan
     from boolcomp.robot import Robot
     from boolcomp.truth import TermTable
-
-
-COMPILED_MODES = ("paper",)  # of a program's modes, those that can be compiled yet
+    from boolcomp.words.demand import Demand, Progress
+    from boolcomp.words.finish import Built
 
 
 def check_mode(mode: str) -> None:
-    """Raise a `UsageError` for a mode that cannot be compiled."""
-    if mode not in COMPILED_MODES:
-        hint = suggestion(mode, COMPILED_MODES)
-        raise UsageError(f"mode {mode!r}{hint}: modes are {listing(COMPILED_MODES)}")
+    """Raise a `UsageError` for what is no mode."""
+    if mode not in MODES:
+        raise UsageError(f"mode {mode!r}{suggestion(mode, MODES)}: modes are {listing(MODES)}")
 
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A program, and how it came about: plans and covers of every load."""
+    """A program in paper mode, and how it came about: plans and covers of every load."""
 
     program: Program
     plans: tuple[Plan, ...]
     covers: tuple[tuple[TermCover, ...], ...]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledWords:
+    """A program in compact mode, and how it came about: what was built for every load."""
+
+    program: Program
+    built: tuple[Built, ...]
     seconds: float
 
 
@@ -54,25 +59,58 @@ def compile_robot(
     payloads: Sequence[float] = (0.0,),
     done: Callable[[TermTable], None] = lambda _: None,
 ) -> Compiled:
-    """Compile a robot for tip loads (kg); what the store holds is not minimised again.
+    """Compile a robot to product terms for tip loads (kg), as the paper does.
 
-    `done` is told every distinct table as its cover is there.
+    What the store holds is not minimised again. `done` is told every distinct table as its cover
+    is there.
     """
-    if isinstance(payloads, int | float):
-        payloads = (payloads,)
-    if not payloads or len(set(payloads)) != len(payloads):
-        raise UsageError("payloads must be one or several different masses")
     start = time.perf_counter()
-    chosen, keeper = options or Options(), store or default_store()
-    torques = [split_torques(with_payload(robot, mass)) for mass in payloads]
-    plans = tuple(make_plan(item, chosen) for item in torques)
-    tables = [make_tables(plan) for plan in plans]
+    chosen, how, keeper = options or Options(), recipe or Recipe(), store or default_store()
+    jobs = [Job(robot, mass, chosen, how, keeper, done) for mass in _masses(payloads)]
+    made = [run(PAPER, job, "tables") for job in jobs]
     # All loads at once: tables they share are minimised once, and cores stay busy.
-    everything = [entry for load in tables for entry in load]
-    found = iter(make_covers(everything, recipe or Recipe(), keeper, done))
-    covers = tuple(tuple(next(found) for _ in load) for load in tables)
+    everything = [entry for values in made for entry in values["tables"]]
+    found = iter(make_covers(everything, how, keeper, done))
+    for values in made:
+        values["covers"] = tuple(next(found) for _ in values["tables"])
     program = family_of(
-        program_of(plan, load, [term.cover for term in terms], mass, logic=stored_network)
-        for plan, load, terms, mass in zip(plans, tables, covers, payloads, strict=True)
+        run(PAPER, job, "program", values)["program"]
+        for job, values in zip(jobs, made, strict=True)
     )
+    plans = tuple(values["plan"] for values in made)
+    covers = tuple(values["covers"] for values in made)
     return Compiled(program, plans, covers, time.perf_counter() - start)
+
+
+def compile_robot_words(
+    robot: Robot,
+    demand: Demand | None = None,
+    store: Path | None = None,
+    *,
+    payloads: Sequence[float] = (0.0,),
+    progress: Callable[[Progress], None] = lambda _: None,
+    processes: int = 2,
+) -> CompiledWords:
+    """Compile a robot to word-level logic for tip loads (kg): compact mode.
+
+    `store` is the folder where finished results are kept, the user's cache if none is named.
+    """
+    start = time.perf_counter()
+    made = [
+        run(
+            COMPACT,
+            Job(robot, mass, demand=demand, built=store, processes=processes, progress=progress),
+            "program",
+        )
+        for mass in _masses(payloads)
+    ]
+    program = family_of(values["program"] for values in made)
+    built = tuple(values["words"] for values in made)
+    return CompiledWords(program, built, time.perf_counter() - start)
+
+
+def _masses(payloads: Sequence[float] | float) -> tuple[float, ...]:
+    masses = (payloads,) if isinstance(payloads, int | float) else tuple(payloads)
+    if not masses or len(set(masses)) != len(masses):
+        raise UsageError("payloads must be one or several different masses")
+    return masses

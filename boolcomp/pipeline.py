@@ -1,54 +1,154 @@
-"""The compiler up to its truth tables, as the list of its passes.
+"""The compiler, as the list of its passes: one list for each mode.
 
-Each pass is a pure function from the value before it to the next; run one, print its value, save
-it, test it alone. Read down the list and you have seen the way from a robot file to logic; every
-name leads to the module that does the work.
+Each pass is a pure function of the values before it; run one, print its value, save it, test it
+alone. Read down a list and you have seen the way from a robot file to a program; every name leads
+to the module that does the work.
 
-    robots/*.toml ─ robot ─ terms ─ plan ─ tables ─ covers ─ networks ─ program
+    robots/*.toml ─ robot ─ terms ─┬─ plan ─ tables ─ covers ─┬─ program      (mode paper)
+                                   └─ words ──────────────────┘               (mode compact)
 
-The last three need a store and a clock, so they stand in `compiler.compile_robot`: `covers.py` has
-every table minimised once, `coverlogic.py` makes networks of the covers, `program.py` adds them up.
+`compiler.py` runs a list for every load at the tip and joins the programs; what one does with a
+program (evaluate it, report its errors) begins where these lists end.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from boolcomp.covers import make_covers
 from boolcomp.errors import UsageError, listing, suggestion
+from boolcomp.logicstore import stored_network
 from boolcomp.plan import Options, make_plan
-from boolcomp.robot import load_robot
+from boolcomp.program import ARRAYS, Input, Program, program_of, program_of_network
+from boolcomp.robot import Robot, load_robot, with_payload
+from boolcomp.store import Recipe, Store, default_store
 from boolcomp.terms import split_torques
 from boolcomp.truth import make_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
+
+    from boolcomp.codes import Code
+    from boolcomp.covers import TermCover
+    from boolcomp.plan import Plan
+    from boolcomp.terms import Torques
+    from boolcomp.truth import TermTable
+    from boolcomp.words.demand import Demand, Progress
+    from boolcomp.words.finish import Built
+
+Values: TypeAlias = dict[str, Any]  # of passes, by their names
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is to be compiled, with all that a user may choose; each pass takes what it needs.
+
+    `payload` is a mass at the tip in kg. `built` is the folder of compact mode's finished results,
+    the user's cache if it is None. `done` is told of every distinct table, `progress` how the
+    search is going.
+    """
+
+    source: Robot | str | Path
+    payload: float = 0.0
+    options: Options = field(default_factory=Options)
+    recipe: Recipe = field(default_factory=Recipe)
+    store: Store = field(default_factory=default_store)
+    done: Callable[[TermTable], None] = lambda _: None
+    demand: Demand | None = None
+    built: Path | None = None
+    processes: int = 2
+    progress: Callable[[Progress], None] = lambda _: None
 
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """One step: its name, what it makes, and the function from the value before it."""
+    """One step: its name, what it makes, and the function of the values before it."""
 
     name: str
     makes: str
-    run: Callable[[Any, Options], Any]
+    run: Callable[[Values, Job], Any]
 
 
-PASSES = (
-    Pass("robot", "Robot: links, ranges", lambda source, _: load_robot(source)),
-    Pass("terms", "Torques: sums of terms", lambda robot, _: split_torques(robot)),
-    Pass("plan", "Plan: the paper's Fig. 1", make_plan),
-    Pass("tables", "TermTable of every term", lambda plan, _: make_tables(plan)),
+_FIRST = (
+    Pass("robot", "Robot: links, ranges", lambda _, job: _robot(job)),
+    Pass("terms", "Torques: sums of terms", lambda made, _: split_torques(made["robot"])),
 )
+PAPER = (
+    *_FIRST,
+    Pass(
+        "plan", "Plan: the paper's Fig. 1", lambda made, job: make_plan(made["terms"], job.options)
+    ),
+    Pass("tables", "TermTable of every term", lambda made, _: make_tables(made["plan"])),
+    Pass("covers", "TermCover of every table", lambda made, job: _covers(made["tables"], job)),
+    Pass(
+        "program",
+        "Program: covers and adders",
+        lambda made, job: _of_covers(made["plan"], made["tables"], made["covers"], job),
+    ),
+)
+COMPACT = (
+    *_FIRST,
+    Pass("words", "Built: word graph, network", lambda made, job: _words(made["terms"], job)),
+    Pass("program", "Program: one network", lambda made, job: _of_words(made["words"], job)),
+)
+PASSES = {"paper": PAPER, "compact": COMPACT}
 
 
-def run_passes(source: str | Path, options: Options | None = None, until: str = "tables") -> Any:
-    """Run the passes on a robot's name or path, up to the named one; return its value."""
-    names = [step.name for step in PASSES]
+def run(passes: Sequence[Pass], job: Job, until: str, made: Values | None = None) -> Values:
+    """Run passes up to the named one; return all values. Those in `made` are not made again."""
+    names = [step.name for step in passes]
     if until not in names:
         raise UsageError(f"no pass {until!r}{suggestion(until, names)}: {listing(names)}")
-    value: Any = source
-    for step in PASSES[: names.index(until) + 1]:
-        value = step.run(value, options or Options())
-    return value
+    values = dict(made or {})
+    for step in passes[: names.index(until) + 1]:
+        if step.name not in values:
+            values[step.name] = step.run(values, job)
+    return values
+
+
+def run_passes(
+    source: Robot | str | Path, options: Options | None = None, until: str = "tables"
+) -> Any:
+    """Run the paper's passes on a robot, its name or path; return the value of the named one."""
+    return run(PAPER, Job(source, options=options or Options()), until)[until]
+
+
+def _robot(job: Job) -> Robot:
+    robot = job.source if isinstance(job.source, Robot) else load_robot(job.source)
+    return with_payload(robot, job.payload)
+
+
+def _covers(tables: Sequence[TermTable], job: Job) -> Any:
+    return make_covers(tables, job.recipe, job.store, job.done)
+
+
+def _of_covers(
+    plan: Plan, tables: Sequence[TermTable], terms: Sequence[TermCover], job: Job
+) -> Program:
+    covers = [term.cover for term in terms]
+    return program_of(plan, tables, covers, job.payload, logic=stored_network)
+
+
+def _words(torques: Torques, job: Job) -> Built:
+    from boolcomp.words.finish import compile_compact  # noqa: PLC0415 (heavy; paper mode needs none)
+
+    return compile_compact(
+        torques, job.demand, store=job.built, progress=job.progress, processes=job.processes
+    )
+
+
+def _of_words(built: Built, job: Job) -> Program:
+    compact = built.compact
+    inputs = [_input(name, code) for name, code in compact.input_codes.items()]
+    return program_of_network(
+        compact.robot.name, compact.demand.bits, inputs, compact.torque_codes, built.network,
+        job.payload,
+    )  # fmt: skip
+
+
+def _input(name: str, code: Code) -> Input:
+    letters = name.rstrip("0123456789")
+    kind = next(k for k in ARRAYS if k == letters)
+    return Input(kind, int(name[len(kind) :]), code)

@@ -2,8 +2,9 @@
 
 It holds the code of every input word at the finest width that any term reads (a coarser word is
 its leading bits), every distinct network once, and for every torque which networks make its terms
-and how their cells are added (`sums`). Terms that the plan leaves out contribute nothing. In compact
-mode there are no terms: one network makes all torques of a load.
+and how their cells are added (`sums`). Terms that the plan leaves out contribute nothing.
+
+In compact mode there are no terms: one network makes all torques of a load.
 """
 
 from __future__ import annotations
@@ -97,12 +98,15 @@ class Program:
                 for term in torque.terms:
                     self._check_term(torque, term)
             if load.whole is not None:
-                if any(torque.terms for torque in load.torques):
-                    raise ValueError("a load has terms, or one network for all, not both")
-                wide = sum(torque.code.bits + 1 for torque in load.torques)
-                self._check_use("all torques", load.whole.network, load.whole.words, wide)
-                if any(torque.code.kind != "natural" for torque in load.torques):
-                    raise ValueError("one network for all torques makes natural words")
+                self._check_whole(load, load.whole)
+
+    def _check_whole(self, load: Load, whole: Whole) -> None:
+        if any(torque.terms for torque in load.torques):
+            raise ValueError("a load has terms, or one network for all, not both")
+        wide = sum(torque.code.bits + 1 for torque in load.torques)
+        self._check_use("all torques", whole.network, whole.words, wide)
+        if any(torque.code.kind != "natural" for torque in load.torques):
+            raise ValueError("one network for all torques makes natural words")
 
     def _check_use(self, name: str, place: int, words: Sequence[Slice], outputs: int) -> None:
         if not 0 <= place < len(self.networks):

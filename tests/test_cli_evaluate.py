@@ -149,7 +149,9 @@ def test_a_damaged_program_is_a_sentence(run: Callable[..., Result], program: st
 
 
 def test_compile_json_has_the_agreed_keys(run: Callable[..., Result]) -> None:
-    document = json.loads(run("compile", "machado-2r", "--bits", "4", "--json").out)
+    document = json.loads(
+        run("compile", "machado-2r", "--mode", "paper", "--bits", "4", "--json").out
+    )
     assert {"program", "mode", "bits", "seconds", "luts", "depth", "tables", "joints"} <= set(
         document
     )
@@ -185,7 +187,7 @@ def test_newton_euler_refuses_what_is_not_finite(run: Callable[..., Result]) -> 
 def test_a_torque_that_can_leave_its_range_is_named(run: Callable[..., Result]) -> None:
     text = run("robots", "machado-2r").out.replace("[-200, 200]", "[-50, 50]")
     Path("small.toml").write_text(text)
-    result = run("compile", "small.toml", "--bits", "4", "--minimizer", "isop")
+    result = run("compile", "small.toml", "--mode", "paper", "--bits", "4", "--minimizer", "isop")
     assert "T1 can reach ±152.422, beyond its range ±50" in result.out
     report = run("report", "small.toml", "--bits", "4", "--extra", "0", "--samples", "500")
     assert "samples saturate: no bound for them" in report.out
@@ -193,7 +195,7 @@ def test_a_torque_that_can_leave_its_range_is_named(run: Callable[..., Result]) 
 
 @pytest.mark.slow
 def test_a_table_too_large_to_minimise_is_a_sentence(run: Callable[..., Result]) -> None:
-    result = run("compile", "puma560", "--bits", "4")
+    result = run("compile", "puma560", "--mode", "paper", "--bits", "4")
     assert result.code == 1
     assert "minimisation takes 22 inputs and 2^25 bits" in result.err
     assert "Traceback" not in result.err

@@ -80,7 +80,17 @@ def test_several_files_go_to_a_folder_and_one_bad_file_stops_no_other(
         (("minimize", "a.pla", "a.pla", "-o", "-"), 2, "-o - writes one PLA file"),
         (("minimize", "a.pla", "a.pla", "-o", "a.pla"), 2, "a.pla is a file: several results"),
         (("compile", "machado-2r", "--mode", "papers"), 2, "mode 'papers' (did you mean 'paper'"),
-        (("compile", "planar-3r", "--bits", "12"), 1, "needs a table of"),
+        (("compile", "planar-3r", "--bits", "12", "--mode", "paper"), 1, "needs a table of"),
+        (("compile", "machado-2r", "--code", "gray"), 2, "--code belongs to --mode paper"),
+        (
+            ("compile", "machado-2r", "--mode", "paper", "--effort", "3"),
+            2,
+            "--effort belongs to --mode compact",
+        ),
+        (("compile", "machado-2r", "--rms-error", "x"), 2, "--rms-error 'x': give LSB"),
+        (("compile", "machado-2r", "--input-bits", "q=a"), 2, "--input-bits 'q=a': give bits"),
+        (("compile", "machado-2r", "--input-bits", "qq=9"), 2, "no input 'qq'"),
+        (("compile", "machado-2r", "--rms-error", ".2"), 2, "rounding alone makes"),
     ],
 )
 def test_mistakes_are_sentences(
@@ -110,7 +120,7 @@ def test_compile_makes_all_twelve_covers_and_then_reads_them(run: Callable[..., 
 def test_the_papers_arm_at_8_bits_comes_from_the_tables_that_ship(
     warm_run: Callable[..., Result],
 ) -> None:
-    arguments = ("compile", "machado-2r", "--bits", "8", "--json")
+    arguments = ("compile", "machado-2r", "--mode", "paper", "--json")
     warm_run(*arguments)
     start = time.perf_counter()
     document = json.loads(warm_run(*arguments).out)
@@ -128,6 +138,7 @@ def test_an_interrupt_leaves_no_process_and_no_half_written_file(
 ) -> None:
     store = tmp_path / "store"
     command = [sys.executable, "-m", "boolcomp", "compile", "machado-2r", "--bits", "9"]
+    command += ["--mode", "paper"]
     with subprocess.Popen(
         [*command, "--store", str(store)],
         cwd=tmp_path,

@@ -59,9 +59,16 @@ def test_a_cache_that_cannot_be_written_is_no_error(
 def test_python_users_compile_by_name_path_or_value(tmp_path: Path) -> None:
     robot = bc.load_robot("machado-2r")
     (tmp_path / "mine.toml").write_text(str(robot))
-    programs = [bc.compile(r, bits=4) for r in (robot, "machado-2r", tmp_path / "mine.toml")]
+    programs = [
+        bc.compile(r, bits=4, mode="paper") for r in (robot, "machado-2r", tmp_path / "mine.toml")
+    ]
     assert programs[0] == programs[1] == programs[2]
-    assert bc.compile(robot, bits=4, minimizer="isop", rounding="faithful").bound > (0, 0)
+    assert bc.compile(robot, bits=4, mode="paper", minimizer="isop", rounding="faithful").bound > (
+        0,
+        0,
+    )
+    with pytest.raises(UsageError, match=r"mode paper has no 'rouding' .did you mean 'rounding'"):
+        bc.compile(robot, bits=4, mode="paper", rouding="faithful")
     with pytest.raises(UsageError, match=r"mode 'papr' \(did you mean 'paper'\?\)"):
         bc.compile(robot, mode="papr")
     with pytest.raises(AttributeError, match="has no attribute 'compil'"):

@@ -8,18 +8,27 @@ import sys
 import pytest
 
 from boolcomp.errors import UsageError
-from boolcomp.pipeline import PASSES, run_passes
-from boolcomp.robot import Robot
+from boolcomp.pipeline import PAPER, PASSES, Job, run, run_passes
+from boolcomp.plan import Options
+from boolcomp.robot import Robot, load_robot
 
 
 def test_the_passes_run_in_the_order_of_the_design() -> None:
-    assert [step.name for step in PASSES] == ["robot", "terms", "plan", "tables"]
+    names = {mode: [step.name for step in passes] for mode, passes in PASSES.items()}
+    assert names["paper"] == ["robot", "terms", "plan", "tables", "covers", "program"]
+    assert names["compact"] == ["robot", "terms", "words", "program"]
 
 
 def test_one_can_stop_after_any_pass() -> None:
     assert isinstance(run_passes("machado-2r", until="robot"), Robot)
-    for step in PASSES:
-        assert run_passes("machado-2r", until=step.name)
+    for step in PAPER:
+        assert run_passes("machado-2r", Options(bits=4), until=step.name)
+
+
+def test_what_is_made_is_not_made_again() -> None:
+    made = {"robot": load_robot("elbow-3r")}
+    assert run(PAPER, Job("no such robot"), "terms", made)["terms"].robot.name == "elbow-3r"
+    assert list(made) == ["robot"]
 
 
 def test_an_unknown_pass_is_told_the_nearest() -> None:

@@ -25,6 +25,7 @@ from boolcomp.words.simulate import simulate
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from boolcomp.evaluate import EngineName
     from boolcomp.words.graph import Graph
 
 
@@ -49,8 +50,9 @@ def test_its_words_are_those_of_the_word_graph_on_both_engines() -> None:
     found, graph, program = arm()
     arrays = uniform(found.robot, 3000, 7)
     simulated = simulate(graph, found.states(3000, 7).words)
-    for engine in ("numpy", "llvm"):
-        assert np.array_equal(program.evaluate(*arrays, engine=engine).words, simulated.words)  # type: ignore[arg-type]
+    engines: tuple[EngineName, ...] = ("numpy", "llvm")
+    for engine in engines:
+        assert np.array_equal(program.evaluate(*arrays, engine=engine).words, simulated.words)
 
 
 def test_saved_and_loaded_it_is_the_same(tmp_path: Path) -> None:

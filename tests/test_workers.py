@@ -45,7 +45,7 @@ def test_a_plain_script_without_a_guard_may_compile(tmp_path: Path) -> None:
     script = tmp_path / "plain.py"
     script.write_text(
         "import boolcomp as bc\n"
-        "program = bc.compile('machado-2r', bits=4)\n"
+        "program = bc.compile('machado-2r', bits=4, mode='paper')\n"
         "print(program.joints, program.bound)\n"
     )
     made = subprocess.run(

@@ -1,4 +1,4 @@
-"""`boolcomp compile`: from a robot to minimised tables."""
+"""`boolcomp compile`: from a robot to a program, in compact mode or in the paper's."""
 
 from __future__ import annotations
 
@@ -8,10 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from boolcomp.commands.options import (
+    ONLY_COMPACT,
+    ONLY_MINIMISED,
+    ONLY_PAPER,
+    demand_options,
     json_option,
     minimiser_options,
     plan_options,
     print_json,
+    refuse_others,
     robot_argument,
     store_option,
 )
@@ -22,50 +27,85 @@ from boolcomp.text import short, table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from boolcomp.commands.options import Choices
     from boolcomp.compiler import Compiled
     from boolcomp.covers import TermCover
     from boolcomp.plan import Options
+    from boolcomp.robot import Robot
     from boolcomp.store import Recipe, Store
+
+
+ONLY = {"paper": {**ONLY_PAPER, **ONLY_MINIMISED}, "compact": ONLY_COMPACT}
 
 
 @click.command("compile", epilog="Example: boolcomp compile machado-2r --bits 8 -o out/2r")
 @robot_argument
-@click.option("--mode", default="paper", show_default=True, help="paper: AND/OR product terms.")
+@click.option(
+    "--mode",
+    default="compact",
+    show_default=True,
+    help="compact: word-level logic. paper: AND/OR product terms of truth tables.",
+)
+@demand_options()
 @plan_options()
 @minimiser_options("--minimizer")
 @click.option("--payloads", default="0", show_default=True, help="Tip loads in kg: 0,1,2.5.")
 @store_option
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder for the program.")
 @json_option
+@click.pass_context
 def command(
+    context: click.Context,
     robot: str,
     mode: str,
+    *,
+    choices: Choices,
     options: Options,
     recipe: Recipe,
     store: Store,
-    *,
     payloads: str,
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Compile ROBOT to a program: minimise the truth table of every term, make logic of it.
+    """Compile ROBOT to a program of logic.
 
-    What the store holds is read, not made again; every cover is verified against its table. With
-    several payloads the program holds a family, and evaluate --payload selects.
+    Compact mode adds, multiplies and looks up words no wider than the allowed error asks for; its
+    errors are sampled. Paper mode minimises the truth table of every term; its errors are proved.
+    What the store holds is not made again. With several payloads the program holds a family, and
+    evaluate --payload selects.
     """
-    from boolcomp.compiler import check_mode, compile_robot
+    from boolcomp.compiler import check_mode
     from boolcomp.robot import load_robot
 
     check_mode(mode)
+    refuse_others(context, mode, ONLY)
+    loaded, masses = load_robot(robot), _masses(payloads)
+    if mode == "compact":
+        from boolcomp.commands.compact import compile_words
+
+        compile_words(loaded, choices.demand(options.bits), choices.processes, masses,
+                      context.params.get("folder"), output, as_json=as_json)  # fmt: skip
+    else:
+        _compile_paper(loaded, options, recipe, store, masses, output, as_json=as_json)
+
+
+def _compile_paper(
+    robot: Robot,
+    options: Options,
+    recipe: Recipe,
+    store: Store,
+    masses: tuple[float, ...],
+    output: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    from boolcomp.compiler import compile_robot
+
     with progress("minimising", None) as step:
         compiled = compile_robot(
-            load_robot(robot),
-            options,
-            recipe,
-            store,
-            payloads=_masses(payloads),
+            robot, options, recipe, store, payloads=masses,
             done=lambda entry: step(entry.plan.term.name),
-        )
+        )  # fmt: skip
     if output is not None:
         compiled.program.save(output)
     if as_json:
@@ -75,9 +115,13 @@ def command(
         if len(compiled.covers) > 1:
             click.echo(f"payload {mass:g} kg")
         click.echo(_chart(covers))
-    logic = sum(len(network.nodes) for network in compiled.program.networks)
-    bounds = ", ".join(f"T{k} ±{short(bound)}" for k, bound in enumerate(compiled.program.bound, 1))
-    click.echo(f"{logic} nodes of at most three inputs; proven error: {bounds}")
+    program = compiled.program
+    bounds = ", ".join(f"T{k} ±{short(bound)}" for k, bound in enumerate(program.bound, 1))
+    nodes = [len(program.network(mass).nodes) for mass in masses]
+    click.echo(
+        f"{', '.join(map(str, nodes))} nodes of at most three inputs, adders included; "
+        f"proven error: {bounds}"
+    )
     for sentence in _beyond(compiled):
         click.echo(sentence)
     click.echo(f"{compiled.seconds:.2f} s{f', saved in {output}' if output else ''}", err=True)
@@ -134,6 +178,7 @@ def _same_as(term: TermCover, covers: Sequence[TermCover]) -> str:
 
 def _document(compiled: Compiled, options: Options, output: Path | None) -> dict[str, Any]:
     plan = compiled.plans[0]
+    networks = [compiled.program.network(mass) for mass in compiled.program.payloads]
     return {
         "program": str(output) if output else None,
         "robot": plan.robot,
@@ -142,8 +187,8 @@ def _document(compiled: Compiled, options: Options, output: Path | None) -> dict
         "rounding": options.rounding,
         "payloads": list(compiled.program.payloads),
         "seconds": compiled.seconds,
-        "luts": sum(len(network.nodes) for network in compiled.program.networks),
-        "depth": max((network.depth for network in compiled.program.networks), default=0),
+        "luts": max(len(network.nodes) for network in networks),
+        "depth": max(network.depth for network in networks),
         "tables": [
             _table(term, covers, load.payload)
             for load, covers in zip(compiled.program.loads, compiled.covers, strict=True)

@@ -124,6 +124,11 @@ def _runner(
 
         yield loaded.joints, here
         return
+    if shard != "samples" and loaded.mode == "compact":
+        raise UsageError(
+            f"--shard {shard} deals out product terms, and a compact program has none: say "
+            "--shard samples, or compile with --mode paper"
+        )
     from boolcomp.sharding.pool import ProcessPool
 
     with ProcessPool(

@@ -4,13 +4,31 @@ from __future__ import annotations
 
 import functools
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from boolcomp.errors import UsageError
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+
+    from boolcomp.words.demand import Demand
+
+MOST_INPUT_BITS = 16
+# Options that only one mode has, by the names that click gives their values.
+ONLY_PAPER = {
+    "code": "--code", "guard_bits": "--guard-bits", "splits": "--splits",
+    "rounding": "--rounding",
+}  # fmt: skip
+ONLY_MINIMISED = {"method": "--minimizer", "deadline": "--deadline"}
+ONLY_COMPACT = {
+    "rms_error": "--rms-error", "max_error": "--max-error", "input_bits": "--input-bits",
+    "saturate": "--saturate", "objective": "--objective", "effort": "--effort",
+    "seed": "--seed", "processes": "--processes",
+}  # fmt: skip
 
 robot_argument = click.argument("robot")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -101,6 +119,119 @@ def store_option(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(*args, store=store, **more)
 
     return wrapped
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What was said of compact mode; None is what `Demand` takes by itself."""
+
+    rms: tuple[float, ...]
+    max: tuple[float, ...]
+    input_bits: dict[str, int]
+    saturate: bool
+    objective: Any
+    effort: float | None
+    seed: int
+    processes: int
+
+    def demand(self, bits: int) -> Demand:
+        """Return the demand at a word length."""
+        from boolcomp.words.demand import Demand
+
+        usual = dict.fromkeys(("q", "qd", "qdd"), min(bits + 2, MOST_INPUT_BITS))
+        given = {} if self.effort is None else {"effort": self.effort}
+        return Demand(
+            bits=bits, input_bits={**usual, **self.input_bits}, rms=self.rms, max=self.max,
+            saturate=self.saturate, objective=self.objective, seed=self.seed, **given,
+        )  # fmt: skip
+
+
+_DEMAND = {
+    "rms_error": click.option(
+        "--rms-error", help="Allowed rms error in LSB: .5, or .43,.58 [default: the paper's own]"
+    ),
+    "max_error": click.option(
+        "--max-error", help="Largest sampled error in LSB, for all joints or each."
+    ),
+    "input_bits": click.option(
+        "--input-bits", help="Widths of input words: 10, or q=12,qd=8,qdd3=9 [default: bits + 2]"
+    ),
+    "saturate": click.option(
+        "--saturate", is_flag=True, help="Torques beyond their range saturate [default: a bit more]"
+    ),
+    "objective": click.option(
+        "--objective", default="nodes", show_default=True, help="Made small: nodes, depth, lut6."
+    ),
+    "effort": click.option(
+        "--effort", type=float, help="Search in nominal seconds: more may find less logic."
+    ),
+    "seed": click.option("--seed", default=0, show_default=True, help="Of samples and search."),
+    "processes": click.option(
+        "--processes", default=2, show_default=True, help="That search side by side."
+    ),
+}
+
+
+def demand_options(*, seed: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add the options of compact mode, and hand them on as `Choices`; `seed` may be left out."""
+    options = {name: option for name, option in _DEMAND.items() if seed or name != "seed"}
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def wrapped(*args: Any, **given: Any) -> Any:
+            chosen = {name: given.pop(name) for name in options}
+            choices = Choices(
+                _reals("--rms-error", chosen.pop("rms_error")),
+                _reals("--max-error", chosen.pop("max_error")),
+                _widths(chosen.pop("input_bits")),
+                **{"seed": 0, **chosen},
+            )
+            return function(*args, choices=choices, **given)
+
+        for option in reversed(options.values()):
+            wrapped = option(wrapped)
+        return wrapped
+
+    return decorate
+
+
+def _reals(option: str, text: str | None) -> tuple[float, ...]:
+    if text is None:
+        return ()
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise UsageError(
+            f"{option} {text!r}: give LSB, such as .5, or one a joint: .4,.6"
+        ) from None
+
+
+def _widths(text: str | None) -> dict[str, int]:
+    """Read `10` or `q=12,qd=8`."""
+    if text is None:
+        return {}
+    if text.isdecimal():
+        return dict.fromkeys(("q", "qd", "qdd"), int(text))
+    widths = {}
+    for part in text.split(","):
+        name, equals, bits = part.partition("=")
+        if not equals or not bits.strip().isdecimal():
+            raise UsageError(f"--input-bits {text!r}: give bits, such as 10, or q=12,qd=8,qdd=8")
+        widths[name.strip()] = int(bits)
+    return widths
+
+
+def given(context: click.Context, name: str) -> bool:
+    """Tell whether an option was given on the command line."""
+    return context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+
+
+def refuse_others(context: click.Context, mode: str, only: Mapping[str, Mapping[str, str]]) -> None:
+    """Raise a `UsageError` for a given option that another mode has: `only` has them by mode."""
+    for other, names in only.items():
+        for name, option in names.items():
+            if other != mode and given(context, name):
+                raise UsageError(f"{option} belongs to --mode {other}, not to --mode {mode}")
 
 
 def print_json(document: Any) -> None:

@@ -2,30 +2,75 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.commands.options import json_option, plan_options, print_json, robot_argument
+from boolcomp.commands.options import (
+    ONLY_COMPACT,
+    ONLY_PAPER,
+    demand_options,
+    json_option,
+    plan_options,
+    print_json,
+    refuse_others,
+    robot_argument,
+    store_option,
+)
 from boolcomp.text import number, short, table
 
 if TYPE_CHECKING:
+    from boolcomp.commands.options import Choices
     from boolcomp.plan import JointPlan, Options, Plan, TermPlan
+    from boolcomp.store import Store
 
+ONLY = {"paper": ONLY_PAPER, "compact": {**ONLY_COMPACT, "graph": "--graph"}}
 WIDEST_EXPRESSION = 44
 
 
 @click.command("plan", epilog="Example: boolcomp plan machado-2r --bits 8 --json")
 @robot_argument
+@click.option(
+    "--mode", default="paper", show_default=True, help="paper: its Fig. 1. compact: a word graph."
+)
 @plan_options()
+@demand_options()
+@click.option("--graph", type=click.Path(path_type=Path), help="Picture of the word graph: x.svg")
+@store_option
 @json_option
-def command(robot: str, options: Options, *, as_json: bool) -> None:
+@click.pass_context
+def command(
+    context: click.Context,
+    robot: str,
+    mode: str,
+    *,
+    options: Options,
+    choices: Choices,
+    graph: Path | None,
+    store: Store,
+    as_json: bool,
+) -> None:
     """Print the paper's Fig. 1 for ROBOT: every term's range, width and input words.
 
     The plan is printed whatever comes of it; where a term is too wide for a table the exit code
-    is 1 and a sentence says which.
+    is 1 and a sentence says which. In compact mode the plan is the word graph that compile would
+    choose: found by search, or read from the store.
     """
+    from boolcomp.compiler import check_mode
     from boolcomp.pipeline import run_passes
+
+    check_mode(mode)
+    refuse_others(context, mode, ONLY)
+    if mode == "compact":
+        from boolcomp.commands.compact import plan_words
+        from boolcomp.robot import load_robot
+
+        folder = context.params.get("folder")
+        demand = choices.demand(options.bits)
+        plan_words(load_robot(robot), demand, choices.processes, folder, graph, as_json=as_json)
+        return
+    del store
 
     plan: Plan = run_passes(robot, options, until="plan")
     if as_json:

@@ -25,6 +25,21 @@ def counter(title: str, total: int | None) -> Iterator[Callable[[int], None]]:
 
 
 @contextlib.contextmanager
+def share(title: str) -> Iterator[Callable[[float, str], None]]:
+    """Show which share of the work is done, 0 to 1; call the value with it and a note."""
+    done = 0
+    with _bar(title, 100) as update:
+
+        def show(fraction: float, note: str) -> None:
+            nonlocal done
+            percent = round(100 * min(1.0, fraction))
+            update(max(0, percent - done), note)
+            done = max(done, percent)
+
+        yield show
+
+
+@contextlib.contextmanager
 def _bar(title: str, total: int | None) -> Iterator[Callable[[int, str], None]]:
     if not sys.stderr.isatty():
         yield lambda _count, _name: None

@@ -10,43 +10,66 @@ from typing import TYPE_CHECKING
 import click
 
 from boolcomp.commands.options import (
+    ONLY_COMPACT,
+    ONLY_MINIMISED,
+    ONLY_PAPER,
+    demand_options,
+    given,
     json_option,
     minimiser_options,
     plan_options,
     print_json,
-    robot_argument,
     store_option,
 )
 from boolcomp.commands.progress import progress
-from boolcomp.errors import UsageError
+from boolcomp.errors import UsageError, listing, suggestion
 from boolcomp.files import write_bytes, write_text
-from boolcomp.robot import load_robot
+from boolcomp.robot import load_robot, with_payload
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from boolcomp.commands.options import Choices
     from boolcomp.plan import Options
+    from boolcomp.program import Program
+    from boolcomp.report.compare import Question
     from boolcomp.report.measure import Row
     from boolcomp.store import Recipe, Store
 
+# Options that make no sense of the other kind of source, by the names that click gives them.
+PROGRAM_ONLY = {"payload": "--payload", "arm": "--robot"}
+ROBOT_ONLY = {
+    **ONLY_PAPER, **ONLY_MINIMISED, **ONLY_COMPACT, "mode": "--mode", "bits": "--bits",
+    "extra": "--extra", "logic": "--no-logic", "widest": "--widest",
+}  # fmt: skip
+del ROBOT_ONLY["guard_bits"], ROBOT_ONLY["seed"]  # --seed is that of the samples
+MODES = ("both", "paper", "compact")
+
 
 @click.command("report", epilog="Example: boolcomp report machado-2r --bits 4-8 --samples 1000000")
-@robot_argument
+@click.argument("source", metavar="ROBOT|PROGRAM")
+@click.option("--mode", default="both", show_default=True, help="Of a robot: both, paper, compact.")
 @plan_options(bits=False)
 @click.option("--bits", default="4-12", show_default=True, help="Word lengths: 8, 4-12 or 4,6,8.")
 @click.option("--extra", default="0-2", show_default=True, help="Guard bits beyond the paper's m.")
 @click.option("--samples", default=1_000_000, show_default=True, help="Random states.")
 @click.option("--seed", default=0, show_default=True, help="Of the random states.")
 @minimiser_options("--minimizer", deadline=10.0)
-@click.option("--logic/--no-logic", default=True, help="Count product terms (takes longer).")
+@click.option("--logic/--no-logic", default=True, help="Make the logic too (takes longer).")
 @click.option("--widest", default=18, show_default=True, help="Input bits that are minimised.")
+@demand_options(seed=False)
+@click.option("--payload", type=float, help="Of a program: tip load in kg.")
+@click.option("--robot", "arm", help="Of a program: its robot, where its name does not say it.")
 @store_option
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder [out/report-ROBOT]")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder [out/report-NAME]")
 @json_option
+@click.pass_context
 def command(
-    robot: str,
-    options: Options,
+    context: click.Context,
+    source: str,
     *,
+    mode: str,
+    options: Options,
     bits: str,
     extra: str,
     samples: int,
@@ -54,40 +77,95 @@ def command(
     recipe: Recipe,
     logic: bool,
     widest: int,
+    choices: Choices,
+    payload: float | None,
+    arm: str | None,
     store: Store,
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Measure ROBOT's torques by tables against Newton-Euler, over word lengths.
+    """Measure torques by logic against Newton-Euler: of ROBOT over word lengths, or of PROGRAM.
 
     Errors are against exact torques of the unquantised inputs; 'own' is the part that remains
     against exact torques of the inputs in their finest cells. 'bound' is proved: no input within
-    its range errs more, unless the torque saturates. 'm' are the guard bits of the terms, (+1) one
-    more than the paper's rule gives.
+    its range errs more, unless the torque saturates; compact mode has none. 'm' are the guard bits
+    of the paper's terms, (+1) one more than its rule gives. 'nodes' are those of all torques.
+    --no-logic leaves out what has to be compiled: product terms and compact mode.
     """
-    from boolcomp.report import draw_samples
-    from boolcomp.report.compare import Question, report_rows
-    from boolcomp.terms import split_torques
+    if mode not in MODES:
+        raise UsageError(f"mode {mode!r}{suggestion(mode, MODES)}: modes are {listing(MODES)}")
+    if (Path(source) / "program.json").is_file():
+        _refuse(context, ROBOT_ONLY, f"{source} is a program, compiled already")
+        name, rows = _of_program(source, arm, payload, samples, seed)
+    else:
+        _refuse(context, PROGRAM_ONLY, f"{source} is no program's folder")
+        from boolcomp.program import MODES as COMPILED
+        from boolcomp.report.compare import Question
 
-    loaded = load_robot(robot)
-    question = Question(
-        numbers("--bits", bits), numbers("--extra", extra), options, recipe if logic else None,
-        widest,
-    )  # fmt: skip
-    with progress("measuring", question.steps) as step:
-        drawn = draw_samples(loaded, samples, seed)
-        rows = report_rows(split_torques(loaded), drawn, question, store, step)
-    folder = output or Path("out") / f"report-{loaded.name}"
-    _write(rows, folder, f"{loaded.name}: error versus bits, {samples} samples, seed {seed}")
+        modes = tuple(one for one in COMPILED if mode in {one, "both"})
+        question = Question(
+            numbers("--bits", bits), modes if logic else ("paper",), numbers("--extra", extra),
+            options, recipe if logic else None, widest, choices.demand, choices.processes,
+        )  # fmt: skip
+        name, rows = _of_robot(source, question, store, samples, seed)
+    folder = output or Path("out") / f"report-{name}"
+    _write(rows, folder, f"{name}: error versus bits, {samples} samples, seed {seed}")
     if as_json:
         from boolcomp.report.measure import documents
 
-        print_json({"robot": loaded.name, "samples": samples, "rows": documents(rows)})
+        print_json({"robot": name, "samples": samples, "rows": documents(rows)})
     else:
         from boolcomp.report.tabulate import text_table
 
         click.echo(text_table(rows))
         click.echo(f"written to {folder}", err=True)
+
+
+def _refuse(context: click.Context, names: dict[str, str], why: str) -> None:
+    """Raise a `UsageError` for the first of these options that was given."""
+    for name, option in names.items():
+        if given(context, name):
+            raise UsageError(f"{option} means nothing here: {why}")
+
+
+def _of_robot(
+    source: str, question: Question, store: Store, samples: int, seed: int
+) -> tuple[str, tuple[Row, ...]]:
+    from boolcomp.report import draw_samples
+    from boolcomp.report.compare import report_rows
+    from boolcomp.terms import split_torques
+
+    robot = load_robot(source)
+    with progress("measuring", question.steps) as step:
+        drawn = draw_samples(robot, samples, seed)
+        return robot.name, report_rows(split_torques(robot), drawn, question, store, step)
+
+
+def _of_program(
+    source: str, arm: str | None, payload: float | None, samples: int, seed: int
+) -> tuple[str, tuple[Row, ...]]:
+    from boolcomp.programfile import load_program
+    from boolcomp.report import draw_samples
+    from boolcomp.report.programs import program_rows
+
+    program = load_program(source)
+    robot = load_robot(arm or program.robot)
+    if (robot.name, robot.joints) != (program.robot, program.joints):
+        raise UsageError(
+            f"{source} was compiled for {program.robot} with {program.joints} joints, "
+            f"not for {robot.name} with {robot.joints}: say with --robot"
+        )
+    mass = _payload(program, payload)
+    with progress("measuring", None):
+        drawn = draw_samples(with_payload(robot, mass), samples, seed)
+        return Path(source).name, program_rows(program, drawn, mass)
+
+
+def _payload(program: Program, payload: float | None) -> float:
+    if payload is None and len(program.payloads) > 1:
+        masses = listing(f"{mass:g}" for mass in program.payloads)
+        raise UsageError(f"this program has payloads {masses} kg: say which with --payload")
+    return program.load(payload).payload
 
 
 def numbers(option: str, text: str) -> tuple[int, ...]:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 MAP = ("if -K 3 -a", "mfs2 -a -e")
 SCRIPTS: dict[str, tuple[str, ...]] = {
+    "map": ("strash", *MAP),
     "mfs": ("mfs2 -a -e -W 4 -M 500",),
     "resyn": ("strash", "resyn2", "dch", "compress2rs", *MAP),
     "dch": ("strash", "dch", *MAP, "strash", "dch", *MAP),
@@ -67,17 +68,19 @@ def optimise(
     keep_depth: bool = True,
     seed: int = 1,
     report: Report = None,
+    check: float = CHECK_SECONDS,
 ) -> Optimised:
     """Improve a network until a round gains nothing, `rounds` are done, or time is up.
 
     Equivalent for certain. With `keep_depth` it never gets deeper. The same input gives the same
-    result unless the deadline ends it. `report` is told of every step.
+    result unless the deadline ends it. `report` is told of every step; `check` is how many seconds
+    a proof may take.
     """
     if objective not in OBJECTIVES:
         hint = suggestion(objective, OBJECTIVES)
         raise UsageError(f"objective {objective!r}{hint}: one of {listing(OBJECTIVES)}")
     clock = Clock(deadline)
-    run = _Run(network, objective, clock, keep_depth=keep_depth)
+    run = _Run(network, objective, clock, check, keep_depth=keep_depth)
     tool = abc.find() if use_abc else None
     if use_abc and tool is None:
         run.note("ABC", abc.MISSING.note, report)
@@ -154,11 +157,17 @@ class _Run:
     """The best network so far."""
 
     def __init__(
-        self, network: Network, objective: Objective, clock: Clock, *, keep_depth: bool
+        self,
+        network: Network,
+        objective: Objective,
+        clock: Clock,
+        check: float,
+        *,
+        keep_depth: bool,
     ) -> None:
         cleaned = blif.clean(network)
         self.best = min(network, cleaned, key=lambda n: measure(n, objective))
-        self.objective, self.clock = objective, clock
+        self.objective, self.clock, self.check = objective, clock, check
         self.most = network.depth if keep_depth else 1 << 30
         self.cost = measure(self.best, objective)
         self.steps: list[Step] = []
@@ -185,7 +194,7 @@ class _Run:
         if cost > self.cost or made.depth > self.most:
             self.useless.add(one.name)
             return f"worse: {len(made.nodes)} nodes, depth {made.depth}"
-        verdict = equivalent(self.best, made, deadline=CHECK_SECONDS)
+        verdict = equivalent(self.best, made, deadline=self.check)
         if not (verdict.holds or (one.exact and verdict.verdict == "unknown")):
             return f"not taken: {verdict}"
         kept = "better" if cost < self.cost else "as good"

@@ -17,13 +17,13 @@ SETTINGS: dict[Any, Any] = {"svg.hashsalt": "boolcomp", "font.size": 9, "svg.fon
 
 
 def draw_errors(rows: Sequence[Row], kind: str) -> bytes:
-    """Return a picture (`svg` or `png`): error versus bits, one panel a joint, and products."""
+    """Return a picture (`svg` or `png`): error versus bits, one panel a joint, and nodes."""
     import matplotlib as mpl  # noqa: PLC0415 (only who draws needs it)
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 (likewise)
     from matplotlib.figure import Figure  # noqa: PLC0415 (likewise)
 
     joints = sorted({row.joint for row in rows})
-    counted = any(row.products is not None for row in rows)
+    counted = any(row.program_luts is not None for row in rows)
     panels = len(joints) + counted
     with mpl.rc_context(SETTINGS):
         across = min(panels, 3)
@@ -34,7 +34,7 @@ def draw_errors(rows: Sequence[Row], kind: str) -> bytes:
         for panel, joint in zip(axes, joints, strict=False):
             _draw_joint(panel, [row for row in rows if row.joint == joint])
         if counted:
-            _draw_products(axes[len(joints)], rows)
+            _draw_nodes(axes[len(joints)], rows)
         for panel in axes[panels:]:
             panel.set_axis_off()
         stream = io.BytesIO()
@@ -44,14 +44,12 @@ def draw_errors(rows: Sequence[Row], kind: str) -> bytes:
 
 
 def _draw_joint(panel: Any, rows: Sequence[Row]) -> None:
-    for extra, colour in zip(sorted({row.extra for row in rows}), COLOURS, strict=False):
-        line = sorted((row for row in rows if row.extra == extra), key=lambda row: row.bits)
+    for (series, line), colour in zip(_series(rows).items(), COLOURS, strict=False):
         bits = [row.bits for row in line]
-        label = "m" if not extra else f"m + {extra}"
-        panel.plot(bits, [r.total.max for r in line], "o-", color=colour, label=f"max, {label}")
-        panel.plot(bits, [r.total.rms for r in line], "s--", color=colour, label=f"rms, {label}")
-    bits = sorted({row.bits for row in rows})
+        panel.plot(bits, [r.total.max for r in line], "o-", color=colour, label=f"max, {series}")
+        panel.plot(bits, [r.total.rms for r in line], "s--", color=colour, label=f"rms, {series}")
     steps = {row.bits: row.lsb for row in rows}
+    bits = sorted(steps)
     panel.plot(bits, [steps[b] for b in bits], ":", color="grey", label="1 LSB")
     panel.set_yscale("log")
     panel.set(title=f"torque {rows[0].joint}", xlabel="bits", ylabel="error, N·m (N)", xticks=bits)
@@ -59,17 +57,22 @@ def _draw_joint(panel: Any, rows: Sequence[Row]) -> None:
     panel.legend(fontsize=7)
 
 
-def _draw_products(panel: Any, rows: Sequence[Row]) -> None:
-    for extra, colour in zip(sorted({row.extra for row in rows}), COLOURS, strict=False):
-        total: dict[int, int] = {}
-        for row in rows:
-            if row.extra == extra and row.products is not None:
-                total[row.bits] = total.get(row.bits, 0) + row.products
-        label = "m" if not extra else f"m + {extra}"
-        panel.plot(list(total), list(total.values()), "o-", color=colour, label=label)
+def _series(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """Return rows by what they have in common, each in the order of bits."""
+    found: dict[str, list[Row]] = {}
+    for row in sorted(rows, key=lambda row: (row.mode != "paper", row.extra, row.bits)):
+        found.setdefault(row.series, []).append(row)
+    return found
+
+
+def _draw_nodes(panel: Any, rows: Sequence[Row]) -> None:
+    for (series, line), colour in zip(_series(rows).items(), COLOURS, strict=False):
+        nodes = {row.bits: row.program_luts for row in line if row.program_luts is not None}
+        if nodes:
+            panel.plot(list(nodes), list(nodes.values()), "o-", color=colour, label=series)
     panel.set_yscale("log")
     bits = sorted({row.bits for row in rows})
-    panel.set(title="product terms, all torques", xlabel="bits", ylabel="products", xticks=bits)
+    panel.set(title="nodes, all torques", xlabel="bits", ylabel="nodes of 3 inputs", xticks=bits)
     panel.grid(visible=True, which="major", alpha=0.3)
     panel.legend(fontsize=7)
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
-import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boolcomp.compiler import compile_robot_words
 from boolcomp.covers import make_covers
 from boolcomp.errors import DataError, UsageError
 from boolcomp.logicstore import stored_network
@@ -16,38 +15,42 @@ from boolcomp.plan import MOST_GUARD_BITS, Options, make_plan
 from boolcomp.program import program_of
 from boolcomp.quantised import quantised_torques
 from boolcomp.report.measure import Row, Samples, error_rows
+from boolcomp.report.programs import TIMED, program_rows, timed
 from boolcomp.truth import make_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from boolcomp.plan import Plan
-    from boolcomp.program import Program
+    from boolcomp.program import Mode, Program
     from boolcomp.store import Recipe, Store
     from boolcomp.terms import Torques
-
-
-TIMED = 1 << 16  # samples
-ROUNDS = 3
+    from boolcomp.words.demand import Demand
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is reported: word lengths, guard bits beyond the paper's, and how to minimise.
+    """What is reported: modes, word lengths, guard bits beyond the paper's, how to minimise.
 
-    Without a recipe no logic is made. Tables wider than `widest` inputs are not minimised.
+    Without a recipe no product terms are made. Tables wider than `widest` inputs are not
+    minimised. `demand` says what compact mode is asked for at a word length.
     """
 
     bits: tuple[int, ...]
+    modes: tuple[Mode, ...] = ("paper",)
     extra: tuple[int, ...] = (0, 1, 2)
     options: Options = field(default_factory=Options)
     recipe: Recipe | None = None
     widest: int = 18
+    demand: Callable[[int], Demand] | None = None
+    processes: int = 2
 
     @property
     def steps(self) -> int:
-        """How many plans it takes."""
-        return len(self.bits) * len(self.extra)
+        """How many plans and compilations it takes."""
+        return len(self.bits) * (
+            len(self.extra) * ("paper" in self.modes) + ("compact" in self.modes)
+        )
 
 
 def report_rows(
@@ -60,6 +63,11 @@ def report_rows(
     """Return a row for every word length, number of guard bits and joint."""
     rows: list[Row] = []
     for bits in question.bits:
+        if "compact" in question.modes:
+            rows += _compact_rows(bits, samples, question)
+            done(f"{bits} bits, compact")
+        if "paper" not in question.modes:
+            continue
         paper = make_plan(torques, replace(question.options, bits=bits))
         for extra in question.extra:
             plan = _widened(torques, paper, extra)
@@ -67,6 +75,13 @@ def report_rows(
             rows += _with_logic(plan, found, question, store, samples)
             done(f"{bits} bits, m + {extra}")
     return tuple(rows)
+
+
+def _compact_rows(bits: int, samples: Samples, question: Question) -> tuple[Row, ...]:
+    """Compile a robot in compact mode, or read what was compiled before, and measure it."""
+    demand = None if question.demand is None else question.demand(bits)
+    compiled = compile_robot_words(samples.robot, demand, processes=question.processes)
+    return program_rows(compiled.program, samples, compile_seconds=compiled.built[0].seconds)
 
 
 def _widened(torques: Torques, paper: Plan, extra: int) -> Plan:
@@ -100,7 +115,9 @@ def _with_logic(
     tables = make_tables(plan)
     covers = make_covers(tables, question.recipe, store)
     program = program_of(plan, tables, [c.cover for c in covers], logic=stored_network)
-    nanoseconds = _timed(program, plan, samples)
+    _check_words(program, plan, samples)
+    nanoseconds, native = timed(program, samples)
+    whole = program.network()
     result = []
     for row, torque in zip(rows, program.loads[0].torques, strict=True):
         used = {term.network for term in torque.terms}
@@ -112,6 +129,9 @@ def _with_logic(
                 products=sum(c.cover.products for c in own.values()),
                 literals=sum(c.cover.literals for c in own.values()),
                 luts=sum(len(program.networks[k].nodes) for k in used),
+                program_luts=len(whole.nodes),
+                depth=whole.depth,
+                native_seconds=native,
                 seconds=sum(c.cover.seconds for c in own.values()),
                 ns_per_sample=nanoseconds,
                 note="; ".join(filter(None, [row.note, *sorted(notes)])),
@@ -120,15 +140,8 @@ def _with_logic(
     return tuple(result)
 
 
-def _timed(program: Program, plan: Plan, samples: Samples) -> float:
-    """Return ns per sample of the whole program on one core, its words checked on the way."""
+def _check_words(program: Program, plan: Plan, samples: Samples) -> None:
+    """Raise a `DataError` unless the logic computes what its tables say."""
     state = tuple(array[:TIMED] for array in (samples.q, samples.qd, samples.qdd))
-    words = quantised_torques(plan, *state).words
-    seconds = math.inf
-    for _ in range(ROUNDS):
-        start = time.perf_counter()
-        found = program.evaluate(*state)
-        seconds = min(seconds, time.perf_counter() - start)
-        if not np.array_equal(found.words, words):
-            raise DataError(f"{plan.robot}: the logic does not compute what its tables say")
-    return seconds / len(state[0]) * 1e9
+    if not np.array_equal(program.evaluate(*state).words, quantised_torques(plan, *state).words):
+        raise DataError(f"{plan.robot}: the logic does not compute what its tables say")

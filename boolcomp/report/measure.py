@@ -7,6 +7,7 @@ centres of the finest words: it is what better tables could still gain.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -61,8 +62,10 @@ class Errors:
 class Row:
     """One joint at one word length.
 
-    `guard_bits` are those of the terms, `extra` how many of them are more than the paper's m.
-    What could not be had is None, and `note` says why.
+    `guard_bits` are those of the terms, `extra` how many of them are more than the paper's m;
+    compact mode has neither. `luts` are nodes of the joint's own tables, `program_luts` those of
+    all logic of all torques. What could not be had is None, and `note` says why; a bound that is
+    not known is infinite.
     """
 
     robot: str
@@ -76,13 +79,23 @@ class Row:
     own: Errors
     bound: float
     saturated: int
-    table_bits: int
+    table_bits: int | None
     products: int | None = None
     literals: int | None = None
     luts: int | None = None
+    program_luts: int | None = None
+    depth: int | None = None
     seconds: float | None = None
+    native_seconds: float | None = None
     ns_per_sample: float | None = None
     note: str = ""
+
+    @property
+    def series(self) -> str:
+        """What rows that differ only in bits and joint have in common: `paper, m + 1`."""
+        if self.mode == "compact":
+            return "compact"
+        return f"paper, m + {self.extra}" if self.extra else "paper, m"
 
 
 def draw_samples(robot: Robot, count: int, seed: int = 0) -> Samples:
@@ -161,13 +174,16 @@ def documents(rows: Sequence[Row]) -> list[dict[str, object]]:
             "share_beyond_lsb": row.total.beyond_lsb,
             "own_max_error": row.own.max,
             "own_rms_error": row.own.rms,
-            "bound": row.bound,
+            "bound": row.bound if math.isfinite(row.bound) else None,
             "saturated": row.saturated,
             "table_bits": row.table_bits,
             "products": row.products,
             "literals": row.literals,
             "luts": row.luts,
+            "program_luts": row.program_luts,
+            "depth": row.depth,
             "seconds": row.seconds,
+            "native_seconds": row.native_seconds,
             "ns_per_sample": row.ns_per_sample,
             "note": row.note,
         }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from typing import TYPE_CHECKING
 
 from boolcomp.report.measure import documents
@@ -15,8 +16,9 @@ if TYPE_CHECKING:
     from boolcomp.report.measure import Row
 
 HEADER = (
-    "bits", "m", "torque", "LSB", "max", "max/LSB", "rms/LSB", "mean/LSB", ">1 LSB", "own rms/LSB",
-    "bound/LSB", "products", "literals", "table bits", "compile s", "ns/sample", "note",
+    "bits", "mode", "m", "torque", "LSB", "max", "max/LSB", "rms/LSB", "mean/LSB", ">1 LSB",
+    "own rms/LSB", "bound/LSB", "products", "literals", "table bits", "nodes", "depth",
+    "compile s", "native s", "ns/sample", "note",
 )  # fmt: skip
 
 
@@ -25,7 +27,10 @@ def cells(rows: Sequence[Row]) -> list[list[str]]:
     return [
         [
             str(row.bits),
-            f"{row.guard_bits}{f' (+{row.extra})' if row.extra else ''}",
+            row.mode,
+            "-"
+            if row.mode == "compact"
+            else f"{row.guard_bits}{f' (+{row.extra})' if row.extra else ''}",
             f"T{row.joint}",
             short(row.lsb, 4),
             short(row.total.max, 4),
@@ -34,11 +39,14 @@ def cells(rows: Sequence[Row]) -> list[list[str]]:
             f"{row.total.mean / row.lsb:+.3f}",
             f"{row.total.beyond_lsb:.2%}",
             f"{row.own.rms / row.lsb:.3f}",
-            f"{row.bound / row.lsb:.2f}",
+            f"{row.bound / row.lsb:.2f}" if math.isfinite(row.bound) else "-",
             _whole(row.products),
             _whole(row.literals),
-            str(row.table_bits),
+            _whole(row.table_bits),
+            _whole(row.program_luts),
+            _whole(row.depth),
             "-" if row.seconds is None else f"{row.seconds:.2f}",
+            "-" if row.native_seconds is None else f"{row.native_seconds:.2f}",
             "-" if row.ns_per_sample is None else f"{row.ns_per_sample:.1f}",
             row.note,
         ]
@@ -52,7 +60,7 @@ def _whole(value: int | None) -> str:
 
 def text_table(rows: Sequence[Row]) -> str:
     """Return the table for people."""
-    return table(HEADER, cells(rows), left=(2, len(HEADER) - 1))
+    return table(HEADER, cells(rows), left=(1, 3, len(HEADER) - 1))
 
 
 def csv_table(rows: Sequence[Row]) -> str:

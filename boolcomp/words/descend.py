@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from boolcomp.words.noise import MOST_READ, Model
-from boolcomp.words.realise import DIGITS, constant_digits, live_nodes
+from boolcomp.words.realise import DIGITS, constant_digits
 from boolcomp.words.sketch import (
     AngleSum,
     Linear,
@@ -18,6 +18,7 @@ from boolcomp.words.sketch import (
     Source,
     Sum,
     Waves,
+    addend_reads,
     reads,
 )
 
@@ -117,20 +118,56 @@ class Descent:
             frozenset({p, *self.affected[p], *reads(node)})
             for p, node in enumerate(self.sketch.nodes)
         ]
+        self._keeps = keeps_of(self.sketch)
         self._knobs: list[list[Knob]] = [[] for _ in range(count)]
         for knob in widths:
-            self._knobs[knob[0]].append(knob)
+            if knob[1] != "c":  # what is added to a constant is not for the model to judge
+                self._knobs[knob[0]].append(knob)
         self.refresh()
 
     def refresh(self) -> None:
         """Compute everything anew."""
-        self.live = live_nodes(self.sketch, self.widths)
+        self._revive()
         self.costs: dict[int, float] = {}
         self.noises: dict[int, Floats] = {}
         for place in sorted(self.live):
             self.costs[place], self.noises[place] = self.model.local(self.widths, place)
         self.cost = sum(self.costs.values())
         self.noise = np.sum(list(self.noises.values()), axis=0)
+
+    def _revive(self) -> None:
+        """Count who reads what, from the torques on; what is read is live."""
+        self.live: set[int] = set()
+        self._uses = [0] * len(self.sketch.nodes)
+        self._switch(self.sketch.outputs, 1)
+
+    def _switch(self, places: Iterable[int], step: int) -> list[int]:
+        """Add or take away a reader of nodes; return those that became live, or dead."""
+        changed: list[int] = []
+        waiting = list(places)
+        while waiting:
+            place = waiting.pop()
+            self._uses[place] += step
+            if self._uses[place] != max(0, step):
+                continue
+            changed.append(place)
+            for knob, read in self._keeps[place]:
+                if knob is None or self.widths.get(knob, 1) > 0:
+                    waiting += read
+        if step > 0:
+            self.live.update(changed)
+        else:
+            self.live.difference_update(changed)
+        return changed
+
+    def saved(self) -> tuple[Any, ...]:
+        """Return the state, for `restore`."""
+        tables = (dict(self.widths), set(self.live), dict(self.costs), dict(self.noises))
+        return (*tables, list(self._uses), self.cost, self.noise)
+
+    def restore(self, state: tuple[Any, ...]) -> None:
+        """Go back to a state; it must not be used again."""
+        self.widths, self.live, self.costs, self.noises, self._uses, self.cost, self.noise = state
 
     def try_move(self, knob: Knob, value: int, prices: Floats) -> bool:
         """Set a knob if that lowers cost + prices·noise; tell whether it did."""
@@ -167,28 +204,33 @@ class Descent:
         return cost, noise
 
     def _try_keep(self, knob: Knob, old: int, before: float, prices: Floats) -> bool:
-        saved = (self.live, self.costs, self.noises, self.cost, self.noise)
-        self.live = live_nodes(self.sketch, self.widths)
-        costs, noises = {}, {}
-        for place in sorted(self.live):
-            if place == knob[0] or place not in saved[1]:
-                costs[place], noises[place] = self.model.local(self.widths, place)
-            else:
-                costs[place], noises[place] = saved[1][place], saved[2][place]
-        cost = sum(costs.values())
-        noise = np.sum(list(noises.values()), axis=0)
+        place = knob[0]
+        read = self._keeps[place][int(knob[1][1:])][1]
+        step = 1 if self.widths[knob] > 0 else -1
+        changed = self._switch(read, step)
+        found = {p: self.model.local(self.widths, p) for p in (changed if step > 0 else ())}
+        found[place] = self.model.local(self.widths, place)
+        cost, noise = self.cost, self.noise
+        for c, n in found.values():
+            cost, noise = cost + c, noise + n
+        for p in [place, *(changed if step < 0 else ())]:
+            cost, noise = cost - self.costs[p], noise - self.noises[p]
         if self._score(cost, noise, prices) < before - 1e-9:
-            self.costs, self.noises, self.cost, self.noise = costs, noises, cost, noise
+            self.cost, self.noise = cost, noise
+            for p in changed if step < 0 else ():
+                del self.costs[p], self.noises[p]
+            for p, (c, n) in found.items():
+                self.costs[p], self.noises[p] = c, n
             return True
+        self._switch(read, -step)
         self.widths[knob] = old
-        self.live = saved[0]
         return False
 
     def sweep(self, prices: Floats) -> bool:
         """Try every knob one up and one down; tell whether anything changed."""
         moved = False
         for knob in list(self.widths):
-            if knob[0] not in self.live:
+            if knob[0] not in self.live or knob[1] == "c":
                 continue
             moved |= self._try_steps(knob, prices)
         return moved
@@ -222,8 +264,7 @@ class Descent:
         here = self.score(prices)
         best = (self.cost if self.feasible else math.inf, dict(self.widths))
         for kick in range(kicks):
-            saved = (dict(self.widths), self.live, dict(self.costs), dict(self.noises))
-            totals = (self.cost, self.noise)
+            saved = self.saved()
             self.jump(prices, rng)
             score = self.score(prices)
             warmth = temperature * (1 - kick / kicks)
@@ -232,8 +273,7 @@ class Descent:
                 if self.feasible and self.cost < best[0] - 1e-9:
                     best = (self.cost, dict(self.widths))
             else:
-                self.widths, self.live, self.costs, self.noises = saved
-                self.cost, self.noise = totals
+                self.restore(saved)
         if best[0] < math.inf:
             self.widths = dict(best[1])
         self.refresh()
@@ -277,6 +317,18 @@ class Descent:
     def feasible(self) -> bool:
         """Whether no torque has more noise than allowed."""
         return bool((self.noise <= self.allowed * (1 + 1e-9)).all())
+
+
+def keeps_of(sketch: Sketch) -> list[list[tuple[Knob | None, tuple[int, ...]]]]:
+    """Return, for every node, what it reads, and the width that says whether that is kept."""
+    found: list[list[tuple[Knob | None, tuple[int, ...]]]] = []
+    for place, node in enumerate(sketch.nodes):
+        if isinstance(node, Sum):
+            reading = [addend_reads(addend) for addend in node.addends]
+            found.append([((place, f"k{k}"), read) for k, read in enumerate(reading)])
+        else:
+            found.append([(None, reads(node))])
+    return found
 
 
 def in_range(sketch: Sketch, knob: Knob, value: int) -> bool:

@@ -9,10 +9,13 @@ low bits away.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
 
 from boolcomp.text import number
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +182,58 @@ class Graph:
         return f"Graph({len(self.inputs)} inputs, {len(self.nodes)} words)"
 
 
+def narrowed(graph: Graph) -> Graph:
+    """Return a graph whose input words lack the low bits that nothing reads; it computes the same.
+
+    A word's leading bits are a coarser word of the same kind, so only what drops bits changes.
+    """
+    unread = {place: node.bits for place, node in enumerate(graph.inputs)}
+
+    def note(place: int, drop: int) -> None:
+        if place in unread:
+            unread[place] = min(unread[place], drop)
+
+    for node in graph.nodes:
+        for place, drop in _drops(node, graph.nodes):
+            note(place, drop)
+    nodes: list[Node] = []
+    for node in graph.nodes:
+        if isinstance(node, Input):
+            gone = unread[len(nodes)]
+            nodes.append(replace(node, bits=max(1, node.bits - gone)))
+        elif isinstance(node, Heap):
+            nodes.append(replace(node, parts=tuple(_shifted(p, unread) for p in node.parts)))
+        else:
+            nodes.append(node)
+    scales = tuple(
+        replace(scale, lsb=scale.lsb + before.bits - after.bits)
+        for scale, before, after in zip(graph.scales, graph.nodes, nodes, strict=True)
+    )
+    return Graph(tuple(nodes), scales, graph.results)
+
+
+def _drops(node: Node, nodes: tuple[Node, ...]) -> list[tuple[int, int]]:
+    """Return the words that a node reads, and how many low bits of each it leaves away."""
+    if isinstance(node, Angles):
+        return [(turn.node, nodes[turn.node].bits - turn.read) for turn in node.turns]
+    if isinstance(node, Lookup):
+        return [(node.source, nodes[node.source].bits - node.read)]
+    found = []
+    for part in node.parts if isinstance(node, Heap) else ():
+        if isinstance(part, Bits):
+            found.append((part.node, part.drop))
+        else:
+            found += [(part.a, part.drop_a), (part.b, part.drop_b)]
+    return found
+
+
+def _shifted(part: Part, unread: Mapping[int, int]) -> Part:
+    if isinstance(part, Bits):
+        return replace(part, drop=part.drop - unread.get(part.node, 0))
+    drop_a, drop_b = part.drop_a - unread.get(part.a, 0), part.drop_b - unread.get(part.b, 0)
+    return replace(part, drop_a=drop_a, drop_b=drop_b)
+
+
 def reads(node: Node) -> tuple[int, ...]:
     """Return the nodes that a node reads."""
     if isinstance(node, Input):
@@ -202,7 +257,7 @@ def _text(node: Node) -> str:
         turns = [
             f"{'-' if t.negative else '+'} w{t.node}:{t.read} << {t.shift}" for t in node.turns
         ]
-        return f"angle {' '.join(turns)} + {node.constant}"
+        return f"{' '.join(['angle', *turns])} + {node.constant}"
     if isinstance(node, Lookup):
         return f"table w{node.source}:{node.read} {' '.join(map(str, node.entries))}"
     parts = []
@@ -213,4 +268,5 @@ def _text(node: Node) -> str:
         else:
             words = f"w{part.a}>>{part.drop_a} * w{part.b}>>{part.drop_b}"
             parts.append(f"{sign} {words} << {part.column}")
-    return f"heap {' '.join(parts)} + {node.constant}"
+    kind = "wrapping" if node.wraps else "heap"
+    return f"{' '.join([kind, *parts])} + {node.constant}"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boolcomp.words.feelings import feelings, stacked
 from boolcomp.words.heaps import adder_nodes
 from boolcomp.words.realise import (
     DIGITS,
@@ -38,11 +39,14 @@ from boolcomp.words.sketch import (
     Powers,
     Product,
     Sketch,
+    SketchNode,
     Source,
     Sum,
     Table,
     Waves,
+    addend_reads,
     addend_value,
+    reads,
 )
 from boolcomp.words.tables import canonical, columns_of, fold, folding_nodes, mux_nodes
 from boolcomp.words.tabulate import Tabulated, bipartite_error, needed_bits, tabulate
@@ -53,23 +57,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+    Knob = tuple[int, str]
 
 PARTIAL = 1.0  # nodes for a partial product
 SYNTHESIS = 0.7  # of the nodes of a table by cofactors are left by a better synthesis
+MOST_KNOWN, MOST_PARTS = 1000, 100_000  # results remembered: of a node, and of all addends
 MOST_READ = 14  # bits that a table may read
 MOST_SYNTHESISED = 9  # inputs of a core whose nodes are counted; larger ones are estimated
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Feeling:
-    """Mean squares, one for every torque, of how it feels an error; lists follow the addends."""
-
-    value: Floats  # of a node's own value
-    slope: Floats  # of a table's argument
-    read_a: tuple[Floats, ...]  # of the words that products read
-    read_b: tuple[Floats, ...]
-    size: tuple[Floats, ...]  # of an addend, relative to itself
-    spread: tuple[Floats, ...]  # of putting an addend's mean in its place
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +74,46 @@ class _TableModel:
     bits: tuple[int, ...]
     read: int
     missed: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Part:
+    """An addend in a heap: nodes, variance of what it leaves away, noise, bits by column."""
+
+    cost: float
+    lost: float
+    noise: Floats
+    first: int
+    counts: tuple[int, ...]
+
+
+def _own_knobs(place: int, node: SketchNode) -> list[Knob]:
+    """Return all widths that a node may have."""
+    if isinstance(node, Sum):
+        letters = [f"{letter}{k}" for k, a in enumerate(node.addends) for letter in _letters(a)]
+        return [(place, name) for name in ("cut", *letters)]
+    names = ("n",) if isinstance(node, AngleSum) else ("t", "e", "s", "p")
+    return [(place, name) for name in names]
+
+
+def _letters(addend: Addend) -> str:
+    """Return what the names of an addend's widths begin with."""
+    return "kab" if isinstance(addend, Product) else "kd"
+
+
+def _shape_knobs(sketch: Sketch) -> list[tuple[Knob, ...]]:
+    """Return, for every node, the widths that say how many bits its word has and what they are."""
+    found: list[tuple[Knob, ...]] = []
+    for place, node in enumerate(sketch.nodes):
+        if isinstance(node, Source):
+            found.append(())
+        elif isinstance(node, Sum):
+            found.append(((place, "cut"),))
+        else:
+            own = _own_knobs(place, node)
+            own += [knob for k in reads(node) for knob in found[k]]
+            found.append(tuple(dict.fromkeys(own)))
+    return found
 
 
 def _table_cost(table: Tabulated, operand: bool) -> float:  # noqa: FBT001 (internal)
@@ -98,10 +132,20 @@ class Model:
     """Costs and noise of a sketch's nodes for any widths."""
 
     def __init__(
-        self, sketch: Sketch, inputs: Mapping[str, Floats], extremes: Mapping[str, Floats]
+        self,
+        sketch: Sketch,
+        inputs: Mapping[str, Floats],
+        extremes: Mapping[str, Floats],
+        worst: Mapping[str, Floats] | None = None,
     ) -> None:
-        """Take what torques feel from `inputs`, and the largest values from `extremes` too."""
+        """Take what torques feel from `inputs`, and the largest values from `extremes` too.
+
+        `worst` are states at which errors were large: as many for every torque, the first torque's
+        first. There are then twice as many rows of noise: those of the torques, and those of each
+        at its worst states.
+        """
         self.sketch = sketch
+        self.rows = len(sketch.outputs) * (1 if worst is None else 2)
         values = sketch.evaluate(inputs)
         ends = sketch.evaluate(extremes)
         self.statistics = Statistics(
@@ -111,9 +155,37 @@ class Model:
             ),
             tuple(_means(node, values) for node in sketch.nodes),
         )
-        self.feelings = _feelings(sketch, values)
+        self.feelings = feelings(sketch, values)
+        if worst is not None:
+            again = feelings(sketch, sketch.evaluate(worst), apart=True)
+            pairs = zip(self.feelings, again, strict=True)
+            self.feelings = [stacked(one, other) for one, other in pairs]
         self.operands = operands(sketch)
         self._tables: dict[tuple[int, ...], _TableModel] = {}
+        self._shapes = _shape_knobs(sketch)
+        self._knobs = [self._local_knobs(place) for place in range(len(sketch.nodes))]
+        self._addends = [self._addend_knobs(place) for place in range(len(sketch.nodes))]
+        self._known: list[dict[tuple[int | None, ...], tuple[float, Floats]]]
+        self._known = [{} for _ in sketch.nodes]
+        self._parts: dict[tuple[int | None, ...], _Part] = {}
+
+    def _local_knobs(self, place: int) -> tuple[Knob, ...]:
+        """Return the widths that a node's cost and noise depend on."""
+        node = self.sketch.nodes[place]
+        found = dict.fromkeys(_own_knobs(place, node))
+        for k in reads(node):
+            found |= dict.fromkeys(self._shapes[k])
+        return tuple(found)
+
+    def _addend_knobs(self, place: int) -> tuple[tuple[Knob, ...], ...]:
+        """Return, for every addend of a sum, the widths that its part of the heap depends on."""
+        node = self.sketch.nodes[place]
+        found = []
+        for k, addend in enumerate(node.addends if isinstance(node, Sum) else ()):
+            own = [(place, "cut"), *((place, f"{letter}{k}") for letter in _letters(addend))]
+            shapes = [knob for j in addend_reads(addend) for knob in self._shapes[j]]
+            found.append(tuple(dict.fromkeys([*own, *shapes])))
+        return tuple(found)
 
     def lsb(self, widths: Widths, place: int) -> int:
         """Return the exponent of the lowest bit of a word that is no angle."""
@@ -146,12 +218,21 @@ class Model:
 
     def local(self, widths: Widths, place: int) -> tuple[float, Floats]:
         """Return a node's cost, and the variance that it adds to every torque."""
+        key = tuple(map(widths.get, self._knobs[place]))
+        known = self._known[place]
+        if key not in known:
+            if len(known) >= MOST_KNOWN:
+                known.clear()
+            known[key] = self._local(widths, place)
+        return known[key]
+
+    def _local(self, widths: Widths, place: int) -> tuple[float, Floats]:
         node = self.sketch.nodes[place]
         if isinstance(node, Source):
-            return 0.0, np.zeros(len(self.sketch.outputs))
+            return 0.0, np.zeros(self.rows)
         if isinstance(node, AngleSum):
             bits = angle_bits(self.sketch, widths, place)
-            return 2.0 * bits - 3.0, np.zeros(len(self.sketch.outputs))
+            return 2.0 * bits - 3.0, np.zeros(self.rows)
         if isinstance(node, Sum):
             return self._sum(widths, place, node)
         return self._table(widths, place, node)
@@ -205,24 +286,42 @@ class Model:
         counts = [0] * size
         feeling = self.feelings[place]
         lost, cost = 0.0, 0.0
-        noise = np.zeros(len(self.sketch.outputs))
-        for k, addend in enumerate(node.addends):
-            if not is_kept(widths, place, k):
-                noise = noise + feeling.spread[k]
-            elif isinstance(addend, Product):
-                more, gone, heard = self._product(widths, place, k, addend, counts)
-                cost, lost, noise = cost + more, lost + gone, noise + heard
-            else:
-                gone, heard = self._linear(widths, place, k, addend, counts)
-                lost, noise = lost + gone, noise + heard
+        noise = np.zeros(self.rows)
+        for k in range(len(node.addends)):
+            part = self._part(widths, place, k, size)
+            cost, lost, noise = cost + part.cost, lost + part.lost, noise + part.noise
+            for column, count in enumerate(part.counts, part.first):
+                counts[column] += count
         if (output or place in self.operands) and self._uneven(node, counts):
             counts[0] -= 1
             lost += 4.0**cut / 4
         cost += _heap_nodes(counts, -cut if output else 0)
         noise = noise + lost * feeling.value
         if output:
-            noise = noise + (1 - 4.0**cut) / 12 * (np.arange(len(noise)) == self._joint(place))
+            noise = noise + (1 - 4.0**cut) / 12 * self._is_joint(place)
         return cost, noise + 4.0**cut / 12 * feeling.value
+
+    def _part(self, widths: Widths, place: int, k: int, size: int) -> _Part:
+        """Return what an addend puts into a heap of so many columns."""
+        key = (place, k, size, *map(widths.get, self._addends[place][k]))
+        if key not in self._parts:
+            node = self.sketch.nodes[place]
+            if not isinstance(node, Sum):
+                raise TypeError(f"node {place} is no sum")
+            addend, counts = node.addends[k], [0] * size
+            cost, lost = 0.0, 0.0
+            if not is_kept(widths, place, k):
+                noise = self.feelings[place].spread[k]
+            elif isinstance(addend, Product):
+                cost, lost, noise = self._product(widths, place, k, addend, counts)
+            else:
+                lost, noise = self._linear(widths, place, k, addend, counts)
+            if len(self._parts) >= MOST_PARTS:
+                self._parts.clear()
+            used = [column for column, count in enumerate(counts) if count] or [0]
+            first, last = used[0], used[-1]
+            self._parts[key] = _Part(cost, lost, noise, first, tuple(counts[first : last + 1]))
+        return self._parts[key]
 
     def _uneven(self, node: Sum, counts: Sequence[int]) -> bool:
         """Tell whether a sum of words would lie on whole steps: then one loses its lowest bit."""
@@ -232,8 +331,11 @@ class Model:
             and any(isinstance(a, Linear) for a in node.addends)
         )
 
-    def _joint(self, place: int) -> int:
-        return self.sketch.outputs.index(place)
+    def _is_joint(self, place: int) -> Floats:
+        """Return ones in the rows of an output's torque."""
+        count = len(self.sketch.outputs)
+        rows = np.arange(self.rows) % count == self.sketch.outputs.index(place)
+        return np.asarray(rows, dtype=np.float64)
 
     def _linear(
         self, widths: Widths, place: int, k: int, addend: Linear, counts: list[int]
@@ -296,65 +398,3 @@ def _means(node: object, values: Sequence[Floats]) -> tuple[float, ...]:
     if not isinstance(node, Sum):
         return ()
     return tuple(float(addend_value(addend, values).mean()) for addend in node.addends)
-
-
-def _feelings(sketch: Sketch, values: Sequence[Floats]) -> list[Feeling]:
-    """Walk back from the torques: how they change with every node's value."""
-    shape = (len(sketch.outputs), len(values[sketch.outputs[0]]))
-    adjoint = [np.zeros(shape) for _ in sketch.nodes]
-    for joint, place in enumerate(sketch.outputs):
-        adjoint[place][joint] += 1
-    found: list[Feeling] = []
-    for place in reversed(range(len(sketch.nodes))):
-        node, felt = sketch.nodes[place], adjoint[place]
-        slope, lists = np.zeros(shape[0]), _Lists([], [], [], [])
-        if isinstance(node, AngleSum):
-            for item, multiple in node.items:
-                adjoint[item] += multiple * felt
-        elif isinstance(node, Waves):
-            felt_angle = felt * node.slope(sketch.angle(node.source, values))
-            slope = _square(felt_angle)
-            turned = isinstance(sketch.nodes[node.source], Sum)
-            adjoint[node.source] += felt_angle * (2 * math.pi / (1 << TURN) if turned else 1.0)
-        elif isinstance(node, Powers):
-            felt_x = felt * node.slope(values[node.source])
-            slope = _square(felt_x)
-            adjoint[node.source] += felt_x
-        elif isinstance(node, Sum):
-            for addend in node.addends:
-                _feel(addend, felt, values, adjoint, lists)
-        size, spread = tuple(lists.size), tuple(lists.spread)
-        feeling = Feeling(_square(felt), slope, tuple(lists.a), tuple(lists.b), size, spread)
-        found.append(feeling)
-    return found[::-1]
-
-
-@dataclass(frozen=True, slots=True)
-class _Lists:
-    a: list[Floats]
-    b: list[Floats]
-    size: list[Floats]
-    spread: list[Floats]
-
-
-def _feel(
-    addend: Addend, felt: Floats, values: Sequence[Floats], adjoint: list[Floats], lists: _Lists
-) -> None:
-    value = addend_value(addend, values)
-    lists.size.append(_square(felt * value))
-    lists.spread.append(_square(felt * (value - value.mean())))
-    if isinstance(addend, Linear):
-        adjoint[addend.node] += addend.factor * felt
-        lists.a.append(np.zeros(len(felt)))
-        lists.b.append(np.zeros(len(felt)))
-        return
-    felt_a = addend.factor * felt * values[addend.b]
-    felt_b = addend.factor * felt * values[addend.a]
-    adjoint[addend.a] += felt_a
-    adjoint[addend.b] += felt_b
-    lists.a.append(_square(felt_a))
-    lists.b.append(_square(felt_b))
-
-
-def _square(felt: Floats) -> Floats:
-    return np.asarray((felt * felt).mean(axis=1))

@@ -83,15 +83,13 @@ def wander(
     `descent.widths` are changed to the best found.
     """
     for _ in range(trials):
-        saved = (dict(descent.widths), descent.live, dict(descent.costs), dict(descent.noises))
-        totals = (descent.cost, descent.noise)
+        saved = descent.saved()
         descent.jump(prices, rng)
         trial = judge(descent.widths)
         if trial.holds and trial.nodes <= best.nodes:
             best = trial
         else:
-            descent.widths, descent.live, descent.costs, descent.noises = saved
-            descent.cost, descent.noise = totals
+            descent.restore(saved)
     descent.refresh()
     return best
 
@@ -120,7 +118,7 @@ def _moves(descent: Descent) -> list[_Move]:
     """Return every single step of a width, with what the model says of it."""
     found = []
     for knob, value in list(descent.widths.items()):
-        if knob[0] not in descent.live or knob[1][0] in "kc":
+        if knob[0] not in descent.live or knob[1] == "c" or knob[1][0] == "k":
             continue
         for step in (1, -1):
             if in_range(descent.sketch, knob, value + step):

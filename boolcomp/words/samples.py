@@ -95,6 +95,15 @@ def states_of(
     return States(words, values, inverse_dynamics(robot, *arrays) / np.asarray(steps))
 
 
+def joined(first: States, second: States) -> States:
+    """Return both states, one after the other."""
+    return States(
+        {name: np.concatenate([w, second.words[name]]) for name, w in first.words.items()},
+        {name: np.concatenate([v, second.values[name]]) for name, v in first.values.items()},
+        np.concatenate([first.torques, second.torques]),
+    )
+
+
 def word_value(word: Quantity, column: Floats) -> Floats:
     """Return physical values in units of the word; an angle over a full turn in radians."""
     if word.full:

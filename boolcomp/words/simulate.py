@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.words.graph import Angles, Bits, Graph, Heap, Input, Lookup, Node, Partial
+from boolcomp.words.graph import Angles, Bits, Graph, Heap, Input, Lookup, Node, Partial, reads
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,6 +39,36 @@ def simulate(graph: Graph, inputs: Mapping[str, Words]) -> Simulated:
             wrapped.append(place)
         values.append(word)
     return finish(graph, values, wrapped)
+
+
+class Resimulation:
+    """Simulations of graphs that are much alike, on the same inputs: what is equal is kept."""
+
+    def __init__(self, inputs: Mapping[str, Words]) -> None:
+        self.inputs = inputs
+        self._nodes: tuple[Node, ...] = ()
+        self._values: list[Words] = []
+        self._over: list[int] = []
+
+    def simulate(self, graph: Graph) -> Simulated:
+        """Return what `simulate` does."""
+        values: list[Words] = []
+        overs: list[int] = []
+        same: list[bool] = []
+        for place, node in enumerate(graph.nodes):
+            known = place < len(self._nodes) and self._nodes[place] == node
+            kept = known and all(same[k] for k in reads(node))
+            same.append(kept)
+            if kept:
+                word, over = self._values[place], self._over[place]
+            elif isinstance(node, Input):
+                word, over = self.inputs[node.name], 0
+            else:
+                word, over = node_word(graph, place, values)
+            values.append(word)
+            overs.append(over)
+        self._nodes, self._values, self._over = graph.nodes, values, overs
+        return finish(graph, values, [place for place, over in enumerate(overs) if over])
 
 
 def finish(graph: Graph, values: Sequence[Words], wrapped: Sequence[int]) -> Simulated:

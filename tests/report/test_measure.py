@@ -18,7 +18,7 @@ from boolcomp.report.chart import draw_errors, page
 from boolcomp.report.compare import Question, report_rows
 from boolcomp.report.measure import documents, errors
 from boolcomp.report.tabulate import HEADER, cells, csv_table, text_table
-from boolcomp.robot import load_robot
+from boolcomp.robot import Interval, load_robot
 from boolcomp.store import Recipe, Store
 from boolcomp.terms import split_torques
 
@@ -118,3 +118,13 @@ def test_pictures_are_the_same_bytes_every_time() -> None:
         one = draw_errors(rows, kind)
         assert one == draw_errors(rows, kind)
         assert one.startswith(start)
+
+
+@pytest.mark.parametrize("splits", [0, 1, 2, 3, 6])
+def test_torques_have_no_bias_however_terms_repeat(splits: int) -> None:
+    arm = load_robot("machado-2r")
+    link = replace(arm.links[0], torque=Interval(-12.0, 12.0))
+    pendulum = replace(arm, name="pendulum", links=(link,))
+    plan = make_plan(split_torques(pendulum), Options(bits=6, splits=splits, guard_bits=2))
+    for row in error_rows(plan, draw_samples(pendulum, 200_000, seed=2)):
+        assert abs(row.total.mean) < 0.02 * row.lsb

@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 from words.word_robots import case
 
-from boolcomp.words.compact import measure
+from boolcomp.words.descend import Descent
 from boolcomp.words.logic import word_logic
+from boolcomp.words.measure import measure
+from boolcomp.words.noise import Model
 from boolcomp.words.realise import realise
+
+ONES = np.ones(2)
 
 
 @pytest.mark.slow
@@ -42,3 +46,33 @@ def test_a_change_of_one_width_is_judged_as_the_whole_is() -> None:
     assert descent.cost == pytest.approx(changed[0])
     assert descent.noise == pytest.approx(changed[1])
     assert (descent.cost, *descent.noise) != (cost, *noise)
+
+
+def test_the_worst_states_have_rows_of_their_own() -> None:
+    arm = case("machado-2r", bits=8)
+    count = arm.robot.joints
+    states, worst = arm.states(400, seed=1), arm.states(200 * count, seed=2)
+    usual = Model(arm.sketch, states.values, states.values)
+    model = Model(arm.sketch, states.values, states.values, worst.values)
+    widths = arm.chosen(0.3).widths
+    places = [p for p in range(len(arm.sketch.nodes)) if p in Descent(usual, widths, ONES).live]
+    for place in places:
+        cost, noise = model.local(widths, place)
+        alone, heard = usual.local(widths, place)
+        assert cost == alone
+        assert noise[:count] == pytest.approx(heard)
+    # The states of the second half are like those of the first: so are both rows of noise.
+    total = sum(model.local(widths, place)[1] for place in places)
+    assert np.asarray(total)[count:] == pytest.approx(np.asarray(total)[:count], rel=0.3)
+
+
+@pytest.mark.slow
+def test_what_is_remembered_is_what_would_be_computed() -> None:
+    descent = case("elbow-3r", bits=6).chosen(0.4)
+    descent.sweep(np.full(3, 300.0))
+    fresh = case("elbow-3r", bits=6).model()
+    for place in sorted(descent.live):
+        cost, noise = descent.model.local(descent.widths, place)
+        again, heard = fresh.local(descent.widths, place)
+        assert cost == again
+        assert noise == pytest.approx(heard)

@@ -13,8 +13,8 @@ from boolcomp.robot import Interval, Robot, load_robot
 from boolcomp.simulation import Planes
 from boolcomp.terms import split_torques, torque_amplitude
 from boolcomp.words.build import Form, build_sketch
-from boolcomp.words.compact import torque_steps
 from boolcomp.words.descend import Descent, choose_widths
+from boolcomp.words.measure import torque_steps
 from boolcomp.words.noise import Model
 from boolcomp.words.poly import Quantity, quantities
 from boolcomp.words.realise import realise

@@ -1,0 +1,164 @@
+"""`boolcomp compile --mode compact`: what is said and printed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from boolcomp.commands.options import print_json
+from boolcomp.commands.progress import share
+from boolcomp.text import short, table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from boolcomp.compiler import CompiledWords
+    from boolcomp.robot import Robot
+    from boolcomp.words.demand import Demand
+    from boolcomp.words.finish import Built
+
+
+def compile_words(
+    robot: Robot,
+    demand: Demand,
+    processes: int,
+    masses: tuple[float, ...],
+    store: Path | None,
+    output: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Compile, save, and print the words' widths, the network and its errors."""
+    from boolcomp.compiler import compile_robot_words
+
+    with share("searching") as show:
+        compiled = compile_robot_words(
+            robot, demand, store, payloads=masses, processes=processes,
+            progress=lambda step: show(step.fraction, str(step)),
+        )  # fmt: skip
+    if output is not None:
+        compiled.program.save(output)
+    if as_json:
+        print_json(_document(compiled, output))
+        return
+    for mass, built in zip(compiled.program.payloads, compiled.built, strict=True):
+        if len(compiled.built) > 1:
+            click.echo(f"payload {mass:g} kg")
+        click.echo(_chart(built))
+        click.echo(_sentence(built))
+    click.echo(f"{compiled.seconds:.2f} s{f', saved in {output}' if output else ''}", err=True)
+
+
+def plan_words(
+    robot: Robot,
+    demand: Demand,
+    processes: int,
+    store: Path | None,
+    picture: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Print the word graph that compile would choose, and draw it."""
+    from boolcomp.files import write_text
+    from boolcomp.report.wordgraph import draw_graph
+    from boolcomp.terms import split_torques
+    from boolcomp.words.finish import compile_compact
+
+    with share("searching") as show:
+        built = compile_compact(
+            split_torques(robot), demand, store=store, processes=processes,
+            progress=lambda step: show(step.fraction, str(step)),
+        )  # fmt: skip
+    graph = built.compact.graph
+    if picture is not None:
+        title = f"{robot.name} at {demand.bits} bits: {built.nodes} nodes"
+        write_text(picture, draw_graph(graph, title))
+    if as_json:
+        lines = str(graph).splitlines()
+        print_json({"robot": robot.name, "bits": demand.bits, "mode": "compact", "graph": lines})
+        return
+    click.echo(str(graph), nl=False)
+    click.echo(_sentence(built))
+    if picture is not None:
+        click.echo(f"drawn in {picture}", err=True)
+
+
+def _chart(built: Built) -> str:
+    compact = built.compact
+    header = [
+        "torque", "range", "bits", "LSB", "allowed rms/LSB", "rms/LSB", "predicted", "max/LSB",
+        "mean/LSB",
+    ]  # fmt: skip
+    rows = [
+        [
+            f"T{joint}",
+            f"±{short(compact.robot.links[joint - 1].torque.high)}",
+            str(code.bits),
+            short(code.step),
+            f"{compact.allowed[joint - 1] ** 0.5:.3f}",
+            f"{built.errors.rms[joint - 1]:.3f}",
+            f"{built.predicted_rms[joint - 1]:.3f}",
+            f"{built.errors.max[joint - 1]:.2f}",
+            f"{built.errors.mean[joint - 1]:+.3f}",
+        ]
+        for joint, code in enumerate(compact.torque_codes, 1)
+    ]
+    return table(header, rows, left=(0,))
+
+
+def _sentence(built: Built) -> str:
+    """Say what was built, and which bits of inputs nobody reads."""
+    text = (
+        f"{built.nodes} nodes of at most three inputs (predicted {built.predicted_nodes:.0f}; "
+        f"{built.lut6} if they had six), depth {built.depth}\n"
+        f"errors are sampled on {built.errors.samples} fresh states, not proved"
+    )
+    wider = [
+        f"T{joint}"
+        for joint, code in enumerate(built.compact.torque_codes, 1)
+        if code.bits > built.compact.demand.bits
+    ]
+    if wider:
+        text += f"\n{', '.join(wider)}: one bit more, for torques beyond the range"
+    dropped = [f"{name} {bits}" for name, bits in built.dropped.items() if bits]
+    if dropped:
+        text += f"\nlow bits that nobody reads: {', '.join(dropped)}"
+    return text
+
+
+def _document(compiled: CompiledWords, output: Path | None) -> dict[str, Any]:
+    first = compiled.built[0]
+    demand = first.compact.demand
+    return {
+        "program": str(output) if output else None,
+        "robot": compiled.program.robot,
+        "mode": "compact",
+        "bits": demand.bits,
+        "payloads": list(compiled.program.payloads),
+        "seconds": compiled.seconds,
+        "luts": max(built.nodes for built in compiled.built),
+        "lut6": first.lut6,
+        "depth": max(built.depth for built in compiled.built),
+        "predicted_luts": first.predicted_nodes,
+        "samples": first.errors.samples,
+        "tables": [],
+        "input_bits": {word.name: word.code.bits for word in compiled.program.inputs},
+        "dropped_input_bits": dict(first.dropped),
+        "joints": [
+            {
+                "joint": joint,
+                "payload": mass,
+                "bits": code.bits,
+                "lsb": code.step,
+                "bound": None,
+                "rms_error": float(built.errors.rms[joint - 1]) * code.step,
+                "max_error": float(built.errors.max[joint - 1]) * code.step,
+                "rms_error_lsb": float(built.errors.rms[joint - 1]),
+                "max_error_lsb": float(built.errors.max[joint - 1]),
+                "predicted_rms_lsb": float(built.predicted_rms[joint - 1]),
+            }
+            for mass, built in zip(compiled.program.payloads, compiled.built, strict=True)
+            for joint, code in enumerate(built.compact.torque_codes, 1)
+        ],
+    }

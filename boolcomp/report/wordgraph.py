@@ -1,0 +1,228 @@
+"""A word graph as a picture: SVG text, from inputs on the left to torques on the right.
+
+Tables show their entries as a curve; products are drawn as two lines of one colour into a sum.
+"""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from boolcomp.words.graph import Angles, Bits, Heap, Input, Lookup, reads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from boolcomp.words.graph import Graph, Node
+
+WIDE, HIGH = 144, 40  # a box
+ACROSS, DOWN = 210, 54  # from box to box
+MARGIN = 24
+POINTS = 48  # of a table's curve
+SWEEPS = 6  # over the columns, to put boxes near what they read
+FILLS = {"input": "#eceff4", "angle": "#d7e5f7", "table": "#dcefdc", "sum": "#fbe8cf"}
+TORQUE = "#f4cccc"
+PRODUCTS = ("#b0563d", "#7a5ca8", "#2f7f86", "#a8832a", "#8a3b6a")
+STYLE = (
+    "text{font:11px system-ui,sans-serif;fill:#223}"
+    ".small{font-size:9.5px;fill:#556}"
+    ".box{stroke:#778;stroke-width:1}"
+    ".edge{fill:none;stroke:#99a;stroke-width:1.1}"
+    ".curve{fill:none;stroke:#2b7a3a;stroke-width:1.3}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A word in the picture: its two lines of text, its kind, and its corner."""
+
+    title: str
+    detail: str
+    kind: str
+    x: float
+    y: float
+
+
+def draw_graph(graph: Graph, title: str = "") -> str:
+    """Return the picture of a word graph; the same graph is the same text."""
+    columns = _columns(graph)
+    rows = _rows(graph, columns)
+    outputs = {result.node: joint for joint, result in enumerate(graph.results, 1)}
+    boxes = [
+        Box(
+            _title(graph, place, outputs),
+            _detail(node),
+            "torque" if place in outputs else _kind(node),
+            MARGIN + columns[place] * ACROSS,
+            2 * MARGIN + rows[place] * DOWN,
+        )
+        for place, node in enumerate(graph.nodes)
+    ]
+    wide = max(box.x for box in boxes) + WIDE + MARGIN
+    high = max(box.y for box in boxes) + HIGH + MARGIN
+    lines = [
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide:g}" height="{high:g}" '
+            f'viewBox="0 0 {wide:g} {high:g}">'
+        ),
+        f"<style>{STYLE}</style>",
+        f'<rect width="{wide:g}" height="{high:g}" fill="white"/>',
+        f'<text x="{MARGIN}" y="{MARGIN}" font-weight="bold">{html.escape(title)}</text>',
+        *_edges(graph, boxes),
+        *(line for place, box in enumerate(boxes) for line in _box(box, graph.nodes[place])),
+        "</svg>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _columns(graph: Graph) -> list[int]:
+    """Return how far right every node stands: one further than all that it reads."""
+    columns: list[int] = []
+    for node in graph.nodes:
+        columns.append(max((columns[k] + 1 for k in reads(node)), default=0))
+    # An input that is first needed far to the right stands just before.
+    first = dict.fromkeys(range(len(graph.inputs)), max(columns))
+    for place, node in enumerate(graph.nodes):
+        for k in reads(node):
+            if k in first:
+                first[k] = min(first[k], columns[place] - 1)
+    return [first.get(place, column) for place, column in enumerate(columns)]
+
+
+def _rows(graph: Graph, columns: Sequence[int]) -> list[float]:
+    """Return how far down every node stands, near the middle of what it is joined to."""
+    neighbours: list[list[int]] = [[] for _ in graph.nodes]
+    for place, node in enumerate(graph.nodes):
+        for k in reads(node):
+            neighbours[place].append(k)
+            neighbours[k].append(place)
+    by_column: dict[int, list[int]] = {}
+    for place, column in enumerate(columns):
+        by_column.setdefault(column, []).append(place)
+    tallest = max(map(len, by_column.values()))
+    rows = [0.0] * len(columns)
+
+    def settle(members: list[int]) -> None:
+        space = tallest / len(members)
+        for k, place in enumerate(members):
+            rows[place] = (k + 0.5) * space - 0.5
+
+    for members in by_column.values():
+        settle(members)
+    for sweep in range(SWEEPS):
+        for column in sorted(by_column, reverse=bool(sweep % 2)):
+            members = by_column[column]
+            members.sort(key=lambda p: (_mean([rows[k] for k in neighbours[p]]), p))
+            settle(members)
+    return rows
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
+
+
+def _kind(node: Node) -> str:
+    if isinstance(node, Input):
+        return "input"
+    return {Angles: "angle", Lookup: "table", Heap: "sum"}[type(node)]
+
+
+def _title(graph: Graph, place: int, outputs: dict[int, int]) -> str:
+    node = graph.nodes[place]
+    if isinstance(node, Input):
+        return f"{node.name}, {node.bits} bits"
+    name = f"torque {outputs[place]}" if place in outputs else f"w{place}"
+    if isinstance(node, Angles):
+        name = _angle(graph, place)
+    return f"{name}, {node.bits} bits"
+
+
+def _angle(graph: Graph, place: int) -> str:
+    """Return an angle sum in the names of inputs: `q1+2q2`."""
+    text = ""
+    for name, times in _multiples(graph, place).items():
+        if times:
+            text += f"{times:+d}{name}".replace("+1q", "+q").replace("-1q", "-q")
+    return text.removeprefix("+")
+
+
+def _multiples(graph: Graph, place: int) -> dict[str, int]:
+    """Return how often every input is in an angle sum; words are fractions of a turn."""
+    node = graph.nodes[place]
+    if not isinstance(node, Angles):
+        return {node.name if isinstance(node, Input) else f"w{place}": 1}
+    found: dict[str, int] = {}
+    for turn in node.turns:
+        times = 1 << max(0, turn.read + turn.shift - node.bits)
+        for name, inner in _multiples(graph, turn.node).items():
+            found[name] = found.get(name, 0) + (-times if turn.negative else times) * inner
+    return found
+
+
+def _detail(node: Node) -> str:
+    if isinstance(node, Lookup):
+        return f"table of {1 << node.read}"
+    if isinstance(node, Angles):
+        return "angle"
+    if isinstance(node, Heap):
+        pairs = {(p.a, p.b) for p in node.parts if not isinstance(p, Bits)}
+        words = {p.node for p in node.parts if isinstance(p, Bits)}
+        parts = [_count(len(words), "word"), _count(len(pairs), "product")]
+        return ("angle of " if node.wraps else "sum of ") + " + ".join(filter(None, parts))
+    return "input"
+
+
+def _count(number: int, name: str) -> str:
+    return f"{number} {name}{'s' * (number > 1)}" if number else ""
+
+
+def _edges(graph: Graph, boxes: Sequence[Box]) -> Iterator[str]:
+    for place, node in enumerate(graph.nodes):
+        pairs = []
+        if isinstance(node, Heap):
+            pairs = list(dict.fromkeys((p.a, p.b) for p in node.parts if not isinstance(p, Bits)))
+        coloured: dict[int, str] = {}
+        for k, pair in enumerate(pairs):
+            for source in pair:
+                coloured.setdefault(source, PRODUCTS[k % len(PRODUCTS)])
+        for source in dict.fromkeys(reads(node)):
+            style = f' style="stroke:{coloured[source]}"' if source in coloured else ""
+            yield _edge(boxes[source], boxes[place], style)
+
+
+def _edge(start: Box, end: Box, style: str) -> str:
+    x0, y0, x1, y1 = start.x + WIDE, start.y + HIGH / 2, end.x, end.y + HIGH / 2
+    bend = max(24.0, (x1 - x0) / 2)
+    return (
+        f'<path class="edge"{style} '
+        f'd="M{x0:.1f},{y0:.1f} C{x0 + bend:.1f},{y0:.1f} {x1 - bend:.1f},{y1:.1f} '
+        f'{x1:.1f},{y1:.1f}"/>'
+    )
+
+
+def _box(box: Box, node: Node) -> Iterator[str]:
+    fill = FILLS.get(box.kind, TORQUE)
+    yield (
+        f'<rect class="box" x="{box.x:.1f}" y="{box.y:.1f}" width="{WIDE}" height="{HIGH}" '
+        f'rx="5" fill="{fill}"/>'
+    )
+    yield f'<text x="{box.x + 7:.1f}" y="{box.y + 16:.1f}">{html.escape(box.title)}</text>'
+    yield (
+        f'<text class="small" x="{box.x + 7:.1f}" y="{box.y + 31:.1f}">'
+        f"{html.escape(box.detail)}</text>"
+    )
+    if isinstance(node, Lookup) and node.read:
+        yield _curve(node, box)
+
+
+def _curve(node: Lookup, box: Box) -> str:
+    """Return a table's entries as a small curve in the right half of its box."""
+    count = min(POINTS, len(node.entries))
+    top = max(1, (1 << node.bits) - 1)
+    left, wide, low, high = box.x + 92, 46.0, box.y + HIGH - 6, HIGH - 14.0
+    points = []
+    for k in range(count):
+        entry = node.entries[k * (len(node.entries) - 1) // max(1, count - 1)]
+        points.append(f"{left + wide * k / max(1, count - 1):.1f},{low - high * entry / top:.1f}")
+    return f'<polyline class="curve" points="{" ".join(points)}"/>'

@@ -1,0 +1,284 @@
+"""The search for the smallest graph whose errors are as demanded, from forms to wandering widths.
+
+All forms are screened by the model; the two most promising are refined; of the smaller, widths
+wander while effort lasts. What is kept has held on a million states. The same demand gives the
+same result, whatever the number of processes and however often it was interrupted.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from boolcomp.errors import UsageError
+from boolcomp.words import search
+from boolcomp.words.compact import Compact
+from boolcomp.words.demand import ROUNDING, Demand, Listener, Progress, silent
+from boolcomp.words.graph import narrowed
+from boolcomp.words.measure import Errors, Sampling, measure_worst, paper_rms
+from boolcomp.words.search import CAUTION, FORMS, MAX_CAUTION, Choice, Search, Task
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from boolcomp.terms import Torques
+
+    Floats = NDArray[np.float64]
+
+REFINED = 2  # forms that are refined
+TIGHTENINGS = 6  # tries to hold the errors on many states
+CHUNKS, WALKERS = 4, 2  # parts of the effort; how many wander in each
+LEAST = 1.1  # times the rms of rounding: the least that the default allows
+SEEN = 2_000_000  # states on which errors have to hold
+WORST = 400  # of them are watched, for every torque, after each look
+MOST_WATCHED = 1600
+AFTER = {"screen": 0.15, "refine": 0.4, "improve": 0.85}
+
+
+class Stages(Protocol):
+    """Where stages that are done are written down."""
+
+    def stages(self) -> dict[str, Any]:
+        """Return the stages that are done, by name."""
+
+    def note(self, stages: dict[str, Any]) -> None:
+        """Write them down."""
+
+
+class Nowhere:
+    """Stages of a search that nothing is kept of."""
+
+    def stages(self) -> dict[str, Any]:
+        """Return nothing."""
+        return {}
+
+    def note(self, stages: dict[str, Any]) -> None:
+        """Do nothing."""
+
+
+def compile_words(
+    torques: Torques,
+    demand: Demand | None = None,
+    progress: Listener = silent,
+    stages: Stages | None = None,
+    processes: int = 1,
+) -> Compact:
+    """Return the smallest graph found whose sampled errors are as demanded."""
+    chosen = demand or Demand()
+    chosen.check(torques.robot)
+    return _Compilation(torques, chosen, progress, stages or Nowhere(), processes).run()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Seen:
+    """Errors on very many states, and those states at which they were largest."""
+
+    errors: Errors
+    worst: Sequence[Floats]
+
+
+class _Compilation:
+    """One demand on its way: what is done is written down stage by stage."""
+
+    def __init__(
+        self,
+        torques: Torques,
+        demand: Demand,
+        progress: Listener,
+        stages: Stages,
+        processes: int,
+    ) -> None:
+        self.torques, self.demand, self.progress = torques, demand, progress
+        self.stages, self.processes = stages, processes
+        self.done = stages.stages()
+        joints = torques.robot.joints
+        rms = demand.rms or tuple(self.stage("paper", lambda: _paper(torques, demand)))
+        least = np.maximum(np.asarray(rms, dtype=np.float64), 0.0)
+        if not demand.rms:
+            least = np.maximum(least, LEAST * ROUNDING)
+        self.demanded = np.broadcast_to(least, joints).copy() ** 2
+        self.largest = np.broadcast_to(np.asarray(demand.max or np.inf), joints).copy()
+
+    def stage(self, name: str, make: Callable[[], Any]) -> Any:
+        """Return what a stage made, now or before an interruption."""
+        if name not in self.done:
+            self.done[name] = make()
+            self.stages.note(self.done)
+        return self.done[name]
+
+    def task(self, scale: Floats) -> Task:
+        """Return the task with mean squares allowed to be `scale` of those demanded."""
+        allowed = self.demanded * CAUTION * scale
+        return Task(self.torques, self.demand, allowed, self.largest * MAX_CAUTION)
+
+    def run(self) -> Compact:
+        """Go all the way."""
+        screened = self._screened(self.task(np.ones(len(self.demanded))))
+        task, best, seen = self._refined(screened)
+        units = self.demand.effort / (CHUNKS * WALKERS)
+        for chunk in range(CHUNKS if self.demand.effort else 0):
+            tried = self._improved(task, best, chunk, units)
+            if tried.nodes < best.nodes:
+                look = self._seen(task, tried)
+                if self._excess(look.errors).max() <= 1 and not look.errors.wrapped:
+                    best, seen = tried, look
+                else:  # what was missed is watched from now on
+                    seen = _Seen(seen.errors, look.worst)
+                task = self._tamed(task, best, seen)
+            self._tell("improve", best, seen.errors, (chunk + 1) / CHUNKS)
+        return self._compact(task, best, seen.errors)
+
+    def _screened(self, task: Task) -> list[Choice]:
+        """Return the most promising choices by the model, one for every sketch."""
+        jobs = [(task, form) for form in range(len(FORMS))]
+        found = self._all("screen", search.screen, jobs)
+        kept: dict[object, Choice] = {}
+        for choice in sorted(found, key=lambda c: (c.nodes, c.form)):
+            if choice.nodes < math.inf:
+                kept.setdefault(Search.sketch_of(task, choice.form), choice)
+        if not kept:
+            raise _unreachable("by the model")
+        return list(kept.values())[:REFINED]
+
+    def _refined(self, screened: list[Choice]) -> tuple[Task, Choice, _Seen]:
+        """Return the smallest choice that holds on very many states, its task and its errors."""
+        starts, seen = screened, None
+        scale, strict = np.ones((2, len(self.demanded)))
+        task = self.task(scale)
+        for turn in range(TIGHTENINGS):
+            jobs = [(task, start) for start in starts]
+            found = self._all(f"refine {turn}", search.refine, jobs)
+            starts = [choice for choice in found if choice.nodes < math.inf]
+            if not starts:
+                break
+            best = min(starts, key=lambda choice: choice.rank(task.pressure))
+            seen = self._seen(task, best)
+            self._tell("refine", best, seen.errors, (turn + 1) / TIGHTENINGS)
+            if self._excess(seen.errors).max() <= 1 and not seen.errors.wrapped:
+                return self._tamed(task, best, seen), best, seen
+            scale = scale / np.maximum(1.0, 1.005 * seen.errors.rms**2 / self.demanded)
+            strict = strict * np.maximum(1.0, 1.01 * seen.errors.max / task.largest) ** 2
+            tighter = replace(task, allowed=self.task(scale).allowed, pressure=2.0 ** (turn + 1))
+            task = self._tamed(tighter, best, seen, strict)
+        where = f"on {SEEN} states; the nearest has {seen.errors}" if seen else "when simulated"
+        raise _unreachable(where)
+
+    def _tamed(self, task: Task, choice: Choice, seen: _Seen, strict: Floats | None = None) -> Task:
+        """Return a task that watches the worst states too.
+
+        There the model is allowed what it says of a choice: over `strict` where that is known,
+        else as much more as there is room in the largest errors.
+        """
+        if not self.demand.max:
+            return task
+        joints = len(self.demanded)
+        watched = replace(task, worst=_together(task.worst, seen.worst), tamed=np.ones(joints))
+        _, noise = Search(watched, choice.form).noise(choice)
+        room = (seen.errors.max / watched.largest) ** 2
+        if strict is not None:
+            room = np.where(room > 1, strict, room)
+        return replace(watched, tamed=noise[joints:] / room)
+
+    def _improved(self, task: Task, best: Choice, chunk: int, units: float) -> Choice:
+        jobs = [(task, best, chunk * WALKERS + k, units) for k in range(WALKERS)]
+        found = self._all(f"improve {chunk}", search.improve, jobs)
+        return min([best, *found], key=lambda choice: choice.nodes)
+
+    def _all(
+        self, name: str, function: Callable[..., Choice], jobs: Sequence[tuple[Any, ...]]
+    ) -> list[Choice]:
+        """Call a step for several choices, each once ever, in as many processes as there are."""
+        missing = [k for k in range(len(jobs)) if f"{name} {k}" not in self.done]
+        for place, choice in self._called(function, [jobs[k] for k in missing]):
+            self.done[f"{name} {missing[place]}"] = written(choice)
+            self.stages.note(self.done)
+        return [read(self.done[f"{name} {k}"]) for k in range(len(jobs))]
+
+    def _called(
+        self, function: Callable[..., Choice], jobs: Sequence[tuple[Any, ...]]
+    ) -> Iterable[tuple[int, Choice]]:
+        if self.processes < 2 or len(jobs) < 2:
+            return ((k, function(*job)) for k, job in enumerate(jobs))
+        from boolcomp.workers import call_all  # noqa: PLC0415 (only where there are several)
+
+        return call_all(function, jobs, min(self.processes, len(jobs)))
+
+    def _seen(self, task: Task, choice: Choice) -> _Seen:
+        """Return a choice's errors on very many states."""
+        graph = Search(task, choice.form).graph(choice)
+        demand, robot = self.demand, self.torques.robot
+        many = Sampling(robot, demand.input_bits, demand.bits, SEEN, demand.seed + 4)
+        errors, worst = measure_worst(many, graph, WORST)
+        return _Seen(errors, worst)
+
+    def _excess(self, errors: Errors) -> Floats:
+        """Return, for every joint, by what factor errors are larger than demanded."""
+        rms = errors.rms / np.sqrt(self.demanded)
+        return np.asarray(np.maximum(rms, errors.max / (self.largest * MAX_CAUTION)))
+
+    def _tell(self, stage: str, best: Choice, errors: Errors, part: float) -> None:
+        names = list(AFTER)
+        before = AFTER[names[names.index(stage) - 1]] if names.index(stage) else 0.0
+        fraction = before + part * (AFTER[stage] - before)
+        rms = tuple(float(x) for x in errors.rms)
+        self.progress(
+            Progress(stage, int(best.nodes), rms, fraction, f"{errors}, {FORMS[best.form]}")
+        )
+
+    def _compact(self, task: Task, best: Choice, errors: Errors) -> Compact:
+        made = Search(task, best.form)
+        cost, noise = made.noise(best)
+        return Compact(
+            self.torques.robot, self.demand, FORMS[best.form], made.sketch, best.widths,
+            narrowed(made.graph(best)), best.biases, self.demanded, int(best.nodes),
+            cost, np.sqrt(noise[: len(self.demanded)]), errors,
+        )  # fmt: skip
+
+
+def _paper(torques: Torques, demand: Demand) -> list[float]:
+    return [float(x) for x in paper_rms(torques, demand.bits)]
+
+
+def _unreachable(where: str) -> UsageError:
+    return UsageError(
+        f"no widths reach the demanded error {where}: allow more, or widen the inputs"
+    )
+
+
+def _together(one: Sequence[Floats], other: Sequence[Floats]) -> tuple[Floats, ...]:
+    """Join sets of worst states, torque after torque and as many for each; the latest are kept."""
+    joined = []
+    for k, new in enumerate(other):
+        joints = new.shape[1]
+        sets = [old.reshape(joints, -1, joints) for old in (*one[k : k + 1], new)]
+        both = np.concatenate(sets, axis=1)[:, -MOST_WATCHED:]
+        joined.append(both.reshape(-1, joints))
+    return tuple(joined)
+
+
+def written(choice: Choice) -> dict[str, Any]:
+    """Return a choice as numbers and texts."""
+    return {
+        "form": choice.form,
+        "widths": [[place, name, value] for (place, name), value in choice.widths.items()],
+        "prices": choice.prices.tolist(),
+        "biases": choice.biases.tolist(),
+        "widened": choice.widened,
+        "nodes": choice.nodes if choice.nodes < math.inf else None,
+        "excess": choice.excess,
+    }
+
+
+def read(text: dict[str, Any]) -> Choice:
+    """Undo `written`."""
+    widths = {(place, name): value for place, name, value in text["widths"]}
+    nodes = math.inf if text["nodes"] is None else text["nodes"]
+    return Choice(
+        text["form"], widths, np.asarray(text["prices"]), np.asarray(text["biases"]),
+        text["widened"], nodes, text["excess"],
+    )  # fmt: skip

@@ -1,0 +1,157 @@
+"""Compact mode to its end: the smallest graph, its final network, and what both err by.
+
+    built = compile_compact(split_torques(load_robot("machado-2r")), Demand(bits=8))
+
+A finished result is kept as a file and found again by its content (see `keep`).
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from boolcomp.text import short
+from boolcomp.words.compile import compile_words
+from boolcomp.words.demand import Demand, Listener, Progress, silent
+from boolcomp.words.keep import Keeper, Kept, keeper
+from boolcomp.words.measure import Sampling, measure_many
+from boolcomp.words.passes import finished, lut6
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from boolcomp.multilevel.optimise import Step
+    from boolcomp.network import Network
+    from boolcomp.terms import Torques
+    from boolcomp.words.compact import Compact
+    from boolcomp.words.measure import Errors
+
+FRESH_SAMPLES, FRESH_SEED = 1_000_000, 0x1988
+PASSES_LEAVE = 0.93  # of the nodes that the noise model counts, after all passes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Built:
+    """A finished compilation.
+
+    The network's inputs are the words of `compact.input_codes` in their order, each most
+    significant bit first; its outputs are, for every joint, the bits of the torque's word, most
+    significant first, then one that tells whether it saturated. Codes are natural. `errors` are
+    those of `errors.samples` states that no part of the search has seen; the network gave the
+    graph's words, bit for bit, at all of them. `dropped` says how many low bits of each input word
+    nothing reads: they are not in the network.
+    """
+
+    compact: Compact
+    network: Network
+    steps: tuple[Step, ...]
+    lut6: int
+    errors: Errors
+    dropped: Mapping[str, int]
+    seconds: float
+    stored: bool
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes of at most three inputs the network has."""
+        return len(self.network.nodes)
+
+    @property
+    def depth(self) -> int:
+        """The largest number of nodes from an input to an output."""
+        return self.network.depth
+
+    @property
+    def predicted_nodes(self) -> float:
+        """What the noise model expects, before anything is built."""
+        return PASSES_LEAVE * self.compact.predicted_cost
+
+    @property
+    def predicted_rms(self) -> tuple[float, ...]:
+        """The rms errors, in steps, that the noise model expects."""
+        return tuple(float(x) for x in self.compact.predicted_rms)
+
+    @property
+    def holds(self) -> bool:
+        """Whether the fresh states' errors are as demanded (rms within 1 %: samples differ)."""
+        demand = self.compact.demand
+        rms = np.sqrt(self.compact.allowed) * 1.01
+        most = np.asarray(demand.max or (np.inf,))
+        within = bool((self.errors.rms <= rms).all() and (self.errors.max <= most).all())
+        return within and not self.errors.wrapped
+
+    def __str__(self) -> str:
+        compact = self.compact
+        lines = [
+            f"{compact.robot.name} at {compact.demand.bits} bits, {compact.form}",
+            f"built: {self.nodes} nodes, depth {self.depth}, {self.lut6} if they had six inputs",
+            f"demand: {compact.demand}",
+            f"predicted: {self.predicted_nodes:.0f} nodes, rms {_list(self.predicted_rms)}",
+            f"measured at {self.errors.samples} fresh states, in steps: {self.errors}",
+        ]
+        gone = [f"{name} {bits}" for name, bits in self.dropped.items() if bits]
+        lines.append(f"low input bits that nothing reads: {', '.join(gone) or 'none'}")
+        return "\n".join(lines) + "\n"
+
+
+def _list(values: tuple[float, ...]) -> str:
+    return " ".join(short(value, 3) for value in values)
+
+
+def compile_compact(
+    torques: Torques,
+    demand: Demand | None = None,
+    *,
+    store: Path | None = None,
+    progress: Listener = silent,
+    processes: int = 2,
+) -> Built:
+    """Return the smallest network found for a robot's torques, its errors measured.
+
+    What is finished is read from the store (by default the user's cache, and what ships with
+    boolcomp); what was interrupted goes on where it was. The same demand gives the same result.
+    """
+    start = time.perf_counter()
+    chosen = demand or Demand()
+    chosen.check(torques.robot)
+    folder = keeper(torques, chosen, store)
+    kept = folder.find()
+    if kept is None:
+        kept = _made(torques, chosen, folder, progress, processes)
+        folder.keep(kept)
+        stored = False
+    else:
+        stored = True
+    progress(Progress("done", len(kept.network.nodes), tuple(kept.errors.rms), 1.0))
+    return Built(
+        kept.compact, kept.network, kept.steps, kept.lut6, kept.errors, _dropped(kept.compact),
+        time.perf_counter() - start, stored,
+    )  # fmt: skip
+
+
+def _made(
+    torques: Torques, demand: Demand, folder: Keeper, progress: Listener, processes: int
+) -> Kept:
+    compact = compile_words(torques, demand, progress, folder, processes)
+    rms = tuple(compact.errors.rms)
+
+    def report(step: Step) -> None:
+        progress(Progress(f"pass {step.name}", step.nodes, rms, 0.9, step.note))
+
+    done = finished(compact.graph, demand.objective, folder=folder.tables, report=report)
+    progress(Progress("fresh states", len(done.network.nodes), rms, 0.98))
+    fresh = Sampling(
+        torques.robot, demand.input_bits, demand.bits, FRESH_SAMPLES, FRESH_SEED + demand.seed
+    )
+    errors = measure_many(fresh, compact.graph, done.network)
+    return Kept(compact, done.network, done.steps, lut6(done.network), errors)
+
+
+def _dropped(compact: Compact) -> dict[str, int]:
+    """Return how many low bits of every input word the graph does not have."""
+    left = {node.name: node.bits for node in compact.graph.inputs}
+    return {name: word.bits - left.get(name, 0) for name, word in compact.asked_words.items()}

@@ -1,0 +1,209 @@
+"""Finished and unfinished compilations as files.
+
+`puma560-8.<digest>.compact.json` holds everything of a result but the seconds; the digest is that
+of the robot's text, the demand and this package's version. A file is written whole or not at all,
+begins with the checksum of the rest, and is made anew where it is damaged. Beside it, while a
+search runs, `….partial.json` holds the stages that are done, and `nets/` the networks of tables.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from boolcomp.errors import BoolcompError, DataError
+from boolcomp.files import read_text, user_cache, write_text
+from boolcomp.multilevel.optimise import Step
+from boolcomp.networktext import parse_network, render_network
+from boolcomp.robot.library import shipped
+from boolcomp.words.build import Form, build_sketch
+from boolcomp.words.compact import Compact
+from boolcomp.words.demand import VERSION, Demand, digest
+from boolcomp.words.graphtext import parse_graph
+from boolcomp.words.measure import Errors, torque_steps
+
+if TYPE_CHECKING:
+    from boolcomp.network import Network
+    from boolcomp.terms import Torques
+
+TITLE = f"boolcomp compact result, format {VERSION}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kept:
+    """What is kept of a result."""
+
+    compact: Compact
+    network: Network
+    steps: tuple[Step, ...]
+    lut6: int
+    errors: Errors
+
+
+@dataclass(frozen=True, slots=True)
+class Keeper:
+    """Where the result of one demand is looked for, and where it is written."""
+
+    torques: Torques
+    demand: Demand
+    folders: tuple[Path, ...]
+
+    @property
+    def name(self) -> str:
+        """The file's name without its ending."""
+        robot = self.torques.robot
+        return f"{robot.name}-{self.demand.bits}.{digest(robot, self.demand)}"
+
+    @property
+    def tables(self) -> Path:
+        """The folder of the networks of tables."""
+        return self.folders[0] / "nets"
+
+    def find(self) -> Kept | None:
+        """Return the finished result, if one is stored whole."""
+        for folder in self.folders:
+            document = _sealed(folder / f"{self.name}.compact.json")
+            if document is not None:
+                with contextlib.suppress(BoolcompError, KeyError, TypeError, ValueError):
+                    return _read(document, self.torques, self.demand)
+        return None
+
+    def keep(self, kept: Kept) -> Path:
+        """Write a finished result, and forget what led to it; return the file."""
+        path = self.folders[0] / f"{self.name}.compact.json"
+        write_text(path, render(kept))
+        self._partial.unlink(missing_ok=True)
+        return path
+
+    @property
+    def _partial(self) -> Path:
+        return self.folders[0] / f"{self.name}.partial.json"
+
+    def stages(self) -> dict[str, Any]:
+        """Return the stages that an interrupted search had done, by name."""
+        return _sealed(self._partial) or {}
+
+    def note(self, stages: dict[str, Any]) -> None:
+        """Write down the stages that are done; what cannot be written only costs time."""
+        with contextlib.suppress(DataError):
+            write_text(self._partial, _seal(stages))
+
+
+def keeper(torques: Torques, demand: Demand, store: Path | None) -> Keeper:
+    """Return a keeper of a folder (by default the user's cache) and of what ships."""
+    first = store or user_cache("compact")
+    return Keeper(torques, demand, (first, Path("tables"), shipped("tables")))
+
+
+def render(kept: Kept) -> str:
+    """Return the text of a result: the same for the same result."""
+    compact = kept.compact
+    demand, errors = compact.demand, kept.errors
+    form = compact.form
+    document = {
+        "title": TITLE,
+        "robot": compact.robot.name,
+        "demand": str(demand),
+        "form": [form.speeds, form.accelerations, form.chained, form.shared],
+        "widths": widths_text(compact.widths),
+        "biases": _numbers(compact.biases),
+        "demanded": _numbers(compact.allowed),
+        "built": compact.nodes,
+        "predicted cost": compact.predicted_cost,
+        "predicted rms": _numbers(compact.predicted_rms),
+        "search": _errors_out(compact.errors),
+        "fresh": _errors_out(errors),
+        "lut6": kept.lut6,
+        "steps": [[s.name, s.nodes, s.depth, s.note] for s in kept.steps],
+        "graph": str(compact.graph).splitlines(),
+        "network": render_network(kept.network).splitlines(),
+    }
+    return _seal(document)
+
+
+def _seal(document: dict[str, Any]) -> str:
+    body = json.dumps(document, indent=0)
+    return f"{hashlib.sha256(body.encode()).hexdigest()}\n{body}\n"
+
+
+def _sealed(path: Path) -> dict[str, Any] | None:
+    """Return what a file holds, if its checksum is right."""
+    if not path.is_file():
+        return None
+    try:
+        seal, _, body = read_text(path).partition("\n")
+    except DataError:
+        return None
+    if seal != hashlib.sha256(body.removesuffix("\n").encode()).hexdigest():
+        return None
+    with contextlib.suppress(ValueError):
+        document = json.loads(body)
+        return document if isinstance(document, dict) else None
+    return None
+
+
+def _read(document: dict[str, Any], torques: Torques, demand: Demand) -> Kept:
+    if document["title"] != TITLE or document["demand"] != str(demand):
+        raise DataError("a result of another demand")
+    form = Form(*document["form"])
+    robot = torques.robot
+    steps = torque_steps(robot, demand.bits)
+    graph = parse_graph(_text(document["graph"]))
+    compact = Compact(
+        robot, demand, form, build_sketch(torques, demand.input_bits, steps, form),
+        widths_of(document["widths"]), graph, np.asarray(document["biases"]),
+        np.asarray(document["demanded"]), document["built"], document["predicted cost"],
+        np.asarray(document["predicted rms"]), _errors_in(document["search"]),
+    )  # fmt: skip
+    network = parse_network(_text(document["network"]))
+    inputs, outputs = sum(n.bits for n in graph.inputs), sum(r.bits + 1 for r in graph.results)
+    if (network.inputs, len(network.outputs)) != (inputs, outputs):
+        raise DataError("a network of another graph")
+    taken = tuple(Step(*step) for step in document["steps"])
+    return Kept(compact, network, taken, document["lut6"], _errors_in(document["fresh"]))
+
+
+def _text(lines: list[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _numbers(values: Any) -> list[float]:
+    return [float(value) for value in values]
+
+
+def widths_text(widths: Any) -> dict[str, int]:
+    """Return widths with their keys as text."""
+    return {f"{place} {name}": value for (place, name), value in sorted(widths.items())}
+
+
+def widths_of(text: dict[str, int]) -> dict[tuple[int, str], int]:
+    """Undo `widths_text`."""
+    found = {}
+    for key, value in text.items():
+        place, _, name = key.partition(" ")
+        found[int(place), name] = int(value)
+    return found
+
+
+def _errors_out(errors: Errors) -> dict[str, Any]:
+    return {
+        "samples": errors.samples,
+        "rms": _numbers(errors.rms),
+        "max": _numbers(errors.max),
+        "mean": _numbers(errors.mean),
+        "wrapped": list(errors.wrapped),
+        "saturated": errors.saturated,
+    }
+
+
+def _errors_in(document: dict[str, Any]) -> Errors:
+    return Errors(
+        np.asarray(document["rms"]), np.asarray(document["max"]), np.asarray(document["mean"]),
+        tuple(document["wrapped"]), int(document["saturated"]), int(document["samples"]),
+    )  # fmt: skip

@@ -1,0 +1,46 @@
+"""What programs cost and how they err, side by side: nodes, depth, errors, ns per sample.
+
+    python examples/modes.py PROGRAM...
+
+The programs are folders that `boolcomp compile` made, of robots that ship.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import boolcomp as bc
+from boolcomp.report import draw_samples
+from boolcomp.report.programs import program_rows
+from boolcomp.text import table
+
+SAMPLES = 200_000
+HEADER = ("program", "mode", "bits", "nodes", "depth", "rms/LSB", "max/LSB", "ns/sample")
+
+
+def row(folder: str) -> list[str]:
+    """Measure one program against Newton-Euler."""
+    program = bc.load_program(folder)
+    rows = program_rows(program, draw_samples(bc.load_robot(program.robot), SAMPLES))
+    return [
+        folder,
+        program.mode,
+        str(program.bits),
+        str(rows[0].program_luts),
+        str(rows[0].depth),
+        " ".join(f"{r.total.rms / r.lsb:.2f}" for r in rows),
+        " ".join(f"{r.total.max / r.lsb:.1f}" for r in rows),
+        f"{rows[0].ns_per_sample:.1f}",
+    ]
+
+
+def main() -> None:
+    """Run the example."""
+    if len(sys.argv) < 2:
+        sys.exit("usage: python examples/modes.py PROGRAM...")
+    print(table(HEADER, [row(folder) for folder in sys.argv[1:]], left=(0, 1, 5, 6)))
+    print(f"errors over {SAMPLES} random states; ns on one core, floats in and out")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+"""Programs measured against Newton-Euler, whatever their mode."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from small_programs import stages
+
+from boolcomp.errors import UsageError
+from boolcomp.report.measure import documents, draw_samples, error_rows
+from boolcomp.report.programs import coded_inputs, program_rows
+from boolcomp.robot import load_robot
+
+
+def test_a_paper_program_errs_as_its_tables_say() -> None:
+    plan, _, program = stages(5)
+    samples = draw_samples(load_robot("machado-2r"), 3000, seed=4)
+    for measured, said in zip(
+        program_rows(program, samples), error_rows(plan, samples), strict=True
+    ):
+        assert measured.total == said.total
+        assert measured.own == pytest.approx(said.own) or measured.own.rms == pytest.approx(
+            said.own.rms
+        )
+        assert (measured.bound, measured.lsb, measured.bits) == (said.bound, said.lsb, said.bits)
+        assert measured.program_luts is not None
+        assert measured.ns_per_sample is not None
+        assert measured.program_luts > 100
+        assert measured.ns_per_sample > 0
+
+
+def test_coded_inputs_are_centres_of_cells() -> None:
+    _, _, program = stages(5)
+    samples = draw_samples(load_robot("machado-2r"), 100, seed=1)
+    coded = dict(zip(("q", "qd", "qdd"), coded_inputs(program, samples), strict=True))
+    for word in program.inputs:
+        column = coded[word.kind][:, word.joint - 1]
+        given = getattr(samples, word.kind)[:, word.joint - 1]
+        assert np.abs(column - given).max() <= word.code.step / 2 + 1e-12
+        assert np.array_equal(column, word.code.centre(word.code.cell(column)[0]))
+
+
+def test_an_unknown_bound_is_null_in_json() -> None:
+    from dataclasses import replace
+
+    _, _, program = stages(5)
+    rows = program_rows(program, draw_samples(load_robot("machado-2r"), 600, seed=1))
+    document = json.loads(json.dumps(documents([replace(rows[0], bound=np.inf)])))
+    assert document[0]["bound"] is None
+
+
+def test_a_payload_that_was_not_compiled_is_refused() -> None:
+    _, _, program = stages(5)
+    samples = draw_samples(load_robot("machado-2r"), 10, seed=1)
+    with pytest.raises(UsageError, match="no payload 3"):
+        program_rows(program, samples, payload=3.0)

@@ -1,0 +1,52 @@
+"""Pictures of word graphs."""
+
+from __future__ import annotations
+
+from functools import cache
+from xml.etree import ElementTree as ET
+
+from words.word_robots import case
+
+from boolcomp.report.wordgraph import draw_graph
+from boolcomp.words.graph import Graph, Lookup, reads
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@cache
+def graph() -> Graph:
+    return case("machado-2r", bits=5).graph(allowed=0.5, bits=5)
+
+
+def test_every_word_has_a_box_and_every_reading_a_line() -> None:
+    picture = ET.fromstring(draw_graph(graph(), "two & three"))  # noqa: S314 (our own text)
+    boxes = [x for x in picture.iter(f"{SVG}rect") if x.get("class") == "box"]
+    assert len(boxes) == len(graph().nodes)
+    lines = list(picture.iter(f"{SVG}path"))
+    assert len(lines) == sum(len(set(reads(node))) for node in graph().nodes)
+    curves = list(picture.iter(f"{SVG}polyline"))
+    assert len(curves) == sum(isinstance(n, Lookup) and n.read > 0 for n in graph().nodes)
+
+
+def test_boxes_do_not_overlap_and_stand_right_of_what_they_read() -> None:
+    picture = ET.fromstring(draw_graph(graph()))  # noqa: S314 (our own text)
+    corners = [
+        (float(x.get("x", "0")), float(x.get("y", "0")))
+        for x in picture.iter(f"{SVG}rect")
+        if x.get("class") == "box"
+    ]
+    for k, (x, y) in enumerate(corners):
+        assert not any(x == u and abs(y - v) < 40 for u, v in corners[:k])
+    for place, node in enumerate(graph().nodes):
+        assert all(corners[k][0] < corners[place][0] for k in reads(node))
+
+
+def test_inputs_angles_and_torques_are_named() -> None:
+    text = draw_graph(graph(), "a < b")
+    assert "a &lt; b" in text
+    for name in ("q1, ", "qdd2, ", "q1+q2, ", "torque 1, ", "torque 2, "):
+        assert f">{name}" in text
+
+
+def test_the_same_graph_is_the_same_text() -> None:
+    assert draw_graph(graph(), "x") == draw_graph(graph(), "x")

@@ -1,0 +1,131 @@
+"""The search, from forms to widths that hold."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from words.word_robots import case, small_robot
+
+from boolcomp.errors import UsageError
+from boolcomp.robot import load_robot
+from boolcomp.terms import split_torques
+from boolcomp.words import compile as module
+from boolcomp.words.compile import compile_words
+from boolcomp.words.demand import Demand, Progress
+from boolcomp.words.measure import Sampling, measure_many
+from boolcomp.words.search import Choice
+
+
+class Memory:
+    """Stages in memory; it may stop the search after some of them."""
+
+    def __init__(self, most: int = 1000) -> None:
+        self.kept: dict[str, Any] = {}
+        self.most = most
+
+    def stages(self) -> dict[str, Any]:
+        return dict(self.kept)
+
+    def note(self, stages: dict[str, Any]) -> None:
+        self.kept = dict(stages)
+        if len(stages) >= self.most:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.slow
+def test_an_interrupted_search_ends_where_an_uninterrupted_one_does() -> None:
+    torques = split_torques(small_robot(2, 2))
+    demand = Demand(bits=5, rms=(0.6,), max=(2.5,), effort=1.0)
+    whole = compile_words(torques, demand)
+    memory = Memory(11)
+    with pytest.raises(KeyboardInterrupt):
+        compile_words(torques, demand, stages=memory)
+    assert len(memory.kept) == 11
+    memory.most = 1000
+    again = compile_words(torques, demand, stages=memory, processes=2)
+    assert again.graph == whole.graph
+    assert again.widths == whole.widths
+
+
+@pytest.mark.slow
+def test_the_largest_error_is_held_on_states_that_were_not_seen() -> None:
+    torques = split_torques(load_robot("machado-2r"))
+    heard: list[Progress] = []
+    found = compile_words(
+        torques, Demand(rms=(0.5, 0.6), max=(2.2, 2.6), effort=2.0), heard.append, None, 2
+    )
+    assert [p.fraction for p in heard] == sorted(p.fraction for p in heard)
+    assert heard[-1].best_nodes == found.nodes
+    inputs = {"q": 10, "qd": 10, "qdd": 10}
+    errors = measure_many(Sampling(found.robot, inputs, 8, 300_000, 55), found.graph)
+    assert (errors.rms <= [0.5, 0.6]).all()
+    assert (errors.max <= [2.2, 2.6]).all()
+
+
+@pytest.mark.slow
+def test_more_effort_finds_no_more_nodes() -> None:
+    torques = split_torques(load_robot("machado-2r"))
+    quick, longer = (
+        compile_words(torques, Demand(bits=6, rms=(0.43, 0.58), effort=effort))
+        for effort in (0.0, 8.0)
+    )
+    assert longer.nodes <= quick.nodes
+
+
+def test_an_error_that_no_widths_reach_is_refused() -> None:
+    inputs = {"q": 3, "qd": 3, "qdd": 3}
+    demand = Demand(bits=6, input_bits=inputs, rms=(0.3,), effort=0.0)
+    with pytest.raises(UsageError, match="no widths reach"):
+        compile_words(split_torques(small_robot(1, 1)), demand)
+
+
+def test_choices_are_written_and_read() -> None:
+    choice = Choice(
+        3, {(4, "cut"): -2, (7, "k0"): 1}, np.array([0.1, 2.5]), np.array([0.0, 1e-3]), 1, 77.0
+    )
+    again = module.read(module.written(choice))
+    assert str(again) == str(choice)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(6))
+def test_random_arms_compile_within_their_budget(seed: int) -> None:
+    robot = small_robot(seed, 1 + seed % 4)
+    found = compile_words(split_torques(robot), Demand(bits=6, rms=(0.55,), effort=1.0))
+    inputs = {"q": 10, "qd": 10, "qdd": 10}
+    errors = measure_many(Sampling(robot, inputs, 6, 50_000, 77), found.graph)
+    assert (errors.rms <= 0.55 * 1.02).all()
+    assert not errors.wrapped
+
+
+@pytest.mark.slow
+def test_the_result_is_the_same_under_any_hash_seed() -> None:
+    script = (
+        "from boolcomp.robot import load_robot\n"
+        "from boolcomp.terms import split_torques\n"
+        "from boolcomp.words.compile import compile_words\n"
+        "from boolcomp.words.demand import Demand\n"
+        "found = compile_words(split_torques(load_robot('elbow-3r')), "
+        "Demand(bits=6, rms=(0.6,), effort=1.0))\n"
+        "print(found.graph)\n"
+    )
+    texts = {
+        subprocess.run(
+            [sys.executable, "-c", script],
+            env={"PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(texts) == 1
+    assert len(texts.pop()) > 100
+
+
+def test_the_states_of_a_case_are_what_a_graph_reads() -> None:
+    arm = case("machado-2r")
+    assert set(arm.states(5, seed=1).words) == set(arm.words)

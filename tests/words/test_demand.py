@@ -1,0 +1,64 @@
+"""What a user may choose of compact mode."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from boolcomp.errors import UsageError
+from boolcomp.robot import load_robot
+from boolcomp.words.demand import Demand, Progress, digest
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"bits": 1}, "bits are 2 to 16"),
+        ({"rms": (0.1,)}, "rounding alone"),
+        ({"max": (0.4,)}, "rounding alone"),
+        ({"effort": -1.0}, "effort"),
+        ({"effort": float("nan")}, "effort"),
+        ({"objective": "node"}, "did you mean"),
+        ({"input_bits": {"q": 40}}, "input q of 40 bits"),
+    ],
+)
+def test_what_cannot_be_is_refused(wrong: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        Demand(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"rms": (0.5, 0.5, 0.5)}, "rms has 3 values"),
+        ({"max": (2.0, 2.0, 3.0)}, "max has 3 values"),
+        ({"input_bits": {"q": 8, "qd": 8, "qdd": 8, "q3": 9}}, "no input 'q3'"),
+        ({"input_bits": {"q": 8, "qd": 8, "qdd1": 8}}, "how many bits has qdd"),
+    ],
+)
+def test_what_does_not_suit_a_robot_is_refused(wrong: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        Demand(**wrong).check(load_robot("machado-2r"))
+
+
+def test_single_words_may_have_widths_of_their_own() -> None:
+    Demand(input_bits={"q": 8, "qd": 8, "qdd1": 8, "qdd2": 6}).check(load_robot("machado-2r"))
+
+
+def test_a_digest_knows_every_choice_and_the_robot() -> None:
+    two, three = load_robot("machado-2r"), load_robot("planar-3r")
+    others = [
+        Demand(bits=7), Demand(rms=(0.5,)), Demand(max=(3.0,)), Demand(saturate=True),
+        Demand(seed=1), Demand(effort=1.0), Demand(objective="depth"),
+        Demand(input_bits={"q": 9, "qd": 10, "qdd": 10}),
+    ]  # fmt: skip
+    digests = [digest(two, d) for d in (Demand(), *others)] + [digest(three, Demand())]
+    assert len(set(digests)) == len(digests)
+    swapped = {"qdd": 10, "qd": 10, "q": 10}
+    assert digest(two, Demand(input_bits=swapped)) == digest(two, Demand())
+
+
+def test_progress_is_a_line() -> None:
+    text = str(Progress("refine", 700, (0.4, 0.55), 0.25))
+    assert text == " 25% refine, best 700 nodes, rms 0.400 0.550"
