@@ -4,7 +4,7 @@ The two-level 2R at 8 bits, batches of a million samples. One run measures all k
 turn, several times over, and prints the minimum, the spread, and the ratio of minima to one
 process; every batch is checked bit for bit. `in place` are samples in arrays of the pool, `copied`
 in ordinary ones; `own time` is what a processor spent on each process (a machine that does other
-things spoils ratios, not this).
+things spoils ratios, not this), looking out for the next chunk included.
 
 The curve is computed from what was measured: the time of a node, the time of a plane that goes
 from one process to another, and the real dealing of the program's terms to so many shares.

@@ -1,12 +1,15 @@
 """The order in which a processor with few registers evaluates a network.
 
 Greedy: of the nodes whose operands are known, take the one after which the fewest values are still
-needed; among equals, the one that a depth-first walk from the outputs meets first.
+needed; among equals, the one that a depth-first walk from the outputs meets first. With a
+spacing, nodes whose operands were computed so few steps ago wait for others, where there are some:
+a processor that starts several operations a cycle, each of which takes some, has more to do.
 """
 
 from __future__ import annotations
 
 import heapq
+import random
 from typing import TYPE_CHECKING
 
 from boolcomp.network import CONSTANTS, Builder
@@ -17,27 +20,31 @@ if TYPE_CHECKING:
     from boolcomp.network import Network
 
 
-def in_order(network: Network) -> Network:
-    """Return the same network with its nodes in greedy order."""
+def in_order(network: Network, spacing: int = 0, variant: int = 0) -> Network:
+    """Return the same network with its nodes in greedy order.
+
+    Variants but the first break ties at random, each in its own way, the same on every machine.
+    """
     builder = Builder(network.inputs)
     literals = [0, 2, *(builder.input(k) for k in range(network.inputs))]
     literals += [0] * len(network.nodes)
     first = CONSTANTS + network.inputs
-    for signal in greedy_order(network):
+    for signal in greedy_order(network, spacing, variant):
         lut, operands = network.nodes[signal - first]
         literals[signal] = builder.node(lut, *(literals[k] for k in operands))
     return builder.build(literals[k] for k in network.outputs)
 
 
-def greedy_order(network: Network) -> list[int]:
+def greedy_order(network: Network, spacing: int = 0, variant: int = 0) -> list[int]:
     """Return the signals of all nodes in an order in which few values are needed at a time."""
-    return _Greedy(network).order()
+    return _Greedy(network, spacing, variant).order()
 
 
 class _Greedy:
     """The books of the greedy choice: who reads what, and what is still to come."""
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: Network, spacing: int, variant: int) -> None:
+        self.spacing = spacing
         self.first = CONSTANTS + network.inputs
         self.operands = [
             [signal - self.first for signal in operands if signal >= self.first]
@@ -52,32 +59,49 @@ class _Greedy:
             if signal >= self.first:
                 self.uses[signal - self.first] += 1
         self.missing = [len(operands) for operands in self.operands]
-        self.rank = _depth_first(self.operands, (s - self.first for s in network.outputs))
+        reads, outputs = self.operands, [signal - self.first for signal in network.outputs]
+        if variant:
+            draw = random.Random(variant)  # noqa: S311 (no secret)
+            reads = [draw.sample(some, len(some)) for some in reads]
+            draw.shuffle(outputs)
+        self.rank = _depth_first(reads, outputs)
+        self.made = [-1] * len(self.operands)  # the step in which a node was taken
         self.heap: list[tuple[int, int, int]] = []
+        self.waiting: list[tuple[int, int]] = []  # the step from which a node may be taken
 
     def order(self) -> list[int]:
         """Return the signals of all nodes, in order."""
-        self._offer_all(range(len(self.missing)))
-        done = [False] * len(self.operands)
-        order = []
-        while self.heap:
+        self._offer_all(range(len(self.missing)), 0)
+        order: list[int] = []
+        step = 0
+        while self.heap or self.waiting:
+            if not self.heap:
+                step = max(step, self.waiting[0][0])
+            while self.waiting and self.waiting[0][0] <= step:
+                self._offer(heapq.heappop(self.waiting)[1])
             _, _, k = heapq.heappop(self.heap)
-            if done[k]:
+            if self.made[k] >= 0:
                 continue  # an entry from before its gain rose
-            done[k] = True
+            self.made[k] = step
+            step += 1
             order.append(self.first + k)
             for operand in self.operands[k]:
                 self.uses[operand] -= 1
                 if self.uses[operand] == 1:  # whoever reads it last now gains by it
-                    self._offer_all(user for user in self.users[operand] if not done[user])
+                    self._offer_all(self.users[operand], step)
             for user in self.users[k]:
                 self.missing[user] -= 1
-            self._offer_all(self.users[k])
+            self._offer_all(self.users[k], step)
         return order
 
-    def _offer_all(self, nodes: Iterable[int]) -> None:
+    def _offer_all(self, nodes: Iterable[int], step: int) -> None:
         for k in nodes:
-            if not self.missing[k]:
+            if self.missing[k] or self.made[k] >= 0:
+                continue
+            start = max((self.made[o] for o in self.operands[k]), default=-1) + self.spacing
+            if self.spacing and self.operands[k] and start > step:
+                heapq.heappush(self.waiting, (start, k))
+            else:
                 self._offer(k)
 
     def _offer(self, k: int) -> None:

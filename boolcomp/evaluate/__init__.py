@@ -16,8 +16,11 @@ ENGINES: tuple[EngineName, ...] = get_args(EngineName)
 __all__ = ["ENGINES", "Batch", "Engine", "EngineName", "Evaluation", "evaluate", "make_engine"]
 
 
-def make_engine(wiring: Wiring, name: str = "auto") -> Engine:
-    """Return an engine for a wiring; `auto` is `llvm` where llvmlite is installed, else `numpy`."""
+def make_engine(wiring: Wiring, name: str = "auto", threads: int = 1) -> Engine:
+    """Return an engine for a wiring; `auto` is `llvm` where llvmlite is installed, else `numpy`.
+
+    So many threads share a large batch in the llvm engine; the numpy engine uses one.
+    """
     if name not in ENGINES:
         raise UsageError(f"engine {name!r}{suggestion(name, ENGINES)}: {listing(ENGINES)}")
     if name != "numpy":
@@ -32,7 +35,7 @@ def make_engine(wiring: Wiring, name: str = "auto") -> Engine:
         else:
             from boolcomp.evaluate.native import NativeEngine  # noqa: PLC0415 (imports llvmlite)
 
-            return NativeEngine(wiring)
+            return NativeEngine(wiring, threads=threads)
     from boolcomp.evaluate.planes import NumpyEngine  # noqa: PLC0415 (only who asks needs it)
 
     return NumpyEngine(wiring)

@@ -71,8 +71,10 @@ def split_network(network: Network, most: int) -> list[_Piece]:
     return pieces[::-1]
 
 
-def split_calls(wiring: Wiring, most: int) -> Wiring:
+def split_calls(wiring: Wiring, most: int, each: int | None = None) -> Wiring:
     """Return a wiring with the same results whose networks have about so many nodes at most.
+
+    Networks with more are cut into pieces of about so many, or of `each` nodes.
 
     The outputs of a split network that are inputs or constants come from a network without nodes.
     """
@@ -80,7 +82,7 @@ def split_calls(wiring: Wiring, most: int) -> Wiring:
         return wiring
     networks: dict[Network, int] = {}
     pieces = {
-        k: split_network(network, most)
+        k: split_network(network, each or most)
         for k, network in enumerate(wiring.networks)
         if len(network.nodes) > most
     }

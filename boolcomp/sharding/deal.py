@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from boolcomp.wiring import Call, Port, Result, Wiring
 
 # What else costs time, in nodes: fitted on the 2R, so that both of two shares take as long.
-WORD_NODES = 200  # to code an input word
-TORQUE_NODES = 700  # to make a torque and its code word from planes
+WORD_NODES = 50  # to code an input word
+TORQUE_NODES = 300  # to make a torque and its code word from planes
 _ROUNDS = 5  # of halving the interval in which the best balance lies
 
 

@@ -51,6 +51,7 @@ MOST_PROCESSES = 1024
 # Chunks that a worker should find in a batch, and the most samples of one: more chunks leave nobody
 # waiting at the end, larger ones take fewer calls (of which numpy needs one for every node).
 CHUNKS = {"llvm": (24, 24 << 10), "numpy": (4, 1 << 16)}
+DRAWN = 64  # where a worker draws their numbers by itself, which costs next to nothing
 MOST_TICKETS = 1 << 9  # half of what the smallest pipe holds: writing them never waits
 SLOTS = 4  # of a ring: more than two, so that nobody waits for a neighbour who is a little late
 
@@ -195,12 +196,17 @@ class ProcessPool:
         with self._arena.borrowed() as take:
             inputs = [self._input(k, array, rows, take) for k, array in enumerate(batch.arrays)]
             places = [self._arena.place(x) for x in (*inputs, torques, words)]
-            job = self._job(batch, places, take)
+            copies = [
+                (array, room)
+                for array, room in zip(batch.arrays, inputs, strict=True)
+                if self._arena.place(array) != self._arena.place(room)
+            ]
+            job = self._job(batch, places, take, there=not copies)
             lines = self._arena.array(job.books, job.books_shape, np.int64)
             lines[:] = 0
             books = Books(job, lines)
             self._crew.send(job)
-            self._provide(batch, inputs, job, books)
+            self._provide(copies, job, books)
             self._finish(job, books)
             sums = books.counts.sum(axis=1, dtype=np.int64)
         if sums[:, BAD].any():
@@ -233,8 +239,17 @@ class ProcessPool:
                     room[samples:, port.column] = port.code.range.centre
         return room
 
-    def _job(self, batch: Batch, places: Sequence[int | None], take: Callable[[int], int]) -> Job:
+    def _job(
+        self,
+        batch: Batch,
+        places: Sequence[int | None],
+        take: Callable[[int], int],
+        *,
+        there: bool,
+    ) -> Job:
         each, most = CHUNKS[self.name]
+        if there and self.name == "llvm":
+            each = DRAWN
         if self._tickets is not None:
             wanted = max(each * len(self._bells), 1)
             least = -(-batch.samples // MOST_TICKETS)
@@ -258,6 +273,7 @@ class ProcessPool:
             books=0,
             stages=len(self.stages),
             slots=SLOTS,
+            there=there,
             rings=tuple(take(SLOTS * size) for size in sizes),
             sizes=sizes,
         )
@@ -266,22 +282,21 @@ class ProcessPool:
         return replace(job, books=books, arena=self._arena.size)
 
     def _provide(
-        self, batch: Batch, inputs: Sequence[NDArray[Any]], job: Job, books: Books
+        self, copies: Sequence[tuple[NDArray[Any], NDArray[Any]]], job: Job, books: Books
     ) -> None:
         """Copy the samples into shared memory, and let the workers at them as they come."""
-        copies = [
-            (array, room)
-            for array, room in zip(batch.arrays, inputs, strict=True)
-            if self._arena.place(array) != self._arena.place(room)
-        ]
+        if job.there:
+            books.progress[job.stages] = job.chunks
+            drawn = self.name == "llvm"  # then only what the dead leave behind needs tickets
+            self._announce([] if drawn else range(job.chunks), end=True)
+            return
         for chunk in range(job.chunks):
             rows = slice(chunk * job.chunk, min((chunk + 1) * job.chunk, job.samples))
             for array, room in copies:
                 room[rows] = array[rows]
             books.progress[job.stages] = chunk + 1
-            if copies:
-                self._announce([chunk])
-        self._announce([] if copies else range(job.chunks), end=True)
+            self._announce([chunk])
+        self._announce([], end=True)
 
     def _announce(self, chunks: Iterable[int], *, end: bool = False) -> None:
         """Tell the workers that chunks can be done; at the end, that no others will come."""

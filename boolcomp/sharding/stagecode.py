@@ -19,6 +19,7 @@ from boolcomp.evaluate.native import NativeEngine, convert, machine
 from boolcomp.evaluate.native.convert import BYTES
 from boolcomp.evaluate.native.logic import ATTRIBUTES, plane_type
 from boolcomp.sharding.runners import GROUP
+from boolcomp.sharding.stageloop import draw_function, job_of, serve_function
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from boolcomp.evaluate.native.logic import Layout
     from boolcomp.sharding.runners import Slot, Work
     from boolcomp.sharding.stages import Stage
+    from boolcomp.sharding.worker import Desk
     from boolcomp.wiring import Wiring
 
 _ARGUMENTS = (
@@ -45,6 +47,9 @@ class NativeRunner(NativeEngine):
         super().__init__(stage.wiring())
         self.stage = stage
         self._stages: dict[str, tuple[machine.Code, Callable[..., None]]] = {}
+        self._loops: dict[str, tuple[machine.Code, Callable[..., int]]] = {}
+        self._desk: Desk | None = None
+        self._job = (ctypes.c_int64 * 1)()
         self._tile = _aligned(self.layout.block_bytes * self.blocks)
         self._handed = (ctypes.c_void_p * max(1, len(stage.feeds)))()
         self._fixed = (
@@ -52,6 +57,36 @@ class NativeRunner(NativeEngine):
             self._logic.address("logic"),
             ctypes.addressof(self._handed),
         )
+
+    def run_ready(self, desk: Desk, chunk: int) -> int:
+        """Do this chunk and more as long as they can be done; return the first that was not."""
+        setup, stages = desk.setup, desk.job.stages
+
+        def text(sample: Sample) -> str:
+            return serve_function(
+                self.stage, sample, setup.index, setup.before, setup.after, stages
+            )
+
+        return self._loop("serve", desk, text)(ctypes.addressof(self._job), chunk)
+
+    def run_drawn(self, desk: Desk) -> None:
+        """Do the chunks whose numbers are drawn from the books, until there are none."""
+        loop = self._loop("draw", desk, lambda sample: draw_function(self.stage, sample))
+        loop(ctypes.addressof(self._job), 0)
+
+    def _loop(self, name: str, desk: Desk, text: Callable[[Sample], str]) -> Callable[..., int]:
+        """Return a loop over chunks, made when first needed; the batch is told to it."""
+        if desk is not self._desk:
+            self._desk = desk
+            self._job = job_of(desk, self._tile.ctypes.data, self.address)
+        dtype = desk.job.dtype
+        if dtype not in self._loops:
+            sample = _SAMPLES[dtype]
+            module = stage_module(self.stage, self.pieces, self.layout, sample, self.blocks)
+            code = machine.Code(module + text(sample), self.machine)
+            loop = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)
+            self._loops[dtype] = code, loop(code.address(name))
+        return self._loops[dtype][1]
 
     def run_chunk(
         self,
@@ -82,7 +117,7 @@ class NativeRunner(NativeEngine):
         """Return the loop for samples of a type, made when first needed."""
         if dtype.name not in self._stages:
             text = stage_module(
-                self.stage, self._pieces, self.layout, _SAMPLES[dtype.name], self.blocks
+                self.stage, self.pieces, self.layout, _SAMPLES[dtype.name], self.blocks
             )
             code = machine.Code(text, self.machine)
             self._stages[dtype.name] = code, code.function("stage", *_ARGUMENTS)

@@ -37,6 +37,7 @@ LINE = 8  # numbers of 64 bits a cache line: what one process writes shares a li
 COUNTS = 4  # outside, bad, clipped; done
 DONE = 3
 TICKET = 4  # bytes
+_NAP = 0.01  # seconds
 STOP = 0xFFFF_FFFF  # the ticket after which there are none
 
 
@@ -62,8 +63,8 @@ class Setup:
 class Job:
     """One batch: where its parts stand in the arena.
 
-    `rings[s]` is where the slots of stage s begin, one after the other, and `sizes[s]` the bytes of
-    one.
+    With `there` all samples are in the arena from the start. `rings[s]` is where the slots of
+    stage s begin, one after the other, and `sizes[s]` the bytes of one.
     """
 
     number: int
@@ -78,6 +79,7 @@ class Job:
     books: int
     stages: int
     slots: int
+    there: bool
     rings: tuple[int, ...]
     sizes: tuple[int, ...]
 
@@ -106,11 +108,14 @@ class Books:
     """How far a job has come.
 
     `progress[s]` chunks have left stage s; the last entry counts those whose samples are there.
+    `waiting[s]` is set while stage s waits for its bell: others need not ring it otherwise.
     `counts[s, c]` are the counts of chunk c in stage s, and whether it is done.
     """
 
     def __init__(self, job: Job, lines: NDArray[np.int64]) -> None:
+        # The last line's second number counts the chunks that were drawn (`stageloop.draw`).
         self.progress = lines[: job.stages + 1, 0]
+        self.waiting = lines[: job.stages, 1]  # set by a stage before it sleeps
         numbers = lines[job.stages + 1 :].reshape(-1)[: job.stages * job.chunks * COUNTS]
         self.counts = numbers.reshape(job.stages, job.chunks, COUNTS)
 
@@ -193,7 +198,12 @@ def _serve(connection: Connection, view: View) -> None:
 
 
 def _do_drawn(desk: Desk, runner: Runner, tickets: int) -> None:
-    """Do the chunks whose tickets this worker draws, until it draws the last one."""
+    """Do the chunks whose tickets this worker draws, until it draws the last one.
+
+    Where all samples are there from the start it draws numbers from the books first.
+    """
+    if desk.job.there:
+        runner.run_drawn(desk)
     while (ticket := int.from_bytes(os.read(tickets, TICKET), "little")) != STOP:
         desk.do(runner, ticket)
 
@@ -202,12 +212,25 @@ def _do_in_order(desk: Desk, runner: Runner) -> None:
     """Do all chunks that the books do not show as done, each as soon as it can be."""
     setup = desk.setup
     ring(setup.rings)  # who was here before may have died before it rang
-    for chunk in range(int(desk.books.progress[setup.index]), desk.job.chunks):
-        while not desk.ready(chunk):
-            os.read(setup.bell, 4096)
-        desk.do(runner, chunk)
-        desk.books.progress[setup.index] = chunk + 1
-        ring(setup.rings)
+    chunk = int(desk.books.progress[setup.index])
+    desk.books.waiting[setup.index] = 0
+    while chunk < desk.job.chunks:
+        done = runner.run_ready(desk, chunk)
+        if done > chunk:
+            ring(setup.rings)
+            chunk = done
+        else:
+            _wait(desk, chunk)
+
+
+def _wait(desk: Desk, chunk: int) -> None:
+    """Sleep until the bell rings, unless the chunk can be done by now."""
+    waiting = desk.books.waiting
+    waiting[desk.setup.index] = 1
+    # Nobody rings who looked at the mark before it was set: so look again, and now and then later.
+    if not desk.ready(chunk) and select.select([desk.setup.bell], [], [], _NAP)[0]:
+        os.read(desk.setup.bell, 4096)
+    waiting[desk.setup.index] = 0
 
 
 def ring(bells: Iterable[int]) -> None:

@@ -41,6 +41,19 @@ def test_code_is_compiled_once_and_then_read(folder: Path) -> None:
     assert len(list(folder.iterdir())) == 1
 
 
+def test_text_that_takes_long_is_not_made_where_its_content_is_known(folder: Path) -> None:
+    made = []
+
+    def text() -> str:
+        made.append(1)
+        return TEXT
+
+    for _ in range(2):
+        assert answer(machine.Code(text, machine.host(), "forty-two")) == 42
+    assert not machine.Code(text, machine.host(), "something else").cached
+    assert (len(made), len(list(folder.iterdir()))) == (2, 2)
+
+
 def test_another_text_or_processor_has_another_entry(folder: Path) -> None:
     machine.Code(TEXT, machine.host())
     assert not machine.Code(TEXT.replace("42", "43"), machine.host()).cached

@@ -163,6 +163,21 @@ def test_workers_killed_in_the_middle_of_batches_are_replaced_and_nothing_is_los
 
 
 @pytest.mark.slow
+def test_workers_killed_at_any_moment_leave_no_chunk_undone(pool: ProcessPool) -> None:
+    arrays = pool.arrays(200_003)  # in place: native workers draw the chunks by themselves
+    for shared, own in zip(arrays, samples(200_003), strict=True):
+        shared[:] = own
+    wanted = PROGRAM.evaluate(*arrays)
+    for turn in range(8):
+        with ThreadPoolExecutor(1) as thread:
+            found = thread.submit(pool.evaluate, *arrays)
+            time.sleep(0.0004 * (turn + 1))
+            os.kill(pool.processes[turn % 2], signal.SIGKILL)
+        assert same(found.result(), wanted)
+        pool.evaluate(*samples(10))  # whoever died after the last chunk is replaced by now
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("shard", SHARDINGS)
 def test_a_closed_pool_leaves_nothing_behind_and_its_results_stay(shard: Sharding) -> None:
     with nothing_left():
@@ -217,8 +232,9 @@ def test_an_error_inside_a_worker_is_an_error_of_the_caller_with_its_text() -> N
         whole = pool._job  # noqa: SLF001 (the only way to break a worker's job)
         bad = "no such memory: 9 GB"
 
-        def broken(*arguments: Any) -> Any:
-            return replace(whole(*arguments), dtype=Bomb(MemoryError(bad)))  # type: ignore[arg-type]
+        def broken(*arguments: Any, there: bool) -> Any:
+            bomb: Any = Bomb(MemoryError(bad))
+            return replace(whole(*arguments, there=there), dtype=bomb)
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(pool, "_job", broken)

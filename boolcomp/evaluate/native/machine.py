@@ -14,13 +14,16 @@ import tempfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import llvmlite
 import llvmlite.binding as llvm
 
 from boolcomp.files import user_cache
 from boolcomp.version import VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MAGIC = b"boolcomp object 1\n"
 MOST_ENTRIES = 256
@@ -44,6 +47,11 @@ class Machine:
         """Whether it has 256-bit integer vectors."""
         return "+avx2" in self.features.split(",")
 
+    @property
+    def has_affine(self) -> bool:
+        """Whether it transposes bits by one instruction, and bytes of two vectors by another."""
+        return {"+avx512f", "+gfni", "+avx512vbmi"} <= set(self.features.split(","))
+
     def without_ternary(self) -> Machine:
         """Return the machine as if it had no AVX-512."""
         words = self.features.split(",")
@@ -56,21 +64,40 @@ def host() -> Machine:
     """Return this machine."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
+    llvm.initialize_native_asmparser()
     features = llvm.get_host_cpu_features()
     return Machine(llvm.get_host_cpu_name(), features.flatten())
 
 
-class Code:
-    """Native code with its functions, alive as long as this object."""
+def host_is_x86() -> bool:
+    """Tell whether this is an x86-64 machine."""
+    return str(llvm.get_default_triple()).startswith("x86_64")
 
-    def __init__(self, text: str, machine: Machine) -> None:
+
+def assembles() -> bool:
+    """Tell whether assembly text for x86-64 with the calls of Linux may be used."""
+    return host_is_x86() and "linux" in llvm.get_default_triple()
+
+
+class Code:
+    """Native code with its functions, alive as long as this object.
+
+    Where making the text takes time, `content` says what it depends on, and finds it in the cache.
+    """
+
+    def __init__(
+        self, text: str | Callable[[], str], machine: Machine, content: str | None = None
+    ) -> None:
         host()
         self._target = _target_machine(machine)
-        key = _key(text, machine)
+        if content is None or isinstance(text, str):
+            text = text if isinstance(text, str) else text()
+            content = text
+        key = _key(content, machine)
         stored = read_entry(key)
         self.cached = stored is not None
         if stored is None:
-            stored = _compiled(text, self._target)
+            stored = _compiled(text if isinstance(text, str) else text(), self._target)
             write_entry(key, stored)
         empty = llvm.parse_assembly("")
         self._engine = llvm.create_mcjit_compiler(empty, self._target)

@@ -1,0 +1,72 @@
+"""One bench of one program: all its rivals, in all cases."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from boolcomp.bench.harness import Case, run
+from boolcomp.bench.libraries import library_offers
+from boolcomp.bench.logic import logic_offers
+from boolcomp.bench.machine import this_machine
+from boolcomp.bench.rivals import c_offers
+from boolcomp.bench.roofline import roofline
+from boolcomp.bench.rows import Bench
+from boolcomp.bench.states import draw_states
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from boolcomp.bench.tasks import Offer
+    from boolcomp.program import Program
+    from boolcomp.robot import Robot
+
+IN_CACHE = 4096
+SHARED = 65536  # samples: enough for a second thread, and still in the cache
+
+
+def all_offers(
+    robot: Robot, program: Program, others: Sequence[Program] = (), *, packages: bool = True
+) -> list[Offer]:
+    """Return the program, other programs of the robot, and every rival (Python's if wanted)."""
+    offers: list[Offer] = []
+    for one in (program, *others):
+        mode = "compact logic" if one.mode == "compact" else "two-level logic"
+        offers += logic_offers(one, f"boolcomp, {mode}")
+    offers += c_offers(robot, program.bits)
+    return [*offers, *library_offers(robot, program.bits)] if packages else offers
+
+
+def make_bench(
+    name: str,
+    robot: Robot,
+    program: Program,
+    *,
+    batches: Sequence[int],
+    cores: Sequence[int],
+    seconds: float,
+    others: Sequence[Program] = (),
+    packages: bool = True,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Bench:
+    """Run everything and return what was found.
+
+    On one core every batch size is run; on more cores the largest, and the one nearest to `SHARED`.
+    """
+    states = draw_states(robot)
+    cases = [Case(batch) for batch in batches if 1 in cores]
+    shared = {max(batches), min(batches, key=lambda batch: abs(batch - SHARED))}
+    cases += [Case(batch, count) for count in cores if count > 1 for batch in sorted(shared)]
+    offers = all_offers(robot, program, others, packages=packages)
+    rows = run(offers, states, program.bits, cases, seconds, progress)
+    mine = [r for r in rows if r.logic and r.cores == 1 and r.ns_per_sample is not None]
+    nearest = min((abs(r.batch - IN_CACHE) for r in mine), default=0)
+    whole = min(
+        (r.ns_per_sample or 0.0 for r in mine if abs(r.batch - IN_CACHE) == nearest), default=None
+    )
+    progress("roofline")
+    wiring = program.wiring()
+    nodes = sum(len(wiring.networks[call.network].nodes) for call in wiring.calls)
+    found = roofline(program, whole)
+    return Bench(
+        name, robot.name, program.bits, program.mode, nodes, this_machine(), tuple(rows), found
+    )

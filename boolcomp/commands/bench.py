@@ -1,0 +1,138 @@
+"""`boolcomp bench`: a program beside its rivals, in one run."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from boolcomp.commands.options import json_option, print_json
+from boolcomp.errors import DataError, UsageError, listing, suggestion
+
+if TYPE_CHECKING:
+    from boolcomp.bench.rows import Bench
+    from boolcomp.program import Program
+
+MOST_BATCH = 10**8
+MODES = ("compact", "paper")
+
+
+@click.command("bench", epilog="Example: boolcomp bench out/2r --batches 1,4096,1e6 -o out/bench")
+@click.argument("program")
+@click.option("--bits", default=8, show_default=True, help="Of a robot that is compiled first.")
+@click.option("--mode", default="compact", show_default=True, help="Likewise: compact, paper.")
+@click.option(
+    "--batches", default="1,64,4096,65536,1e6,1e7", show_default=True, help="Samples a batch."
+)
+@click.option("--cores", default="1,2", show_default=True, help="Numbers of threads.")
+@click.option("--seconds", default=1.0, show_default=True, help="The most per rival and case.")
+@click.option(
+    "--beside", multiple=True, metavar="PROGRAM", help="Another program of the robot, as a rival."
+)
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder for table and chart.")
+@json_option
+def command(
+    program: str,
+    *,
+    bits: int,
+    mode: str,
+    batches: str,
+    cores: str,
+    seconds: float,
+    beside: tuple[str, ...],
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Measure PROGRAM (a folder made by compile, or a robot's name) against the best arithmetic.
+
+    All rivals run in one process on the same samples, in turn; their C is compiled by gcc and
+    clang where these are installed. Each type of samples is a column of its own with its own
+    measured error. Rivals that this machine or this arm does not allow are named with the reason.
+    Exit code 1 where a rival, or the program, computes something wrong.
+    """
+    from boolcomp.bench.bench import make_bench
+    from boolcomp.robot import load_robot
+
+    sizes = numbers("--batches", batches, MOST_BATCH)
+    threads = numbers("--cores", cores, 1024)
+    if not 0 < seconds <= 3600:
+        raise UsageError(f"--seconds {seconds:g}: more than 0, at most 3600")
+    loaded = _program(program, bits, mode)
+    robot = load_robot(loaded.robot)
+    others = [_program(name, bits, mode) for name in beside]
+    _check_others(loaded, others)
+    bench = make_bench(
+        program, robot, loaded, batches=sizes, cores=threads, seconds=seconds, others=others,
+        progress=_say,
+    )  # fmt: skip
+    if output is not None:
+        write(bench, output)
+    if as_json:
+        print_json(bench.document())
+    else:
+        from boolcomp.bench.rows import text_report
+
+        click.echo(text_report(bench))
+    if bench.wrong:
+        raise DataError(f"results are not within what they promise: {listing(bench.wrong)}")
+
+
+def numbers(option: str, text: str, most: int) -> tuple[int, ...]:
+    """Read whole numbers from 1 on, as `1,4096,1e6`; each once, rising."""
+    found = set()
+    for part in text.split(","):
+        try:
+            value = float(part)
+        except ValueError:
+            value = 0.0
+        if not 1 <= value <= most or value != int(value):
+            raise UsageError(f"{option} {text!r}: give whole numbers from 1 to {most}: 1,4096,1e6")
+        found.add(int(value))
+    return tuple(sorted(found))
+
+
+def write(bench: Bench, folder: Path) -> None:
+    """Write table, JSON and chart to a folder."""
+    from boolcomp.bench.chart import draw_bench
+    from boolcomp.bench.rows import text_report
+    from boolcomp.files import write_bytes, write_text
+
+    write_text(folder / "bench.txt", text_report(bench) + "\n")
+    write_text(folder / "bench.json", json.dumps(bench.document(), indent=2) + "\n")
+    for kind in ("svg", "png"):
+        write_bytes(folder / f"bench.{kind}", draw_bench(bench, kind))
+
+
+def _program(name: str, bits: int, mode: str) -> Program:
+    from boolcomp.robot import robot_names
+
+    if mode not in MODES:
+        raise UsageError(f"mode {mode!r}{suggestion(mode, MODES)}: modes are {listing(MODES)}")
+    if Path(name).is_dir():
+        from boolcomp.programfile import load_program
+
+        return load_program(name)
+    if name not in robot_names() and not name.endswith(".toml"):
+        hint = suggestion(name, robot_names())
+        raise UsageError(f"{name}: neither a program's folder nor a robot{hint}")
+    from boolcomp.api import compile as compile_program
+
+    _say(f"compiling {name}")
+    return compile_program(name, bits=bits, mode=mode)
+
+
+def _check_others(program: Program, others: list[Program]) -> None:
+    for other in others:
+        if other.robot != program.robot or other.bits != program.bits:
+            raise UsageError(
+                f"--beside: a program of {other.robot} at {other.bits} bits is no rival of "
+                f"{program.robot} at {program.bits} bits"
+            )
+
+
+def _say(step: str) -> None:
+    if sys.stderr is not None and sys.stderr.isatty():
+        click.echo(f"\r\033[K{step}", nl=False, err=True)

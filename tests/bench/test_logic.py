@@ -1,0 +1,45 @@
+"""The program as an offer: every way in and out gives the numpy engine's torques."""
+
+from __future__ import annotations
+
+import pytest
+from small_programs import stages
+
+from boolcomp.bench.harness import Case, Checked, check, run
+from boolcomp.bench.logic import Subject, logic_offers
+from boolcomp.bench.roofline import roofline
+from boolcomp.bench.states import draw_states
+from boolcomp.robot import load_robot
+
+
+@pytest.mark.slow
+def test_all_ways_in_and_out_agree_with_the_numpy_engine() -> None:
+    program = stages(5)[2]
+    states = draw_states(load_robot("machado-2r"), 3000)
+    offers = list(logic_offers(program, "logic"))
+    kinds = {(offer.rival, offer.kind) for offer in offers}
+    assert ("logic", Subject(program).words) in kinds
+    assert ("logic, planes in and out", Subject(program).words) in kinds
+    for offer in offers:
+        found = check(offer, states, 5)
+        assert isinstance(found, Checked), offer
+        assert not found.wrong, f"{offer.rival} {offer.kind}"
+        assert max(found.max_errors) < 4
+
+
+@pytest.mark.slow
+def test_batches_that_fill_no_block_and_two_cores() -> None:
+    program = stages(4)[2]
+    states = draw_states(load_robot("machado-2r"), 1000)
+    rows = run(list(logic_offers(program, "logic")), states, 4, [Case(1), Case(1000, 2)], 0.05)
+    assert not any(row.wrong for row in rows)
+    assert all(row.ns_per_sample or row.skipped for row in rows)
+
+
+@pytest.mark.slow
+def test_the_roofline_knows_where_time_goes() -> None:
+    found = roofline(stages(4)[2], 50.0)
+    share = found["share of the limit"]
+    assert isinstance(share, float)
+    assert 0 < share < 1.5
+    assert float(found["vector instructions"]) > float(found["nodes executed"]) / 2

@@ -1,0 +1,83 @@
+"""Every rival in C computes the torques, within the bound it states."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from boolcomp.bench import build, rivals
+from boolcomp.bench.harness import Checked, check
+from boolcomp.bench.libraries import library_offers
+from boolcomp.bench.states import draw_states
+from boolcomp.robot import load_robot
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(name="own_compilers")
+def forget_compilers() -> Iterator[None]:
+    """Look for compilers anew, before and after."""
+    build.compiler.cache_clear()
+    yield
+    build.compiler.cache_clear()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("robot", ["machado-2r", "elbow-3r", "puma560", "stanford"])
+def test_c_rivals_are_within_their_bounds(robot: str) -> None:
+    states = draw_states(load_robot(robot), 4096)
+    checked = 0
+    for offer in rivals.c_offers(states.robot, 8):
+        found = check(offer, states, 8)
+        if isinstance(found, Checked):
+            assert not found.wrong, f"{offer.rival} {offer.kind}: {found.own_error}"
+            assert found.own_error <= offer.bound
+            checked += 1
+        else:
+            assert found.skipped.startswith(("no ", "the processor has no"))
+    assert checked >= 4
+
+
+@pytest.mark.slow
+def test_packages_compute_newton_euler() -> None:
+    states = draw_states(load_robot("elbow-3r"), 256)
+    for offer in library_offers(states.robot, 8):
+        found = check(offer, states, 8)
+        if isinstance(found, Checked):
+            assert not found.wrong, offer.rival
+        else:
+            assert found.skipped.endswith("is not installed")
+
+
+def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, own_compilers: None) -> None:
+    del own_compilers
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(build, "processor", lambda: ("plain", frozenset({"avx2"})))
+    offers = list(rivals.c_offers(load_robot("machado-2r"), 8))
+    assert all(offer.make is None for offer in offers)
+    reasons = {offer.rival: offer.skipped for offer in offers}
+    assert reasons["VBMI byte tables (gcc)"] == "the processor has no avx512vbmi"
+    assert "avx512f" in reasons["AVX-512 float by hand (gcc)"] or reasons[
+        "AVX-512 float by hand (gcc)"
+    ].startswith("no gcc")
+    assert reasons["clang -O3 float"] == "no clang"
+
+
+def test_only_arms_of_two_parallel_joints_have_rivals_by_hand() -> None:
+    names = {offer.rival for offer in rivals.c_offers(load_robot("elbow-3r"), 8)}
+    assert all("Newton-Euler" in name for name in names)
+
+
+def test_finer_words_want_finer_waves() -> None:
+    robot = load_robot("machado-2r")
+    errors = [rivals.wave_error(robot, bits, "int16") for bits in (6, 8, 12)]
+    assert errors == sorted(errors, reverse=True)
+    assert rivals.wave_error(robot, 12, "int8") == rivals.wave_error(robot, 8, "int8")
+
+
+def test_the_sources_are_found() -> None:
+    names = {path.name for path in build.sources().iterdir()}
+    assert {"rival.h", "loop.c", "vectors.h", "two_link_bytes.c"} <= names
+    assert "KERNEL" in build.source("rival.h")

@@ -1,0 +1,71 @@
+"""What a bench prints and draws."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from boolcomp.bench.chart import draw_bench
+from boolcomp.bench.roofline import spills
+from boolcomp.bench.rows import Bench, Machine, Row, text_report
+
+ROWS = (
+    Row(
+        "boolcomp, compact logic", "int8", 4096, 1, 0.2, (0.2, 0.22), 1.0, 1.9, 0.5, (1.9, 1.5),
+        (0.5, 0.4), 0.0, 0.001, logic=True,
+    ),
+    Row("rival", "int8", 4096, 1, 0.6, (0.6, 0.6), 3.0, 2.0, 0.6, (2.0, 1.0), (0.6, 0.5), 0.5, 1.0,
+        break_even=4096),
+    Row("rival", "int8", 1, 1, 5.0, (5.0, 6.0), 0.05, 2.0, 0.6, (2.0, 1.0), (0.6, 0.5), 0.5, 1.0),
+    Row("broken", "float32", 4096, 1, 0.1, (0.1, 0.1), 0.5, 90.0, 9.0, (90.0, 9.0), (9.0, 9.0),
+        90.0, 1.0, wrong=True),
+    Row("absent", "int8", 0, 1, skipped="no clang"),
+)  # fmt: skip
+MACHINE = Machine("a processor", ("L2 1024K",), ("avx2",), ("gcc: gcc 12",), 4.0, 2)
+BENCH = Bench("out/x", "an-arm", 8, "compact", 600, MACHINE, ROWS, {"nodes a cycle": 2.5})
+
+
+def test_a_table_says_what_is_wrong_and_what_is_missing() -> None:
+    text = text_report(BENCH)
+    assert "an-arm, 8 bits, compact mode: 600 nodes" in text
+    assert "a processor, 2 cores, 4.00 GHz" in text
+    assert "skipped: absent (int8): no clang" in text
+    assert "0.600*" in text
+    (line,) = [x for x in text.splitlines() if x.startswith("broken") and "WRONG" in x]
+    assert "90" in line
+    assert BENCH.wrong == ("broken (float32)",)
+
+
+def test_rivals_stand_in_the_order_of_their_times() -> None:
+    lines = text_report(BENCH).splitlines()
+    start = next(k for k, line in enumerate(lines) if line.startswith("batch 4096"))
+    names = [line.split("  ")[0] for line in lines[start + 2 : start + 5]]
+    assert names == ["broken", "boolcomp, compact logic", "rival"]
+
+
+def test_json_has_the_promised_keys() -> None:
+    document = json.loads(json.dumps(BENCH.document(), allow_nan=False))
+    promised = {"rival", "ns_per_sample", "ratio", "max_error", "rms_error", "batch", "cores"}
+    assert all(promised | {"types", "skipped"} <= set(row) for row in document["rows"])
+    assert document["rows"][1]["types"] == {"in": "int8", "out": "int8"}
+
+
+@pytest.mark.slow
+def test_the_chart_is_drawn_and_repeats_itself() -> None:
+    assert draw_bench(BENCH, "svg") == draw_bench(BENCH, "svg")
+    assert draw_bench(BENCH, "png").startswith(b"\x89PNG")
+
+
+def test_spills_are_counted() -> None:
+    text = """\
+vmovdqa64 64(%rsp), %zmm1
+vpternlogq $8, 128(%rsp), %zmm2, %zmm3
+vmovdqa64 %zmm1, 64(%rbp)
+vpandq %zmm1, %zmm2, %zmm3
+mov 8(%rsp), %rax"""
+    assert spills(text) == {
+        "vector instructions": 4.0,
+        "vector loads from the stack": 2.0,
+        "vector stores to the stack": 1.0,
+    }

@@ -1,0 +1,133 @@
+"""Register allocation: the steps compute the network, with few registers and with many."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from boolcomp import luts
+from boolcomp.evaluate.native.registers import (
+    Allocation,
+    Copy,
+    Fill,
+    Load,
+    Memory,
+    Plain,
+    Store,
+    Ternary,
+    permuted,
+    plain,
+    split,
+)
+from boolcomp.network import Builder, Network
+
+ALL = (1 << 64) - 1
+OPERATIONS = {
+    "and": lambda a, b: a & b,
+    "or": lambda a, b: a | b,
+    "xor": lambda a, b: a ^ b,
+    "andn": lambda a, b: ~a & b & ALL,
+}
+
+
+def table(lut: int, a: int, b: int, c: int) -> int:
+    """Return a table's value on 64 samples."""
+    found = 0
+    for row in range(8):
+        if lut >> row & 1:
+            term = ALL
+            for k, x in enumerate((a, b, c)):
+                term &= x if row >> (2 - k) & 1 else ~x & ALL
+            found |= term
+    return found
+
+
+def random_network(seed: int, inputs: int, nodes: int) -> Network:
+    rng = np.random.default_rng(seed)
+    builder = Builder(inputs)
+    literals = [0, 2, *(builder.input(k) for k in range(inputs))]
+    for lut in rng.integers(1, 255, nodes).tolist():
+        operands = [literals[k] ^ int(rng.integers(2)) for k in rng.integers(0, len(literals), 3)]
+        literals.append(builder.node(lut, *operands))
+    return builder.build([*literals[-max(3, nodes // 4) :], *literals[:3], literals[2] ^ 1])
+
+
+class Fold:
+    """The algebra of 64 samples."""
+
+    def constant(self, value: int) -> int:
+        return ALL * value
+
+    def node(self, lut: int, operands: tuple[int, ...]) -> int:
+        return table(lut, *operands, *(0 for _ in range(3 - len(operands))))
+
+
+def run(allocation: Allocation, inputs: list[int]) -> list[int]:
+    """Carry out steps; reading what was not written is a `KeyError`."""
+    registers: dict[int, int] = {}
+    memory = {Memory("input", k): x for k, x in enumerate(inputs)}
+
+    def value(source: int | Memory) -> int:
+        return memory[source] if isinstance(source, Memory) else registers[source]
+
+    for step in allocation.steps:
+        match step:
+            case Load(to, place) | Copy(to, place):
+                registers[to] = value(place)
+            case Store(of, place):
+                memory[place] = registers[of]
+            case Ternary(lut, to, second, third):
+                registers[to] = table(lut, registers[to], registers[second], value(third))
+            case Plain(operation, to, first, second):
+                registers[to] = OPERATIONS[operation](registers[first], value(second))
+            case Fill(to, ones):
+                registers[to] = ALL * ones
+    outputs = range(len(allocation.network.outputs))
+    assert not any(k >= allocation.spills for kind, k in memory if kind == "spill")
+    return [memory[Memory("output", k)] for k in outputs]
+
+
+@given(st.integers(0, 10_000), st.sampled_from([5, 8, 32]), st.sampled_from([3, 30, 90]))
+def test_steps_compute_the_network(seed: int, registers: int, nodes: int) -> None:
+    network = random_network(seed, 7, nodes)
+    rng = np.random.default_rng(seed)
+    inputs = [int(x) for x in rng.integers(0, 1 << 63, 7)]
+    allocation = Allocation(network, registers)
+    assert run(allocation, inputs) == list(network.fold(Fold(), inputs))
+
+
+def test_no_more_registers_are_used_than_there_are() -> None:
+    allocation = Allocation(random_network(1, 9, 200), 6)
+    used = {step.to for step in allocation.steps if not isinstance(step, Store)}
+    assert used <= set(range(6))
+
+
+def test_every_table_of_two_inputs_is_one_plain_operation() -> None:
+    a, b = luts.FIRST, luts.SECOND
+    for lut in (0xC0, 0x30, 0x0C, 0x03, 0xFC, 0xF3, 0xCF, 0x3F, 0x3C, 0xC3):
+        operation, swap, inverted = plain(lut)
+        found = OPERATIONS[operation](*((b, a) if swap else (a, b))) & luts.ALL
+        assert found ^ (luts.ALL if inverted else 0) == lut
+
+
+def test_tables_split_into_two_where_they_can() -> None:
+    letters = luts.LETTERS
+    count = 0
+    for lut in range(256):
+        if len(luts.support(lut)) < 3 or (halves := split(lut)) is None:
+            continue
+        count += 1
+        place, h, g = halves
+        first, second = (letters[k] for k in range(3) if k != place)
+        middle = luts.compose(h, (first, second, 0))
+        assert luts.compose(g, (middle, letters[place], 0)) == lut
+    # abc 16, a(b + c) 48, a(b ^ c) 24, a ^ bc 24, a ^ b ^ c 2; inversions anywhere are counted in
+    assert count == 114
+    assert split(luts.MAJ3) is None
+
+
+def test_permuted_tables_read_their_inputs_in_another_order() -> None:
+    a, b, c = 0b10110011, 0b01110001, 0b11100100
+    for lut in (0xCA, 0xE8, 0x1B, 0x96):
+        assert table(permuted(lut, (2, 0, 1)), c, a, b) == table(lut, a, b, c)
