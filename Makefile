@@ -9,6 +9,10 @@
 #   make bench-dynamics                   Newton-Euler beside Pinocchio
 #   make bench-twolevel                   minimisation beside Espresso; which code is best
 #   make bench-evaluate                   torques by logic, on one core and on two
+#   make bench-compact                    compact mode: nodes, depth, errors, seconds, every robot
+#   make bench-native                     the native engine beside the machine's limit
+#   make bench-rivals                     logic beside the best arithmetic there is
+#   make bench-check                      ratios beside the committed ones; fails at 15 % loss
 #   make clean                            remove the environment and all caches here
 
 PYTHON ?= python3
@@ -17,7 +21,8 @@ BIN := $(VENV)/bin
 # pyeda has no wheels, and gcc 14 and later refuse its C source without this.
 PYEDA_FLAGS := -Wno-error=incompatible-pointer-types
 
-.PHONY: demo test lint types layers unit slow coverage bench-dynamics bench-evaluate bench-twolevel clean help
+.PHONY: demo test lint types layers unit slow coverage clean help \
+  bench-dynamics bench-evaluate bench-twolevel bench-compact bench-native bench-rivals bench-check
 
 help:
 	@awk '/^#/ { sub(/^# ?/, ""); print; next } { exit }' Makefile
@@ -27,16 +32,23 @@ demo: $(VENV)/demo.ready
 	@$(BIN)/boolcomp plan machado-2r --bits 8
 	@echo "== Its truth tables, as PLA files"
 	@$(BIN)/boolcomp tables machado-2r --bits 8 -o out/machado-2r-8
-	@echo "== Compiled to product terms"
+	@echo "== Compiled to product terms, as the paper does it"
+	@$(BIN)/boolcomp compile machado-2r --bits 8 --mode paper -o out/2r-paper
+	@echo "== Compiled to word-level logic: compact mode"
 	@$(BIN)/boolcomp compile machado-2r --bits 8 -o out/2r
+	@$(BIN)/boolcomp plan machado-2r --mode compact --graph out/2r.svg > out/2r-graph.txt
 	@echo "== A trajectory by logic only, beside arithmetic"
 	@$(BIN)/python examples/trajectory.py out/2r machado-2r
 	@echo "== The same file of states through the command"
 	@$(BIN)/boolcomp evaluate out/2r -i out/trajectory/states.csv -o out/trajectory/tau.csv
-	@echo "== Error versus bits"
-	@$(BIN)/boolcomp report machado-2r --bits 4-12 --samples 100000 --no-logic -o out/report \
-	  > /dev/null && grep -v "(+" out/report/report.txt
-	@echo "== Look at out/trajectory/torques.png and out/report/report.html"
+	@echo "== The whole PUMA 560 as logic"
+	@$(BIN)/boolcomp compile puma560 --bits 8 -o out/puma560
+	@echo "== Both modes, and the PUMA: nodes, depth, errors, ns per sample"
+	@$(BIN)/python examples/modes.py out/2r-paper out/2r out/puma560
+	@echo "== Error versus bits, paper mode without its logic, compact mode"
+	@$(BIN)/boolcomp report machado-2r --bits 4,6,8,10,12 --mode paper --samples 100000 --no-logic \
+	  -o out/report > /dev/null && grep -v "(+" out/report/report.txt
+	@echo "== Look at out/trajectory/torques.png, out/2r.svg and out/report/report.html"
 
 test: lint types layers unit slow coverage
 	@echo "make test: lint, types, layers and tests passed"
@@ -73,6 +85,19 @@ bench-dynamics: $(VENV)/test.ready
 bench-evaluate: $(VENV)/loops.ready
 	@$(BIN)/python benchmarks/evaluate.py
 	@$(BIN)/python benchmarks/processes.py
+
+bench-compact: $(VENV)/loops.ready
+	@$(BIN)/python benchmarks/compact.py
+
+bench-native: $(VENV)/loops.ready
+	@$(BIN)/python benchmarks/native.py
+
+bench-rivals: $(VENV)/loops.ready
+	@for robot in machado-2r elbow-3r puma560; do \
+	  $(BIN)/boolcomp bench $$robot -o out/bench-$$robot || exit 1; done
+
+bench-check: $(VENV)/loops.ready
+	@$(BIN)/python benchmarks/bench_check.py
 
 bench-twolevel: $(VENV)/loops.ready
 	@$(BIN)/python benchmarks/twolevel.py --chart out/minimisation.svg

@@ -29,7 +29,9 @@ COMMANDS = {
     "compile": "Compile a robot to a program of logic.",
     "evaluate": "Evaluate torques for a file of states, by logic or by Newton-Euler.",
     "report": "Measure error versus bits against Newton-Euler: table, pictures, page.",
+    "bench": "Measure a program against the best arithmetic, side by side.",
     "minimize": "Minimise anybody's PLA files.",
+    "schedule": "Schedule the four parallel-dynamics papers' tasks on machines, and run them.",
 }
 
 

@@ -1,0 +1,350 @@
+"""`boolcomp schedule`: the parallel-dynamics papers: task graphs on machines, charts, real runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from boolcomp.commands.options import given, json_option, print_json
+from boolcomp.commands.progress import progress
+from boolcomp.errors import UsageError
+from boolcomp.files import read_text, write_bytes, write_text
+from boolcomp.text import short
+
+if TYPE_CHECKING:
+    from boolcomp.methods import ProductTable, Recorded
+    from boolcomp.robot import Robot
+    from boolcomp.schedule.graph import TaskGraph
+    from boolcomp.schedule.machine import Machine
+    from boolcomp.schedule.placed import Schedule
+
+NOT_WITH_PAPER = {
+    "method": "--method", "processors": "--processors", "scheduler": "--scheduler",
+    "machine": "--machine", "assignment": "--assignment", "points": "--points",
+    "execute": "--run", "chart": "--chart", "folded": "--folded", "bits": "--bits",
+}  # fmt: skip
+RUN_SAMPLES = 200_000
+
+
+@click.command(
+    "schedule", epilog="Example: boolcomp schedule puma560 --method lagrangian --machine t800"
+)
+@click.argument("robot", required=False)
+@click.option(
+    "--method", default="newton-euler", show_default=True, help="Whose tasks (see below)."
+)
+@click.option("--processors", default=4, show_default=True, help="How many.")
+@click.option("--scheduler", default="cp-misf", show_default=True, help="Who does what, and when.")
+@click.option("--machine", default="t800", show_default=True, help="A name, or a TOML file.")
+@click.option("--assignment", type=click.Path(path_type=Path), help="TOML: tasks per processor.")
+@click.option(
+    "--folded", is_flag=True, help="Fold constants, where the paper counts every product."
+)
+@click.option("--points", type=int, help="Pipeline so many points of a trajectory.")
+@click.option("--run", "execute", is_flag=True, help="Really run it: one process per processor.")
+@click.option("--samples", default=RUN_SAMPLES, show_default=True, help="States of --run.")
+@click.option("--chart", is_flag=True, help="All methods on 1 to 1024 processors of the machine.")
+@click.option("--bits", default=8, show_default=True, help="Of the tables of method boolean.")
+@click.option("--paper", help="The figures of zomaya, zeng, zalzala or schaefer beside ours.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder for charts and page.")
+@json_option
+@click.pass_context
+def command(
+    context: click.Context,
+    robot: str | None,
+    *,
+    method: str,
+    processors: int,
+    scheduler: str,
+    machine: str,
+    assignment: Path | None,
+    folded: bool,
+    points: int | None,
+    execute: bool,
+    samples: int,
+    chart: bool,
+    bits: int,
+    paper: str | None,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Schedule the tasks of a parallel method for ROBOT on a machine's processors.
+
+    Methods: newton-euler, semi-customised, customised, regrouped, lagrangian, lagrangian-rows,
+    zeng-19, zeng-10, zeng-52, symbolic, symbolic-forward, symbolic-cycle, boolean.
+    Schedulers: cp-misf, improved, optimal, dynamic, static, first-fit, best-fit, and the papers'
+    mappings zomaya, zalzala, schaefer. Machines: t800, t414, encore, cortex-m, this-machine.
+    Prints operations, times and a Gantt chart; with -o also writes them as SVG and HTML.
+    """
+    if paper is not None:
+        _paper(context, paper, robot, as_json=as_json)
+        return
+    if robot is None:
+        raise UsageError("which robot? Give its name or file, or --paper with a paper's name")
+    from boolcomp.robot import load_robot
+    from boolcomp.schedule.machinefile import load_machine
+
+    arm, place = load_robot(robot), load_machine(machine)
+    if chart:
+        _scaling(arm, place, bits, output, as_json=as_json)
+        return
+    recorded, graph = _graph(method, arm, bits, processors, folded=folded or execute)
+    schedule = _schedule(graph, place, processors, scheduler, assignment)
+    document = _document(schedule, graph, place)
+    if points is not None:
+        document["pipeline"] = _pipelined(schedule, graph, place, points)
+    if execute:
+        document["run"] = _execute(recorded, schedule, arm, method, samples)
+    _show(schedule, graph, place, method, document, output, as_json=as_json)
+
+
+def _show(
+    schedule: Schedule,
+    graph: TaskGraph,
+    machine: Machine,
+    method: str,
+    document: dict[str, Any],
+    output: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    if output is not None:
+        _write(schedule, method, output)
+    if as_json:
+        print_json(document)
+        return
+    _print(schedule, graph, machine, method, document)
+    if output is not None:
+        click.echo(f"written to {output}", err=True)
+
+
+def _paper(context: click.Context, name: str, robot: str | None, *, as_json: bool) -> None:
+    if robot is not None:
+        raise UsageError(f"--paper {name} needs no robot: say one or the other")
+    for key, option in NOT_WITH_PAPER.items():
+        if given(context, key):
+            raise UsageError(f"{option} means nothing with --paper {name}")
+    from boolcomp.methods import task_graph
+    from boolcomp.robot import load_robot
+    from boolcomp.schedule.findings import findings_text
+    from boolcomp.schedule.papers import reproduce
+
+    cycle = None
+    if name == "schaefer":
+        cycle = task_graph("symbolic-forward", load_robot("stanford")).graph
+    findings = reproduce(name, cycle)
+    if as_json:
+        rows = [
+            {
+                "figure": x.figure, "printed": x.value, "ours": x.ours, "kind": x.kind,
+                "holds": x.holds, "residual": x.residual, "note": x.note,
+            }
+            for x in findings
+        ]  # fmt: skip
+        print_json({"paper": name, "findings": rows})
+        return
+    click.echo(findings_text(findings))
+
+
+def product_tables(robot: Robot, bits: int) -> tuple[ProductTable, ...]:
+    """Return the tables of a robot as the paper compiles them: the Boolean evaluator's work."""
+    from boolcomp.compiler import compile_robot
+    from boolcomp.methods import ProductTable
+    from boolcomp.plan import Options
+
+    with progress("minimising", None) as step:
+        compiled = compile_robot(
+            robot, Options(bits=bits), done=lambda entry: step(entry.plan.term.name)
+        )
+    return tuple(
+        ProductTable(
+            term.entry.plan.term.name,
+            term.entry.plan.term.joint,
+            term.entry.table.inputs,
+            term.cover.products,
+            term.cover.literals,
+            term.entry.table.outputs,
+        )
+        for term in compiled.covers[0]
+    )
+
+
+def _graph(
+    method: str, robot: Robot, bits: int, processors: int, *, folded: bool
+) -> tuple[Recorded | None, TaskGraph]:
+    from boolcomp.methods import boolean_tasks, method_named, task_graph
+
+    method_named(method)
+    if method == "boolean":
+        tables = product_tables(robot, bits)
+        return None, boolean_tasks(tables, groups=processors, name=f"boolean {robot.name}")
+    recorded = task_graph(method, robot, literal=False if folded else None)
+    return recorded, recorded.graph
+
+
+def _schedule(
+    graph: TaskGraph, machine: Machine, processors: int, scheduler: str, assignment: Path | None
+) -> Schedule:
+    from boolcomp.schedule.assigning import parse_assignment
+    from boolcomp.schedule.check import check_schedule
+    from boolcomp.schedule.schedulers import make_schedule
+    from boolcomp.schedule.simulate import simulate
+
+    machine.check_processors(processors)
+    if assignment is None:
+        schedule = make_schedule(graph, machine, processors, scheduler)
+    else:
+        text = read_text(assignment)
+        lists = parse_assignment(text, graph, machine, processors, str(assignment))
+        schedule = simulate(graph, lists, machine, assignment.stem)
+    check_schedule(schedule, graph, machine)
+    return schedule
+
+
+def _pipelined(
+    schedule: Schedule, graph: TaskGraph, machine: Machine, points: int
+) -> dict[str, Any]:
+    from boolcomp.schedule.simulate import pipelined
+
+    if points < 1:
+        raise UsageError(f"--points {points}: a trajectory has at least one")
+    found = pipelined(graph, schedule.assignment, machine, points)
+    return {"points": points, "text": str(found), "makespan_us": found.makespan_us}
+
+
+def _execute(
+    recorded: Recorded | None, schedule: Schedule, robot: Robot, method: str, samples: int
+) -> dict[str, Any]:
+    import numpy as np
+
+    from boolcomp.dynamics import inverse_dynamics
+    from boolcomp.report import draw_samples
+    from boolcomp.schedule.execute import execute
+    from boolcomp.schedule.placed import Assignment
+
+    if recorded is None or recorded.straight.inputs[-1] != f"qdd{robot.joints}":
+        raise UsageError(
+            f"--run executes methods that calculate torques from q, qd and qdd, not {method}"
+        )
+    drawn = draw_samples(robot, samples, 0)
+    columns = [column for x in (drawn.q, drawn.qd, drawn.qdd) for column in x.T.copy()]
+    one = Assignment((tuple(placement.task for placement in schedule.placements),))
+    runs = {}
+    for name, lists in (("one", one), ("all", schedule.assignment)):
+        runs[name] = min(
+            (execute(recorded.straight, recorded.task_of_node, lists, columns) for _ in range(3)),
+            key=lambda run: run.seconds,
+        )
+    exact = inverse_dynamics(robot, drawn.q, drawn.qd, drawn.qdd)
+    error = float(np.abs(runs["all"].outputs.T - exact).max() / np.abs(exact).max())
+    return {
+        "samples": samples,
+        "processes": schedule.processors,
+        "seconds": runs["all"].seconds,
+        "seconds_one_process": runs["one"].seconds,
+        "speedup": runs["one"].seconds / runs["all"].seconds,
+        "simulated_speedup": schedule.speedup,
+        "relative_error": error,
+        "ns_per_sample": runs["all"].seconds / samples * 1e9,
+    }
+
+
+def _document(schedule: Schedule, graph: TaskGraph, machine: Machine) -> dict[str, Any]:
+    from boolcomp.schedule.assigning import communication
+    from boolcomp.schedule.lowerbounds import lower_bounds
+
+    bounds = lower_bounds(graph, machine, schedule.processors)
+    return {
+        "graph": schedule.graph,
+        "machine": schedule.machine,
+        "scheduler": schedule.scheduler,
+        "processors": schedule.processors,
+        "makespan_us": schedule.makespan_us,
+        "sequential_us": schedule.sequential_us,
+        "speedup": schedule.speedup,
+        "utilisation": list(schedule.utilisation),
+        "critical_path_us": schedule.critical_path_us,
+        "lower_bound_us": bounds.best_us,
+        "tasks": [
+            {
+                "task": x.task, "processor": x.processor, "start_us": x.start_us,
+                "end_us": x.end_us,
+            }
+            for x in schedule.placements
+        ],
+        "communication": [
+            {"source": v.source, "target": v.target, "words": v.words, "tasks": list(v.tasks)}
+            for v in communication(graph, schedule.assignment)
+        ],
+    }  # fmt: skip
+
+
+def _print(
+    schedule: Schedule,
+    graph: TaskGraph,
+    machine: Machine,
+    method: str,
+    document: dict[str, Any],
+) -> None:
+    from boolcomp.methods import method_named
+    from boolcomp.report.schedulepage import operations_text
+    from boolcomp.schedule.gantt import gantt_text
+    from boolcomp.schedule.lowerbounds import lower_bounds
+
+    click.echo(f"{method}: {method_named(method)}")
+    click.echo(operations_text(method, graph, machine))
+    click.echo(gantt_text(schedule))
+    used = ", ".join(f"P{k} {share:.2f}" for k, share in enumerate(schedule.utilisation))
+    sent = sum(transfer.words for transfer in schedule.transfers)
+    click.echo(
+        f"{short(schedule.makespan_us, 5)} µs on {schedule.processors}, one processor "
+        f"{short(schedule.sequential_us, 5)} µs: speed-up {schedule.speedup:.2f}; "
+        f"utilisation {used}; {sent} words sent"
+    )
+    click.echo(f"any schedule: {lower_bounds(graph, machine, schedule.processors)}")
+    if "pipeline" in document:
+        click.echo(document["pipeline"]["text"])
+    if "run" in document:
+        run = document["run"]
+        click.echo(
+            f"really run: {run['samples']} samples by {run['processes']} processes in "
+            f"{run['seconds']:.4f} s, by one {run['seconds_one_process']:.4f} s: speed-up "
+            f"{run['speedup']:.2f} (simulated on {machine.name}: {run['simulated_speedup']:.2f}); "
+            f"torques equal Newton-Euler's to {run['relative_error']:.1e} of the largest"
+        )
+
+
+def _scaling(
+    robot: Robot, machine: Machine, bits: int, output: Path | None, *, as_json: bool
+) -> None:
+    from boolcomp.errors import DataError
+    from boolcomp.report.scaling import draw_scaling, scaling, scaling_text
+
+    tables: tuple[ProductTable, ...] = ()
+    try:
+        tables = product_tables(robot, bits)
+    except DataError as error:  # tables too wide: then it is the arithmetic methods' chart
+        click.echo(f"without method boolean: {error}", err=True)
+    with progress("scheduling", None) as step:
+        points = scaling(robot, machine, tables, done=step)
+    if output is not None:
+        title = f"{robot.name} on {machine.title}: five methods, CP/MISF"
+        write_bytes(output / "scaling.svg", draw_scaling(points, title, "svg"))
+        write_bytes(output / "scaling.png", draw_scaling(points, title, "png"))
+    if as_json:
+        print_json({"robot": robot.name, "rows": [point.document() for point in points]})
+        return
+    click.echo(f"{robot.name} on {machine.title}: µs per torque vector, and speed-up")
+    click.echo(scaling_text(points))
+    if output is not None:
+        click.echo(f"written to {output}", err=True)
+
+
+def _write(schedule: Schedule, method: str, folder: Path) -> None:
+    from boolcomp.report.schedulepage import schedule_page
+    from boolcomp.schedule.gantt import gantt_svg
+
+    write_text(folder / "gantt.svg", gantt_svg(schedule))
+    write_text(folder / "schedule.html", schedule_page(schedule, method))

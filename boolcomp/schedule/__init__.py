@@ -1,0 +1,1 @@
+"""Task graphs of parallel computations, machines, schedules on them, and their execution."""

@@ -1,0 +1,66 @@
+"""Random task graphs and small machines for the tests of schedules."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+from hypothesis import strategies as st
+
+from boolcomp.dynamics.operations import Operations
+from boolcomp.schedule.graph import Edge, Task, TaskGraph
+from boolcomp.schedule.machine import Costs, Links, Machine, Shared, Topology
+
+COSTS = Costs(0.5, 0.25, 1.0, 2.0, 4.0)
+
+
+def random_graph(size: int, seed: int, density: float = 0.2, words: int = 3) -> TaskGraph:
+    draw = random.Random(seed)  # noqa: S311
+    tasks = tuple(
+        Task(f"t{k}", Operations(draw.randint(0, 30), draw.randint(0, 30))) for k in range(size)
+    )
+    edges = tuple(
+        Edge(f"t{a}", f"t{b}", draw.randint(0, words))
+        for b in range(size)
+        for a in range(b)
+        if draw.random() < density
+    )
+    return TaskGraph(f"random-{seed}", tasks, edges)
+
+
+def linked(
+    topology: Topology = "full", *, overlap: bool = True, count: int = 4, word: float = 1.5
+) -> Machine:
+    return Machine("linked", "", "", 64, COSTS, Links(topology, count, 0.5, word, overlap=overlap))
+
+
+def shared(*, poll: bool = True, own: bool = False) -> Machine:
+    memory = Shared(0.25, 0.125, 1.0, 2.0, poll=poll, own=own)
+    return Machine("shared", "", "", 64, replace(COSTS, dispatch=0.5), memory)
+
+
+def free() -> Machine:
+    return Machine("free", "", "", 64, COSTS, Links("full", 99, 0.0, 0.0, overlap=True))
+
+
+@st.composite
+def graphs(draw: st.DrawFn, most: int = 14) -> TaskGraph:
+    size = draw(st.integers(1, most))
+    counts = st.integers(0, 12)
+    tasks = tuple(Task(f"t{k}", Operations(draw(counts), draw(counts))) for k in range(size))
+    pairs = [(a, b) for b in range(size) for a in range(b)]
+    chosen = draw(st.lists(st.sampled_from(pairs), unique=True, max_size=30)) if pairs else []
+    edges = tuple(Edge(f"t{a}", f"t{b}", draw(st.integers(0, 4))) for a, b in chosen)
+    return TaskGraph("drawn", tasks, edges)
+
+
+def machines() -> st.SearchStrategy[Machine]:
+    return st.one_of(
+        st.builds(
+            linked,
+            st.sampled_from(("full", "ring", "line", "star")),
+            overlap=st.booleans(),
+            count=st.integers(1, 3),
+        ),
+        st.builds(shared, poll=st.booleans(), own=st.booleans()),
+    )

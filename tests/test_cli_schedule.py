@@ -1,0 +1,119 @@
+"""`boolcomp schedule`, as a user runs it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Result
+
+
+def test_the_example_of_the_help_prints_operations_and_a_chart(run: Callable[..., Result]) -> None:
+    result = run("schedule", "puma560", "--method", "lagrangian", "--machine", "t800")
+    assert (result.code, result.err) == (0, "")
+    assert "recursive Lagrangian in ten plus six jobs (Zalzala and Morris 1989)" in result.out
+    assert "W, n>1      24/15    24/15" in result.out
+    assert all(f"\nP{k} [" in result.out for k in range(4))
+    assert "any schedule: at least" in result.out
+
+
+def test_json_has_the_promised_keys(run: Callable[..., Result]) -> None:
+    result = run("schedule", "elbow-3r", "--method", "zeng-10", "--machine", "encore", "--json")
+    document = json.loads(result.out)
+    assert {"makespan_us", "sequential_us", "speedup", "utilisation", "critical_path_us"} <= set(
+        document
+    )
+    assert {"task", "processor", "start_us", "end_us"} == set(document["tasks"][0])
+    assert len(document["utilisation"]) == 4
+    assert document["makespan_us"] >= document["lower_bound_us"] > 0
+
+
+def test_a_pipeline_over_a_trajectory_is_faster_a_point(run: Callable[..., Result]) -> None:
+    arguments = ("schedule", "elbow-3r", "--method", "lagrangian", "--points", "50", "--json")
+    document = json.loads(run(*arguments).out)
+    assert document["pipeline"]["makespan_us"] < 50 * document["makespan_us"]
+
+
+def test_charts_and_page_are_written(run: Callable[..., Result]) -> None:
+    result = run("schedule", "machado-2r", "--processors", "2", "-o", "out/s")
+    assert result.err == "written to out/s\n"
+    assert Path("out/s/gantt.svg").read_text().startswith("<svg")
+    page = Path("out/s/schedule.html").read_text()
+    assert "<svg" in page
+    assert "general Newton-Euler" in page
+
+
+def test_an_assignment_of_ones_own(run: Callable[..., Result]) -> None:
+    Path("mine.toml").write_text('[processors]\nP0 = ["[a-v]*"]\nP1 = ["[A-Z]*", "w*"]\n')
+    result = run(
+        "schedule", "machado-2r", "--processors", "2", "--assignment", "mine.toml", "--json"
+    )
+    document = json.loads(result.out)
+    assert document["scheduler"] == "mine"
+    on = {task["task"]: task["processor"] for task in document["tasks"]}
+    assert on["w/1"] == 1
+    assert on["n/2"] == 0
+    assert document["communication"]
+
+
+@pytest.mark.parametrize("paper", ["zomaya", "zalzala"])
+def test_a_papers_counts_are_reproduced(run: Callable[..., Result], paper: str) -> None:
+    findings = json.loads(run("schedule", "--paper", paper, "--json").out)["findings"]
+    counted = [x for x in findings if x["kind"] == "count"]
+    assert len(counted) > 15
+    assert all(x["holds"] or x["note"] for x in counted)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        ((), 2, "which robot?"),
+        (("puma560", "--paper", "zeng"), 2, "needs no robot"),
+        (("--paper", "zengg"), 2, "did you mean 'zeng'"),
+        (("--paper", "zeng", "--machine", "t800"), 2, "--machine means nothing with --paper"),
+        (("puma560", "--method", "lagrange"), 2, "did you mean 'lagrangian'"),
+        (("puma560", "--scheduler", "cpmisf"), 2, "did you mean 'cp-misf'"),
+        (("puma560", "--machine", "t80"), 2, "did you mean 't800'"),
+        (("puma560", "--processors", "0"), 2, "has 1 to 1024 processors, not 0"),
+        (("puma560", "--points", "0"), 2, "--points 0"),
+        (("puma560", "--machine", "bad.toml"), 1, "bad.toml"),
+        pytest.param(
+            *(("puma560", "--method", "boolean"), 1, "needs a table of"), marks=pytest.mark.slow
+        ),
+        (("machado-2r", "--method", "symbolic-cycle", "--run"), 2, "--run executes methods"),
+    ],
+)
+def test_mistakes_are_sentences(
+    run: Callable[..., Result], arguments: tuple[str, ...], code: int, sentence: str
+) -> None:
+    Path("bad.toml").write_text('name = "x"\nprocessors = 4\n[operations]\nmultiplication = -1\n')
+    result = run("schedule", *arguments)
+    assert (result.code, result.out) == (code, "")
+    assert sentence in result.err
+
+
+@pytest.mark.slow
+def test_all_methods_on_many_processors(run: Callable[..., Result]) -> None:
+    arguments = ("schedule", "machado-2r", "--chart", "--bits", "5", "-o", "out/c", "--json")
+    rows = json.loads(run(*arguments).out)["rows"]
+    assert Path("out/c/scaling.svg").exists()
+    boolean = {row["processors"]: row for row in rows if row["method"] == "boolean"}
+    others = [row for row in rows if row["method"] != "boolean" and row["processors"] == 1024]
+    assert len(others) == 5
+    assert boolean[64]["speedup"] > 5 * max(row["speedup"] for row in others)
+    for row in rows:
+        assert row["makespan_us"] >= row["lower_bound_us"] * (1 - 1e-9)
+
+
+@pytest.mark.slow
+def test_a_real_run_gives_the_torques(run: Callable[..., Result]) -> None:
+    arguments = ("schedule", "puma560", "--processors", "2", "--run", "--samples", "20000")
+    document = json.loads(run(*arguments, "--json").out)
+    assert document["run"]["relative_error"] < 1e-12
+    assert document["run"]["processes"] == 2
