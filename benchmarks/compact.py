@@ -160,13 +160,13 @@ def marked(text: str, bad: bool) -> tuple[str, bool]:  # noqa: FBT001 (a mark or
     return f"{text}{'!' if bad else ''}", bad
 
 
-def run(row: Row, store: Path | None, processes: int) -> Found:
+def run(row: Row, store: Path | None, processes: int, *, fresh: bool) -> Found:
     """Compile a row, load it again, and judge it."""
     torques = split_torques(load_robot(row.robot))
 
     def compiled() -> Built:
         return compile_compact(
-            torques, row.demand, store=store, processes=processes,
+            torques, row.demand, store=store, processes=processes, also_shipped=not fresh,
             progress=lambda step: print(f"{row.name}: {step}", file=sys.stderr, flush=True),
         )  # fmt: skip
 
@@ -256,7 +256,7 @@ def main() -> int:
         store = Path(empty) if options.fresh else options.store
         for row in ROWS:
             if row.name in wanted:
-                found[row.name] = run(row, store, options.processes)
+                found[row.name] = run(row, store, options.processes, fresh=options.fresh)
         if "random" in wanted:
             found["random"] = random_rows(store, options.processes, options.robots)
     print(aligned(HEADER, [one.cells for one in found.values()]))

@@ -117,3 +117,5 @@ def test_a_real_run_gives_the_torques(run: Callable[..., Result]) -> None:
     document = json.loads(run(*arguments, "--json").out)
     assert document["run"]["relative_error"] < 1e-12
     assert document["run"]["processes"] == 2
+    assert set(document["run"]["speedup"]) == {"one", "scheduled", "dealt", "points"}
+    assert document["run"]["speedup"]["one"] == 1

@@ -9,7 +9,7 @@ import click
 
 from boolcomp.commands.options import given, json_option, print_json
 from boolcomp.commands.progress import progress
-from boolcomp.errors import UsageError
+from boolcomp.errors import UsageError, listing, suggestion
 from boolcomp.files import read_text, write_bytes, write_text
 from boolcomp.text import short
 
@@ -25,7 +25,14 @@ NOT_WITH_PAPER = {
     "machine": "--machine", "assignment": "--assignment", "points": "--points",
     "execute": "--run", "chart": "--chart", "folded": "--folded", "bits": "--bits",
 }  # fmt: skip
-RUN_SAMPLES = 200_000
+RUN_SAMPLES, RUN_ROUNDS = 200_000, 7
+RUN_KINDS = {
+    "one": "in one process",
+    "scheduled": "as scheduled",
+    "dealt": "with tasks dealt for batches",
+    "points": "with points dealt out",
+}
+ENGINES = ("auto", "numpy", "llvm")
 
 
 @click.command(
@@ -44,6 +51,7 @@ RUN_SAMPLES = 200_000
 )
 @click.option("--points", type=int, help="Pipeline so many points of a trajectory.")
 @click.option("--run", "execute", is_flag=True, help="Really run it: one process per processor.")
+@click.option("--engine", default="auto", show_default=True, help="Of --run: numpy, llvm, auto.")
 @click.option("--samples", default=RUN_SAMPLES, show_default=True, help="States of --run.")
 @click.option("--chart", is_flag=True, help="All methods on 1 to 1024 processors of the machine.")
 @click.option("--bits", default=8, show_default=True, help="Of the tables of method boolean.")
@@ -63,6 +71,7 @@ def command(
     folded: bool,
     points: int | None,
     execute: bool,
+    engine: str,
     samples: int,
     chart: bool,
     bits: int,
@@ -90,13 +99,13 @@ def command(
     if chart:
         _scaling(arm, place, bits, output, as_json=as_json)
         return
-    recorded, graph = _graph(method, arm, bits, processors, folded=folded or execute)
+    recorded, graph = _graph(method, arm, bits, processors, folded=folded)
     schedule = _schedule(graph, place, processors, scheduler, assignment)
     document = _document(schedule, graph, place)
     if points is not None:
         document["pipeline"] = _pipelined(schedule, graph, place, points)
     if execute:
-        document["run"] = _execute(recorded, schedule, arm, method, samples)
+        document["run"] = _execute(recorded, schedule, arm, method, samples, engine)
     _show(schedule, graph, place, method, document, output, as_json=as_json)
 
 
@@ -215,39 +224,54 @@ def _pipelined(
 
 
 def _execute(
-    recorded: Recorded | None, schedule: Schedule, robot: Robot, method: str, samples: int
+    recorded: Recorded | None,
+    schedule: Schedule,
+    robot: Robot,
+    method: str,
+    samples: int,
+    engine: Any,
 ) -> dict[str, Any]:
     import numpy as np
 
     from boolcomp.dynamics import inverse_dynamics
     from boolcomp.report import draw_samples
-    from boolcomp.schedule.execute import execute
-    from boolcomp.schedule.placed import Assignment
+    from boolcomp.schedule.batching import for_batches
+    from boolcomp.schedule.execute import Runner
+    from boolcomp.schedule.pointwise import PointRunner
 
     if recorded is None or recorded.straight.inputs[-1] != f"qdd{robot.joints}":
         raise UsageError(
             f"--run executes methods that calculate torques from q, qd and qdd, not {method}"
         )
+    if engine not in ENGINES:
+        raise UsageError(f"engine {engine!r}{suggestion(engine, ENGINES)}: {listing(ENGINES)}")
     drawn = draw_samples(robot, samples, 0)
     columns = [column for x in (drawn.q, drawn.qd, drawn.qdd) for column in x.T.copy()]
-    one = Assignment((tuple(placement.task for placement in schedule.placements),))
+    tasks = [placement.task for placement in schedule.placements]
+    program = recorded.straight, recorded.task_of_node
+    dealt = for_batches(recorded.straight, recorded.graph, schedule.processors)
+    runners: dict[str, Runner | PointRunner] = {
+        "one": PointRunner(*program, tasks, 1, engine=engine),
+        "points": PointRunner(*program, tasks, schedule.processors, engine=engine),
+        "dealt": Runner(*program, dealt, engine=engine),
+        "scheduled": Runner(*program, schedule.assignment, engine=engine),
+    }
     runs = {}
-    for name, lists in (("one", one), ("all", schedule.assignment)):
-        runs[name] = min(
-            (execute(recorded.straight, recorded.task_of_node, lists, columns) for _ in range(3)),
-            key=lambda run: run.seconds,
-        )
+    for name, runner in runners.items():
+        with runner:
+            tries = [runner.run(columns) for _ in range(RUN_ROUNDS)]
+        runs[name] = min(tries, key=lambda run: run.seconds)
     exact = inverse_dynamics(robot, drawn.q, drawn.qd, drawn.qdd)
-    error = float(np.abs(runs["all"].outputs.T - exact).max() / np.abs(exact).max())
+    error = max(float(np.abs(x.outputs.T - exact).max()) for x in runs.values())
+    seconds = {name: found.seconds for name, found in runs.items()}
     return {
         "samples": samples,
         "processes": schedule.processors,
-        "seconds": runs["all"].seconds,
-        "seconds_one_process": runs["one"].seconds,
-        "speedup": runs["one"].seconds / runs["all"].seconds,
+        "seconds": seconds,
+        "speedup": {name: seconds["one"] / found for name, found in seconds.items()},
         "simulated_speedup": schedule.speedup,
-        "relative_error": error,
-        "ns_per_sample": runs["all"].seconds / samples * 1e9,
+        "relative_error": error / float(np.abs(exact).max()),
+        "ns_per_sample": {name: found / samples * 1e9 for name, found in seconds.items()},
     }
 
 
@@ -308,11 +332,15 @@ def _print(
         click.echo(document["pipeline"]["text"])
     if "run" in document:
         run = document["run"]
+        for name, what in RUN_KINDS.items():
+            click.echo(
+                f"really run {what}: {run['ns_per_sample'][name]:.2f} ns a sample, speed-up "
+                f"{run['speedup'][name]:.2f}"
+            )
         click.echo(
-            f"really run: {run['samples']} samples by {run['processes']} processes in "
-            f"{run['seconds']:.4f} s, by one {run['seconds_one_process']:.4f} s: speed-up "
-            f"{run['speedup']:.2f} (simulated on {machine.name}: {run['simulated_speedup']:.2f}); "
-            f"torques equal Newton-Euler's to {run['relative_error']:.1e} of the largest"
+            f"{run['samples']} samples, torques equal Newton-Euler's to "
+            f"{run['relative_error']:.1e} of the largest; simulated speed-up on {machine.name} "
+            f"{run['simulated_speedup']:.2f}"
         )
 
 

@@ -60,6 +60,7 @@ class Executed:
     seconds: float
     busy: tuple[float, ...]
     processor: tuple[float, ...]
+    started: float = 0.0  # when the samples had been copied in, on the clock of `perf_counter`
 
     @property
     def samples(self) -> int:
@@ -162,7 +163,7 @@ class Runner:
             seconds = time.perf_counter() - started
             outputs = self.arena.array(places[1], shapes[1], np.float64)[:, :samples].copy()
         busy, processor = zip(*spent, strict=True)
-        return Executed(outputs, seconds, busy, processor)
+        return Executed(outputs, seconds, busy, processor, started)
 
     def _check_angles(self, inputs: Sequence[NDArray[np.float64]]) -> None:
         """Refuse angles for which the reduction in the kernels is not exact."""

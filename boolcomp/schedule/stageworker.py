@@ -135,7 +135,7 @@ def _interpret(setup: Setup, parent: int, batch: Batch, view: View) -> None:
     kernels = _Interpreted(setup, batch, view)
     done = [0] * len(kernels.segments)
     looks = 0
-    while done and done[-1] < batch.blocks:
+    while done and min(done) < batch.blocks:
         for number in reversed(range(len(done))):
             if done[number] < batch.blocks and _ready(setup, progress, number, done[number]):
                 kernels.run(number, done[number])
@@ -154,9 +154,9 @@ def _ready(setup: Setup, progress: NDArray[np.int64], number: int, block: int) -
     """Tell whether a segment has what it needs of a block, and the block's frame to itself."""
     segment = setup.staged.of(setup.processor)[number]
     return all(progress[place] > block for place in segment.suppliers) and all(
-        progress[place] > block - setup.ring
-        for place in setup.staged.last
-        if place != (segment.processor, segment.stage)
+        progress[x.processor, x.stage] > block - setup.ring
+        for x in setup.staged.segments
+        if x is not segment
     )
 
 

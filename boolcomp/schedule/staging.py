@@ -56,12 +56,6 @@ class Staged:
         given = {(v, x.processor) for x in self.segments for v in x.reads if v[1] != x.processor}
         return len(given)
 
-    @property
-    def last(self) -> tuple[tuple[int, int], ...]:
-        """The (processor, stage) of every processor's last segment."""
-        ends = (self.of(p)[-1:] for p in range(self.processors))
-        return tuple((x.processor, x.stage) for held in ends for x in held)
-
     def of(self, processor: int) -> tuple[Segment, ...]:
         """Return the segments of a processor, by stage."""
         return tuple(x for x in self.segments if x.processor == processor)

@@ -67,11 +67,16 @@ def _driver(staged: Staged, processor: int, block: int, ring: int) -> str:
     lines += ["try:", f"  br label {first}"]
     for n in reversed(range(len(segments))):
         lines += _attempt(staged, processor, n, block, ring)
-    last = "%finished = icmp uge i64 %left, %blocks\n  br i1 %finished, label %end, label %wait"
+    lines.append("idle:")
+    for n in range(len(segments)):
+        lines += [
+            f"  %left{n} = load i64, ptr %done0.{n}",
+            f"  %over{n} = icmp uge i64 %left{n}, %blocks",
+            f"  br i1 %over{n}, label %over.{n + 1}, label %wait",
+            f"over.{n + 1}:",
+        ]
     lines += [
-        "idle:",
-        *([f"  %left = load i64, ptr %done0.{len(segments) - 1}", f"  {last}"] if segments
-          else ["  br label %end"]),
+        "  br label %end",
         "wait:",
         "  %looks = load i64, ptr %patience",
         "  %more = add i64 %looks, 1",
@@ -110,8 +115,9 @@ def _attempt(staged: Staged, processor: int, n: int, block: int, ring: int) -> l
     segment = staged.of(processor)[n]
     other = f"%ask{n - 1}" if n else "%idle"
     needed = [(place, f"%after{n}") for place in segment.suppliers]
-    # The frame that is to be used must be done with by everybody.
-    needed += [(place, f"%old{n}") for place in staged.last if place != (processor, segment.stage)]
+    # The frame that is to be used must be done with by every segment: none waits for all others.
+    others = [(x.processor, x.stage) for x in staged.segments if x is not segment]
+    needed += [(place, f"%old{n}") for place in others]
     lines = [
         f"ask{n}:",
         f"  %block{n} = load i64, ptr %done0.{n}",

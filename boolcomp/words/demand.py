@@ -46,6 +46,7 @@ class Demand:
     objective: Objective = "nodes"
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "effort", float(self.effort))
         if not LEAST_BITS <= self.bits <= MOST_BITS:
             raise UsageError(f"bits are {LEAST_BITS} to {MOST_BITS}, not {self.bits}")
         for name, bits in self.input_bits.items():
@@ -85,21 +86,26 @@ class Demand:
             if kind not in self.input_bits and any(w not in self.input_bits for w in missing):
                 raise UsageError(f"how many bits has {kind}? Give them for all its words")
 
-    def __str__(self) -> str:
+    @property
+    def key(self) -> str:
+        """All choices as text, for digests: a change of it makes every stored result anew."""
         shown = []
         for one in fields(self):
             value = getattr(self, one.name)
             if isinstance(value, Mapping):
                 value = ",".join(f"{name}={bits}" for name, bits in sorted(value.items()))
             elif isinstance(value, tuple):
-                value = ",".join(f"{x!r}" for x in value) or "paper's"
+                value = ",".join(repr(float(x)) for x in value) or "paper's"
             shown.append(f"{one.name}={value}")
         return " ".join(shown)
+
+    def __str__(self) -> str:
+        return self.key if self.max else self.key.replace(" max=paper's", " max=any")
 
 
 def digest(robot: Robot, demand: Demand) -> str:
     """Return sixteen hexadecimal digits that only equal robots with equal demands share."""
-    text = f"{VERSION}\n{demand}\n{robot}"
+    text = f"{VERSION}\n{demand.key}\n{robot}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from boolcomp.words.measure import Errors
 
 FRESH_SAMPLES, FRESH_SEED = 1_000_000, 0x1988
-PASSES_LEAVE = 0.93  # of the nodes that the noise model counts, after all passes
+PASSES_LEAVE = 0.85  # of the nodes that the noise model counts, after all passes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,16 +109,18 @@ def compile_compact(
     store: Path | None = None,
     progress: Listener = silent,
     processes: int = 2,
+    also_shipped: bool = True,
 ) -> Built:
     """Return the smallest network found for a robot's torques, its errors measured.
 
     What is finished is read from the store (by default the user's cache, and what ships with
-    boolcomp); what was interrupted goes on where it was. The same demand gives the same result.
+    boolcomp, if `also_shipped`); what was interrupted goes on where it was. The same demand gives
+    the same result.
     """
     start = time.perf_counter()
     chosen = demand or Demand()
     chosen.check(torques.robot)
-    folder = keeper(torques, chosen, store)
+    folder = keeper(torques, chosen, store, also_shipped=also_shipped)
     kept = folder.find()
     if kept is None:
         kept = _made(torques, chosen, folder, progress, processes)

@@ -11,13 +11,15 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boolcomp.errors import BoolcompError, DataError
+from boolcomp.errors import BoolcompError, DataError, DataWarning
 from boolcomp.files import read_text, user_cache, write_text
 from boolcomp.multilevel.optimise import Step
 from boolcomp.networktext import parse_network, render_network
@@ -61,9 +63,13 @@ class Keeper:
         return f"{robot.name}-{self.demand.bits}.{digest(robot, self.demand)}"
 
     @property
-    def tables(self) -> Path:
-        """The folder of the networks of tables."""
-        return self.folders[0] / "nets"
+    def tables(self) -> Path | None:
+        """The folder of the networks of tables; None where none can be written."""
+        folder = self.folders[0] / "nets"
+        with contextlib.suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            return folder if os.access(folder, os.W_OK) else None
+        return None
 
     def find(self) -> Kept | None:
         """Return the finished result, if one is stored whole."""
@@ -74,12 +80,13 @@ class Keeper:
                     return _read(document, self.torques, self.demand)
         return None
 
-    def keep(self, kept: Kept) -> Path:
-        """Write a finished result, and forget what led to it; return the file."""
-        path = self.folders[0] / f"{self.name}.compact.json"
-        write_text(path, render(kept))
-        self._partial.unlink(missing_ok=True)
-        return path
+    def keep(self, kept: Kept) -> None:
+        """Write a finished result, and forget what led to it; it is a warning if that fails."""
+        try:
+            write_text(self.folders[0] / f"{self.name}.compact.json", render(kept))
+            self._partial.unlink(missing_ok=True)
+        except (DataError, OSError) as error:
+            warnings.warn(f"the result is not kept: {error}", DataWarning, stacklevel=2)
 
     @property
     def _partial(self) -> Path:
@@ -95,9 +102,13 @@ class Keeper:
             write_text(self._partial, _seal(stages))
 
 
-def keeper(torques: Torques, demand: Demand, store: Path | None) -> Keeper:
+def keeper(
+    torques: Torques, demand: Demand, store: Path | None, *, also_shipped: bool = True
+) -> Keeper:
     """Return a keeper of a folder (by default the user's cache) and of what ships."""
     first = store or user_cache("compact")
+    if not also_shipped:
+        return Keeper(torques, demand, (first,))
     return Keeper(torques, demand, (first, Path("tables"), shipped("tables")))
 
 
@@ -109,7 +120,7 @@ def render(kept: Kept) -> str:
     document = {
         "title": TITLE,
         "robot": compact.robot.name,
-        "demand": str(demand),
+        "demand": demand.key,
         "form": [form.speeds, form.accelerations, form.chained, form.shared],
         "widths": widths_text(compact.widths),
         "biases": _numbers(compact.biases),
@@ -149,7 +160,7 @@ def _sealed(path: Path) -> dict[str, Any] | None:
 
 
 def _read(document: dict[str, Any], torques: Torques, demand: Demand) -> Kept:
-    if document["title"] != TITLE or document["demand"] != str(demand):
+    if document["title"] != TITLE or document["demand"] != demand.key:
         raise DataError("a result of another demand")
     form = Form(*document["form"])
     robot = torques.robot

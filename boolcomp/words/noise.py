@@ -17,6 +17,7 @@ import numpy as np
 
 from boolcomp.words.feelings import feelings, stacked
 from boolcomp.words.heaps import adder_nodes
+from boolcomp.words.knobs import letters, own_knobs, shape_knobs
 from boolcomp.words.realise import (
     DIGITS,
     MARGIN,
@@ -33,13 +34,11 @@ from boolcomp.words.realise import (
 )
 from boolcomp.words.sketch import (
     TURN,
-    Addend,
     AngleSum,
     Linear,
     Powers,
     Product,
     Sketch,
-    SketchNode,
     Source,
     Sum,
     Table,
@@ -87,40 +86,14 @@ class _Part:
     counts: tuple[int, ...]
 
 
-def _own_knobs(place: int, node: SketchNode) -> list[Knob]:
-    """Return all widths that a node may have."""
-    if isinstance(node, Sum):
-        letters = [f"{letter}{k}" for k, a in enumerate(node.addends) for letter in _letters(a)]
-        return [(place, name) for name in ("cut", *letters)]
-    names = ("n",) if isinstance(node, AngleSum) else ("t", "e", "s", "p")
-    return [(place, name) for name in names]
+def _table_cost(table: Tabulated, operand: bool, most: int) -> float:  # noqa: FBT001 (internal)
+    """Return the nodes of a table; where a product reads it, its sign is inverted for nothing.
 
-
-def _letters(addend: Addend) -> str:
-    """Return what the names of an addend's widths begin with."""
-    return "kab" if isinstance(addend, Product) else "kd"
-
-
-def _shape_knobs(sketch: Sketch) -> list[tuple[Knob, ...]]:
-    """Return, for every node, the widths that say how many bits its word has and what they are."""
-    found: list[tuple[Knob, ...]] = []
-    for place, node in enumerate(sketch.nodes):
-        if isinstance(node, Source):
-            found.append(())
-        elif isinstance(node, Sum):
-            found.append(((place, "cut"),))
-        else:
-            own = _own_knobs(place, node)
-            own += [knob for k in reads(node) for knob in found[k]]
-            found.append(tuple(dict.fromkeys(own)))
-    return found
-
-
-def _table_cost(table: Tabulated, operand: bool) -> float:  # noqa: FBT001 (internal)
-    """Return the nodes of a table; where a product reads it, its sign is inverted for nothing."""
+    Those of a core of more than `most` inputs are estimated.
+    """
     folded, _, _ = canonical(fold(table.entries, table.bits), table.bits)
     inputs = len(folded.inputs)
-    if inputs > MOST_SYNTHESISED:
+    if inputs > most:
         nodes = float(table.bits * (1 << inputs) / inputs)
     else:
         nodes = float(mux_nodes(inputs, columns_of(folded.core, table.bits)))
@@ -145,6 +118,7 @@ class Model:
         at its worst states.
         """
         self.sketch = sketch
+        self.most_synthesised = MOST_SYNTHESISED
         self.rows = len(sketch.outputs) * (1 if worst is None else 2)
         values = sketch.evaluate(inputs)
         ends = sketch.evaluate(extremes)
@@ -162,7 +136,7 @@ class Model:
             self.feelings = [stacked(one, other) for one, other in pairs]
         self.operands = operands(sketch)
         self._tables: dict[tuple[int, ...], _TableModel] = {}
-        self._shapes = _shape_knobs(sketch)
+        self._shapes = shape_knobs(sketch)
         self._knobs = [self._local_knobs(place) for place in range(len(sketch.nodes))]
         self._addends = [self._addend_knobs(place) for place in range(len(sketch.nodes))]
         self._known: list[dict[tuple[int | None, ...], tuple[float, Floats]]]
@@ -172,7 +146,7 @@ class Model:
     def _local_knobs(self, place: int) -> tuple[Knob, ...]:
         """Return the widths that a node's cost and noise depend on."""
         node = self.sketch.nodes[place]
-        found = dict.fromkeys(_own_knobs(place, node))
+        found = dict.fromkeys(own_knobs(place, node))
         for k in reads(node):
             found |= dict.fromkeys(self._shapes[k])
         return tuple(found)
@@ -182,7 +156,7 @@ class Model:
         node = self.sketch.nodes[place]
         found = []
         for k, addend in enumerate(node.addends if isinstance(node, Sum) else ()):
-            own = [(place, "cut"), *((place, f"{letter}{k}") for letter in _letters(addend))]
+            own = [(place, "cut"), *((place, f"{letter}{k}") for letter in letters(addend))]
             shapes = [knob for j in addend_reads(addend) for knob in self._shapes[j]]
             found.append(tuple(dict.fromkeys([*own, *shapes])))
         return tuple(found)
@@ -274,7 +248,9 @@ class Model:
         if key not in self._tables:
             domain = table_domain(node, lsb, bits, read)
             made = tabulate(node, domain, e, centred=place not in self.operands, **split)
-            cost = sum(_table_cost(table, place in self.operands) for table in made)
+            cost = sum(
+                _table_cost(table, place in self.operands, self.most_synthesised) for table in made
+            )
             missed = bipartite_error(node, domain, **split) if split else 0.0
             self._tables[key] = _TableModel(cost, tuple(t.bits for t in made), read, missed)
         return self._tables[key]

@@ -18,7 +18,7 @@ from boolcomp.words.build import Form, build_sketch
 from boolcomp.words.descend import Descent, choose_widths
 from boolcomp.words.logic import word_logic
 from boolcomp.words.measure import compared, deviations, errors_of, torque_steps
-from boolcomp.words.noise import Model
+from boolcomp.words.noise import MOST_READ, Model
 from boolcomp.words.polish import Trial, polish, wander
 from boolcomp.words.poly import quantities
 from boolcomp.words.realise import Statistics, realise
@@ -211,6 +211,7 @@ class Search:
 
     def noise(self, choice: Choice) -> tuple[float, Floats]:
         """Return what the model says of a choice: its cost, and its mean square errors."""
+        self.model.most_synthesised = MOST_READ  # for one choice no table need be estimated
         descent = Descent(self.model, dict(choice.widths), self.task.rows)
         return descent.cost, descent.noise
 

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from schedule.programs import there_and_back
 
+from boolcomp.dynamics.tape import Tape, task
 from boolcomp.errors import DataError, UsageError
 from boolcomp.schedule.execute import Engine, Executed, Runner, execute
 from boolcomp.schedule.placed import Assignment
@@ -92,6 +93,33 @@ def test_workers_must_be_running() -> None:
         Runner(STRAIGHT, NAMES, TWO).run(columns(3))
     with pytest.raises(UsageError, match="multiple of 8"):
         Runner(STRAIGHT, NAMES, TWO, block=12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["llvm", "numpy"])
+def test_a_last_segment_that_needs_no_earlier_one_does_not_end_the_work(engine: Engine) -> None:
+    # P0's last segment waits only for P1, which P0's first does not feed; P2 needs P0's first.
+    tape = Tape()
+    x, y = tape.input("x"), tape.input("y")
+    values = {}
+    with task(tape, "early"):
+        values["early"] = x * x + y
+    with task(tape, "there"):
+        values["there"] = y * y - 1.0
+    with task(tape, "late"):
+        values["late"] = values["there"] * 2.0 + 0.25
+    with task(tape, "slow"):
+        slow = values["early"]
+        for _ in range(300):
+            slow = slow * 0.5 + 1.0
+        values["slow"] = slow
+    straight = tape.finish([(name, values[name]) for name in ("late", "slow")])
+    lists = Assignment((("early", "late"), ("there",), ("slow",)))
+    given = columns(40_000 if engine == "llvm" else 4000)
+    names = [node.task for node in straight.nodes]
+    with Runner(straight, names, lists, engine=engine, block=8) as runner:
+        done = runner.run(given)
+    np.testing.assert_allclose(done.outputs, np.array(straight.evaluate(given)), atol=1e-9)
 
 
 @pytest.mark.slow

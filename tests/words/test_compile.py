@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from words.word_robots import case, small_robot
+from words.word_robots import small_robot
 
 from boolcomp.errors import UsageError
 from boolcomp.robot import load_robot
@@ -124,8 +124,3 @@ def test_the_result_is_the_same_under_any_hash_seed() -> None:
     }
     assert len(texts) == 1
     assert len(texts.pop()) > 100
-
-
-def test_the_states_of_a_case_are_what_a_graph_reads() -> None:
-    arm = case("machado-2r")
-    assert set(arm.states(5, seed=1).words) == set(arm.words)

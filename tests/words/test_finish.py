@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from words.word_robots import small_robot
 
+from boolcomp.errors import DataWarning
 from boolcomp.robot import load_robot
 from boolcomp.terms import split_torques
 from boolcomp.words.demand import Demand, Progress
@@ -85,6 +86,14 @@ def test_a_damaged_result_is_made_anew(tmp_path: Path, damage: str) -> None:
     assert not again.stored
     assert str(again) == str(made)
     assert path.read_bytes() == text
+
+
+@pytest.mark.slow
+def test_a_result_that_cannot_be_kept_is_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.warns(DataWarning, match="the result is not kept"):
+        built = build(tmp_path / "file" / "store")
+    assert not built.stored
 
 
 @pytest.mark.slow

@@ -70,6 +70,7 @@ def test_measuring_a_graph_compares_with_newton_euler() -> None:
     assert "rms 0." in str(errors)
 
 
+@pytest.mark.slow
 def test_without_a_demand_the_error_of_the_papers_tables_is_allowed() -> None:
     rms = paper_rms(split_torques(load_robot("machado-2r")), 8)
     assert rms == pytest.approx([0.425, 0.587], abs=0.02)

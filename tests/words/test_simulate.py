@@ -13,7 +13,7 @@ from boolcomp.network import Builder, copied
 from boolcomp.words.build import Form
 from boolcomp.words.logic import from_truth_tables, word_logic
 from boolcomp.words.realise import realise
-from boolcomp.words.simulate import node_word, simulate
+from boolcomp.words.simulate import Resimulation, node_word, simulate
 from boolcomp.words.sketch import AngleSum, Powers, Sketch, Sum, Waves
 from boolcomp.words.tables import columns_of, mux_network
 
@@ -119,3 +119,14 @@ def test_a_graph_has_a_text_of_one_line_a_word() -> None:
     lines = str(graph).splitlines()
     assert len(lines) == len(graph.nodes) + 2
     assert lines[0] == "w0[10] = input q1 angle unit 2^0"
+
+
+def test_simulating_again_gives_what_simulating_gives() -> None:
+    arm = case("machado-2r")
+    words = arm.states(200, seed=5).words
+    again = Resimulation(words)
+    for allowed in (0.3, 0.3, 0.5, 0.4):
+        graph = arm.graph(allowed)
+        found, expected = again.simulate(graph), simulate(graph, words)
+        assert np.array_equal(found.words, expected.words)
+        assert (found.wrapped, found.saturated) == (expected.wrapped, expected.saturated)
