@@ -37,7 +37,16 @@ def wave_error(robot: Robot, bits: int, kind: Kind) -> float:
 
 
 def c_offers(robot: Robot, bits: int) -> Iterator[Offer]:
-    """Yield every C rival in every type."""
+    """Yield every C rival in every type; what cannot hold the words is skipped, not handicapped."""
+    for offer in _all_offers(robot, bits):
+        if offer.skipped == "" and bits > BITS[offer.kind]:
+            why = f"{BITS[offer.kind]}-bit words cannot hold torques of {bits} bits"
+            yield Offer(offer.rival, offer.kind, None, skipped=why)
+        else:
+            yield offer
+
+
+def _all_offers(robot: Robot, bits: int) -> Iterator[Offer]:
     arm = two_link(robot)
     if isinstance(arm, TwoLink):
         yield from _two_link_offers(robot, arm, bits)

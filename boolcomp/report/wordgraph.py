@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from boolcomp.words.graph import Graph, Node
 
-WIDE, HIGH = 144, 40  # a box
-ACROSS, DOWN = 210, 54  # from box to box
+WIDE, HIGH = 156, 40  # a box
+ACROSS, DOWN = 222, 54  # from box to box
 MARGIN = 24
 POINTS = 48  # of a table's curve
 SWEEPS = 6  # over the columns, to put boxes near what they read
@@ -220,7 +220,7 @@ def _curve(node: Lookup, box: Box) -> str:
     """Return a table's entries as a small curve in the right half of its box."""
     count = min(POINTS, len(node.entries))
     top = max(1, (1 << node.bits) - 1)
-    left, wide, low, high = box.x + 92, 46.0, box.y + HIGH - 6, HIGH - 14.0
+    left, wide, low, high = box.x + 100, 48.0, box.y + HIGH - 6, HIGH - 14.0
     points = []
     for k in range(count):
         entry = node.entries[k * (len(node.entries) - 1) // max(1, count - 1)]

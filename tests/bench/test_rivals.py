@@ -81,3 +81,10 @@ def test_the_sources_are_found() -> None:
     names = {path.name for path in build.sources().iterdir()}
     assert {"rival.h", "loop.c", "vectors.h", "two_link_bytes.c"} <= names
     assert "KERNEL" in build.source("rival.h")
+
+
+def test_words_too_short_for_the_torques_are_skipped_with_the_reason() -> None:
+    offers = [o for o in rivals.c_offers(load_robot("machado-2r"), 10) if o.kind == "int8"]
+    assert offers
+    assert all("8-bit words cannot hold torques of 10 bits" in o.skipped or "no " in o.skipped
+               for o in offers)  # fmt: skip
