@@ -11,12 +11,12 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from boolcomp.bench.lean import lean_torques
 from boolcomp.bench.polynomials import c_float, wave_polynomial
 from boolcomp.dynamics.algebra import Folding
 from boolcomp.dynamics.recurrence import newton_euler
 from boolcomp.dynamics.straight import SYMBOLS, Straight
 from boolcomp.dynamics.tape import Tape
+from boolcomp.methods import straight_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -31,11 +31,13 @@ KINDS = ("q", "qd", "qdd")
 def record(robot: Robot, *, lean: bool = False) -> Straight:
     """Return the robot's Newton-Euler recurrence, customised; inputs q1.. qd1.. qdd1..
 
-    `lean` takes the recurrence with fewest operations in place of the plain one.
+    `lean` takes the method with fewest operations, masses regrouped, in place of the plain one.
     """
+    if lean:
+        return straight_line("regrouped", robot)
     tape = Tape()
     state = [[tape.input(f"{kind}{k + 1}") for k in range(robot.joints)] for kind in KINDS]
-    torques = (lean_torques if lean else newton_euler)(robot, Folding(tape), *state)
+    torques = newton_euler(robot, Folding(tape), *state)
     return tape.finish([(f"tau{k}", torque) for k, torque in enumerate(torques, 1)])
 
 
