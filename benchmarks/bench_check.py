@@ -41,8 +41,6 @@ RIVALS = (
 
 def program_of(robot: str, bits: int, mode: str) -> Program:
     """Compile a program, or take it from the store."""
-    if mode == "compact":
-        return compile_program(robot, bits=bits, mode=mode, effort=0.1)
     return compile_program(robot, bits=bits, mode=mode)
 
 

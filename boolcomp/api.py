@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.compiler import check_mode, compile_robot, compile_robot_words
+from boolcomp.compiler import check_mode, compile_robot, compile_robot_words, usual_demand
 from boolcomp.errors import UsageError, listing, suggestion
 from boolcomp.plan import Options
 from boolcomp.programfile import load_program
@@ -44,7 +44,7 @@ def compile(  # noqa: A001  # the name is meant
     if mode == "compact":
         from boolcomp.words.demand import Demand  # noqa: PLC0415 (heavy)
 
-        demand = Demand(bits=bits, **_known(choices, mode, [f.name for f in fields(Demand)]))
+        demand = usual_demand(bits, **_known(choices, mode, [f.name for f in fields(Demand)]))
         return compile_robot_words(loaded, demand, payloads=payloads).program
     names = [f.name for f in fields(Options)]
     known = _known(choices, mode, [*names, "minimizer", "deadline"])

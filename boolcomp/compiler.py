@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from boolcomp.covers import make_covers
 from boolcomp.errors import UsageError, listing, suggestion
@@ -14,7 +14,7 @@ from boolcomp.program import MODES, Program, family_of
 from boolcomp.store import Recipe, Store, default_store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from boolcomp.covers import TermCover
@@ -29,6 +29,14 @@ def check_mode(mode: str) -> None:
     """Raise a `UsageError` for what is no mode."""
     if mode not in MODES:
         raise UsageError(f"mode {mode!r}{suggestion(mode, MODES)}: modes are {listing(MODES)}")
+
+
+def usual_demand(bits: int, input_bits: Mapping[str, int] | None = None, **choices: Any) -> Demand:
+    """Return the demand with the usual input words: two bits wider than the torques'."""
+    from boolcomp.words.demand import MOST_INPUT, Demand  # noqa: PLC0415 (heavy)
+
+    usual = dict.fromkeys(("q", "qd", "qdd"), min(bits + 2, MOST_INPUT))
+    return Demand(bits=bits, input_bits={**usual, **(input_bits or {})}, **choices)
 
 
 @dataclass(frozen=True, slots=True)

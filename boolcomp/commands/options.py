@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from boolcomp.words.demand import Demand
 
-MOST_INPUT_BITS = 16
 # Options that only one mode has, by the names that click gives their values.
 ONLY_PAPER = {
     "code": "--code", "guard_bits": "--guard-bits", "splits": "--splits",
@@ -136,13 +135,12 @@ class Choices:
 
     def demand(self, bits: int) -> Demand:
         """Return the demand at a word length."""
-        from boolcomp.words.demand import Demand
+        from boolcomp.compiler import usual_demand
 
-        usual = dict.fromkeys(("q", "qd", "qdd"), min(bits + 2, MOST_INPUT_BITS))
         given = {} if self.effort is None else {"effort": self.effort}
-        return Demand(
-            bits=bits, input_bits={**usual, **self.input_bits}, rms=self.rms, max=self.max,
-            saturate=self.saturate, objective=self.objective, seed=self.seed, **given,
+        return usual_demand(
+            bits, self.input_bits, rms=self.rms, max=self.max, saturate=self.saturate,
+            objective=self.objective, seed=self.seed, **given,
         )  # fmt: skip
 
 
