@@ -9,7 +9,7 @@ is a sum of tables, one for every angle sum; constants live in the tables' ampli
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from boolcomp.words.poly import (
@@ -23,6 +23,7 @@ from boolcomp.words.poly import (
     pruned,
     quantities,
     scaled,
+    signed_digits,
     substituted,
     torque_polys,
     variables,
@@ -59,13 +60,17 @@ class Form:
 
     `speeds`, `accelerations`: use absolute ones where neighbouring axes are parallel. `chained`:
     such a joint's torque is a part of the one before it. `shared`: a product that two torques
-    need is a word of its own.
+    need is a word of its own. `exact`: sums of angles lose no bit (see `angles`).
     """
 
     speeds: bool = True
     accelerations: bool = False
     chained: bool = False
     shared: bool = True
+    exact: bool = field(default=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"{self!r} with exact angles" if self.exact else repr(self)
 
 
 def build_sketch(
@@ -85,8 +90,8 @@ def build_sketch(
         add_into(polys[joint], scaled(polys[joint + 1], -ratio))
     polys = [pruned(poly) for poly in polys]
     record: dict[object, list[float]] = {}
-    _emit(_Emitter(words, sums, record, chosen.shared, recording=True), polys, {})
-    emitter = _Emitter(words, sums, record, chosen.shared, recording=False)
+    _emit(_Emitter(words, sums, record, chosen, recording=True), polys, {})
+    emitter = _Emitter(words, sums, record, chosen, recording=False)
     return _emit(emitter, polys, chained)
 
 
@@ -154,12 +159,12 @@ class _Emitter:
         words: Mapping[str, Quantity],
         sums: Mapping[str, tuple[tuple[str, float], ...]],
         record: dict[object, list[float]],
-        share: bool,  # noqa: FBT001 (internal)
+        form: Form,
         *,
         recording: bool,
     ) -> None:
         self.words, self.sums, self.record = words, sums, record
-        self.share, self.recording = share, recording
+        self.form, self.recording = form, recording
         self.nodes: list[SketchNode] = []
         self._known: dict[SketchNode, int] = {}
         self._angles: dict[Angle, int] = {}
@@ -191,7 +196,7 @@ class _Emitter:
         if len(angle) == 1 and angle[0][1] == 1:
             place = self._single(angle[0][0])
         else:
-            place = self.add(AngleSum(self._items(angle)))
+            place = self.add(AngleSum(self._items(angle), self.form.exact))
         self._angles[angle] = place
         return place
 
@@ -289,7 +294,7 @@ class _Emitter:
             self.record.setdefault(key, []).append(number / factor)
             if known:
                 return [Linear(node, 1.0)]
-        elif self.share and len(self.record.get(key, ())) > 1:
+        elif self.form.shared and len(self.record.get(key, ())) > 1:
             return self._shared_product(key, node, normal, factor, number)
         place, scale = self.operand(poly)
         return [Product(node, place, scale)]
@@ -387,14 +392,3 @@ def _rounded(value: float) -> float:
 def _digits(numbers: Sequence[float], inside: float) -> int:
     """Return how many signed digits the constants outside a product take."""
     return sum(len(signed_digits(c - inside, 2.0**-6)) for c in numbers)
-
-
-def signed_digits(value: float, smallest: float, most: int = 16) -> tuple[float, ...]:
-    """Return signed powers of two that sum to a number, to within `smallest`, largest first."""
-    found: list[float] = []
-    rest = value
-    while abs(rest) > smallest and len(found) < most:
-        power = 2.0 ** math.floor(math.log2(abs(rest) * 4 / 3) + PARALLEL)
-        found.append(math.copysign(power, rest))
-        rest -= found[-1]
-    return tuple(found)

@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from boolcomp.errors import UsageError
+from boolcomp.errors import UsageError, listing
 from boolcomp.words import search
 from boolcomp.words.compact import Compact
 from boolcomp.words.demand import ROUNDING, Demand, Listener, Progress, silent
 from boolcomp.words.graph import narrowed
 from boolcomp.words.measure import Errors, Sampling, measure_worst, paper_rms
-from boolcomp.words.search import CAUTION, FORMS, MAX_CAUTION, Choice, Search, Task
+from boolcomp.words.poly import quantities
+from boolcomp.words.search import CAUTION, EXACT, FORMS, MAX_CAUTION, PLAIN, Choice, Search, Task
+from boolcomp.words.sketch import AngleSum
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.terms import Torques
+    from boolcomp.words.sketch import Sketch
 
     Floats = NDArray[np.float64]
 
@@ -118,7 +121,13 @@ class _Compilation:
 
     def run(self) -> Compact:
         """Go all the way."""
-        screened = self._screened(self.task(np.ones(len(self.demanded))))
+        task = self.task(np.ones(len(self.demanded)))
+        screened = self._screened(task, "screen", PLAIN)
+        if not screened:  # of coarse inputs no bit may be lost
+            other = [form for form in EXACT if _has_exact(Search.sketch_of(task, form))]
+            screened = self._screened(task, "screen exact", other)
+        if not screened:
+            raise self._unreachable("by the model")
         task, best, seen = self._refined(screened)
         units = self.demand.effort / (CHUNKS * WALKERS)
         for chunk in range(CHUNKS if self.demand.effort else 0):
@@ -133,16 +142,13 @@ class _Compilation:
             self._tell("improve", best, seen.errors, (chunk + 1) / CHUNKS)
         return self._compact(task, best, seen.errors)
 
-    def _screened(self, task: Task) -> list[Choice]:
+    def _screened(self, task: Task, name: str, forms: Iterable[int]) -> list[Choice]:
         """Return the most promising choices by the model, one for every sketch."""
-        jobs = [(task, form) for form in range(len(FORMS))]
-        found = self._all("screen", search.screen, jobs)
+        found = self._all(name, search.screen, [(task, form) for form in forms])
         kept: dict[object, Choice] = {}
         for choice in sorted(found, key=lambda c: (c.nodes, c.form)):
             if choice.nodes < math.inf:
                 kept.setdefault(Search.sketch_of(task, choice.form), choice)
-        if not kept:
-            raise _unreachable("by the model")
         return list(kept.values())[:REFINED]
 
     def _refined(self, screened: list[Choice]) -> tuple[Task, Choice, _Seen]:
@@ -166,7 +172,18 @@ class _Compilation:
             tighter = replace(task, allowed=self.task(scale).allowed, pressure=2.0 ** (turn + 1))
             task = self._tamed(tighter, best, seen, strict)
         where = f"on {SEEN} states; the nearest has {seen.errors}" if seen else "when simulated"
-        raise _unreachable(where)
+        raise self._unreachable(where)
+
+    def _unreachable(self, where: str) -> UsageError:
+        """Say what is not reached, and what inputs and rounding make of errors on their own."""
+        words = quantities(self.torques.robot, self.demand.input_bits)
+        widths = sorted({word.bits for word in words.values()})
+        alone = Search(self.task(np.ones(len(self.demanded))), 0).floor()
+        return UsageError(
+            f"no widths reach the demanded rms {_listed(self.demanded)} LSB {where}: inputs of "
+            f"{listing(map(str, widths))} bits and rounding alone make {_listed(alone)} LSB: "
+            "allow more, or widen the inputs"
+        )
 
     def _tamed(self, task: Task, choice: Choice, seen: _Seen, strict: Floats | None = None) -> Task:
         """Return a task that watches the worst states too.
@@ -244,10 +261,12 @@ def _paper(torques: Torques, demand: Demand) -> list[float]:
     return [float(x) for x in paper_rms(torques, demand.bits)]
 
 
-def _unreachable(where: str) -> UsageError:
-    return UsageError(
-        f"no widths reach the demanded error {where}: allow more, or widen the inputs"
-    )
+def _has_exact(sketch: Sketch) -> bool:
+    return any(isinstance(node, AngleSum) and node.exact for node in sketch.nodes)
+
+
+def _listed(squares: Floats) -> str:
+    return listing(f"{rms:.3f}" for rms in np.sqrt(squares))
 
 
 def _together(one: Sequence[Floats], other: Sequence[Floats]) -> tuple[Floats, ...]:

@@ -121,7 +121,7 @@ def render(kept: Kept) -> str:
         "title": TITLE,
         "robot": compact.robot.name,
         "demand": demand.key,
-        "form": [form.speeds, form.accelerations, form.chained, form.shared],
+        "form": [form.speeds, form.accelerations, form.chained, form.shared] + [True] * form.exact,
         "widths": widths_text(compact.widths),
         "biases": _numbers(compact.biases),
         "demanded": _numbers(compact.allowed),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boolcomp.words.angles import angle_bits, angle_shape, shift_of, sum_shape
 from boolcomp.words.feelings import feelings, stacked
 from boolcomp.words.heaps import adder_nodes
 from boolcomp.words.knobs import letters, own_knobs, shape_knobs
@@ -24,11 +25,9 @@ from boolcomp.words.realise import (
     SLACK_STEPS,
     Statistics,
     Widths,
-    angle_bits,
     constant_digits,
     is_kept,
     operands,
-    shift_of,
     split_of,
     table_domain,
 )
@@ -135,7 +134,7 @@ class Model:
             pairs = zip(self.feelings, again, strict=True)
             self.feelings = [stacked(one, other) for one, other in pairs]
         self.operands = operands(sketch)
-        self._tables: dict[tuple[int, ...], _TableModel] = {}
+        self._tables: dict[tuple[object, ...], _TableModel] = {}
         self._shapes = shape_knobs(sketch)
         self._knobs = [self._local_knobs(place) for place in range(len(sketch.nodes))]
         self._addends = [self._addend_knobs(place) for place in range(len(sketch.nodes))]
@@ -205,7 +204,7 @@ class Model:
         if isinstance(node, Source):
             return 0.0, np.zeros(self.rows)
         if isinstance(node, AngleSum):
-            bits = angle_bits(self.sketch, widths, place)
+            bits = angle_shape(self.sketch, widths, place).known
             return 2.0 * bits - 3.0, np.zeros(self.rows)
         if isinstance(node, Sum):
             return self._sum(widths, place, node)
@@ -233,10 +232,11 @@ class Model:
             return (4.0**-read - 4.0**-bits) / 12
         if not isinstance(node, AngleSum):
             raise TypeError(f"node {place} is no angle")
-        spread = (4.0**-read - 4.0**-bits) / 12
-        for k, (item, multiple) in enumerate(node.items):
-            shift = shift_of(multiple)
-            spread += 4.0**shift * self._angle_spread(widths, item, bits - (k > 0) + shift)
+        shape = sum_shape(self.sketch, widths, place)
+        known = shape.word.known  # a guard bit tells nothing
+        spread = (4.0 ** -min(read, known) - 4.0**-known) / 12
+        for (item, multiple), part_read in zip(node.items, shape.reads, strict=True):
+            spread += 4.0 ** shift_of(multiple) * self._angle_spread(widths, item, part_read)
         return spread
 
     def _table_model(self, widths: Widths, place: int, node: Table) -> _TableModel:
@@ -244,9 +244,10 @@ class Model:
         lsb = self.lsb(widths, node.source) if isinstance(node, Powers) else 0
         read, e = min(widths[place, "t"], bits), widths[place, "e"]
         split = split_of(widths, place, self.operands)
-        key = (place, read, e, lsb, bits if isinstance(node, Powers) else 0, *split.values())
+        shape = None if isinstance(node, Powers) else angle_shape(self.sketch, widths, node.source)
+        domain = table_domain(node, lsb, bits, read, 0.0, shape)
+        key = (place, domain, e, lsb, bits if isinstance(node, Powers) else 0, *split.values())
         if key not in self._tables:
-            domain = table_domain(node, lsb, bits, read)
             made = tabulate(node, domain, e, centred=place not in self.operands, **split)
             cost = sum(
                 _table_cost(table, place in self.operands, self.most_synthesised) for table in made

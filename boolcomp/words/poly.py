@@ -26,6 +26,7 @@ Series = dict[Angle, complex]  # f = Re Σ c·exp(i Σ multiple·angle); the emp
 Poly = dict[Monomial, Series]
 
 NOISE = 1e-12  # a coefficient this small beside the largest is rounding error
+NEARLY = 1e-9  # of a power of two
 FULL_TURN = 1e-9  # a range this close to 2π is a full turn
 
 
@@ -193,3 +194,14 @@ def without_constant(poly: Poly) -> Poly:
         if not result[()]:
             del result[()]
     return result
+
+
+def signed_digits(value: float, smallest: float, most: int = 16) -> tuple[float, ...]:
+    """Return signed powers of two that sum to a number, to within `smallest`, largest first."""
+    found: list[float] = []
+    rest = value
+    while abs(rest) > smallest and len(found) < most:
+        power = 2.0 ** math.floor(math.log2(abs(rest) * 4 / 3) + NEARLY)
+        found.append(math.copysign(power, rest))
+        rest -= found[-1]
+    return tuple(found)

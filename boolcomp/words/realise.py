@@ -1,7 +1,7 @@
 """From a sketch and widths to a word graph: every offset of half a step is booked here.
 
 Widths are whole numbers by (node of the sketch, name):
-    n    bits of an angle sum: its first angle is read so finely, the others half as finely
+    n    bits of an angle sum, where its parts have as many (see `angles`)
     t    bits that a table reads;  e  the exponent of its output's lowest bit
     s, p  bits split off a bipartite table, and leading bits that its correction reads
     cut  the exponent of a heap's lowest column;  c  what is added to its constant
@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from boolcomp.words import graph as g
-from boolcomp.words.build import signed_digits
+from boolcomp.words.angles import AngleShape, angle_node, angle_shape, sum_shape
+from boolcomp.words.poly import signed_digits
 from boolcomp.words.sketch import (
     TURN,
     AngleSum,
@@ -105,7 +106,7 @@ def live_nodes(sketch: Sketch, widths: Widths) -> frozenset[int]:
 
 
 def operands(sketch: Sketch) -> frozenset[int]:
-    """Return the nodes that products or tables read: their words must lie about zero."""
+    """Return the nodes that products, tables or exact angles read: words that lie about zero."""
     found: set[int] = set()
     for node in sketch.nodes:
         if isinstance(node, Sum):
@@ -114,33 +115,14 @@ def operands(sketch: Sketch) -> frozenset[int]:
                     found.update((addend.a, addend.b))
         elif isinstance(node, (Waves, Powers)):
             found.add(node.source)
+        elif isinstance(node, AngleSum) and node.exact:
+            found.update(reads(node))
     return frozenset(found)
 
 
 def is_kept(widths: Widths, place: int, addend: int) -> bool:
     """Tell whether an addend of a sum is computed (otherwise its mean stands for it)."""
     return widths.get((place, f"k{addend}"), 1) > 0
-
-
-def angle_bits(sketch: Sketch, widths: Widths, place: int) -> int:
-    """Return the bits of a node that is an angle; sums take what their parts can give."""
-    node = sketch.nodes[place]
-    if isinstance(node, Source):
-        return node.bits
-    if isinstance(node, Sum):
-        return TURN - widths[place, "cut"]
-    if not isinstance(node, AngleSum):
-        raise TypeError(f"node {place} is no angle")
-    most = widths[place, "n"]
-    for k, (item, multiple) in enumerate(node.items):
-        have = angle_bits(sketch, widths, item)
-        most = min(most, have - shift_of(multiple) + (k > 0))
-    return most
-
-
-def shift_of(multiple: int) -> int:
-    """Return z of a multiple ±2^z."""
-    return abs(multiple).bit_length() - 1
 
 
 @dataclass(slots=True)
@@ -162,23 +144,18 @@ class _Maker:
         self.scales.append(g.Scale(lsb, offset))
 
     def angles(self, place: int, node: AngleSum) -> None:
-        """K + ½ - 2^(n-1) = Σ c (k + ½) - Σ m 2^(n-1) modulo 2^n, a part's step being c."""
-        n = angle_bits(self.sketch, self.widths, place)
-        turns, halves = [], (1 << n) - 1
-        for k, (item, multiple) in enumerate(node.items):
-            shift = int(k > 0)
-            read = n - shift + shift_of(multiple)
-            turns.append(g.Turn(self.place[item], read, shift, multiple < 0))
-            halves += (1 << shift) - multiple * (1 << n)
-        if halves % 2:
-            raise ValueError(f"angle sum {place} does not lie on half steps")
-        self.put(place, g.Angles(tuple(turns), halves // 2 % (1 << n), n), -n, 0.0)
+        shape = sum_shape(self.sketch, self.widths, place)
+        made, offset = angle_node(node, shape, self.place)
+        self.put(place, made, -made.bits, offset)
 
     def table(self, place: int, node: Table) -> None:
         source = self.nodes[self.place[node.source]]
         scale = self.scales[self.place[node.source]]
         read = min(self.widths[place, "t"], source.bits)
-        domain = table_domain(node, scale.lsb, source.bits, read, scale.offset)
+        shape = None
+        if isinstance(node, Waves):
+            shape = angle_shape(self.sketch, self.widths, node.source)
+        domain = table_domain(node, scale.lsb, source.bits, read, scale.offset, shape)
         lsb = self.widths[place, "e"]
         split = split_of(self.widths, place, self.operands)
         made = tabulate(node, domain, lsb, centred=place not in self.operands, **split)
@@ -264,10 +241,25 @@ def constant_digits(addend: Linear, most: int) -> tuple[float, ...]:
     return signed_digits(addend.factor, abs(addend.factor) * 2.0**-20, most)
 
 
-def table_domain(node: Table, lsb: int, bits: int, read: int, middle: float = 0.0) -> Domain:
-    """Return the cells of a word of `bits` bits that a table which reads `read` tells apart."""
+def table_domain(
+    node: Table,
+    lsb: int,
+    bits: int,
+    read: int,
+    middle: float = 0.0,
+    shape: AngleShape | None = None,
+) -> Domain:
+    """Return the cells of a word of `bits` bits that a table which reads `read` tells apart.
+
+    An angle's `shape` says where in the cells it lies.
+    """
     if isinstance(node, Waves):
-        return Domain(read, 2 * math.pi / 2.0**read, 0.0)
+        cell = 2 * math.pi / 2.0**read
+        if shape is None or not shape.offset:
+            return Domain(read, cell, 0.0)
+        if shape.guarded and read == shape.bits:
+            return Domain(read, cell, 0.0, guarded=True)
+        return Domain(read, cell, 2 * math.pi * shape.offset)
     return Domain(read, 2.0 ** (lsb + bits - read), middle)
 
 

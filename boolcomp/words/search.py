@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.words.build import Form, build_sketch
+from boolcomp.words.demand import ROUNDING
 from boolcomp.words.descend import Descent, choose_widths
 from boolcomp.words.logic import word_logic
 from boolcomp.words.measure import compared, deviations, errors_of, torque_steps
@@ -24,6 +25,7 @@ from boolcomp.words.poly import quantities
 from boolcomp.words.realise import Statistics, realise
 from boolcomp.words.samples import corners, draw, joined, states_of
 from boolcomp.words.simulate import Resimulation
+from boolcomp.words.sketch import Source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,11 +43,14 @@ if TYPE_CHECKING:
     Knob = tuple[int, str]
 
 FORMS = tuple(
-    Form(speeds, accelerations, chained)
+    Form(speeds, accelerations, chained, exact=exact)
+    for exact in (False, True)
     for speeds in (False, True)
     for accelerations in (False, True)
     for chained in (False, True)
 )
+PLAIN = range(len(FORMS) // 2)
+EXACT = range(len(FORMS) // 2, len(FORMS))  # sums of angles lose no bit, which takes more logic
 MODEL_SAMPLES, REACH_SAMPLES, LOOP_SAMPLES = 2000, 20_000, 20_000
 ROUNDS, ROUNDS_AGAIN = 6, 4  # of corrections, at first and later
 STEEPNESS, TEMPERATURE = 3.0, 3.0  # of a descent: how dear excess noise is; nodes
@@ -148,6 +153,16 @@ class Search:
         """Return the sketch of a form."""
         steps = torque_steps(task.torques.robot, task.demand.bits)
         return build_sketch(task.torques, task.demand.input_bits, steps, FORMS[form])
+
+    def floor(self) -> Floats:
+        """Return the mean squares, in steps, that inputs as coarse as these and rounding make."""
+        total = np.full(len(self.steps), ROUNDING**2)
+        for place, node in enumerate(self.sketch.nodes):
+            if isinstance(node, Source):
+                step = 2 * math.pi / (1 << node.bits) if node.angle else 1.0
+                felt = self.model.feelings[place].value[: len(total)]
+                total = total + step * step / 12 * felt
+        return total
 
     def graph(self, choice: Choice) -> Graph:
         """Return the graph of a choice."""

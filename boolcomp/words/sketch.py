@@ -35,9 +35,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class AngleSum:
-    """Σ multiple·angle over (node, multiple), modulo a turn."""
+    """Σ multiple·angle over (node, multiple), modulo a turn; an `exact` one loses no bit."""
 
     items: tuple[tuple[int, int], ...]
+    exact: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +174,8 @@ class Sketch:
         if isinstance(node, Source):
             return f"input {node.name} {node.bits} bits{' angle' if node.angle else ''}"
         if isinstance(node, AngleSum):
-            return "angle " + " ".join(f"{m:+d} s{k}" for k, m in node.items)
+            kind = "exact angle " if node.exact else "angle "
+            return kind + " ".join(f"{m:+d} s{k}" for k, m in node.items)
         if isinstance(node, Waves):
             parts = [f"{number(a)} cos{k} {number(b)} -sin{k}" for k, a, b in node.parts]
             return f"waves(s{node.source}) " + " + ".join(parts)

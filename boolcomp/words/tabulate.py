@@ -19,20 +19,31 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+NUDGE = 1e-5  # of a cell
 TIE = 1e-9  # of a cell: a value this close below a border counts as on it
 
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """The words a table reads: how many bits, the width of a cell, the middle of all."""
+    """The words a table reads: how many bits, the width of a cell, the middle of all.
+
+    Of a `guarded` word bit 0 is always 0, and values lie on the lower borders of those cells. The
+    other entries are free: they mirror those, so that tables still fold.
+    """
 
     read: int
     cell: float
     middle: float
+    guarded: bool = False
 
     def points(self) -> Floats:
-        """Return the middles of the cells."""
+        """Return the middles of the cells; of guarded words the values, moved by next to nothing.
+
+        The move keeps mirrored values apart, so that a sine has a sign at 0 and is still odd.
+        """
         cells = np.arange(1 << self.read) + (0.5 - 2.0**self.read / 2)
+        if self.guarded:
+            cells += np.where(np.arange(1 << self.read) % 2, 0.5 - NUDGE, NUDGE - 0.5)
         return np.asarray(self.middle + self.cell * cells, dtype=np.float64)
 
     def leading(self, bits: int) -> Domain:
@@ -65,11 +76,12 @@ def tabulate(
     """
     low = min(low, domain.read - 1)
     if low <= 0:
-        return (_quantised(table.at(domain.points()), domain.read, lsb, centred=centred),)
+        values = table.at(domain.points())
+        return (_quantised(values, domain, lsb, centred=centred),)
     coarse = domain.leading(domain.read - low)
-    main = _quantised(table.at(coarse.points()), coarse.read, lsb, centred=centred)
+    main = _quantised(table.at(coarse.points()), coarse, lsb, centred=centred)
     slope = _corrections(table, domain, low, lead)
-    return main, _quantised(slope, domain.read, lsb, centred=False)
+    return main, _quantised(slope, domain, lsb, centred=False)
 
 
 def bipartite_error(table: Table, domain: Domain, low: int, lead: int) -> float:
@@ -84,16 +96,23 @@ def bipartite_error(table: Table, domain: Domain, low: int, lead: int) -> float:
 
 def _corrections(table: Table, domain: Domain, low: int, lead: int) -> Floats:
     lead = min(lead, domain.read - low)
+    coarse = domain.leading(domain.read - low)
     slopes = np.repeat(table.slope(domain.leading(lead).points()), 1 << (domain.read - lead))
     steps = domain.cell * (np.arange(1 << low) + 0.5 - 2.0**low / 2)
+    if domain.guarded:
+        steps = (domain.points() - np.repeat(coarse.points(), 1 << low))[: 1 << low]
     return np.asarray(slopes * np.tile(steps, 1 << (domain.read - low)))
 
 
-def _quantised(values: Floats, read: int, lsb: int, *, centred: bool) -> Tabulated:
+def _quantised(values: Floats, domain: Domain, lsb: int, *, centred: bool) -> Tabulated:
     offset = float(values.max() + values.min()) / 2 if centred else 0.0
     if abs(offset) < TIE * 2.0**lsb:
         offset = 0.0
     bits = needed_bits(float(np.abs(values - offset).max()) - 0.25 * 2.0**lsb, lsb)
     cells = np.floor((values - offset) / 2.0**lsb + 2.0 ** (bits - 1) + TIE)
+    if domain.guarded:  # what lies on a border goes away from the middle, as its mirror image does
+        steps = (values - offset) / 2.0**lsb
+        down = -1 - np.floor(TIE - steps)
+        cells = np.where(steps < 0, down, np.floor(steps + TIE)) + 2.0 ** (bits - 1)
     entries = np.clip(cells, 0, (1 << bits) - 1).astype(np.int64)
-    return Tabulated(read, tuple(entries.tolist()), bits, offset)
+    return Tabulated(domain.read, tuple(entries.tolist()), bits, offset)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from words.word_robots import case, small_robot
 
-from boolcomp.words.build import Form, signed_digits
+from boolcomp.words.build import Form
+from boolcomp.words.poly import signed_digits
 from boolcomp.words.sketch import Product, Sum
 
 FORMS = [Form(*flags) for flags in itertools.product((False, True), repeat=4)]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from typing import Any
 
 import numpy as np
 import pytest
-from words.word_robots import small_robot
+from words.word_robots import case, small_robot
 
 from boolcomp.errors import UsageError
 from boolcomp.robot import load_robot
@@ -79,8 +80,35 @@ def test_more_effort_finds_no_more_nodes() -> None:
 def test_an_error_that_no_widths_reach_is_refused() -> None:
     inputs = {"q": 3, "qd": 3, "qdd": 3}
     demand = Demand(bits=6, input_bits=inputs, rms=(0.3,), effort=0.0)
-    with pytest.raises(UsageError, match="no widths reach"):
-        compile_words(split_torques(small_robot(1, 1)), demand)
+    torques = split_torques(small_robot(1, 1))
+    with pytest.raises(UsageError, match="no widths reach") as caught:
+        compile_words(torques, demand)
+    # The floor that it names is what coarse inputs make of errors where all else is fine.
+    found = re.search(r"inputs of 3 bits and rounding alone make ([0-9.]+) LSB", str(caught.value))
+    assert found is not None
+    floor = float(found[1])
+    sketch = case(small_robot(1, 1), 6, inputs)
+    states = sketch.states(20_000, seed=1)
+    middles = {
+        name: np.asarray((states.words[name] - 3.5) * (2 * np.pi / 8 if word.full else 1.0), float)
+        for name, word in sketch.words.items()
+    }
+    place = sketch.sketch.outputs[0]
+    missed = sketch.sketch.evaluate(middles)[place] - sketch.sketch.evaluate(states.values)[place]
+    assert floor == pytest.approx(np.sqrt((missed**2).mean() + 1 / 12), rel=0.15)
+
+
+@pytest.mark.slow
+def test_coarse_inputs_lose_no_bit_where_that_is_needed() -> None:
+    torques = split_torques(load_robot("machado-2r"))
+    inputs = {"q": 8, "qd": 8, "qdd": 8}
+    loose, tight = (
+        compile_words(torques, Demand(input_bits=inputs, rms=rms, effort=0.0))
+        for rms in ((0.6, 0.8), (0.53, 0.62))
+    )
+    assert (loose.form.exact, tight.form.exact) == (False, True)
+    errors = measure_many(Sampling(tight.robot, inputs, 8, 300_000, 55), tight.graph)
+    assert (errors.rms <= [0.53, 0.62]).all()
 
 
 def test_choices_are_written_and_read() -> None:

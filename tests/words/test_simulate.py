@@ -11,6 +11,8 @@ from words.word_robots import case, run_network, small_robot
 
 from boolcomp.network import Builder, copied
 from boolcomp.words.build import Form
+from boolcomp.words.graph import Angles
+from boolcomp.words.graphtext import parse_graph
 from boolcomp.words.logic import from_truth_tables, word_logic
 from boolcomp.words.realise import realise
 from boolcomp.words.simulate import Resimulation, node_word, simulate
@@ -54,14 +56,18 @@ def test_the_network_gives_the_simulated_words_for_all_inputs_of_a_small_arm() -
 EXACT = {"q": 9, "q1": 10, "qd": 8, "qdd": 8}
 
 
-@pytest.mark.parametrize("form", [Form(), Form(speeds=False), Form(chained=True)], ids=str)
+EQUAL = {"q": 9, "qd": 8, "qdd": 8}
+
+
+@pytest.mark.parametrize(
+    "form", [Form(), Form(speeds=False), Form(chained=True), Form(exact=True)], ids=str
+)
 @pytest.mark.parametrize("robot", ["machado-2r", 3, 5])
 def test_with_fine_words_a_graph_is_newton_euler_on_the_quantised_inputs(
     robot: str | int, form: Form
 ) -> None:
-    arm = case(
-        robot if isinstance(robot, str) else small_robot(robot, 2), input_bits=EXACT, form=form
-    )
+    given = robot if isinstance(robot, str) else small_robot(robot, 2)
+    arm = case(given, input_bits=EQUAL if form.exact else EXACT, form=form)
     drawn = arm.states(300, seed=4)
     centred: dict[str, NDArray[np.float64]] = {}
     for name, word in arm.words.items():
@@ -94,6 +100,17 @@ def _finest(sketch: Sketch, exact: list[NDArray[np.float64]]) -> dict[tuple[int,
         elif isinstance(node, Sum):
             widths[place, "cut"] = -14 if place in sketch.outputs else size - 20
     return widths
+
+
+def test_the_network_with_exact_angles_gives_the_simulated_words() -> None:
+    arm = case("machado-2r", bits=8, input_bits=EQUAL, form=Form(exact=True))
+    graph = arm.graph(0.6, bits=8)
+    assert parse_graph(str(graph)) == graph
+    words = arm.states(500, seed=3).words
+    torques, _ = run_network(word_logic(graph), graph, words)
+    assert np.array_equal(torques, simulate(graph, words).words)
+    (angle,) = (node for node in graph.nodes if isinstance(node, Angles))
+    assert angle.bits == 10
 
 
 def test_tables_may_be_synthesised_from_truth_tables() -> None:

@@ -29,6 +29,20 @@ def test_a_wave_folds_to_a_quarter_or_less(parts: tuple[tuple[int, float, float]
     assert unfolded(table.entries, table.bits) == list(table.entries)
 
 
+@pytest.mark.parametrize("lsb", [-1, -3, -6])
+@pytest.mark.parametrize("part", [(1, 1.0, 0.0), (1, 0.0, 1.0), (1, 0.0, -1.4), (2, 0.75, 0.0)])
+def test_a_wave_of_a_guarded_word_folds_and_is_right_where_words_can_be(
+    part: tuple[int, float, float], lsb: int
+) -> None:
+    wave = Waves(0, (part,))
+    (table,) = tabulate(wave, Domain(8, 2 * np.pi / 256, 0.0, guarded=True), lsb, centred=False)
+    assert len(fold(table.entries, table.bits).inputs) == 7 - part[0]
+    assert unfolded(table.entries, table.bits) == list(table.entries)
+    said = 2.0**lsb * (np.array(table.entries[::2]) + 0.5 - 2.0 ** (table.bits - 1))
+    exact = wave.at(2 * np.pi * (np.arange(128) / 128 - 0.5))
+    assert np.abs(said - exact).max() <= 2.0**lsb * 0.751
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_a_table_without_symmetry_is_left_alone(seed: int) -> None:
     entries = tuple(np.random.default_rng(seed).integers(0, 8, 16).tolist())
@@ -68,6 +82,7 @@ class _Bits:
     ("table", "domain"),
     [
         (Waves(0, ((1, 1.3, 0.2),)), Domain(9, 2 * np.pi / 512, 0.0)),
+        (Waves(0, ((1, 1.3, 0.2),)), Domain(9, 2 * np.pi / 512, 0.0, guarded=True)),
         (Powers(0, (0.0, 0.0, 1e-5)), Domain(9, 2.0, 0.0)),
     ],
 )

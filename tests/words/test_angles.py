@@ -1,0 +1,92 @@
+"""Sums of angles: their words stand for what they are said to, whatever the parts' widths."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from boolcomp.words import graph as g
+from boolcomp.words.angles import angle_node, angle_shape, sum_shape
+from boolcomp.words.simulate import node_word
+from boolcomp.words.sketch import AngleSum, Sketch, SketchNode, Source, Sum
+
+
+def _sketch(bits: tuple[int, ...], *sums: tuple[tuple[int, int], ...], exact: bool) -> Sketch:
+    sources = tuple(Source(f"q{k}", size, angle=True) for k, size in enumerate(bits))
+    made = (AngleSum(items, exact) for items in sums)
+    nodes: tuple[SketchNode, ...] = (*sources, *made, Sum((), 0.0))
+    return Sketch(nodes, (len(nodes) - 1,))
+
+
+def _errors(sketch: Sketch, widths: dict[tuple[int, str], int]) -> dict[int, np.ndarray]:
+    """Return, for every angle sum, what its word says less the sum of its parts, in turns.
+
+    All states of the inputs are tried, and the words come from the graph's own simulation.
+    """
+    sources = [node for node in sketch.nodes if isinstance(node, Source)]
+    grid = np.array(list(itertools.product(*(range(1 << s.bits) for s in sources))), dtype=np.int64)
+    words = [grid[:, k] for k in range(len(sources))]
+    angles = [(w + 0.5) / (1 << s.bits) - 0.5 for w, s in zip(words, sources, strict=True)]
+    nodes: list[g.Node] = [g.Input(s.name, s.bits, angle=True) for s in sources]
+    scales = [g.Scale(0, 0.0) for _ in sources]
+    found = {}
+    for place, node in enumerate(sketch.nodes):
+        if not isinstance(node, AngleSum):
+            continue
+        shape = sum_shape(sketch, widths, place)
+        made, offset = angle_node(node, shape, {k: k for k in range(place)})
+        nodes.append(made)
+        scales.append(g.Scale(-made.bits, offset))
+        words.append(node_word(g.Graph(tuple(nodes), tuple(scales), ()), place, words)[0])
+        angles.append(np.asarray(sum(m * angles[item] for item, m in node.items)))
+        said = (words[-1] + 0.5) / (1 << made.bits) - 0.5 + offset
+        found[place] = (said - angles[-1] + 0.5) % 1.0 - 0.5
+    return found
+
+
+@pytest.mark.parametrize("bits", [(5, 5), (4, 6), (6, 4), (5, 4)])
+@pytest.mark.parametrize("multiples", [(1, 1), (1, -1), (1, 2), (2, -1), (-1, 1)])
+def test_an_exact_sum_is_the_sum(bits: tuple[int, int], multiples: tuple[int, int]) -> None:
+    sketch = _sketch(bits, tuple(enumerate(multiples)), exact=True)
+    assert np.abs(_errors(sketch, {(2, "n"): 16})[2]).max() < 1e-12
+
+
+def test_sums_of_exact_sums_are_exact_too() -> None:
+    sketch = _sketch((4, 4, 4), ((0, 1), (1, 1)), ((3, 1), (2, 1)), ((3, -1), (2, 2)), exact=True)
+    errors = _errors(sketch, dict.fromkeys(((3, "n"), (4, "n"), (5, "n")), 16))
+    assert max(np.abs(e).max() for e in errors.values()) < 1e-12
+    # Three half steps are no whole step: the second sum is a plain word of four bits.
+    assert [angle_shape(sketch, dict.fromkeys(((3, "n"), (4, "n")), 16), k).bits for k in (3, 4)] \
+        == [5, 4]  # fmt: skip
+
+
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("n", [3, 4])
+def test_a_sum_of_fewer_bits_is_right_in_the_mean(n: int, *, exact: bool) -> None:
+    sketch = _sketch((6, 6), ((0, 1), (1, -1)), exact=exact)
+    error = _errors(sketch, {(2, "n"): n})[2]
+    assert abs(error.mean()) < 1e-12
+    # A plain sum reads its second part half as finely: that is what it loses.
+    assert (np.abs(error).max() < 2.0**-n) == exact
+    assert np.abs(error).max() < 1.5 * 2.0**-n
+
+
+def test_sums_of_coarse_sums_are_right_in_the_mean() -> None:
+    sketch = _sketch((5, 5, 5), ((0, 1), (1, 1)), ((3, 1), (2, -1)), exact=True)
+    error = _errors(sketch, {(3, "n"): 16, (4, "n"): 3})[4]
+    assert abs(error.mean()) < 1e-12
+
+
+def test_a_guard_bit_is_always_zero_and_a_plain_sum_has_none() -> None:
+    for exact, guarded in ((True, True), (False, False)):
+        sketch = _sketch((8, 8), ((0, 1), (1, 1)), exact=exact)
+        shape = sum_shape(sketch, {(2, "n"): 16}, 2)
+        assert shape.word.guarded == guarded
+        node = sketch.nodes[2]
+        assert isinstance(node, AngleSum)
+        made, _ = angle_node(node, shape, {0: 0, 1: 1})
+        lowest = made.constant + sum(turn.shift == 0 for turn in made.turns)
+        assert (made.bits, lowest % 2 == 0) == ((9, True) if guarded else (8, True))
+        assert [turn.read for turn in made.turns] == ([8, 8] if exact else [8, 7])
