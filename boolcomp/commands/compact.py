@@ -8,6 +8,7 @@ import click
 
 from boolcomp.commands.options import print_json
 from boolcomp.commands.progress import share
+from boolcomp.errors import DataError
 from boolcomp.text import short, table
 
 if TYPE_CHECKING:
@@ -41,7 +42,13 @@ def compile_words(
         compiled.program.save(output)
     if as_json:
         print_json(_document(compiled, output))
-        return
+    else:
+        _print(compiled, output)
+    if not all(built.holds for built in compiled.built):
+        raise DataError("on fresh states the errors are larger than was asked")
+
+
+def _print(compiled: CompiledWords, output: Path | None) -> None:
     for mass, built in zip(compiled.program.payloads, compiled.built, strict=True):
         if len(compiled.built) > 1:
             click.echo(f"payload {mass:g} kg")
@@ -76,7 +83,14 @@ def plan_words(
         write_text(picture, draw_graph(graph, title))
     if as_json:
         lines = str(graph).splitlines()
-        print_json({"robot": robot.name, "bits": demand.bits, "mode": "compact", "graph": lines})
+        joints = [
+            {"joint": joint, "range": link.torque.high, "bits": code.bits, "lsb": code.step}
+            for joint, (link, code) in enumerate(
+                zip(robot.links, built.compact.torque_codes, strict=True), 1
+            )
+        ]
+        document = {"robot": robot.name, "bits": demand.bits, "mode": "compact"}
+        print_json({**document, "joints": joints, "graph": lines})
         return
     click.echo(str(graph), nl=False)
     click.echo(_sentence(built))
@@ -142,6 +156,7 @@ def _document(compiled: CompiledWords, output: Path | None) -> dict[str, Any]:
         "depth": max(built.depth for built in compiled.built),
         "predicted_luts": first.predicted_nodes,
         "samples": first.errors.samples,
+        "holds": all(built.holds for built in compiled.built),
         "tables": [],
         "input_bits": {word.name: word.code.bits for word in compiled.program.inputs},
         "dropped_input_bits": dict(first.dropped),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.compiler import compile_robot_words
+from boolcomp.compiler import compile_robot_words, usual_demand
 from boolcomp.covers import make_covers
 from boolcomp.errors import DataError, UsageError
 from boolcomp.logicstore import stored_network
@@ -79,7 +79,7 @@ def report_rows(
 
 def _compact_rows(bits: int, samples: Samples, question: Question) -> tuple[Row, ...]:
     """Compile a robot in compact mode, or read what was compiled before, and measure it."""
-    demand = None if question.demand is None else question.demand(bits)
+    demand = (question.demand or usual_demand)(bits)
     compiled = compile_robot_words(samples.robot, demand, processes=question.processes)
     return program_rows(compiled.program, samples, compile_seconds=compiled.built[0].seconds)
 

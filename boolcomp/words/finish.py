@@ -114,8 +114,9 @@ def compile_compact(
     """Return the smallest network found for a robot's torques, its errors measured.
 
     What is finished is read from the store (by default the user's cache, and what ships with
-    boolcomp, if `also_shipped`); what was interrupted goes on where it was. The same demand gives
-    the same result.
+    boolcomp, if `also_shipped`), and checked; what was interrupted goes on where it was. The same
+    demand gives the same word graph anywhere; the network may differ where ABC is missing, or where
+    proofs run out of time.
     """
     start = time.perf_counter()
     chosen = demand or Demand()

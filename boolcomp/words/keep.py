@@ -21,6 +21,7 @@ import numpy as np
 
 from boolcomp.errors import BoolcompError, DataError, DataWarning
 from boolcomp.files import read_text, user_cache, write_text
+from boolcomp.multilevel import abc
 from boolcomp.multilevel.optimise import Step
 from boolcomp.networktext import parse_network, render_network
 from boolcomp.robot.library import shipped
@@ -28,12 +29,13 @@ from boolcomp.words.build import Form, build_sketch
 from boolcomp.words.compact import Compact
 from boolcomp.words.demand import VERSION, Demand, digest
 from boolcomp.words.graphtext import parse_graph
-from boolcomp.words.measure import Errors, torque_steps
+from boolcomp.words.measure import Errors, Sampling, measure_many, torque_steps
 
 if TYPE_CHECKING:
     from boolcomp.network import Network
     from boolcomp.terms import Torques
 
+CHECKED, CHECK_SEED, CHECK_SLACK = 16_384, 0x5EED, 0.08  # states; relative rms
 TITLE = f"boolcomp compact result, format {VERSION}"
 
 
@@ -55,12 +57,19 @@ class Keeper:
     torques: Torques
     demand: Demand
     folders: tuple[Path, ...]
+    with_abc: bool
 
     @property
     def name(self) -> str:
-        """The file's name without its ending."""
+        """The file's name without its ending: passes by ABC find less, so they are told apart."""
         robot = self.torques.robot
-        return f"{robot.name}-{self.demand.bits}.{digest(robot, self.demand)}"
+        name = f"{robot.name}-{self.demand.bits}.{digest(robot, self.demand)}"
+        return name if self.with_abc else f"{name}.builtin"
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        """The names under which a result is looked for: one that ABC made will do for all."""
+        return tuple(dict.fromkeys((self.name.removesuffix(".builtin"), self.name)))
 
     @property
     def tables(self) -> Path | None:
@@ -72,12 +81,22 @@ class Keeper:
         return None
 
     def find(self) -> Kept | None:
-        """Return the finished result, if one is stored whole."""
-        for folder in self.folders:
-            document = _sealed(folder / f"{self.name}.compact.json")
-            if document is not None:
-                with contextlib.suppress(BoolcompError, KeyError, TypeError, ValueError):
-                    return _read(document, self.torques, self.demand)
+        """Return the finished result, if one is stored whole and is what it says."""
+        for name in self._names:
+            for folder in self.folders:
+                path = folder / f"{name}.compact.json"
+                document = _sealed(path)
+                if document is None:
+                    if path.is_file():
+                        _warn_of(path)
+                    continue
+                with contextlib.suppress(
+                    BoolcompError, KeyError, TypeError, ValueError, IndexError
+                ):
+                    kept = _read(document, self.torques, self.demand)
+                    if _is_true(kept):
+                        return kept
+                _warn_of(path)
         return None
 
     def keep(self, kept: Kept) -> None:
@@ -106,10 +125,27 @@ def keeper(
     torques: Torques, demand: Demand, store: Path | None, *, also_shipped: bool = True
 ) -> Keeper:
     """Return a keeper of a folder (by default the user's cache) and of what ships."""
-    first = store or user_cache("compact")
+    first, with_abc = store or user_cache("compact"), abc.find() is not None
     if not also_shipped:
-        return Keeper(torques, demand, (first,))
-    return Keeper(torques, demand, (first, Path("tables"), shipped("tables")))
+        return Keeper(torques, demand, (first,), with_abc)
+    return Keeper(torques, demand, (first, Path("tables"), shipped("tables")), with_abc)
+
+
+def _is_true(kept: Kept) -> bool:
+    """Check on states of its own that a network is its graph's, and errs as the file says."""
+    demand, compact = kept.compact.demand, kept.compact
+    sampling = Sampling(compact.robot, demand.input_bits, demand.bits, CHECKED, CHECK_SEED)
+    try:
+        found = measure_many(sampling, compact.graph, kept.network)
+    except AssertionError:
+        return False
+    return bool(np.allclose(found.rms, kept.errors.rms, rtol=CHECK_SLACK, atol=0.01))
+
+
+def _warn_of(path: Path) -> None:
+    warnings.warn(
+        f"{path}: damaged, or not what it says: it is not used", DataWarning, stacklevel=3
+    )
 
 
 def render(kept: Kept) -> str:
