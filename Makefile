@@ -87,7 +87,7 @@ bench-evaluate: $(VENV)/loops.ready
 	@$(BIN)/python benchmarks/processes.py
 
 bench-compact: $(VENV)/loops.ready
-	@$(BIN)/python benchmarks/compact.py
+	@$(BIN)/python benchmarks/compact.py --all
 
 bench-native: $(VENV)/loops.ready
 	@$(BIN)/python benchmarks/native.py

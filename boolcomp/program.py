@@ -65,7 +65,7 @@ class Program:
     inputs: tuple[Input, ...]
     networks: tuple[Network, ...]
     loads: tuple[Load, ...]
-    _engines: dict[tuple[float, str], Engine] = field(
+    _engines: dict[tuple[float, str, int], Engine] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
@@ -169,12 +169,14 @@ class Program:
         *,
         payload: float | None = None,
         engine: EngineName = "auto",
+        threads: int = 1,
     ) -> NDArray[Any]:
         """Return the torques, in the shape of `q`: (joints,), (samples, joints), or a scalar.
 
         In N·m (N where the joint slides); values outside their range saturate. See `evaluate`.
         """
-        return self.evaluate(q, qd, qdd, payload=payload, engine=engine).torques
+        found = self.evaluate(q, qd, qdd, payload=payload, engine=engine, threads=threads)
+        return found.torques
 
     def evaluate(
         self,
@@ -184,15 +186,17 @@ class Program:
         *,
         payload: float | None = None,
         engine: EngineName = "auto",
+        threads: int = 1,
     ) -> Evaluation:
         """Return torques, their code words, and how many values saturated.
 
-        Torques are float32 where all three arrays are, else float64. Shapes that do not fit the
+        Torques are float32 where all three arrays are, else float64. More `threads` share a large
+        batch, in the native engine. Shapes that do not fit the
         robot are a `UsageError`, NaN and infinities a `DataError`.
         """
         from boolcomp.evaluate import evaluate  # noqa: PLC0415 (engines load when used)
 
-        return evaluate(self._engine(payload, engine), (q, qd, qdd), coded=False)
+        return evaluate(self.engine(payload, engine, threads), (q, qd, qdd), coded=False)
 
     def evaluate_words(
         self,
@@ -209,14 +213,20 @@ class Program:
         """
         from boolcomp.evaluate import evaluate  # noqa: PLC0415 (engines load when used)
 
-        return evaluate(self._engine(payload, engine), (q, qd, qdd), coded=True)
+        return evaluate(self.engine(payload, engine), (q, qd, qdd), coded=True)
 
-    def _engine(self, payload: float | None, name: EngineName) -> Engine:
+    def engine(
+        self, payload: float | None = None, name: EngineName = "auto", threads: int = 1
+    ) -> Engine:
+        """Return what runs the program with a payload, made when first asked for.
+
+        The native one also takes columns of code words and bit-planes: `run_codes`, `run_planes`.
+        """
         from boolcomp.evaluate import make_engine  # noqa: PLC0415 (engines load when used)
 
-        key = (self.load(payload).payload, name)
+        key = (self.load(payload).payload, name, threads)
         if key not in self._engines:
-            self._engines[key] = make_engine(self.wiring(payload), name)
+            self._engines[key] = make_engine(self.wiring(payload), name, threads)
         return self._engines[key]
 
     def save(self, folder: str | Path) -> None:

@@ -128,3 +128,12 @@ def test_its_wiring_runs_on_any_engine_with_few_samples() -> None:
     engine = make_engine(program.wiring(), "numpy")
     assert engine.wiring.results[0].code == program.loads[0].torques[0].code
     assert program.torques([0.1, 0.2], [0, 0], [0, 0]).shape == (2,)
+
+
+def test_threads_give_the_same_words() -> None:
+    found, _, program = arm()
+    arrays = uniform(found.robot, 70_000, 3)
+    alone = program.evaluate(*arrays)
+    shared = program.evaluate(*arrays, threads=2)
+    assert np.array_equal(alone.words, shared.words)
+    assert alone.saturated_inputs == shared.saturated_inputs

@@ -32,6 +32,7 @@ SHARDS = ("samples", "terms", "pipeline")
 @click.option("-i", "--input", "source", default="-", show_default=True, type=Path)
 @click.option("-o", "--output", "target", default="-", show_default=True, type=Path)
 @click.option("--engine", default="auto", show_default=True, help="auto, numpy or llvm.")
+@click.option("--threads", default=1, show_default=True, help="Threads of one native engine.")
 @click.option("--processes", default=1, show_default=True, help="Worker processes.")
 @click.option("--shard", default="samples", show_default=True, help="samples, terms or pipeline.")
 @click.option("--payload", type=float, help="Tip load in kg, of those it was compiled for.")
@@ -42,6 +43,7 @@ def command(
     target: Path,
     *,
     engine: str,
+    threads: int,
     processes: int,
     shard: str,
     payload: float | None,
@@ -60,6 +62,10 @@ def command(
     most = max(8, 4 * len(os.sched_getaffinity(0)))
     if not 1 <= processes <= most:
         raise UsageError(f"processes must be 1 to {most} on this machine, not {processes}")
+    if not 1 <= threads <= most:
+        raise UsageError(f"threads must be 1 to {most} on this machine, not {threads}")
+    if threads > 1 and processes > 1:
+        raise UsageError("--threads and --processes share the same work: say one of them")
     if source != STANDARD and target.exists() and source.exists() and source.samefile(target):
         raise UsageError(f"{target} is the input: give the torques another file")
     if as_json and target == STANDARD:
@@ -67,7 +73,7 @@ def command(
     start = time.perf_counter()
     samples = inputs = outputs = 0
     with (
-        _runner(program, engine, processes, shard, payload) as (joints, run),
+        _runner(program, engine, (threads, processes), shard, payload) as (joints, run),
         read_states(source, joints) as (chunks, count),
         write_torques(target, joints) as sink,
         _bar(count) as advance,
@@ -104,7 +110,7 @@ def _check(option: str, given: str, allowed: tuple[str, ...]) -> None:
 
 @contextlib.contextmanager
 def _runner(
-    program: str, engine: Any, processes: int, shard: Any, payload: float | None
+    program: str, engine: Any, workers: tuple[int, int], shard: Any, payload: float | None
 ) -> Iterator[tuple[int, Run]]:
     """Provide the number of joints and what turns states into torques and saturation counts."""
     if not (Path(program) / "program.json").is_file() and not Path(program).is_dir():
@@ -116,10 +122,11 @@ def _runner(
     if payload is None and len(loaded.payloads) > 1:
         masses = listing(f"{mass:g}" for mass in loaded.payloads)
         raise UsageError(f"this program has payloads {masses} kg: say which with --payload")
+    threads, processes = workers
     if processes == 1:
 
         def here(*state: Torques) -> tuple[Torques, int, int]:
-            found = loaded.evaluate(*state, payload=payload, engine=engine)
+            found = loaded.evaluate(*state, payload=payload, engine=engine, threads=threads)
             return found.torques, found.saturated_inputs, found.saturated_outputs
 
         yield loaded.joints, here
