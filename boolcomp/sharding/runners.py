@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 GROUP = 64
 BLOCK = 512  # chunks begin on a multiple of it
-OUTSIDE, BAD, CLIPPED = 0, 1, 2  # what is counted: as `native.convert` does
+OUTSIDE, BAD, CLIPPED = 0, 1, 2  # what is counted: as `native.coding` does
 
 
 class Slot(NamedTuple):

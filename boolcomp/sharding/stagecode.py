@@ -11,12 +11,11 @@ planes for the next ones are put into `sent`. There a block's planes lie side by
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boolcomp.evaluate.native import NativeEngine, convert, machine
-from boolcomp.evaluate.native.convert import BYTES
+from boolcomp.evaluate.native import NativeEngine, driver, machine
 from boolcomp.evaluate.native.logic import ATTRIBUTES, plane_type
 from boolcomp.sharding.runners import GROUP
 from boolcomp.sharding.stageloop import draw_function, job_of, serve_function
@@ -26,8 +25,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.evaluate.native.convert import Sample
+    from boolcomp.evaluate.native.lines import Sample
     from boolcomp.evaluate.native.logic import Layout
+    from boolcomp.evaluate.native.machine import Machine
     from boolcomp.sharding.runners import Slot, Work
     from boolcomp.sharding.stages import Stage
     from boolcomp.sharding.worker import Desk
@@ -82,7 +82,7 @@ class NativeRunner(NativeEngine):
         dtype = desk.job.dtype
         if dtype not in self._loops:
             sample = _SAMPLES[dtype]
-            module = stage_module(self.stage, self.pieces, self.layout, sample, self.blocks)
+            module = self._module(sample)
             code = machine.Code(module + text(sample), self.machine)
             loop = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)
             self._loops[dtype] = code, loop(code.address(name))
@@ -116,12 +116,13 @@ class NativeRunner(NativeEngine):
     def _stage_function(self, dtype: np.dtype[Any]) -> Callable[..., None]:
         """Return the loop for samples of a type, made when first needed."""
         if dtype.name not in self._stages:
-            text = stage_module(
-                self.stage, self.pieces, self.layout, _SAMPLES[dtype.name], self.blocks
-            )
-            code = machine.Code(text, self.machine)
+            code = machine.Code(self._module(_SAMPLES[dtype.name]), self.machine)
             self._stages[dtype.name] = code, code.function("stage", *_ARGUMENTS)
         return self._stages[dtype.name][1]
+
+    def _module(self, sample: Sample) -> str:
+        """Return the LLVM module of the stage for samples of a type."""
+        return stage_module(self.stage, self.pieces, self.layout, sample, self.blocks, self.machine)
 
 
 def _aligned(size: int) -> NDArray[np.uint8]:
@@ -131,23 +132,23 @@ def _aligned(size: int) -> NDArray[np.uint8]:
     return room[start : start + size]
 
 
-def stage_module(stage: Stage, pieces: Wiring, layout: Layout, sample: Sample, blocks: int) -> str:
+def stage_module(
+    stage: Stage, pieces: Wiring, layout: Layout, sample: Sample, blocks: int, host: Machine
+) -> str:
     """Return the LLVM module with `stage` for samples of one type, tiles of so many blocks.
 
     `pieces` is the stage's wiring as the logic runs it; its results are the torques, or the planes
     to be sent.
     """
-    real: Literal["double", "float"] = "float" if sample == "float" else "double"
     sent = [] if stage.results else [result.first for result in pieces.results]
-    parts = ["declare i64 @llvm.ctpop.i64(i64)", _loop(stage, layout, sample, blocks, len(sent))]
-    parts.append(convert.read_function(stage.port_wiring(), layout, sample))
+    parts = [_loop(stage, layout, sample, blocks, len(sent))]
+    results = pieces.results if stage.results else ()
+    parts.append(driver.ends(stage.ports, results, stage.joints, layout, sample, host))
     at = stage.coded
     for k, feed in enumerate(stage.feeds):
         parts.append(_move(f"fetch{k}", layout, range(at, at + feed.planes), to_block=True))
         at += feed.planes
     parts.append(_move("send", layout, sent, to_block=False))
-    if stage.results:
-        parts.append(convert.write_function(pieces, layout, real))
     return "\n".join([*parts, ATTRIBUTES, ""])
 
 
@@ -184,33 +185,25 @@ def _for(name: str, before: str, count: str, body: Sequence[str]) -> list[str]:
 
 def _loop(stage: Stage, layout: Layout, sample: Sample, blocks: int, sent: int) -> str:
     """Return the function `stage`."""
-    per_block = layout.width // GROUP
     head = (
         "define void @stage(ptr %q, ptr %qd, ptr %qdd, i64 %groups, i64 %mask, ptr %torques, "
         "ptr %words, ptr %tile, ptr %counts, ptr %logic, ptr %handed, ptr %sent) #0 {"
     )
-    lines = [head, "entry:", "%last = sub i64 %groups, 1"]
+    lines = [head, "entry:", driver.masks_text(stage.joints, layout, sample)]
     for k in range(len(stage.feeds)):
         lines.append(f"%hp{k} = getelementptr ptr, ptr %handed, i64 {k}")
         lines.append(f"%h{k} = load ptr, ptr %hp{k}, align 8")
     lines += [
         "br label %tiles",
         "tiles:",
-        "%g0 = phi i64 [ 0, %entry ], [ %g1, %end ]",
-        f"%b0 = udiv i64 %g0, {per_block}",
-        "%left = sub i64 %groups, %g0",
-        f"%few = icmp ult i64 %left, {per_block * blocks}",
-        f"%count = select i1 %few, i64 %left, i64 {per_block * blocks}",
-        f"%up = add i64 %count, {per_block - 1}",
-        f"%blocks = udiv i64 %up, {per_block}",
+        "%b0 = phi i64 [ 0, %entry ], [ %b1, %end ]",
+        "%left = sub i64 %all, %b0",
+        f"%few = icmp ult i64 %left, {blocks}",
+        f"%blocks = select i1 %few, i64 %left, i64 {blocks}",
     ]
     before = "tiles"
     if stage.ports:
-        size = GROUP * stage.joints * BYTES[sample]
-        body = [*_group("r", layout), f"%ri = mul i64 %rg, {size}"]
-        body += [f"%r{x} = getelementptr i8, ptr %{x}, i64 %ri" for x in ("q", "qd", "qdd")]
-        body.append("call void @read(ptr %rq, ptr %rqd, ptr %rqdd, ptr %rt, ptr %counts)")
-        lines += _for("r", before, "%count", body)
+        lines += _for("r", before, "%blocks", [driver.read_text(stage.joints, layout, sample)])
         before = "r.end"
     if stage.feeds:
         lines += _for("f", before, "%blocks", _moves("f", layout, [
@@ -222,32 +215,18 @@ def _loop(stage: Stage, layout: Layout, sample: Sample, blocks: int, sent: int) 
         lines += _for("s", before, "%blocks", _moves("s", layout, [("send", "%sent", sent)]))
         before = "s.end"
     if stage.results:
-        lines += _for("w", before, "%count", _write_body(stage, layout, sample))
+        lines += _for("w", before, "%blocks", [driver.write_text(stage.joints, layout, sample)])
     lines += [
         "br label %end",
         "end:",
-        "%g1 = add i64 %g0, %count",
-        "%more = icmp ult i64 %g1, %groups",
+        "%b1 = add i64 %b0, %blocks",
+        "%more = icmp ult i64 %b1, %all",
         "br i1 %more, label %tiles, label %exit",
         "exit:",
         "ret void",
         "}",
     ]
     return "\n".join(lines)
-
-
-def _group(x: str, layout: Layout) -> list[str]:
-    """Return lines for turn `%<x>` over a tile's groups: its number, and its place `%<x>t`."""
-    per_block = layout.width // GROUP
-    return [
-        f"%{x}g = add i64 %g0, %{x}",
-        f"%{x}b = udiv i64 %{x}, {per_block}",
-        f"%{x}o = mul i64 %{x}b, {layout.block_bytes}",
-        f"%{x}u = urem i64 %{x}, {per_block}",
-        f"%{x}v = mul i64 %{x}u, {GROUP // 8}",
-        f"%{x}s = add i64 %{x}o, %{x}v",
-        f"%{x}t = getelementptr i8, ptr %tile, i64 %{x}s",
-    ]
 
 
 def _moves(x: str, layout: Layout, calls: Iterable[tuple[str, str, int]]) -> list[str]:
@@ -264,18 +243,3 @@ def _moves(x: str, layout: Layout, calls: Iterable[tuple[str, str, int]]) -> lis
             f"call void @{name}(ptr %{x}t, ptr %{x}p{k})",
         ]
     return lines
-
-
-def _write_body(stage: Stage, layout: Layout, sample: Sample) -> list[str]:
-    row = GROUP * stage.joints
-    real = BYTES["float" if sample == "float" else "double"]
-    return [
-        *_group("w", layout),
-        f"%wi = mul i64 %wg, {row * real}",
-        "%wr = getelementptr i8, ptr %torques, i64 %wi",
-        f"%wj = mul i64 %wg, {row * BYTES['i32']}",
-        "%ww = getelementptr i8, ptr %words, i64 %wj",
-        "%wl = icmp eq i64 %wg, %last",
-        "%wm = select i1 %wl, i64 %mask, i64 -1",
-        "call void @write(ptr %wt, ptr %wr, ptr %ww, i64 %wm, ptr %counts)",
-    ]

@@ -19,12 +19,12 @@ import ctypes
 from typing import TYPE_CHECKING
 
 from boolcomp.evaluate.native import machine
-from boolcomp.evaluate.native.convert import BYTES, GROUP
+from boolcomp.evaluate.native.lines import BYTES, GROUP
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from boolcomp.evaluate.native.convert import Sample
+    from boolcomp.evaluate.native.lines import Sample
     from boolcomp.sharding.stages import Stage
     from boolcomp.sharding.worker import Desk
 

@@ -88,11 +88,6 @@ class Stage:
             len(results), (*self.ports, *ports), self.networks, self.calls, results, self.planes
         )
 
-    def port_wiring(self) -> Wiring:
-        """Return a wiring of its ports alone, as wide as the arrays of samples."""
-        results = tuple(Result(_BIT, 0, 0) for _ in range(self.joints))
-        return Wiring(self.joints, self.ports, (), (), results, self.coded)
-
     def __str__(self) -> str:
         return (
             f"stage: {len(self.ports)} words coded, {self.handed} planes handed to it, "

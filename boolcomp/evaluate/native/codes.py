@@ -17,7 +17,7 @@ import numpy as np
 
 from boolcomp.errors import UsageError
 from boolcomp.evaluate.native import machine, transpose
-from boolcomp.evaluate.native.convert import GROUP
+from boolcomp.evaluate.native.lines import GROUP, Lines
 from boolcomp.evaluate.native.logic import ATTRIBUTES, plane_type
 
 if TYPE_CHECKING:
@@ -103,20 +103,36 @@ def code_type(bits: int) -> type[np.int8 | np.int16]:
 def codes_module(wiring: Wiring, layout: Layout, blocks: int, *, affine: bool) -> str:
     """Return the LLVM module of the four loops, with tiles of so many blocks."""
     ways = [range(sum(port.code.bits for port in wiring.ports)), result_planes(wiring)]
-    kind = plane_type(layout.width)
-    parts = [f"declare {kind} {transpose.population(layout.width)}({kind})"]
-    if affine:
-        parts.append("declare <64 x i8> @llvm.x86.vgf2p8affineqb.512(<64 x i8>, <64 x i8>, i8)")
+    parts = transpose.declarations(layout.width, affine=affine)
     for name, (read, run, write) in _LOOPS.items():
         text = _LOOP.replace("NAME", name).replace("READ", read).replace("WRITE", write)
         text = text.replace("LOGIC", run).replace("TILE_BLOCKS", str(blocks))
         parts.append(text.replace("BLOCK_BYTES", str(layout.block_bytes)))
-    parts.append(transpose.read_function(wiring, layout, affine=affine))
-    parts.append(transpose.write_function(wiring, layout, affine=affine))
+    parts.append(transpose.read_function(wiring.ports, layout, affine=affine))
+    parts.append(transpose.write_function(wiring.results, layout, affine=affine))
     for name, planes in zip(("in", "out"), ways, strict=True):
-        parts.append(transpose.move_function(f"fetch_{name}", layout, planes, to_block=True))
-        parts.append(transpose.move_function(f"send_{name}", layout, planes, to_block=False))
+        parts.append(_move_function(f"fetch_{name}", layout, planes, to_block=True))
+        parts.append(_move_function(f"send_{name}", layout, planes, to_block=False))
     return "\n".join([*parts, ATTRIBUTES, ""])
+
+
+def _move_function(name: str, layout: Layout, planes: Sequence[int], *, to_block: bool) -> str:
+    """Return the function that moves planes between a block and an array of them side by side."""
+    out = Lines()
+    base, block = ("%planes", "%to") if to_block else ("%planes", "%from")
+    offset = out.emit(f"mul i64 %block, {len(planes) * layout.plane_bytes}")
+    base = out.emit(f"getelementptr i8, ptr {base}, i64 {offset}")
+    kind = plane_type(layout.width)
+    for k, plane in enumerate(planes):
+        outer, inner = out.at(base, k * layout.plane_bytes), out.at(block, layout.offset(plane))
+        source, target = (outer, inner) if to_block else (inner, outer)
+        value = out.emit(f"load {kind}, ptr {source}, align 8")
+        out.do(f"store {kind} {value}, ptr {target}, align 8")
+    arguments = (
+        "ptr %planes, i64 %block, ptr %to" if to_block else "ptr %from, ptr %planes, i64 %block"
+    )
+    head = f"define internal void @{name}({arguments}) #0 {{"
+    return "\n".join([head, *out.lines, "ret void", "}"])
 
 
 def result_planes(wiring: Wiring) -> list[int]:
@@ -133,7 +149,7 @@ class CodeRunner:
     def __init__(self, engine: NativeEngine) -> None:
         self.engine = engine
         self.block = engine.layout.width
-        self.affine = self.block == 512 and engine.machine.has_affine
+        self.affine = transpose.uses_affine(engine.layout, engine.machine)
         text = codes_module(engine.pieces, engine.layout, engine.blocks, affine=self.affine)
         self._code = machine.Code(text, engine.machine)
         self._loops: dict[str, Callable[..., None]] = {

@@ -15,8 +15,9 @@ from boolcomp.evaluate.chunks import split_calls
 from boolcomp.evaluate.native import logic, machine
 from boolcomp.evaluate.native.assembly import generator, logic_assembly
 from boolcomp.evaluate.native.codes import CodeRunner
-from boolcomp.evaluate.native.convert import BAD, CLIPPED, GROUP, OUTSIDE
+from boolcomp.evaluate.native.coding import BAD, CLIPPED, OUTSIDE
 from boolcomp.evaluate.native.driver import run_module
+from boolcomp.evaluate.native.lines import GROUP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.evaluate.native.codes import Codes
-    from boolcomp.evaluate.native.convert import Sample
+    from boolcomp.evaluate.native.lines import Sample
     from boolcomp.wiring import Wiring
 
 Part = TypeVar("Part")
@@ -227,7 +228,7 @@ class NativeEngine:
         """Return the loop for samples of a type, made when first needed."""
         sample = _SAMPLES[dtype]
         if sample not in self._runs:
-            text = run_module(self.pieces, self.layout, sample, self.blocks)
+            text = run_module(self.pieces, self.layout, sample, self.blocks, self.machine)
             code = machine.Code(text, self.machine)
             self._runs[sample] = code, code.function("run", *_ARGUMENTS)
         return self._runs[sample][1]

@@ -52,6 +52,11 @@ class Machine:
         """Whether it transposes bits by one instruction, and bytes of two vectors by another."""
         return {"+avx512f", "+gfni", "+avx512vbmi"} <= set(self.features.split(","))
 
+    @property
+    def has_fused(self) -> bool:
+        """Whether it multiplies and adds by one instruction."""
+        return bool({"+avx512f", "+fma"} & set(self.features.split(",")))
+
     def without_ternary(self) -> Machine:
         """Return the machine as if it had no AVX-512."""
         words = self.features.split(",")

@@ -2,10 +2,12 @@
 
     void read(i8** columns, i64 block, i8* to)
     void write(i8* from, i8** columns, i64 block, i8* mask, i64* counts)
-    void fetch(i8* planes, i64 block, i8* to)          void send(i8* from, i8* planes, i64 block)
+    void to_planes(i8* codes, i8* to)                  void to_codes(i8* from, i8* codes)
 
 A code k of b bits stands for the cell k + 2^(b-1); it is an i8 up to eight bits, else an i16, and
-only its lowest b bits count. How the samples of a block lie in its planes is left to each width:
+only its lowest b bits count. `to_planes` and `to_codes` take the columns of one block from a
+buffer, where they lie one after the other (`offsets`). How the samples of a block lie in its planes
+is left to each width:
 
 With 512 bits, `vgf2p8affineqb` transposes 8 samples of 8 bits in each of its eight lanes: with the
 codes as matrices and a constant as vectors, byte i of a lane becomes plane i of 8 samples, and a
@@ -19,18 +21,20 @@ s % n, n = width / 8.
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from boolcomp.errors import UsageError
-from boolcomp.evaluate.native.convert import GROUP, Lines
+from boolcomp.evaluate.native.lines import GROUP, Lines
 from boolcomp.evaluate.native.logic import plane_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from boolcomp.codes import Code
     from boolcomp.evaluate.native.logic import Layout
-    from boolcomp.wiring import Port, Result, Wiring
+    from boolcomp.evaluate.native.machine import Machine
+    from boolcomp.wiring import Port, Result
 
 MOST_BITS = 16
 BYTES = 64  # of a vector
@@ -42,6 +46,18 @@ _AFFINE = "@llvm.x86.vgf2p8affineqb.512"
 def population(width: int) -> str:
     """Return the LLVM function that counts the ones in the 64-bit parts of a plane."""
     return "@llvm.ctpop.i64" if width == 64 else f"@llvm.ctpop.v{width // 64}i64"
+
+
+def declarations(width: int, *, affine: bool) -> list[str]:
+    """Return declarations of what the functions call."""
+    kind = plane_type(width)
+    lines = [f"declare {kind} {population(width)}({kind})"]
+    return [*lines, f"declare {V} {_AFFINE}({V}, {V}, i8)"] if affine else lines
+
+
+def uses_affine(layout: Layout, machine: Machine) -> bool:
+    """Tell which way the samples lie in planes of a layout."""
+    return layout.width == 512 and machine.has_affine
 
 
 def code_bytes(bits: int) -> int:
@@ -89,28 +105,47 @@ def _column(out: Lines, place: int, size: int, samples: int) -> str:
     return out.emit(f"getelementptr i8, ptr {base}, i64 {offset}")
 
 
-def read_function(wiring: Wiring, layout: Layout, *, affine: bool) -> str:
+def offsets(codes: Sequence[Code], samples: int) -> list[int]:
+    """Return where columns of so many codes begin in a buffer; last, the size of it."""
+    return [0, *accumulate(code_bytes(code.bits) * samples for code in codes)]
+
+
+def read_function(ports: Sequence[Port], layout: Layout, *, affine: bool) -> str:
     """Return the function that turns a block of codes into planes."""
     out = Lines()
-    for place, port in enumerate(wiring.ports):
-        size = code_bytes(port.code.bits)
-        source = _column(out, place, size, layout.width)
-        store = _plane_store(out, layout, port.first)
-        if not affine:
-            _read_rows(out, port, source, layout.width, store)
-        elif size == 1:
-            vectors = [
-                out.emit(f"load {V}, ptr {out.at(source, BYTES * r)}, align 1") for r in range(8)
-            ]
-            bits = port.code.bits
-            gray = port.code.kind == "gray"
-            masks = [(1 << b | (gray and b + 1 < bits) << b + 1) & 0xFF for b in range(bits)][::-1]
-            inverted = range(min(bits, 2 if gray else 1))
-            _read_bytes(out, vectors, masks, inverted, store)
-        else:
-            _read_wide(out, port, source, store)
+    for place, port in enumerate(ports):
+        source = _column(out, place, code_bytes(port.code.bits), layout.width)
+        _read(out, layout, port, source, affine=affine)
     head = "define internal void @read(ptr %columns, i64 %block, ptr %to) #0 {"
     return "\n".join([head, *out.lines, "ret void", "}"])
+
+
+def to_planes_function(ports: Sequence[Port], layout: Layout, *, affine: bool) -> str:
+    """Return the function that turns a buffer of codes into planes."""
+    out = Lines()
+    places = offsets([port.code for port in ports], layout.width)
+    for port, place in zip(ports, places, strict=False):
+        _read(out, layout, port, out.at("%codes", place), affine=affine)
+    head = "define internal void @to_planes(ptr %codes, ptr %to) #0 {"
+    return "\n".join([head, *out.lines, "ret void", "}"])
+
+
+def _read(out: Lines, layout: Layout, port: Port, source: str, *, affine: bool) -> None:
+    """Store the planes of a column."""
+    store = _plane_store(out, layout, port.first)
+    if not affine:
+        _read_rows(out, port, source, layout.width, store)
+    elif code_bytes(port.code.bits) == 1:
+        vectors = [
+            out.emit(f"load {V}, ptr {out.at(source, BYTES * r)}, align 1") for r in range(8)
+        ]
+        bits = port.code.bits
+        gray = port.code.kind == "gray"
+        masks = [(1 << b | (gray and b + 1 < bits) << b + 1) & 0xFF for b in range(bits)][::-1]
+        inverted = range(min(bits, 2 if gray else 1))
+        _read_bytes(out, vectors, masks, inverted, store)
+    else:
+        _read_wide(out, port, source, store)
 
 
 def _plane_store(out: Lines, layout: Layout, first: int) -> Callable[[int, int, str, str], None]:
@@ -276,29 +311,43 @@ def _signed(value: int, bits: int) -> int:
     return value - (1 << bits) if value >> bits - 1 else value
 
 
-def write_function(wiring: Wiring, layout: Layout, *, affine: bool) -> str:
+def write_function(results: Sequence[Result], layout: Layout, *, affine: bool) -> str:
     """Return the function that turns result planes into codes and counts what saturated."""
     out = Lines()
-    for place, result in enumerate(wiring.results):
-        size = code_bytes(result.code.bits)
-        target = _column(out, place, size, layout.width)
-        if affine:
-            parts = _byte_planes(result, size)
-            vectors = [_write_bytes(out, layout, *part) for part in parts]
-            for r in range(8):
-                pointer = out.at(target, BYTES * size * r)
-                if size == 1:
-                    out.do(f"store {V} {vectors[0][r]}, ptr {pointer}, align 1")
-                else:
-                    order = [k // 2 + 64 * (k % 2) for k in range(128)]
-                    both = _shuffled(out, vectors[1][r], vectors[0][r], order)
-                    out.do(f"store <128 x i8> {both}, ptr {pointer}, align 1")
-        else:
-            _write_rows(out, layout, _byte_planes(result, size), target)
+    for place, result in enumerate(results):
+        target = _column(out, place, code_bytes(result.code.bits), layout.width)
+        _write(out, layout, result, target, affine=affine)
         _count_saturated(out, layout, result)
     arguments = "ptr %from, ptr %columns, i64 %block, ptr %mask, ptr %count"
     head = f"define internal void @write({arguments}) #0 {{"
     return "\n".join([head, *out.lines, "ret void", "}"])
+
+
+def to_codes_function(results: Sequence[Result], layout: Layout, *, affine: bool) -> str:
+    """Return the function that turns result planes into a buffer of codes."""
+    out = Lines()
+    places = offsets([result.code for result in results], layout.width)
+    for result, place in zip(results, places, strict=False):
+        _write(out, layout, result, out.at("%codes", place), affine=affine)
+    head = "define internal void @to_codes(ptr %from, ptr %codes) #0 {"
+    return "\n".join([head, *out.lines, "ret void", "}"])
+
+
+def _write(out: Lines, layout: Layout, result: Result, target: str, *, affine: bool) -> None:
+    """Store a column of codes."""
+    size = code_bytes(result.code.bits)
+    if not affine:
+        _write_rows(out, layout, _byte_planes(result, size), target)
+        return
+    vectors = [_write_bytes(out, layout, *part) for part in _byte_planes(result, size)]
+    for r in range(8):
+        pointer = out.at(target, BYTES * size * r)
+        if size == 1:
+            out.do(f"store {V} {vectors[0][r]}, ptr {pointer}, align 1")
+        else:
+            order = [k // 2 + 64 * (k % 2) for k in range(128)]
+            both = _shuffled(out, vectors[1][r], vectors[0][r], order)
+            out.do(f"store <128 x i8> {both}, ptr {pointer}, align 1")
 
 
 def _count_saturated(out: Lines, layout: Layout, result: Result) -> None:
@@ -345,22 +394,3 @@ def _write_bytes(out: Lines, layout: Layout, planes: Sequence[int], inverted: in
                 lanes = _shuffled(out, first[0][k], first[1][k], _BACK_FIRST[r])
                 found.append(_affine(out, samples, lanes, inverted))
     return found
-
-
-def move_function(name: str, layout: Layout, planes: Sequence[int], *, to_block: bool) -> str:
-    """Return the function that moves planes between a block and an array of them side by side."""
-    out = Lines()
-    base, block = ("%planes", "%to") if to_block else ("%planes", "%from")
-    offset = out.emit(f"mul i64 %block, {len(planes) * layout.plane_bytes}")
-    base = out.emit(f"getelementptr i8, ptr {base}, i64 {offset}")
-    kind = plane_type(layout.width)
-    for k, plane in enumerate(planes):
-        outer, inner = out.at(base, k * layout.plane_bytes), out.at(block, layout.offset(plane))
-        source, target = (outer, inner) if to_block else (inner, outer)
-        value = out.emit(f"load {kind}, ptr {source}, align 8")
-        out.do(f"store {kind} {value}, ptr {target}, align 8")
-    arguments = (
-        "ptr %planes, i64 %block, ptr %to" if to_block else "ptr %from, ptr %planes, i64 %block"
-    )
-    head = f"define internal void @{name}({arguments}) #0 {{"
-    return "\n".join([head, *out.lines, "ret void", "}"])
