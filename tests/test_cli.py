@@ -76,6 +76,7 @@ def test_plan_json_holds_figure_1_under_the_agreed_keys(run: Callable[..., Resul
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_plan_with_a_term_too_wide_is_printed_and_fails(run: Callable[..., Result]) -> None:
     result = run("plan", "planar-3r", "--bits", "12")
     assert result.code == 1
@@ -171,6 +172,7 @@ def test_help_imports_nothing_heavy() -> None:
     assert made.stderr == b""
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_is_no_error() -> None:
     with subprocess.Popen(
         [*BOOLCOMP, "terms", "puma560"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -182,6 +184,7 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
         assert process.wait() == 0
 
 
+@pytest.mark.slow
 def test_a_folder_that_may_not_be_written_is_a_sentence(tmp_path: Path) -> None:
     if os.geteuid() == 0:
         target = Path("/proc/boolcomp")  # even root cannot write there

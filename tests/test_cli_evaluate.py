@@ -104,6 +104,7 @@ def test_a_robot_in_place_of_a_program_is_evaluated_by_newton_euler(
     assert np.allclose(np.load("t.npz")["tau"], exact, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_values_outside_the_range_saturate_and_are_counted(
     run: Callable[..., Result], program: str
 ) -> None:

@@ -48,6 +48,7 @@ def test_a_network_is_made_once_and_then_read(
     assert stored_network(cubes) == made  # a damaged file is made anew
 
 
+@pytest.mark.slow
 def test_a_cache_that_cannot_be_written_is_no_error(
     cubes: Cubes, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

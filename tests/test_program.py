@@ -123,6 +123,7 @@ def test_torques_are_the_rounded_sum_of_the_tabulated_terms(code: CodeKind) -> N
     assert found.saturated_inputs == 0
 
 
+@pytest.mark.slow
 def test_the_logic_of_terms_holds_only_and_or_not() -> None:
     _, _, program = stages(6)
     kinds = {kind for network in program.networks for kind in network.operations()}

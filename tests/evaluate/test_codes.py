@@ -91,6 +91,7 @@ def test_codes_give_the_torques_of_their_words(width: int, kind: str) -> None:
         assert [c.dtype for c in found.columns] == [np.int8, np.int8, np.int16]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", HERE)
 def test_codes_stand_for_the_centres_of_their_cells(width: int) -> None:
     given = columns(600)

@@ -65,6 +65,7 @@ def test_engines_agree_on_batches_of_any_size(kind: str, count: int) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS[1:])
 def test_engines_agree_on_single_precision_and_on_words(kind: str) -> None:
     states = [x.astype(np.float32) for x in samples(1000, 1.2)]
@@ -80,6 +81,7 @@ def test_engines_agree_on_single_precision_and_on_words(kind: str) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_words_of_values_give_the_torques_of_the_values(kind: str) -> None:
     states = samples(300)
@@ -177,6 +179,7 @@ def test_outputs_that_are_inputs_or_constants_pass_through(kind: str) -> None:
     assert [[int(w) >> k & 1 for k in (4, 3, 2, 1, 0)] for w in found] == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("joints", "kind"), [(1, "64"), (1, KINDS[1]), (3, KINDS[1]), (4, "64")])
 def test_other_numbers_of_joints_are_read_and_written_in_their_own_layout(
     joints: int, kind: str

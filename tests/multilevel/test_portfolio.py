@@ -84,6 +84,7 @@ def test_without_abc_high_effort_gives_a_result_and_a_note(
     assert "ABC was not found" in made.note
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(abc.find() is None, reason="there is no ABC here")
 def test_one_process_of_abc_serves_many_tables() -> None:
     starts = [diagram_network(t) for t in (product(2), sine(5, 6), product(3))]

@@ -14,6 +14,7 @@ from boolcomp.report.programs import coded_inputs, program_rows
 from boolcomp.robot import load_robot
 
 
+@pytest.mark.slow
 def test_a_paper_program_errs_as_its_tables_say() -> None:
     plan, _, program = stages(5)
     samples = draw_samples(load_robot("machado-2r"), 3000, seed=4)

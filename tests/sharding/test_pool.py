@@ -101,6 +101,7 @@ def test_all_shardings_give_the_results_of_one_process(pool: ProcessPool, count:
     assert same(pool.evaluate(*arrays), PROGRAM.evaluate(*arrays))
 
 
+@pytest.mark.slow
 def test_single_precision_and_code_words_give_the_results_of_one_process(
     pool: ProcessPool,
 ) -> None:

@@ -54,6 +54,7 @@ def test_the_parts_of_a_cover_however_its_leaves_are_dealt_have_it_as_their_or(
     assert or_of_parts(network, parts) == tables_of(network)
 
 
+@pytest.mark.slow
 @given(networks(), st.integers(1, 60))
 def test_growing_shares_of_any_network_takes_every_leaf_once(network: Network, cost: int) -> None:
     leaves = leaves_of(network)
@@ -126,6 +127,7 @@ def test_stages_run_one_after_the_other_give_the_results_of_the_whole(
     assert np.array_equal(work.torques, whole.torques)
 
 
+@pytest.mark.slow
 def test_native_stages_give_the_results_of_numpy() -> None:
     parts = make_shares(PROGRAM, 3)
     by_numpy, totals = run_stages(parts, "numpy")

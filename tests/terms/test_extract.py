@@ -48,6 +48,7 @@ def test_terms_add_up_to_newton_euler_on_shipped_robots(name: str, form: str) ->
     assert error(split_torques(load_robot(name), form)) < 1e-10
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10_000), st.sampled_from(FORMS))
 def test_terms_add_up_to_newton_euler_on_random_robots(seed: int, form: str) -> None:
     robot = random_robot(seed, joints=1 + seed % 4)

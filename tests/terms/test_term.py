@@ -99,6 +99,7 @@ def test_a_parabola_reflects_at_its_vertex() -> None:
     assert term("-1 + 1 q3").reflection(SLIDE, 0.5) == 0
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10_000))
 def test_reflections_hold_at_random_points(seed: int) -> None:
     robot = random_robot(seed, joints=1 + seed % 3)

@@ -65,6 +65,7 @@ def test_junk_is_refused_with_a_sentence_and_never_crashes(junk: bytes | str) ->
         assert str(error).startswith("junk.pla")  # noqa: PT017 (most junk raises, some is a file)
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(files(), st.data())
 def test_a_file_damaged_anywhere_is_read_or_refused(text: str, data: st.DataObject) -> None:
