@@ -9,30 +9,34 @@ import click
 
 from boolcomp.commands.options import given, json_option, print_json
 from boolcomp.commands.progress import progress
-from boolcomp.errors import UsageError, listing, suggestion
+from boolcomp.errors import UsageError
 from boolcomp.files import read_text, write_bytes, write_text
 from boolcomp.text import short
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from boolcomp.methods import ProductTable, Recorded
     from boolcomp.robot import Robot
+    from boolcomp.schedule.assigning import CommunicationVector
     from boolcomp.schedule.graph import TaskGraph
     from boolcomp.schedule.machine import Machine
     from boolcomp.schedule.placed import Schedule
+    from boolcomp.schedule.realrun import RealRun
+    from boolcomp.schedule.simulate import Pipelined
 
-NOT_WITH_PAPER = {
+# Options that mean nothing in a mode, by the names that click gives their values.
+ONLY_RUN = {"engine": "--engine", "samples": "--samples"}
+ONLY_SCHEDULE = {
     "method": "--method", "processors": "--processors", "scheduler": "--scheduler",
-    "machine": "--machine", "assignment": "--assignment", "points": "--points",
-    "execute": "--run", "chart": "--chart", "folded": "--folded", "bits": "--bits",
+    "assignment": "--assignment", "folded": "--folded", "points": "--points", "execute": "--run",
+    **ONLY_RUN,
 }  # fmt: skip
-RUN_SAMPLES, RUN_ROUNDS = 200_000, 7
-RUN_KINDS = {
-    "one": "in one process",
-    "scheduled": "as scheduled",
-    "dealt": "with tasks dealt for batches",
-    "points": "with points dealt out",
-}
-ENGINES = ("auto", "numpy", "llvm")
+NOT_WITH_PAPER = {
+    **ONLY_SCHEDULE, "machine": "--machine", "chart": "--chart", "bits": "--bits",
+    "output": "--output",
+}  # fmt: skip
+RUN_SAMPLES = 200_000
 
 
 @click.command(
@@ -88,7 +92,8 @@ def command(
     Prints operations, times and a Gantt chart; with -o also writes them as SVG and HTML.
     """
     if paper is not None:
-        _paper(context, paper, robot, as_json=as_json)
+        _refuse(context, NOT_WITH_PAPER, f"with --paper {paper}")
+        _paper(paper, robot, as_json=as_json)
         return
     if robot is None:
         raise UsageError("which robot? Give its name or file, or --paper with a paper's name")
@@ -97,44 +102,62 @@ def command(
 
     arm, place = load_robot(robot), load_machine(machine)
     if chart:
+        _refuse(context, ONLY_SCHEDULE, "with --chart, which has all methods")
         _scaling(arm, place, bits, output, as_json=as_json)
         return
+    _check(context, method, samples, engine)
     recorded, graph = _graph(method, arm, bits, processors, folded=folded)
     schedule = _schedule(graph, place, processors, scheduler, assignment)
-    document = _document(schedule, graph, place)
-    if points is not None:
-        document["pipeline"] = _pipelined(schedule, graph, place, points)
-    if execute:
-        document["run"] = _execute(recorded, schedule, arm, method, samples, engine)
-    _show(schedule, graph, place, method, document, output, as_json=as_json)
-
-
-def _show(
-    schedule: Schedule,
-    graph: TaskGraph,
-    machine: Machine,
-    method: str,
-    document: dict[str, Any],
-    output: Path | None,
-    *,
-    as_json: bool,
-) -> None:
+    pipeline = None if points is None else _pipelined(schedule, graph, place, points)
+    run = _execute(recorded, schedule, arm, method, samples, engine) if execute else None
     if output is not None:
         _write(schedule, method, output)
+    vectors = _vectors(schedule, graph, recorded)
     if as_json:
-        print_json(document)
+        print_json(_document(schedule, graph, place, vectors, pipeline, run))
         return
-    _print(schedule, graph, machine, method, document)
+    _print(schedule, graph, place, method)
+    if assignment is not None:
+        _print_vectors(vectors)
+    _print_more(schedule, pipeline, run)
     if output is not None:
         click.echo(f"written to {output}", err=True)
 
 
-def _paper(context: click.Context, name: str, robot: str | None, *, as_json: bool) -> None:
+def _refuse(context: click.Context, names: Mapping[str, str], where: str) -> None:
+    """Raise a `UsageError` for the first of these options that was given."""
+    for name, option in names.items():
+        if given(context, name):
+            raise UsageError(f"{option} means nothing {where}")
+
+
+def _check(context: click.Context, method: str, samples: int, engine: str) -> None:
+    """Refuse what means nothing for this method or without --run, and values that are none."""
+    from boolcomp.methods import method_named
+    from boolcomp.schedule.realrun import check_engine
+
+    if not context.params["execute"]:
+        _refuse(context, ONLY_RUN, "without --run")
+    if samples < 1:
+        raise UsageError(f"--samples {samples}: a run has at least one")
+    check_engine(engine)
+    if not method_named(method).literal:
+        _refuse(context, {"folded": "--folded"}, f"with --method {method}: {_folds(method)}")
+    if method != "boolean":
+        _refuse(context, {"bits": "--bits"}, f"with --method {method}: only boolean has tables")
+    if given(context, "assignment"):
+        _refuse(
+            context, {"scheduler": "--scheduler"}, "with --assignment, which says who does what"
+        )
+
+
+def _folds(method: str) -> str:
+    return "it has tables" if method == "boolean" else "it folds constants anyway"
+
+
+def _paper(name: str, robot: str | None, *, as_json: bool) -> None:
     if robot is not None:
         raise UsageError(f"--paper {name} needs no robot: say one or the other")
-    for key, option in NOT_WITH_PAPER.items():
-        if given(context, key):
-            raise UsageError(f"{option} means nothing with --paper {name}")
     from boolcomp.methods import task_graph
     from boolcomp.robot import load_robot
     from boolcomp.schedule.findings import findings_text
@@ -212,15 +235,12 @@ def _schedule(
     return schedule
 
 
-def _pipelined(
-    schedule: Schedule, graph: TaskGraph, machine: Machine, points: int
-) -> dict[str, Any]:
+def _pipelined(schedule: Schedule, graph: TaskGraph, machine: Machine, points: int) -> Pipelined:
     from boolcomp.schedule.simulate import pipelined
 
     if points < 1:
         raise UsageError(f"--points {points}: a trajectory has at least one")
-    found = pipelined(graph, schedule.assignment, machine, points)
-    return {"points": points, "text": str(found), "makespan_us": found.makespan_us}
+    return pipelined(graph, schedule.assignment, machine, points)
 
 
 def _execute(
@@ -230,57 +250,45 @@ def _execute(
     method: str,
     samples: int,
     engine: Any,
-) -> dict[str, Any]:
-    import numpy as np
-
+) -> RealRun:
     from boolcomp.dynamics import inverse_dynamics
     from boolcomp.report import draw_samples
-    from boolcomp.schedule.batching import for_batches
-    from boolcomp.schedule.execute import Runner
-    from boolcomp.schedule.pointwise import PointRunner
+    from boolcomp.schedule.realrun import run_really
 
     if recorded is None or recorded.straight.inputs[-1] != f"qdd{robot.joints}":
         raise UsageError(
             f"--run executes methods that calculate torques from q, qd and qdd, not {method}"
         )
-    if engine not in ENGINES:
-        raise UsageError(f"engine {engine!r}{suggestion(engine, ENGINES)}: {listing(ENGINES)}")
     drawn = draw_samples(robot, samples, 0)
     columns = [column for x in (drawn.q, drawn.qd, drawn.qdd) for column in x.T.copy()]
-    tasks = [placement.task for placement in schedule.placements]
+    exact = inverse_dynamics(robot, drawn.q, drawn.qd, drawn.qdd).T
     program = recorded.straight, recorded.task_of_node
-    dealt = for_batches(recorded.straight, recorded.graph, schedule.processors)
-    runners: dict[str, Runner | PointRunner] = {
-        "one": PointRunner(*program, tasks, 1, engine=engine),
-        "points": PointRunner(*program, tasks, schedule.processors, engine=engine),
-        "dealt": Runner(*program, dealt, engine=engine),
-        "scheduled": Runner(*program, schedule.assignment, engine=engine),
-    }
-    runs = {}
-    for name, runner in runners.items():
-        with runner:
-            tries = [runner.run(columns) for _ in range(RUN_ROUNDS)]
-        runs[name] = min(tries, key=lambda run: run.seconds)
-    exact = inverse_dynamics(robot, drawn.q, drawn.qd, drawn.qdd)
-    error = max(float(np.abs(x.outputs.T - exact).max()) for x in runs.values())
-    seconds = {name: found.seconds for name, found in runs.items()}
-    return {
-        "samples": samples,
-        "processes": schedule.processors,
-        "seconds": seconds,
-        "speedup": {name: seconds["one"] / found for name, found in seconds.items()},
-        "simulated_speedup": schedule.speedup,
-        "relative_error": error / float(np.abs(exact).max()),
-        "ns_per_sample": {name: found / samples * 1e9 for name, found in seconds.items()},
-    }
+    return run_really(program, recorded.graph, schedule.assignment, columns, exact, engine=engine)
 
 
-def _document(schedule: Schedule, graph: TaskGraph, machine: Machine) -> dict[str, Any]:
-    from boolcomp.schedule.assigning import communication
+def _vectors(
+    schedule: Schedule, graph: TaskGraph, recorded: Recorded | None
+) -> tuple[CommunicationVector, ...]:
+    """Return what must be sent: value by value where the tasks' program is known."""
+    from boolcomp.schedule.assigning import communication, exact_communication
+
+    if recorded is None:
+        return communication(graph, schedule.assignment)
+    return exact_communication(recorded.straight, recorded.task_of_node, schedule.assignment)
+
+
+def _document(
+    schedule: Schedule,
+    graph: TaskGraph,
+    machine: Machine,
+    vectors: Sequence[CommunicationVector],
+    pipeline: Pipelined | None,
+    run: RealRun | None,
+) -> dict[str, Any]:
     from boolcomp.schedule.lowerbounds import lower_bounds
 
     bounds = lower_bounds(graph, machine, schedule.processors)
-    return {
+    document = {
         "graph": schedule.graph,
         "machine": schedule.machine,
         "scheduler": schedule.scheduler,
@@ -300,18 +308,19 @@ def _document(schedule: Schedule, graph: TaskGraph, machine: Machine) -> dict[st
         ],
         "communication": [
             {"source": v.source, "target": v.target, "words": v.words, "tasks": list(v.tasks)}
-            for v in communication(graph, schedule.assignment)
+            for v in vectors
         ],
     }  # fmt: skip
+    if pipeline is not None:
+        document["pipeline"] = {
+            "points": pipeline.points, "text": str(pipeline), "makespan_us": pipeline.makespan_us
+        }  # fmt: skip
+    if run is not None:
+        document["run"] = {**run.document(), "simulated_speedup": schedule.speedup}
+    return document
 
 
-def _print(
-    schedule: Schedule,
-    graph: TaskGraph,
-    machine: Machine,
-    method: str,
-    document: dict[str, Any],
-) -> None:
+def _print(schedule: Schedule, graph: TaskGraph, machine: Machine, method: str) -> None:
     from boolcomp.methods import method_named
     from boolcomp.report.schedulepage import operations_text
     from boolcomp.schedule.gantt import gantt_text
@@ -328,20 +337,25 @@ def _print(
         f"utilisation {used}; {sent} words sent"
     )
     click.echo(f"any schedule: {lower_bounds(graph, machine, schedule.processors)}")
-    if "pipeline" in document:
-        click.echo(document["pipeline"]["text"])
-    if "run" in document:
-        run = document["run"]
-        for name, what in RUN_KINDS.items():
-            click.echo(
-                f"really run {what}: {run['ns_per_sample'][name]:.2f} ns a sample, speed-up "
-                f"{run['speedup'][name]:.2f}"
-            )
-        click.echo(
-            f"{run['samples']} samples, torques equal Newton-Euler's to "
-            f"{run['relative_error']:.1e} of the largest; simulated speed-up on {machine.name} "
-            f"{run['simulated_speedup']:.2f}"
-        )
+
+
+def _print_vectors(vectors: Sequence[CommunicationVector]) -> None:
+    click.echo("to be sent, each value once:" if vectors else "nothing to be sent")
+    for vector in vectors:
+        click.echo(f"  {vector}")
+
+
+def _print_more(schedule: Schedule, pipeline: Pipelined | None, run: RealRun | None) -> None:
+    if pipeline is not None:
+        click.echo(str(pipeline))
+    if run is None:
+        return
+    click.echo(str(run))
+    click.echo(
+        f"{run.samples} samples, least of {run.rounds} rounds in turn, torques equal "
+        f"Newton-Euler's to {run.relative_error:.1e} of the largest; simulated speed-up on "
+        f"{schedule.machine} {schedule.speedup:.2f}"
+    )
 
 
 def _scaling(

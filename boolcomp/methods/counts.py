@@ -48,6 +48,9 @@ _PHASE_TWO = {
 }  # fmt: skip
 
 
+_BUSIEST = ("w", "N", "n")
+
+
 @dataclass(frozen=True, slots=True)
 class Count:
     """A row: what a method's equation takes here and in print; `signs` are changes of sign."""
@@ -97,10 +100,18 @@ def newton_euler() -> tuple[Count, ...]:
 
 
 def semi_customised(*, dense: bool) -> tuple[Count, ...]:
-    """Return their table 3, for full inertia tensors or diagonal ones."""
+    """Return their table 3, for full inertia tensors or diagonal ones.
+
+    With diagonal ones, the last row is what the busiest of four processors does a link: it has
+    (5), (10) and (12), which are ω, N and n.
+    """
     name = f"semi-customised, {'full' if dense else 'diagonal'} tensors"
     torques = partial(zomaya.semi_customised, dense=dense)
-    return _by_equation(name, torques, _SEMI if dense else _DIAGONAL)
+    rows = _by_equation(name, torques, _SEMI if dense else _DIAGONAL)
+    if dense:
+        return rows
+    ours = sum((row.ours for row in rows if row.equation in _BUSIEST), Operations())
+    return (*rows, Count(name, "w + N + n", ours, 0, Operations(40, 32)))
 
 
 def _by_equation(
@@ -118,7 +129,7 @@ def _by_equation(
 
 
 def recursive_lagrangian() -> tuple[Count, ...]:
-    """Return Zalzala and Morris's tables 1 and 2."""
+    """Return Zalzala and Morris's tables 1 and 2, and their critical path for six links."""
     robot = reference()
     found = counted(robot, partial(lagrangian.torques, rows=True))
     rows = []
@@ -129,7 +140,8 @@ def recursive_lagrangian() -> tuple[Count, ...]:
                 printed, own = Operations(*pair), only(ours)
                 note = _SIGNS.format(signs) if own.additions != printed.additions else ""
                 rows.append(Count("lagrangian", label, own, signs, printed, note))
-    return tuple(rows)
+    path = distributed_lagrangian(robot)
+    return (*rows, Count("lagrangian", "path, n=6", path, 0, Operations(383, 307)))
 
 
 def only(operations: Operations) -> Operations:
@@ -146,24 +158,15 @@ def distributed_lagrangian(robot: Robot) -> Operations:
     """
     found = counted(without_rotors(robot), partial(lagrangian.torques, rows=True))
     cost = {name: only(ours) for name, (ours, _) in found.items()}
+    last = robot.joints
     total = Operations()
-    for i in range(1, robot.joints + 1):
+    for i in range(1, last + 1):
         jobs = (cost.get(f"{job}/{i}", Operations()) for job in lagrangian.PHASE_ONE[:3])
         total = total + max(jobs, key=lambda job: job.total)
-    last = robot.joints
     total = total + cost[f"pdd/{last}"] + cost[f"D*/{last}"]
     for i in range(1, last):
         total = total + cost[f"Da/{i}"] + cost[f"ca/{i}"]
     return total
-
-
-def parallel_newton_euler() -> Operations:
-    """Return what the busiest of Zomaya and Morris's processors does a link: printed 40/32.
-
-    It has (5), (10) and (12): ω, N and n, with diagonal tensors.
-    """
-    rows = {row.equation: row.ours for row in semi_customised(dense=False)}
-    return rows["w"] + rows["N"] + rows["n"]
 
 
 def report(rows: Sequence[Count]) -> str:

@@ -55,10 +55,6 @@ class Recorded:
         """For every node of the program its task, `""` for inputs and constants."""
         return tuple(node.task for node in self.straight.nodes)
 
-    def nodes_of(self, task: str) -> tuple[int, ...]:
-        """Return the nodes that a task calculates, in an order in which it can."""
-        return tuple(k for k, node in enumerate(self.straight.nodes) if node.task == task)
-
     def crossing(self, before: str, after: str) -> tuple[int, ...]:
         """Return the nodes that one task hands to another: as many as the edge has words."""
         return _crossings(self.straight).get((before, after), ())

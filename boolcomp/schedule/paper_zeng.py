@@ -8,7 +8,7 @@ Everything with more processors is predicted.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -204,11 +204,6 @@ def _model() -> tuple[Finding, ...]:
             )
         )
     return tuple(found)
-
-
-def without_overhead(encore: Encore) -> Encore:
-    """Return the same processors with free locks and queues: what the graphs themselves allow."""
-    return replace(encore, task=0.0, queue=0.0, lock=0.0, task_of_version_5=0.0)
 
 
 def _micro(seconds: float) -> float:

@@ -73,7 +73,7 @@ def main(control: int, file: int, parent: int) -> None:
     """Live as a worker on inherited descriptors: the socket, and the shared file."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent to deal with
     connection = Connection(control)
-    threading.Thread(target=_watch, args=(control,), daemon=True).start()
+    threading.Thread(target=_watch, args=(control, parent), daemon=True).start()
     with contextlib.suppress(EOFError, ConnectionError):
         try:
             _serve(connection, View(file), parent)
@@ -95,10 +95,18 @@ def _serve(connection: Connection, view: View, parent: int) -> None:
         connection.send(("done", (ended[0] - started[0], ended[1] - started[1])))
 
 
-def _watch(control: int) -> None:
+def _watch(control: int, parent: int) -> None:
     """End this process when the parent closes its socket or is no more."""
     poll = select.poll()
     poll.register(control, 0)  # no events asked for: only the hang-up
+    # A process that the parent forked may hold its socket open: so ask about the parent itself.
+    if hasattr(os, "pidfd_open"):
+        try:
+            poll.register(os.pidfd_open(parent), select.POLLIN)
+        except ProcessLookupError:
+            os._exit(0)
+        except OSError:
+            pass  # a system without them: the socket has to do
     poll.poll()
     os._exit(0)
 

@@ -129,16 +129,22 @@ def test_one_batch_is_one_call() -> None:
 
 
 @pytest.mark.slow
-def test_workers_end_with_their_parent() -> None:
+@pytest.mark.parametrize("forked", [False, True])
+def test_workers_end_with_their_parent(forked: bool) -> None:  # noqa: FBT001
+    """Even if a process that the parent forked still holds their sockets."""
     code = (
-        "import os\n"
+        "import os, time\n"
         "import numpy as np\n"
         "from boolcomp.schedule.execute import Runner\n"
         "from boolcomp.schedule.placed import Assignment\n"
         "from schedule.programs import there_and_back\n"
         "lists = Assignment((('out', 'back'), ('beyond',)))\n"
         "with Runner(*there_and_back(), lists, block=8) as runner:\n"
-        "    print(*runner.processes, flush=True)\n"
+        f"    child = os.fork() if {forked} else 0\n"
+        f"    if {forked} and not child:\n"
+        "        time.sleep(60)\n"
+        "        os._exit(0)\n"
+        "    print(*runner.processes, child, flush=True)\n"
         "    os.kill(runner.processes[1], 19)\n"  # so that the other waits for it
         "    runner.run([np.zeros(3000000)] * 2)\n"
     )
@@ -148,14 +154,17 @@ def test_workers_end_with_their_parent() -> None:
         [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=environment
     ) as parent:
         assert parent.stdout is not None
-        waiting, stopped = (int(text) for text in parent.stdout.readline().split())
+        waiting, stopped, child = (int(text) for text in parent.stdout.readline().split())
         time.sleep(0.5)
         parent.kill()
     os.kill(stopped, signal.SIGCONT)
     deadline = time.monotonic() + 5
     while time.monotonic() < deadline and any(_runs(pid) for pid in (waiting, stopped)):
         time.sleep(0.02)
-    assert not any(_runs(pid) for pid in (waiting, stopped))
+    left = [pid for pid in (waiting, stopped) if _runs(pid)]
+    for pid in (*left, *([child] if child else [])):
+        os.kill(pid, signal.SIGKILL)
+    assert left == []
 
 
 def _runs(pid: int) -> bool:
