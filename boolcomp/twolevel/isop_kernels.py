@@ -1,5 +1,5 @@
 """The compiled loop of the irredundant sum of products; importing this module imports numba."""
-# ruff: noqa: PLR0913, PLR0917 (a compiled loop takes its arrays one by one)
+# ruff: noqa: PLR0917 (a compiled loop takes its arrays one by one)
 # mypy: disable-error-code="untyped-decorator"
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """Compiled loops over lists of cubes of any number of inputs; importing this imports numba."""
-# ruff: noqa: C901, PLR0913, PLR0917 (a compiled loop takes its arrays one by one)
+# ruff: noqa: C901, PLR0917 (a compiled loop takes its arrays one by one)
 # mypy: disable-error-code="untyped-decorator"
 
 from __future__ import annotations
