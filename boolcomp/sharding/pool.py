@@ -51,7 +51,7 @@ MOST_PROCESSES = 1024
 # Chunks that a worker should find in a batch, and the most samples of one: more chunks leave nobody
 # waiting at the end, larger ones take fewer calls (of which numpy needs one for every node).
 CHUNKS = {"llvm": (24, 24 << 10), "numpy": (4, 1 << 16)}
-DRAWN = 64  # where a worker draws their numbers by itself, which costs next to nothing
+DRAWN = 16  # where a worker draws their numbers by itself, which costs next to nothing
 MOST_TICKETS = 1 << 9  # half of what the smallest pipe holds: writing them never waits
 SLOTS = 4  # of a ring: more than two, so that nobody waits for a neighbour who is a little late
 
