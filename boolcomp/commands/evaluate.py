@@ -59,13 +59,7 @@ def command(
 
     _check("engine", engine, ENGINES)
     _check("shard", shard, SHARDS)
-    most = max(8, 4 * len(os.sched_getaffinity(0)))
-    if not 1 <= processes <= most:
-        raise UsageError(f"processes must be 1 to {most} on this machine, not {processes}")
-    if not 1 <= threads <= most:
-        raise UsageError(f"threads must be 1 to {most} on this machine, not {threads}")
-    if threads > 1 and processes > 1:
-        raise UsageError("--threads and --processes share the same work: say one of them")
+    _check_workers(threads, processes)
     if source != STANDARD and target.exists() and source.exists() and source.samefile(target):
         raise UsageError(f"{target} is the input: give the torques another file")
     if as_json and target == STANDARD:
@@ -106,6 +100,16 @@ def _check(option: str, given: str, allowed: tuple[str, ...]) -> None:
     if given not in allowed:
         hint = suggestion(given, allowed)
         raise UsageError(f"{option} {given!r}{hint}: {listing(allowed)}")
+
+
+def _check_workers(threads: int, processes: int) -> None:
+    most = max(8, 4 * len(os.sched_getaffinity(0)))
+    if not 1 <= processes <= most:
+        raise UsageError(f"processes must be 1 to {most} on this machine, not {processes}")
+    if not 1 <= threads <= most:
+        raise UsageError(f"threads must be 1 to {most} on this machine, not {threads}")
+    if threads > 1 and processes > 1:
+        raise UsageError("--threads and --processes share the same work: say one of them")
 
 
 @contextlib.contextmanager
