@@ -45,7 +45,7 @@ demo: $(VENV)/demo.ready
 	@$(BIN)/boolcomp compile puma560 --bits 8 --rms-error .505 --max-error 3.3 -o out/puma560
 	@echo "== Both modes, and the PUMA: nodes, depth, errors, ns per sample"
 	@$(BIN)/python examples/modes.py out/2r-paper out/2r out/puma560
-	@echo "== Error versus bits, paper mode without its logic, compact mode"
+	@echo "== Error versus bits, of the paper's tables"
 	@$(BIN)/boolcomp report machado-2r --bits 4,6,8,10,12 --mode paper --samples 100000 --no-logic \
 	  -o out/report > /dev/null && grep -v "(+" out/report/report.txt
 	@echo "== Look at out/trajectory/torques.png, out/2r.svg and out/report/report.html"

@@ -93,9 +93,10 @@ def main() -> None:
     for k, bound in enumerate(program.bound):
         error = np.abs(found.torques[:, k] - exact[:, k])
         rms = np.sqrt((error**2).mean())
+        proved = f"proven bound {bound:.3f}" if np.isfinite(bound) else "none proved"
         print(
             f"  torque {k + 1}: {exact[:, k].min():8.2f} .. {exact[:, k].max():7.2f} N·m, "
-            f"error rms {rms:.3f}, max {error.max():.3f}, proven bound {bound:.3f}"
+            f"error rms {rms:.3f}, max {error.max():.3f}, {proved}"
         )
     print(f"written to {FOLDER}: states.csv, torques.csv, torques.svg, torques.png")
 
