@@ -190,7 +190,10 @@ def test_a_torque_that_can_leave_its_range_is_named(run: Callable[..., Result]) 
     Path("small.toml").write_text(text)
     result = run("compile", "small.toml", "--mode", "paper", "--bits", "4", "--minimizer", "isop")
     assert "T1 can reach ±152.422, beyond its range ±50" in result.out
-    report = run("report", "small.toml", "--bits", "4", "--extra", "0", "--samples", "500")
+    report = run(
+        *("report", "small.toml", "--mode", "paper"),
+        *("--bits", "4", "--extra", "0", "--samples", "500"),
+    )
     assert "samples saturate: no bound for them" in report.out
 
 

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 @pytest.mark.slow
 def test_a_report_leaves_table_pictures_and_page(run: Callable[..., Result]) -> None:
-    result = run("report", "machado-2r", "--bits", "4,5", "--samples", "2000", "--extra", "0")
+    result = run(
+        *("report", "machado-2r", "--mode", "paper"),
+        *("--bits", "4,5", "--samples", "2000", "--extra", "0"),
+    )
     assert result.code == 0
     assert len(result.out.splitlines()) == 6
     names = {path.name for path in Path("out/report-machado-2r").iterdir()}
