@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from conftest import Result
 
 COUNT = 700
+pytestmark = pytest.mark.slow  # two loads are compiled first
 
 
 @pytest.fixture(scope="module", name="compiled")

@@ -93,6 +93,7 @@ def test_words_of_values_give_the_torques_of_the_values(kind: str) -> None:
     assert (found.torques == evaluate(engine(kind), states, coded=False).torques).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_values_on_and_around_borders_are_coded_as_codes_say(kind: str) -> None:
     borders: list[float] = []
@@ -142,6 +143,7 @@ def networks(draw: st.DrawFn) -> Network:
     return builder.build(chosen)
 
 
+@pytest.mark.slow
 @given(networks(), st.integers(2, 9))
 def test_pieces_of_a_network_give_what_the_whole_gives(network: Network, most: int) -> None:
     wiring = table_wiring(network)
