@@ -3,12 +3,13 @@
 Words are mid-rise: cell k of 2^bits stands for `low + (k + ½)·step`, step = (high - low)/2^bits,
 so that the cells lie symmetrically about the centre and none of them is on it. In Gray code, cell
 k and its mirror image then differ in the most significant bit only (the paper's rules c and d).
-A coarse word is the leading bits of a finer one, in both codes.
+A coarse word is the leading bits of a finer one, in both codes. Values beyond the range saturate;
+those of an angle over a whole turn wrap, for there 2π + x is x.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
@@ -26,6 +27,7 @@ Rounding = Literal["nearest", "faithful"]
 ROUNDINGS: tuple[Rounding, ...] = get_args(Rounding)
 MOST_BITS = 32
 TIE = 1e-9  # of a cell: a value this close below a border counts as on it, and goes up
+MOST_TURNS = 1 << 20  # an angle farther off than this has no place in a turn worth the name
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ class Code:
     range: Interval
     bits: int
     kind: CodeKind = "gray"
+    wraps: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in CODE_KINDS:
@@ -65,7 +68,7 @@ class Code:
         """Return the coarser code whose words are the leading bits of this one's."""
         if bits > self.bits:
             raise UsageError(f"a prefix of {bits} bits does not fit in a word of {self.bits}")
-        return Code(self.range, bits, self.kind)
+        return replace(self, bits=bits)
 
     def cell(self, values: ArrayLike) -> tuple[NDArray[np.int64], int]:
         """Return the cell index of every value, and how many values were outside the range."""
@@ -73,10 +76,26 @@ class Code:
         if not np.isfinite(array).all():
             where = np.flatnonzero(~np.isfinite(array.ravel()))[0]
             raise DataError(f"value {array.ravel()[where]} at place {where} is not finite")
+        if self.wraps:
+            return self._wrapped(array), 0
         scaled = (array - self.range.low) / self.step
         outside = np.count_nonzero((scaled < -TIE) | (scaled > self.cells + TIE))
         index = np.floor(np.clip(scaled, 0, self.cells) + TIE).astype(np.int64)
         return np.minimum(index, self.cells - 1), int(outside)
+
+    def _wrapped(self, array: NDArray[np.float64]) -> NDArray[np.int64]:
+        far = self.too_far(array)
+        if far.any():
+            raise DataError(f"value {array[far].flat[0]} is more than {MOST_TURNS} turns away")
+        scaled = (array - self.range.low) / self.step
+        # Exact: the number of cells is a power of two.
+        scaled = scaled - np.floor(scaled / self.cells) * self.cells
+        return np.asarray(np.floor(scaled + TIE).astype(np.int64) & (self.cells - 1))
+
+    def too_far(self, array: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Tell which values of a word that wraps are so many turns away that it cannot say where."""
+        limit = MOST_TURNS * (self.range.high - self.range.low)
+        return np.asarray(np.abs(array) > limit)
 
     def encode(self, values: ArrayLike) -> Encoded:
         """Return the words of values; outside the range they saturate and are counted.

@@ -346,6 +346,6 @@ def plan_reach(term: Term, reach: float, torque: Code, guard: int) -> TermPlan:
 
 
 def _word(term: Term, variable: Variable, bits: int, kind: CodeKind) -> Word:
-    centre = variable.range.centre
-    even = kind == "gray" and term.reflection(variable, centre) == 1
-    return Word(variable, Code(variable.range, bits, kind), int(even))
+    code = Code(variable.spanned, bits, kind, variable.wraps)
+    even = kind == "gray" and term.reflection(variable, code.range.centre) == 1
+    return Word(variable, code, int(even))

@@ -126,7 +126,7 @@ def signature(plan: TermPlan) -> object:
         for wave in term.waves()
     )
     words = tuple((word.code.bits, word.dropped) for word in plan.words)
-    ranges = tuple(variable.range for variable in term.positions)
+    ranges = tuple((variable.range, variable.word) for variable in term.positions)
     kind = (plan.code.bits, plan.code.kind, plan.rounding)
     return (kind, words, ranges, tuple(factor), waves)
 
@@ -138,12 +138,37 @@ def tabulate(plan: TermPlan) -> TruthTable:
         raise DataError(f"a table of {bits} input bits is too large (at most {MOST_INPUT_BITS})")
     centres = [word_centres(word) for word in plan.words]
     columns = [bitarray() for _ in range(plan.code.bits)]
-    free = [bitarray() for _ in range(plan.code.bits if plan.rounding == "faithful" else 0)]
+    either, beyond = plan.rounding == "faithful", _beyond(plan)
+    free = [bitarray() for _ in range(plan.code.bits if either or beyond is not None else 0)]
+    done = 0
     for values in value_blocks(plan.term, plan.words, centres):
         _append(columns, plan.code.encode(values).words)
         if free:
-            _append(free, plan.code.neighbour_bits(values))
+            bits_free = plan.code.neighbour_bits(values) if either else np.zeros(len(values), "u4")
+            if beyond is not None:
+                bits_free[beyond[done : done + len(values)]] = plan.code.cells - 1
+            _append(free, bits_free)
+        done += len(values)
     return TruthTable(bits, tuple(map(frozenbitarray, columns)), tuple(map(frozenbitarray, free)))
+
+
+def _beyond(plan: TermPlan) -> NDArray[np.bool_] | None:
+    """Tell at which rows a variable lies where it never is; None if there are no such rows."""
+    rows = np.zeros(1, np.bool_)
+    for word in plan.words:
+        rows = (rows[:, None] | _never(word)[None, :]).ravel()
+    return rows if rows.any() else None
+
+
+def _never(word: Word) -> NDArray[np.bool_]:
+    """Tell which combinations of a word's remaining bits stand for cells beyond its range."""
+    code, range_ = word.code, word.variable.range
+    cells = code.index(np.arange(code.cells, dtype=np.uint32))
+    low = code.range.low + cells * code.step
+    beyond = (low + code.step <= range_.low) | (low >= range_.high)
+    if word.dropped:  # a word stands for its mirror image, too
+        beyond = beyond[: len(beyond) // 2] & beyond[len(beyond) // 2 :]
+    return np.asarray(beyond)
 
 
 def word_centres(word: Word) -> NDArray[np.float64]:

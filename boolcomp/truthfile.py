@@ -7,6 +7,7 @@ code and range of its value, and the code, range and dropped bits of every input
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,7 @@ from boolcomp.codes import CODE_KINDS, ROUNDINGS, Code
 from boolcomp.errors import DataError, listing
 from boolcomp.plan import TermPlan, Word
 from boolcomp.robot import Interval
+from boolcomp.robot.span import FULL, TURN
 from boolcomp.terms import Variable, parse_term
 from boolcomp.text import parse_number
 from boolcomp.truth import TermTable, TruthTable, tabulate
@@ -30,11 +32,13 @@ MEANING = """\
 Words are mid-rise: cell k of 2^bits stands for low + (k + 1/2) (high - low) / 2^bits. In gray
 code its word is k xor (k >> 1). A dropped word lacks its most significant bits: the term repeats.
 Labels count bits from 0, the least significant; the most significant comes first."""
+LIMITED = "Outputs are free where an input's cell lies beyond what it is said to be within."
 _CODE = r"(?P<kind>\w+) (?P<bits>\d+) bits, (?P<low>\S+) \.\. (?P<high>[^\s,]+)"
 _OUTPUT = re.compile(r"(?P<name>\S+) " + _CODE)
 _INPUT = re.compile(
     r"(?P<variable>(?P<letter>qd?d?)(?P<joint>\d+)) " + _CODE
     + r"(?:, drops (?P<dropped>\d+))?(?P<turns>, turns)?"
+    + r"(?:, within (?P<within_low>\S+) \.\. (?P<within_high>[^\s,]+))?"
 )  # fmt: skip
 
 
@@ -45,8 +49,10 @@ def render_table(entry: TermTable) -> str:
     lines.append(f"term: {plan.term.name} of torque {plan.term.joint} = {plan.term}")
     lines.append(f"output: {plan.term.name} {plan.code}")
     lines.append(f"rounding: {plan.rounding}")
-    lines += [f"input: {word}{', turns' if word.variable.turns else ''}" for word in plan.words]
+    lines += [f"input: {word}{_limits(word.variable)}" for word in plan.words]
     lines += MEANING.split("\n")
+    if any(word.variable.word for word in plan.words):
+        lines.append(LIMITED)
     head = "".join(f"# {line}\n" for line in lines)
     labels = [("ilb", entry.input_labels), ("ob", entry.output_labels)]
     keys = f".i {table.inputs}\n.o {table.outputs}\n" + "".join(
@@ -106,17 +112,35 @@ def _word(text: str, where: str) -> Word:
     letter = match["letter"]
     kind: Kind = "q" if letter == "q" else "qd" if letter == "qd" else "qdd"
     code = _code(match, where)
-    variable = Variable(kind, int(match["joint"]), code.range, match["turns"] is not None)
+    turns, reach, spanned = match["turns"] is not None, code.range, None
+    if match["within_low"] is not None:
+        reach, spanned = _interval(match, "within_low", "within_high", where), code.range
+    elif turns and abs(reach.width - TURN) < FULL:
+        code = replace(code, wraps=True)
+    variable = Variable(kind, int(match["joint"]), reach, turns, spanned, code.wraps)
     return Word(variable, code, int(match["dropped"] or 0))
 
 
+def _limits(variable: Variable) -> str:
+    """Return what a header says of a variable beyond its code."""
+    turns = ", turns" if variable.turns else ""
+    return turns if variable.word is None else f"{turns}, within {variable.range}"
+
+
 def _code(match: re.Match[str], where: str) -> Code:
-    low, high = parse_number(match["low"]), parse_number(match["high"])
     kinds: dict[str, CodeKind] = {kind: kind for kind in CODE_KINDS}
-    if low is None or high is None or low >= high or match["kind"] not in kinds:
+    if match["kind"] not in kinds:
         text = f"{match['kind']} {match['bits']} bits, {match['low']} .. {match['high']}"
         raise DataError(f"{where}: {text!r} is no code (codes are {listing(CODE_KINDS)})")
-    return Code(Interval(low, high), int(match["bits"]), kinds[match["kind"]])
+    interval = _interval(match, "low", "high", where)
+    return Code(interval, int(match["bits"]), kinds[match["kind"]])
+
+
+def _interval(match: re.Match[str], low: str, high: str, where: str) -> Interval:
+    ends = parse_number(match[low]), parse_number(match[high])
+    if ends[0] is None or ends[1] is None or ends[0] >= ends[1]:
+        raise DataError(f"{where}: {match[low]} .. {match[high]} are no rising numbers")
+    return Interval(ends[0], ends[1])
 
 
 def _rows(table: TruthTable) -> str:

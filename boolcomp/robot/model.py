@@ -5,32 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from boolcomp.robot.interval import Interval
+from boolcomp.robot.span import Span, span_of
 from boolcomp.text import angle, number
 
 JointType = Literal["revolute", "prismatic"]
 Triple = tuple[float, float, float]
 Inertia = tuple[float, float, float, float, float, float]
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A closed interval `low .. high` of a joint variable."""
-
-    low: float
-    high: float
-
-    @property
-    def centre(self) -> float:
-        """The middle of the interval."""
-        return (self.low + self.high) / 2
-
-    @property
-    def magnitude(self) -> float:
-        """The largest absolute value in the interval."""
-        return max(abs(self.low), abs(self.high))
-
-    def __str__(self) -> str:
-        return f"{angle(self.low)} .. {angle(self.high)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +22,8 @@ class Link:
     along the new x, and turned by alpha about the new x. A revolute joint adds q to theta, a
     prismatic one adds it to d. Centre of mass and inertia (xx, yy, zz, xy, yz, xz, about the
     centre of mass) are in the link's frame. Rotor inertia and friction are those at the motor
-    shaft: they reach the joint through the gear ratio.
+    shaft: they reach the joint through the gear ratio. `position` is where the joint may go; its
+    word spans what `span` says, or `word_range`.
     """
 
     type: JointType
@@ -61,11 +43,17 @@ class Link:
     acceleration: Interval
     torque: Interval
     doubt: str = ""
+    word_range: Interval | None = None
 
     @property
     def revolute(self) -> bool:
         """Whether the joint turns (otherwise it slides)."""
         return self.type == "revolute"
+
+    @property
+    def span(self) -> Span:
+        """What the word of its position spans."""
+        return span_of(self.position, self.word_range, revolute=self.revolute)
 
     @property
     def joint_inertia(self) -> float:
@@ -150,4 +138,6 @@ def _link_lines(link: Link) -> list[str]:
         f"acceleration_range = {_interval(link.acceleration)}",
         f"torque_range = {_interval(link.torque)}",
     ]
+    if link.word_range is not None:
+        lines.insert(-3, f"word_range = {_interval(link.word_range)}")
     return [*lines, f"doubt = {_quoted(link.doubt)}"] if link.doubt else lines

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from boolcomp.errors import DataError, DataWarning, listing, suggestion
 from boolcomp.robot.inertia import check_inertia
-from boolcomp.robot.model import Interval, Link, Robot
+from boolcomp.robot.interval import Interval
+from boolcomp.robot.model import Link, Robot
+from boolcomp.robot.span import FULL, TURN
 from boolcomp.text import number, parse_number
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ ROBOT_KEYS = ("name", "title", "source", "doubt", "gravity", "joint")
 JOINT_KEYS = (
     "type", "a", "alpha", "d", "theta", "mass", "massless", "center_of_mass", "inertia",
     "rotor_inertia", "gear_ratio", "viscous_friction", "coulomb_friction", "position_range",
-    "velocity_range", "acceleration_range", "torque_range", "doubt",
+    "word_range", "velocity_range", "acceleration_range", "torque_range", "doubt",
 )  # fmt: skip
 TYPES: tuple[JointType, ...] = ("revolute", "prismatic")
 SNAP = 5e-5  # an alpha printed as 1.5708 is a right angle: the rest would be spurious terms
@@ -127,9 +129,9 @@ class _Section:
         x, y, z = self.numbers(key, (3,))
         return (x, y, z)
 
-    def interval(self, key: str) -> Interval:
+    def interval(self, key: str, *, single: bool = False) -> Interval:
         low, high = self.numbers(key, (2,))
-        if low >= high:
+        if low > high or (low == high and not single):
             self.fail(key, f"must rise, not go from {number(low)} to {number(high)}")
         return Interval(low, high)
 
@@ -162,11 +164,12 @@ def _link(section: _Section) -> Link:
         gear_ratio=section.number("gear_ratio", 1.0),
         viscous_friction=_not_negative(section, "viscous_friction"),
         coulomb_friction=_friction(section, pair),
-        position=section.interval("position_range"),
-        velocity=section.interval("velocity_range"),
-        acceleration=section.interval("acceleration_range"),
+        position=(position := section.interval("position_range", single=True)),
+        velocity=section.interval("velocity_range", single=True),
+        acceleration=section.interval("acceleration_range", single=True),
         torque=torque,
         doubt=section.string("doubt"),
+        word_range=_word_range(section, position, revolute=revolute),
     )
     for key, value in (("alpha", link.alpha), ("theta", link.theta)):
         if abs(value) > 2 * math.pi:
@@ -177,6 +180,21 @@ def _link(section: _Section) -> Link:
     if doubtful and not link.doubt:
         section.warn("inertia", f"{doubtful}; say why in this joint's 'doubt' to accept it")
     return link
+
+
+def _word_range(section: _Section, position: Interval, *, revolute: bool) -> Interval | None:
+    """Return what the file says a position's word spans: two ends, or "exact" for the range."""
+    if "word_range" not in section.table:
+        return None
+    if section.table["word_range"] == "exact":
+        return position
+    if isinstance(section.table["word_range"], str):
+        section.fail("word_range", "must be two numbers that rise, or 'exact' for position_range")
+    asked = section.interval("word_range")
+    turns = revolute and position.width >= TURN - FULL and abs(asked.width - TURN) < FULL
+    if not turns and not asked.holds(position):
+        section.fail("word_range", f"{asked} does not hold position_range, {position}")
+    return asked
 
 
 def _type(section: _Section) -> JointType:

@@ -13,6 +13,7 @@ M does not depend on the first joint, which moves the arm as a whole.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -71,7 +72,7 @@ def split_torques(robot: Robot, form: str = "grouped") -> Torques:
     for i in range(robot.joints):
         terms = [
             _term(robot, i, factor, part)
-            for factor, spectrum in _factors(robot, analysis, i)
+            for factor, spectrum in _free_factors(robot, analysis, i)
             for part in _parts(robot, analysis, spectrum, chosen)
             if part
         ]
@@ -160,6 +161,50 @@ def _factors(
         factor = (speed(robot, j + 1), speed(robot, k + 1))
         yield factor, symbol if j == k else 2 * symbol
     yield (), analysis.gravity[..., i]
+
+
+def _free_factors(
+    robot: Robot, analysis: _Analysis, i: int
+) -> Iterator[tuple[tuple[Variable, ...], NDArray[np.complex128]]]:
+    """Yield torque i's factors and spectra with variables that are single values put in."""
+    links = robot.links
+    if not any(v.single for x in links for v in (x.position, x.velocity, x.acceleration)):
+        yield from _factors(robot, analysis, i)
+        return
+    found: dict[tuple[Variable, ...], NDArray[np.complex128]] = {}
+    shape = tuple(max(pair) for pair in zip(analysis.inertia.shape, analysis.gravity.shape, strict=False))
+    for factor, spectrum in _factors(robot, analysis, i):
+        value = math.prod(v.range.low for v in factor if v.range.single)
+        left = tuple(v for v in factor if not v.range.single)
+        part = value * _held(robot, _spread(analysis, spectrum, shape))
+        found[left] = found[left] + part if left in found else part
+    yield from sorted(found.items(), key=lambda item: not item[0])  # gravity last
+
+
+def _spread(
+    analysis: _Analysis, spectrum: NDArray[np.complex128], sizes: tuple[int, ...]
+) -> NDArray[np.complex128]:
+    """Return a spectrum of so many harmonics (powers) an axis; the new ones are zero."""
+    for axis, turns in enumerate(analysis.revolute):
+        size = spectrum.shape[axis]
+        places = np.arange(size) if not turns else np.fft.fftfreq(size, 1 / size).astype(int)
+        wider = np.zeros((*spectrum.shape[:axis], sizes[axis], *spectrum.shape[axis + 1 :]), complex)
+        np.moveaxis(wider, axis, 0)[places] = np.moveaxis(spectrum, axis, 0)
+        spectrum = wider
+    return spectrum
+
+
+def _held(robot: Robot, spectrum: NDArray[np.complex128]) -> NDArray[np.complex128]:
+    """Return a spectrum with positions that are single values put in."""
+    for axis, link in enumerate(robot.links):
+        if link.position.single:
+            rows, q = np.moveaxis(spectrum, axis, 0), link.position.low
+            size = len(rows)
+            harmonics = np.fft.fftfreq(size, 1 / size)
+            basis = np.exp(1j * q * harmonics) if link.revolute else q ** np.arange(size)
+            spectrum = np.tensordot(basis, rows, 1)[np.newaxis]
+            spectrum = np.moveaxis(spectrum, 0, axis)
+    return spectrum
 
 
 def _term(

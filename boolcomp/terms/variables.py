@@ -13,12 +13,23 @@ Kind = Literal["q", "qd", "qdd"]
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """One word variable, such as q2 over -pi .. pi; `turns` where it is an angle."""
+    """One word variable, such as q2 over -pi .. pi; `turns` where it is an angle.
+
+    `range` is where the logic holds; its code spans `word` where that is more, and `wraps` where
+    2π + x is x.
+    """
 
     kind: Kind
     joint: int
     range: Interval
     turns: bool = False
+    word: Interval | None = None
+    wraps: bool = False
+
+    @property
+    def spanned(self) -> Interval:
+        """What its code spans."""
+        return self.word or self.range
 
     @property
     def name(self) -> str:
@@ -32,7 +43,9 @@ class Variable:
 def position(robot: Robot, joint: int) -> Variable:
     """Return q of a joint (counted from one)."""
     link = robot.links[joint - 1]
-    return Variable("q", joint, link.position, link.revolute)
+    span = link.span
+    word = None if span.word == span.reach else span.word
+    return Variable("q", joint, span.reach, link.revolute, word, span.wraps)
 
 
 def speed(robot: Robot, joint: int) -> Variable:

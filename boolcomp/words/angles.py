@@ -1,6 +1,8 @@
 """Sums of angles: how finely each part is read, and what the sum's word then stands for.
 
-A word of n bits stands for (k + ½)/2^n - ½ turns. The sum of two such words lies on whole steps,
+A word of n bits stands for (k + ½)/2^n - ½ turns. One over a part 2^-p of a turn stands for
+(k + ½)/2^(n+p) - ½ turns: it is a word of n + p bits whose leading p bits are 0, and not there.
+The sum of two such words lies on whole steps,
 so it is no such word. A plain sum reads all parts but the first half as finely, and is one. An
 exact sum reads all parts as finely as they are, and has a guard bit where it then lies on whole
 steps: bit 0 is always 0, and K of n + 1 bits stands for K/2^(n+1) - ½ turns.
@@ -25,21 +27,26 @@ NEARLY = 1e-6  # of a step: what is this near to a half or whole step is there
 
 @dataclass(frozen=True, slots=True)
 class AngleShape:
-    """A word's bits; those that vary; what its mean lies beside (k + ½)/2^known - ½, in turns."""
+    """An angle's word: it has `bits`, and counts 2^-known turns.
+
+    `offset` is what its mean lies beside (k + ½)/2^known - ½ turns; `part` leading bits of a turn
+    are not in it, because they are 0.
+    """
 
     bits: int
     known: int
     offset: float = 0.0
+    part: int = 0
 
     @property
     def guarded(self) -> bool:
         """Whether the lowest bit is always 0."""
-        return self.bits > self.known
+        return self.bits + self.part > self.known
 
 
 @dataclass(frozen=True, slots=True)
 class SumShape:
-    """An angle sum's word, how many bits of its parts are read, and how far up they are put.
+    """An angle sum's word, how many bits of a turn its parts are read to, and how far up they go.
 
     `shifts` are in steps of the bits that vary; `middle` is what halves of steps add up to, in
     such steps.
@@ -49,6 +56,7 @@ class SumShape:
     reads: tuple[int, ...]
     shifts: tuple[int, ...]
     middle: float
+    parts: tuple[int, ...]
 
 
 def angle_bits(sketch: Sketch, widths: Widths, place: int) -> int:
@@ -62,7 +70,7 @@ def angle_shape(sketch: Sketch, widths: Widths, place: int) -> AngleShape:
     if isinstance(node, AngleSum):
         return sum_shape(sketch, widths, place).word
     if isinstance(node, Source):
-        return AngleShape(node.bits, node.bits)
+        return AngleShape(node.bits, node.bits + node.part, 0.0, node.part)
     if isinstance(node, Sum):
         bits = TURN - widths[place, "cut"]
         return AngleShape(bits, bits)
@@ -95,7 +103,7 @@ def sum_shape(sketch: Sketch, widths: Widths, place: int) -> SumShape:
         word = AngleShape(n, n, beside / 2.0**n)
     else:
         raise ValueError(f"angle sum {place} does not lie on half steps")
-    return SumShape(word, reads, ups, middle)
+    return SumShape(word, reads, ups, middle, tuple(part.part for part in parts))
 
 
 def angle_node(node: AngleSum, shape: SumShape, places: Mapping[int, int]) -> tuple[Angles, float]:
@@ -105,17 +113,21 @@ def angle_node(node: AngleSum, shape: SumShape, places: Mapping[int, int]) -> tu
     With one K = 2 Σ 2^up (k + ½) + 2^n (1 - Σ m) modulo 2^(n+1).
     """
     word, guard = shape.word, int(shape.word.guarded)
-    turns = tuple(
-        Turn(places[item], read, up + guard, multiple < 0)
-        for (item, multiple), read, up in zip(node.items, shape.reads, shape.shifts, strict=True)
-    )
+    turns, absent = [], 0
+    listed = zip(node.items, shape.reads, shape.shifts, shape.parts, strict=True)
+    for (item, multiple), read, up, part in listed:
+        there = max(0, read - part)
+        if there:
+            turns.append(Turn(places[item], there, up + guard, multiple < 0))
+        if multiple < 0:  # what is not there is 0, and its inverse ones
+            absent += ((1 << read) - (1 << there)) << up + guard
     n, multiples = word.known, sum(m for _, m in node.items)
     twice = (1 << n) * (1 - multiples)
     if guard:
-        constant = round(2 * shape.middle) + twice
-        return Angles(turns, constant % (2 << n), n + 1), word.offset / 2
-    constant = (round(2 * (shape.middle - word.offset * 2.0**n)) - 1 + twice) // 2
-    return Angles(turns, constant % (1 << n), n), word.offset
+        constant = round(2 * shape.middle) + twice + absent
+        return Angles(tuple(turns), constant % (2 << n), n + 1), word.offset / 2
+    constant = (round(2 * (shape.middle - word.offset * 2.0**n)) - 1 + twice) // 2 + absent
+    return Angles(tuple(turns), constant % (1 << n), n), word.offset
 
 
 def shift_of(multiple: int) -> int:

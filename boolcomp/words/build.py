@@ -114,8 +114,10 @@ def _absolute(
 ) -> list[Poly]:
     """Replace relative speeds (accelerations) by sums along parallel axes, where steps allow."""
     for joint, sign in sorted(links.items(), reverse=True):
-        first, second = words[f"{kind}{joint + 1}"], words[f"{kind}{joint + 2}"]
-        if joint - 1 in links or abs(first.step - second.step) > PARALLEL * first.step:
+        first, second = words.get(f"{kind}{joint + 1}"), words.get(f"{kind}{joint + 2}")
+        if first is None or second is None or joint - 1 in links:
+            continue
+        if abs(first.step - second.step) > PARALLEL * first.step:
             continue
         # w = q̇1 ± q̇2 in cells; in a longer chain the pairs overlap, so only its first link counts.
         name = f"{kind}{joint + 1}+{joint + 2}"
@@ -217,10 +219,10 @@ class _Emitter:
 
     def _single(self, name: str) -> int:
         word = self.words[name]
-        source = self.add(Source(name, word.bits, word.full))
-        if word.full:
+        source = self.add(Source(name, word.bits, word.part is not None, word.part or 0))
+        if word.part is not None:
             return source
-        # An angle over less (or more) than a turn is first put in parts of a turn.
+        # An angle over anything but a part 2^-k of a turn is first put in such parts.
         cells = (1 << TURN) / (2 * math.pi)
         turned = Sum((Linear(source, word.step * cells),), word.range.centre * cells, angle=True)
         return self.add(turned)

@@ -15,6 +15,7 @@ from boolcomp.words.sketch import (
     Linear,
     Powers,
     Sketch,
+    SketchNode,
     Sum,
     Waves,
     addend_value,
@@ -74,12 +75,11 @@ def feelings(sketch: Sketch, values: Sequence[Floats], *, apart: bool = False) -
         slope, lists = np.zeros(shape[0]), _Lists([], [], [], [])
         if isinstance(node, AngleSum):
             for item, multiple in node.items:
-                adjoint[item] += multiple * felt
+                adjoint[item] += multiple * felt * _radians(sketch.nodes[item])
         elif isinstance(node, Waves):
             felt_angle = felt * node.slope(sketch.angle(node.source, values))
             slope = _square(felt_angle)
-            turned = isinstance(sketch.nodes[node.source], Sum)
-            adjoint[node.source] += felt_angle * (2 * math.pi / (1 << TURN) if turned else 1.0)
+            adjoint[node.source] += felt_angle * _radians(sketch.nodes[node.source])
         elif isinstance(node, Powers):
             felt_x = felt * node.slope(values[node.source])
             slope = _square(felt_x)
@@ -91,6 +91,11 @@ def feelings(sketch: Sketch, values: Sequence[Floats], *, apart: bool = False) -
         feeling = Feeling(_square(felt), slope, tuple(lists.a), tuple(lists.b), size, spread)
         found.append(feeling)
     return found[::-1]
+
+
+def _radians(node: SketchNode) -> float:
+    """Return what a unit of an angle is: a sum counts small parts of a turn, all else radians."""
+    return 2 * math.pi / (1 << TURN) if isinstance(node, Sum) else 1.0
 
 
 def _own_states(joint: int, joints: int, count: int) -> slice:

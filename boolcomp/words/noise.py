@@ -216,14 +216,16 @@ class Model:
         rounding = len(model.bits) * 4.0 ** widths[place, "e"] / 12 + model.missed
         noise = rounding * feeling.value
         if isinstance(node, Waves):
-            spread = self._angle_spread(widths, node.source, model.read)
+            source = self.sketch.nodes[node.source]
+            part = source.part if isinstance(source, Source) else 0
+            spread = self._angle_spread(widths, node.source, model.read + part)
             return model.cost, noise + spread * (2 * math.pi) ** 2 * feeling.slope
         lsb, bits = self.lsb(widths, node.source), self.bits(widths, node.source)
         known = 0.0 if isinstance(self.sketch.nodes[node.source], Source) else 4.0**lsb
         return model.cost, noise + (4.0 ** (lsb + bits - model.read) - known) / 12 * feeling.slope
 
     def _angle_spread(self, widths: Widths, place: int, read: int) -> float:
-        """Return the variance, in turns², of an angle of which `read` bits are read."""
+        """Return the variance, in turns², of an angle that is read to `read` bits of a turn."""
         node = self.sketch.nodes[place]
         if isinstance(node, Source):
             return 4.0**-read / 12

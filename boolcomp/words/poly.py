@@ -14,8 +14,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boolcomp.robot import Span
+from boolcomp.robot.span import part_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from numpy.typing import NDArray
 
     from boolcomp.robot import Interval, Robot
     from boolcomp.terms import Torques
@@ -27,17 +32,21 @@ Poly = dict[Monomial, Series]
 
 NOISE = 1e-12  # a coefficient this small beside the largest is rounding error
 NEARLY = 1e-9  # of a power of two
-FULL_TURN = 1e-9  # a range this close to 2π is a full turn
 
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """An input word: its name, the range that its cells divide, and whether it is an angle."""
+    """An input word: its name, the range that its cells divide, and whether it is an angle.
+
+    The logic has to hold within `reach`. Of an angle that `wraps`, 2π + x is x.
+    """
 
     name: str
     range: Interval
     bits: int
     turns: bool
+    reach: Interval
+    wraps: bool = False
 
     @property
     def step(self) -> float:
@@ -45,13 +54,19 @@ class Quantity:
         return (self.range.high - self.range.low) / (1 << self.bits)
 
     @property
-    def full(self) -> bool:
-        """Whether it is an angle over a full turn, so that its sums wrap as words do."""
-        return self.turns and abs(self.range.high - self.range.low - 2 * math.pi) < FULL_TURN
+    def part(self) -> int | None:
+        """The k of an angle over 2^-k of a turn, whose sums are sums of words; else None."""
+        return part_of(self.range) if self.turns else None
+
+    def cells(self, column: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the cells of values; what lies beyond saturates, or wraps."""
+        cell = np.floor((column - self.range.low) / self.step).astype(np.int64)
+        most = (1 << self.bits) - 1
+        return cell & most if self.wraps else np.clip(cell, 0, most)
 
 
 def quantities(robot: Robot, bits: Mapping[str, int]) -> dict[str, Quantity]:
-    """Return every input of a robot by name.
+    """Return every input of a robot by name, but those that are single values.
 
     `bits` gives the widths of `q`, `qd` and `qdd`, and of single words such as `q2`.
     """
@@ -61,7 +76,10 @@ def quantities(robot: Robot, bits: Mapping[str, int]) -> dict[str, Quantity]:
             turns = kind == "q" and link.revolute
             name = f"{kind}{joint}"
             width = bits[name] if name in bits else bits[kind]
-            found[name] = Quantity(name, getattr(link, attribute), width, turns)
+            own: Interval = getattr(link, attribute)
+            span = link.span if kind == "q" else Span(own, own)
+            if not own.single:
+                found[name] = Quantity(name, span.word, width, turns, span.reach, span.wraps)
     return found
 
 
@@ -91,7 +109,7 @@ def _wave_poly(
     angle, phase = [], 0.0
     for joint, multiple in multiples.items():
         word = words[f"q{joint}"]
-        zero = word.range.low + math.pi if word.full else 0.0
+        zero = 0.0 if word.part is None else word.range.low + math.pi
         phase += multiple * zero
         angle.append((word.name, multiple))
     turned = coefficient * complex(np.exp(1j * phase)) if phase else coefficient

@@ -254,7 +254,10 @@ def table_domain(
     An angle's `shape` says where in the cells it lies.
     """
     if isinstance(node, Waves):
-        cell = 2 * math.pi / 2.0**read
+        part = 0 if shape is None else shape.part
+        cell = 2 * math.pi / 2.0 ** (read + part)
+        if part:  # the word begins where a turn does
+            return Domain(read, cell, math.pi * (2.0**-part - 1))
         if shape is None or not shape.offset:
             return Domain(read, cell, 0.0)
         if shape.guarded and read == shape.bits:

@@ -66,6 +66,8 @@ def corners(
     arrays = []
     for attribute in ATTRIBUTES:
         ranges = [getattr(link, attribute) for link in robot.links]
+        if attribute == "position":  # beyond the stops the logic holds, too
+            ranges = [link.span.reach for link in robot.links]
         low, high = np.array([r.low for r in ranges]), np.array([r.high for r in ranges])
         drawn = rng.uniform(low, high, (count, robot.joints))
         if attribute != "position":
@@ -87,11 +89,11 @@ def states_of(
     words, values = {}, {}
     for kind, array in zip(KINDS, arrays, strict=True):
         for joint in range(1, robot.joints + 1):
-            word = quantities[f"{kind}{joint}"]
-            column = array[:, joint - 1]
-            cell = np.floor((column - word.range.low) / word.step).astype(np.int64)
-            words[word.name] = np.clip(cell, 0, (1 << word.bits) - 1)
-            values[word.name] = word_value(word, column)
+            word = quantities.get(f"{kind}{joint}")
+            if word is not None:  # else it is a single value
+                column = array[:, joint - 1]
+                words[word.name] = word.cells(column)
+                values[word.name] = word_value(word, column)
     return States(words, values, inverse_dynamics(robot, *arrays) / np.asarray(steps))
 
 
@@ -105,8 +107,11 @@ def joined(first: States, second: States) -> States:
 
 
 def word_value(word: Quantity, column: Floats) -> Floats:
-    """Return physical values in units of the word; an angle over a full turn in radians."""
-    if word.full:
+    """Return values in units of the word; an angle over part of a turn in radians.
+
+    Angles count from half a turn above the word's lowest border.
+    """
+    if word.part is not None:
         return column - (word.range.low + math.pi)
     return (column - word.range.centre) / word.step
 

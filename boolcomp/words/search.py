@@ -159,7 +159,7 @@ class Search:
         total = np.full(len(self.steps), ROUNDING**2)
         for place, node in enumerate(self.sketch.nodes):
             if isinstance(node, Source):
-                step = 2 * math.pi / (1 << node.bits) if node.angle else 1.0
+                step = 2 * math.pi / (1 << node.bits + node.part) if node.angle else 1.0
                 felt = self.model.feelings[place].value[: len(total)]
                 total = total + step * step / 12 * felt
         return total

@@ -26,11 +26,12 @@ TURN = 16  # a sum that is an angle counts 2^-16 turns
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """An input word; `angle` where it stands for a full turn, which sums may wrap around."""
+    """An input word; an `angle` stands for a turn, which sums may wrap around, or 2^-part of it."""
 
     name: str
     bits: int
     angle: bool
+    part: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +173,8 @@ class Sketch:
 
     def _text(self, node: SketchNode) -> str:
         if isinstance(node, Source):
-            return f"input {node.name} {node.bits} bits{' angle' if node.angle else ''}"
+            part = f" of 2^-{node.part} turn" if node.part else ""
+            return f"input {node.name} {node.bits} bits{' angle' if node.angle else ''}{part}"
         if isinstance(node, AngleSum):
             kind = "exact angle " if node.exact else "angle "
             return kind + " ".join(f"{m:+d} s{k}" for k, m in node.items)

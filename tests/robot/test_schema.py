@@ -91,7 +91,7 @@ MISTAKES = [
     ("mass = 2", "massless = 1", r"joint\[1\].massless: must be true or false, not 1"),
     ("a = 0.5\n", "", r"r.toml:4: joint\[1\].a: missing"),
     ("[-1, 1]", "[1, -1]", r"r.toml:13: joint\[1\].velocity_range: must rise, not go from 1 to -1"),
-    ("[-1, 1]", "[1, 1]", r"velocity_range: must rise, not go from 1 to 1"),
+    ("[-8, 8]", "[8, 8]", r"torque_range: must rise, not go from 8 to 8"),
     ("[-1, 1]", "[1]", r"velocity_range: must be a list of 2 numbers, not \[1\]"),
     ("[-8, 8]", "[-4, 8]", r"torque_range: must be symmetric about zero .*give \[-8, 8\]"),
     ("[0, 0.04, 0.04]", "[0, -0.04, 0.04]", r"inertia: not positive semidefinite"),
