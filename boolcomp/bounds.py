@@ -13,14 +13,16 @@ from __future__ import annotations
 import functools
 import math
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from boolcomp.robot import Interval
 from boolcomp.terms import amplitude
 from boolcomp.terms.extrema import largest
 from boolcomp.terms.waves import Wave, collect
 
 if TYPE_CHECKING:
-    from boolcomp.plan import JointPlan, TermPlan
+    from boolcomp.plan import JointPlan, TermPlan, Word
     from boolcomp.terms import Term, Variable
 
 
@@ -33,8 +35,18 @@ def error_bound(joint: JointPlan) -> float:
 def term_bound(plan: TermPlan) -> float:
     """Return a bound of the error of one term's table."""
     rounding = plan.code.step * (0.5 if plan.rounding == "nearest" else 1.0)
-    slopes = (slope(plan.term, w.variable) * w.code.step / 2 for w in plan.words)
+    wider = {word.variable.name: _to_centres(word) for word in plan.words}
+    term = replace(plan.term, positions=tuple(wider[v.name] for v in plan.term.positions))
+    slopes = (slope(term, wider[w.variable.name]) * w.code.step / 2 for w in plan.words)
     return rounding + sum(slopes)
+
+
+def _to_centres(word: Word) -> Variable:
+    """Return a word's variable over a range that holds the centres of all cells that it meets."""
+    variable, half = word.variable, word.code.step / 2
+    if variable.word is None:
+        return variable
+    return replace(variable, range=Interval(variable.range.low - half, variable.range.high + half))
 
 
 @functools.lru_cache(maxsize=4096)

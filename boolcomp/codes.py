@@ -93,9 +93,9 @@ class Code:
         return np.asarray(np.floor(scaled + TIE).astype(np.int64) & (self.cells - 1))
 
     def too_far(self, array: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Tell which values of a word that wraps are so many turns away that it cannot say where."""
+        """Tell which values of a word that wraps are too many turns away to have a place in one."""
         limit = MOST_TURNS * (self.range.high - self.range.low)
-        return np.asarray(np.abs(array) > limit)
+        return np.asarray(np.abs(np.asarray(array, np.float64)) > limit)
 
     def encode(self, values: ArrayLike) -> Encoded:
         """Return the words of values; outside the range they saturate and are counted.

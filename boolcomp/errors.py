@@ -33,6 +33,13 @@ class DataWarning(UserWarning):
     """The data can be used but something about them is doubtful."""
 
 
+class SaturationWarning(DataWarning):
+    """Values lay beyond what words can say or joints may do; some torques are not what they seem.
+
+    `warnings.simplefilter("ignore", boolcomp.SaturationWarning)` turns it off.
+    """
+
+
 def suggestion(name: str, allowed: Iterable[str]) -> str:
     """Return ` (did you mean 'x'?)` for the nearest allowed spelling, or nothing."""
     near = difflib.get_close_matches(name, list(allowed), n=2, cutoff=0.5)

@@ -9,12 +9,13 @@ In compact mode there are no terms: one network makes all torques of a load.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from boolcomp.bounds import error_bound
 from boolcomp.coverlogic import network_of_cover
-from boolcomp.errors import UsageError, listing
+from boolcomp.errors import SaturationWarning, UsageError, listing
 from boolcomp.joining import joined, wire
 from boolcomp.parts import ARRAYS, Input, Load, Slice, TermUse, Torque, Whole
 from boolcomp.text import number
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from boolcomp.evaluate import Engine, EngineName, Evaluation
     from boolcomp.network import Network
     from boolcomp.plan import Plan, TermPlan
+    from boolcomp.robot import Limit
     from boolcomp.truth import TermTable
     from boolcomp.twolevel.cubes import Cubes
     from boolcomp.wiring import Wiring
@@ -65,6 +67,7 @@ class Program:
     inputs: tuple[Input, ...]
     networks: tuple[Network, ...]
     loads: tuple[Load, ...]
+    limits: tuple[Limit, ...] = ()
     _engines: dict[tuple[float, str, int], Engine] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -76,7 +79,15 @@ class Program:
         # Engines hold native code of this process: another one makes its own.
         return (
             Program,
-            (self.robot, self.bits, self.mode, self.inputs, self.networks, self.loads),
+            (
+                self.robot,
+                self.bits,
+                self.mode,
+                self.inputs,
+                self.networks,
+                self.loads,
+                self.limits,
+            ),
         )
 
     def check(self) -> None:
@@ -91,6 +102,11 @@ class Program:
             raise ValueError("input words are repeated, or loads differ in joints")
         if any(w.kind not in ARRAYS or not 1 <= w.joint <= self.joints for w in self.inputs):
             raise ValueError("an input word belongs to no joint")
+        if any(not (0 <= x.array < 3 and 0 <= x.column < self.joints) for x in self.limits):
+            raise ValueError("a limit belongs to no joint")
+        self._check_loads()
+
+    def _check_loads(self) -> None:
         for load in self.loads:
             for joint, torque in enumerate(load.torques, 1):
                 if torque.joint != joint:
@@ -155,7 +171,8 @@ class Program:
 
     def wiring(self, payload: float | None = None) -> Wiring:
         """Return what an engine runs."""
-        return wire(self.inputs, self.networks, self.load(payload))
+        wiring = wire(self.inputs, self.networks, self.load(payload))
+        return replace(wiring, limits=self.limits)
 
     def network(self, payload: float | None = None) -> Network:
         """Return all logic of a load as one network, sums and all (see `joined`)."""
@@ -173,9 +190,13 @@ class Program:
     ) -> NDArray[Any]:
         """Return the torques, in the shape of `q`: (joints,), (samples, joints), or a scalar.
 
-        In N·m (N where the joint slides); values outside their range saturate. See `evaluate`.
+        In N·m (N where the joint slides). Angles over a whole turn wrap, other values outside their
+        range saturate; that, and what lies beyond stops, is a `SaturationWarning`. See `evaluate`.
         """
         found = self.evaluate(q, qd, qdd, payload=payload, engine=engine, threads=threads)
+        if found.doubt:
+            text = f"{self.robot}: {found.doubt}: their torques are not what they seem"
+            warnings.warn(text, SaturationWarning, stacklevel=2)
         return found.torques
 
     def evaluate(
@@ -188,7 +209,7 @@ class Program:
         engine: EngineName = "auto",
         threads: int = 1,
     ) -> Evaluation:
-        """Return torques, their code words, and how many values saturated.
+        """Return torques, their code words, and how many values saturated or lay beyond stops.
 
         Torques are float32 where all three arrays are, else float64. More `threads` share a large
         batch, in the native engine. Shapes that do not fit the
@@ -238,6 +259,7 @@ class Program:
     def __str__(self) -> str:
         lines = [f"program {self.robot}: {self.bits} bits, {self.mode} mode"]
         lines += [f"  input {word}" for word in self.inputs]
+        lines += [f"  {limit}" for limit in self.limits]
         lines += [f"  network {k}: {network!r}" for k, network in enumerate(self.networks)]
         for load in self.loads:
             lines.append(f"  payload {number(load.payload)} kg")
@@ -289,8 +311,9 @@ def program_of(
         for joint in plan.joints
     )
     return Program(
-        plan.robot, plan.options.bits, "paper", inputs, tuple(networks), (Load(payload, torques),)
-    )
+        plan.robot, plan.options.bits, "paper", inputs, tuple(networks), (Load(payload, torques),),
+        plan.limits,
+    )  # fmt: skip
 
 
 def program_of_network(
@@ -300,6 +323,8 @@ def program_of_network(
     codes: Sequence[Code],
     network: Network,
     payload: float = 0.0,
+    *,
+    limits: tuple[Limit, ...] = (),
 ) -> Program:
     """Return the program of one network that reads whole input words and makes all torques.
 
@@ -309,7 +334,7 @@ def program_of_network(
     words = tuple(Slice(order.index(word), word.code.bits, 0) for word in inputs)
     torques = tuple(Torque(joint, code, 0, ()) for joint, code in enumerate(codes, 1))
     load = Load(payload, torques, Whole(0, words))
-    return Program(robot, bits, "compact", tuple(order), (network,), (load,))
+    return Program(robot, bits, "compact", tuple(order), (network,), (load,), limits)
 
 
 def _inputs(terms: Iterable[TermPlan]) -> tuple[Input, ...]:
@@ -333,14 +358,14 @@ def _term_use(plan: TermPlan, network: int, places: dict[str, int]) -> TermUse:
 def family_of(programs: Iterable[Program]) -> Program:
     """Return one program with the loads of several of the same robot; equal networks once."""
     members = list(programs)
-    heads = {(p.robot, p.bits, p.mode, p.joints) for p in members}
+    heads = {(p.robot, p.bits, p.mode, p.joints, p.limits) for p in members}
     if len(heads) != 1:
         raise UsageError("a family is made of programs of one robot, word length and mode")
     finest: dict[tuple[int, int], Input] = {}
     for word in (word for program in members for word in program.inputs):
         key = (ARRAYS.index(word.kind), word.joint)
         known = finest.setdefault(key, word)
-        if (known.code.range, known.code.kind) != (word.code.range, word.code.kind):
+        if known.code.prefix(1) != word.code.prefix(1):
             raise UsageError(f"the programs of a family differ in the range or code of {word.name}")
         if known.code.bits < word.code.bits:
             finest[key] = word
@@ -352,7 +377,9 @@ def family_of(programs: Iterable[Program]) -> Program:
             networks.setdefault(network, len(networks))
         loads += _moved(program, {word.name: k for k, word in enumerate(inputs)}, networks)
     first = members[0]
-    return Program(first.robot, first.bits, first.mode, inputs, tuple(networks), tuple(loads))
+    return Program(
+        first.robot, first.bits, first.mode, inputs, tuple(networks), tuple(loads), first.limits
+    )
 
 
 def _moved(

@@ -14,6 +14,7 @@ import json
 import math
 import shutil
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -23,7 +24,8 @@ from boolcomp.files import read_text, write_text
 from boolcomp.networktext import parse_network, render_network
 from boolcomp.parts import ARRAYS, Input, Load, Slice, TermUse, Torque, Whole
 from boolcomp.program import MODES, Program
-from boolcomp.robot import Interval
+from boolcomp.robot import Interval, Limit
+from boolcomp.robot.span import part_of
 from boolcomp.version import VERSION as BOOLCOMP
 
 if TYPE_CHECKING:
@@ -101,6 +103,10 @@ def render_program(program: Program) -> dict[str, str]:
         ],
         "networks": len(program.networks),
         "loads": [_load(load) for load in program.loads],
+        "limits": [
+            [limit.array, limit.column, limit.range.low, limit.range.high]
+            for limit in program.limits
+        ],
         "files": {name: _digest(text) for name, text in files.items()},
     }
     document["checksum"] = _digest(_canonical(document))
@@ -121,7 +127,8 @@ def _canonical(document: dict[str, Any]) -> str:
 
 
 def _code(code: Code) -> dict[str, Any]:
-    return {"kind": code.kind, "bits": code.bits, "range": [code.range.low, code.range.high]}
+    section = {"kind": code.kind, "bits": code.bits, "range": [code.range.low, code.range.high]}
+    return {**section, "wraps": True} if code.wraps else section
 
 
 def _load(load: Load) -> dict[str, Any]:
@@ -218,13 +225,29 @@ class _Reader:
             tuple(self.input(item) for item in self.field(document, "inputs", list)),
             networks,
             tuple(self.load(item) for item in self.field(document, "loads", list)),
+            tuple(
+                self.limit(item) for item in self.field({"limits": [], **document}, "limits", list)
+            ),
         )
+
+    def limit(self, item: Any) -> Limit:
+        if not isinstance(item, list) or len(item) != 4:
+            self.fail("a limit is not four numbers")
+        array, column = (self.field({"limits": part}, "limits", int) for part in item[:2])
+        low, high = (self.field({"limits": part}, "limits", float) for part in item[2:])
+        if not low <= high:
+            self.fail(f"a limit is empty: {low} .. {high}")
+        return Limit(array, column, Interval(low, high))
 
     def input(self, item: Any) -> Input:
         kind = self.field(item, "kind", str)
         if kind not in ARRAYS:
             self.fail(f"input {kind!r} is not known")
-        return Input(kind, self.field(item, "joint", int), self.code(item))
+        code = self.code(item)
+        # Programs of earlier versions do not say so, but their full turns are turns, too.
+        if "limits" not in self.document and kind == "q" and part_of(code.range) == 0:
+            code = replace(code, wraps=True)
+        return Input(kind, self.field(item, "joint", int), code)
 
     def code(self, item: Any) -> Code:
         section = self.field(item, "code", dict)
@@ -235,7 +258,8 @@ class _Reader:
         low, high = (self.field({"range": end}, "range", float) for end in ends)
         if not low < high:
             self.fail(f"a range is empty: {low} .. {high}")
-        return Code(Interval(low, high), self.field(section, "bits", int), kind)
+        wraps = self.field({"wraps": False, **section}, "wraps", bool)
+        return Code(Interval(low, high), self.field(section, "bits", int), kind, wraps)
 
     def load(self, item: Any) -> Load:
         torques = tuple(self.torque(torque) for torque in self.field(item, "torques", list))

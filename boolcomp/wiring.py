@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from boolcomp.codes import Code
     from boolcomp.network import Network
+    from boolcomp.robot import Limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,10 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Wiring:
-    """Everything an engine needs: ports in, networks and their calls in order, results out."""
+    """Everything an engine needs: ports in, networks and their calls in order, results out.
+
+    `limits` say where inputs may be; what lies beyond is counted.
+    """
 
     joints: int
     ports: tuple[Port, ...]
@@ -58,6 +62,7 @@ class Wiring:
     calls: tuple[Call, ...]
     results: tuple[Result, ...]
     planes: int
+    limits: tuple[Limit, ...] = ()
 
     def __post_init__(self) -> None:
         self.check()
@@ -93,4 +98,5 @@ class Wiring:
             f"tau{k} = p{result.first} {result.code}, saturated p{result.saturated}"
             for k, result in enumerate(self.results, 1)
         ]
+        lines += [str(limit) for limit in self.limits]
         return "\n".join(lines)

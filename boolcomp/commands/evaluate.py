@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from boolcomp.evaluate import Evaluation
+
     Torques = NDArray[np.float64]
-    Run = Callable[..., tuple[Torques, int, int]]
+    Run = Callable[..., tuple[Torques, int, int, int]]
 
 ENGINES = ("auto", "numpy", "llvm")
 SHARDS = ("samples", "terms", "pipeline")
@@ -53,7 +55,8 @@ def command(
 
     Columns are q1..qn, qd1..qdn, qdd1..qddn in (CSV by name in any order, .npy, .npz with q, qd,
     qdd; - is CSV on standard input or output), tau1..taun out. With a ROBOT in place of a program
-    the torques are those of Newton-Euler. Values outside their range saturate and are counted.
+    the torques are those of Newton-Euler. Angles over a whole turn wrap; other values outside their
+    range saturate, and values beyond a joint's stops are taken as they are: both are counted.
     """
     from boolcomp.samples import STANDARD, read_states, write_torques
 
@@ -65,7 +68,7 @@ def command(
     if as_json and target == STANDARD:
         raise UsageError("--json prints on standard output: give the torques a file with -o")
     start = time.perf_counter()
-    samples = inputs = outputs = 0
+    samples = inputs = outputs = beyond = 0
     with (
         _runner(program, engine, (threads, processes), shard, payload) as (joints, run),
         read_states(source, joints) as (chunks, count),
@@ -73,11 +76,12 @@ def command(
         _bar(count) as advance,
     ):
         for state in chunks:
-            torques, saturated_in, saturated_out = run(*state)
+            torques, saturated_in, saturated_out, beyond_stops = run(*state)
             sink.write(torques)
             samples += len(torques)
             inputs += saturated_in
             outputs += saturated_out
+            beyond += beyond_stops
             advance(len(torques))
     seconds = time.perf_counter() - start
     if as_json:
@@ -88,12 +92,14 @@ def command(
                 "seconds": seconds,
                 "saturated_inputs": inputs,
                 "saturated_torques": outputs,
+                "beyond_stops": beyond,
                 "output": str(target),
             }
         )
         return
     saturated = f"; saturated: {inputs} inputs, {outputs} torques" if inputs or outputs else ""
-    click.echo(f"{samples} samples in {seconds:.2f} s{saturated}", err=True)
+    stops = f"; beyond the joints' stops: {beyond} inputs" if beyond else ""
+    click.echo(f"{samples} samples in {seconds:.2f} s{saturated}{stops}", err=True)
 
 
 def _check(option: str, given: str, allowed: tuple[str, ...]) -> None:
@@ -129,9 +135,10 @@ def _runner(
     threads, processes = workers
     if processes == 1:
 
-        def here(*state: Torques) -> tuple[Torques, int, int]:
-            found = loaded.evaluate(*state, payload=payload, engine=engine, threads=threads)
-            return found.torques, found.saturated_inputs, found.saturated_outputs
+        def here(*state: Torques) -> tuple[Torques, int, int, int]:
+            return _counted(
+                loaded.evaluate(*state, payload=payload, engine=engine, threads=threads)
+            )
 
         yield loaded.joints, here
         return
@@ -146,11 +153,15 @@ def _runner(
         loaded, processes=processes, shard=shard, engine=engine, payload=payload
     ) as pool:
 
-        def shared(*state: Torques) -> tuple[Torques, int, int]:
-            found = pool.evaluate(*state)
-            return found.torques, found.saturated_inputs, found.saturated_outputs
+        def shared(*state: Torques) -> tuple[Torques, int, int, int]:
+            return _counted(pool.evaluate(*state))
 
         yield loaded.joints, shared
+
+
+def _counted(found: Evaluation) -> tuple[Torques, int, int, int]:
+    counts = found.saturated_inputs, found.saturated_outputs, found.beyond_stops
+    return found.torques, *counts
 
 
 def _arithmetic(name: str, payload: float | None) -> tuple[int, Run]:
@@ -164,10 +175,10 @@ def _arithmetic(name: str, payload: float | None) -> tuple[int, Run]:
         raise UsageError(f"{name}: neither a program's folder nor a robot{hint}")
     robot = with_payload(load_robot(name), payload or 0.0)
 
-    def run(*state: Torques) -> tuple[Torques, int, int]:
+    def run(*state: Torques) -> tuple[Torques, int, int, int]:
         if not all(np.isfinite(array).all() for array in state):
             raise DataError("a state holds NaN or an infinity: not a finite number")
-        return inverse_dynamics(robot, *state), 0, 0
+        return inverse_dynamics(robot, *state), 0, 0, 0
 
     return robot.joints, run
 

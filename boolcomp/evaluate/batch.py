@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from boolcomp.codes import MOST_TURNS
 from boolcomp.errors import DataError, UsageError
 
 if TYPE_CHECKING:
@@ -14,9 +15,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from boolcomp.robot import Limit
     from boolcomp.wiring import Port, Wiring
 
 NAMES = ("q", "qd", "qdd")
+SLACK = 1e-9  # how far beyond a stop still counts as on it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,6 +52,7 @@ class Batch:
 class Evaluation:
     """Torques, their code words, and how many input and output values were put on an end of range.
 
+    `beyond_stops` counts input values where no joint may be, whether its word can say so or not.
     Equal inputs give bit-identical results on every engine.
     """
 
@@ -56,6 +60,17 @@ class Evaluation:
     words: NDArray[np.uint32]
     saturated_inputs: int
     saturated_outputs: int
+    beyond_stops: int = 0
+
+    @property
+    def doubt(self) -> str:
+        """What was saturated or beyond stops, in words; nothing where all is well."""
+        counts = (
+            (self.saturated_inputs, "input values beyond their words"),
+            (self.beyond_stops, "beyond the joints' stops"),
+            (self.saturated_outputs, "torques beyond theirs"),
+        )
+        return ", ".join(f"{count} {what}" for count, what in counts if count)
 
 
 class Engine(Protocol):
@@ -102,7 +117,22 @@ def evaluate(engine: Engine, arrays: Sequence[ArrayLike], *, coded: bool) -> Eva
         found.words.reshape(shape),
         found.saturated_inputs,
         found.saturated_outputs,
+        0 if coded else sum(_beyond(limit, batch) for limit in engine.wiring.limits),
     )
+
+
+def _beyond(limit: Limit, batch: Batch) -> int:
+    """Return how many values lie where their joint may not be."""
+    column = batch.arrays[limit.array][:, limit.column]
+    if not len(column):
+        return 0
+    slack = SLACK * max(1.0, limit.range.magnitude)
+    if column.dtype == np.float32:  # the stop itself may be rounded away from itself
+        slack = max(slack, float(np.spacing(np.float32(limit.range.magnitude))))
+    low, high = limit.range.low - slack, limit.range.high + slack
+    if low <= column.min() and column.max() <= high:
+        return 0
+    return int(np.count_nonzero((column < low) | (column > high)))
 
 
 def _array(name: str, given: ArrayLike, *, coded: bool) -> NDArray[Any]:
@@ -157,6 +187,20 @@ def _check_unused(wiring: Wiring, batch: Batch) -> None:
         for column in range(wiring.joints):
             if (k, column) not in used and not np.isfinite(array[:, column]).all():
                 raise not_finite(batch)
+
+
+def not_codable(wiring: Wiring, batch: Batch) -> DataError:
+    """Return the error that names the first value that is no number, or no angle."""
+    if all(np.isfinite(array).all() for array in batch.arrays):
+        for port in wiring.ports:
+            column = batch.arrays[port.array][:, port.column]
+            if port.code.wraps and (far := port.code.too_far(column)).any():
+                row = int(np.argmax(far))
+                return DataError(
+                    f"{port_name(port)} of sample {row} is {column[row]:g}: more than "
+                    f"{MOST_TURNS} turns, so that its place in one is lost"
+                )
+    return not_finite(batch)
 
 
 def not_finite(batch: Batch) -> DataError:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from boolcomp import luts
-from boolcomp.evaluate.batch import Evaluation, not_finite
+from boolcomp.evaluate.batch import Evaluation, not_codable, not_finite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -185,6 +185,8 @@ class NumpyEngine:
         else:
             if not np.isfinite(values).all():
                 raise not_finite(batch)
+            if port.code.wraps and port.code.too_far(values).any():
+                raise not_codable(self.wiring, batch)
             encoded = port.code.encode(values)
             words, outside = encoded.words, encoded.saturated
         for k in range(port.code.bits):

@@ -2,6 +2,7 @@
 
 from boolcomp.robot.interval import Interval
 from boolcomp.robot.library import load_robot, robot_names
+from boolcomp.robot.limits import Limit, limits_of
 from boolcomp.robot.model import Link, Robot
 from boolcomp.robot.payload import with_payload
 from boolcomp.robot.schema import parse_robot
@@ -9,9 +10,11 @@ from boolcomp.robot.span import Span
 
 __all__ = [
     "Interval",
+    "Limit",
     "Link",
     "Robot",
     "Span",
+    "limits_of",
     "load_robot",
     "parse_robot",
     "robot_names",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from boolcomp.robot.interval import Interval
 from boolcomp.robot.span import Span, span_of
 from boolcomp.text import angle, number
+
+if TYPE_CHECKING:
+    from boolcomp.robot.interval import Interval
 
 JointType = Literal["revolute", "prismatic"]
 Triple = tuple[float, float, float]

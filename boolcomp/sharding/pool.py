@@ -27,7 +27,7 @@ import numpy as np
 
 from boolcomp.errors import UsageError, listing, suggestion
 from boolcomp.evaluate import ENGINES
-from boolcomp.evaluate.batch import Batch, Evaluation, evaluate, not_finite
+from boolcomp.evaluate.batch import Batch, Evaluation, evaluate, not_codable
 from boolcomp.sharding.arena import Arena
 from boolcomp.sharding.crew import Crew
 from boolcomp.sharding.runners import BAD, BLOCK, CLIPPED, GROUP, OUTSIDE
@@ -179,7 +179,7 @@ class ProcessPool:
                 self._abandon()
                 raise
         if found is None:
-            raise not_finite(batch)
+            raise not_codable(self.wiring, batch)
         return found
 
     def _abandon(self) -> None:

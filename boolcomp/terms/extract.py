@@ -172,7 +172,9 @@ def _free_factors(
         yield from _factors(robot, analysis, i)
         return
     found: dict[tuple[Variable, ...], NDArray[np.complex128]] = {}
-    shape = tuple(max(pair) for pair in zip(analysis.inertia.shape, analysis.gravity.shape, strict=False))
+    shape = tuple(
+        max(pair) for pair in zip(analysis.inertia.shape, analysis.gravity.shape, strict=False)
+    )
     for factor, spectrum in _factors(robot, analysis, i):
         value = math.prod(v.range.low for v in factor if v.range.single)
         left = tuple(v for v in factor if not v.range.single)
@@ -188,7 +190,9 @@ def _spread(
     for axis, turns in enumerate(analysis.revolute):
         size = spectrum.shape[axis]
         places = np.arange(size) if not turns else np.fft.fftfreq(size, 1 / size).astype(int)
-        wider = np.zeros((*spectrum.shape[:axis], sizes[axis], *spectrum.shape[axis + 1 :]), complex)
+        wider = np.zeros(
+            (*spectrum.shape[:axis], sizes[axis], *spectrum.shape[axis + 1 :]), complex
+        )
         np.moveaxis(wider, axis, 0)[places] = np.moveaxis(spectrum, axis, 0)
         spectrum = wider
     return spectrum

@@ -60,9 +60,7 @@ class Compact:
         """The codes of the input words by name, in the order of the network's inputs."""
         words = self.asked_words
         return {
-            node.name: Code(
-                words[node.name].range, node.bits, "natural", words[node.name].wraps
-            )
+            node.name: Code(words[node.name].range, node.bits, "natural", words[node.name].wraps)
             for node in self.graph.inputs
         }
 

@@ -81,9 +81,36 @@ def test_a_value_that_is_not_finite_is_named(
 @pytest.mark.parametrize("engine", ENGINES)
 def test_values_out_of_range_saturate_and_are_counted(engine: Any) -> None:
     edge = PROGRAM.evaluate([3.1, 3.1], [0.99, 0.99], [0.99, -0.99], engine=engine)
-    over = PROGRAM.evaluate([9.0, 1e300], [2.0, 0.99], [1.5, -7.0], engine=engine)
-    assert (edge.saturated_inputs, over.saturated_inputs) == (0, 5)
+    over = PROGRAM.evaluate([3.1, 3.1], [2.0, 0.99], [1.5, -7.0], engine=engine)
+    assert (edge.saturated_inputs, over.saturated_inputs) == (0, 3)
     assert (edge.torques == over.torques).all()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_angle_and_the_same_a_few_turns_on_have_one_torque(engine: Any) -> None:
+    rng = np.random.default_rng(4)
+    q, turns = rng.uniform(-3.1, 3.1, (300, 2)), rng.integers(-90, 90, (300, 2))
+    for kind in (np.float64, np.float32):
+        here = PROGRAM.evaluate(q.astype(kind), 0.5, -0.5, engine=engine)
+        there = PROGRAM.evaluate((q + 2 * np.pi * turns).astype(kind), 0.5, -0.5, engine=engine)
+        same = (here.torques == there.torques).mean()
+        assert same == 1 if kind is np.float64 else same > 0.9  # float32 forgets where in the turn
+        assert there.saturated_inputs == there.beyond_stops == 0
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_borders_of_a_turn_are_one_place(engine: Any) -> None:
+    q = [[-np.pi, 0.1], [np.pi, 0.1], [3 * np.pi, 0.1], [-3 * np.pi, 0.1], [-np.pi - 1e-15, 0.1]]
+    found = PROGRAM.evaluate(q, np.zeros((5, 2)), np.zeros((5, 2)), engine=engine)
+    assert (found.torques == found.torques[0]).all()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_angle_too_many_turns_away_is_an_error_that_names_it(engine: Any) -> None:
+    q = np.zeros((70, 2))
+    q[66, 1] = 1e300
+    with pytest.raises(DataError, match="q2 of sample 66 is 1e\\+300: more than 1048576 turns"):
+        PROGRAM.torques(q, np.zeros((70, 2)), np.zeros((70, 2)), engine=engine)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

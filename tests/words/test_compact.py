@@ -34,8 +34,8 @@ def test_codes_say_what_the_words_stand_for() -> None:
         asked = arm.words[name]
         words[name] = states.words[name] >> (asked.bits - code.bits)
         # A narrower word is decoded to within its own, wider, cell.
-        zero = asked.range.low + np.pi if asked.full else asked.range.centre
-        cells = states.values[name] * (1.0 if asked.full else asked.step) + zero
+        zero = asked.range.low + np.pi if asked.part == 0 else asked.range.centre
+        cells = states.values[name] * (1.0 if asked.part == 0 else asked.step) + zero
         assert np.abs(code.decode(words[name]) - cells).max() <= code.step * 0.51
     simulated = simulate(found.graph, words).words
     for joint, code in enumerate(found.torque_codes):

@@ -90,7 +90,9 @@ def test_an_error_that_no_widths_reach_is_refused() -> None:
     sketch = case(small_robot(1, 1), 6, inputs)
     states = sketch.states(20_000, seed=1)
     middles = {
-        name: np.asarray((states.words[name] - 3.5) * (2 * np.pi / 8 if word.full else 1.0), float)
+        name: np.asarray(
+            (states.words[name] - 3.5) * (2 * np.pi / 8 if word.part == 0 else 1.0), float
+        )
         for name, word in sketch.words.items()
     }
     place = sketch.sketch.outputs[0]

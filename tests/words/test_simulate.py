@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from words.word_robots import case, run_network, small_robot
+from words.word_robots import case, finest_widths, run_network, small_robot
 
 from boolcomp.network import Builder, copied
 from boolcomp.words.build import Form
@@ -16,7 +16,6 @@ from boolcomp.words.graphtext import parse_graph
 from boolcomp.words.logic import from_truth_tables, word_logic
 from boolcomp.words.realise import realise
 from boolcomp.words.simulate import Resimulation, node_word, simulate
-from boolcomp.words.sketch import AngleSum, Powers, Sketch, Sum, Waves
 from boolcomp.words.tables import columns_of, mux_network
 
 if TYPE_CHECKING:
@@ -72,11 +71,11 @@ def test_with_fine_words_a_graph_is_newton_euler_on_the_quantised_inputs(
     centred: dict[str, NDArray[np.float64]] = {}
     for name, word in arm.words.items():
         middle = (1 << word.bits) / 2
-        turn = 2 * np.pi / (1 << word.bits) if word.full else 1.0
+        turn = 2 * np.pi / (1 << word.bits) if word.part == 0 else 1.0
         centred[name] = np.asarray((drawn.words[name] + 0.5 - middle) * turn, dtype=np.float64)
     exact = arm.sketch.evaluate(centred)
     graph = realise(
-        arm.sketch, _finest(arm.sketch, exact), arm.model().statistics, [9, 9], [0.0, 0.0]
+        arm.sketch, finest_widths(arm.sketch, exact), arm.model().statistics, [9, 9], [0.0, 0.0]
     )
     values: list[NDArray[np.int64]] = []
     for place in range(len(graph.nodes)):
@@ -87,19 +86,6 @@ def test_with_fine_words_a_graph_is_newton_euler_on_the_quantised_inputs(
         middle = 2.0 ** (size - 1) - 0.5
         value = scale.offset + 2.0**scale.lsb * (values[result.node] - middle)
         assert np.abs(value - exact[place]).max() < 2e-3
-
-
-def _finest(sketch: Sketch, exact: list[NDArray[np.float64]]) -> dict[tuple[int, str], int]:
-    widths = {}
-    for place, node in enumerate(sketch.nodes):
-        size = int(np.floor(np.log2(np.abs(exact[place]).max() + 1e-30)))
-        if isinstance(node, AngleSum):
-            widths[place, "n"] = 16
-        elif isinstance(node, (Waves, Powers)):
-            widths[place, "t"], widths[place, "e"] = 16, size - 20
-        elif isinstance(node, Sum):
-            widths[place, "cut"] = -14 if place in sketch.outputs else size - 20
-    return widths
 
 
 def test_the_network_with_exact_angles_gives_the_simulated_words() -> None:

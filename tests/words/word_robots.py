@@ -19,6 +19,7 @@ from boolcomp.words.noise import Model
 from boolcomp.words.poly import Quantity, quantities
 from boolcomp.words.realise import realise
 from boolcomp.words.samples import States, corners, draw
+from boolcomp.words.sketch import AngleSum, Powers, Sketch, Sum, Waves
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
     from boolcomp.network import Network
     from boolcomp.words.graph import Graph
-    from boolcomp.words.sketch import Sketch
 
 TEN = {"q": 10, "qd": 10, "qdd": 10}
 
@@ -116,3 +116,17 @@ def run_network(
         flags.append(rows[first + result.bits])
         first += result.bits + 1
     return np.stack(torques, axis=1), np.stack(flags, axis=1)
+
+
+def finest_widths(sketch: Sketch, exact: list[NDArray[np.float64]]) -> dict[tuple[int, str], int]:
+    """Return widths with which nothing but inputs is rounded; `exact` are all nodes' values."""
+    widths = {}
+    for place, node in enumerate(sketch.nodes):
+        size = int(np.floor(np.log2(np.abs(exact[place]).max() + 1e-30)))
+        if isinstance(node, AngleSum):
+            widths[place, "n"] = 16
+        elif isinstance(node, (Waves, Powers)):
+            widths[place, "t"], widths[place, "e"] = 16, size - 20
+        elif isinstance(node, Sum):
+            widths[place, "cut"] = -14 if place in sketch.outputs else size - 20
+    return widths

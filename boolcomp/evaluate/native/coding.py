@@ -21,7 +21,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from boolcomp.codes import TIE
+from boolcomp.codes import MOST_TURNS, TIE
 from boolcomp.errors import UsageError
 from boolcomp.evaluate.native import transpose
 from boolcomp.evaluate.native.cells import LARGE, LARGE_HIGH, MARGIN, coarse, fine
@@ -46,6 +46,8 @@ VECTOR = 64  # bytes
 D = "<8 x double>"
 DECLARATIONS = (
     f"declare {D} @llvm.fma.v8f64({D}, {D}, {D})",
+    f"declare {D} @llvm.floor.v8f64({D})",
+    f"declare {D} @llvm.fabs.v8f64({D})",
     "declare <16 x float> @llvm.fma.v16f32(<16 x float>, <16 x float>, <16 x float>)",
     "declare <16 x i32> @llvm.fshl.v16i32(<16 x i32>, <16 x i32>, <16 x i32>)",
 )
@@ -339,6 +341,14 @@ class _Array:
                 )
         return _any(out, wrong)
 
+    def _wrapped(self, out: Lines, first: int, scaled: str) -> str:
+        """Return cells of angles brought into a turn: less all whole turns below them, exactly."""
+        top = self._of(first, "double", lambda code: float(code.cells), 1.0)
+        wraps = self._of(first, "i1", lambda code: int(code.wraps), 0)
+        turns = out.emit(f"call {D} @llvm.floor.v8f64({D} {out.emit(f'fdiv {D} {scaled}, {top}')})")
+        inside = out.emit(f"fsub {D} {scaled}, {out.emit(f'fmul {D} {turns}, {top}')}")
+        return out.emit(f"select <8 x i1> {wraps}, {D} {inside}, {D} {scaled}")
+
     def _careful(self, out: Lines) -> str:
         """Code as `Code.cell` does; count what is outside, note what is not finite."""
         outside: list[str] = []
@@ -367,7 +377,15 @@ class _Array:
         nan = out.emit(f"fsub {D} {value}, {value}")
         here = out.emit(f"fcmp uno {D} {nan}, {nan}")
         bad.append(out.emit(f"and <8 x i1> {here}, {used}"))
+        wraps = any(code.wraps for code in self.codes.values())
+        if wraps:
+            far = self._of(first, "double", _farthest, math.inf)
+            size = out.emit(f"call {D} @llvm.fabs.v8f64({D} {value})")
+            here = out.emit(f"fcmp ogt {D} {size}, {far}")
+            bad.append(out.emit(f"and <8 x i1> {here}, {used}"))
         scaled = out.emit(f"fdiv {D} {out.emit(f'fsub {D} {value}, {low}')}, {step}")
+        if wraps:
+            scaled = self._wrapped(out, first, scaled)
         under = out.emit(f"fcmp olt {D} {scaled}, {splat('double', LANES, -TIE)}")
         over = out.emit(f"fcmp ogt {D} {scaled}, {most}")
         beyond = out.emit(f"or <8 x i1> {under}, {over}")
@@ -378,8 +396,16 @@ class _Array:
         scaled = out.emit(f"select <8 x i1> {below}, {D} {scaled}, {D} {top}")
         raised = out.emit(f"fadd {D} {scaled}, {splat('double', LANES, TIE)}")
         cell = out.emit(f"fptosi {D} {raised} to <8 x i32>")
+        if wraps:
+            ones = self._of(first, "i32", lambda code: code.cells - 1 if code.wraps else -1, -1)
+            cell = out.emit(f"and <8 x i32> {cell}, {ones}")
         inside = out.emit(f"icmp ult <8 x i32> {cell}, {last}")
         return out.emit(f"select <8 x i1> {inside}, <8 x i32> {cell}, <8 x i32> {last}")
+
+
+def _farthest(code: Code) -> float:
+    """Return how far off an angle may be that wraps."""
+    return MOST_TURNS * (code.range.high - code.range.low) if code.wraps else math.inf
 
 
 def _any(out: Lines, tests: Sequence[str]) -> str:

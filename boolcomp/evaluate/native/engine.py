@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from boolcomp.errors import UsageError, listing
-from boolcomp.evaluate.batch import Batch, Evaluation, not_finite
+from boolcomp.evaluate.batch import Batch, Evaluation, not_codable
 from boolcomp.evaluate.chunks import split_calls
 from boolcomp.evaluate.native import logic, machine
 from boolcomp.evaluate.native.assembly import generator, logic_assembly
@@ -175,7 +175,7 @@ class NativeEngine:
             self._run(tuple(arrays), *few, counts, rest)
             torques[-rest:], words[-rest:] = few[0][:rest], few[1][:rest]
         if counts[BAD]:
-            raise not_finite(batch)
+            raise not_codable(self.wiring, batch)
         return Evaluation(torques, words, int(counts[OUTSIDE]), int(counts[CLIPPED]))
 
     def _run_groups(

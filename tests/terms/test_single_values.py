@@ -1,0 +1,41 @@
+"""Terms of robots some of whose variables are single values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from limited import with_ranges
+from samples import random_robot
+
+from boolcomp.dynamics import inverse_dynamics
+from boolcomp.terms import evaluate_terms, samples_by_name, split_torques
+
+
+@pytest.mark.parametrize("form", ["grouped", "amplitude-phase", "products"])
+@pytest.mark.parametrize("seed", range(12))
+def test_terms_with_values_put_in_are_newton_euler_there(seed: int, form: str) -> None:
+    rng = np.random.default_rng(seed)
+    robot = random_robot(seed, 3)
+    held = {
+        f"{kind}{joint}": 2 * (float(rng.choice([0.0, rng.uniform(-1, 1)])),)
+        for kind in ("q", "qd", "qdd")
+        for joint in (1, 2, 3)
+        if rng.uniform() < 0.4
+    }
+    torques = split_torques(with_ranges(robot, **held), form)
+    names = {v.name for terms in torques.joints for term in terms for v in term.variables}
+    assert not names & set(held)
+    q, qd, qdd = (rng.uniform(-2, 2, (50, 3)) for _ in range(3))
+    for name, (value, _) in held.items():
+        {"q": q, "qd": qd, "qdd": qdd}[name[:-1]][:, int(name[-1]) - 1] = value
+    exact = inverse_dynamics(robot, q, qd, qdd)
+    values = samples_by_name(q, qd, qdd)
+    for joint, terms in enumerate(torques.joints):
+        found = evaluate_terms(terms, values)
+        assert np.abs(found - exact[:, joint]).max() <= 1e-9 * max(1, np.abs(exact).max())
+
+
+def test_gravity_alone_has_one_term_without_speeds() -> None:
+    still = with_ranges("machado-2r", qd1=(0, 0), qd2=(0, 0), qdd1=(0, 0), qdd2=(0, 0))
+    texts = [[str(term) for term in terms] for terms in split_torques(still).joints]
+    assert texts == [["66.15 cos q1 + 49 cos(q1 + q2)"], ["49 cos(q1 + q2)"]]
