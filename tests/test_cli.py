@@ -107,6 +107,7 @@ def test_tables_writes_files_that_read_back(run: Callable[..., Result]) -> None:
 MISTAKES = [
     (("plan", "machado-2"), 2, "no robot named 'machado-2' (did you mean 'machado-2r'?)"),
     (("plan", "nowhere.toml"), 2, "nowhere.toml: no such robot file"),
+    (("plan", "ur5.urdf"), 2, "ur5.urdf: no such robot file"),
     (("plan", "machado-2r", "--bits", "3"), 2, "bits must be 4 to 16, not 3"),
     (("plan", "machado-2r", "--bits", "x"), 2, "'x' is not a valid integer"),
     (("plan", "machado-2r", "--code", "grey"), 2, "code 'grey' (did you mean 'gray'?)"),
@@ -133,6 +134,26 @@ def test_every_mistake_is_a_sentence_and_an_exit_code(
     assert sentence in result.err
     assert "Traceback" not in result.err
     assert result.out == ""
+
+
+TAKES_A_ROBOT = [name for name in COMMANDS if name != "minimize"]
+
+
+@pytest.mark.parametrize("name", TAKES_A_ROBOT)
+def test_every_command_that_takes_a_robot_knows_the_nearest_spelling(
+    run: Callable[..., Result], name: str
+) -> None:
+    result = run(name, "machado2r")
+    assert (result.code, result.out) == (2, "")
+    assert "(did you mean 'machado-2r'?)" in result.err
+
+
+@pytest.mark.parametrize("name", TAKES_A_ROBOT)
+def test_a_urdf_is_said_not_to_be_read(run: Callable[..., Result], name: str) -> None:
+    Path("ur5.urdf").write_text("<robot/>")
+    result = run(name, "ur5.urdf")
+    assert result.code == 2
+    assert "ur5.urdf: URDF is not read: a robot file is TOML" in result.err
 
 
 def test_a_doubtful_inertia_is_a_warning_not_an_error(run: Callable[..., Result]) -> None:
