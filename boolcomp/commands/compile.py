@@ -110,7 +110,18 @@ def _compile_paper(
         compiled.program.save(output)
     if as_json:
         print_json(_document(compiled, options, output))
-        return
+    else:
+        _print(compiled, masses, output)
+    tables = {term.entry.table: term.stored for covers in compiled.covers for term in covers}
+    if any(tables.values()):
+        click.echo(
+            f"{sum(tables.values())} of {len(tables)} tables read from the store; another "
+            "--minimizer searches anew, a longer --deadline where one had cut it short",
+            err=True,
+        )
+
+
+def _print(compiled: Compiled, masses: Sequence[float], output: Path | None) -> None:
     for mass, covers in zip(compiled.program.payloads, compiled.covers, strict=True):
         if len(compiled.covers) > 1:
             click.echo(f"payload {mass:g} kg")
