@@ -45,9 +45,13 @@ def test_compile_says_where_abc_would_have_helped(capsys: pytest.CaptureFixture[
     say_whence([replace(kept, steps=(*kept.steps, step), stored=False), kept])
     store, smaller = capsys.readouterr().err.splitlines()
     assert store == "1 of 2 loads read from the store; another --effort searches anew"
-    assert smaller.startswith("made without ABC, the result may be larger: pip install pyosys, or")
+    assert smaller.endswith(
+        "may be larger than it need be: ABC was not found: `pip install pyosys`, or put yosys-abc "
+        "on PATH"
+    )
 
 
+@searching
 def test_paper_mode_says_which_tables_were_read(run: Callable[..., Result]) -> None:
     paper = ("compile", "machado-2r", "--mode", "paper", "--bits", "4", "--minimizer", "isop")
     assert "read from the store" not in run(*paper).err

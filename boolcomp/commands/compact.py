@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from boolcomp.words.demand import Demand, Progress
     from boolcomp.words.finish import Built
 
-INSTALL = "pip install pyosys, or put yosys-abc on PATH, and compile again"
-
 
 def compile_words(
     robot: Robot,
@@ -63,13 +61,15 @@ def listener(show: Callable[[float, str, str], None]) -> Callable[[Progress], No
 
 
 def say_whence(built: Sequence[Built]) -> None:
-    """Say on standard error what was read and not searched, and what ABC would have helped."""
+    """Say on standard error what was read and not searched, and where ABC would have helped."""
+    from boolcomp.multilevel import abc
+
     stored = sum(one.stored for one in built)
     if stored:
         which = "" if len(built) == 1 else f"{stored} of {len(built)} loads "
         click.echo(f"{which}read from the store; another --effort searches anew", err=True)
     if any(one.without_abc for one in built):
-        click.echo(f"made without ABC, the result may be larger: {INSTALL}", err=True)
+        click.echo(f"the result may be larger than it need be: {abc.MISSING.note}", err=True)
 
 
 def _print(compiled: CompiledWords, output: Path | None) -> None:
