@@ -33,18 +33,24 @@ __all__ = [
     "load_robot",
     "robot_names",
 ]
-_HOMES = {"BoolcompError": "errors", "inverse_dynamics": "dynamics", "load_robot": "robot",
-          "robot_names": "robot"}  # fmt: skip
+_HOMES = {
+    "BoolcompError": "errors",
+    "compile": "api",
+    "inverse_dynamics": "dynamics",
+    "load_program": "programfile",
+    "load_robot": "robot",
+    "robot_names": "robot",
+}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    if name not in _HOMES:
         from boolcomp.errors import suggestion  # noqa: PLC0415 (only for a mistake)
 
         raise AttributeError(
-            f"module 'boolcomp' has no attribute {name!r}{suggestion(name, __all__)}"
+            f"module 'boolcomp' has no attribute {name!r}{suggestion(name, _HOMES)}"
         )
-    return getattr(importlib.import_module(f"boolcomp.{_HOMES.get(name, 'api')}"), name)
+    return getattr(importlib.import_module(f"boolcomp.{_HOMES[name]}"), name)
 
 
 def __dir__() -> list[str]:
