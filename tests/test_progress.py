@@ -155,8 +155,8 @@ def test_a_pipe_gets_lines_on_standard_error_only(
         told(Progress("passes", None, (), 0.5))
     out, err = capsys.readouterr()
     assert out == ""
-    assert "searching: refine, 25% done, 700 nodes so far, about 0 s left\n" in err
-    assert "searching: passes, 50% done, about 0 s left\n" in err
+    assert "searching: refine, 25% done, 700 nodes so far, about 1 s left\n" in err
+    assert "searching: passes, 50% done, about 1 s left\n" in err
 
 
 def test_stages_share_the_work_by_the_effort() -> None:

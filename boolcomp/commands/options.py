@@ -165,7 +165,7 @@ _DEMAND = {
         "--effort",
         type=float,
         help="How long to look for less logic, in nominal seconds of one core [default: 30]. "
-        "Work is counted, not timed: about so long here, the same result anywhere.",
+        "Work is counted, not timed: the same result anywhere.",
     ),
     "seed": click.option("--seed", default=0, show_default=True, help="Of samples and search."),
     "processes": click.option(

@@ -41,12 +41,12 @@ LEAST = 1.1  # times the rms of rounding: the least that the default allows
 SEEN = 2_000_000  # states on which errors have to hold
 WORST = 400  # of them are watched, for every torque, after each look
 MOST_WATCHED = 1600
-SECONDS = {"screen": 4.0, "refine": 2.0, "improve": 0.0, "passes": 16.0}  # of a small arm, to guess
+SECONDS = {"screen": 4.0, "refine": 2.0, "improve": 0.0, "passes": 18.0}  # of a small arm, to guess
 
 
 def spans(effort: float) -> dict[str, tuple[float, float]]:
     """Guess at which fractions of all work stages begin and end; walkers share the effort."""
-    seconds = {**SECONDS, "improve": effort / WALKERS}
+    seconds = {**SECONDS, "improve": 0.6 * effort / WALKERS}
     ends = list(accumulate(seconds.values()))
     starts = [0.0, *ends]
     return {
