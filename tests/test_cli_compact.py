@@ -52,7 +52,10 @@ def test_compile_says_where_abc_would_have_helped(capsys: pytest.CaptureFixture[
 
 
 @searching
-def test_paper_mode_says_which_tables_were_read(run: Callable[..., Result]) -> None:
+def test_paper_mode_says_which_tables_were_read(
+    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("boolcomp.store.shipped", lambda _: tmp_path / "nothing")
     paper = ("compile", "machado-2r", "--mode", "paper", "--bits", "4", "--minimizer", "isop")
     assert "read from the store" not in run(*paper).err
     assert " tables read from the store; another --minimizer searches anew" in run(*paper).err
