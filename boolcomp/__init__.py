@@ -3,7 +3,8 @@
     import boolcomp as bc
     robot = bc.load_robot("machado-2r")
     program = bc.compile(robot, bits=8)
-    tau = program.torques(q, qd, qdd)
+    tau = program(q, qd, qdd)                        # torques by logic
+    bc.inverse_dynamics(robot, q, qd, qdd)           # by Newton-Euler
     program.save("out/2r"); bc.load_program("out/2r")
 
 These names are imported when they are first used, so that importing boolcomp costs nothing.
@@ -17,17 +18,42 @@ from typing import TYPE_CHECKING, Any
 from boolcomp.version import VERSION
 
 if TYPE_CHECKING:
-    from boolcomp.api import compile, load_program, load_robot  # noqa: A004  # the name is meant
+    from boolcomp.api import compile  # noqa: A004  # the name is meant
+    from boolcomp.dynamics import inverse_dynamics
+    from boolcomp.errors import BoolcompError, SaturationWarning
+    from boolcomp.programfile import load_program
+    from boolcomp.robot import load_robot, robot_names
 
 __version__ = VERSION
-__all__ = ["compile", "load_program", "load_robot"]
+__all__ = [
+    "BoolcompError",
+    "SaturationWarning",
+    "compile",
+    "inverse_dynamics",
+    "load_program",
+    "load_robot",
+    "robot_names",
+]
+_HOMES = {
+    "BoolcompError": "errors",
+    "SaturationWarning": "errors",
+    "compile": "api",
+    "inverse_dynamics": "dynamics",
+    "load_program": "programfile",
+    "load_robot": "robot",
+    "robot_names": "robot",
+}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module 'boolcomp' has no attribute {name!r}")
-    return getattr(importlib.import_module("boolcomp.api"), name)
+    if name not in _HOMES:
+        from boolcomp.errors import suggestion  # noqa: PLC0415 (only for a mistake)
+
+        raise AttributeError(
+            f"module 'boolcomp' has no attribute {name!r}{suggestion(name, _HOMES)}"
+        )
+    return getattr(importlib.import_module(f"boolcomp.{_HOMES[name]}"), name)
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *__all__]
+    return [*__all__, "__version__"]

@@ -1,63 +1,121 @@
-"""What Python users call: `boolcomp.load_robot`, `boolcomp.compile`, `boolcomp.load_program`."""
+"""What Python users call: `boolcomp.compile`; the other names live where they are made."""
 
 from __future__ import annotations
 
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+import inspect
+from typing import TYPE_CHECKING, Any, Never
 
+from boolcomp.choices import MASSES, flag, real, reals, whole, widths
 from boolcomp.compiler import check_mode, compile_robot, compile_robot_words, usual_demand
 from boolcomp.errors import UsageError, listing, suggestion
 from boolcomp.plan import Options
 from boolcomp.programfile import load_program
-from boolcomp.robot import Robot, load_robot
+from boolcomp.robot import Robot, load_robot, robot_of
 from boolcomp.store import Recipe
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
-    from boolcomp.program import Program
+    from boolcomp.choices import Number, Reals, Widths
+    from boolcomp.codes import CodeKind, Rounding
+    from boolcomp.multilevel.measure import Objective
+    from boolcomp.program import Mode, Program
 
 __all__ = ["compile", "load_program", "load_robot"]
 
+ONLY = {
+    "compact": (
+        "rms_error", "max_error", "input_bits", "saturate", "objective", "effort", "seed",
+        "processes", "rms", "max",
+    ),
+    "paper": ("code", "guard_bits", "splits", "rounding", "minimizer", "deadline"),
+}  # fmt: skip
 
-def compile(  # noqa: A001  # the name is meant
+
+def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command has options
     robot: Robot | str | Path,
-    bits: int = 8,
-    mode: str = "compact",
+    bits: Number = 8,
+    mode: Mode | str = "compact",
     *,
-    payloads: Sequence[float] = (0.0,),
-    **choices: Any,
+    payloads: Reals = 0.0,
+    rms_error: Reals | None = None,
+    max_error: Reals | None = None,
+    input_bits: Widths | None = None,
+    saturate: bool = False,
+    objective: Objective = "nodes",
+    effort: Number = 30.0,
+    seed: Number = 0,
+    processes: Number = 2,
+    code: CodeKind = "gray",
+    guard_bits: Number | None = None,
+    splits: Number | None = None,
+    rounding: Rounding = "nearest",
+    minimizer: str = "own",
+    deadline: Number | None = 60.0,
+    rms: Reals | None = None,
+    max: Reals | None = None,  # noqa: A002  # the older spelling
+    **unknown: Never,
 ) -> Program:
     """Compile a robot (a value, a shipped name or a path) to a program of logic.
 
-    With several `payloads` (kg at the tip) the program holds one load each. What was compiled
-    before is read from the store.
+    Names and values are those of the command `boolcomp compile`, texts included. With several
+    `payloads` (kg at the tip) the program holds one load each. What was compiled before is read
+    from the store.
 
-    Choices of mode `compact` are those of `boolcomp.words.demand.Demand`: `rms`, `max`,
-    `input_bits`, `saturate`, `objective`, `effort`, `seed`. Those of mode `paper`: `code`,
-    `guard_bits`, `splits`, `rounding` (see `boolcomp.plan.Options`), `minimizer`, and `deadline`
-    in seconds per table.
+    Mode `compact` takes `rms_error` and `max_error` (in LSB of the torque: a number for all joints
+    or one each; without them the paper's own rms error is allowed), `input_bits` (bits of the
+    input words: 10, or {"q": 12, "qdd3": 8}; without it two more than `bits`), `saturate` (torques
+    beyond their range do, instead of having one bit more), `objective` (made small: nodes, depth,
+    lut6), `effort` (the search in nominal seconds of one core: counted, not timed), `seed`, and
+    `processes`. `rms` and `max` are the older spelling of `rms_error` and `max_error`.
+
+    Mode `paper` takes `code` (gray, natural), `guard_bits` and `splits` (None: by the paper's
+    rules), `rounding` (nearest, faithful), `minimizer` (own, exact, espresso, isop), and `deadline`
+    in seconds a table (None or 0: no limit).
     """
+    said = dict(locals())
     check_mode(mode)
-    loaded = robot if isinstance(robot, Robot) else load_robot(robot)
+    _refuse_others(mode, said)
+    loaded, masses = robot_of(robot), reals("payloads", payloads, MASSES)
+    word = whole("bits", bits)
     if mode == "compact":
-        from boolcomp.words.demand import Demand  # noqa: PLC0415 (heavy)
+        demand = usual_demand(
+            word, widths("input_bits", input_bits),
+            rms=_either("rms", rms, rms_error), max=_either("max", max, max_error),
+            saturate=flag("saturate", saturate), objective=objective,
+            effort=real("effort", effort), seed=whole("seed", seed),
+        )  # fmt: skip
+        return compile_robot_words(
+            loaded, demand, payloads=masses, processes=whole("processes", processes)
+        ).program
+    options = Options(
+        word, code, _if_any("guard_bits", guard_bits), _if_any("splits", splits), rounding
+    )
+    recipe = Recipe(minimizer, real("deadline", deadline or 0) or None)
+    return compile_robot(loaded, options, recipe, payloads=masses).program
 
-        demand = usual_demand(bits, **_known(choices, mode, [f.name for f in fields(Demand)]))
-        return compile_robot_words(loaded, demand, payloads=payloads).program
-    names = [f.name for f in fields(Options)]
-    known = _known(choices, mode, [*names, "minimizer", "deadline"])
-    recipe = Recipe(known.pop("minimizer", "own"), known.pop("deadline", 60.0))
-    return compile_robot(loaded, Options(bits=bits, **known), recipe, payloads=payloads).program
+
+def _refuse_others(mode: str, said: dict[str, Any]) -> None:
+    """Raise a `UsageError` for a choice that no mode has, or only the other one."""
+    allowed = ["payloads", *ONLY[mode]]
+    for name in said["unknown"]:
+        raise UsageError(
+            f"mode {mode} has no {name!r}{suggestion(name, allowed)}: it has {listing(allowed)}"
+        )
+    usual = inspect.signature(compile).parameters
+    for other, names in ONLY.items():
+        for name in names if other != mode else ():
+            value, default = said[name], usual[name].default
+            if value is not default and (default is None or str(value) != str(default)):
+                raise UsageError(f"{name} belongs to mode {other}, not to mode {mode}")
 
 
-def _known(choices: dict[str, Any], mode: str, names: Sequence[str]) -> dict[str, Any]:
-    """Return the choices, or raise a `UsageError` for one that the mode does not have."""
-    allowed = [name for name in names if name != "bits"]
-    for name in choices:
-        if name not in allowed:
-            raise UsageError(
-                f"mode {mode} has no {name!r}{suggestion(name, allowed)}: it has {listing(allowed)}"
-            )
-    return choices
+def _either(old: str, older: Reals | None, newer: Reals | None) -> tuple[float, ...]:
+    """Return what was said under the older name or the newer one."""
+    if older is not None and newer is not None:
+        raise UsageError(f"{old} is the older spelling of {old}_error: say one of them")
+    return reals(f"{old}_error" if older is None else old, newer if older is None else older)
+
+
+def _if_any(name: str, given: Number | None) -> int | None:
+    return None if given is None else whole(name, given)

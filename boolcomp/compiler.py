@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from boolcomp.covers import make_covers
@@ -104,17 +104,36 @@ def compile_robot_words(
     `store` is the folder where finished results are kept, the user's cache if none is named.
     """
     start = time.perf_counter()
+    masses = _masses(payloads)
     made = [
         run(
             COMPACT,
-            Job(robot, mass, demand=demand, built=store, processes=processes, progress=progress),
+            Job(
+                robot, mass, demand=demand, built=store, processes=processes,
+                progress=_part(progress, place, masses),
+            ),
             "program",
         )
-        for mass in _masses(payloads)
-    ]
+        for place, mass in enumerate(masses)
+    ]  # fmt: skip
     program = family_of(values["program"] for values in made)
     built = tuple(values["words"] for values in made)
     return CompiledWords(program, built, time.perf_counter() - start)
+
+
+def _part(
+    progress: Callable[[Progress], None], place: int, masses: Sequence[float]
+) -> Callable[[Progress], None]:
+    """Return what is told of one load and tells of all; one load alone is told as it is."""
+    if len(masses) == 1:
+        return progress
+
+    def told(step: Progress) -> None:
+        fraction = (place + step.fraction) / len(masses)
+        stage = f"{masses[place]:g} kg, {step.stage}"
+        progress(replace(step, stage=stage, fraction=fraction))
+
+    return told
 
 
 def _masses(payloads: Sequence[float] | float) -> tuple[float, ...]:

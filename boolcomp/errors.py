@@ -40,9 +40,9 @@ class SaturationWarning(DataWarning):
     """
 
 
-def suggestion(name: str, allowed: Iterable[str]) -> str:
+def suggestion(name: object, allowed: Iterable[str]) -> str:
     """Return ` (did you mean 'x'?)` for the nearest allowed spelling, or nothing."""
-    near = difflib.get_close_matches(name, list(allowed), n=2, cutoff=0.5)
+    near = difflib.get_close_matches(str(name), list(allowed), n=2, cutoff=0.5)
     if not near:
         return ""
     return f" (did you mean {' or '.join(repr(word) for word in near)}?)"

@@ -21,7 +21,7 @@ from boolcomp.errors import UsageError, listing, suggestion
 from boolcomp.logicstore import stored_network
 from boolcomp.plan import Options, make_plan
 from boolcomp.program import ARRAYS, Input, Program, program_of, program_of_network
-from boolcomp.robot import Robot, limits_of, load_robot, with_payload
+from boolcomp.robot import Robot, limits_of, robot_of, with_payload
 from boolcomp.store import Recipe, Store, default_store
 from boolcomp.terms import split_torques
 from boolcomp.truth import make_tables
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from boolcomp.codes import Code
     from boolcomp.covers import TermCover
     from boolcomp.plan import Plan
+    from boolcomp.robot import Robot
     from boolcomp.terms import Torques
     from boolcomp.truth import TermTable
     from boolcomp.words.demand import Demand, Progress
@@ -116,8 +117,7 @@ def run_passes(
 
 
 def _robot(job: Job) -> Robot:
-    robot = job.source if isinstance(job.source, Robot) else load_robot(job.source)
-    return with_payload(robot, job.payload)
+    return with_payload(robot_of(job.source), job.payload)
 
 
 def _covers(tables: Sequence[TermTable], job: Job) -> Any:

@@ -57,7 +57,7 @@ MODES: tuple[Mode, ...] = get_args(Mode)
 STEP_SLACK = 1e-9  # relative: steps that differ by less are one step
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Program:
     """The logic of all torques of a robot. Immutable; engines are made when first needed."""
 
@@ -199,6 +199,8 @@ class Program:
             warnings.warn(text, SaturationWarning, stacklevel=2)
         return found.torques
 
+    __call__ = torques
+
     def evaluate(
         self,
         q: ArrayLike,
@@ -255,6 +257,13 @@ class Program:
         from boolcomp.programfile import save_program  # noqa: PLC0415 (it imports this module)
 
         save_program(self, folder)
+
+    def __repr__(self) -> str:
+        nodes = sum(len(network.nodes) for network in self.networks)
+        made = f"{nodes} nodes" if self.mode == "compact" else f"{nodes} nodes before the adders"
+        loads = listing(map(number, self.payloads))
+        head = f"{self.robot}: {self.bits} bits, {self.mode} mode"
+        return f"<program {head}, {made}, loads of {loads} kg>"
 
     def __str__(self) -> str:
         lines = [f"program {self.robot}: {self.bits} bits, {self.mode} mode"]

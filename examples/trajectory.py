@@ -17,7 +17,6 @@ import numpy as np
 from matplotlib import pyplot as plt
 
 import boolcomp as bc
-from boolcomp.dynamics import inverse_dynamics
 from boolcomp.samples import column_names
 
 if TYPE_CHECKING:
@@ -80,7 +79,7 @@ def main() -> None:
     program, robot = bc.load_program(sys.argv[1]), bc.load_robot(sys.argv[2])
     time, q, qd, qdd = trajectory(robot)
     found = program.evaluate(q, qd, qdd)
-    exact = inverse_dynamics(robot, q, qd, qdd)
+    exact = bc.inverse_dynamics(robot, q, qd, qdd)
     FOLDER.mkdir(parents=True, exist_ok=True)
     header = ",".join(column_names(robot.joints))
     states = np.hstack([q, qd, qdd])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,14 @@ import numpy as np
 import pytest
 
 import boolcomp as bc
+from boolcomp.commands.compact import say_whence
+from boolcomp.compiler import usual_demand
 from boolcomp.dynamics import inverse_dynamics
+from boolcomp.multilevel import abc
+from boolcomp.multilevel.optimise import Step
+from boolcomp.terms import split_torques
+from boolcomp.words.demand import Demand
+from boolcomp.words.finish import compile_compact
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,9 +27,48 @@ if TYPE_CHECKING:
 
 SMALL = ("machado-2r", "--bits", "4", "--effort", "0.5")
 
-pytestmark = pytest.mark.slow  # every one of them searches
+searching = pytest.mark.slow
 
 
+def test_compile_says_what_was_read_from_the_store(run: Callable[..., Result]) -> None:
+    result = run("compile", "machado-2r", "--bits", "8")
+    assert result.err.endswith(" s\nread from the store; another --effort searches anew\n")
+    document = json.loads(run("compile", "machado-2r", "--bits", "8", "--json").out)
+    assert document["stored"] is True
+
+
+def test_compile_says_where_abc_would_have_helped(capsys: pytest.CaptureFixture[str]) -> None:
+    kept = compile_compact(split_torques(bc.load_robot("machado-2r")), usual_demand(8))
+    say_whence([kept])
+    assert "ABC" not in capsys.readouterr().err
+    step = Step("ABC", 600, 20, abc.MISSING.note)
+    say_whence([replace(kept, steps=(*kept.steps, step), stored=False), kept])
+    store, smaller = capsys.readouterr().err.splitlines()
+    assert store == "1 of 2 loads read from the store; another --effort searches anew"
+    assert smaller.endswith(
+        "may be larger than it need be: ABC was not found: `pip install pyosys`, or put yosys-abc "
+        "on PATH"
+    )
+
+
+@searching
+def test_paper_mode_says_which_tables_were_read(
+    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("boolcomp.store.shipped", lambda _: tmp_path / "nothing")
+    paper = ("compile", "machado-2r", "--mode", "paper", "--bits", "4", "--minimizer", "isop")
+    assert "read from the store" not in run(*paper).err
+    assert " tables read from the store; another --minimizer searches anew" in run(*paper).err
+
+
+def test_help_says_what_effort_is_and_its_default(run: Callable[..., Result]) -> None:
+    said = " ".join(run("compile", "--help").out.split())
+    assert "nominal seconds of one core [default: 30]" in said
+    assert "Work is counted, not timed" in said
+    assert Demand().effort == 30
+
+
+@searching
 def test_compile_prints_errors_and_saves_a_program(warm_run: Callable[..., Result]) -> None:
     result = warm_run("compile", *SMALL, "-o", "out/c")
     assert result.code == 0
@@ -31,6 +78,7 @@ def test_compile_prints_errors_and_saves_a_program(warm_run: Callable[..., Resul
     assert (program.mode, program.bits, program.robot) == ("compact", 4, "machado-2r")
 
 
+@searching
 def test_its_json_has_the_promised_keys_and_says_what_was_asked(
     warm_run: Callable[..., Result],
 ) -> None:
@@ -45,13 +93,18 @@ def test_its_json_has_the_promised_keys_and_says_what_was_asked(
         assert joint["max_error_lsb"] > joint["rms_error_lsb"]
 
 
+@searching
 def test_the_second_time_it_is_read_from_the_store(warm_run: Callable[..., Result]) -> None:
     first = warm_run("compile", *SMALL)
     again = warm_run("compile", *SMALL)
     assert again.out == first.out
     assert float(again.err.split(" s")[0]) < 5
+    assert again.err.endswith("read from the store; another --effort searches anew\n")
+    documents = [json.loads(warm_run("compile", *SMALL, "--json").out) for _ in range(2)]
+    assert [document["stored"] for document in documents] == [True, True]
 
 
+@searching
 def test_evaluated_words_err_no_more_than_compile_says(warm_run: Callable[..., Result]) -> None:
     document = json.loads(warm_run("compile", *SMALL, "-o", "out/c", "--json").out)
     robot = bc.load_robot("machado-2r")
@@ -70,6 +123,7 @@ def test_evaluated_words_err_no_more_than_compile_says(warm_run: Callable[..., R
         assert np.abs(error[:, k]).max() <= joint["max_error"] * 1.2
 
 
+@searching
 def test_terms_cannot_be_dealt_out_where_there_are_none(warm_run: Callable[..., Result]) -> None:
     warm_run("compile", *SMALL, "-o", "out/c")
     result = warm_run("evaluate", "out/c", "-i", "x.csv", "--processes", "2", "--shard", "terms")
@@ -77,6 +131,7 @@ def test_terms_cannot_be_dealt_out_where_there_are_none(warm_run: Callable[..., 
     assert "a compact program has none" in result.err
 
 
+@searching
 def test_the_word_graph_is_printed_and_drawn(warm_run: Callable[..., Result]) -> None:
     result = warm_run("plan", *SMALL, "--mode", "compact", "--graph", "out/g.svg")
     assert result.code == 0
@@ -85,6 +140,7 @@ def test_the_word_graph_is_printed_and_drawn(warm_run: Callable[..., Result]) ->
     assert Path("out/g.svg").read_text().startswith("<svg")
 
 
+@searching
 def test_the_report_shows_both_modes(warm_run: Callable[..., Result]) -> None:
     result = warm_run(
         *("report", "machado-2r", "--bits", "4", "--extra", "0", "--samples", "20000"),
@@ -100,6 +156,7 @@ def test_the_report_shows_both_modes(warm_run: Callable[..., Result]) -> None:
     assert paper["bound"] > paper["max_error"]
 
 
+@searching
 def test_a_saved_program_is_reported(warm_run: Callable[..., Result]) -> None:
     warm_run("compile", *SMALL, "-o", "out/c")
     rows = json.loads(warm_run("report", "out/c", "--samples", "20000", "--json").out)["rows"]
@@ -110,6 +167,7 @@ def test_a_saved_program_is_reported(warm_run: Callable[..., Result]) -> None:
     assert "was compiled for machado-2r with 2 joints" in result.err
 
 
+@searching
 def test_payloads_make_a_family(warm_run: Callable[..., Result]) -> None:
     assert warm_run("compile", *SMALL, "--payloads", "0,1", "-o", "out/f").code == 0
     family = bc.load_program("out/f")
@@ -119,6 +177,7 @@ def test_payloads_make_a_family(warm_run: Callable[..., Result]) -> None:
     assert heavy > light
 
 
+@searching
 def test_from_python_it_is_the_usual_mode() -> None:
     program = bc.compile("machado-2r", bits=4, effort=0.5)
     assert program.mode == "compact"

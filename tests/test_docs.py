@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from boolcomp.cli import COMMANDS
 from boolcomp.robot import parse_robot
+from boolcomp.robot.library import FOREIGN
+from boolcomp.words.demand import Demand
+from boolcomp.words.search import WORK
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,3 +80,31 @@ def test_make_targets_that_the_pages_name_exist() -> None:
     for page in PAGES:
         for target in re.findall(r"`?make ([a-z-]+)`", page.read_text()):
             assert re.search(rf"^{target}:", makefile, re.MULTILINE), f"{page.name}: {target}"
+
+
+def test_the_readme_explains_its_words_before_it_uses_them() -> None:
+    text = (ROOT / "README.md").read_text()
+    for word in ("nodes", "LSB", "modes"):
+        first = re.search(rf"\*?\b{word}\b\*?", text)
+        assert first is not None
+        assert first[0] == f"*{word}*", text[first.start() - 60 : first.end()]
+
+
+def test_the_readme_says_first_what_boolcomp_does_not_do() -> None:
+    text = (ROOT / "README.md").read_text()
+    head = text[: text.index("## Two commands")]
+    for missing in ("URDF", "serial arms", "no bound", "exports nothing"):
+        assert missing in head.partition("What it does not do:")[2]
+    assert "no multiplier:" not in head  # words are multiplied, by nodes
+    assert len(head.split()) < 400
+
+
+def test_what_the_readme_says_is_missing_is_missing() -> None:
+    assert not {"export", "verify"} & set(COMMANDS)
+    assert ".urdf" in FOREIGN
+
+
+def test_the_page_on_compact_mode_has_the_figures_of_the_effort() -> None:
+    text = " ".join((ROOT / "docs/compact.md").read_text().split())
+    assert f"`--effort`, {Demand().effort:g} unless said, in nominal seconds of one core" in text
+    assert f"{WORK:,} nodes built and simulated are a second" in text

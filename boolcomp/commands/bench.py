@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from boolcomp.commands.options import json_option, print_json
+from boolcomp.commands.options import check_robot, json_option, print_json
 from boolcomp.errors import DataError, UsageError, listing, suggestion
 
 if TYPE_CHECKING:
@@ -107,17 +107,13 @@ def write(bench: Bench, folder: Path) -> None:
 
 
 def _program(name: str, bits: int, mode: str) -> Program:
-    from boolcomp.robot import robot_names
-
     if mode not in MODES:
         raise UsageError(f"mode {mode!r}{suggestion(mode, MODES)}: modes are {listing(MODES)}")
     if Path(name).is_dir():
         from boolcomp.programfile import load_program
 
         return load_program(name)
-    if name not in robot_names() and not name.endswith(".toml"):
-        hint = suggestion(name, robot_names())
-        raise UsageError(f"{name}: neither a program's folder nor a robot{hint}")
+    check_robot(name)
     from boolcomp.api import compile as compile_program
 
     _say(f"compiling {name}")

@@ -12,11 +12,12 @@ from boolcomp.errors import DataError
 from boolcomp.text import short, table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from boolcomp.compiler import CompiledWords
     from boolcomp.robot import Robot
-    from boolcomp.words.demand import Demand
+    from boolcomp.words.demand import Demand, Progress
     from boolcomp.words.finish import Built
 
 
@@ -36,7 +37,7 @@ def compile_words(
     with share("searching") as show:
         compiled = compile_robot_words(
             robot, demand, store, payloads=masses, processes=processes,
-            progress=lambda step: show(step.fraction, str(step)),
+            progress=listener(show),
         )  # fmt: skip
     if output is not None:
         compiled.program.save(output)
@@ -44,8 +45,31 @@ def compile_words(
         print_json(_document(compiled, output))
     else:
         _print(compiled, output)
+    say_whence(compiled.built)
     if not all(built.holds for built in compiled.built):
         raise DataError("on fresh states the errors are larger than was asked")
+
+
+def listener(show: Callable[[float, str, str], None]) -> Callable[[Progress], None]:
+    """Return what hears the search and shows where it is and the smallest logic so far."""
+
+    def told(step: Progress) -> None:
+        nodes = "" if step.best_nodes is None else f"{step.best_nodes} nodes so far"
+        show(step.fraction, step.stage, nodes)
+
+    return told
+
+
+def say_whence(built: Sequence[Built]) -> None:
+    """Say on standard error what was read and not searched, and where ABC would have helped."""
+    from boolcomp.multilevel import abc
+
+    stored = sum(one.stored for one in built)
+    if stored:
+        which = "" if len(built) == 1 else f"{stored} of {len(built)} loads "
+        click.echo(f"{which}read from the store; another --effort searches anew", err=True)
+    if any(one.without_abc for one in built):
+        click.echo(f"the result may be larger than it need be: {abc.MISSING.note}", err=True)
 
 
 def _print(compiled: CompiledWords, output: Path | None) -> None:
@@ -75,8 +99,9 @@ def plan_words(
     with share("searching") as show:
         built = compile_compact(
             split_torques(robot), demand, store=store, processes=processes,
-            progress=lambda step: show(step.fraction, str(step)),
+            progress=listener(show),
         )  # fmt: skip
+    say_whence([built])
     graph = built.compact.graph
     if picture is not None:
         title = f"{robot.name} at {demand.bits} bits: {built.nodes} nodes"
@@ -156,6 +181,7 @@ def _document(compiled: CompiledWords, output: Path | None) -> dict[str, Any]:
         "depth": max(built.depth for built in compiled.built),
         "predicted_luts": first.predicted_nodes,
         "samples": first.errors.samples,
+        "stored": all(built.stored for built in compiled.built),
         "holds": all(built.holds for built in compiled.built),
         "tables": [],
         "input_bits": {word.name: word.code.bits for word in compiled.program.inputs},

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from boolcomp.choices import MASSES, reals
 from boolcomp.commands.options import (
     ONLY_COMPACT,
     ONLY_MINIMISED,
@@ -21,7 +22,6 @@ from boolcomp.commands.options import (
     store_option,
 )
 from boolcomp.commands.progress import progress
-from boolcomp.errors import UsageError
 from boolcomp.text import short, table
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def command(
 
     check_mode(mode)
     refuse_others(context, mode, ONLY)
-    loaded, masses = load_robot(robot), _masses(payloads)
+    loaded, masses = load_robot(robot), reals("--payloads", payloads, MASSES)
     if mode == "compact":
         from boolcomp.commands.compact import compile_words
 
@@ -110,7 +110,18 @@ def _compile_paper(
         compiled.program.save(output)
     if as_json:
         print_json(_document(compiled, options, output))
-        return
+    else:
+        _print(compiled, masses, output)
+    tables = {term.entry.table: term.stored for covers in compiled.covers for term in covers}
+    if any(tables.values()):
+        click.echo(
+            f"{sum(tables.values())} of {len(tables)} tables read from the store; another "
+            "--minimizer searches anew, a longer --deadline where one had cut it short",
+            err=True,
+        )
+
+
+def _print(compiled: Compiled, masses: Sequence[float], output: Path | None) -> None:
     for mass, covers in zip(compiled.program.payloads, compiled.covers, strict=True):
         if len(compiled.covers) > 1:
             click.echo(f"payload {mass:g} kg")
@@ -137,13 +148,6 @@ def _beyond(compiled: Compiled) -> list[str]:
         for joint in plan.joints
         if joint.amplitude > joint.code.range.high
     ]
-
-
-def _masses(text: str) -> tuple[float, ...]:
-    try:
-        return tuple(float(part) for part in text.split(","))
-    except ValueError:
-        raise UsageError(f"--payloads {text!r}: give masses in kg, such as 0,1,2.5") from None
 
 
 def _chart(covers: Sequence[TermCover]) -> str:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.commands.options import json_option, print_json
+from boolcomp.commands.options import check_robot, json_option, print_json
 from boolcomp.errors import DataError, UsageError, listing, suggestion
-from boolcomp.robot import robot_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -170,9 +169,7 @@ def _arithmetic(name: str, payload: float | None) -> tuple[int, Run]:
     from boolcomp.dynamics import inverse_dynamics
     from boolcomp.robot import load_robot, with_payload
 
-    if name not in robot_names() and not name.endswith(".toml"):
-        hint = suggestion(name, robot_names())
-        raise UsageError(f"{name}: neither a program's folder nor a robot{hint}")
+    check_robot(name)
     robot = with_payload(load_robot(name), payload or 0.0)
 
     def run(*state: Torques) -> tuple[Torques, int, int, int]:

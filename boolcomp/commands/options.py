@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.errors import UsageError
+from boolcomp.choices import reals, widths
+from boolcomp.errors import UsageError, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -161,7 +162,10 @@ _DEMAND = {
         "--objective", default="nodes", show_default=True, help="Made small: nodes, depth, lut6."
     ),
     "effort": click.option(
-        "--effort", type=float, help="Search in nominal seconds: more may find less logic."
+        "--effort",
+        type=float,
+        help="How long to look for less logic, in nominal seconds of one core [default: 30]. "
+        "Work is counted, not timed: the same result anywhere.",
     ),
     "seed": click.option("--seed", default=0, show_default=True, help="Of samples and search."),
     "processes": click.option(
@@ -179,9 +183,9 @@ def demand_options(*, seed: bool = True) -> Callable[[Callable[..., Any]], Calla
         def wrapped(*args: Any, **given: Any) -> Any:
             chosen = {name: given.pop(name) for name in options}
             choices = Choices(
-                _reals("--rms-error", chosen.pop("rms_error")),
-                _reals("--max-error", chosen.pop("max_error")),
-                _widths(chosen.pop("input_bits")),
+                reals("--rms-error", chosen.pop("rms_error")),
+                reals("--max-error", chosen.pop("max_error")),
+                widths("--input-bits", chosen.pop("input_bits")),
                 **{"seed": 0, **chosen},
             )
             return function(*args, choices=choices, **given)
@@ -193,30 +197,13 @@ def demand_options(*, seed: bool = True) -> Callable[[Callable[..., Any]], Calla
     return decorate
 
 
-def _reals(option: str, text: str | None) -> tuple[float, ...]:
-    if text is None:
-        return ()
-    try:
-        return tuple(float(part) for part in text.split(","))
-    except ValueError:
-        raise UsageError(
-            f"{option} {text!r}: give LSB, such as .5, or one a joint: .4,.6"
-        ) from None
+def check_robot(name: str) -> None:
+    """Raise a `UsageError` for what is no robot where a program's folder would do as well."""
+    from boolcomp.robot import robot_names
 
-
-def _widths(text: str | None) -> dict[str, int]:
-    """Read `10` or `q=12,qd=8`."""
-    if text is None:
-        return {}
-    if text.isdecimal():
-        return dict.fromkeys(("q", "qd", "qdd"), int(text))
-    widths = {}
-    for part in text.split(","):
-        name, equals, bits = part.partition("=")
-        if not equals or not bits.strip().isdecimal():
-            raise UsageError(f"--input-bits {text!r}: give bits, such as 10, or q=12,qd=8,qdd=8")
-        widths[name.strip()] = int(bits)
-    return widths
+    if name not in robot_names() and not name.endswith(".toml") and not Path(name).is_file():
+        hint = suggestion(Path(name).name, robot_names())
+        raise UsageError(f"{name}: neither a program's folder nor a robot{hint}")
 
 
 def given(context: click.Context, name: str) -> bool:

@@ -1,59 +1,212 @@
-"""A progress bar on a terminal, nothing on a pipe."""
+"""How far long work is: a bar on a terminal, a line a stage where standard error is a pipe.
+
+Short work shows nothing: the bar comes after a second, the first line after ten.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import sys
-from typing import TYPE_CHECKING
+import threading
+import time
+from typing import TYPE_CHECKING, ClassVar, Protocol
+
+import click
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from rich.progress import Progress
+
+LEAST_KNOWN = 0.02  # of the work is done before an estimate is worth saying
+RARER = 1.2  # times the time so far: within a stage, lines come at growing distances
 
 
 @contextlib.contextmanager
 def progress(title: str, total: int | None) -> Iterator[Callable[[str], None]]:
     """Show how many of `total` steps are done; call the value with the name of each."""
-    with _bar(title, total) as update:
-        yield lambda name: update(1, name)
+    done = 0
+    with _shown(title) as heard:
+
+        def step(name: str) -> None:
+            nonlocal done
+            done += 1
+            heard(done, total, "", name)
+
+        yield step
 
 
 @contextlib.contextmanager
 def counter(title: str, total: int | None) -> Iterator[Callable[[int], None]]:
     """Show how many things are done; call the value with how many more."""
-    with _bar(title, total) as update:
-        yield lambda count: update(count, "")
-
-
-@contextlib.contextmanager
-def share(title: str) -> Iterator[Callable[[float, str], None]]:
-    """Show which share of the work is done, 0 to 1; call the value with it and a note."""
     done = 0
-    with _bar(title, 100) as update:
+    with _shown(title) as heard:
 
-        def show(fraction: float, note: str) -> None:
+        def advance(count: int) -> None:
             nonlocal done
-            percent = round(100 * min(1.0, fraction))
-            update(max(0, percent - done), note)
-            done = max(done, percent)
+            done += count
+            heard(done, total, "", "")
 
-        yield show
+        yield advance
 
 
 @contextlib.contextmanager
-def _bar(title: str, total: int | None) -> Iterator[Callable[[int, str], None]]:
-    if not sys.stderr.isatty():
-        yield lambda _count, _name: None
-        return
+def share(title: str) -> Iterator[Callable[[float, str, str], None]]:
+    """Show which share of the work is done; call the value with it (0 to 1), a stage and a note."""
+    with _shown(title) as heard:
+        yield lambda fraction, stage, note: heard(min(1.0, fraction), 1, stage, note)
+
+
+class Display(Protocol):
+    """What shows progress; `heard` is told how much is done of what total, a stage and a note."""
+
+    patience: ClassVar[float]
+
+    def heard(self, done: float, total: float | None, stage: str, note: str) -> None:
+        """Hear of progress, and show it."""
+
+    def pulse(self) -> None:
+        """Show what was heard last; called once, after so many seconds of `patience`."""
+
+    def close(self) -> None:
+        """Show nothing more."""
+
+
+@contextlib.contextmanager
+def _shown(title: str) -> Iterator[Callable[[float, float | None, str, str], None]]:
+    terminal = sys.stderr is not None and sys.stderr.isatty()
+    display: Display = Bar(title) if terminal else Lines(title)
+    timer = threading.Timer(display.patience, display.pulse)  # a stage may be silent for long
+    timer.daemon = True
+    timer.start()
+    try:
+        yield display.heard
+    finally:
+        timer.cancel()
+        display.close()
+
+
+class Lines:
+    """A line for every stage that is entered, and now and then within a long one."""
+
+    patience: ClassVar[float] = 10.0
+
+    def __init__(
+        self,
+        title: str,
+        clock: Callable[[], float] = time.monotonic,
+        say: Callable[[str], None] = lambda line: click.echo(line, err=True),
+    ) -> None:
+        self._title, self._clock, self._say = title, clock, say
+        self._start, self._next = clock(), self.patience
+        self._latest: tuple[float, float | None, str, str] = (0, None, "", "")
+        self._said: str | None = None  # the stage of the last line
+        self._open = True
+        self._lock = threading.Lock()
+
+    def heard(self, done: float, total: float | None, stage: str, note: str) -> None:
+        """Hear of progress; say a line where the stage is new or the last line is old."""
+        with self._lock:
+            self._latest = (done, total, stage, note)
+            if self._open:
+                self._speak()
+
+    def pulse(self) -> None:
+        """Say where the work is, if nothing was said."""
+        with self._lock:
+            if self._open and self._said is None:
+                self._speak()
+
+    def close(self) -> None:
+        """Say nothing more."""
+        with self._lock:
+            self._open = False
+
+    def _speak(self) -> None:
+        done, total, stage, note = self._latest
+        passed = self._clock() - self._start
+        early = passed < self.patience or (stage == self._said and passed < self._next)
+        if early or done == total:
+            return
+        self._said, self._next = stage, max(passed + self.patience, passed * RARER)
+        with contextlib.suppress(OSError, ValueError):  # work does not end because nobody listens
+            self._say(f"{self._title}: {_sentence(done, total, stage, note, passed)}")
+
+
+def _sentence(done: float, total: float | None, stage: str, note: str, passed: float) -> str:
+    """Say the stage, how much is done, what there is so far, and an estimate of what is left."""
+    parts = [stage, f"{done:.0f} done" if total is None else f"{done / total:.0%} done", note]
+    if total is not None and LEAST_KNOWN * total <= done < total:
+        parts.append(f"about {_duration(passed * (total / done - 1))} left")
+    return ", ".join(filter(None, parts))
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{max(1.0, seconds):.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+class Bar:
+    """A bar that comes when the work takes longer than a second, and goes when it is done."""
+
+    patience: ClassVar[float] = 1.0
+
+    def __init__(self, title: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._title, self._clock = title, clock
+        self._start = clock()
+        self._latest: tuple[float, float | None, str] = (0, None, "")
+        self._bar: Progress | None = None
+        self._open = True
+        self._lock = threading.Lock()
+
+    def heard(self, done: float, total: float | None, stage: str, note: str) -> None:
+        """Hear of progress, and show it."""
+        with self._lock:
+            self._latest = (done, total, ", ".join(filter(None, [stage, note])))
+            if self._bar is not None or self._clock() - self._start >= self.patience:
+                self._show()
+
+    def pulse(self) -> None:
+        """Show the bar, if it is not there."""
+        with self._lock:
+            self._show()
+
+    def close(self) -> None:
+        """Take the bar away."""
+        with self._lock:
+            self._open = False
+            if self._bar is not None:
+                self._bar.stop()
+
+    def _show(self) -> None:
+        if not self._open:
+            return
+        if self._bar is None:
+            self._bar = _rich_bar()
+            self._bar.add_task(self._title, total=None, last="")
+            self._bar.start()
+        done, total, last = self._latest
+        self._bar.update(self._bar.task_ids[0], completed=done, total=total, last=last)
+
+
+def _rich_bar() -> Progress:
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
-        MofNCompleteColumn(),
+        TaskProgressColumn(show_speed=True),
         TimeElapsedColumn(),
+        TimeRemainingColumn(),
         TextColumn("{task.fields[last]}"),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=total, last="")
-        yield lambda count, name: bar.update(task, advance=count, last=name)
+    return Progress(*columns, console=Console(stderr=True), transient=True)

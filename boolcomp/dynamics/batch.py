@@ -9,9 +9,12 @@ import numpy as np
 from boolcomp.dynamics.algebra import Constant, Element, Folding
 from boolcomp.dynamics.recurrence import newton_euler
 from boolcomp.errors import UsageError
+from boolcomp.robot import robot_of
+from boolcomp.shapes import array_of, common_shape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -41,7 +44,7 @@ ZERO, ONE = Constant(0.0), Constant(1.0)
 
 
 def inverse_dynamics(
-    robot: Robot,
+    robot: Robot | str | Path,
     q: ArrayLike,
     qd: ArrayLike,
     qdd: ArrayLike,
@@ -52,58 +55,54 @@ def inverse_dynamics(
 ) -> NDArray[np.float64]:
     """Return torques in N·m (forces in N), shape (n, joints) or (joints,), by Newton-Euler.
 
-    `q`, `qd`, `qdd` have that shape too. `wrench` is six numbers, or (n, 6): the force and the
-    moment that the tip exerts on its surroundings, in the last link's frame.
+    `robot` is a value, a shipped name or a path. `q`, `qd`, `qdd` have that shape too, or are
+    (joints,) for all samples, or a number for all joints. `wrench` is six numbers, or (n, 6): the
+    force and the moment that the tip exerts on its surroundings, in the last link's frame.
     """
-    state = [_columns(robot, name, x) for name, x in (("q", q), ("qd", qd), ("qdd", qdd))]
-    single = np.ndim(q) == 1
-    if len({len(x) for x in state}) != 1:
-        lengths = ", ".join(str(len(x)) for x in state)
-        raise UsageError(f"q, qd and qdd must have as many samples each, not {lengths}")
-    tip = None
-    if wrench is not None:
-        tip = np.broadcast_to(np.asarray(wrench, dtype=np.float64), (len(state[0]), 6))
+    arm = robot_of(robot)
+    state, shape = _state(arm, {"q": q, "qd": qd, "qdd": qdd})
+    tip = None if wrench is None else _wrench(wrench, len(state[0]))
 
     def block(rows: slice) -> list[Element]:
         columns = [_fold(x[rows]) for x in state]
         force = None if tip is None else (list(tip[rows, :3].T), list(tip[rows, 3:].T))
         return newton_euler(
-            robot, COLUMNS, *columns, gravity=gravity, friction=friction, wrench=force
+            arm, COLUMNS, *columns, gravity=gravity, friction=friction, wrench=force
         )
 
-    torques = _in_blocks(len(state[0]), robot.joints, block)
-    return torques[0] if single else torques
+    return _in_blocks(len(state[0]), arm.joints, block).reshape(shape)
 
 
-def gravity_torques(robot: Robot, q: ArrayLike) -> NDArray[np.float64]:
+def gravity_torques(robot: Robot | str | Path, q: ArrayLike) -> NDArray[np.float64]:
     """Return G(q): the torques of the arm at rest, (n, joints)."""
-    return _with_constants(robot, q, ZERO, [ZERO] * robot.joints, gravity=True)
+    arm = robot_of(robot)
+    return _with_constants(arm, q, ZERO, [ZERO] * arm.joints, gravity=True)
 
 
-def bias_torques(robot: Robot, q: ArrayLike, qd: ArrayLike) -> NDArray[np.float64]:
+def bias_torques(robot: Robot | str | Path, q: ArrayLike, qd: ArrayLike) -> NDArray[np.float64]:
     """Return C(q, q̇) + G(q): the torques at zero acceleration, (n, joints)."""
-    return inverse_dynamics(robot, q, qd, np.zeros_like(np.asarray(q, dtype=np.float64)))
+    return inverse_dynamics(robot, q, qd, 0.0)
 
 
-def inertia_matrix(robot: Robot, q: ArrayLike) -> NDArray[np.float64]:
+def inertia_matrix(robot: Robot | str | Path, q: ArrayLike) -> NDArray[np.float64]:
     """Return M(q), (n, joints, joints): one column of the recurrence per unit acceleration."""
-    n = robot.joints
+    arm = robot_of(robot)
+    n = arm.joints
     units = ([ONE if k == j else ZERO for k in range(n)] for j in range(n))
-    columns = [_with_constants(robot, q, ZERO, unit, gravity=False) for unit in units]
+    columns = [_with_constants(arm, q, ZERO, unit, gravity=False) for unit in units]
     return np.stack(columns, axis=-1)
 
 
 def _with_constants(
     robot: Robot, q: ArrayLike, speed: Constant, rates: Sequence[Constant], *, gravity: bool
 ) -> NDArray[np.float64]:
-    positions = _columns(robot, "q", q)
+    (positions,), shape = _state(robot, {"q": q})
 
     def block(rows: slice) -> list[Element]:
         angles = list(positions[rows].T.copy())
         return newton_euler(robot, COLUMNS, angles, [speed] * robot.joints, rates, gravity=gravity)
 
-    torques = _in_blocks(len(positions), robot.joints, block)
-    return torques[0] if np.ndim(q) == 1 else torques
+    return _in_blocks(len(positions), robot.joints, block).reshape(shape)
 
 
 def _in_blocks(
@@ -122,13 +121,18 @@ def _fold(samples: NDArray[np.float64]) -> list[Element]:
     return [column if column.any() else ZERO for column in samples.T.copy()]
 
 
-def _columns(robot: Robot, name: str, samples: ArrayLike) -> NDArray[np.float64]:
-    array = np.asarray(samples, dtype=np.float64)
-    if array.ndim == 1:
-        array = array[None, :]
-    if array.ndim != 2 or array.shape[1] != robot.joints:
-        raise UsageError(
-            f"{name} has shape {np.shape(samples)}: {robot.name} takes ({robot.joints},) or "
-            f"(samples, {robot.joints})"
-        )
-    return array
+def _state(
+    robot: Robot, given: Mapping[str, ArrayLike]
+) -> tuple[list[NDArray[np.float64]], tuple[int, ...]]:
+    """Return (samples, joints) arrays of all that is given, and the shape of the torques."""
+    arrays = {name: array_of(name, x).astype(np.float64, copy=False) for name, x in given.items()}
+    shape = common_shape(arrays, robot.joints, robot.name)
+    full = (shape[0] if len(shape) == 2 else 1, robot.joints)
+    return [np.broadcast_to(array, full) for array in arrays.values()], shape
+
+
+def _wrench(given: ArrayLike, samples: int) -> NDArray[np.float64]:
+    wrench = array_of("wrench", given).astype(np.float64, copy=False)
+    if wrench.shape not in ((6,), (1, 6), (samples, 6)):
+        raise UsageError(f"wrench has shape {wrench.shape}: give (6,) or ({samples}, 6)")
+    return np.broadcast_to(wrench, (samples, 6))

@@ -9,6 +9,7 @@ import numpy as np
 
 from boolcomp.codes import MOST_TURNS
 from boolcomp.errors import DataError, UsageError
+from boolcomp.shapes import array_of, common_shape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,7 +97,7 @@ def evaluate(engine: Engine, arrays: Sequence[ArrayLike], *, coded: bool) -> Eva
     """
     joints = engine.wiring.joints
     given = [_array(name, x, coded=coded) for name, x in zip(NAMES, arrays, strict=True)]
-    shape = _common_shape(given, joints)
+    shape = common_shape(dict(zip(NAMES, given, strict=True)), joints, "this program")
     dtype: Any = np.uint32
     if not coded:
         dtype = np.float32 if all(x.dtype == np.float32 for x in given) else np.float64
@@ -136,35 +137,10 @@ def _beyond(limit: Limit, batch: Batch) -> int:
 
 
 def _array(name: str, given: ArrayLike, *, coded: bool) -> NDArray[Any]:
-    try:
-        array = np.asarray(given)
-    except ValueError as error:
-        raise UsageError(f"{name} is not an array of numbers: {error}") from error
+    array = array_of(name, given)
     if coded and array.dtype.kind not in "ui":
         raise UsageError(f"{name} holds {array.dtype}: code words are integers")
-    if array.dtype.kind not in "fuib":
-        raise UsageError(f"{name} holds {array.dtype}, not real numbers")
     return array if array.dtype == np.float32 or coded else array.astype(np.float64, copy=False)
-
-
-def _common_shape(given: Sequence[NDArray[Any]], joints: int) -> tuple[int, ...]:
-    shapes = {name: array.shape for name, array in zip(NAMES, given, strict=True)}
-    for name, shape in shapes.items():
-        if shape and (len(shape) > 2 or shape[-1] != joints):
-            raise UsageError(
-                f"{name} has shape {shape}: this program takes ({joints},) or (samples, {joints})"
-            )
-    samples = {name: shape[0] for name, shape in shapes.items() if len(shape) == 2}
-    if len(set(samples.values())) > 1:
-        counts = ", ".join(f"{name} {count}" for name, count in samples.items())
-        raise UsageError(f"q, qd and qdd must have as many samples each, not {counts}")
-    if samples:
-        return (next(iter(samples.values())), joints)
-    if any(shapes.values()):
-        return (joints,)
-    if joints > 1:
-        raise UsageError(f"numbers alone do not say enough: this program has {joints} joints")
-    return ()
 
 
 def _check_words(wiring: Wiring, given: Sequence[NDArray[Any]]) -> None:

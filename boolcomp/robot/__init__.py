@@ -1,7 +1,7 @@
 """Robot files: read, checked, and held as immutable values."""
 
 from boolcomp.robot.interval import Interval
-from boolcomp.robot.library import load_robot, robot_names
+from boolcomp.robot.library import load_robot, robot_names, robot_of
 from boolcomp.robot.limits import Limit, limits_of
 from boolcomp.robot.model import Link, Robot
 from boolcomp.robot.payload import with_payload
@@ -18,5 +18,6 @@ __all__ = [
     "load_robot",
     "parse_robot",
     "robot_names",
+    "robot_of",
     "with_payload",
 ]

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from boolcomp.errors import UsageError, listing, suggestion
 from boolcomp.files import read_text
+from boolcomp.robot.model import Robot
 from boolcomp.robot.schema import parse_robot
 
-if TYPE_CHECKING:
-    from boolcomp.robot.model import Robot
-
+FOREIGN = {".urdf": "URDF", ".xacro": "URDF", ".sdf": "SDF", ".xml": "XML", ".mjcf": "MJCF"}
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
@@ -27,18 +26,25 @@ def robot_names() -> tuple[str, ...]:
 
 
 def load_robot(name_or_path: str | Path) -> Robot:
-    """Load a robot by shipped name, or from a path (anything with a separator or `.toml`)."""
+    """Load a robot by shipped name, or from a path: what has a separator or a suffix is one."""
     text = str(name_or_path)
-    if not text.endswith(".toml") and "/" not in text and "\\" not in text:
-        if text not in robot_names():
-            raise UsageError(
-                f"no robot named {text!r}{suggestion(text, robot_names())}: "
-                f"robots are {listing(robot_names())}, or a path ending in .toml"
-            )
+    if text in robot_names():
         path = shipped("robots") / f"{text}.toml"
         return parse_robot(read_text(path), f"robots/{path.name}")
+    if "/" not in text and "\\" not in text and not re.search(r"\.[A-Za-z]\w*$", text):
+        raise UsageError(
+            f"no robot named {text!r}{suggestion(text, robot_names())}: "
+            f"robots are {listing(robot_names())}, or a path ending in .toml"
+        )
     path = Path(text)
     if not path.exists():
         near = suggestion(path.stem, robot_names())
         raise UsageError(f"{text}: no such robot file{near}")
+    if path.suffix in FOREIGN:
+        raise UsageError(f"{text}: {FOREIGN[path.suffix]} is not read: a robot file is TOML")
     return parse_robot(read_text(path), text)
+
+
+def robot_of(robot: Robot | str | Path) -> Robot:
+    """Return a robot: itself, or loaded by name or path."""
+    return robot if isinstance(robot, Robot) else load_robot(robot)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -40,7 +41,18 @@ LEAST = 1.1  # times the rms of rounding: the least that the default allows
 SEEN = 2_000_000  # states on which errors have to hold
 WORST = 400  # of them are watched, for every torque, after each look
 MOST_WATCHED = 1600
-AFTER = {"screen": 0.15, "refine": 0.4, "improve": 0.85}
+SECONDS = {"screen": 4.0, "refine": 2.0, "improve": 0.0, "passes": 18.0}  # of a small arm, to guess
+
+
+def spans(effort: float) -> dict[str, tuple[float, float]]:
+    """Guess at which fractions of all work stages begin and end; walkers share the effort."""
+    seconds = {**SECONDS, "improve": 0.6 * effort / WALKERS}
+    ends = list(accumulate(seconds.values()))
+    starts = [0.0, *ends]
+    return {
+        name: (start / ends[-1], end / ends[-1])
+        for name, start, end in zip(seconds, starts, ends, strict=False)
+    }
 
 
 class Stages(Protocol):
@@ -98,6 +110,7 @@ class _Compilation:
     ) -> None:
         self.torques, self.demand, self.progress = torques, demand, progress
         self.stages, self.processes = stages, processes
+        self.latest = Progress("")
         self.done = stages.stages()
         joints = torques.robot.joints
         rms = demand.rms or tuple(self.stage("paper", lambda: _paper(torques, demand)))
@@ -139,7 +152,7 @@ class _Compilation:
                 else:  # what was missed is watched from now on
                     seen = _Seen(seen.errors, look.worst)
                 task = self._tamed(task, best, seen)
-            self._tell("improve", best, seen.errors, (chunk + 1) / CHUNKS)
+            self._tell("improve", best, seen.errors)
         return self._compact(task, best, seen.errors)
 
     def _screened(self, task: Task, name: str, forms: Iterable[int]) -> list[Choice]:
@@ -164,7 +177,7 @@ class _Compilation:
                 break
             best = min(starts, key=lambda choice: choice.rank(task.pressure))
             seen = self._seen(task, best)
-            self._tell("refine", best, seen.errors, (turn + 1) / TIGHTENINGS)
+            self._tell("refine", best, seen.errors)
             if self._excess(seen.errors).max() <= 1 and not seen.errors.wrapped:
                 return self._tamed(task, best, seen), best, seen
             scale = scale / np.maximum(1.0, 1.005 * seen.errors.rms**2 / self.demanded)
@@ -211,9 +224,13 @@ class _Compilation:
     ) -> list[Choice]:
         """Call a step for several choices, each once ever, in as many processes as there are."""
         missing = [k for k in range(len(jobs)) if f"{name} {k}" not in self.done]
+        made = len(jobs) - len(missing)
+        self._advance(name, made / max(1, len(jobs)))
         for place, choice in self._called(function, [jobs[k] for k in missing]):
             self.done[f"{name} {missing[place]}"] = written(choice)
             self.stages.note(self.done)
+            made += 1
+            self._advance(name, made / len(jobs))
         return [read(self.done[f"{name} {k}"]) for k in range(len(jobs))]
 
     def _called(
@@ -238,14 +255,24 @@ class _Compilation:
         rms = errors.rms / np.sqrt(self.demanded)
         return np.asarray(np.maximum(rms, errors.max / (self.largest * MAX_CAUTION)))
 
-    def _tell(self, stage: str, best: Choice, errors: Errors, part: float) -> None:
-        names = list(AFTER)
-        before = AFTER[names[names.index(stage) - 1]] if names.index(stage) else 0.0
-        fraction = before + part * (AFTER[stage] - before)
+    def _tell(self, stage: str, best: Choice, errors: Errors) -> None:
+        """Say what is best now."""
         rms = tuple(float(x) for x in errors.rms)
-        self.progress(
-            Progress(stage, int(best.nodes), rms, fraction, f"{errors}, {FORMS[best.form]}")
-        )
+        note = f"{errors}, {FORMS[best.form]}"
+        self.latest = Progress(stage, int(best.nodes), rms, self.latest.fraction, note)
+        self.progress(self.latest)
+
+    def _advance(self, name: str, part: float) -> None:
+        """Say how far a step is, such as `improve 2`: a part of its share of all the work."""
+        stage, _, turn = name.partition(" ")
+        low, high = spans(self.demand.effort)[stage]
+        if stage == "refine":  # the first turns mostly do
+            part = 1 - 0.5 ** (int(turn) + part)
+        elif stage == "improve":
+            part = (int(turn) + part) / CHUNKS
+        fraction = max(self.latest.fraction, low + part * (high - low))
+        self.latest = replace(self.latest, stage=stage, fraction=fraction)
+        self.progress(self.latest)
 
     def _compact(self, task: Task, best: Choice, errors: Errors) -> Compact:
         made = Search(task, best.form)

@@ -66,7 +66,7 @@ class Demand:
 
     def check(self, robot: Robot) -> None:
         """Raise a `UsageError` where this does not suit a robot."""
-        for name, values in (("rms", self.rms), ("max", self.max)):
+        for name, values in (("rms_error", self.rms), ("max_error", self.max)):
             if len(values) not in (0, 1, robot.joints):
                 raise UsageError(
                     f"{name} has {len(values)} values: one for all joints of {robot.name}, or "

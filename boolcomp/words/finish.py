@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boolcomp.multilevel import abc
 from boolcomp.text import short
-from boolcomp.words.compile import compile_words
+from boolcomp.words.compile import compile_words, spans
 from boolcomp.words.demand import Demand, Listener, Progress, silent
 from boolcomp.words.keep import Keeper, Kept, keeper
 from boolcomp.words.measure import Sampling, measure_many
@@ -64,6 +65,11 @@ class Built:
     def depth(self) -> int:
         """The largest number of nodes from an input to an output."""
         return self.network.depth
+
+    @property
+    def without_abc(self) -> bool:
+        """Whether ABC was missing when this was made, so that there may be smaller logic."""
+        return any(step.note == abc.MISSING.note for step in self.steps)
 
     @property
     def predicted_nodes(self) -> float:
@@ -142,11 +148,18 @@ def _made(
     compact = compile_words(torques, demand, progress, folder, processes)
     rms = tuple(compact.errors.rms)
 
-    def report(step: Step) -> None:
-        progress(Progress(f"pass {step.name}", step.nodes, rms, 0.9, step.note))
+    begin, end = spans(demand.effort)["passes"]
+    passes = 0
 
+    def report(step: Step) -> None:
+        nonlocal passes
+        passes += 1
+        done = begin + (end - begin) * (1 - 0.92**passes)
+        progress(Progress("passes", step.nodes, rms, done, f"{step.name}: {step.note}"))
+
+    progress(Progress("tables", compact.nodes, rms, begin))
     done = finished(compact.graph, demand.objective, folder=folder.tables, report=report)
-    progress(Progress("fresh states", len(done.network.nodes), rms, 0.98))
+    progress(Progress("fresh states", len(done.network.nodes), rms, 0.99))
     fresh = Sampling(
         torques.robot, demand.input_bits, demand.bits, FRESH_SAMPLES, FRESH_SEED + demand.seed
     )

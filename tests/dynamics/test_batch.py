@@ -143,5 +143,5 @@ def test_wrong_shapes_are_sentences() -> None:
     robot = load_robot("machado-2r")
     with pytest.raises(UsageError, match=r"qd has shape \(3,\): machado-2r takes \(2,\) or"):
         inverse_dynamics(robot, [0, 0], [0, 0, 0], [0, 0])
-    with pytest.raises(UsageError, match=r"as many samples each, not 2, 1, 1"):
-        inverse_dynamics(robot, [[0, 0], [0, 0]], [0, 0], [0, 0])
+    with pytest.raises(UsageError, match=r"as many samples each, not q 2, qd 1"):
+        inverse_dynamics(robot, [[0, 0], [0, 0]], [[0, 0]], [0, 0])

@@ -31,8 +31,8 @@ def test_what_cannot_be_is_refused(wrong: dict[str, Any], said: str) -> None:
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"rms": (0.5, 0.5, 0.5)}, "rms has 3 values"),
-        ({"max": (2.0, 2.0, 3.0)}, "max has 3 values"),
+        ({"rms": (0.5, 0.5, 0.5)}, "rms_error has 3 values"),
+        ({"max": (2.0, 2.0, 3.0)}, "max_error has 3 values"),
         ({"input_bits": {"q": 8, "qd": 8, "qdd": 8, "q3": 9}}, "no input 'q3'"),
         ({"input_bits": {"q": 8, "qd": 8, "qdd1": 8}}, "how many bits has qdd"),
     ],

@@ -118,6 +118,9 @@ def test_what_was_built_says_what_it_is(tmp_path: Path) -> None:
     fractions = [progress.fraction for progress in heard]
     assert fractions == sorted(fractions)
     assert fractions[-1] == 1.0
+    stages = dict.fromkeys(progress.stage for progress in heard)
+    assert [*stages] == ["screen", "refine", "improve", "tables", "passes", "fresh states", "done"]
+    assert heard[-1].best_nodes == built.nodes
     assert built.holds
     assert not built.errors.wrapped
     assert built.network.inputs == sum(code.bits for code in built.compact.input_codes.values())

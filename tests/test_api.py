@@ -1,0 +1,213 @@
+"""What Python users call: names, keywords, and the sentences that mistakes get."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from small_programs import stages
+
+import boolcomp as bc
+from boolcomp import api
+from boolcomp.dynamics import bias_torques, gravity_torques, inertia_matrix
+from boolcomp.errors import UsageError
+from boolcomp.plan import Options
+from boolcomp.program import Program, family_of
+from boolcomp.store import Recipe
+from boolcomp.words.demand import Demand
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class _Asked(Exception):  # noqa: N818  # no error: the demand got through
+    """Carries what the compiler is asked for."""
+
+
+def asked(monkeypatch: pytest.MonkeyPatch, **choices: Any) -> Demand:
+    """Return the demand that `compile` makes of its keywords."""
+
+    def compiler(_: object, demand: Demand, **__: object) -> None:
+        raise _Asked(demand)
+
+    monkeypatch.setattr(api, "compile_robot_words", compiler)
+    with pytest.raises(_Asked) as caught:
+        bc.compile("machado-2r", **choices)
+    found = caught.value.args[0]
+    assert isinstance(found, Demand)
+    return found
+
+
+def test_keywords_take_numbers_and_the_texts_of_the_command(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    values = asked(
+        monkeypatch, bits=8, rms_error=0.5, max_error=3, input_bits={"q": 12}, effort=1, seed=2
+    )
+    texts = asked(
+        monkeypatch,
+        bits="8",
+        rms_error=".5",
+        max_error="3",
+        input_bits="q=12",
+        effort="1",
+        seed="2",
+    )
+    assert values == texts
+    assert (values.rms, values.max, values.bits) == ((0.5,), (3.0,), 8)
+    assert values.input_bits == {"q": 12, "qd": 10, "qdd": 10}
+
+
+def test_the_older_spelling_of_the_errors_still_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    old = asked(monkeypatch, rms=(0.5, 0.6), max=2)
+    assert old == asked(monkeypatch, rms_error="0.5,0.6", max_error=2.0)
+    with pytest.raises(UsageError, match="rms is the older spelling of rms_error"):
+        bc.compile("machado-2r", rms=0.5, rms_error=0.5)
+
+
+@pytest.mark.parametrize(
+    ("choices", "sentence"),
+    [
+        ({"rms_error": 0.1}, "rounding alone makes an rms error of 0.289 steps"),
+        ({"rms_error": "much"}, "rms_error 'much': give LSB, such as .5, or one a joint"),
+        ({"rms": "much"}, "rms 'much': give LSB"),
+        ({"rms_error": (0.5, 0.5, 0.5)}, "rms_error has 3 values: one for all joints"),
+        ({"bits": "many"}, "bits 'many': give a whole number"),
+        ({"bits": 99}, "bits are 2 to 16, not 99"),
+        ({"input_bits": "q:12"}, "input_bits 'q:12': give bits, such as 10, or q=12"),
+        ({"effort": "long"}, "effort 'long': give a number"),
+        ({"saturate": "yes"}, "saturate 'yes': give True or False"),
+        ({"objective": "node"}, r"objective 'node' .did you mean 'nodes'"),
+        ({"payloads": "heavy"}, "payloads 'heavy': give masses in kg, such as 0,1,2.5"),
+        ({"mode": 3}, "mode 3: modes are paper, compact"),
+        ({"rms_err": 0.5}, r"mode compact has no 'rms_err' .did you mean 'rms_error'"),
+        (
+            {"mode": "paper", "rms_error": 0.5},
+            "rms_error belongs to mode compact, not to mode paper",
+        ),
+        ({"mode": "paper", "effort": 3}, "effort belongs to mode compact, not to mode paper"),
+        ({"mode": "paper", "max": 3}, "max belongs to mode compact, not to mode paper"),
+        ({"splits": 1}, "splits belongs to mode paper, not to mode compact"),
+        ({"deadline": None}, "deadline belongs to mode paper, not to mode compact"),
+        ({"mode": "paper", "guard_bits": "x"}, "guard_bits 'x': give a whole number"),
+        ({"mode": "paper", "deadline": -1}, "a deadline is a positive number of seconds"),
+    ],
+)
+def test_every_wrong_keyword_is_a_sentence(choices: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        bc.compile("machado-2r", **choices)
+
+
+def test_what_the_signature_shows_is_what_holds() -> None:
+    shown = {k: p.default for k, p in inspect.signature(bc.compile).parameters.items()}
+    demand, options, recipe = Demand(), Options(), Recipe()
+    for name in ("bits", "saturate", "objective", "effort", "seed"):
+        assert shown[name] == getattr(demand, name)
+    for name in ("bits", "code", "guard_bits", "splits", "rounding"):
+        assert shown[name] == getattr(options, name)
+    assert (shown["minimizer"], shown["deadline"]) == (recipe.method, recipe.deadline)
+    assert {name for names in api.ONLY.values() for name in names} < set(shown)
+
+
+def test_public_names_and_no_others_are_listed() -> None:
+    assert set(dir(bc)) == {*bc.__all__, "__version__"}
+    assert all(getattr(bc, name) for name in bc.__all__)
+    with pytest.raises(
+        AttributeError, match=r"no attribute 'load_robots' .did you mean 'load_robot'"
+    ):
+        bc.load_robots  # noqa: B018  # that is the mistake
+
+
+def test_importing_it_imports_nothing_heavy() -> None:
+    program = (
+        "import sys, boolcomp\n"
+        "assert not {'numpy', 'click', 'boolcomp.api', 'boolcomp.errors'} & set(sys.modules)\n"
+        "boolcomp.load_robot('machado-2r')\n"
+        "assert 'numpy' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+STATE = ([0.3, -0.7], [0.4, 0.9], [-0.5, 0.2])
+
+
+def test_newton_euler_takes_a_robot_its_name_or_its_path(tmp_path: Path) -> None:
+    robot = bc.load_robot("machado-2r")
+    (tmp_path / "mine.toml").write_text(str(robot))
+    expected = bc.inverse_dynamics(robot, *STATE)
+    assert np.allclose(expected, [103.121394, 42.504509], atol=1e-6)
+    for same in ("machado-2r", tmp_path / "mine.toml", str(tmp_path / "mine.toml")):
+        assert np.array_equal(bc.inverse_dynamics(same, *STATE), expected)
+    for function in (gravity_torques, inertia_matrix):
+        assert np.array_equal(function("machado-2r", STATE[0]), function(robot, STATE[0]))
+    assert np.array_equal(bias_torques("machado-2r", *STATE[:2]), bias_torques(robot, *STATE[:2]))
+    with pytest.raises(UsageError, match=r"no robot named 'machado2r' .did you mean 'machado-2r'"):
+        bc.inverse_dynamics("machado2r", *STATE)
+
+
+def test_newton_euler_takes_a_number_for_all_joints_and_samples() -> None:
+    angles = np.linspace(-3, 3, 10).reshape(5, 2)
+    still = bc.inverse_dynamics("machado-2r", angles, np.zeros((5, 2)), np.zeros((5, 2)))
+    assert np.array_equal(bc.inverse_dynamics("machado-2r", angles, 0, 0.0), still)
+    assert np.array_equal(bc.inverse_dynamics("machado-2r", angles, [0, 0], 0), still)
+    assert bc.inverse_dynamics("machado-2r", angles[0], 0, 0).shape == (2,)
+
+
+@pytest.mark.parametrize(
+    ("state", "sentence"),
+    [
+        (([0, 0, 0], 0, 0), r"q has shape \(3,\): machado-2r takes \(2,\) or \(samples, 2\)"),
+        ((np.zeros((3, 2)), np.zeros((4, 2)), 0), "q, qd and qdd must have as many samples each"),
+        ((0, 0, 0), "numbers alone do not say enough: machado-2r has 2 joints"),
+        (("here", 0, 0), "q holds .*, not real numbers"),
+        (([[0, 0], [0]], 0, 0), "q is not an array of numbers"),
+    ],
+)
+def test_states_of_wrong_shape_are_sentences(state: Any, sentence: str) -> None:
+    program = stages(4)[2]
+    with pytest.raises(UsageError, match=sentence):
+        bc.inverse_dynamics("machado-2r", *state)
+    for evaluated in (program, program.torques, program.evaluate):
+        with pytest.raises(UsageError, match=sentence.replace("machado-2r", "this program")):
+            evaluated(*state)
+
+
+def test_a_wrench_of_wrong_shape_is_a_sentence() -> None:
+    with pytest.raises(UsageError, match=r"wrench has shape \(3,\): give \(6,\) or \(1, 6\)"):
+        bc.inverse_dynamics("machado-2r", *STATE, wrench=[1, 2, 3])
+
+
+def test_a_program_is_called_for_its_torques() -> None:
+    program = stages(4)[2]
+    assert np.array_equal(program(*STATE), program.torques(*STATE))
+    named = program(q=STATE[0], qd=0, qdd=0, engine="numpy")
+    assert np.array_equal(named, program.torques(STATE[0], [0, 0], [0, 0]))
+
+
+def test_a_program_is_shown_in_one_line() -> None:
+    light = stages(4)[2]
+    nodes = sum(len(network.nodes) for network in light.networks)
+    assert repr(light) == (
+        f"<program machado-2r: 4 bits, paper mode, {nodes} nodes before the adders, loads of 0 kg>"
+    )
+    heavy = Program(
+        light.robot, light.bits, light.mode, light.inputs, light.networks,
+        tuple(type(load)(2.5, load.torques, load.whole) for load in light.loads),
+    )  # fmt: skip
+    assert repr(family_of([light, heavy])).endswith("loads of 0, 2.5 kg>")
+
+
+@pytest.mark.parametrize("name", ["ur5.urdf", "arms/ur5", "mine.json", "machado2r.toml"])
+def test_a_missing_file_is_said_to_be_missing(name: str) -> None:
+    with pytest.raises(UsageError, match=f"{name}: no such robot file"):
+        bc.load_robot(name)
+
+
+def test_a_urdf_is_said_not_to_be_read(tmp_path: Path) -> None:
+    (tmp_path / "ur5.urdf").write_text("<robot/>")
+    with pytest.raises(UsageError, match="URDF is not read: a robot file is TOML"):
+        bc.load_robot(tmp_path / "ur5.urdf")

@@ -1,0 +1,169 @@
+"""Progress: lines where standard error is a pipe, a bar on a terminal; time is a fake."""
+
+from __future__ import annotations
+
+import io
+import sys
+from typing import TYPE_CHECKING, Any
+
+from boolcomp.commands import progress
+from boolcomp.commands.compact import listener
+from boolcomp.commands.progress import Bar, Lines, counter, share
+from boolcomp.words.compile import spans
+from boolcomp.words.demand import Progress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pytest
+
+
+class Clock:
+    """A clock that stands still until it is told."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def lines() -> tuple[Clock, list[str], Lines]:
+    clock, said = Clock(), list[str]()
+    return clock, said, Lines("searching", clock, said.append)
+
+
+def test_a_stage_is_a_line_once_work_takes_longer_than_ten_seconds() -> None:
+    clock, said, shown = lines()
+    for clock.now, fraction, stage, note in (
+        (2.0, 0.1, "screen", ""),
+        (9.9, 0.2, "refine", "700 nodes so far"),
+        (12.0, 0.25, "refine", "690 nodes so far"),
+        (13.0, 0.3, "refine", "680 nodes so far"),
+        (20.0, 0.4, "improve", "655 nodes so far"),
+        (150.0, 0.6, "passes", "600 nodes so far"),
+        (199.0, 1.0, "done", "559 nodes so far"),
+    ):
+        shown.heard(fraction, 1, stage, note)
+    assert said == [
+        "searching: refine, 25% done, 690 nodes so far, about 36 s left",
+        "searching: improve, 40% done, 655 nodes so far, about 30 s left",
+        "searching: passes, 60% done, 600 nodes so far, about 2 min left",
+    ]
+
+
+def test_a_stage_that_is_silent_is_said_after_ten_seconds() -> None:
+    clock, said, shown = lines()
+    shown.heard(0.01, 1, "screen", "")
+    clock.now = 10.0
+    shown.pulse()
+    shown.pulse()
+    assert said == ["searching: screen, 1% done"]
+
+
+def test_work_of_less_than_ten_seconds_says_nothing() -> None:
+    clock, said, shown = lines()
+    for clock.now in range(10):
+        shown.heard(clock.now, None, f"stage {clock.now}", "")
+    shown.close()
+    clock.now = 100.0
+    shown.pulse()
+    shown.heard(1, None, "late", "")
+    assert said == []
+
+
+def test_within_a_long_stage_lines_come_at_growing_distances() -> None:
+    clock, said, shown = lines()
+    for second in range(1000):
+        clock.now = float(second)
+        shown.heard(second, 2000, "", "")
+    assert 15 < len(said) < 25
+    assert said[0] == "searching: 0% done"
+    assert said[-1].endswith(" left")
+
+
+def test_a_reader_that_went_away_does_not_end_the_work() -> None:
+    def broken(_: str) -> None:
+        raise BrokenPipeError
+
+    clock = Clock()
+    shown = Lines("searching", clock, broken)
+    clock.now = 11.0
+    shown.heard(0.5, 1, "refine", "")
+
+
+class Screen:
+    """Stands for the bar of rich."""
+
+    def __init__(self) -> None:
+        self.calls: list[Any] = []
+        self.task_ids = [7]
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        return lambda *args, **named: self.calls.append((name, args, named))
+
+
+def test_on_a_terminal_the_bar_comes_after_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen, clock = Screen(), Clock()
+    monkeypatch.setattr(progress, "_rich_bar", lambda: screen)
+    bar = Bar("searching", clock)
+    clock.now = 0.9
+    bar.heard(0.1, 1, "screen", "")
+    assert screen.calls == []
+    clock.now = 1.1
+    bar.heard(0.3, 1, "refine", "700 nodes so far")
+    names = [name for name, _, _ in screen.calls]
+    assert names == ["add_task", "start", "update"]
+    assert screen.calls[-1][2] == {"completed": 0.3, "total": 1, "last": "refine, 700 nodes so far"}
+    bar.close()
+    bar.pulse()
+    assert [name for name, _, _ in screen.calls[3:]] == ["stop"]
+
+
+def test_a_silent_stage_has_a_bar_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Screen()
+    monkeypatch.setattr(progress, "_rich_bar", lambda: screen)
+    bar = Bar("searching", Clock())
+    bar.pulse()
+    assert [name for name, _, _ in screen.calls] == ["add_task", "start", "update"]
+
+
+def test_the_real_bar_is_drawn_on_standard_error_only(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(Bar, "patience", 0.0)
+    with counter("evaluating", 100) as advance:
+        advance(40)
+        advance(60)
+    assert "evaluating" in terminal.getvalue()
+    assert capsys.readouterr().out == ""
+
+
+def test_a_pipe_gets_lines_on_standard_error_only(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(Lines, "patience", 0.0)
+    with share("searching") as show:
+        told = listener(show)
+        told(Progress("refine", 700, (0.4,), 0.25))
+        told(Progress("passes", None, (), 0.5))
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "searching: refine, 25% done, 700 nodes so far, about 1 s left\n" in err
+    assert "searching: passes, 50% done, about 1 s left\n" in err
+
+
+def test_stages_share_the_work_by_the_effort() -> None:
+    for effort in (0.0, 30.0, 1e6):
+        found = spans(effort)
+        edges = [edge for span in found.values() for edge in span]
+        assert edges == sorted(edges)
+        assert (edges[0], edges[-1]) == (0.0, 1.0)
+    assert spans(0.0)["improve"][0] == spans(0.0)["improve"][1]
+    assert spans(1e6)["improve"][1] > 0.999
