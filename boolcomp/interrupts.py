@@ -7,7 +7,6 @@ in a library that swallows the exception, in a long call, at the very end of Pyt
 
 from __future__ import annotations
 
-import _thread
 import contextlib
 import os
 import signal
@@ -73,11 +72,8 @@ class Interrupts:
             raise KeyboardInterrupt
 
     def _unraisable(self, given: Any) -> None:
-        """Raise again what came where nothing can be raised: in a callback, in a destructor."""
-        if isinstance(given.exc_value, KeyboardInterrupt):
-            self.heard = False
-            _thread.interrupt_main()
-        elif not self.heard and self.before is not None:
+        """Say nothing of an interrupt in a callback or a destructor: the thread will end it."""
+        if not self.heard and self.before is not None:
             self.before[2](given)
 
     def _watch(self, reading: int) -> None:
