@@ -11,6 +11,7 @@ there. A run that goes to its end follows; then no temporary file may be left. N
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import random
 import shutil
@@ -42,6 +43,9 @@ COMMANDS = {
     "report": "report machado-2r --bits 5,6 --extra 0 --samples 300000 --store new/{seed} -o r",
     "schedule": "schedule puma560 --processors 2 --run --samples 2000000 -o schedule",
 }
+
+
+CHILDREN = ("compile, paper", "evaluate", "minimize espresso", "schedule")  # always have some
 
 
 @dataclass
@@ -94,7 +98,8 @@ def _tried(folder: Path, draw: random.Random, counts: tuple[int, int, int]) -> d
     spans = {name: _span(folder, name) for name in names}
     print("; ".join(f"{name} {seconds:.1f} s" for name, seconds in spans.items()), file=sys.stderr)
     for number in range(sum(counts)):
-        name = names[number % len(names)]
+        ours = CHILDREN if counts[0] <= number < counts[0] + counts[1] else names
+        name = ours[number % len(ours)]
         tally = tallies[name]
         moment = draw.uniform(0.0, spans[name])
         if number < counts[0]:
@@ -197,11 +202,13 @@ def _kill_child(
 ) -> None:
     """Kill one child; the command must go on, or end with a sentence."""
     process = _started(folder, name, number)
-    if _wait(process, moment):
-        found = _marked(process)
+    if _wait(process, moment / 2):
+        while not (found := _marked(process)) and process.poll() is None:
+            time.sleep(0.01)
         if found:
-            os.kill(draw.choice(found), signal.SIGKILL)
-            tally.deaths += 1
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(draw.choice(found), signal.SIGKILL)
+                tally.deaths += 1
     if _wait(process, LONGEST):
         process.kill()  # it goes on, as it should
     _judge(process, tally, ends=())

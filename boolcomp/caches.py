@@ -116,7 +116,7 @@ def read_entry(path: Path) -> bytes | None:
 def write_entry(path: Path, code: bytes) -> None:
     """Store native code; without a writable folder it is not stored."""
     with contextlib.suppress(OSError, DataError):
-        with whole_file(path) as stream:
+        with whole_file(path, durable=False) as stream:
             stream.write(_head(path, code) + code)
         path.chmod(0o600)  # whatever the umask: one that others may write is not read
         _prune(path)

@@ -45,9 +45,10 @@ def read_text(path: Path) -> str:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from error
 
 
-def write_text(path: Path, text: str) -> None:
+def write_text(path: Path, text: str, *, durable: bool = True) -> None:
     """Write a text file atomically, as UTF-8 with plain line ends."""
-    write_bytes(path, text.encode())
+    with whole_file(path, durable=durable) as stream:
+        stream.write(text.encode())
 
 
 def write_bytes(path: Path, data: bytes) -> None:
@@ -57,11 +58,12 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 
 @contextlib.contextmanager
-def whole_file(path: Path) -> Iterator[BinaryIO]:
+def whole_file(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
     """Provide a stream to a temporary file that becomes `path` where the block ends well.
 
     Where it does not, `path` is as it was and nothing is left. A symbolic link stays one: the file
-    that it names is written. A pipe or a device gets the bytes once they are complete.
+    that it names is written. A pipe or a device gets the bytes once they are complete. What is not
+    `durable` may be damaged by a power failure: caches whose content is checked when it is read.
     """
     try:
         target, mode = _target(path)
@@ -74,11 +76,13 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         with _temporary_file(target) as (stream, temporary):
             yield stream
             stream.flush()
-            os.fsync(stream.fileno())
+            if durable:
+                os.fsync(stream.fileno())
             if mode is not None:
                 temporary.chmod(stat.S_IMODE(mode))
             temporary.replace(target)
-        sync_folder(target.parent)
+        if durable:
+            sync_folder(target.parent)
     except OSError as error:
         raise DataError(f"{path}: cannot be written: {error.strerror}") from error
 

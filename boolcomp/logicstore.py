@@ -40,7 +40,7 @@ def stored_network(cubes: Cubes) -> Network:
     network = network_of_cover(cubes)
     text = render_network(network)
     with contextlib.suppress(DataError):  # a cache that cannot be written only costs time again
-        write_text(path, f"{_seal(text)}\n{text}")
+        write_text(path, f"{_seal(text)}\n{text}", durable=False)
     return network
 
 

@@ -165,7 +165,7 @@ def test_a_start_that_is_interrupted_leaves_no_process(
     started: list[subprocess.Popen[bytes]] = []
     popen = subprocess.Popen
 
-    class Noted(popen):  # type: ignore[type-arg,valid-type,misc]
+    class Noted(popen):  # type: ignore[valid-type,misc]
         def __init__(self, *given: object, **more: object) -> None:
             super().__init__(*given, **more)
             started.append(self)
@@ -194,6 +194,6 @@ def test_without_processor_masks_the_processors_are_counted(
 def test_sharing_memory_where_there_is_no_posix_is_a_sentence(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(children.os, "name", "nt")
+    monkeypatch.setattr(os, "name", "nt")
     with pytest.raises(UsageError, match="several processes that share memory need Linux"):
         children.require_shared()

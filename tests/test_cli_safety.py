@@ -40,7 +40,7 @@ main(sys.argv[1:])
 """
 MAC = ELSEWHERE.replace("WINDOWS", "").replace("SIGS", "").replace("PLATFORM", "darwin")
 MAC = MAC.replace("MACHINE", "arm64")
-FEWER = "killpg setsid getuid register_at_fork O_NOFOLLOW O_NONBLOCK"  # msvcrt cannot be had here
+FEWER = "killpg setsid getuid O_NOFOLLOW O_NONBLOCK"  # msvcrt cannot be had here
 WINDOWS = ELSEWHERE.replace("WINDOWS", FEWER).replace("SIGS", "pthread_sigmask SIGXCPU")
 WINDOWS = WINDOWS.replace("PLATFORM", sys.platform).replace("MACHINE", "AMD64")
 WINDOWS = 'import sys; sys.modules["fcntl"] = None\n' + WINDOWS
