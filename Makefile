@@ -12,6 +12,7 @@
 #   make bench-compact                    compact mode: nodes, depth, errors, seconds, every robot
 #   make bench-native                     the native engine beside the machine's limit
 #   make bench-rivals                     logic beside the best arithmetic there is
+#   make bench-kill                       commands killed and interrupted at random moments
 #   make bench-check                      ratios beside the committed ones; fails at 15 % loss
 #   make clean                            remove the environment and all caches here
 
@@ -22,7 +23,8 @@ BIN := $(VENV)/bin
 PYEDA_FLAGS := -Wno-error=incompatible-pointer-types
 
 .PHONY: demo test lint types layers unit slow coverage clean help \
-  bench-dynamics bench-evaluate bench-twolevel bench-compact bench-native bench-rivals bench-check
+  bench-dynamics bench-evaluate bench-twolevel bench-compact bench-native bench-rivals bench-check \
+  bench-kill
 
 help:
 	@awk '/^#/ { sub(/^# ?/, ""); print; next } { exit }' Makefile
@@ -102,6 +104,9 @@ bench-rivals: $(VENV)/loops.ready
 
 bench-check: $(VENV)/loops.ready
 	@$(BIN)/python benchmarks/bench_check.py
+
+bench-kill: $(VENV)/loops.ready
+	@$(BIN)/python benchmarks/kill.py
 
 bench-twolevel: $(VENV)/loops.ready
 	@$(BIN)/python benchmarks/twolevel.py --chart out/minimisation.svg

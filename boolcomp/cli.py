@@ -1,140 +1,49 @@
-"""The command line: finds the command, and turns errors into sentences and exit codes.
+"""The command line's entry: nothing but Ctrl-C and closed descriptors is dealt with here.
 
-Each command lives in a module of its own under `boolcomp.commands` and is imported when it runs,
-so that `boolcomp --help` costs nothing.
+Everything else is imported within, so that an interrupt during imports is as clean as any other,
+and so that `boolcomp --help` costs nothing. The commands live in modules of their own under
+`boolcomp.commands`; `commands.group` finds them.
 """
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
-import warnings
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-import click
-
-from boolcomp.errors import BoolcompError, DataWarning, listing, suggestion
-from boolcomp.version import VERSION
+from boolcomp.commands import COMMANDS
+from boolcomp.interrupts import INTERRUPTED, Interrupts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-INTERRUPTED = 130  # as shells number the end by Ctrl-C
-COMMANDS = {
-    "robots": "List the robots that ship, or check one of your own.",
-    "terms": "Print a robot's torques as sums of terms.",
-    "plan": "Print the paper's Fig. 1 for a robot: ranges, widths, guard bits.",
-    "tables": "Write the truth table of every term as a commented PLA file.",
-    "compile": "Compile a robot to a program of logic.",
-    "evaluate": "Evaluate torques for a file of states, by logic or by Newton-Euler.",
-    "report": "Measure error versus bits against Newton-Euler: table, pictures, page.",
-    "bench": "Measure a program against the best arithmetic, side by side.",
-    "minimize": "Minimise anybody's PLA files.",
-    "schedule": "Schedule the four parallel-dynamics papers' tasks on machines, and run them.",
-}
-
-
-class LazyGroup(click.Group):
-    """A group that knows its commands by name and imports one only to run it."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names in the order of the stages."""
-        del ctx
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import the command's module."""
-        del ctx
-        if cmd_name not in COMMANDS:
-            return None
-        module = importlib.import_module(f"boolcomp.commands.{cmd_name}")
-        command = module.command
-        return command if isinstance(command, click.Command) else None
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, or name the nearest one."""
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            ctx.fail(
-                f"no command {args[0]!r}{suggestion(args[0], COMMANDS)}: "
-                f"commands are {listing(COMMANDS)}"
-            )
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands without importing them."""
-        del ctx
-        with formatter.section("Commands, in the order of the stages"):
-            formatter.write_dl(list(COMMANDS.items()))
-
-
-@click.group(
-    cls=LazyGroup,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Example: boolcomp plan machado-2r --bits 8",
-)
-@click.version_option(VERSION, prog_name="boolcomp")
-def cli() -> None:
-    """Compile robot dynamics to logic: torques from AND, OR and integer addition.
-
-    ROBOT is a name from `boolcomp robots`, or a path to a robot file ending in .toml. Results go
-    to standard output, everything else to standard error; exit codes are 0 for done, 1 for bad
-    data, 2 for wrong usage.
-    """
+__all__ = ["COMMANDS", "main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit; a user's mistake never shows a traceback."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", DataWarning)
-        warnings.showwarning = _show_warning
-        code = _run(sys.argv[1:] if arguments is None else list(arguments))
+    interrupts = Interrupts()
+    try:
+        interrupts.install()
+        _open_standard()
+        from boolcomp.commands.group import run  # noqa: PLC0415 (imports take a while)
+
+        code = run(sys.argv[1:] if arguments is None else arguments)
+    except KeyboardInterrupt:
+        interrupts.say()
+        code = INTERRUPTED
+    if arguments is not None:  # called as a function: signals are the caller's again
+        interrupts.remove()
     sys.exit(code)
 
 
-def _run(arguments: list[str]) -> int:
-    # Not click's own main(): it would turn a reader that went away into exit code 1.
-    try:
-        with cli.make_context("boolcomp", arguments) as context:
-            cli.invoke(context)
-        if sys.stdout is not None:
-            sys.stdout.flush()
-    except click.exceptions.Exit as error:
-        return error.exit_code
-    except click.ClickException as error:
-        error.show()
-        return error.exit_code
-    except BoolcompError as error:
-        return _say(f"error: {error}", error.exit_code)
-    except (KeyboardInterrupt, click.Abort):
-        return _say("interrupted", INTERRUPTED)
-    except BrokenPipeError:
-        # The reader went away (`| head`): nothing to say, and nothing more may be flushed.
-        _discard_output()
-    except OSError as error:
-        _discard_output()
-        return _say(f"error: the output cannot be written: {error.strerror or error}", 1)
-    return 0
+def _open_standard() -> None:
+    """See to it that no file or socket of ours gets the number of a closed standard stream.
 
-
-def _discard_output() -> None:
-    """Send what is still buffered nowhere, so that closing down does not fail again."""
-    if sys.stdout is not None:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _say(sentence: str, code: int) -> int:
-    click.echo(f"boolcomp: {sentence}", err=True)
-    return code
-
-
-def _show_warning(
-    message: Warning | str, category: type[Warning], *place: Any, **more: Any
-) -> None:
-    del more
-    if issubclass(category, DataWarning):
-        _say(f"warning: {message}", 0)
-    else:
-        click.echo(warnings.formatwarning(message, category, str(place[0]), place[1]), err=True)
+    Python has no stream object then, and prints nothing there.
+    """
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from boolcomp.errors import DataError
+from boolcomp import children
+from boolcomp.errors import DataError, DataWarning
 from boolcomp.store import Recipe, Store, digest, function_of
 from boolcomp.twolevel.dense import MOST_BITS, MOST_INPUTS, fits
 from boolcomp.workers import call_all
@@ -59,7 +60,10 @@ def make_covers(
     missing = {digest(table): entry for table, entry in first.items() if table not in covers}
     for entry, cover in _minimised(missing, recipe):
         covers[entry.table] = cover
-        store.keep(entry, recipe, cover)
+        try:
+            store.keep(entry, recipe, cover)
+        except DataError as error:
+            warnings.warn(f"a table is not kept: {error}", DataWarning, stacklevel=2)
         done(entry)
     return tuple(TermCover(entry, covers[entry.table], entry.table in stored) for entry in tables)
 
@@ -70,7 +74,7 @@ def _minimised(
     """Yield covers as they come, from as many processes as there are cores."""
     # The largest first: they take longest, and the small ones fill the gaps.
     rising = sorted(entries.values(), key=lambda entry: -entry.table.inputs)
-    cores = len(os.sched_getaffinity(0))
+    cores = children.cores()
     if len(rising) < 2 or cores < 2:
         for entry in rising:
             yield entry, minimise_table(entry.table, recipe)

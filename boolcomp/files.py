@@ -1,17 +1,38 @@
-"""Reading and writing whole files: a file appears complete under its name, or not at all."""
+"""Reading and writing whole files: a file appears complete under its name, or not at all.
+
+What is not complete yet has a name that ends in `.boolcomp-tmp`, and is locked as long as its
+process lives. A killed run leaves such files and folders behind; who writes to the same folder next
+takes those away that nobody has locked.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
+import secrets
+import shutil
+import stat
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import IO, TYPE_CHECKING, BinaryIO, cast
 
 from boolcomp.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+try:
+    import fcntl
+except ImportError:  # Windows: nothing is locked there, and nothing collected
+    fcntl = None  # type: ignore[assignment]
+
+UNFINISHED = ".boolcomp-tmp"
+_LONGEST = 40  # characters of a file's name in that of its temporary file
+_UNNAMED = ("/dev/", "/proc/")  # what lies there is written to as it is, never replaced
+_HERE, _EXCHANGE = -100, 2  # of renameat2: AT_FDCWD, RENAME_EXCHANGE
+_folders: set[Path] = set()  # where this process has collected
+_live: set[Path] = set()  # temporary files and folders of this process
 
 
 def read_text(path: Path) -> str:
@@ -24,16 +45,10 @@ def read_text(path: Path) -> str:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from error
 
 
-def user_cache(folder: str) -> Path:
-    """Return a folder of the user's cache: $XDG_CACHE_HOME/boolcomp/… or ~/.cache/boolcomp/…."""
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    root = Path(base) if Path(base).is_absolute() else Path("~/.cache").expanduser()
-    return root / "boolcomp" / folder
-
-
-def write_text(path: Path, text: str) -> None:
+def write_text(path: Path, text: str, *, durable: bool = True) -> None:
     """Write a text file atomically, as UTF-8 with plain line ends."""
-    write_bytes(path, text.encode())
+    with whole_file(path, durable=durable) as stream:
+        stream.write(text.encode())
 
 
 def write_bytes(path: Path, data: bytes) -> None:
@@ -43,29 +58,188 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 
 @contextlib.contextmanager
-def whole_file(path: Path) -> Iterator[BinaryIO]:
+def whole_file(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
     """Provide a stream to a temporary file that becomes `path` where the block ends well.
 
-    Where it does not, `path` is as it was and nothing is left.
+    Where it does not, `path` is as it was and nothing is left. A symbolic link stays one: the file
+    that it names is written. A pipe or a device gets the bytes once they are complete. What is not
+    `durable` may be damaged by a power failure: caches whose content is checked when it is read.
     """
-    temporary: Path | None = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        temporary = Path(name)
-        with os.fdopen(handle, "w+b") as stream:
+        target, mode = _target(path)
+        if mode is not None and not stat.S_ISREG(mode):
+            with tempfile.TemporaryFile() as stream:
+                yield cast("BinaryIO", stream)
+                _pour(stream, path)
+            return
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with _temporary_file(target) as (stream, temporary):
             yield stream
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(path)
+            stream.flush()
+            if durable:
+                os.fsync(stream.fileno())
+            if mode is not None:
+                temporary.chmod(stat.S_IMODE(mode))
+            temporary.replace(target)
+        if durable:
+            sync_folder(target.parent)
     except OSError as error:
         raise DataError(f"{path}: cannot be written: {error.strerror}") from error
-    finally:
-        if temporary is not None:
+
+
+def _target(path: Path) -> tuple[Path, int | None]:
+    """Return the file that is to be replaced, and the mode of what is there (None: nothing).
+
+    What the system keeps under /dev and /proc counts as a device, whatever it is.
+    """
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return Path(os.path.realpath(path)), None
+    if stat.S_ISDIR(mode):
+        raise DataError(f"{path}: cannot be written: it is a folder")
+    if stat.S_ISBLK(mode) or stat.S_ISSOCK(mode):
+        raise DataError(f"{path}: cannot be written: neither a file nor a pipe")
+    if str(Path(os.path.abspath(path))).startswith(_UNNAMED):  # noqa: PTH100 (links stay)
+        return path, stat.S_IFCHR
+    return Path(os.path.realpath(path)), mode
+
+
+def _pour(stream: IO[bytes], path: Path) -> None:
+    stream.seek(0)
+    with path.open("wb", buffering=0) as sink:
+        shutil.copyfileobj(stream, sink)
+
+
+@contextlib.contextmanager
+def _temporary_file(target: Path) -> Iterator[tuple[BinaryIO, Path]]:
+    """Provide a new file beside another, locked; gone afterwards unless it got another name."""
+    collect(target.parent)
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    while True:
+        temporary = target.parent / _unfinished(target.name)
+        _live.add(temporary)
+        try:
+            with os.fdopen(os.open(temporary, flags, 0o666), "w+b") as stream:
+                if not _locked(stream.fileno(), wait=True) or _is_at(stream.fileno(), temporary):
+                    yield stream, temporary
+                    return
+        finally:
             temporary.unlink(missing_ok=True)
+            _live.discard(temporary)
 
 
-def _umask() -> int:
-    # The mask can only be read by setting it; mkstemp made the file private, a result is not.
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+@contextlib.contextmanager
+def temporary_folder(beside: Path | None = None) -> Iterator[Path]:
+    """Provide a private folder: beside another that it may become, else where the system has them.
+
+    It is gone afterwards, and taken away by a later run where this one is killed.
+    """
+    parent = Path(tempfile.gettempdir()) if beside is None else beside.parent
+    collect(parent)
+    while True:
+        folder = parent / _unfinished("boolcomp" if beside is None else beside.name)
+        _live.add(folder)
+        handle = -1
+        try:
+            folder.mkdir(mode=0o700)
+            if fcntl is None:
+                yield folder
+                return
+            handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            if not _locked(handle, wait=True) or _is_at(handle, folder):
+                yield folder
+                return
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+            if handle >= 0:
+                os.close(handle)
+            _live.discard(folder)
+
+
+def remove_unfinished() -> None:
+    """Remove the temporary files and folders of this process, where it has to end at once."""
+    for path in tuple(_live):
+        _remove(path)
+
+
+def collect(folder: Path) -> None:
+    """Remove what killed runs of this user left unfinished in a folder: once a process."""
+    if fcntl is None or folder in _folders:
+        return
+    _folders.add(folder)
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(folder):
+            if entry.name.startswith(".") and entry.name.endswith(UNFINISHED):
+                with contextlib.suppress(OSError):
+                    _remove_unlocked(Path(entry.path))
+
+
+def _remove_unlocked(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        if os.fstat(handle).st_uid != os.getuid() or not _locked(handle, wait=False):
+            return
+        # The program that a killed run was about to replace, on a system that cannot exchange.
+        if not (path / "old").is_dir() and _is_at(handle, path):
+            _remove(path)
+    finally:
+        os.close(handle)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with contextlib.suppress(OSError):
+            path.unlink(missing_ok=True)
+
+
+def exchange(new: Path, target: Path, old: Path) -> None:
+    """Put a folder in the place of another: at once where Linux can, else by way of `old`."""
+    try:
+        library = ctypes.CDLL(None)
+        done = library.renameat2(_HERE, os.fsencode(new), _HERE, os.fsencode(target), _EXCHANGE)
+    except (OSError, AttributeError, TypeError):
+        done = -1
+    if done == 0:
+        return
+    target.rename(old)
+    try:
+        new.rename(target)
+    except OSError:
+        old.rename(target)
+        raise
+
+
+def sync_folder(folder: Path) -> None:
+    """See to it that the names in a folder outlast a power failure, where the system can."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _unfinished(name: str) -> str:
+    return f".{name[:_LONGEST]}.{secrets.token_hex(6)}{UNFINISHED}"
+
+
+def _locked(handle: int, *, wait: bool) -> bool:
+    """Lock a file or folder as long as it is open; tell whether that worked."""
+    if fcntl is None:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:  # somebody else's, or a file system without locks
+        return False
+    return True
+
+
+def _is_at(handle: int, path: Path) -> bool:
+    """Tell whether an open file still has this name."""
+    try:
+        return os.path.samestat(os.fstat(handle), path.lstat())
+    except OSError:
+        return False

@@ -9,9 +9,10 @@ import contextlib
 import hashlib
 from typing import TYPE_CHECKING
 
+from boolcomp.caches import read_kept, user_cache
 from boolcomp.coverlogic import network_of_cover
 from boolcomp.errors import BoolcompError, DataError
-from boolcomp.files import read_text, user_cache, write_text
+from boolcomp.files import write_text
 from boolcomp.networktext import parse_network, render_network
 from boolcomp.version import VERSION
 
@@ -31,7 +32,7 @@ def stored_network(cubes: Cubes) -> Network:
     path = user_cache("networks") / f"{hashlib.sha256(content).hexdigest()[:32]}.txt"
     if path.is_file():
         try:
-            seal, _, text = read_text(path).partition("\n")
+            seal, _, text = read_kept(path).partition("\n")
             if seal == _seal(text):
                 return parse_network(text, str(path))
         except BoolcompError:
@@ -39,7 +40,7 @@ def stored_network(cubes: Cubes) -> Network:
     network = network_of_cover(cubes)
     text = render_network(network)
     with contextlib.suppress(DataError):  # a cache that cannot be written only costs time again
-        write_text(path, f"{_seal(text)}\n{text}")
+        write_text(path, f"{_seal(text)}\n{text}", durable=False)
     return network
 
 

@@ -12,15 +12,14 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import shutil
-import tempfile
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from boolcomp.codes import CODE_KINDS, Code
 from boolcomp.errors import BoolcompError, DataError
-from boolcomp.files import read_text, write_text
+from boolcomp.files import exchange, read_text, sync_folder, temporary_folder, write_text
 from boolcomp.networktext import parse_network, render_network
 from boolcomp.parts import ARRAYS, Input, Load, Slice, TermUse, Torque, Whole
 from boolcomp.program import MODES, Program
@@ -38,32 +37,24 @@ MOST_NETWORKS = 100_000
 
 def save_program(program: Program, folder: str | Path) -> None:
     """Write a program to a directory; a program that is there already is replaced."""
-    target = Path(folder)
+    target = Path(os.path.realpath(folder))  # a symbolic link stays one
     if target.is_dir() and any(target.iterdir()) and not (target / HEAD).is_file():
-        raise DataError(f"{target}: is a directory with other things in it, and no program")
+        raise DataError(f"{folder}: is a directory with other things in it, and no program")
     if target.exists() and not target.is_dir():
-        raise DataError(f"{target}: is a file; a program is saved to a directory")
+        raise DataError(f"{folder}: is a file; a program is saved to a directory")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
+        with temporary_folder(target) as temporary:
+            new = temporary / "new"
+            for name, text in render_program(program).items():
+                write_text(new / name, text)
+            if target.exists():
+                exchange(new, target, temporary / "old")
+            else:
+                new.rename(target)
+            sync_folder(target.parent)
     except OSError as error:
-        raise DataError(f"{target}: cannot be written: {error.strerror}") from error
-    try:
-        new, old = temporary / "new", temporary / "old"
-        for name, text in render_program(program).items():
-            write_text(new / name, text)
-        if target.exists():
-            target.rename(old)
-        try:
-            new.rename(target)
-        except OSError:
-            if old.exists():
-                old.rename(target)
-            raise
-    except OSError as error:
-        raise DataError(f"{target}: cannot be written: {error.strerror}") from error
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        raise DataError(f"{folder}: cannot be written: {error.strerror}") from error
 
 
 def load_program(folder: str | Path) -> Program:

@@ -11,16 +11,18 @@ from __future__ import annotations
 import hashlib
 import warnings
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from boolcomp.caches import read_kept, user_cache
 from boolcomp.errors import DataError, DataWarning, UsageError, listing, suggestion
-from boolcomp.files import read_text, user_cache, write_text
+from boolcomp.files import write_text
 from boolcomp.robot.library import shipped
 from boolcomp.twolevel.cover import Cover, Function
 from boolcomp.twolevel.minimise import METHODS
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from boolcomp.truth import TermTable, TruthTable
 
 TITLE = "boolcomp cover, format 1"
@@ -77,13 +79,8 @@ class Store:
 
 
 def default_store() -> Store:
-    """Return the store of this user: `tables/` here if there is one, else the user's cache.
-
-    The tables that ship with boolcomp are searched too.
-    """
-    here = Path("tables")
-    first = here if here.is_dir() else user_cache("tables")
-    return Store((first, shipped("tables")))
+    """Return the store of this user: the user's cache. What ships with boolcomp is searched too."""
+    return Store((user_cache("tables"), shipped("tables")))
 
 
 def function_of(table: TruthTable) -> Function:
@@ -128,7 +125,7 @@ def _read(path: Path, table: TruthTable) -> tuple[Cover, float | None]:
     from boolcomp.twolevel import pla  # noqa: PLC0415 (only who reads or writes needs it)
     from boolcomp.twolevel.verify import verify  # noqa: PLC0415 (imports numba)
 
-    text = read_text(path)
+    text = read_kept(path)
     head = [line[2:] for line in text.splitlines() if line.startswith("# ")]
     fields = dict(line.split(": ", 1) for line in head if ": " in line)
     found = pla.parse(text, str(path))

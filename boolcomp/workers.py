@@ -1,8 +1,8 @@
 """Helper processes that call one of our functions at a time, for scripts as for the command line.
 
 Not `multiprocessing`: its processes import the caller's main module again, which breaks scripts
-without a guard, and notebooks. These are `python -m boolcomp.workers`; they read pickled calls from
-standard input and write pickled results, and end when their input does.
+without a guard, and notebooks. These (see `children`) read pickled calls from standard input and
+write pickled results, and end when their input does, or this process.
 """
 
 from __future__ import annotations
@@ -11,14 +11,16 @@ import contextlib
 import importlib
 import pickle
 import queue
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from subprocess import PIPE
 from typing import IO, TYPE_CHECKING, Any
 
+from boolcomp import children
 from boolcomp.errors import DataError
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable, Iterator, Sequence
 
 SIZE = 8  # bytes of the length before every message
@@ -54,21 +56,11 @@ def call_all(
 
 @contextlib.contextmanager
 def _process() -> Iterator[subprocess.Popen[bytes]]:
-    process = subprocess.Popen(  # our own interpreter and module
-        [sys.executable, "-m", "boolcomp.workers"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        process_group=0,  # Ctrl-C is the parent's to handle
-    )
+    process = children.start_python("boolcomp.workers", stdin=PIPE, stdout=PIPE)
     try:
         yield process
     finally:
-        process.kill()
-        process.wait()
-        for stream in (process.stdin, process.stdout):
-            if stream is not None:
-                with contextlib.suppress(OSError):
-                    stream.close()
+        children.end(process)
 
 
 def _ask(process: subprocess.Popen[bytes], question: Any) -> Any:
@@ -115,6 +107,7 @@ def _serve(source: IO[bytes], target: IO[bytes]) -> None:
         _send(target, answer)
 
 
-if __name__ == "__main__":
-    with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
+def main() -> None:
+    """Live as a worker."""
+    with contextlib.suppress(BrokenPipeError):
         _serve(sys.stdin.buffer, sys.stdout.buffer)

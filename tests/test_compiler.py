@@ -9,10 +9,10 @@ import pytest
 from samples import random_robot
 
 import boolcomp as bc
+from boolcomp.caches import user_cache
 from boolcomp.compiler import compile_robot
 from boolcomp.coverlogic import network_of_cover
 from boolcomp.errors import UsageError
-from boolcomp.files import user_cache
 from boolcomp.logicstore import stored_network
 from boolcomp.pipeline import run_passes
 from boolcomp.plan import Options

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import socket
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from unittest import mock
 
 import pytest
 
+from boolcomp import files
 from boolcomp.errors import DataError
 from boolcomp.files import read_text, write_text
 
@@ -48,3 +54,124 @@ def test_unreadable_files_are_sentences(tmp_path: Path) -> None:
     (tmp_path / "junk").write_bytes(b"abc\xff\xfe")
     with pytest.raises(DataError, match=r"junk: not UTF-8 text \(byte 3\)"):
         read_text(tmp_path / "junk")
+
+
+def test_a_symbolic_link_stays_one_and_its_file_is_written(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "there" / "a.txt")
+    for text in ("new", "newer"):  # a link to nothing yet, then to a file
+        write_text(tmp_path / "link", text)
+        assert (tmp_path / "link").is_symlink()
+        assert [x.read_text() for x in (tmp_path / "there").iterdir()] == [text]
+
+
+def test_a_pipe_stays_one_and_its_reader_gets_everything(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    with ThreadPoolExecutor(1) as threads:
+        reader = threads.submit(path.read_text)
+        write_text(path, "x" * 100_000)
+        assert reader.result() == "x" * 100_000
+    assert path.is_fifo()
+
+
+def test_a_device_stays_one() -> None:
+    write_text(Path("/dev/null"), "text")
+    assert Path("/dev/null").is_char_device()
+
+
+def test_a_folder_or_a_socket_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="cannot be written: it is a folder"):
+        write_text(tmp_path, "text")
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(str(tmp_path / "s"))
+        with pytest.raises(DataError, match="neither a file nor a pipe"):
+            write_text(tmp_path / "s", "text")
+
+
+def test_a_file_keeps_its_permissions(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    write_text(path, "one")
+    path.chmod(0o640)
+    write_text(path, "two")
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_file_is_on_the_disk_before_it_gets_its_name(tmp_path: Path) -> None:
+    done: list[str] = []
+    real = Path.replace
+
+    def replace(path: Path, target: Path) -> Path:
+        done.append("named")
+        return real(path, target)
+
+    with (
+        mock.patch.object(os, "fsync", side_effect=lambda _: done.append("synced")),
+        mock.patch.object(Path, "replace", replace),
+    ):
+        write_text(tmp_path / "a.txt", "text")
+    assert done == ["synced", "named", "synced"]  # the file, its name, the folder
+
+
+def test_a_name_of_the_greatest_length_can_be_written(tmp_path: Path) -> None:
+    path = tmp_path / ("a" * 255)
+    write_text(path, "text")
+    assert path.read_text() == "text"
+
+
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path: Path, kind: str) -> None:
+    before = {
+        "file": "context = files.whole_file(Path('a.txt'))",
+        "folder": "context = files.temporary_folder(Path('a'))",
+    }[kind]
+    program = f"import os\nfrom pathlib import Path\nfrom boolcomp import files\n{before}\n"
+    program += "context.__enter__()\nos.kill(os.getpid(), 9)\n"
+    root = str(Path(files.__file__).parents[1])
+    environment = {**os.environ, "PYTHONPATH": root}
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=environment, check=False)
+    (left,) = tmp_path.iterdir()
+    assert left.name.endswith(files.UNFINISHED)
+    write_text(tmp_path / "b.txt", "text")
+    assert [path.name for path in tmp_path.iterdir()] == ["b.txt"]
+
+
+def test_what_another_run_is_writing_is_left_alone(tmp_path: Path) -> None:
+    with files.whole_file(tmp_path / "a.txt"), files.temporary_folder(tmp_path / "b"):
+        files.collect(tmp_path)
+        files._folders.discard(tmp_path)  # noqa: SLF001 (another process would look again)
+        files.collect(tmp_path)
+        assert len(list(tmp_path.iterdir())) == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_files_with_like_names_that_are_not_ours_are_left_alone(tmp_path: Path) -> None:
+    (tmp_path / f"a{files.UNFINISHED}").write_text("no dot before it")
+    (tmp_path / ".a.tmp").write_text("another's")
+    write_text(tmp_path / "b.txt", "text")
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+@pytest.mark.parametrize("exchanges", [True, False])
+def test_a_folder_takes_the_place_of_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, exchanges: bool
+) -> None:
+    if not exchanges:
+        monkeypatch.setattr(files, "_EXCHANGE", 1 << 20)
+    for name in ("new", "target"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "which").write_text(name)
+    files.exchange(tmp_path / "new", tmp_path / "target", tmp_path / "old")
+    assert (tmp_path / "target" / "which").read_text() == "new"
+    other = tmp_path / ("new" if exchanges else "old")
+    assert (other / "which").read_text() == "target"
+
+
+def test_without_locks_files_are_written_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "fcntl", None)
+    write_text(tmp_path / "a.txt", "text")
+    with files.temporary_folder(tmp_path / "b") as folder:
+        assert folder.is_dir()
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]

@@ -119,14 +119,15 @@ def fill(folder: Path) -> list[int]:
     return [cover.products for cover in found if cover is not None]
 
 
-def test_the_default_store_is_tables_here_or_the_cache(
+def test_a_folder_of_tables_that_happens_to_be_here_is_not_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     assert default_store().folders[0] == tmp_path / "cache" / "boolcomp" / "tables"
     (tmp_path / "tables").mkdir()
-    assert default_store().folders[0] == Path("tables")
+    assert Path("tables") not in default_store().folders
+    assert default_store().folders[0] == tmp_path / "cache" / "boolcomp" / "tables"
 
 
 def test_recipes_out_of_range_are_sentences() -> None:

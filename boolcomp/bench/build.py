@@ -1,24 +1,26 @@
 """Compiles the rivals' C: which compilers there are, what the processor can, loaded functions.
 
-A shared object is kept in the user's cache, keyed by all that went into it.
+A shared object is kept in the user's cache, keyed by all that went into it. It is read back as
+other native code is: this user's own, whole, and by its checksum what was compiled.
 """
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
-import os
 import shutil
 import subprocess
-import tempfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from boolcomp.caches import load_library, read_entry, user_cache, write_entry
 from boolcomp.errors import DataError
-from boolcomp.files import read_text, user_cache
+from boolcomp.files import read_text, temporary_folder
 from boolcomp.robot.library import shipped
+
+if TYPE_CHECKING:
+    import ctypes
 
 COMPILERS = ("gcc", "clang")
 FAST = ("-O3", "-march=native", "-ffast-math", "-funroll-loops", "-mprefer-vector-width=512")
@@ -88,21 +90,20 @@ class Unit:
     libraries: tuple[str, ...] = ()
 
 
-def compiled(by: Compiler, unit: Unit) -> Path:
-    """Return the shared object; a `DataError` with the compiler's words where it fails."""
+def compiled(by: Compiler, unit: Unit) -> ctypes.CDLL:
+    """Return the loaded shared object; a `DataError` with the compiler's words where it fails."""
     cpu, flags = processor()
     common = source("rival.h")
     parts = [by.version, cpu, *sorted(flags), *SHARED, common, unit.text, unit.header]
     parts += [*unit.macros, *unit.flags, *unit.libraries]
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
     path = user_cache("rivals") / f"{key}.so"
-    if path.is_file() and path.stat().st_uid == os.getuid():
-        return path
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        made = _run(by, unit, Path(folder))
-        made.replace(path)
-    return path
+    code = read_entry(path)
+    if code is None:
+        with temporary_folder() as folder:
+            code = _run(by, unit, folder).read_bytes()
+        write_entry(path, code)
+    return load_library(code)
 
 
 def _run(by: Compiler, unit: Unit, folder: Path) -> Path:
@@ -122,8 +123,8 @@ def _run(by: Compiler, unit: Unit, folder: Path) -> Path:
     return folder / "rival.so"
 
 
-def function(path: Path, name: str, result: Any, *arguments: Any) -> Any:
+def function(library: ctypes.CDLL, name: str, result: Any, *arguments: Any) -> Any:
     """Return a function of a shared object; it gives up Python's lock while it runs."""
-    found = getattr(ctypes.CDLL(str(path)), name)
+    found = library[name]
     found.restype, found.argtypes = result, list(arguments)
     return found

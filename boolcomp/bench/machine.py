@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
+from boolcomp import children
 from boolcomp.bench.build import COMPILERS, compiler, processor
 from boolcomp.bench.rows import Machine
 from boolcomp.bench.tasks import loops
@@ -24,7 +24,7 @@ def this_machine() -> Machine:
         tuple(flag for flag in TELLING if flag in flags),
         tuple(f"{x.name}: {x.version}" for x in found if x is not None),
         gigahertz(),
-        len(os.sched_getaffinity(0)),
+        children.cores(),
     )
 
 

@@ -80,8 +80,8 @@ def _maker(
     by: Compiler, unit: Unit, kind: Kind, tables: Sequence[Any]
 ) -> Callable[[States, int, int], Task]:
     def make(states: States, batch: int, count: int) -> Task:
-        path = compiled(by, unit)
-        address = address_of(function(path, "rival", None))
+        library = compiled(by, unit)
+        address = address_of(function(library, "rival", None))
         return column_task(address, kind, states, batch, count, tables)
 
     return make

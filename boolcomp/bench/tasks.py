@@ -58,10 +58,10 @@ def loops() -> tuple[Any, Any]:
     by = compiler("gcc") or compiler("clang")
     if by is None:
         raise DataError("no C compiler: gcc or clang is needed to build the rivals")
-    path = compiled(by, Unit(source("loop.c"), flags=("-O2",)))
+    library = compiled(by, Unit(source("loop.c"), flags=("-O2",)))
     whole, address = ctypes.c_int64, ctypes.c_void_p
-    repeat = function(path, "repeat", ctypes.c_double, address, address, whole)
-    return repeat, function(path, "chain", ctypes.c_double, whole)
+    repeat = function(library, "repeat", ctypes.c_double, address, address, whole)
+    return repeat, function(library, "chain", ctypes.c_double, whole)
 
 
 def address_of(call: Any) -> int:

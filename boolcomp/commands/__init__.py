@@ -1,1 +1,14 @@
 """The commands, one module each, one per stage."""
+
+COMMANDS = {
+    "robots": "List the robots that ship, or check one of your own.",
+    "terms": "Print a robot's torques as sums of terms.",
+    "plan": "Print the paper's Fig. 1 for a robot: ranges, widths, guard bits.",
+    "tables": "Write the truth table of every term as a commented PLA file.",
+    "compile": "Compile a robot to a program of logic.",
+    "evaluate": "Evaluate torques for a file of states, by logic or by Newton-Euler.",
+    "report": "Measure error versus bits against Newton-Euler: table, pictures, page.",
+    "bench": "Measure a program against the best arithmetic, side by side.",
+    "minimize": "Minimise anybody's PLA files.",
+    "schedule": "Schedule the four parallel-dynamics papers' tasks on machines, and run them.",
+}

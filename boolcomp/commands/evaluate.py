@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from boolcomp.children import cores
 from boolcomp.commands.options import check_robot, json_option, print_json
 from boolcomp.errors import DataError, UsageError, listing, suggestion
 
@@ -108,7 +108,7 @@ def _check(option: str, given: str, allowed: tuple[str, ...]) -> None:
 
 
 def _check_workers(threads: int, processes: int) -> None:
-    most = max(8, 4 * len(os.sched_getaffinity(0)))
+    most = max(8, 4 * cores())
     if not 1 <= processes <= most:
         raise UsageError(f"processes must be 1 to {most} on this machine, not {processes}")
     if not 1 <= threads <= most:

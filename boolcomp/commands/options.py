@@ -108,7 +108,7 @@ def store_option(function: Callable[..., Any]) -> Callable[..., Any]:
         "--store",
         "folder",
         type=click.Path(path_type=Path, file_okay=False),
-        help="Folder of minimised tables [default: ./tables if it exists, else the user's cache]",
+        help="Folder of results, trusted as your own [default: the user's cache]",
     )
     @functools.wraps(function)
     def wrapped(*args: Any, folder: Path | None, **more: Any) -> Any:

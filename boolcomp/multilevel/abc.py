@@ -13,12 +13,14 @@ import os
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+
+from boolcomp import children
+from boolcomp.files import temporary_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -27,11 +29,8 @@ Status = Literal["done", "missing", "timeout", "memory", "crashed", "refused"]
 NAMES = ("yosys-abc", "berkeley-abc", "abc")
 MEMORY = 2 << 30
 LONGEST = 10**6  # seconds
+_OUT_OF_TIME = 24  # SIGXCPU; not every system has the name
 MOST_OUTPUT = 1 << 20  # characters kept of what ABC prints
-_SHELL = Path("/bin/sh")
-# The shell sets the limits and becomes ABC. The limit on processor time ends it even where this
-# process is killed and cannot.
-_LIMITS = 'ulimit -c 0; ulimit -v "$1"; ulimit -t "$2"; shift 2; exec "$@"'
 
 ALIASES = {
     "b": "balance",
@@ -122,8 +121,7 @@ def run(
     if deadline <= 0:
         return Outcome("timeout", "no time was left for ABC")
     start = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="boolcomp-abc-", ignore_cleanup_errors=True) as name:
-        folder = Path(name)
+    with temporary_folder() as folder:
         for file, text in files.items():
             (folder / file).write_text(text, encoding="ascii")
         (folder / "script.abc").write_text(script_of(commands), encoding="ascii")
@@ -138,13 +136,13 @@ def run(
 
 def _supervise(tool: Tool, folder: Path, deadline: float, memory: int) -> tuple[Status, str, str]:
     """Run the script of a folder; no process of the group is left when this returns."""
-    abc = [str(tool.path), "-s", "-q", "source -x script.abc"]
-    limits = [str(memory >> 10), str(math.ceil(deadline) + 2)]
-    command = [str(_SHELL), "-c", _LIMITS, "abc", *limits, *abc]
+    command = [str(tool.path), "-s", "-q", "source -x script.abc"]
+    limits = children.Limits(memory, math.ceil(deadline) + 2)
+    group = {"process_group": 0} if hasattr(os, "killpg") else {}
     try:
-        process = subprocess.Popen(  # noqa: S603 (our own words and a path we found)
-            command, cwd=folder, process_group=0, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        process = children.start_foreign(
+            command, limits, cwd=folder, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **group,
         )  # fmt: skip
     except OSError as error:
         return "crashed", f"ABC could not be started: {error.strerror}", ""
@@ -161,15 +159,17 @@ def _supervise(tool: Tool, folder: Path, deadline: float, memory: int) -> tuple[
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """Kill the whole group, and take the process off the table."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
+    if hasattr(os, "killpg"):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
     process.wait()
 
 
 def _judged(code: int, printed: str, memory: int) -> tuple[Status, str]:
     lines = [line.strip() for line in printed.splitlines() if line.strip()]
     last = lines[-1][:200] if lines else "it said nothing"
-    if code in (-signal.SIGXCPU, 128 + signal.SIGXCPU):
+    if code in (-_OUT_OF_TIME, 128 + _OUT_OF_TIME):
         return "timeout", "ABC used up its processor time"
     if code and any("memory" in line.lower() or "bad_alloc" in line for line in lines[-3:]):
         return "memory", f"ABC needed more than {memory >> 20} MiB: {last}"

@@ -183,7 +183,8 @@ def _made(
 def _keep(path: Path, name: str, recipe: Recipe, made: Synthesis) -> None:
     lines = [TITLE, f"table: {name}", f"recipe: {recipe.key}", f"method: {made.method}"]
     lines.append(f"note: {made.note}".rstrip())
-    write_text(path, "".join(f"# {line}\n" for line in lines) + render_network(made.network))
+    text = "".join(f"# {line}\n" for line in lines) + render_network(made.network)
+    write_text(path, text, durable=False)
 
 
 def _stored(path: Path, table: TruthTable) -> Synthesis | None:

@@ -11,11 +11,8 @@ from __future__ import annotations
 
 import contextlib
 import math
-import os
-import signal
 import socket
 import subprocess
-import sys
 import time
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -23,7 +20,9 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
+from boolcomp import children
 from boolcomp.errors import DataError, UsageError
+from boolcomp.evaluate import engine_name
 from boolcomp.schedule.stageworker import Batch, Setup, ring_length
 from boolcomp.schedule.staging import Staged, stage
 from boolcomp.schedule.vectorcode import COUNTER_WORDS, LARGEST_ANGLE
@@ -41,10 +40,6 @@ Engine = Literal["auto", "llvm", "numpy"]
 BLOCK = 128  # samples: short enough for the frames on their way to stay in the cache
 _START = 60.0  # seconds a worker has to compile
 _PATIENCE = 2.0
-_MAIN = (
-    "import sys; sys.path[:] = {path!r}; "
-    "from boolcomp.schedule.stageworker import main; main({control}, {file}, {parent})"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +84,11 @@ class Runner:
     ) -> None:
         if block < 8 or block % 8:
             raise UsageError(f"a block has a multiple of 8 samples, not {block}")
+        children.require_shared()
         self.straight = straight
         self.staged: Staged = stage(straight, task_of_node, assignment)
         self.block = block
-        self.engine = "numpy" if engine == "numpy" else "llvm"
+        self.engine = engine_name(engine)
         self.ring = ring_length(self.staged.stages, 8 * block * len(self.staged.slots))
         self.arena = Arena()
         self._workers: list[tuple[subprocess.Popen[bytes], Connection]] = []
@@ -217,17 +213,10 @@ class Runner:
 def _start(file: int) -> tuple[subprocess.Popen[bytes], Connection]:
     ours, theirs = socket.socketpair()
     with theirs:
-        code = _MAIN.format(path=sys.path, control=theirs.fileno(), file=file, parent=os.getpid())
-        # Ctrl-C between its start and its first own step would kill it with a traceback.
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
-            process = subprocess.Popen(  # noqa: S603 (our own code)
-                [sys.executable, "-c", code],
-                stdin=subprocess.DEVNULL,
-                pass_fds=(theirs.fileno(), file),
-            )
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        process = children.start_python(
+            "boolcomp.schedule.stageworker", theirs.fileno(), file,
+            stdin=subprocess.DEVNULL, pass_fds=(theirs.fileno(), file),
+        )  # fmt: skip
     return process, Connection(ours.detach())
 
 

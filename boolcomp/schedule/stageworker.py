@@ -9,10 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import os
-import select
-import signal
-import threading
 import time
 from dataclasses import dataclass
 from functools import partial
@@ -21,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from boolcomp import children
 from boolcomp.schedule.vectorcode import COUNTER_WORDS
 from boolcomp.sharding.arena import View
 
@@ -69,22 +66,21 @@ def ring_length(stages: int, frame: int) -> int:
     return max(stages + 2, min(_RING, _CACHE // max(frame, 1)))
 
 
-def main(control: int, file: int, parent: int) -> None:
+def main(control: int, file: int) -> None:
     """Live as a worker on inherited descriptors: the socket, and the shared file."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent to deal with
     connection = Connection(control)
-    threading.Thread(target=_watch, args=(control, parent), daemon=True).start()
+    children.hang_up(control)
     with contextlib.suppress(EOFError, ConnectionError):
         try:
-            _serve(connection, View(file), parent)
+            _serve(connection, View(file))
         except Exception as error:  # noqa: BLE001  # whatever it is: the caller is to be told
             connection.send(("error", f"{type(error).__name__}: {error}"))
             connection.recv()  # the parent ends this process
 
 
-def _serve(connection: Connection, view: View, parent: int) -> None:
+def _serve(connection: Connection, view: View) -> None:
     setup: Setup = connection.recv()
-    run = _native(setup) if setup.engine == "llvm" else partial(_interpret, setup, parent)
+    run = _native(setup) if setup.engine == "llvm" else partial(_interpret, setup)
     connection.send(("ready", ""))
     while True:
         batch: Batch = connection.recv()
@@ -93,22 +89,6 @@ def _serve(connection: Connection, view: View, parent: int) -> None:
         run(batch, view)
         ended = time.perf_counter(), time.thread_time()
         connection.send(("done", (ended[0] - started[0], ended[1] - started[1])))
-
-
-def _watch(control: int, parent: int) -> None:
-    """End this process when the parent closes its socket or is no more."""
-    poll = select.poll()
-    poll.register(control, 0)  # no events asked for: only the hang-up
-    # A process that the parent forked may hold its socket open: so ask about the parent itself.
-    if hasattr(os, "pidfd_open"):
-        try:
-            poll.register(os.pidfd_open(parent), select.POLLIN)
-        except ProcessLookupError:
-            os._exit(0)
-        except OSError:
-            pass  # a system without them: the socket has to do
-    poll.poll()
-    os._exit(0)
 
 
 def _native(setup: Setup) -> Callable[[Batch, View], None]:
@@ -135,7 +115,7 @@ def _native(setup: Setup) -> Callable[[Batch, View], None]:
     return run
 
 
-def _interpret(setup: Setup, parent: int, batch: Batch, view: View) -> None:
+def _interpret(setup: Setup, batch: Batch, view: View) -> None:
     """Do by numpy what the compiled driver does: slower, and without LLVM."""
     staged = setup.staged
     shape = (staged.processors, staged.stages, COUNTER_WORDS)
@@ -154,8 +134,6 @@ def _interpret(setup: Setup, parent: int, batch: Batch, view: View) -> None:
         else:
             looks += 1
             time.sleep(0.0 if looks < _YIELDS else 1e-4)
-            if looks % _YIELDS == 0 and os.getppid() != parent:
-                os._exit(0)  # nobody is left to finish for
 
 
 def _ready(setup: Setup, progress: NDArray[np.int64], number: int, block: int) -> bool:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import signal
 import socket
 import subprocess
-import sys
 from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import ForkingPickler
 from pickle import UnpicklingError
 from typing import TYPE_CHECKING, Any
 
+from boolcomp import children
 from boolcomp.errors import BoolcompError
 
 if TYPE_CHECKING:
@@ -22,10 +20,6 @@ if TYPE_CHECKING:
 
 MOST_DEATHS = 8  # of one worker, without any progress between them
 _PATIENCE = 5.0  # seconds that a worker has to end by itself
-_MAIN = (
-    "import sys; sys.path[:] = {path!r}; "
-    "from boolcomp.sharding.worker import main; main({control}, {arena}, {parent})"
-)
 
 
 class WorkerError(BoolcompError):
@@ -38,19 +32,10 @@ class _Worker:
     def __init__(self, bells: Sequence[int], arena: int) -> None:
         ours, theirs = socket.socketpair()
         with theirs:
-            code = _MAIN.format(
-                path=sys.path, control=theirs.fileno(), arena=arena, parent=os.getpid()
-            )
-            # Ctrl-C between its start and its first own step would kill it with a traceback.
-            before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-            try:
-                self.process = subprocess.Popen(  # noqa: S603 (our own code)
-                    [sys.executable, "-c", code],
-                    stdin=subprocess.DEVNULL,
-                    pass_fds=(theirs.fileno(), arena, *bells),
-                )
-            finally:
-                signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            self.process = children.start_python(
+                "boolcomp.sharding.worker", theirs.fileno(), arena,
+                stdin=subprocess.DEVNULL, pass_fds=(theirs.fileno(), arena, *bells),
+            )  # fmt: skip
         self.connection = Connection(ours.detach())
 
     def send(self, message: bytes) -> None:

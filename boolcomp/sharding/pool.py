@@ -15,7 +15,6 @@ others that go on where the books say that they stopped.
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import select
 import threading
@@ -25,8 +24,9 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 
+from boolcomp import children
 from boolcomp.errors import UsageError, listing, suggestion
-from boolcomp.evaluate import ENGINES
+from boolcomp.evaluate import engine_name
 from boolcomp.evaluate.batch import Batch, Evaluation, evaluate, not_codable
 from boolcomp.sharding.arena import Arena
 from boolcomp.sharding.crew import Crew
@@ -76,8 +76,9 @@ class ProcessPool:
         engine: EngineName = "auto",
         payload: float | None = None,
     ) -> None:
+        children.require_shared()
         self.wiring = program.wiring(payload)
-        self.name = _engine_name(engine)
+        self.name = engine_name(engine)
         self.stages = self._dealt(program, processes, shard, payload)
         self.shard: Sharding = shard
         self._lock = threading.Lock()
@@ -357,13 +358,3 @@ def _drain(reading: int) -> None:
     """Empty a pipe that nobody else reads from now."""
     while select.select([reading], [], [], 0)[0]:
         os.read(reading, 1 << 16)
-
-
-def _engine_name(name: str) -> str:
-    """Return the engine that all workers use."""
-    if name not in ENGINES:
-        raise UsageError(f"engine {name!r}{suggestion(name, ENGINES)}: {listing(ENGINES)}")
-    there = importlib.util.find_spec("llvmlite") is not None
-    if name == "llvm" and not there:
-        raise UsageError("engine 'llvm' needs the package llvmlite: install it, or use 'numpy'")
-    return "llvm" if there and name != "numpy" else "numpy"

@@ -6,7 +6,7 @@ process reads from a pipe of its own, its bell, which whoever makes progress rin
 nothing. A worker that is started in place of one that died finds in the books how far that one
 came; a chunk that was begun is simply done again.
 
-It ends when the parent closes the socket or is no more, whatever it is doing then.
+It ends when the parent closes the socket or is no more (`children`), whatever it is doing then.
 """
 
 from __future__ import annotations
@@ -14,19 +14,18 @@ from __future__ import annotations
 import contextlib
 import os
 import select
-import signal
-import threading
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boolcomp import children
 from boolcomp.sharding.arena import View
 from boolcomp.sharding.runners import Slot, Work, make_runner
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
@@ -169,12 +168,10 @@ class Desk:
         )
 
 
-def main(control: int, arena: int, parent: int) -> None:
+def main(control: int, arena: int) -> None:
     """Live as a worker on inherited descriptors: the socket, the arena's file."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent to deal with
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     connection = Connection(control)
-    threading.Thread(target=_watch, args=(control, parent), daemon=True).start()
+    children.hang_up(control)
     with contextlib.suppress(EOFError, ConnectionError):
         try:
             _serve(connection, View(arena))
@@ -238,20 +235,3 @@ def ring(bells: Iterable[int]) -> None:
     for bell in bells:
         with contextlib.suppress(BlockingIOError):  # it rings already, thousands of times
             os.write(bell, b"!")
-
-
-def _watch(control: int, parent: int) -> None:
-    """End this process when the parent closes its socket or is no more."""
-    poll = select.poll()
-    poll.register(control, 0)  # no events asked for: only the hang-up
-    leave: Callable[[int], Any] = os._exit
-    # A process that the parent forked may hold its socket open: so ask about the parent itself.
-    if hasattr(os, "pidfd_open"):
-        try:
-            poll.register(os.pidfd_open(parent), select.POLLIN)
-        except ProcessLookupError:
-            leave(0)
-        except OSError:
-            pass  # a system without them: the socket has to do
-    poll.poll()
-    leave(0)

@@ -11,7 +11,6 @@ import json
 import math
 import os
 import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boolcomp import children
 from boolcomp.twolevel.cubes import Cubes, unpack
 
 if TYPE_CHECKING:
@@ -71,10 +71,8 @@ def run(
         return Answer(None, "no time was left for Espresso")
     request = _request(function, start, deadline, memory, single_expand=single_expand)
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
-    # -P: no folder of ours on the path. The arguments are ours alone.
-    command = [sys.executable, "-P", str(_WORKER)]
-    with subprocess.Popen(  # noqa: S603
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    with children.start_script(
+        _WORKER, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         env=environment,
     ) as worker:  # fmt: skip
         try:
@@ -96,8 +94,7 @@ def run_all(
     workers: int | None = None,
 ) -> list[Answer]:
     """Run several jobs, as many at a time as there are cores; the deadline is each one's own."""
-    cores = len(os.sched_getaffinity(0))
-    with ThreadPoolExecutor(workers or cores) as pool:
+    with ThreadPoolExecutor(workers or children.cores()) as pool:
         waiting = [pool.submit(run, f, start, deadline, memory=memory) for f, start in jobs]
         return [job.result() for job in waiting]
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
+from boolcomp.loops import njit
 from boolcomp.twolevel.dense_kernels import ALL, LOW_BITS
 
 if TYPE_CHECKING:

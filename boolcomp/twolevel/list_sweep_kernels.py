@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from boolcomp.loops import njit
 from boolcomp.twolevel.list_kernels import BOUND, MORE_ROOM, PAUSED, explore, meets
 from boolcomp.twolevel.sweep_kernels import has, random
 

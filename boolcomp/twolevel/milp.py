@@ -6,18 +6,18 @@ in a child (`milp_worker`), one child for many problems, and the caller always g
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import select
 import subprocess
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
+
+from boolcomp import children
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,12 +81,7 @@ class Milp:
         """End the child, whatever it is doing."""
         if self._child is None:
             return
-        self._child.kill()
-        self._child.wait()
-        for pipe in (self._child.stdin, self._child.stdout):
-            if pipe is not None:
-                with contextlib.suppress(OSError):
-                    pipe.close()
+        children.end(self._child)
         self._child = None
         self._unread = b""
 
@@ -133,9 +128,9 @@ class Milp:
 
     def _started(self) -> subprocess.Popen[bytes]:
         if self._child is None:
-            worker = Path(__file__).with_name("milp_worker.py")
-            self._child = subprocess.Popen(  # noqa: S603 (our own file and interpreter)
-                [sys.executable, "-P", str(worker), str(self._memory)],
+            self._child = children.start_script(
+                Path(__file__).with_name("milp_worker.py"),
+                self._memory,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

@@ -10,12 +10,9 @@ found.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import json
 import math
 import os
-import resource
-import signal
 import sys
 import time
 from typing import TYPE_CHECKING, Any
@@ -26,10 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from scipy.sparse import csr_array
-
-
-DEATH_SIGNAL = 1
-"""PR_SET_PDEATHSIG of Linux: the process is not to outlive the one that started it."""
 
 
 def _matrix(problem: dict[str, Any], columns: int) -> csr_array:
@@ -74,10 +67,10 @@ def answers(problem: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def main() -> None:
     """Answer problems until stdin ends."""
     memory = int(sys.argv[1])
-    with contextlib.suppress(OSError, ValueError):  # some systems know no such limit
+    with contextlib.suppress(ImportError, OSError, ValueError):  # some systems know no such limit
+        import resource  # noqa: PLC0415 (not everywhere)
+
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    with contextlib.suppress(OSError, AttributeError):  # Linux only
-        ctypes.CDLL(None).prctl(DEATH_SIGNAL, signal.SIGKILL)
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what solvers print must not mix with answers
     for line in sys.stdin:

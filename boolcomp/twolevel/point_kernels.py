@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
+from boolcomp.loops import njit
 from boolcomp.twolevel.prime_kernels import inside
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from numba import njit
-
+from boolcomp.loops import njit
 from boolcomp.twolevel.sweep_kernels import random
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from boolcomp.loops import njit
 from boolcomp.twolevel.dense_kernels import word_mask
 
 if TYPE_CHECKING:

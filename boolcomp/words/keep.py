@@ -14,13 +14,13 @@ import json
 import os
 import warnings
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from boolcomp.caches import read_kept, user_cache
 from boolcomp.errors import BoolcompError, DataError, DataWarning
-from boolcomp.files import read_text, user_cache, write_text
+from boolcomp.files import write_text
 from boolcomp.multilevel import abc
 from boolcomp.multilevel.optimise import Step
 from boolcomp.networktext import parse_network, render_network
@@ -32,6 +32,8 @@ from boolcomp.words.graphtext import parse_graph
 from boolcomp.words.measure import Errors, Sampling, measure_many, torque_steps
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from boolcomp.network import Network
     from boolcomp.terms import Torques
 
@@ -124,11 +126,15 @@ class Keeper:
 def keeper(
     torques: Torques, demand: Demand, store: Path | None, *, also_shipped: bool = True
 ) -> Keeper:
-    """Return a keeper of a folder (by default the user's cache) and of what ships."""
+    """Return a keeper of a folder (by default the user's cache) and of what ships.
+
+    A folder that is named is trusted: what lies there is checked on random states, which would not
+    find a network that was changed for a single one. In the user's cache nobody else can write.
+    """
     first, with_abc = store or user_cache("compact"), abc.find() is not None
     if not also_shipped:
         return Keeper(torques, demand, (first,), with_abc)
-    return Keeper(torques, demand, (first, Path("tables"), shipped("tables")), with_abc)
+    return Keeper(torques, demand, (first, shipped("tables")), with_abc)
 
 
 def _is_true(kept: Kept) -> bool:
@@ -184,7 +190,7 @@ def _sealed(path: Path) -> dict[str, Any] | None:
     if not path.is_file():
         return None
     try:
-        seal, _, body = read_text(path).partition("\n")
+        seal, _, body = read_kept(path).partition("\n")
     except DataError:
         return None
     if seal != hashlib.sha256(body.removesuffix("\n").encode()).hexdigest():

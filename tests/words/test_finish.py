@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from words.word_robots import small_robot
 
+from boolcomp.caches import user_cache
 from boolcomp.errors import DataWarning
 from boolcomp.robot import load_robot
 from boolcomp.terms import split_torques
+from boolcomp.words import keep
 from boolcomp.words.demand import Demand, Progress
 from boolcomp.words.finish import Built, compile_compact
 from boolcomp.words.keep import keeper, render
@@ -156,3 +158,23 @@ def test_other_objectives_give_networks_of_the_same_torques(
         assert other.depth <= plain.depth
     else:
         assert other.lut6 <= plain.lut6 * 1.02
+
+
+def test_a_result_in_the_cache_that_others_may_change_is_not_believed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    path = user_cache("compact") / "a.compact.json"
+    path.write_text(keep._seal({"title": "a"}))  # noqa: SLF001
+    assert keep._sealed(path) == {"title": "a"}  # noqa: SLF001
+    path.chmod(0o666)
+    assert keep._sealed(path) is None  # noqa: SLF001
+
+
+def test_results_that_happen_to_lie_here_are_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tables").mkdir()
+    folders = keeper(torques(), QUICK, None).folders
+    assert tmp_path / "tables" not in {folder.absolute() for folder in folders}

@@ -6,27 +6,22 @@ made again where anything about it is wrong. A program file never brings native 
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import hashlib
-import os
-import tempfile
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import llvmlite
 import llvmlite.binding as llvm
 
-from boolcomp.files import user_cache
+from boolcomp.caches import read_entry, user_cache, write_entry
 from boolcomp.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
-MAGIC = b"boolcomp object 1\n"
-MOST_ENTRIES = 256
 _OPTIMISE = 2  # of the code generator; the text is straight-line code in its final order
 
 
@@ -98,12 +93,12 @@ class Code:
         if content is None or isinstance(text, str):
             text = text if isinstance(text, str) else text()
             content = text
-        key = _key(content, machine)
-        stored = read_entry(key)
+        path = entry(_key(content, machine))
+        stored = read_entry(path)
         self.cached = stored is not None
         if stored is None:
             stored = _compiled(text if isinstance(text, str) else text(), self._target)
-            write_entry(key, stored)
+            write_entry(path, stored)
         empty = llvm.parse_assembly("")
         self._engine = llvm.create_mcjit_compiler(empty, self._target)
         self._engine.add_object_file(llvm.ObjectFileRef.from_data(stored))
@@ -139,52 +134,6 @@ def _key(text: str, machine: Machine) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-def cache_folder() -> Path:
-    """Return the folder of native code."""
-    return user_cache("native")
-
-
-def read_entry(key: str) -> bytes | None:
-    """Return a stored object, or nothing where there is none that can be trusted."""
-    path = cache_folder() / f"{key}.o"
-    try:
-        if not _ours(path.parent) or not _ours(path):
-            return None
-        content = path.read_bytes()
-    except OSError:
-        return None
-    start = len(MAGIC) + 32
-    code = content[start:]
-    whole = MAGIC + hashlib.sha256(key.encode() + code).digest()
-    return code if content[:start] == whole else None
-
-
-def _ours(path: Path) -> bool:
-    """Tell whether nobody but this user can have written a file or folder."""
-    if not hasattr(os, "getuid"):
-        return True
-    status = path.stat()
-    return status.st_uid == os.getuid() and not status.st_mode & 0o022
-
-
-def write_entry(key: str, code: bytes) -> None:
-    """Store an object, whole or not at all; without a writable folder it is not stored."""
-    folder = cache_folder()
-    with contextlib.suppress(OSError):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=folder, suffix=".new")
-        temporary = Path(name)
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(MAGIC + hashlib.sha256(key.encode() + code).digest() + code)
-            temporary.replace(folder / f"{key}.o")
-        finally:
-            temporary.unlink(missing_ok=True)
-        _prune(folder)
-
-
-def _prune(folder: Path) -> None:
-    """Remove the oldest entries beyond the most that are kept."""
-    entries = sorted(folder.glob("*.o"), key=lambda path: path.stat().st_mtime)
-    for path in entries[: max(0, len(entries) - MOST_ENTRIES)]:
-        path.unlink(missing_ok=True)
+def entry(key: str) -> Path:
+    """Return where native code is kept."""
+    return user_cache("native") / f"{key}.o"

@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from boolcomp.loops import njit
 from boolcomp.multilevel.builtin.resub_kernels import ONE, draw, gain_of
 
 if TYPE_CHECKING:

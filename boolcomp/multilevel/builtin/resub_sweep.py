@@ -7,8 +7,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from boolcomp.loops import njit
 from boolcomp.multilevel.builtin.resub_kernels import (
     draw,
     evaluate_node,

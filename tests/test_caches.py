@@ -1,0 +1,164 @@
+"""The user's cache: private, or not used; what lies there is this user's own, or not believed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from boolcomp import caches, loops
+from boolcomp.errors import DataError, DataWarning
+
+
+@pytest.fixture(name="cache")
+def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr(caches, "_fallback", caches._fallback.__wrapped__)  # noqa: SLF001
+    return tmp_path / "cache" / "boolcomp"
+
+
+def test_the_cache_is_made_so_that_only_its_user_can_enter(cache: Path) -> None:
+    before = os.umask(0)
+    try:
+        folder = caches.user_cache("tables")
+    finally:
+        os.umask(before)
+    assert folder == cache / "tables"
+    assert {path.stat().st_mode & 0o777 for path in (cache, folder)} == {0o700}
+
+
+@pytest.mark.parametrize("shared", [".", "tables"])
+def test_a_cache_that_others_may_write_to_is_not_used(cache: Path, shared: str) -> None:
+    caches.user_cache("tables")
+    (cache / shared).chmod(0o777)
+    with pytest.warns(DataWarning, match="others may write to it"):
+        folder = caches.user_cache("tables")
+    assert not folder.is_relative_to(cache)
+    assert caches.is_ours(folder.stat())
+
+
+def test_a_planted_folder_among_the_temporary_files_is_not_used(
+    cache: Path, tmp_path: Path
+) -> None:
+    caches.user_cache("tables")
+    cache.chmod(0o777)
+    planted = tmp_path / f"boolcomp-{os.getuid()}"
+    planted.mkdir()
+    planted.chmod(0o777)
+    with pytest.warns(DataWarning, match="results are kept in"):
+        folder = caches.user_cache("tables")
+    assert planted not in folder.parents
+
+
+def test_a_stored_text_that_others_may_write_is_not_read(cache: Path) -> None:
+    path = caches.user_cache("tables") / "a.txt"
+    path.write_text("text")
+    assert caches.read_kept(path) == "text"
+    path.chmod(0o666)
+    with pytest.raises(DataError, match="others may write to it"):
+        caches.read_kept(path)
+    elsewhere = cache.parents[1] / "a.txt"  # a folder that was named is trusted
+    elsewhere.write_text("text")
+    elsewhere.chmod(0o666)
+    assert caches.read_kept(elsewhere) == "text"
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "folder"])
+@pytest.mark.usefixtures("cache")
+def test_only_plain_files_are_read(kind: str) -> None:
+    folder = caches.user_cache("native")
+    path = folder / "x.o"
+    if kind == "link":
+        (folder / "y.o").write_text("text")
+        path.symlink_to(folder / "y.o")
+    elif kind == "pipe":
+        os.mkfifo(path)  # reading it would wait for ever
+    else:
+        path.mkdir()
+    assert caches.read_private(path) is None
+
+
+@pytest.mark.usefixtures("cache")
+def test_a_file_that_is_changed_between_look_and_read_is_looked_at_as_it_is_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path = caches.user_cache("native") / "x.o"
+    caches.write_entry(path, b"good")
+    stat = Path.stat
+
+    def swapped(self: Path, **more: bool) -> os.stat_result:
+        """Let a stranger take the place of the file as soon as anybody has asked for it by name."""
+        found = stat(self, **more)
+        if self == path:
+            path.unlink()
+            path.write_bytes(b"bad")
+            path.chmod(0o666)
+        return found
+
+    monkeypatch.setattr(Path, "stat", swapped)
+    assert caches.read_entry(path) == b"good"
+
+
+def test_a_cut_library_is_compiled_again_and_a_foreign_one_never_loaded(cache: Path) -> None:
+    from boolcomp.bench.build import Unit, compiled, compiler, function
+
+    by = compiler("gcc") or compiler("clang")
+    if by is None:
+        pytest.skip("no C compiler")
+    import ctypes
+
+    unit = Unit("int answer(void) { return 42; }", flags=("-O1",))
+    compiled(by, unit)
+    (path,) = caches.user_cache("rivals").iterdir()
+    whole = path.read_bytes()
+    foreign = "void __attribute__((constructor)) x(void) { __builtin_trap(); } int answer = 1;"
+    (cache / "x.c").write_text(foreign)
+    made = [by.path, "-shared", "-fPIC", str(cache / "x.c"), "-o", str(path)]
+    for content in (whole[: len(whole) // 2], b"", None):
+        if content is None:
+            subprocess.run(made, check=True)
+        else:
+            path.write_bytes(content)
+        assert function(compiled(by, unit), "answer", ctypes.c_int)() == 42
+        assert path.read_bytes() == whole
+
+
+@pytest.mark.parametrize("shared", ["source", "beside", "neither"])
+def test_loops_are_kept_beside_the_source_only_where_nobody_else_can_write(
+    cache: Path, tmp_path: Path, shared: str
+) -> None:
+    source = tmp_path / "source"
+    (source / "__pycache__").mkdir(parents=True)
+    if shared != "neither":
+        (source if shared == "source" else source / "__pycache__").chmod(0o777)
+    expected = "" if shared == "neither" else str(cache / "numba")
+    assert loops.cache_folder(source) == expected
+
+
+def test_a_shared_numba_cache_is_not_used(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loops.config, "CACHE_DIR", str(tmp_path / "mine"))
+    (tmp_path / "mine").mkdir()
+    assert loops.cache_folder(tmp_path) == str(tmp_path / "mine")
+    (tmp_path / "mine").chmod(0o777)
+    assert loops.cache_folder(tmp_path) == str(cache / "numba")
+
+
+def test_without_home_and_name_the_cache_is_a_private_temporary_folder(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nobody(_: int) -> None:
+        raise KeyError
+
+    assert cache
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.setattr("pwd.getpwuid", nobody)
+    with pytest.warns(DataWarning, match="there is no home folder: results are kept in"):
+        folder = caches.user_cache("tables")
+    assert folder == tmp_path / f"boolcomp-{os.getuid()}" / "tables"
+    assert folder.parent.stat().st_mode & 0o777 == 0o700
