@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from boolcomp.robot import Robot
     from boolcomp.terms import Torques
     from boolcomp.words.demand import Demand
     from boolcomp.words.graph import Graph
@@ -128,6 +130,16 @@ def improve(task: Task, start: Choice, turn: int, units: float) -> Choice:
     return Search(task, start.form).improve(start, turn, units)
 
 
+@lru_cache(maxsize=2)
+def _model_values(
+    robot: Robot, inputs: tuple[tuple[str, int], ...], bits: int, seed: int
+) -> tuple[dict[str, Floats], dict[str, Floats]]:
+    """Return the states of models, the same for all forms: drawn ones, and extremes."""
+    given = (robot, quantities(robot, dict(inputs)), torque_steps(robot, bits))
+    states = draw(*given, MODEL_SAMPLES, seed + 1)
+    return states.values, corners(*given, REACH_SAMPLES, seed + 2).values
+
+
 class Search:
     """The samples and the model of one form."""
 
@@ -135,18 +147,23 @@ class Search:
         robot, demand = task.torques.robot, task.demand
         self.task, self.form = task, form
         self.steps = torque_steps(robot, demand.bits)
-        words = quantities(robot, demand.input_bits)
-        given = (robot, words, self.steps)
         self.sketch = self.sketch_of(task, form)
-        model_states = draw(*given, MODEL_SAMPLES, demand.seed + 1)
-        extremes = corners(*given, REACH_SAMPLES, demand.seed + 2)
-        self.states: States = draw(*given, LOOP_SAMPLES, demand.seed + 3)
-        worst = None
+        inputs = tuple(sorted(demand.input_bits.items()))
+        values, extremes = _model_values(robot, inputs, demand.bits, demand.seed)
+        self.worst: States | None = None
         if task.tamed is not None:
-            bad = states_of(*given, task.worst)
-            self.states = joined(self.states, bad)
-            worst = bad.values
-        self.model = Model(self.sketch, model_states.values, extremes.values, worst)
+            words = quantities(robot, demand.input_bits)
+            self.worst = states_of(robot, words, self.steps, task.worst)
+        bad = self.worst.values if self.worst else None
+        self.model = Model(self.sketch, values, extremes, bad)
+
+    @cached_property
+    def states(self) -> States:
+        """The states on which graphs are simulated, the worst that are known among them."""
+        robot, demand = self.task.torques.robot, self.task.demand
+        words = quantities(robot, demand.input_bits)
+        drawn = draw(robot, words, self.steps, LOOP_SAMPLES, demand.seed + 3)
+        return joined(drawn, self.worst) if self.worst else drawn
 
     @staticmethod
     def sketch_of(task: Task, form: int) -> Sketch:
