@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-REFINED = 2  # forms that are refined
+REFINED, QUICK_REFINED = 2, 1  # forms that are refined; where no effort is allowed
 TIGHTENINGS = 6  # tries to hold the errors on many states
 CHUNKS, WALKERS = 4, 2  # parts of the effort; how many wander in each
 LEAST = 1.1  # times the rms of rounding: the least that the default allows
-SEEN = 2_000_000  # states on which errors have to hold
+SEEN, QUICK_SEEN = 2_000_000, 500_000  # states on which errors have to hold; with no effort
 WORST = 400  # of them are watched, for every torque, after each look
 MOST_WATCHED = 1600
 AFTER = {"screen": 0.15, "refine": 0.4, "improve": 0.85}
@@ -122,6 +122,8 @@ class _Compilation:
     def run(self) -> Compact:
         """Go all the way."""
         task = self.task(np.ones(len(self.demanded)))
+        if not self.demand.saturate and Search(task, 0).floor().forbids(self.demanded):
+            raise self._unreachable("whatever the logic")  # what saturates may err less
         screened = self._screened(task, "screen", PLAIN)
         if not screened:  # of coarse inputs no bit may be lost
             other = [form for form in EXACT if _has_exact(Search.sketch_of(task, form))]
@@ -149,7 +151,7 @@ class _Compilation:
         for choice in sorted(found, key=lambda c: (c.nodes, c.form)):
             if choice.nodes < math.inf:
                 kept.setdefault(Search.sketch_of(task, choice.form), choice)
-        return list(kept.values())[:REFINED]
+        return list(kept.values())[: REFINED if self.demand.effort else QUICK_REFINED]
 
     def _refined(self, screened: list[Choice]) -> tuple[Task, Choice, _Seen]:
         """Return the smallest choice that holds on very many states, its task and its errors."""
@@ -178,11 +180,11 @@ class _Compilation:
         """Say what is not reached, and what inputs and rounding make of errors on their own."""
         words = quantities(self.torques.robot, self.demand.input_bits)
         widths = sorted({word.bits for word in words.values()})
-        alone = Search(self.task(np.ones(len(self.demanded))), 0).floor()
+        floor = Search(self.task(np.ones(len(self.demanded))), 0).floor()
         return UsageError(
             f"no widths reach the demanded rms {_listed(self.demanded)} LSB {where}: inputs of "
-            f"{listing(map(str, widths))} bits and rounding alone make {_listed(alone)} LSB: "
-            "allow more, or widen the inputs"
+            f"{listing(map(str, widths))} bits and rounding alone make {_listed(floor.total)} LSB: "
+            f"{floor.advice(self.demanded)}"
         )
 
     def _tamed(self, task: Task, choice: Choice, seen: _Seen, strict: Floats | None = None) -> Task:
@@ -229,7 +231,9 @@ class _Compilation:
         """Return a choice's errors on very many states."""
         graph = Search(task, choice.form).graph(choice)
         demand, robot = self.demand, self.torques.robot
-        many = Sampling(robot, demand.input_bits, demand.bits, SEEN, demand.seed + 4)
+        quick = not demand.effort and not demand.max
+        seen = min(SEEN, QUICK_SEEN) if quick else SEEN
+        many = Sampling(robot, demand.input_bits, demand.bits, seen, demand.seed + 4)
         errors, worst = measure_worst(many, graph, WORST)
         return _Seen(errors, worst)
 

@@ -18,7 +18,7 @@ import numpy as np
 from boolcomp.words.angles import AngleShape, SumShape, angle_shape, shift_of, sum_shape
 from boolcomp.words.feelings import feelings, stacked
 from boolcomp.words.heaps import adder_nodes
-from boolcomp.words.knobs import letters, own_knobs, shape_knobs
+from boolcomp.words.knobs import Settings, letters, own_knobs, shape_knobs
 from boolcomp.words.realise import (
     DIGITS,
     MARGIN,
@@ -129,7 +129,9 @@ class Model:
         self._shapes = shape_knobs(sketch)
         self._knobs = [self._local_knobs(place) for place in range(len(sketch.nodes))]
         self._addends = [self._addend_knobs(place) for place in range(len(sketch.nodes))]
-        self._known: list[dict[_Key, tuple[float, Floats]]]
+        self._order = {k: i for i, k in enumerate(dict.fromkeys(itertools.chain(*self._knobs)))}
+        self._indices = [np.array([self._order[k] for k in ks], np.intp) for ks in self._knobs]
+        self._known: list[dict[bytes, tuple[float, Floats]]]
         self._known = [{} for _ in sketch.nodes]
         self._parts: dict[_Key, Part] = {}
         self._heaps: dict[int, Remembered] = {}
@@ -153,6 +155,10 @@ class Model:
             shapes = [knob for j in addend_reads(addend) for knob in self._shapes[j]]
             found.append(tuple(dict.fromkeys([*own, *shapes])))
         return tuple(found)
+
+    def settings(self, widths: Widths) -> Settings:
+        """Return widths in the form that is judged fastest."""
+        return Settings(widths, self._order)
 
     def lsb(self, widths: Widths, place: int) -> int:
         """Return the exponent of the lowest bit of a word that is no angle."""
@@ -185,7 +191,9 @@ class Model:
 
     def local(self, widths: Widths, place: int) -> tuple[float, Floats]:
         """Return a node's cost, and the variance that it adds to every torque."""
-        key = tuple(map(widths.get, self._knobs[place]))
+        if not isinstance(widths, Settings):
+            widths = self.settings(widths)
+        key = widths.array[self._indices[place]].tobytes()
         known = self._known[place]
         if key not in known:
             if len(known) >= MOST_KNOWN:
@@ -193,7 +201,7 @@ class Model:
             known[key] = self._local(widths, place, key)
         return known[key]
 
-    def _local(self, widths: Widths, place: int, key: _Key) -> tuple[float, Floats]:
+    def _local(self, widths: Widths, place: int, key: bytes) -> tuple[float, Floats]:
         node = self.sketch.nodes[place]
         if isinstance(node, Source):
             return 0.0, np.zeros(self.rows)
@@ -273,7 +281,7 @@ class Model:
             self._tables[key] = _TableModel(cost, tuple(t.bits for t in made), read, missed)
         return self._tables[key]
 
-    def _sum(self, widths: Widths, place: int, node: Sum, key: _Key) -> tuple[float, Floats]:
+    def _sum(self, widths: Widths, place: int, node: Sum, key: bytes) -> tuple[float, Floats]:
         cut = widths[place, "cut"]
         output = place in self.sketch.outputs
         size = self.bits(widths, place)

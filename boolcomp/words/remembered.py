@@ -6,8 +6,6 @@ A sum may have a hundred addends, and a search asks for it again after every cha
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import compress, count
-from operator import ne
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Knob = tuple[int, str]
-    Key = tuple[int | None, ...]
+    Key = bytes  # the widths that a sum depends on, as 16-bit numbers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,7 +41,7 @@ class Remembered:
             for knob in own:
                 places[knob].append(k)
         self._addends = [tuple(places[knob]) for knob in knobs]
-        self._key: Key = ()
+        self._key: Key = b""
         self._parts: list[Part] = []
         self._noise = np.zeros((len(addends) + 1, rows))
         self._counts: list[int] = []
@@ -51,16 +49,15 @@ class Remembered:
     def update(self, key: Key, size: int, make: Callable[[int], Part]) -> None:
         """Bring the parts to new widths; `make` makes the part of an addend."""
         if size != len(self._counts):
-            self._key, self._counts = (), [0] * size
+            self._counts = [0] * size
             self._parts = [make(k) for k in range(len(self._noise) - 1)]
             for k, part in enumerate(self._parts):
                 self._noise[k + 1] = part.noise
                 self._count(part, 1)
         else:
-            changed = {
-                k for i in compress(count(), map(ne, key, self._key)) for k in self._addends[i]
-            }
-            for k in changed:
+            now, then = np.frombuffer(key, np.int16), np.frombuffer(self._key, np.int16)
+            moved = np.flatnonzero(now != then).tolist()
+            for k in {k for i in moved for k in self._addends[i]}:
                 old, new = self._parts[k], make(k)
                 if new is not old:
                     self._count(old, -1)

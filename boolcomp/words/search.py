@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.words.build import Form, build_sketch
-from boolcomp.words.demand import ROUNDING
 from boolcomp.words.descend import Descent, choose_widths
+from boolcomp.words.floor import Floor
 from boolcomp.words.logic import word_logic
 from boolcomp.words.measure import compared, deviations, errors_of, torque_steps
 from boolcomp.words.noise import MOST_READ, Model
@@ -171,15 +171,15 @@ class Search:
         steps = torque_steps(task.torques.robot, task.demand.bits)
         return build_sketch(task.torques, task.demand.input_bits, steps, FORMS[form])
 
-    def floor(self) -> Floats:
+    def floor(self) -> Floor:
         """Return the mean squares, in steps, that inputs as coarse as these and rounding make."""
-        total = np.full(len(self.steps), ROUNDING**2)
+        parts, bits = {}, {}
         for place, node in enumerate(self.sketch.nodes):
             if isinstance(node, Source):
                 step = 2 * math.pi / (1 << node.bits) if node.angle else 1.0
-                felt = self.model.feelings[place].value[: len(total)]
-                total = total + step * step / 12 * felt
-        return total
+                felt = self.model.feelings[place].value[: len(self.steps)]
+                parts[node.name], bits[node.name] = step * step / 12 * felt, node.bits
+        return Floor(parts, bits)
 
     def graph(self, choice: Choice) -> Graph:
         """Return the graph of a choice."""
