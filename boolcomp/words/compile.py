@@ -20,7 +20,17 @@ from boolcomp.words.demand import ROUNDING, Demand, Listener, Progress, silent
 from boolcomp.words.graph import narrowed
 from boolcomp.words.measure import Errors, Sampling, measure_worst, paper_rms
 from boolcomp.words.poly import quantities
-from boolcomp.words.search import CAUTION, EXACT, FORMS, MAX_CAUTION, PLAIN, Choice, Search, Task
+from boolcomp.words.search import (
+    CAUTION,
+    EXACT,
+    FORMS,
+    MAX_CAUTION,
+    PLAIN,
+    Choice,
+    Search,
+    Task,
+    search_of,
+)
 from boolcomp.words.sketch import AngleSum
 
 if TYPE_CHECKING:
@@ -122,7 +132,7 @@ class _Compilation:
     def run(self) -> Compact:
         """Go all the way."""
         task = self.task(np.ones(len(self.demanded)))
-        if not self.demand.saturate and Search(task, 0).floor().forbids(self.demanded):
+        if not self.demand.saturate and search_of(task, 0).floor().forbids(self.demanded):
             raise self._unreachable("whatever the logic")  # what saturates may err less
         screened = self._screened(task, "screen", PLAIN)
         if not screened:  # of coarse inputs no bit may be lost
@@ -229,7 +239,7 @@ class _Compilation:
 
     def _seen(self, task: Task, choice: Choice) -> _Seen:
         """Return a choice's errors on very many states."""
-        graph = Search(task, choice.form).graph(choice)
+        graph = search_of(task, choice.form).graph(choice)
         demand, robot = self.demand, self.torques.robot
         quick = not demand.effort and not demand.max
         seen = min(SEEN, QUICK_SEEN) if quick else SEEN

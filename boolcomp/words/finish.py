@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from boolcomp.words.measure import Errors
 
 FRESH_SAMPLES, FRESH_SEED = 1_000_000, 0x1988
-ROUNDS, QUICK_ROUNDS = 8, 1  # of passes; where no effort is allowed
 PASSES_LEAVE = 0.85  # of the nodes that the noise model counts, after all passes
 
 
@@ -146,8 +145,10 @@ def _made(
     def report(step: Step) -> None:
         progress(Progress(f"pass {step.name}", step.nodes, rms, 0.9, step.note))
 
-    rounds = ROUNDS if demand.effort else QUICK_ROUNDS
-    done = finished(compact.graph, demand.objective, rounds, folder.tables, report)
+    done = finished(
+        compact.graph, demand.objective, folder=folder.tables, report=report,
+        quick=not demand.effort,
+    )  # fmt: skip
     progress(Progress("fresh states", len(done.network.nodes), rms, 0.98))
     fresh = Sampling(
         torques.robot, demand.input_bits, demand.bits, FRESH_SAMPLES, FRESH_SEED + demand.seed

@@ -61,9 +61,7 @@ class Floor:
         else:
             choices = ",".join(f"{name}={bits}" for name, bits in sorted(wider.items()))
         them = "them" if len(named) > 1 else "it"
-        return (
-            f"most of it {listing(named)}: widen {them} (--input-bits {choices}), or allow more"
-        )
+        return f"most of it {listing(named)}: widen {them} (--input-bits {choices}), or allow more"
 
     def _worst(self, joint: int) -> list[str]:
         """Name the words that make most of a torque's error."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -51,7 +51,7 @@ class Settings(dict[Knob, int]):
 
     def copy(self) -> Settings:
         """Return widths that change apart from these."""
-        made: Any = Settings.__new__(Settings)
+        made = Settings.__new__(Settings)
         dict.update(made, self)
         made.order, made.array = self.order, self.array.copy()
         return made

@@ -47,8 +47,8 @@ from boolcomp.words.sketch import (
     addend_value,
     reads,
 )
-from boolcomp.words.tables import canonical, columns_of, fold, folding_nodes, mux_nodes
-from boolcomp.words.tabulate import Tabulated, bipartite_error, needed_bits, tabulate
+from boolcomp.words.tables import table_cost
+from boolcomp.words.tabulate import bipartite_error, needed_bits, tabulate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,8 +60,8 @@ if TYPE_CHECKING:
     _Key = tuple[int | None, ...]
 
 PARTIAL = 1.0  # nodes for a partial product
-SYNTHESIS = 0.7  # of the nodes of a table by cofactors are left by a better synthesis
 MOST_KNOWN, MOST_PARTS = 1000, 100_000  # results remembered: of a node, and of all addends
+EVEN = (1 << 128) // 3  # ones in every second column
 MOST_READ = 14  # bits that a table may read
 MOST_SYNTHESISED = 9  # inputs of a core whose nodes are counted; larger ones are estimated
 
@@ -74,21 +74,6 @@ class _TableModel:
     bits: tuple[int, ...]
     read: int
     missed: float
-
-
-def _table_cost(table: Tabulated, operand: bool, most: int) -> float:  # noqa: FBT001 (internal)
-    """Return the nodes of a table; where a product reads it, its sign is inverted for nothing.
-
-    Those of a core of more than `most` inputs are estimated.
-    """
-    folded, _, _ = canonical(fold(table.entries, table.bits), table.bits)
-    inputs = len(folded.inputs)
-    if inputs > most:
-        nodes = float(table.bits * (1 << inputs) / inputs)
-    else:
-        nodes = float(mux_nodes(inputs, columns_of(folded.core, table.bits)))
-    cost = SYNTHESIS * nodes + folding_nodes(folded)
-    return cost + (table.bits if folded.flip and not operand else 0)
 
 
 class Model:
@@ -126,6 +111,7 @@ class Model:
             self.feelings = [stacked(one, other) for one, other in pairs]
         self.operands = operands(sketch)
         self._tables: dict[tuple[object, ...], _TableModel] = {}
+        self._looked_up: dict[_Key, _TableModel] = {}
         self._shapes = shape_knobs(sketch)
         self._knobs = [self._local_knobs(place) for place in range(len(sketch.nodes))]
         self._addends = [self._addend_knobs(place) for place in range(len(sketch.nodes))]
@@ -265,6 +251,14 @@ class Model:
         return spread
 
     def _table_model(self, widths: Widths, place: int, node: Table) -> _TableModel:
+        key = (place, *map(widths.get, self._shapes[place]))
+        if key not in self._looked_up:
+            if len(self._looked_up) >= MOST_PARTS:
+                self._looked_up.clear()
+            self._looked_up[key] = self._made_table(widths, place, node)
+        return self._looked_up[key]
+
+    def _made_table(self, widths: Widths, place: int, node: Table) -> _TableModel:
         bits = self.bits(widths, node.source)
         lsb = self.lsb(widths, node.source) if isinstance(node, Powers) else 0
         read, e = min(widths[place, "t"], bits), widths[place, "e"]
@@ -275,7 +269,8 @@ class Model:
         if key not in self._tables:
             made = tabulate(node, domain, e, centred=place not in self.operands, **split)
             cost = sum(
-                _table_cost(table, place in self.operands, self.most_synthesised) for table in made
+                table_cost(table, self.most_synthesised, operand=place in self.operands)
+                for table in made
             )
             missed = bipartite_error(node, domain, **split) if split else 0.0
             self._tables[key] = _TableModel(cost, tuple(t.bits for t in made), read, missed)
@@ -383,9 +378,7 @@ class Model:
 
 def _heap_nodes(counts: Sequence[int], dropped: int) -> float:
     """Return the nodes of a heap with a constant that is not known: the mean of two."""
-    even = [count + (c % 2 == 0) for c, count in enumerate(counts)]
-    odd = [count + (c % 2 == 1) for c, count in enumerate(counts)]
-    return (adder_nodes(even, dropped) + adder_nodes(odd, dropped)) / 2
+    return (adder_nodes(counts, dropped, EVEN) + adder_nodes(counts, dropped, EVEN << 1)) / 2
 
 
 def _geometric(column: int, below: int) -> float:

@@ -110,7 +110,7 @@ class Task:
 
 def screen(task: Task, form: int) -> Choice:
     """Choose a form's widths by the model alone."""
-    search = Search(task, form)
+    search = search_of(task, form)
     widths, prices = choose_widths(search.model, task.rows)
     descent = Descent(search.model, widths, task.rows)
     nodes = descent.cost if descent.feasible else math.inf
@@ -119,7 +119,7 @@ def screen(task: Task, form: int) -> Choice:
 
 def refine(task: Task, start: Choice) -> Choice:
     """Build, simulate, correct what the model is allowed; return the smallest that holds."""
-    return Search(task, start.form).refine(start)
+    return search_of(task, start.form).refine(start)
 
 
 def improve(task: Task, start: Choice, turn: int, units: float) -> Choice:
@@ -127,7 +127,7 @@ def improve(task: Task, start: Choice, turn: int, units: float) -> Choice:
 
     The largest error is watched at the worst states too.
     """
-    return Search(task, start.form).improve(start, turn, units)
+    return search_of(task, start.form).improve(start, turn, units)
 
 
 @lru_cache(maxsize=2)
@@ -138,6 +138,12 @@ def _model_values(
     given = (robot, quantities(robot, dict(inputs)), torque_steps(robot, bits))
     states = draw(*given, MODEL_SAMPLES, seed + 1)
     return states.values, corners(*given, REACH_SAMPLES, seed + 2).values
+
+
+@lru_cache(maxsize=2)
+def search_of(task: Task, form: int) -> Search:
+    """Return the search of a task in a form: the same one as long as it is the last but one."""
+    return Search(task, form)
 
 
 class Search:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from boolcomp.words.tabulate import Tabulated
+
+SYNTHESIS = 0.7  # of the nodes of a table by cofactors are left by a better synthesis
 Columns = tuple[int, ...]  # truth tables as numbers: bit r of a column is its value at row r
 
 
@@ -116,7 +119,8 @@ def _count_by_order(inputs: int, columns: Columns, order: tuple[int, ...]) -> in
     Of a function and its inverse it makes the one whose first value is 0. An output that is the
     other is one node more, and the first is then needed only if something else reads it.
     """
-    upright, inverted = set(), set()
+    upright: set[tuple[int, int]] = set()
+    inverted: set[tuple[int, int]] = set()
     for table in _arranged(inputs, columns, order):
         level, flipped = inputs, table & 1
         table = table ^ ((1 << (1 << level)) - 1) if flipped else table  # noqa: PLW2901
@@ -220,3 +224,18 @@ def _arranged(inputs: int, columns: Columns, order: tuple[int, ...]) -> Sequence
 def folding_nodes(folded: Folded) -> int:
     """Return how many nodes the folded inputs need."""
     return sum(mask.bit_count() > 1 for mask in folded.inputs)
+
+
+def table_cost(table: Tabulated, most: int, *, operand: bool) -> float:
+    """Return the nodes of a table; where a product reads it, its sign is inverted for nothing.
+
+    Those of a core of more than `most` inputs are estimated.
+    """
+    folded, _, _ = canonical(fold(table.entries, table.bits), table.bits)
+    inputs = len(folded.inputs)
+    if inputs > most:
+        nodes = float(table.bits * (1 << inputs) / inputs)
+    else:
+        nodes = float(mux_nodes(inputs, columns_of(folded.core, table.bits)))
+    cost = SYNTHESIS * nodes + folding_nodes(folded)
+    return cost + (table.bits if folded.flip and not operand else 0)

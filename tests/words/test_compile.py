@@ -38,9 +38,12 @@ class Memory:
 
 
 @pytest.mark.slow
-def test_an_interrupted_search_ends_where_an_uninterrupted_one_does() -> None:
+def test_an_interrupted_search_ends_where_an_uninterrupted_one_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "SEEN", 200_000)
     torques = split_torques(small_robot(2, 2))
-    demand = Demand(bits=5, rms=(0.6,), max=(2.5,), effort=1.0)
+    demand = Demand(bits=5, rms=(0.6,), max=(2.5,), effort=0.3)
     whole = compile_words(torques, demand)
     memory = Memory(11)
     with pytest.raises(KeyboardInterrupt):
@@ -72,7 +75,7 @@ def test_more_effort_finds_no_more_nodes() -> None:
     torques = split_torques(load_robot("machado-2r"))
     quick, longer = (
         compile_words(torques, Demand(bits=6, rms=(0.43, 0.58), effort=effort))
-        for effort in (0.0, 8.0)
+        for effort in (0.0, 4.0)
     )
     assert longer.nodes <= quick.nodes
 
@@ -121,9 +124,12 @@ def test_choices_are_written_and_read() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
-def test_random_arms_compile_within_their_budget(seed: int) -> None:
+def test_random_arms_compile_within_their_budget(
+    monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    monkeypatch.setattr(module, "SEEN", 200_000)
     robot = small_robot(seed, 1 + seed % 4)
-    found = compile_words(split_torques(robot), Demand(bits=6, rms=(0.55,), effort=1.0))
+    found = compile_words(split_torques(robot), Demand(bits=6, rms=(0.55,), effort=0.2))
     inputs = {"q": 10, "qd": 10, "qdd": 10}
     errors = measure_many(Sampling(robot, inputs, 6, 50_000, 77), found.graph)
     assert (errors.rms <= 0.55 * 1.02).all()
@@ -138,7 +144,7 @@ def test_the_result_is_the_same_under_any_hash_seed() -> None:
         "from boolcomp.words.compile import compile_words\n"
         "from boolcomp.words.demand import Demand\n"
         "found = compile_words(split_torques(load_robot('elbow-3r')), "
-        "Demand(bits=6, rms=(0.6,), effort=1.0))\n"
+        "Demand(bits=5, rms=(0.6,), effort=0.2))\n"
         "print(found.graph)\n"
     )
     texts = {

@@ -37,7 +37,9 @@ def test_each_word_makes_what_newton_euler_makes_of_the_middles_of_its_cells() -
     states = {name: rng.uniform(r.low, r.high, 20_000) for name, r in ranges.items()}
 
     def torques(columns: dict[str, Any]) -> Any:
-        arrays = [np.stack([columns[k + "1"], columns[k + "2"]], axis=1) for k in ("q", "qd", "qdd")]
+        arrays = [
+            np.stack([columns[k + "1"], columns[k + "2"]], axis=1) for k in ("q", "qd", "qdd")
+        ]
         return inverse_dynamics(robot, *arrays) / steps
 
     exact = torques(states)
@@ -63,7 +65,7 @@ def test_the_widths_it_advises_are_enough() -> None:
     allowed = np.full(2, 0.45**2)
     assert floor.forbids(allowed)
     said = floor.advice(allowed).partition("--input-bits ")[2].partition(")")[0]
-    wider = {name: 6 for name in floor.bits}
+    wider = dict.fromkeys(floor.bits, 6)
     if "=" in said:
         wider |= {name: int(bits) for name, _, bits in (p.partition("=") for p in said.split(","))}
     else:
