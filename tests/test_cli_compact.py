@@ -45,11 +45,12 @@ def test_its_json_has_the_promised_keys_and_says_what_was_asked(
         assert joint["max_error_lsb"] > joint["rms_error_lsb"]
 
 
-def test_the_second_time_it_is_read_from_the_store(warm_run: Callable[..., Result]) -> None:
+def test_the_second_time_it_is_read_from_the_store(
+    warm_run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = warm_run("compile", *SMALL)
-    again = warm_run("compile", *SMALL)
-    assert again.out == first.out
-    assert float(again.err.split(" s")[0]) < 5
+    monkeypatch.setattr("boolcomp.words.finish.compile_words", None)  # nothing is sought anew
+    assert warm_run("compile", *SMALL).out == first.out
 
 
 def test_evaluated_words_err_no_more_than_compile_says(warm_run: Callable[..., Result]) -> None:
