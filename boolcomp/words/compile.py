@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 REFINED, QUICK_REFINED = 2, 1  # forms that are refined; where no effort is allowed
 TIGHTENINGS = 6  # tries to hold the errors on many states
+FREE_WORK, WORK = 60_000, 10_000  # of refining (see `refine_work`): always, a nominal second
 CHUNKS, WALKERS = 4, 2  # parts of the effort; how many wander in each
 LEAST = 1.1  # times the rms of rounding: the least that the default allows
 SEEN, QUICK_SEEN = 2_000_000, 500_000  # states on which errors have to hold; with no effort
@@ -168,13 +169,19 @@ class _Compilation:
         starts, seen = screened, None
         scale, strict = np.ones((2, len(self.demanded)))
         task = self.task(scale)
+        left = most = FREE_WORK + WORK * self.demand.effort
         for turn in range(TIGHTENINGS):
+            if left < -most:
+                break
+            left -= sum(map(search.refine_work, starts))
             jobs = [(task, start) for start in starts]
             found = self._all(f"refine {turn}", search.refine, jobs)
             starts = [choice for choice in found if choice.nodes < math.inf]
             if not starts:
                 break
             best = min(starts, key=lambda choice: choice.rank(task.pressure))
+            if left < 0:  # a large robot: only the best form goes on
+                starts = [best]
             seen = self._seen(task, best)
             self._tell("refine", best, seen.errors, (turn + 1) / TIGHTENINGS)
             if self._excess(seen.errors).max() <= 1 and not seen.errors.wrapped:
@@ -184,7 +191,7 @@ class _Compilation:
             tighter = replace(task, allowed=self.task(scale).allowed, pressure=2.0 ** (turn + 1))
             task = self._tamed(tighter, best, seen, strict)
         where = f"on {SEEN} states; the nearest has {seen.errors}" if seen else "when simulated"
-        raise self._unreachable(where)
+        raise self._unreachable(where + " (more effort tries longer)" * (left < -most))
 
     def _unreachable(self, where: str) -> UsageError:
         """Say what is not reached, and what inputs and rounding make of errors on their own."""

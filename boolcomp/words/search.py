@@ -57,7 +57,8 @@ MODEL_SAMPLES, REACH_SAMPLES, LOOP_SAMPLES = 2000, 20_000, 20_000
 ROUNDS, ROUNDS_AGAIN = 6, 4  # of corrections, at first and later
 STEEPNESS, TEMPERATURE = 3.0, 3.0  # of a descent: how dear excess noise is; nodes
 KICKS = 0.01  # a width, for a nominal second
-MOST_KICKS = 2.0  # a width
+MOST_KICKS, MOST_KICKS_A_SECOND = 2.0, 40  # a width; in all, for a nominal second
+LATE = 8.0  # the pressure from which on refining only corrects
 WORK = 25_000  # nodes built and simulated in a nominal second
 CAUTION = 0.985  # of the mean squares allowed, since other samples will be met
 MAX_CAUTION = 0.98  # of the largest error allowed
@@ -120,6 +121,11 @@ def screen(task: Task, form: int) -> Choice:
 def refine(task: Task, start: Choice) -> Choice:
     """Build, simulate, correct what the model is allowed; return the smallest that holds."""
     return search_of(task, start.form).refine(start)
+
+
+def refine_work(start: Choice) -> int:
+    """Return how much work refining a choice is: its widths, each looked at once a round."""
+    return len(start.widths) * ROUNDS
 
 
 def improve(task: Task, start: Choice, turn: int, units: float) -> Choice:
@@ -208,7 +214,7 @@ class Search:
         allowed, correction = rows, np.ones(len(rows))
         rng = random.Random(self.task.demand.seed)  # noqa: S311 (not for secrets)
         best = replace(start, nodes=math.inf)
-        again = start.excess > 0
+        again = start.excess > 0 or self.task.pressure >= LATE
         for turn in range(ROUNDS_AGAIN if again else ROUNDS):
             if turn:
                 widths, prices = choose_widths(self.model, allowed, (widths, prices))
@@ -291,5 +297,6 @@ class Search:
 
     def _kicks(self, turn: int, knobs: int) -> int:
         """Return how often to kick: most in the middle rounds, never in the last ones."""
-        per_knob = min(MOST_KICKS, self.task.demand.effort * KICKS)
-        return round(per_knob * knobs) if 0 < turn < ROUNDS - 3 else 0
+        effort = self.task.demand.effort
+        kicks = min(min(MOST_KICKS, effort * KICKS) * knobs, MOST_KICKS_A_SECOND * effort)
+        return round(kicks) if 0 < turn < ROUNDS - 3 else 0

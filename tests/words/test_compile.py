@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from boolcomp.errors import UsageError
 from boolcomp.robot import load_robot
 from boolcomp.terms import split_torques
 from boolcomp.words import compile as module
+from boolcomp.words import search
 from boolcomp.words.compile import compile_words
 from boolcomp.words.demand import Demand, Progress
 from boolcomp.words.measure import Sampling, measure_many
@@ -158,3 +160,35 @@ def test_the_result_is_the_same_under_any_hash_seed() -> None:
     }
     assert len(texts) == 1
     assert len(texts.pop()) > 100
+
+
+def test_a_large_robot_takes_no_more_kicks_than_effort_allows() -> None:
+    torques = split_torques(small_robot(1, 1))
+    task = search.Task(torques, Demand(effort=2.0), np.ones(1), np.full(1, np.inf))
+    one = search.Search(task, 0)
+    assert one._kicks(1, 100) == 2  # noqa: SLF001 (a hundredth a width and second)
+    assert one._kicks(1, 10**6) == 2 * search.MOST_KICKS_A_SECOND  # noqa: SLF001
+    assert one._kicks(5, 10**6) == 0  # noqa: SLF001
+
+
+def test_refining_that_does_not_end_is_given_up_after_counted_work(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "SEEN", 1000)
+    monkeypatch.setattr(module, "QUICK_SEEN", 1000)
+    turns: list[int] = []
+    refine = search.refine
+
+    def counted(task: search.Task, start: Choice) -> Choice:
+        turns.append(len(start.widths))
+        return replace(refine(task, start), nodes=50.0)
+
+    monkeypatch.setattr(search, "refine", counted)
+    demand = Demand(bits=4, rms=(0.5,), max=(0.52,), effort=0.0)  # out of reach
+    torques = split_torques(small_robot(1, 1))
+    for free in (10**9, 1):
+        monkeypatch.setattr(module, "FREE_WORK", free)
+        turns.clear()
+        with pytest.raises(UsageError, match="no widths reach"):
+            compile_words(torques, demand)
+        assert len(turns) == (module.TIGHTENINGS if free > 1 else 1)
