@@ -22,6 +22,9 @@ BIN := $(VENV)/bin
 # pyeda has no wheels, and gcc 14 and later refuse its C source without this.
 PYEDA_FLAGS := -Wno-error=incompatible-pointer-types
 
+# Two processes run tests; those of a file stay together, so that what they share is made once.
+WORKERS := -n 2 --dist loadfile
+
 .PHONY: demo test lint types layers unit slow coverage clean help \
   bench-dynamics bench-evaluate bench-twolevel bench-compact bench-native bench-rivals bench-check \
   bench-kill
@@ -70,16 +73,16 @@ layers: $(VENV)/test.ready
 
 unit: $(VENV)/loops.ready
 	@echo "== unit tests"
-	@$(BIN)/pytest -q -m "not slow"
+	@$(BIN)/pytest -q $(WORKERS) -m "not slow"
 
 slow: $(VENV)/loops.ready
 	@echo "== slow tests"
-	@$(BIN)/pytest -q -m slow
+	@$(BIN)/pytest -q $(WORKERS) -m slow
 
 # Apart, because counting lines doubles the time of the unit tests.
 coverage: $(VENV)/loops.ready
 	@echo "== coverage of the unit tests"
-	@$(BIN)/pytest -q -m "not slow" --cov --cov-report=term
+	@$(BIN)/pytest -q $(WORKERS) -m "not slow" --cov --cov-report=term
 
 bench-dynamics: $(VENV)/test.ready
 	@$(BIN)/python benchmarks/dynamics.py

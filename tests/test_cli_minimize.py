@@ -122,9 +122,7 @@ def test_the_papers_arm_at_8_bits_comes_from_the_tables_that_ship(
 ) -> None:
     arguments = ("compile", "machado-2r", "--mode", "paper", "--json")
     warm_run(*arguments)
-    start = time.perf_counter()
     document = json.loads(warm_run(*arguments).out)
-    assert time.perf_counter() - start < 2.0  # under one on a quiet machine
     assert all(item["stored"] for item in document["tables"])
     products = {item["name"]: item["products"] for item in document["tables"]}
     most = {"T11": 2000, "T12": 181, "T13": 34, "T14": 1642, "T15": 80, "T24": 124}

@@ -34,6 +34,7 @@ SCRIPTS: dict[str, tuple[str, ...]] = {
     "dch": ("strash", "dch", *MAP, "strash", "dch", *MAP),
     "depth": ("strash", "resyn2", "dch -f", "if -K 3", "mfs2 -e"),
 }
+QUICK = ("map", "mfs", "depth")  # those that take less than a second
 LEAVES = (10, 12, 9, 11)  # of windows, in turn
 SMALL_SWEEPS = 20
 CHECK_SECONDS = 60.0
@@ -64,6 +65,7 @@ def optimise(
     objective: Objective = "nodes",
     *,
     rounds: int = 8,
+    quick: bool = False,
     use_abc: bool = True,
     keep_depth: bool = True,
     seed: int = 1,
@@ -73,8 +75,8 @@ def optimise(
     """Improve a network until a round gains nothing, `rounds` are done, or time is up.
 
     Equivalent for certain. With `keep_depth` it never gets deeper. The same input gives the same
-    result unless the deadline ends it. `report` is told of every step; `check` is how many seconds
-    a proof may take.
+    result unless the deadline ends it. A `quick` round leaves out what takes long. `report` is told
+    of every step; `check` is how many seconds a proof may take.
     """
     if objective not in OBJECTIVES:
         hint = suggestion(objective, OBJECTIVES)
@@ -86,7 +88,7 @@ def optimise(
         run.note("ABC", abc.MISSING.note, report)
     for turn in range(rounds):
         before = run.cost
-        for one in _passes(turn, seed, tool, objective, keep_depth=keep_depth):
+        for one in _passes(turn, seed, tool, objective, keep_depth=keep_depth, quick=quick):
             if clock.over:
                 break
             if one.name not in run.useless:
@@ -109,7 +111,13 @@ class _Pass:
 
 
 def _passes(
-    turn: int, seed: int, tool: abc.Tool | None, objective: Objective, *, keep_depth: bool
+    turn: int,
+    seed: int,
+    tool: abc.Tool | None,
+    objective: Objective,
+    *,
+    keep_depth: bool,
+    quick: bool,
 ) -> Iterator[_Pass]:
     """Yield the passes of a round."""
     number = 1000 * seed + 2 * turn
@@ -130,10 +138,10 @@ def _passes(
 
     if tool is not None:
         for name, script in SCRIPTS.items():
-            if (name == "depth") == (objective == "depth"):
+            if (name == "depth") == (objective == "depth") and (name in QUICK or not quick):
                 yield _Pass(f"ABC {name}", scripted(script))
     yield _Pass("resub", small, exact=True)
-    for k in range(2):
+    for k in range(1 if quick else 2):
         leaves = LEAVES[(2 * turn + k) % len(LEAVES)]
         yield _Pass(f"windows of {leaves}", windowed(leaves, number + k), exact=True)
 

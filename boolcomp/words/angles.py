@@ -59,11 +59,6 @@ class SumShape:
     parts: tuple[int, ...]
 
 
-def angle_bits(sketch: Sketch, widths: Widths, place: int) -> int:
-    """Return the bits of a node that is an angle."""
-    return angle_shape(sketch, widths, place).bits
-
-
 def angle_shape(sketch: Sketch, widths: Widths, place: int) -> AngleShape:
     """Return the shape of a node that is an angle; sums take what their parts can give."""
     node = sketch.nodes[place]

@@ -21,7 +21,17 @@ from boolcomp.words.demand import ROUNDING, Demand, Listener, Progress, silent
 from boolcomp.words.graph import narrowed
 from boolcomp.words.measure import Errors, Sampling, measure_worst, paper_rms
 from boolcomp.words.poly import quantities
-from boolcomp.words.search import CAUTION, EXACT, FORMS, MAX_CAUTION, PLAIN, Choice, Search, Task
+from boolcomp.words.search import (
+    CAUTION,
+    EXACT,
+    FORMS,
+    MAX_CAUTION,
+    PLAIN,
+    Choice,
+    Search,
+    Task,
+    search_of,
+)
 from boolcomp.words.sketch import AngleSum
 
 if TYPE_CHECKING:
@@ -34,11 +44,12 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-REFINED = 2  # forms that are refined
+REFINED, QUICK_REFINED = 2, 1  # forms that are refined; where no effort is allowed
 TIGHTENINGS = 6  # tries to hold the errors on many states
+FREE_WORK, WORK = 60_000, 10_000  # of refining (see `refine_work`): always, a nominal second
 CHUNKS, WALKERS = 4, 2  # parts of the effort; how many wander in each
 LEAST = 1.1  # times the rms of rounding: the least that the default allows
-SEEN = 2_000_000  # states on which errors have to hold
+SEEN, QUICK_SEEN = 2_000_000, 500_000  # states on which errors have to hold; with no effort
 WORST = 400  # of them are watched, for every torque, after each look
 MOST_WATCHED = 1600
 SECONDS = {"screen": 4.0, "refine": 2.0, "improve": 0.0, "passes": 18.0}  # of a small arm, to guess
@@ -135,6 +146,8 @@ class _Compilation:
     def run(self) -> Compact:
         """Go all the way."""
         task = self.task(np.ones(len(self.demanded)))
+        if not self.demand.saturate and search_of(task, 0).floor().forbids(self.demanded):
+            raise self._unreachable("whatever the logic")  # what saturates may err less
         screened = self._screened(task, "screen", PLAIN)
         if not screened:  # of coarse inputs no bit may be lost
             other = [form for form in EXACT if _has_exact(Search.sketch_of(task, form))]
@@ -162,20 +175,26 @@ class _Compilation:
         for choice in sorted(found, key=lambda c: (c.nodes, c.form)):
             if choice.nodes < math.inf:
                 kept.setdefault(Search.sketch_of(task, choice.form), choice)
-        return list(kept.values())[:REFINED]
+        return list(kept.values())[: REFINED if self.demand.effort else QUICK_REFINED]
 
     def _refined(self, screened: list[Choice]) -> tuple[Task, Choice, _Seen]:
         """Return the smallest choice that holds on very many states, its task and its errors."""
         starts, seen = screened, None
         scale, strict = np.ones((2, len(self.demanded)))
         task = self.task(scale)
+        left = most = FREE_WORK + WORK * self.demand.effort
         for turn in range(TIGHTENINGS):
+            if left < -most:
+                break
+            left -= sum(map(search.refine_work, starts))
             jobs = [(task, start) for start in starts]
             found = self._all(f"refine {turn}", search.refine, jobs)
             starts = [choice for choice in found if choice.nodes < math.inf]
             if not starts:
                 break
             best = min(starts, key=lambda choice: choice.rank(task.pressure))
+            if left < 0:  # a large robot: only the best form goes on
+                starts = [best]
             seen = self._seen(task, best)
             self._tell("refine", best, seen.errors)
             if self._excess(seen.errors).max() <= 1 and not seen.errors.wrapped:
@@ -185,17 +204,17 @@ class _Compilation:
             tighter = replace(task, allowed=self.task(scale).allowed, pressure=2.0 ** (turn + 1))
             task = self._tamed(tighter, best, seen, strict)
         where = f"on {SEEN} states; the nearest has {seen.errors}" if seen else "when simulated"
-        raise self._unreachable(where)
+        raise self._unreachable(where + " (more effort tries longer)" * (left < -most))
 
     def _unreachable(self, where: str) -> UsageError:
         """Say what is not reached, and what inputs and rounding make of errors on their own."""
         words = quantities(self.torques.robot, self.demand.input_bits)
         widths = sorted({word.bits for word in words.values()})
-        alone = Search(self.task(np.ones(len(self.demanded))), 0).floor()
+        floor = Search(self.task(np.ones(len(self.demanded))), 0).floor()
         return UsageError(
             f"no widths reach the demanded rms {_listed(self.demanded)} LSB {where}: inputs of "
-            f"{listing(map(str, widths))} bits and rounding alone make {_listed(alone)} LSB: "
-            "allow more, or widen the inputs"
+            f"{listing(map(str, widths))} bits and rounding alone make {_listed(floor.total)} LSB: "
+            f"{floor.advice(self.demanded)}"
         )
 
     def _tamed(self, task: Task, choice: Choice, seen: _Seen, strict: Floats | None = None) -> Task:
@@ -244,9 +263,11 @@ class _Compilation:
 
     def _seen(self, task: Task, choice: Choice) -> _Seen:
         """Return a choice's errors on very many states."""
-        graph = Search(task, choice.form).graph(choice)
+        graph = search_of(task, choice.form).graph(choice)
         demand, robot = self.demand, self.torques.robot
-        many = Sampling(robot, demand.input_bits, demand.bits, SEEN, demand.seed + 4)
+        quick = not demand.effort and not demand.max
+        seen = min(SEEN, QUICK_SEEN) if quick else SEEN
+        many = Sampling(robot, demand.input_bits, demand.bits, seen, demand.seed + 4)
         errors, worst = measure_worst(many, graph, WORST)
         return _Seen(errors, worst)
 

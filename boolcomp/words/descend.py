@@ -103,7 +103,7 @@ class Descent:
     def __init__(
         self, model: Model, widths: dict[Knob, int], allowed: Floats, steepness: float = 0.0
     ) -> None:
-        self.model, self.widths = model, widths
+        self.model, self.widths = model, model.settings(widths)
         self.allowed, self.steepness = allowed, steepness
         self.sketch = model.sketch
         count = len(self.sketch.nodes)
@@ -162,7 +162,7 @@ class Descent:
 
     def saved(self) -> tuple[Any, ...]:
         """Return the state, for `restore`."""
-        tables = (dict(self.widths), set(self.live), dict(self.costs), dict(self.noises))
+        tables = (self.widths.copy(), set(self.live), dict(self.costs), dict(self.noises))
         return (*tables, list(self._uses), self.cost, self.noise)
 
     def restore(self, state: tuple[Any, ...]) -> None:
@@ -275,7 +275,7 @@ class Descent:
             else:
                 self.restore(saved)
         if best[0] < math.inf:
-            self.widths = dict(best[1])
+            self.widths = self.model.settings(best[1])
         self.refresh()
 
     def jump(self, prices: Floats, rng: random.Random) -> None:
@@ -396,5 +396,5 @@ def choose_widths(
         if (ratio <= 1).all():
             best = (descent.cost, dict(descent.widths), prices)
     if best is None:
-        return descent.widths, prices
+        return dict(descent.widths), prices
     return best[1], best[2]

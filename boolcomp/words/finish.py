@@ -158,7 +158,10 @@ def _made(
         progress(Progress("passes", step.nodes, rms, done, f"{step.name}: {step.note}"))
 
     progress(Progress("tables", compact.nodes, rms, begin))
-    done = finished(compact.graph, demand.objective, folder=folder.tables, report=report)
+    done = finished(
+        compact.graph, demand.objective, folder=folder.tables, report=report,
+        quick=not demand.effort,
+    )  # fmt: skip
     progress(Progress("fresh states", len(done.network.nodes), rms, 0.99))
     fresh = Sampling(
         torques.robot, demand.input_bits, demand.bits, FRESH_SAMPLES, FRESH_SEED + demand.seed

@@ -51,22 +51,20 @@ def add_constant(columns: dict[int, list[int]], constant: int, bits: int) -> Non
             columns.setdefault(column, []).append(2 * TRUE)
 
 
-def adder_nodes(counts: Sequence[int], dropped: int = 0) -> int:
+def adder_nodes(counts: Sequence[int], dropped: int = 0, constant: int = 0) -> int:
     """Return how many nodes the reduction of columns with these counts of bits takes.
 
-    Of the lowest `dropped` columns only the carry is wanted. A single column at the top needs no
-    majorities; carries that would go beyond it are not made.
+    The ones of a constant are bits too. Of the lowest `dropped` columns only the carry is wanted. A
+    single column at the top needs no majorities; carries that would go beyond it are not made.
     """
     nodes, carries = 0, 0
-    last = len(counts) - 1
     for column, count in enumerate(counts):
-        bits = count + carries
-        carries = max(0, bits // 2)
-        if bits > 1:
-            nodes += carries * (1 if column == last else 2)
-            if column < dropped:
-                nodes -= 1
-    return nodes
+        bits = count + carries + (constant & 1)
+        constant >>= 1
+        carries = bits >> 1
+        if carries:
+            nodes += 2 * carries - (column < dropped)
+    return nodes - carries
 
 
 class TimedBuilder(Builder):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from boolcomp.words.sketch import (
     Addend,
     AngleSum,
@@ -16,7 +18,43 @@ from boolcomp.words.sketch import (
 )
 
 if TYPE_CHECKING:
-    Knob = tuple[int, str]
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+Knob = tuple[int, str]
+ABSENT = -1000  # stands for a width that is not there
+
+
+class Settings(dict[Knob, int]):
+    """Widths that are also an array, in an order given: many of them make a key at once."""
+
+    __slots__ = ("array", "order")
+
+    def __init__(self, widths: Mapping[Knob, int], order: Mapping[Knob, int]) -> None:
+        super().__init__(widths)
+        self.order = order
+        self.array: NDArray[np.int16] = np.full(len(order), ABSENT, np.int16)
+        for knob, value in widths.items():
+            if knob in order:
+                self.array[order[knob]] = value
+
+    def __setitem__(self, knob: Knob, value: int) -> None:
+        super().__setitem__(knob, value)
+        if knob in self.order:
+            self.array[self.order[knob]] = value
+
+    def update(self, widths: Mapping[Knob, int]) -> None:  # type: ignore[override]
+        """Set some widths."""
+        for knob, value in widths.items():
+            self[knob] = value
+
+    def copy(self) -> Settings:
+        """Return widths that change apart from these."""
+        made = Settings.__new__(Settings)
+        dict.update(made, self)
+        made.order, made.array = self.order, self.array.copy()
+        return made
 
 
 def own_knobs(place: int, node: SketchNode) -> list[Knob]:

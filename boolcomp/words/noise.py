@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.words.angles import angle_bits, angle_shape, shift_of, sum_shape
+from boolcomp.words.angles import AngleShape, SumShape, angle_shape, shift_of, sum_shape
 from boolcomp.words.feelings import feelings, stacked
 from boolcomp.words.heaps import adder_nodes
-from boolcomp.words.knobs import letters, own_knobs, shape_knobs
+from boolcomp.words.knobs import Settings, letters, own_knobs, shape_knobs
 from boolcomp.words.realise import (
     DIGITS,
     MARGIN,
@@ -31,6 +31,7 @@ from boolcomp.words.realise import (
     split_of,
     table_domain,
 )
+from boolcomp.words.remembered import Part, Remembered
 from boolcomp.words.sketch import (
     TURN,
     AngleSum,
@@ -46,8 +47,8 @@ from boolcomp.words.sketch import (
     addend_value,
     reads,
 )
-from boolcomp.words.tables import canonical, columns_of, fold, folding_nodes, mux_nodes
-from boolcomp.words.tabulate import Tabulated, bipartite_error, needed_bits, tabulate
+from boolcomp.words.tables import table_cost
+from boolcomp.words.tabulate import bipartite_error, needed_bits, tabulate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,10 +57,11 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Knob = tuple[int, str]
+    _Key = tuple[int | None, ...]
 
 PARTIAL = 1.0  # nodes for a partial product
-SYNTHESIS = 0.7  # of the nodes of a table by cofactors are left by a better synthesis
 MOST_KNOWN, MOST_PARTS = 1000, 100_000  # results remembered: of a node, and of all addends
+EVEN = (1 << 128) // 3  # ones in every second column
 MOST_READ = 14  # bits that a table may read
 MOST_SYNTHESISED = 9  # inputs of a core whose nodes are counted; larger ones are estimated
 
@@ -72,32 +74,6 @@ class _TableModel:
     bits: tuple[int, ...]
     read: int
     missed: float
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Part:
-    """An addend in a heap: nodes, variance of what it leaves away, noise, bits by column."""
-
-    cost: float
-    lost: float
-    noise: Floats
-    first: int
-    counts: tuple[int, ...]
-
-
-def _table_cost(table: Tabulated, operand: bool, most: int) -> float:  # noqa: FBT001 (internal)
-    """Return the nodes of a table; where a product reads it, its sign is inverted for nothing.
-
-    Those of a core of more than `most` inputs are estimated.
-    """
-    folded, _, _ = canonical(fold(table.entries, table.bits), table.bits)
-    inputs = len(folded.inputs)
-    if inputs > most:
-        nodes = float(table.bits * (1 << inputs) / inputs)
-    else:
-        nodes = float(mux_nodes(inputs, columns_of(folded.core, table.bits)))
-    cost = SYNTHESIS * nodes + folding_nodes(folded)
-    return cost + (table.bits if folded.flip and not operand else 0)
 
 
 class Model:
@@ -135,12 +111,18 @@ class Model:
             self.feelings = [stacked(one, other) for one, other in pairs]
         self.operands = operands(sketch)
         self._tables: dict[tuple[object, ...], _TableModel] = {}
+        self._looked_up: dict[_Key, _TableModel] = {}
         self._shapes = shape_knobs(sketch)
         self._knobs = [self._local_knobs(place) for place in range(len(sketch.nodes))]
         self._addends = [self._addend_knobs(place) for place in range(len(sketch.nodes))]
-        self._known: list[dict[tuple[int | None, ...], tuple[float, Floats]]]
+        self._order = {k: i for i, k in enumerate(dict.fromkeys(itertools.chain(*self._knobs)))}
+        self._indices = [np.array([self._order[k] for k in ks], np.intp) for ks in self._knobs]
+        self._known: list[dict[bytes, tuple[float, Floats]]]
         self._known = [{} for _ in sketch.nodes]
-        self._parts: dict[tuple[int | None, ...], _Part] = {}
+        self._parts: dict[_Key, Part] = {}
+        self._heaps: dict[int, Remembered] = {}
+        self._turns: dict[_Key, SumShape] = {}
+        self._spreads: dict[_Key, float] = {}
 
     def _local_knobs(self, place: int) -> tuple[Knob, ...]:
         """Return the widths that a node's cost and noise depend on."""
@@ -160,6 +142,10 @@ class Model:
             found.append(tuple(dict.fromkeys([*own, *shapes])))
         return tuple(found)
 
+    def settings(self, widths: Widths) -> Settings:
+        """Return widths in the form that is judged fastest."""
+        return Settings(widths, self._order)
+
     def lsb(self, widths: Widths, place: int) -> int:
         """Return the exponent of the lowest bit of a word that is no angle."""
         node = self.sketch.nodes[place]
@@ -173,7 +159,7 @@ class Model:
         if isinstance(node, Source):
             return node.bits
         if isinstance(node, AngleSum):
-            return angle_bits(self.sketch, widths, place)
+            return self._turn(widths, place).word.bits
         if isinstance(node, Sum):
             lsb = widths[place, "cut"]
             if node.angle:
@@ -191,23 +177,25 @@ class Model:
 
     def local(self, widths: Widths, place: int) -> tuple[float, Floats]:
         """Return a node's cost, and the variance that it adds to every torque."""
-        key = tuple(map(widths.get, self._knobs[place]))
+        if not isinstance(widths, Settings):
+            widths = self.settings(widths)
+        key = widths.array[self._indices[place]].tobytes()
         known = self._known[place]
         if key not in known:
             if len(known) >= MOST_KNOWN:
                 known.clear()
-            known[key] = self._local(widths, place)
+            known[key] = self._local(widths, place, key)
         return known[key]
 
-    def _local(self, widths: Widths, place: int) -> tuple[float, Floats]:
+    def _local(self, widths: Widths, place: int, key: bytes) -> tuple[float, Floats]:
         node = self.sketch.nodes[place]
         if isinstance(node, Source):
             return 0.0, np.zeros(self.rows)
         if isinstance(node, AngleSum):
-            bits = angle_shape(self.sketch, widths, place).known
+            bits = self._turn(widths, place).word.known
             return 2.0 * bits - 3.0, np.zeros(self.rows)
         if isinstance(node, Sum):
-            return self._sum(widths, place, node)
+            return self._sum(widths, place, node, key)
         return self._table(widths, place, node)
 
     def _table(self, widths: Widths, place: int, node: Table) -> tuple[float, Floats]:
@@ -224,8 +212,31 @@ class Model:
         known = 0.0 if isinstance(self.sketch.nodes[node.source], Source) else 4.0**lsb
         return model.cost, noise + (4.0 ** (lsb + bits - model.read) - known) / 12 * feeling.slope
 
+    def _turn(self, widths: Widths, place: int) -> SumShape:
+        """Return the shape of an angle sum."""
+        key = (place, *map(widths.get, self._shapes[place]))
+        if key not in self._turns:
+            if len(self._turns) >= MOST_PARTS:
+                self._turns.clear()
+            self._turns[key] = sum_shape(self.sketch, widths, place)
+        return self._turns[key]
+
+    def _shape(self, widths: Widths, place: int) -> AngleShape:
+        """Return the shape of an angle."""
+        if isinstance(self.sketch.nodes[place], AngleSum):
+            return self._turn(widths, place).word
+        return angle_shape(self.sketch, widths, place)
+
     def _angle_spread(self, widths: Widths, place: int, read: int) -> float:
         """Return the variance, in turns², of an angle that is read to `read` bits of a turn."""
+        key = (place, read, *map(widths.get, self._shapes[place]))
+        if key not in self._spreads:
+            if len(self._spreads) >= MOST_PARTS:
+                self._spreads.clear()
+            self._spreads[key] = self._spread(widths, place, read)
+        return self._spreads[key]
+
+    def _spread(self, widths: Widths, place: int, read: int) -> float:
         node = self.sketch.nodes[place]
         if isinstance(node, Source):
             return 4.0**-read / 12
@@ -234,7 +245,7 @@ class Model:
             return (4.0**-read - 4.0**-bits) / 12
         if not isinstance(node, AngleSum):
             raise TypeError(f"node {place} is no angle")
-        shape = sum_shape(self.sketch, widths, place)
+        shape = self._turn(widths, place)
         known = shape.word.known  # a guard bit tells nothing
         spread = (4.0 ** -min(read, known) - 4.0**-known) / 12
         for (item, multiple), part_read in zip(node.items, shape.reads, strict=True):
@@ -242,35 +253,41 @@ class Model:
         return spread
 
     def _table_model(self, widths: Widths, place: int, node: Table) -> _TableModel:
+        key = (place, *map(widths.get, self._shapes[place]))
+        if key not in self._looked_up:
+            if len(self._looked_up) >= MOST_PARTS:
+                self._looked_up.clear()
+            self._looked_up[key] = self._made_table(widths, place, node)
+        return self._looked_up[key]
+
+    def _made_table(self, widths: Widths, place: int, node: Table) -> _TableModel:
         bits = self.bits(widths, node.source)
         lsb = self.lsb(widths, node.source) if isinstance(node, Powers) else 0
         read, e = min(widths[place, "t"], bits), widths[place, "e"]
         split = split_of(widths, place, self.operands)
-        shape = None if isinstance(node, Powers) else angle_shape(self.sketch, widths, node.source)
+        shape = None if isinstance(node, Powers) else self._shape(widths, node.source)
         domain = table_domain(node, lsb, bits, read, 0.0, shape)
         key = (place, domain, e, lsb, bits if isinstance(node, Powers) else 0, *split.values())
         if key not in self._tables:
             made = tabulate(node, domain, e, centred=place not in self.operands, **split)
             cost = sum(
-                _table_cost(table, place in self.operands, self.most_synthesised) for table in made
+                table_cost(table, self.most_synthesised, operand=place in self.operands)
+                for table in made
             )
             missed = bipartite_error(node, domain, **split) if split else 0.0
             self._tables[key] = _TableModel(cost, tuple(t.bits for t in made), read, missed)
         return self._tables[key]
 
-    def _sum(self, widths: Widths, place: int, node: Sum) -> tuple[float, Floats]:
+    def _sum(self, widths: Widths, place: int, node: Sum, key: bytes) -> tuple[float, Floats]:
         cut = widths[place, "cut"]
         output = place in self.sketch.outputs
         size = self.bits(widths, place)
-        counts = [0] * size
         feeling = self.feelings[place]
-        lost, cost = 0.0, 0.0
-        noise = np.zeros(self.rows)
-        for k in range(len(node.addends)):
-            part = self._part(widths, place, k, size)
-            cost, lost, noise = cost + part.cost, lost + part.lost, noise + part.noise
-            for column, count in enumerate(part.counts, part.first):
-                counts[column] += count
+        if place not in self._heaps:
+            self._heaps[place] = Remembered(self._knobs[place], self._addends[place], self.rows)
+        heap = self._heaps[place]
+        heap.update(key, size, lambda k: self._part(widths, place, k, size))
+        cost, lost, noise, counts = heap.total()
         if (output or place in self.operands) and self._uneven(node, counts):
             counts[0] -= 1
             lost += 4.0**cut / 4
@@ -280,7 +297,7 @@ class Model:
             noise = noise + (1 - 4.0**cut) / 12 * self._is_joint(place)
         return cost, noise + 4.0**cut / 12 * feeling.value
 
-    def _part(self, widths: Widths, place: int, k: int, size: int) -> _Part:
+    def _part(self, widths: Widths, place: int, k: int, size: int) -> Part:
         """Return what an addend puts into a heap of so many columns."""
         key = (place, k, size, *map(widths.get, self._addends[place][k]))
         if key not in self._parts:
@@ -299,7 +316,7 @@ class Model:
                 self._parts.clear()
             used = [column for column, count in enumerate(counts) if count] or [0]
             first, last = used[0], used[-1]
-            self._parts[key] = _Part(cost, lost, noise, first, tuple(counts[first : last + 1]))
+            self._parts[key] = Part(cost, lost, noise, first, tuple(counts[first : last + 1]))
         return self._parts[key]
 
     def _uneven(self, node: Sum, counts: Sequence[int]) -> bool:
@@ -363,9 +380,7 @@ class Model:
 
 def _heap_nodes(counts: Sequence[int], dropped: int) -> float:
     """Return the nodes of a heap with a constant that is not known: the mean of two."""
-    even = [count + (c % 2 == 0) for c, count in enumerate(counts)]
-    odd = [count + (c % 2 == 1) for c, count in enumerate(counts)]
-    return (adder_nodes(even, dropped) + adder_nodes(odd, dropped)) / 2
+    return (adder_nodes(counts, dropped, EVEN) + adder_nodes(counts, dropped, EVEN << 1)) / 2
 
 
 def _geometric(column: int, below: int) -> float:

@@ -40,11 +40,14 @@ def finished(
     folder: Path | None = None,
     report: Callable[[Step], None] = lambda _: None,
     deadline: float | None = None,
+    *,
+    quick: bool = False,
 ) -> Finished:
     """Return the best network found for a graph; tables are kept in a folder, if one is given.
 
     It computes what the graph says for certain: tables are compared at all their inputs, heaps are
-    made by rule, and every pass is proved equivalent to what it started from, or not taken.
+    made by rule, and every pass is proved equivalent to what it started from, or not taken. `quick`
+    does one round of what takes least.
     """
     recipe = Recipe(objective, use_abc=False)
 
@@ -55,7 +58,10 @@ def finished(
     first = Step("tables", len(start.nodes), start.depth, "at all inputs")
     report(first)
     check = PROOF_SECONDS if abc.find() is not None else OWN_PROOF_SECONDS
-    done = optimise(start, deadline, objective, rounds=rounds, report=report, check=check)
+    done = optimise(
+        start, deadline, objective, rounds=1 if quick else rounds, quick=quick, report=report,
+        check=check,
+    )  # fmt: skip
     return Finished(done.network, (first, *done.steps))
 
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from boolcomp.words.build import Form, build_sketch
-from boolcomp.words.demand import ROUNDING
 from boolcomp.words.descend import Descent, choose_widths
+from boolcomp.words.floor import Floor
 from boolcomp.words.logic import word_logic
 from boolcomp.words.measure import compared, deviations, errors_of, torque_steps
 from boolcomp.words.noise import MOST_READ, Model
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from boolcomp.robot import Robot
     from boolcomp.terms import Torques
     from boolcomp.words.demand import Demand
     from boolcomp.words.graph import Graph
@@ -55,7 +57,8 @@ MODEL_SAMPLES, REACH_SAMPLES, LOOP_SAMPLES = 2000, 20_000, 20_000
 ROUNDS, ROUNDS_AGAIN = 6, 4  # of corrections, at first and later
 STEEPNESS, TEMPERATURE = 3.0, 3.0  # of a descent: how dear excess noise is; nodes
 KICKS = 0.01  # a width, for a nominal second
-MOST_KICKS = 2.0  # a width
+MOST_KICKS, MOST_KICKS_A_SECOND = 2.0, 40  # a width; in all, for a nominal second
+LATE = 8.0  # the pressure from which on refining only corrects
 WORK = 25_000  # nodes built and simulated in a nominal second
 CAUTION = 0.985  # of the mean squares allowed, since other samples will be met
 MAX_CAUTION = 0.98  # of the largest error allowed
@@ -108,7 +111,7 @@ class Task:
 
 def screen(task: Task, form: int) -> Choice:
     """Choose a form's widths by the model alone."""
-    search = Search(task, form)
+    search = search_of(task, form)
     widths, prices = choose_widths(search.model, task.rows)
     descent = Descent(search.model, widths, task.rows)
     nodes = descent.cost if descent.feasible else math.inf
@@ -117,7 +120,12 @@ def screen(task: Task, form: int) -> Choice:
 
 def refine(task: Task, start: Choice) -> Choice:
     """Build, simulate, correct what the model is allowed; return the smallest that holds."""
-    return Search(task, start.form).refine(start)
+    return search_of(task, start.form).refine(start)
+
+
+def refine_work(start: Choice) -> int:
+    """Return how much work refining a choice is: its widths, each looked at once a round."""
+    return len(start.widths) * ROUNDS
 
 
 def improve(task: Task, start: Choice, turn: int, units: float) -> Choice:
@@ -125,7 +133,23 @@ def improve(task: Task, start: Choice, turn: int, units: float) -> Choice:
 
     The largest error is watched at the worst states too.
     """
-    return Search(task, start.form).improve(start, turn, units)
+    return search_of(task, start.form).improve(start, turn, units)
+
+
+@lru_cache(maxsize=2)
+def _model_values(
+    robot: Robot, inputs: tuple[tuple[str, int], ...], bits: int, seed: int
+) -> tuple[dict[str, Floats], dict[str, Floats]]:
+    """Return the states of models, the same for all forms: drawn ones, and extremes."""
+    given = (robot, quantities(robot, dict(inputs)), torque_steps(robot, bits))
+    states = draw(*given, MODEL_SAMPLES, seed + 1)
+    return states.values, corners(*given, REACH_SAMPLES, seed + 2).values
+
+
+@lru_cache(maxsize=2)
+def search_of(task: Task, form: int) -> Search:
+    """Return the search of a task in a form: the same one as long as it is the last but one."""
+    return Search(task, form)
 
 
 class Search:
@@ -135,18 +159,23 @@ class Search:
         robot, demand = task.torques.robot, task.demand
         self.task, self.form = task, form
         self.steps = torque_steps(robot, demand.bits)
-        words = quantities(robot, demand.input_bits)
-        given = (robot, words, self.steps)
         self.sketch = self.sketch_of(task, form)
-        model_states = draw(*given, MODEL_SAMPLES, demand.seed + 1)
-        extremes = corners(*given, REACH_SAMPLES, demand.seed + 2)
-        self.states: States = draw(*given, LOOP_SAMPLES, demand.seed + 3)
-        worst = None
+        inputs = tuple(sorted(demand.input_bits.items()))
+        values, extremes = _model_values(robot, inputs, demand.bits, demand.seed)
+        self.worst: States | None = None
         if task.tamed is not None:
-            bad = states_of(*given, task.worst)
-            self.states = joined(self.states, bad)
-            worst = bad.values
-        self.model = Model(self.sketch, model_states.values, extremes.values, worst)
+            words = quantities(robot, demand.input_bits)
+            self.worst = states_of(robot, words, self.steps, task.worst)
+        bad = self.worst.values if self.worst else None
+        self.model = Model(self.sketch, values, extremes, bad)
+
+    @cached_property
+    def states(self) -> States:
+        """The states on which graphs are simulated, the worst that are known among them."""
+        robot, demand = self.task.torques.robot, self.task.demand
+        words = quantities(robot, demand.input_bits)
+        drawn = draw(robot, words, self.steps, LOOP_SAMPLES, demand.seed + 3)
+        return joined(drawn, self.worst) if self.worst else drawn
 
     @staticmethod
     def sketch_of(task: Task, form: int) -> Sketch:
@@ -154,15 +183,15 @@ class Search:
         steps = torque_steps(task.torques.robot, task.demand.bits)
         return build_sketch(task.torques, task.demand.input_bits, steps, FORMS[form])
 
-    def floor(self) -> Floats:
+    def floor(self) -> Floor:
         """Return the mean squares, in steps, that inputs as coarse as these and rounding make."""
-        total = np.full(len(self.steps), ROUNDING**2)
+        parts, bits = {}, {}
         for place, node in enumerate(self.sketch.nodes):
             if isinstance(node, Source):
                 step = 2 * math.pi / (1 << node.bits + node.part) if node.angle else 1.0
-                felt = self.model.feelings[place].value[: len(total)]
-                total = total + step * step / 12 * felt
-        return total
+                felt = self.model.feelings[place].value[: len(self.steps)]
+                parts[node.name], bits[node.name] = step * step / 12 * felt, node.bits
+        return Floor(parts, bits)
 
     def graph(self, choice: Choice) -> Graph:
         """Return the graph of a choice."""
@@ -185,7 +214,7 @@ class Search:
         allowed, correction = rows, np.ones(len(rows))
         rng = random.Random(self.task.demand.seed)  # noqa: S311 (not for secrets)
         best = replace(start, nodes=math.inf)
-        again = start.excess > 0
+        again = start.excess > 0 or self.task.pressure >= LATE
         for turn in range(ROUNDS_AGAIN if again else ROUNDS):
             if turn:
                 widths, prices = choose_widths(self.model, allowed, (widths, prices))
@@ -268,5 +297,6 @@ class Search:
 
     def _kicks(self, turn: int, knobs: int) -> int:
         """Return how often to kick: most in the middle rounds, never in the last ones."""
-        per_knob = min(MOST_KICKS, self.task.demand.effort * KICKS)
-        return round(per_knob * knobs) if 0 < turn < ROUNDS - 3 else 0
+        effort = self.task.demand.effort
+        kicks = min(min(MOST_KICKS, effort * KICKS) * knobs, MOST_KICKS_A_SECOND * effort)
+        return round(kicks) if 0 < turn < ROUNDS - 3 else 0

@@ -55,6 +55,10 @@ class Waves:
         for k, real, imaginary in self.parts:
             if k == 0:
                 total += real
+            elif not imaginary:  # most waves are a sine or a cosine
+                total += real * np.cos(k * angle)
+            elif not real:
+                total -= imaginary * np.sin(k * angle)
             else:
                 total += real * np.cos(k * angle) - imaginary * np.sin(k * angle)
         return total

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from boolcomp.schedule.machine import Shared
@@ -11,10 +9,8 @@ from boolcomp.schedule.machinefile import load_machine
 
 
 @pytest.mark.slow
-def test_this_machine_is_measured_in_two_seconds() -> None:
-    started = time.monotonic()
+def test_this_machine_is_measured() -> None:
     machine = load_machine("this-machine")
-    assert time.monotonic() - started < 4  # two, and what others on the machine take
     costs = machine.costs
     assert 0 < costs.addition <= costs.multiplication < costs.division < 1
     assert isinstance(machine.memory, Shared)

@@ -73,7 +73,7 @@ def test_the_number_of_terms_is_what_theory_gives(
     assert found == [grouped, waves, products]
 
 
-def test_the_whole_puma_takes_less_than_a_fifth_of_a_second() -> None:
+def test_the_whole_puma_takes_less_than_a_fifth_of_a_processor_second() -> None:
     robot = load_robot("puma560")
     split_torques(robot)
     best = min(_seconds(lambda: split_torques(robot)) for _ in range(5))
@@ -82,9 +82,9 @@ def test_the_whole_puma_takes_less_than_a_fifth_of_a_second() -> None:
 
 def _seconds(work: object) -> float:
     assert callable(work)
-    start = time.perf_counter()
+    start = time.process_time()
     work()
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 def test_an_unknown_form_is_told_the_nearest() -> None:

@@ -174,7 +174,7 @@ def test_minima_of_the_arm_s_faithful_tables_are_proved(name: str) -> None:
 
 
 def overrun(cover: Cover, deadline: float, begin: float) -> None:
-    assert time.monotonic() - begin < 1.1 * deadline + 1.0  # and what a busy machine adds
+    assert time.process_time() - begin < 1.1 * deadline + 1.0
     assert not cover.proved
     assert 0 < cover.lower_bound < cover.products
     assert cover.note
@@ -184,7 +184,7 @@ def overrun(cover: Cover, deadline: float, begin: float) -> None:
 def test_the_deadline_brings_the_best_cover_and_a_bound() -> None:
     function = Function.from_dense(random_table(np.random.default_rng(4), 10, 6, 0.4, 0.5))
     warm_exact()
-    begin = time.monotonic()
+    begin = time.process_time()
     cover = minimise_exact(function, 0.7)
     overrun(cover, 0.7, begin)
     assert implements(function, cover.cubes)
@@ -194,7 +194,7 @@ def test_the_deadline_brings_the_best_cover_and_a_bound() -> None:
 def test_too_many_primes_leave_the_start_with_a_bound() -> None:
     function = tabulated(6, 1, lambda x: int(x.bit_count() in (1, 2, 3)))
     start = minimise_exact(function, 60).cubes
-    begin = time.monotonic()
+    begin = time.process_time()
     cover = minimise_exact(function, 5.0, start=start, prime_limit=5)
     overrun(cover, 5.0, begin)
     assert cover.method == "given"

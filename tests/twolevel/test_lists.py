@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from twolevel.strategies import cubes
@@ -45,7 +47,7 @@ def test_a_tautology_of_many_inputs_is_known_at_once() -> None:
 def test_a_walk_gives_up_when_the_clock_has_run_out() -> None:
     # The complement of x1 y1 | x2 y2 | ... is made of 2^24 parts.
     rows = [("-" * 2 * i + "11" + "-" * (46 - 2 * i), "1") for i in range(24)]
-    clock = Clock(0.2)
+    clock, begin = Clock(0.2), time.process_time()
     with pytest.raises(lists.GaveUpError):
         lists.complement(Cubes.from_rows(48, 1, rows), clock)
-    assert clock.elapsed < 3.0  # far less on a quiet machine
+    assert time.process_time() - begin < 1.0

@@ -165,14 +165,14 @@ def test_no_inputs_is_a_constant_and_no_outputs_an_empty_cover() -> None:
     assert len(pla.parse(".i 2\n.o 0\n01\n").function().on) == 0
 
 
-def test_a_file_of_a_hundred_thousand_rows_is_read_in_less_than_a_second() -> None:
+def test_a_file_of_a_hundred_thousand_rows_is_read_in_less_than_a_processor_second() -> None:
     letters = np.random.default_rng(1).choice(np.frombuffer(b"01-", np.uint8), (100_000, 25))
     letters[:, 16] = ord(" ")
     letters[:, 24] = ord("\n")
     text = b".i 16\n.o 7\n" + letters.tobytes()
-    begin = time.perf_counter()
+    begin = time.process_time()
     assert len(pla.parse(text).on) == 100_000
-    assert time.perf_counter() - begin < 3.0  # 0.07 on a quiet machine
+    assert time.process_time() - begin < 1.0  # 0.07 on a quiet machine
 
 
 def test_files_are_read_from_disk_or_the_reason_is_told(tmp_path: Path) -> None:

@@ -103,7 +103,9 @@ def test_more_primes_than_allowed_are_refused_with_their_number() -> None:
 def test_the_deadline_ends_prime_generation() -> None:
     noise = np.random.default_rng(1)
     rows = [("".join(noise.choice(list("01---"), 40)), "1") for _ in range(200)]
-    begin = time.monotonic()
+    begin = time.process_time()
     with pytest.raises(PrimesTooManyError, match="time ended"):
-        all_primes(packed(Cubes.from_rows(40, 1, rows)), Shape(40, 1), 10**6, begin + 0.3)
-    assert time.monotonic() < begin + 2.0  # 0.6 on a quiet machine
+        all_primes(
+            packed(Cubes.from_rows(40, 1, rows)), Shape(40, 1), 10**6, time.monotonic() + 0.3
+        )
+    assert time.process_time() < begin + 2.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from boolcomp.errors import UsageError
 from boolcomp.robot import load_robot
 from boolcomp.terms import split_torques
 from boolcomp.words import compile as module
+from boolcomp.words import search
 from boolcomp.words.compile import compile_words
 from boolcomp.words.demand import Demand, Progress
 from boolcomp.words.measure import Sampling, measure_many
@@ -38,9 +40,12 @@ class Memory:
 
 
 @pytest.mark.slow
-def test_an_interrupted_search_ends_where_an_uninterrupted_one_does() -> None:
+def test_an_interrupted_search_ends_where_an_uninterrupted_one_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "SEEN", 200_000)
     torques = split_torques(small_robot(2, 2))
-    demand = Demand(bits=5, rms=(0.6,), max=(2.5,), effort=1.0)
+    demand = Demand(bits=5, rms=(0.6,), max=(2.5,), effort=0.3)
     whole = compile_words(torques, demand)
     memory = Memory(11)
     with pytest.raises(KeyboardInterrupt):
@@ -72,7 +77,7 @@ def test_more_effort_finds_no_more_nodes() -> None:
     torques = split_torques(load_robot("machado-2r"))
     quick, longer = (
         compile_words(torques, Demand(bits=6, rms=(0.43, 0.58), effort=effort))
-        for effort in (0.0, 8.0)
+        for effort in (0.0, 4.0)
     )
     assert longer.nodes <= quick.nodes
 
@@ -123,9 +128,12 @@ def test_choices_are_written_and_read() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
-def test_random_arms_compile_within_their_budget(seed: int) -> None:
+def test_random_arms_compile_within_their_budget(
+    monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    monkeypatch.setattr(module, "SEEN", 200_000)
     robot = small_robot(seed, 1 + seed % 4)
-    found = compile_words(split_torques(robot), Demand(bits=6, rms=(0.55,), effort=1.0))
+    found = compile_words(split_torques(robot), Demand(bits=6, rms=(0.55,), effort=0.2))
     inputs = {"q": 10, "qd": 10, "qdd": 10}
     errors = measure_many(Sampling(robot, inputs, 6, 50_000, 77), found.graph)
     assert (errors.rms <= 0.55 * 1.02).all()
@@ -140,7 +148,7 @@ def test_the_result_is_the_same_under_any_hash_seed() -> None:
         "from boolcomp.words.compile import compile_words\n"
         "from boolcomp.words.demand import Demand\n"
         "found = compile_words(split_torques(load_robot('elbow-3r')), "
-        "Demand(bits=6, rms=(0.6,), effort=1.0))\n"
+        "Demand(bits=5, rms=(0.6,), effort=0.2))\n"
         "print(found.graph)\n"
     )
     texts = {
@@ -154,3 +162,35 @@ def test_the_result_is_the_same_under_any_hash_seed() -> None:
     }
     assert len(texts) == 1
     assert len(texts.pop()) > 100
+
+
+def test_a_large_robot_takes_no_more_kicks_than_effort_allows() -> None:
+    torques = split_torques(small_robot(1, 1))
+    task = search.Task(torques, Demand(effort=2.0), np.ones(1), np.full(1, np.inf))
+    one = search.Search(task, 0)
+    assert one._kicks(1, 100) == 2  # noqa: SLF001 (a hundredth a width and second)
+    assert one._kicks(1, 10**6) == 2 * search.MOST_KICKS_A_SECOND  # noqa: SLF001
+    assert one._kicks(5, 10**6) == 0  # noqa: SLF001
+
+
+def test_refining_that_does_not_end_is_given_up_after_counted_work(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "SEEN", 1000)
+    monkeypatch.setattr(module, "QUICK_SEEN", 1000)
+    turns: list[int] = []
+    refine = search.refine
+
+    def counted(task: search.Task, start: Choice) -> Choice:
+        turns.append(len(start.widths))
+        return replace(refine(task, start), nodes=50.0)
+
+    monkeypatch.setattr(search, "refine", counted)
+    demand = Demand(bits=4, rms=(0.5,), max=(0.52,), effort=0.0)  # out of reach
+    torques = split_torques(small_robot(1, 1))
+    for free in (10**9, 1):
+        monkeypatch.setattr(module, "FREE_WORK", free)
+        turns.clear()
+        with pytest.raises(UsageError, match="no widths reach"):
+            compile_words(torques, demand)
+        assert len(turns) == (module.TIGHTENINGS if free > 1 else 1)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +22,7 @@ from boolcomp.words.keep import keeper, render
 from boolcomp.words.measure import Sampling, agrees
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable, Iterator
 
     from boolcomp.multilevel.measure import Objective
     from boolcomp.terms import Torques
@@ -33,61 +35,85 @@ def torques() -> Torques:
     return split_torques(small_robot(3, 1))
 
 
-@pytest.fixture(name="fewer", autouse=True)
-def fewer_states(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("boolcomp.words.compile.SEEN", 20_000)
-    monkeypatch.setattr("boolcomp.words.finish.FRESH_SAMPLES", 20_000)
+@pytest.fixture(name="fewer", autouse=True, scope="module")
+def fewer_states() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("boolcomp.words.compile.SEEN", 20_000)
+        patch.setattr("boolcomp.words.finish.FRESH_SAMPLES", 20_000)
+        yield
 
 
 def build(folder: Path) -> Built:
     return compile_compact(torques(), QUICK, store=folder, processes=1)
 
 
+@pytest.fixture(name="made", scope="module")
+def made_once(tmp_path_factory: pytest.TempPathFactory, fewer: None) -> tuple[Built, Path]:  # noqa: ARG001
+    """Return a result made from nothing, and the store that keeps it."""
+    folder = tmp_path_factory.mktemp("store")
+    return build(folder), folder
+
+
+@pytest.fixture(name="store")
+def store_of_its_own(made: tuple[Built, Path], tmp_path: Path) -> Path:
+    """Return a copy of the store, to be damaged."""
+    return Path(shutil.copytree(made[1], tmp_path / "store"))
+
+
 @pytest.mark.slow
-def test_a_result_is_stored_and_read_back_as_it_was(tmp_path: Path) -> None:
-    made, read = build(tmp_path), build(tmp_path)
-    assert not made.stored
+def test_a_result_is_stored_and_read_back_as_it_was(made: tuple[Built, Path]) -> None:
+    first_built, folder = made
+    read = build(folder)
+    assert not first_built.stored
     assert read.stored
-    assert read.seconds < 1
-    assert str(read) == str(made)
-    assert read.network == made.network
-    assert read.steps == made.steps
-    first, second = made.compact, read.compact
+    assert str(read) == str(first_built)
+    assert read.network == first_built.network
+    assert read.steps == first_built.steps
+    first, second = first_built.compact, read.compact
     assert (first.graph, first.widths, first.form) == (second.graph, second.widths, second.form)
     assert first.sketch == second.sketch
     assert first.biases.tolist() == second.biases.tolist()
-    assert [p.name for p in tmp_path.glob("*.partial.json")] == []
+    assert [p.name for p in folder.glob("*.partial.json")] == []
 
 
 @pytest.mark.slow
-def test_two_stores_hold_the_same_bytes(tmp_path: Path) -> None:
-    files = []
-    for name in ("a", "b"):
-        build(tmp_path / name)
-        (path,) = (tmp_path / name).glob("*.compact.json")
-        files.append((path.name, path.read_bytes()))
-    assert files[0] == files[1]
-    assert files[0][0].startswith("random-3-4.")
+def test_two_stores_hold_the_same_bytes(made: tuple[Built, Path], tmp_path: Path) -> None:
+    build(tmp_path)
+    (first,), (second,) = (folder.glob("*.compact.json") for folder in (made[1], tmp_path))
+    assert first.name == second.name
+    assert first.name.startswith("random-3-4.")
+    assert first.read_bytes() == second.read_bytes()
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "cut": lambda text: text[: len(text) // 2],
+    "changed": lambda text: text.replace(b'"lut6": ', b'"lut6": 1', 1),
+    "empty": lambda _: b"",
+    "binary": lambda text: b"\xff\xfe" + text,
+}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("damage", ["cut", "changed", "empty", "binary"])
-def test_a_damaged_result_is_made_anew(tmp_path: Path, damage: str) -> None:
-    made = build(tmp_path)
-    (path,) = tmp_path.glob("*.compact.json")
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_result_is_not_believed(store: Path, damage: str) -> None:
+    (path,) = store.glob("*.compact.json")
     text = path.read_bytes()
-    spoilt = {
-        "cut": text[: len(text) // 2],
-        "changed": text.replace(b'"lut6": ', b'"lut6": 1', 1),
-        "empty": b"",
-        "binary": b"\xff\xfe" + text,
-    }[damage]
+    spoilt = DAMAGES[damage](text)
     assert spoilt != text
     path.write_bytes(spoilt)
     with pytest.warns(DataWarning, match="damaged, or not what it says"):
-        again = build(tmp_path)
+        assert keeper(torques(), QUICK, store).find() is None
+
+
+@pytest.mark.slow
+def test_a_damaged_result_is_made_anew(made: tuple[Built, Path], store: Path) -> None:
+    (path,) = store.glob("*.compact.json")
+    text = path.read_bytes()
+    path.write_bytes(text[: len(text) // 2])
+    with pytest.warns(DataWarning, match="damaged, or not what it says"):
+        again = build(store)
     assert not again.stored
-    assert str(again) == str(made)
+    assert str(again) == str(made[0])
     assert path.read_bytes() == text
 
 
@@ -100,15 +126,14 @@ def test_a_result_that_cannot_be_kept_is_a_warning(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_another_demand_or_robot_is_another_result(tmp_path: Path) -> None:
-    made = build(tmp_path)
-    assert keeper(torques(), QUICK, tmp_path).find() is not None
-    assert keeper(torques(), Demand(bits=4, rms=(0.61,)), tmp_path).find() is None
+def test_another_demand_or_robot_is_another_result(made: tuple[Built, Path]) -> None:
+    built, folder = made
+    assert keeper(torques(), Demand(bits=4, rms=(0.61,)), folder).find() is None
     other = split_torques(small_robot(4, 1))
-    assert keeper(other, QUICK, tmp_path).find() is None
-    kept = keeper(torques(), QUICK, tmp_path).find()
+    assert keeper(other, QUICK, folder).find() is None
+    kept = keeper(torques(), QUICK, folder).find()
     assert kept is not None
-    assert render(kept).count("\n") > made.nodes
+    assert render(kept).count("\n") > built.nodes
 
 
 @pytest.mark.slow

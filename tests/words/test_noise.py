@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 from words.word_robots import case
@@ -76,3 +78,16 @@ def test_what_is_remembered_is_what_would_be_computed() -> None:
         again, heard = fresh.local(descent.widths, place)
         assert cost == again
         assert noise == pytest.approx(heard)
+
+
+def test_after_many_changes_a_heap_is_judged_exactly_as_by_a_fresh_model() -> None:
+    arm = case("machado-2r", bits=6)
+    descent = arm.chosen(0.4)
+    rng = random.Random(3)  # noqa: S311 (no secrets)
+    for _ in range(6):
+        descent.jump(np.full(2, 300.0), rng)
+    fresh = arm.model()
+    for place in sorted(descent.live):
+        cost, noise = descent.model.local(descent.widths, place)
+        again, heard = fresh.local(dict(descent.widths), place)
+        assert (cost, noise.tolist()) == (again, heard.tolist())

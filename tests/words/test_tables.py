@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from boolcomp.words.sketch import Powers, Waves
-from boolcomp.words.tables import canonical, columns_of, fold, mux_network
+from boolcomp.words.tables import canonical, columns_of, fold, mux_network, mux_nodes
 from boolcomp.words.tabulate import Domain, bipartite_error, tabulate
 
 
@@ -67,6 +67,17 @@ def test_the_network_by_cofactors_is_the_table(inputs: int) -> None:
     for row, entry in enumerate(entries):
         bits = [row >> k & 1 for k in range(inputs)]
         assert network.fold(_Bits(), bits) == tuple(entry >> k & 1 for k in range(3))
+
+
+@pytest.mark.parametrize("inputs", range(9))
+def test_nodes_are_counted_as_the_network_by_cofactors_has_them(inputs: int) -> None:
+    rng = np.random.default_rng(inputs)
+    rows = np.arange(1 << inputs)
+    tables = [rng.integers(0, 16, 1 << inputs), rows & 15, ~(rows >> 1) & 15, rows * rows >> 2 & 15]
+    tables.append(np.floor(8 + 7.9 * np.sin(rows / len(rows) * 1.6)).astype(np.int64))
+    for table in tables:
+        columns = columns_of(table.tolist(), 4)
+        assert mux_nodes(inputs, columns) == len(mux_network(inputs, columns).nodes)
 
 
 class _Bits:
