@@ -21,7 +21,7 @@ from boolcomp.errors import UsageError, listing, suggestion
 from boolcomp.logicstore import stored_network
 from boolcomp.plan import Options, make_plan
 from boolcomp.program import ARRAYS, Input, Program, program_of, program_of_network
-from boolcomp.robot import Robot, limits_of, robot_of, with_payload
+from boolcomp.robot import Robot, robot_of, stops_of, with_payload
 from boolcomp.store import Recipe, Store, default_store
 from boolcomp.terms import split_torques
 from boolcomp.truth import make_tables
@@ -144,7 +144,7 @@ def _of_words(built: Built, job: Job) -> Program:
     inputs = [_input(name, code) for name, code in compact.input_codes.items()]
     return program_of_network(
         compact.robot.name, compact.demand.bits, inputs, compact.torque_codes, built.network,
-        job.payload, limits=limits_of(compact.robot),
+        job.payload, stops=stops_of(compact.robot),
     )  # fmt: skip
 
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from boolcomp.codes import ROUNDINGS, Code, CodeKind, Rounding
 from boolcomp.errors import DataError, UsageError, listing, suggestion
-from boolcomp.robot import Interval, Limit, limits_of
+from boolcomp.robot import Interval, Stops, stops_of
 from boolcomp.terms import Term, Torques, amplitude, torque_amplitude
 from boolcomp.terms.extract import number_terms
 from boolcomp.terms.extrema import ceiling
@@ -207,7 +207,7 @@ class Plan:
     robot: str
     options: Options
     joints: tuple[JointPlan, ...]
-    limits: tuple[Limit, ...] = ()
+    stops: tuple[Stops, ...] = ()
 
     @property
     def terms(self) -> Iterator[TermPlan]:
@@ -238,7 +238,7 @@ def make_plan(torques: Torques, options: Options | None = None) -> Plan:
     joints = tuple(
         _plan_joint(torques, joint, terms, chosen) for joint, terms in enumerate(torques.joints, 1)
     )
-    return Plan(torques.robot.name, chosen, joints, limits_of(torques.robot))
+    return Plan(torques.robot.name, chosen, joints, stops_of(torques.robot))
 
 
 def guard_bits_for(terms: int) -> int:

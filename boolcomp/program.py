@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from boolcomp.evaluate import Engine, EngineName, Evaluation
     from boolcomp.network import Network
     from boolcomp.plan import Plan, TermPlan
-    from boolcomp.robot import Limit
+    from boolcomp.robot import Stops
     from boolcomp.truth import TermTable
     from boolcomp.twolevel.cubes import Cubes
     from boolcomp.wiring import Wiring
@@ -67,7 +67,7 @@ class Program:
     inputs: tuple[Input, ...]
     networks: tuple[Network, ...]
     loads: tuple[Load, ...]
-    limits: tuple[Limit, ...] = ()
+    stops: tuple[Stops, ...] = ()
     _engines: dict[tuple[float, str, int], Engine] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -86,7 +86,7 @@ class Program:
                 self.inputs,
                 self.networks,
                 self.loads,
-                self.limits,
+                self.stops,
             ),
         )
 
@@ -102,8 +102,8 @@ class Program:
             raise ValueError("input words are repeated, or loads differ in joints")
         if any(w.kind not in ARRAYS or not 1 <= w.joint <= self.joints for w in self.inputs):
             raise ValueError("an input word belongs to no joint")
-        if any(not (0 <= x.array < 3 and 0 <= x.column < self.joints) for x in self.limits):
-            raise ValueError("a limit belongs to no joint")
+        if any(not (0 <= x.array < 3 and 0 <= x.column < self.joints) for x in self.stops):
+            raise ValueError("stops belong to no joint")
         self._check_loads()
 
     def _check_loads(self) -> None:
@@ -172,7 +172,7 @@ class Program:
     def wiring(self, payload: float | None = None) -> Wiring:
         """Return what an engine runs."""
         wiring = wire(self.inputs, self.networks, self.load(payload))
-        return replace(wiring, limits=self.limits)
+        return replace(wiring, stops=self.stops)
 
     def network(self, payload: float | None = None) -> Network:
         """Return all logic of a load as one network, sums and all (see `joined`)."""
@@ -268,7 +268,7 @@ class Program:
     def __str__(self) -> str:
         lines = [f"program {self.robot}: {self.bits} bits, {self.mode} mode"]
         lines += [f"  input {word}" for word in self.inputs]
-        lines += [f"  {limit}" for limit in self.limits]
+        lines += [f"  {one}" for one in self.stops]
         lines += [f"  network {k}: {network!r}" for k, network in enumerate(self.networks)]
         for load in self.loads:
             lines.append(f"  payload {number(load.payload)} kg")
@@ -321,7 +321,7 @@ def program_of(
     )
     return Program(
         plan.robot, plan.options.bits, "paper", inputs, tuple(networks), (Load(payload, torques),),
-        plan.limits,
+        plan.stops,
     )  # fmt: skip
 
 
@@ -333,7 +333,7 @@ def program_of_network(
     network: Network,
     payload: float = 0.0,
     *,
-    limits: tuple[Limit, ...] = (),
+    stops: tuple[Stops, ...] = (),
 ) -> Program:
     """Return the program of one network that reads whole input words and makes all torques.
 
@@ -343,7 +343,7 @@ def program_of_network(
     words = tuple(Slice(order.index(word), word.code.bits, 0) for word in inputs)
     torques = tuple(Torque(joint, code, 0, ()) for joint, code in enumerate(codes, 1))
     load = Load(payload, torques, Whole(0, words))
-    return Program(robot, bits, "compact", tuple(order), (network,), (load,), limits)
+    return Program(robot, bits, "compact", tuple(order), (network,), (load,), stops)
 
 
 def _inputs(terms: Iterable[TermPlan]) -> tuple[Input, ...]:
@@ -367,7 +367,7 @@ def _term_use(plan: TermPlan, network: int, places: dict[str, int]) -> TermUse:
 def family_of(programs: Iterable[Program]) -> Program:
     """Return one program with the loads of several of the same robot; equal networks once."""
     members = list(programs)
-    heads = {(p.robot, p.bits, p.mode, p.joints, p.limits) for p in members}
+    heads = {(p.robot, p.bits, p.mode, p.joints, p.stops) for p in members}
     if len(heads) != 1:
         raise UsageError("a family is made of programs of one robot, word length and mode")
     finest: dict[tuple[int, int], Input] = {}
@@ -387,7 +387,7 @@ def family_of(programs: Iterable[Program]) -> Program:
         loads += _moved(program, {word.name: k for k, word in enumerate(inputs)}, networks)
     first = members[0]
     return Program(
-        first.robot, first.bits, first.mode, inputs, tuple(networks), tuple(loads), first.limits
+        first.robot, first.bits, first.mode, inputs, tuple(networks), tuple(loads), first.stops
     )
 
 

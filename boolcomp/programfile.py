@@ -23,7 +23,7 @@ from boolcomp.files import exchange, read_text, sync_folder, temporary_folder, w
 from boolcomp.networktext import parse_network, render_network
 from boolcomp.parts import ARRAYS, Input, Load, Slice, TermUse, Torque, Whole
 from boolcomp.program import MODES, Program
-from boolcomp.robot import Interval, Limit
+from boolcomp.robot import Interval, Stops
 from boolcomp.robot.span import part_of
 from boolcomp.version import VERSION as BOOLCOMP
 
@@ -94,10 +94,7 @@ def render_program(program: Program) -> dict[str, str]:
         ],
         "networks": len(program.networks),
         "loads": [_load(load) for load in program.loads],
-        "limits": [
-            [limit.array, limit.column, limit.range.low, limit.range.high]
-            for limit in program.limits
-        ],
+        "stops": [[one.array, one.column, one.range.low, one.range.high] for one in program.stops],
         "files": {name: _digest(text) for name, text in files.items()},
     }
     document["checksum"] = _digest(_canonical(document))
@@ -216,19 +213,17 @@ class _Reader:
             tuple(self.input(item) for item in self.field(document, "inputs", list)),
             networks,
             tuple(self.load(item) for item in self.field(document, "loads", list)),
-            tuple(
-                self.limit(item) for item in self.field({"limits": [], **document}, "limits", list)
-            ),
+            tuple(self.stop(item) for item in self.field({"stops": [], **document}, "stops", list)),
         )
 
-    def limit(self, item: Any) -> Limit:
+    def stop(self, item: Any) -> Stops:
         if not isinstance(item, list) or len(item) != 4:
-            self.fail("a limit is not four numbers")
-        array, column = (self.field({"limits": part}, "limits", int) for part in item[:2])
-        low, high = (self.field({"limits": part}, "limits", float) for part in item[2:])
+            self.fail("stops are not four numbers")
+        array, column = (self.field({"stops": part}, "stops", int) for part in item[:2])
+        low, high = (self.field({"stops": part}, "stops", float) for part in item[2:])
         if not low <= high:
-            self.fail(f"a limit is empty: {low} .. {high}")
-        return Limit(array, column, Interval(low, high))
+            self.fail(f"stops are empty: {low} .. {high}")
+        return Stops(array, column, Interval(low, high))
 
     def input(self, item: Any) -> Input:
         kind = self.field(item, "kind", str)
@@ -236,7 +231,7 @@ class _Reader:
             self.fail(f"input {kind!r} is not known")
         code = self.code(item)
         # Programs of earlier versions do not say so, but their full turns are turns, too.
-        if "limits" not in self.document and kind == "q" and part_of(code.range) == 0:
+        if "stops" not in self.document and kind == "q" and part_of(code.range) == 0:
             code = replace(code, wraps=True)
         return Input(kind, self.field(item, "joint", int), code)
 

@@ -49,7 +49,7 @@ def render_table(entry: TermTable) -> str:
     lines.append(f"term: {plan.term.name} of torque {plan.term.joint} = {plan.term}")
     lines.append(f"output: {plan.term.name} {plan.code}")
     lines.append(f"rounding: {plan.rounding}")
-    lines += [f"input: {word}{_limits(word.variable)}" for word in plan.words]
+    lines += [f"input: {word}{_beyond_code(word.variable)}" for word in plan.words]
     lines += MEANING.split("\n")
     if any(word.variable.word for word in plan.words):
         lines.append(LIMITED)
@@ -121,7 +121,7 @@ def _word(text: str, where: str) -> Word:
     return Word(variable, code, int(match["dropped"] or 0))
 
 
-def _limits(variable: Variable) -> str:
+def _beyond_code(variable: Variable) -> str:
     """Return what a header says of a variable beyond its code."""
     turns = ", turns" if variable.turns else ""
     return turns if variable.word is None else f"{turns}, within {variable.range}"

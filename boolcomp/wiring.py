@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from boolcomp.codes import Code
     from boolcomp.network import Network
-    from boolcomp.robot import Limit
+    from boolcomp.robot import Stops
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Result:
 class Wiring:
     """Everything an engine needs: ports in, networks and their calls in order, results out.
 
-    `limits` say where inputs may be; what lies beyond is counted.
+    `stops` say where inputs may be; what lies beyond is counted.
     """
 
     joints: int
@@ -62,7 +62,7 @@ class Wiring:
     calls: tuple[Call, ...]
     results: tuple[Result, ...]
     planes: int
-    limits: tuple[Limit, ...] = ()
+    stops: tuple[Stops, ...] = ()
 
     def __post_init__(self) -> None:
         self.check()
@@ -98,5 +98,5 @@ class Wiring:
             f"tau{k} = p{result.first} {result.code}, saturated p{result.saturated}"
             for k, result in enumerate(self.results, 1)
         ]
-        lines += [str(limit) for limit in self.limits]
+        lines += [str(one) for one in self.stops]
         return "\n".join(lines)

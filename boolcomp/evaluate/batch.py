@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from boolcomp.robot import Limit
+    from boolcomp.robot import Stops
     from boolcomp.wiring import Port, Wiring
 
 NAMES = ("q", "qd", "qdd")
@@ -118,19 +118,19 @@ def evaluate(engine: Engine, arrays: Sequence[ArrayLike], *, coded: bool) -> Eva
         found.words.reshape(shape),
         found.saturated_inputs,
         found.saturated_outputs,
-        0 if coded else sum(_beyond(limit, batch) for limit in engine.wiring.limits),
+        0 if coded else sum(_beyond(one, batch) for one in engine.wiring.stops),
     )
 
 
-def _beyond(limit: Limit, batch: Batch) -> int:
+def _beyond(one: Stops, batch: Batch) -> int:
     """Return how many values lie where their joint may not be."""
-    column = batch.arrays[limit.array][:, limit.column]
+    column = batch.arrays[one.array][:, one.column]
     if not len(column):
         return 0
-    slack = SLACK * max(1.0, limit.range.magnitude)
+    slack = SLACK * max(1.0, one.range.magnitude)
     if column.dtype == np.float32:  # the stop itself may be rounded away from itself
-        slack = max(slack, float(np.spacing(np.float32(limit.range.magnitude))))
-    low, high = limit.range.low - slack, limit.range.high + slack
+        slack = max(slack, float(np.spacing(np.float32(one.range.magnitude))))
+    low, high = one.range.low - slack, one.range.high + slack
     if low <= column.min() and column.max() <= high:
         return 0
     return int(np.count_nonzero((column < low) | (column > high)))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from limited import with_ranges
 
 from boolcomp.errors import DataError
-from boolcomp.robot import Interval, limits_of, load_robot, parse_robot
+from boolcomp.robot import Interval, load_robot, parse_robot, stops_of
 from boolcomp.robot.span import span_of
 
 PI = math.pi
@@ -64,11 +64,11 @@ def test_a_slide_and_a_chosen_word_span_what_they_say() -> None:
 
 def test_limits_are_the_stops_that_words_go_beyond_and_single_values() -> None:
     robot = with_ranges("machado-2r", q2=(-2.5, 2.5), qd1=(0, 0))
-    assert [str(limit) for limit in limits_of(robot)] == [
+    assert [str(limit) for limit in stops_of(robot)] == [
         "q2 within -2.5 .. 2.5",
         "qd1 within 0 .. 0",
     ]
-    assert limits_of(load_robot("machado-2r")) == ()
+    assert stops_of(load_robot("machado-2r")) == ()
 
 
 def _file(line: str) -> str:

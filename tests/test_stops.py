@@ -97,7 +97,7 @@ def test_a_saved_program_knows_its_stops(program: Program, tmp_path: Path) -> No
     save_program(program, tmp_path / "p")
     again = load_program(tmp_path / "p")
     assert again == program
-    assert [str(limit) for limit in again.limits] == [
+    assert [str(limit) for limit in again.stops] == [
         "q1 within 0.3 .. 1.4",
         "q2 within -2.5 .. 2.5",
     ]
@@ -111,7 +111,7 @@ def test_full_turns_of_programs_of_earlier_versions_wrap(tmp_path: Path) -> None
     save_program(program, tmp_path / "p")
     head = tmp_path / "p" / "program.json"
     document = json.loads(head.read_text())
-    del document["limits"], document["checksum"]
+    del document["stops"], document["checksum"]
     for word in document["inputs"]:
         word["code"].pop("wraps", None)
     from boolcomp.programfile import _canonical, _digest  # an old file is made
@@ -120,7 +120,7 @@ def test_full_turns_of_programs_of_earlier_versions_wrap(tmp_path: Path) -> None
     head.write_text(json.dumps(document))
     old = load_program(tmp_path / "p")
     assert [word.code.wraps for word in old.inputs] == [True, True, *[False] * 4]
-    assert old.limits == ()
+    assert old.stops == ()
 
 
 def test_only_rows_beyond_stops_and_margin_are_free() -> None:

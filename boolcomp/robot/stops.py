@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class Stops:
     """The stops of a joint, or a single value: of q, qd or qdd (`array` 0, 1, 2), from joint 0."""
 
     array: int
@@ -26,15 +26,15 @@ class Limit:
         return f"{('q', 'qd', 'qdd')[self.array]}{self.column + 1} within {self.range}"
 
 
-def limits_of(robot: Robot) -> tuple[Limit, ...]:
+def stops_of(robot: Robot) -> tuple[Stops, ...]:
     """Return the stops of joints whose words go beyond them, and what is a single value."""
-    return tuple(_limits(robot))
+    return tuple(_found(robot))
 
 
-def _limits(robot: Robot) -> Iterator[Limit]:
+def _found(robot: Robot) -> Iterator[Stops]:
     for array, kind in enumerate(("position", "velocity", "acceleration")):
         for column, link in enumerate(robot.links):
             interval: Interval = getattr(link, kind)
             stops = kind == "position" and interval != link.span.word
             if interval.single or (stops and not (link.revolute and interval.width > TURN - FULL)):
-                yield Limit(array, column, interval)
+                yield Stops(array, column, interval)
