@@ -7,16 +7,25 @@ data are bad or a promise does not hold, 2 where the command was used wrongly.
 from __future__ import annotations
 
 import difflib
+import math
+import reprlib
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+LONGEST_NAME = 60  # characters of a name or value in a message
+LONGEST_MESSAGE = 4000  # characters: room for all columns of the largest robot
+
+
 class BoolcompError(Exception):
     """Base of every error that is the user's to mend; its text is the whole message."""
 
     exit_code: ClassVar[int] = 1
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(cut(message, LONGEST_MESSAGE))
 
 
 class DataError(BoolcompError):
@@ -33,8 +42,38 @@ class DataWarning(UserWarning):
     """The data can be used but something about them is doubtful."""
 
 
+class _Shown(reprlib.Repr):
+    """Values as messages show them: a few parts of a list, and no integer of a thousand digits."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxstring = self.maxlong = self.maxother = LONGEST_NAME
+        self.maxlevel = 2
+
+    def repr_int(self, x: int, level: int) -> str:
+        del level
+        if x.bit_length() <= 3 * LONGEST_NAME:
+            return repr(x)
+        return f"an integer of about {math.ceil(x.bit_length() * math.log10(2))} digits"
+
+
+_SHOWN = _Shown()
+
+
+def shown(value: object) -> str:
+    """Return a value of a user's as a message shows it: as Python writes it, cut to a line."""
+    return _SHOWN.repr(value)
+
+
+def cut(text: str, most: int = LONGEST_NAME) -> str:
+    """Return a text with an ellipsis in place of what is too long for a message."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def suggestion(name: str, allowed: Iterable[str]) -> str:
     """Return ` (did you mean 'x'?)` for the nearest allowed spelling, or nothing."""
+    if len(name) > LONGEST_NAME:
+        return ""
     near = difflib.get_close_matches(name, list(allowed), n=2, cutoff=0.5)
     if not near:
         return ""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from boolcomp.errors import UsageError, listing, suggestion
+from boolcomp.errors import UsageError, listing, shown, suggestion
 from boolcomp.files import read_text
+from boolcomp.robot.limits import MOST_BYTES
 from boolcomp.robot.schema import parse_robot
 
 if TYPE_CHECKING:
@@ -32,13 +33,20 @@ def load_robot(name_or_path: str | Path) -> Robot:
     if not text.endswith(".toml") and "/" not in text and "\\" not in text:
         if text not in robot_names():
             raise UsageError(
-                f"no robot named {text!r}{suggestion(text, robot_names())}: "
+                f"no robot named {shown(text)}{suggestion(text, robot_names())}: "
                 f"robots are {listing(robot_names())}, or a path ending in .toml"
             )
         path = shipped("robots") / f"{text}.toml"
         return parse_robot(read_text(path), f"robots/{path.name}")
     path = Path(text)
-    if not path.exists():
+    if _missing(path):
         near = suggestion(path.stem, robot_names())
         raise UsageError(f"{text}: no such robot file{near}")
-    return parse_robot(read_text(path), text)
+    return parse_robot(read_text(path, MOST_BYTES), text)
+
+
+def _missing(path: Path) -> bool:
+    try:
+        return not path.exists()
+    except (OSError, ValueError):  # a name that no file can have: reading it says why
+        return False
