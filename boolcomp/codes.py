@@ -73,7 +73,8 @@ class Code:
         if not np.isfinite(array).all():
             where = np.flatnonzero(~np.isfinite(array.ravel()))[0]
             raise DataError(f"value {array.ravel()[where]} at place {where} is not finite")
-        scaled = (array - self.range.low) / self.step
+        with np.errstate(over="ignore"):  # an infinity is outside too
+            scaled = (array - self.range.low) / self.step
         outside = np.count_nonzero((scaled < -TIE) | (scaled > self.cells + TIE))
         index = np.floor(np.clip(scaled, 0, self.cells) + TIE).astype(np.int64)
         return np.minimum(index, self.cells - 1), int(outside)

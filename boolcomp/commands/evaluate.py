@@ -52,8 +52,9 @@ def command(
     """Evaluate the torques of PROGRAM (a folder made by compile) for a file of states.
 
     Columns are q1..qn, qd1..qdn, qdd1..qddn in (CSV by name in any order, .npy, .npz with q, qd,
-    qdd; - is CSV on standard input or output), tau1..taun out. With a ROBOT in place of a program
-    the torques are those of Newton-Euler. Values outside their range saturate and are counted.
+    qdd; - is CSV on standard input or output), tau1..taun out. A column t or time of a CSV file
+    comes first in a CSV file of torques, unchanged. With a ROBOT in place of a program the torques
+    are those of Newton-Euler. Values outside their range saturate and are counted.
     """
     from boolcomp.samples import STANDARD, read_states, write_torques
 
@@ -73,8 +74,9 @@ def command(
         _bar(count) as advance,
     ):
         for state in chunks:
-            torques, saturated_in, saturated_out = run(*state)
-            sink.write(torques)
+            torques, saturated_in, saturated_out = run(state.q, state.qd, state.qdd)
+            _check_torques(torques, source, samples)
+            sink.write(torques, state.times)
             samples += len(torques)
             inputs += saturated_in
             outputs += saturated_out
@@ -110,6 +112,18 @@ def _check_workers(threads: int, processes: int) -> None:
         raise UsageError(f"threads must be 1 to {most} on this machine, not {threads}")
     if threads > 1 and processes > 1:
         raise UsageError("--threads and --processes share the same work: say one of them")
+
+
+def _check_torques(torques: Torques, source: Path, before: int) -> None:
+    """Name the first torque that is none, after so many samples: its state is too large."""
+    import numpy as np
+
+    if not np.isfinite(torques).all():
+        row, column = (int(k) for k in np.argwhere(~np.isfinite(torques))[0])
+        raise DataError(
+            f"{source}: tau{column + 1} of sample {before + row} is {torques[row, column]}: its "
+            "state has values too large to calculate with"
+        )
 
 
 @contextlib.contextmanager
@@ -165,9 +179,8 @@ def _arithmetic(name: str, payload: float | None) -> tuple[int, Run]:
     robot = with_payload(load_robot(name), payload or 0.0)
 
     def run(*state: Torques) -> tuple[Torques, int, int]:
-        if not all(np.isfinite(array).all() for array in state):
-            raise DataError("a state holds NaN or an infinity: not a finite number")
-        return inverse_dynamics(robot, *state), 0, 0
+        with np.errstate(over="ignore", invalid="ignore"):  # _check_torques tells of it
+            return inverse_dynamics(robot, *state), 0, 0
 
     return robot.joints, run
 
