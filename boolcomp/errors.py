@@ -66,8 +66,9 @@ def shown(value: object) -> str:
 
 
 def cut(text: str, most: int = LONGEST_NAME) -> str:
-    """Return a text with an ellipsis in place of what is too long for a message."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    """Return a text with an ellipsis in its middle where it is too long for a message."""
+    end = most // 3
+    return text if len(text) <= most else f"{text[: most - 1 - end]}…{text[-end:]}"
 
 
 def suggestion(name: str, allowed: Iterable[str]) -> str:

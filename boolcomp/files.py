@@ -62,6 +62,22 @@ def _handle(path: Path) -> int:
     raise DataError(f"{path}: cannot be read: not a regular file")
 
 
+def is_file(path: Path) -> bool:
+    """Tell whether there is such a file; not where no file can have this name."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def is_folder(path: Path) -> bool:
+    """Tell whether there is such a folder; not where no folder can have this name."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
 def user_cache(folder: str) -> Path:
     """Return a folder of the user's cache: $XDG_CACHE_HOME/boolcomp/… or ~/.cache/boolcomp/…."""
     base = os.environ.get("XDG_CACHE_HOME", "")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,21 +10,24 @@ from boolcomp.commands.options import (
     ONLY_COMPACT,
     ONLY_MINIMISED,
     ONLY_PAPER,
+    FilePath,
     demand_options,
     json_option,
     minimiser_options,
     plan_options,
     print_json,
+    reals,
     refuse_others,
     robot_argument,
     store_option,
 )
 from boolcomp.commands.progress import progress
-from boolcomp.errors import UsageError
+from boolcomp.errors import UsageError, shown
 from boolcomp.text import short, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from boolcomp.commands.options import Choices
     from boolcomp.compiler import Compiled
@@ -51,7 +53,7 @@ ONLY = {"paper": {**ONLY_PAPER, **ONLY_MINIMISED}, "compact": ONLY_COMPACT}
 @minimiser_options("--minimizer")
 @click.option("--payloads", default="0", show_default=True, help="Tip loads in kg: 0,1,2.5.")
 @store_option
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder for the program.")
+@click.option("-o", "--output", type=FilePath(), help="Folder for the program.")
 @json_option
 @click.pass_context
 def command(
@@ -140,10 +142,10 @@ def _beyond(compiled: Compiled) -> list[str]:
 
 
 def _masses(text: str) -> tuple[float, ...]:
-    try:
-        return tuple(float(part) for part in text.split(","))
-    except ValueError:
-        raise UsageError(f"--payloads {text!r}: give masses in kg, such as 0,1,2.5") from None
+    masses = reals(text)
+    if masses is None:
+        raise UsageError(f"--payloads {shown(text)}: give masses in kg, such as 0,1,2.5")
+    return masses
 
 
 def _chart(covers: Sequence[TermCover]) -> str:

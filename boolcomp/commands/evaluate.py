@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.commands.options import json_option, print_json
-from boolcomp.errors import DataError, UsageError, listing, suggestion
+from boolcomp.commands.options import FilePath, json_option, print_json
+from boolcomp.errors import DataError, UsageError, cut, listing, shown, suggestion
+from boolcomp.files import is_folder
 from boolcomp.robot import robot_names
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ SHARDS = ("samples", "terms", "pipeline")
 
 @click.command("evaluate", epilog="Example: boolcomp evaluate out/2r -i samples.csv -o torques.csv")
 @click.argument("program")
-@click.option("-i", "--input", "source", default="-", show_default=True, type=Path)
-@click.option("-o", "--output", "target", default="-", show_default=True, type=Path)
+@click.option("-i", "--input", "source", default="-", show_default=True, type=FilePath())
+@click.option("-o", "--output", "target", default="-", show_default=True, type=FilePath())
 @click.option("--engine", default="auto", show_default=True, help="auto, numpy or llvm.")
 @click.option("--threads", default=1, show_default=True, help="Threads of one native engine.")
 @click.option("--processes", default=1, show_default=True, help="Worker processes.")
@@ -101,15 +102,14 @@ def command(
 def _check(option: str, given: str, allowed: tuple[str, ...]) -> None:
     if given not in allowed:
         hint = suggestion(given, allowed)
-        raise UsageError(f"{option} {given!r}{hint}: {listing(allowed)}")
+        raise UsageError(f"{option} {shown(given)}{hint}: {listing(allowed)}")
 
 
 def _check_workers(threads: int, processes: int) -> None:
     most = max(8, 4 * len(os.sched_getaffinity(0)))
-    if not 1 <= processes <= most:
-        raise UsageError(f"processes must be 1 to {most} on this machine, not {processes}")
-    if not 1 <= threads <= most:
-        raise UsageError(f"threads must be 1 to {most} on this machine, not {threads}")
+    for name, value in (("processes", processes), ("threads", threads)):
+        if not 1 <= value <= most:
+            raise UsageError(f"{name} must be 1 to {most} on this machine, not {shown(value)}")
     if threads > 1 and processes > 1:
         raise UsageError("--threads and --processes share the same work: say one of them")
 
@@ -131,7 +131,7 @@ def _runner(
     program: str, engine: Any, workers: tuple[int, int], shard: Any, payload: float | None
 ) -> Iterator[tuple[int, Run]]:
     """Provide the number of joints and what turns states into torques and saturation counts."""
-    if not (Path(program) / "program.json").is_file() and not Path(program).is_dir():
+    if not is_folder(Path(program)):
         yield _arithmetic(program, payload)
         return
     from boolcomp.programfile import load_program
@@ -175,7 +175,7 @@ def _arithmetic(name: str, payload: float | None) -> tuple[int, Run]:
 
     if name not in robot_names() and not name.endswith(".toml"):
         hint = suggestion(name, robot_names())
-        raise UsageError(f"{name}: neither a program's folder nor a robot{hint}")
+        raise UsageError(f"{cut(name)}: neither a program's folder nor a robot{hint}")
     robot = with_payload(load_robot(name), payload or 0.0)
 
     def run(*state: Torques) -> tuple[Torques, int, int]:

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import functools
 import json
+import math
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.errors import UsageError
+from boolcomp.errors import UsageError, shown
+from boolcomp.files import is_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from boolcomp.words.demand import Demand
+
+    _PathType = click.ParamType[Path]
+else:
+    _PathType = click.ParamType  # not generic before click 8.4
 
 # Options that only one mode has, by the names that click gives their values.
 ONLY_PAPER = {
@@ -28,6 +35,36 @@ ONLY_COMPACT = {
     "saturate": "--saturate", "objective": "--objective", "effort": "--effort",
     "seed": "--seed", "processes": "--processes",
 }  # fmt: skip
+
+MOST_LSB = 1e6  # of an allowed error: more than any word has
+MOST_PROCESSES = 256
+MOST_DIGITS = 4  # of the width of a word
+LONGEST_NAME = 255  # bytes of a file's name, without its folders
+
+
+class FilePath(_PathType):
+    """A path whose name a file can have; `folder` says that it must be none of a file."""
+
+    name = "path"
+
+    def __init__(self, *, folder: bool = False) -> None:
+        self.folder = folder
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Return the path, or fail with a sentence."""
+        text = os.fspath(value)
+        if not text:
+            self.fail("an empty name: give that of a file or folder", param, ctx)
+        try:
+            longest = max((len(os.fsencode(part)) for part in Path(text).parts), default=0)
+        except UnicodeEncodeError:
+            self.fail(f"{shown(text)} cannot be the name of a file", param, ctx)
+        if longest > LONGEST_NAME or "\0" in text:
+            self.fail(f"{shown(text)} cannot be the name of a file", param, ctx)
+        if self.folder and is_file(Path(text)):
+            self.fail(f"{shown(text)} is a file, and not a folder", param, ctx)
+        return Path(text)
+
 
 robot_argument = click.argument("robot")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -106,7 +143,7 @@ def store_option(function: Callable[..., Any]) -> Callable[..., Any]:
     @click.option(
         "--store",
         "folder",
-        type=click.Path(path_type=Path, file_okay=False),
+        type=FilePath(folder=True),
         help="Folder of minimised tables [default: ./tables if it exists, else the user's cache]",
     )
     @functools.wraps(function)
@@ -178,6 +215,7 @@ def demand_options(*, seed: bool = True) -> Callable[[Callable[..., Any]], Calla
         @functools.wraps(function)
         def wrapped(*args: Any, **given: Any) -> Any:
             chosen = {name: given.pop(name) for name in options}
+            within("--processes", chosen["processes"], 1, MOST_PROCESSES)
             choices = Choices(
                 _reals("--rms-error", chosen.pop("rms_error")),
                 _reals("--max-error", chosen.pop("max_error")),
@@ -196,25 +234,43 @@ def demand_options(*, seed: bool = True) -> Callable[[Callable[..., Any]], Calla
 def _reals(option: str, text: str | None) -> tuple[float, ...]:
     if text is None:
         return ()
-    try:
-        return tuple(float(part) for part in text.split(","))
-    except ValueError:
+    values = reals(text)
+    if values is None or not all(0 < value <= MOST_LSB for value in values):
         raise UsageError(
-            f"{option} {text!r}: give LSB, such as .5, or one a joint: .4,.6"
-        ) from None
+            f"{option} {shown(text)}: give LSB, such as .5, or one a joint: .4,.6; at most "
+            f"{MOST_LSB:g}"
+        )
+    return values
+
+
+def reals(text: str) -> tuple[float, ...] | None:
+    """Read finite numbers between commas; None where they are none."""
+    try:
+        values = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        return None
+    return values if all(math.isfinite(value) for value in values) else None
+
+
+def within(option: str, value: int, least: int, most: int) -> None:
+    """Raise a `UsageError` for a whole number that is too small or too large."""
+    if not least <= value <= most:
+        raise UsageError(f"{option} must be {least} to {most}, not {shown(value)}")
 
 
 def _widths(text: str | None) -> dict[str, int]:
     """Read `10` or `q=12,qd=8`."""
     if text is None:
         return {}
-    if text.isdecimal():
+    if text.isdecimal() and len(text) <= MOST_DIGITS:
         return dict.fromkeys(("q", "qd", "qdd"), int(text))
     widths = {}
     for part in text.split(","):
         name, equals, bits = part.partition("=")
-        if not equals or not bits.strip().isdecimal():
-            raise UsageError(f"--input-bits {text!r}: give bits, such as 10, or q=12,qd=8,qdd=8")
+        if not equals or not bits.strip().isdecimal() or len(bits) > MOST_DIGITS:
+            raise UsageError(
+                f"--input-bits {shown(text)}: give bits, such as 10, or q=12,qd=8,qdd=8"
+            )
         widths[name.strip()] = int(bits)
     return widths
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MOST_JOINTS = 64
 MOST_BYTES = 1 << 18  # of a robot file: 4 kB a joint
-LEAST_MASS = 1e-9
+LEAST_MASS, MOST_MASS = 1e-9, 1e7  # kg
 LEAST_WIDTH = 1e-12  # of a range
 LEAST_SHARE = 1e-9  # of its larger end: narrower ranges have no cells in double precision
 
@@ -29,7 +29,7 @@ _TURNING: Mapping[str, tuple[float, str]] = {
     "alpha": _ANGLE,
     "d": _LENGTH,
     "theta": _ANGLE,
-    "mass": (1e7, "kg"),
+    "mass": (MOST_MASS, "kg"),
     "center_of_mass": _LENGTH,
     "inertia": (1e12, "kg·m²"),
     "rotor_inertia": (1e6, "kg·m²"),

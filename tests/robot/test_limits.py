@@ -63,7 +63,7 @@ MISTAKES = [
     ("[-1, 1]", "[1, 1.00000000001]", r"velocity_range: must be at least 1e-09 wide"),
     ("[-8, 8]", "[-1e-13, 1e-13]", r"torque_range: must be at least 1e-12 wide"),
     ("d = 0", "d = 0\ngear_ratio = 1e200", r"gear_ratio: must be from -1e\+06 to 1e\+06, not"),
-    ("d = 0", "d = 0\nd" + "x" * 9999 + " = 1", r"joint\[1\].dx{58}…: unknown key"),
+    ("d = 0", "d = 0\nd" + "x" * 9999 + " = 1", r"joint\[1\].dx{38}…x{20}: unknown key"),
     ('"revolute"', f'"{"r" * 9999}"', "unknown joint type 'rrr"),
     ('"one"', f'"{"n" * 999}"', "name: 'nnn.*60 at most"),
 ]
