@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 LONGEST_NAME = 60  # characters of a name or value in a message
-LONGEST_MESSAGE = 4000  # characters: room for all columns of the largest robot
+LONGEST_MESSAGE = 1200  # characters
 
 
 class BoolcompError(Exception):

@@ -198,6 +198,8 @@ def _numbers(lines: list[str], width: int) -> Floats | None:
     """Return the numbers of CSV lines that are not blank; None where they are not all numbers."""
     if not lines:
         return np.empty((0, width))
+    if not all(lines):  # a time, and nothing else
+        return None
     try:
         table = np.loadtxt(lines, delimiter=",", ndmin=2, comments=None)
     except ValueError:
@@ -235,7 +237,7 @@ def _mistake(lines: list[str], place: int | None, width: int, name: str, first: 
 def _array_chunks(arrays: Sequence[Rows], name: str, joints: int) -> Iterator[State]:
     done = 0
     for pieces in zip(*(array.pieces(CHUNK) for array in arrays), strict=True):
-        with np.errstate(over="ignore"):  # of a long double: an infinity says it
+        with np.errstate(over="ignore", invalid="ignore"):  # _check_finite tells of it
             parts = [piece.astype(np.float64, copy=False) for piece in pieces]
         table = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
         _check_finite(table, name, done)
