@@ -131,7 +131,7 @@ def _runner(
     program: str, engine: Any, workers: tuple[int, int], shard: Any, payload: float | None
 ) -> Iterator[tuple[int, Run]]:
     """Provide the number of joints and what turns states into torques and saturation counts."""
-    if not is_folder(Path(program)):
+    if not program or not is_folder(Path(program)):
         yield _arithmetic(program, payload)
         return
     from boolcomp.programfile import load_program
@@ -175,7 +175,9 @@ def _arithmetic(name: str, payload: float | None) -> tuple[int, Run]:
 
     if name not in robot_names() and not name.endswith(".toml"):
         hint = suggestion(name, robot_names())
-        raise UsageError(f"{cut(name)}: neither a program's folder nor a robot{hint}")
+        raise UsageError(
+            f"{cut(name) or shown(name)}: neither a program's folder nor a robot{hint}"
+        )
     robot = with_payload(load_robot(name), payload or 0.0)
 
     def run(*state: Torques) -> tuple[Torques, int, int]:
