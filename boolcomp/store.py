@@ -41,8 +41,9 @@ class Recipe:
             hint = suggestion(self.method, METHODS)
             raise UsageError(f"method {self.method!r}{hint}: methods are {listing(METHODS)}")
         if self.deadline is not None and not 0 < self.deadline <= LONGEST:
+            most = f": at most {LONGEST:g}" if self.deadline > LONGEST else ""
             raise UsageError(
-                f"a deadline is a positive number of seconds up to {LONGEST:g}, not {self.deadline}"
+                f"a deadline is a positive number of seconds, not {self.deadline}{most}"
             )
 
 

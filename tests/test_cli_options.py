@@ -40,7 +40,7 @@ MISTAKES = [
     (("compile", "machado-2r", "--input-bits", "9" * 5000), "--input-bits '999"),
     (("compile", "machado-2r", "--input-bits", "q=" + "9" * 5000), "--input-bits 'q=999"),
     (("compile", "machado-2r", "--payloads", "0,inf"), "--payloads '0,inf': give masses in kg"),
-    (("compile", "machado-2r", "--payloads", "1e300"), "at most 1e+07, not 1e+300"),
+    (("compile", "machado-2r", "--payloads", "1e300"), "not 1e+300: at most 1e+07"),
     (("compile", "machado-2r", "--payloads", ""), "--payloads '': give masses in kg"),
     (("compile", "machado-2r", "--bits", "9" * 5000), "is not a valid int"),
     (("compile", "machado-2r", "-o", ""), "an empty name: give that of a file"),

@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 def with_payload(robot: Robot, mass: float) -> Robot:
     """Return the robot holding a point mass (kg) at its tip; ranges stay as they are."""
     if not 0 <= mass <= MOST_MASS:
-        raise UsageError(
-            f"a payload is a mass in kg, zero or more, at most {MOST_MASS:g}, not {number(mass)}"
-        )
+        most = f": at most {MOST_MASS:g}" if mass > MOST_MASS else ""
+        raise UsageError(f"a payload is a mass in kg, zero or more, not {number(mass)}{most}")
     if mass == 0:
         return robot
     link = robot.links[-1]
