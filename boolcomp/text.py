@@ -12,6 +12,7 @@ from boolcomp.errors import DataError, cut
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+MOST_DOTS = 200  # in a line of TOML: keys within keys
 _ANGLE = re.compile(r"([+-]?)(?:(\d+(?:\.\d+)?)\s*\*\s*)?pi(?:\s*/\s*(\d+(?:\.\d+)?))?")
 _FRACTIONS = [
     (k, n) for n in (1, 2, 3, 4, 6, 8) for k in range(1, 2 * n + 1) if math.gcd(k, n) == 1
@@ -48,6 +49,9 @@ def parse_number(text: str) -> float | None:
 
 def parse_toml(text: str, where: str) -> dict[str, Any]:
     """Read a TOML document; a `DataError` where it is none, or none that can be read."""
+    for row, line in enumerate(text.splitlines(), 1):
+        if line.count(".") > MOST_DOTS:  # tomllib takes time that grows with their square
+            raise DataError(f"{where}:{row}: more than {MOST_DOTS} dots in a line")
     try:
         return tomllib.loads(text)
     except RecursionError as error:

@@ -99,7 +99,7 @@ def line_case(seed: int, folder: Path) -> bool:
     with contextlib.redirect_stdout(io.StringIO()):
         prepared(folder)
     line = command_line(seeded(seed))
-    environment = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache")}
+    environment = {**os.environ, "XDG_CACHE_HOME": str(folder.parent / "cache")}
     process = subprocess.Popen(
         [sys.executable, "-m", "boolcomp", *line], cwd=folder, env=environment,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
