@@ -1,126 +1,147 @@
-"""Feed the PLA reader and the minimisers nonsense for a while, and count: nothing may break.
+"""Feed boolcomp what strangers may feed it, and count: a result or a sentence, nothing else.
 
-    python benchmarks/fuzz.py [--seconds 30] [--seed 0]
+    python benchmarks/fuzz.py [--scale 1] [--seed 0] [--only robots,pla] [--workers 2]
 
-Half of the time random and mutated texts go to the reader, which must return a PLA that renders
-and reads back, or raise a `DataError`. The other half random functions, incompletely specified and
-of several outputs, go to `own` and `isop`, whose covers are checked by brute force here.
+Robot files, PLA texts, program folders (damaged, or forged under right checksums), files of states
+(.npy, .npz, CSV) and command lines; and random functions for the minimisers, checked by brute
+force. Case k of a kind is the same on every machine: `--seed` is the first, `--scale` says how many
+of the usual number run. Cases run in worker processes with a limit of memory, and each with a limit
+of time; command lines run as processes of their own. What went wrong is printed with its seed, and
+then a table; the exit code is 1 where anything did.
 """
 
 from __future__ import annotations
 
 import argparse
-import time
+import faulthandler
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import traceback
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
 
-import numpy as np
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
 
-from boolcomp.errors import DataError
-from boolcomp.twolevel import pla
-from boolcomp.twolevel.minimise import minimise
+from fuzzcases import CASES, run_case  # noqa: E402 (it stands with the tests)
 
-SEED_TEXT = """\
-# two bits and a carry
-.i 3
-.o 2
-.ilb a b c
-.ob carry sum
-.type fr
-001 01
-01- 0~
-1-1 1-
-110 10
-.e
-"""
-LETTERS = "01-~234? \t|.#\n\r\0abcdefiloprtyx\xff"
-
-
-def mutated(rng: np.random.Generator) -> bytes:
-    """Return a valid text with some bytes changed, cut out or doubled; or pure noise."""
-    if rng.uniform() < 0.1:
-        return bytes(rng.integers(0, 256, int(rng.integers(0, 200)), dtype=np.uint8))
-    data = bytearray(SEED_TEXT.encode())
-    for _ in range(int(rng.integers(1, 6))):
-        place, kind = int(rng.integers(len(data) + 1)), int(rng.integers(4))
-        letter = LETTERS[int(rng.integers(len(LETTERS)))].encode("latin-1")
-        if kind == 0:
-            data[place : place + 1] = letter
-        elif kind == 1:
-            data[place:place] = letter
-        elif kind == 2:
-            del data[place : place + int(rng.integers(1, 30))]
-        else:
-            data[place:place] = data[max(0, place - 20) : place]
-    return bytes(data)
+COUNTS = {
+    "robots": 100_000, "pla": 100_000, "programs": 10_000, "samples": 10_000, "lines": 1_000,
+    "functions": 1_000,
+}  # fmt: skip
+BLOCK = {"lines": 50, "functions": 250}  # cases a worker process; the others have many
+CASES_A_BLOCK = 5_000
+MEMORY = 2 << 30  # bytes of data that a worker process may have
+SECONDS = 30  # of one case in a worker
+OUTER = 120  # of one case that cannot even be interrupted, or that runs a command line
 
 
-def read(data: bytes) -> bool:
-    """Read a text; return whether it was a PLA."""
-    try:
-        found = pla.parse(data)
-    except DataError:
-        return False
-    text = pla.render(found)
-    if pla.render(pla.parse(text)) != text:
-        raise SystemExit(f"does not read back: {data!r}")
-    return True
+class Hang(BaseException):
+    """A case that takes too long."""
 
 
-def random_function(rng: np.random.Generator) -> str:
-    """Return the text of a random PLA of up to 8 inputs and 4 outputs."""
-    inputs, outputs = int(rng.integers(0, 9)), int(rng.integers(1, 5))
-    rows = [
-        "".join(rng.choice(list("01-"), inputs)) + " " + "".join(rng.choice(list("01-~"), outputs))
-        for _ in range(int(rng.integers(0, 40)))
-    ]
-    return "\n".join([f".i {inputs}", f".o {outputs}", *rows, ".e", ""])
+def hang(_signal: int, _frame: object) -> None:
+    """End a case."""
+    raise Hang
 
 
-def points(rows: list[tuple[str, str]], inputs: int, outputs: int, letter: str) -> np.ndarray:
-    """Return which (point, output) pairs the rows with this letter hold, by brute force."""
-    held = np.zeros((1 << inputs, outputs), dtype=bool)
-    for term, values in rows:
-        for point in range(1 << inputs):
-            word = f"{point:0{inputs}b}" if inputs else ""
-            if all(t in ("-", w) for t, w in zip(term, word, strict=True)):
-                held[point] |= [value == letter for value in values]
-    return held
+def work(kind: str, start: int, stop: int, progress: Path) -> None:
+    """Run a block of cases, and print what went wrong, and the counts, as lines of JSON."""
+    limited = (resource.RLIM_INFINITY if kind == "lines" else MEMORY,) * 2
+    resource.setrlimit(resource.RLIMIT_DATA, limited)
+    signal.signal(signal.SIGALRM, hang)
+    counts: Counter[str] = Counter()
+    printed = os.fdopen(os.dup(1), "w", buffering=1)
+    folder = progress.with_suffix(".d")
+    folder.mkdir()
+    for seed in range(start, stop):
+        progress.write_text(str(seed))
+        faulthandler.dump_traceback_later(OUTER, exit=True)
+        signal.setitimer(signal.ITIMER_REAL, 0 if kind == "lines" else SECONDS)
+        try:
+            outcome = "accepted" if run_case(kind, seed, folder) else "refused"
+        except (Hang, TimeoutError) as error:
+            outcome, text = "hangs", str(error)
+        except Exception:  # noqa: BLE001 (whatever it is, it is a finding)
+            outcome, text = "tracebacks", traceback.format_exc(limit=-4)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        counts[outcome] += 1
+        if outcome in ("hangs", "tracebacks"):
+            print(json.dumps({"seed": seed, "text": f"{outcome}: {text}"}), file=printed)
+    faulthandler.cancel_dump_traceback_later()
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    memory = max(usage.ru_maxrss for usage in usages)
+    print(json.dumps({"counts": counts, "memory": memory}), file=printed)
 
 
-def check(text: str, method: str) -> None:
-    """Minimise a function and compare with its definition."""
-    source = pla.parse(text)
-    shape = (source.inputs, source.outputs)
-    rows = [
-        (line.split()[0] if source.inputs else "", line.split()[-1])
-        for line in text.splitlines()
-        if line and not line.startswith(".")
-    ]
-    on, free = points(rows, *shape, "1"), points(rows, *shape, "-")
-    cover = minimise(source.function(), method, 10)
-    held = points(cover.cubes.rows(), *shape, "1")
-    if ((held != on) & ~free).any():
-        raise SystemExit(f"{method} is wrong on\n{text}")
+def block(kind: str, start: int, stop: int, folder: Path) -> dict[str, Any]:
+    """Run a block in worker processes: another one goes on where one died."""
+    counts: Counter[str] = Counter()
+    memory = 0
+    while start < stop:
+        progress = folder / f"{kind}-{start}"
+        line = [sys.executable, __file__, "--worker", kind, str(start), str(stop), str(progress)]
+        found = subprocess.run(line, capture_output=True, text=True, cwd=ROOT, check=False)
+        shutil.rmtree(progress.with_suffix(".d"), ignore_errors=True)
+        for text in found.stdout.splitlines():
+            entry = json.loads(text)
+            if "seed" in entry:
+                print(f"{kind} {entry['seed']}: {entry['text']}", flush=True)
+            else:
+                counts.update(entry["counts"])
+                memory = max(memory, entry["memory"])
+                return {"counts": counts, "memory": memory}
+        died = int(progress.read_text()) if progress.exists() else start
+        print(f"{kind} {died}: died with {found.returncode}: {found.stderr[-2000:]}", flush=True)
+        counts.update({"hangs" if "Timeout" in found.stderr else "tracebacks": 1})
+        start = died + 1
+    return {"counts": counts, "memory": memory}
 
 
 def main() -> None:
     """Fuzz, and print the counts."""
-    parser = argparse.ArgumentParser(description="fuzz the PLA reader and the minimisers")
-    parser.add_argument("--seconds", type=float, default=30.0)
-    parser.add_argument("--seed", type=int, default=0)
+    parser = argparse.ArgumentParser(description="fuzz everything that reads what users write")
+    parser.add_argument(
+        "--scale", type=float, default=1.0, help="part of the usual number of cases"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="the first case")
+    parser.add_argument("--only", default=",".join(COUNTS), help=f"of {', '.join(CASES)}")
+    parser.add_argument("--workers", type=int, default=2, help="processes side by side")
+    parser.add_argument("--worker", nargs=4, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    rng = np.random.default_rng(arguments.seed)
-    texts = valid = functions = 0
-    end = time.monotonic() + arguments.seconds / 2
-    while time.monotonic() < end:
-        valid += read(mutated(rng))
-        texts += 1
-    end = time.monotonic() + arguments.seconds / 2
-    while time.monotonic() < end:
-        text = random_function(rng)
-        for method in ("own", "isop", "exact"):
-            check(text, method)
-        functions += 1
-    print(f"{texts} texts ({valid} of them PLA files), {functions} functions by three methods")
+    if arguments.worker:
+        kind, start, stop, progress = arguments.worker
+        work(kind, int(start), int(stop), Path(progress))
+        return
+    print(f"{'':10} {'cases':>7} {'refused':>8} {'accepted':>9} tracebacks hangs  peak MB")
+    bad = 0
+    with (
+        tempfile.TemporaryDirectory(prefix="boolcomp-fuzz-") as folder,
+        ThreadPoolExecutor(arguments.workers) as pool,
+    ):
+        for kind in arguments.only.split(","):
+            end = arguments.seed + max(1, round(COUNTS[kind] * arguments.scale))
+            size = BLOCK.get(kind, CASES_A_BLOCK)
+            starts = range(arguments.seed, end, size)
+            parts = [pool.submit(block, kind, k, min(k + size, end), Path(folder)) for k in starts]
+            found = [part.result() for part in parts]
+            counts = sum((part["counts"] for part in found), Counter[str]())
+            memory = max(part["memory"] for part in found) / 1024
+            bad += counts["tracebacks"] + counts["hangs"] + (memory > MEMORY >> 20)
+            print(
+                f"{kind:10} {counts.total():7} {counts['refused']:8} {counts['accepted']:9} "
+                f"{counts['tracebacks']:10} {counts['hangs']:5} {memory:8.0f}",
+                flush=True,
+            )
+    sys.exit(bad > 0)
 
 
 if __name__ == "__main__":

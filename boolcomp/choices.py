@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
-from boolcomp.errors import UsageError
+from boolcomp.errors import UsageError, shown
 
 Number: TypeAlias = float | str
 Reals: TypeAlias = Number | Iterable[Number]
@@ -20,13 +20,14 @@ IN_LSB = "give LSB, such as .5, or one a joint: .4,.6"
 MASSES = "give masses in kg, such as 0,1,2.5"
 BITS = "give bits, such as 10, or q=12,qd=8,qdd=8"
 KINDS = ("q", "qd", "qdd")
+MOST = 1e6  # LSB, or kg: more than any word has, or any arm
 
 
 def whole(name: str, given: object) -> int:
     """Return a whole number: 8, `8.0` or `"8"`."""
     value = _value(given)
     if value is None or value != value // 1:
-        raise UsageError(f"{name} {_shown(given)}: give a whole number")
+        raise UsageError(f"{name} {shown(given)}: give a whole number")
     return int(given) if isinstance(given, int) else int(value)
 
 
@@ -34,14 +35,14 @@ def real(name: str, given: object) -> float:
     """Return a number: 30, or `"30"`."""
     value = _value(given)
     if value is None:
-        raise UsageError(f"{name} {_shown(given)}: give a number")
+        raise UsageError(f"{name} {shown(given)}: give a number")
     return value
 
 
 def flag(name: str, given: object) -> bool:
     """Return what is true or false, and nothing else."""
     if type(given).__name__ not in {"bool", "bool_"}:  # numpy's too, without importing it
-        raise UsageError(f"{name} {_shown(given)}: give True or False")
+        raise UsageError(f"{name} {shown(given)}: give True or False")
     return bool(given)
 
 
@@ -55,15 +56,15 @@ def reals(name: str, given: Reals | None, advice: str = IN_LSB) -> tuple[float, 
     elif isinstance(given, Iterable) and not isinstance(given, Mapping):
         parts = [given] if not getattr(given, "ndim", True) else given
     values = [_value(part) for part in parts]
-    known = [value for value in values if value is not None]
+    known = [value for value in values if value is not None and abs(value) <= MOST]
     if len(known) < len(values):
-        raise UsageError(f"{name} {_shown(given)}: {advice}")
+        raise UsageError(f"{name} {shown(given)}: {advice}; at most {MOST:g}")
     return tuple(known)
 
 
 def widths(name: str, given: Widths | None) -> dict[str, int]:
     """Return the bits of input words: of `10`, of `q=12,qd=8`, of a mapping."""
-    wrong = UsageError(f"{name} {_shown(given)}: {BITS}")
+    wrong = UsageError(f"{name} {shown(given)}: {BITS}")
     if given is None:
         return {}
     if isinstance(given, Mapping):
@@ -93,9 +94,3 @@ def _value(given: object) -> float | None:
     except (TypeError, ValueError, OverflowError):
         return None
     return None if math.isnan(value) else value
-
-
-def _shown(given: object) -> str:
-    """Return a value as it stands in a sentence, long ones cut."""
-    text = repr(given)
-    return text if len(text) <= 60 else f"{text[:57]}…"

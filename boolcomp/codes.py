@@ -78,7 +78,8 @@ class Code:
             raise DataError(f"value {array.ravel()[where]} at place {where} is not finite")
         if self.wraps:
             return self._wrapped(array), 0
-        scaled = (array - self.range.low) / self.step
+        with np.errstate(over="ignore"):  # an infinity is outside too
+            scaled = (array - self.range.low) / self.step
         outside = np.count_nonzero((scaled < -TIE) | (scaled > self.cells + TIE))
         index = np.floor(np.clip(scaled, 0, self.cells) + TIE).astype(np.int64)
         return np.minimum(index, self.cells - 1), int(outside)

@@ -7,16 +7,25 @@ data are bad or a promise does not hold, 2 where the command was used wrongly.
 from __future__ import annotations
 
 import difflib
+import math
+import reprlib
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+LONGEST_NAME = 60  # characters of a name or value in a message
+LONGEST_MESSAGE = 1200  # characters
+
+
 class BoolcompError(Exception):
     """Base of every error that is the user's to mend; its text is the whole message."""
 
     exit_code: ClassVar[int] = 1
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(cut(message, LONGEST_MESSAGE))
 
 
 class DataError(BoolcompError):
@@ -40,9 +49,41 @@ class SaturationWarning(DataWarning):
     """
 
 
+class _Shown(reprlib.Repr):
+    """Values as messages show them: a few parts of a list, and no integer of a thousand digits."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxstring = self.maxlong = self.maxother = LONGEST_NAME
+        self.maxlevel = 2
+
+    def repr_int(self, x: int, level: int) -> str:
+        del level
+        if x.bit_length() <= 3 * LONGEST_NAME:
+            return repr(x)
+        return f"an integer of about {math.ceil(x.bit_length() * math.log10(2))} digits"
+
+
+_SHOWN = _Shown()
+
+
+def shown(value: object) -> str:
+    """Return a value of a user's as a message shows it: as Python writes it, cut to a line."""
+    return _SHOWN.repr(value)
+
+
+def cut(text: str, most: int = LONGEST_NAME) -> str:
+    """Return a text with an ellipsis in its middle where it is too long for a message."""
+    end = most // 3
+    return text if len(text) <= most else f"{text[: most - 1 - end]}…{text[-end:]}"
+
+
 def suggestion(name: object, allowed: Iterable[str]) -> str:
     """Return ` (did you mean 'x'?)` for the nearest allowed spelling, or nothing."""
-    near = difflib.get_close_matches(str(name), list(allowed), n=2, cutoff=0.5)
+    given = str(name)
+    if len(given) > LONGEST_NAME:
+        return ""
+    near = difflib.get_close_matches(given, list(allowed), n=2, cutoff=0.5)
     if not near:
         return ""
     return f" (did you mean {' or '.join(repr(word) for word in near)}?)"

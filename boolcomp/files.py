@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import os
 import secrets
 import shutil
@@ -35,14 +36,66 @@ _folders: set[Path] = set()  # where this process has collected
 _live: set[Path] = set()  # temporary files and folders of this process
 
 
-def read_text(path: Path) -> str:
-    """Return the UTF-8 text of a file; a sentence as `DataError` where it cannot be read."""
+MOST_BYTES = 1 << 28  # of a text that is read at once
+_BINARY = getattr(os, "O_BINARY", 0)  # where systems differ between text and data
+
+
+def read_text(path: Path, most: int = MOST_BYTES) -> str:
+    """Return the UTF-8 text of a file; a sentence as `DataError` where it cannot be read.
+
+    What is no regular file (a device, a pipe) or has more than `most` bytes is not read at all.
+    """
+    with regular_file(path) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        data = b"" if size > most else stream.read(most + 1)
+    if max(size, len(data)) > most:
+        raise DataError(f"{path}: too large: at most {most} bytes are read")
     try:
-        return path.read_text(encoding="utf-8")
+        # What reading in text mode does to line ends.
+        return data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: not UTF-8 text (byte {error.start})") from error
+
+
+@contextlib.contextmanager
+def regular_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a file for reading; a `DataError` for what is none, and for errors while it is read."""
+    try:
+        with os.fdopen(_handle(path), "rb") as stream:
+            yield stream
     except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
+def _handle(path: Path) -> int:
+    """Return a descriptor of a regular file; no pipe without a writer is waited for."""
+    try:
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _BINARY)
+    except ValueError as error:
+        raise DataError(f"a file's name cannot hold a zero byte: {str(path)!r}") from error
+    mode = os.fstat(handle).st_mode
+    if stat.S_ISREG(mode):
+        return handle
+    os.close(handle)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    raise DataError(f"{path}: cannot be read: not a regular file")
+
+
+def is_file(path: Path) -> bool:
+    """Tell whether there is such a file; not where no file can have this name."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def is_folder(path: Path) -> bool:
+    """Tell whether there is such a folder; not where no folder can have this name."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
 
 
 def write_text(path: Path, text: str, *, durable: bool = True) -> None:

@@ -13,12 +13,13 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from boolcomp import luts
-from boolcomp.errors import DataError
+from boolcomp.errors import DataError, shown
 from boolcomp.network import CONSTANTS, Network, Node
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+LONGEST_LINE = 200  # characters of a node: three times what any takes
 _HEAD = re.compile(r"network (\d{1,7}) inputs (\d{1,7}) outputs (\d{1,8}) nodes")
 _SIGNAL = re.compile(r"[in](?:0|[1-9]\d{0,8})")
 _TABLE = re.compile(r"0x([0-9A-F]{2})\(([^()]*)\)")
@@ -50,19 +51,21 @@ def _pattern(lut: int) -> Callable[..., str]:
 
 def parse_network(text: str, where: str = "network") -> Network:
     """Read what `render_network` wrote; a `DataError` names the line that is wrong."""
-    lines = text.split("\n")
-    head = _HEAD.fullmatch(lines[0])
+    head = _HEAD.fullmatch(text[:LONGEST_LINE].partition("\n")[0])
     if head is None:
         raise DataError(f"{where}:1: a network begins 'network N inputs N outputs N nodes'")
     inputs, outputs, count = (int(number) for number in head.groups())
-    if len(lines) != count + 3 or lines[-1]:
-        raise DataError(f"{where}: {count} nodes need {count + 2} lines, not {len(lines) - 1}")
+    ends = text.count("\n")
+    if ends != count + 2 or not text.endswith("\n"):
+        raise DataError(f"{where}: {count} nodes need {count + 2} lines, not {ends}")
+    lines = text.split("\n")
     nodes = []
     for place, line in enumerate(lines[1:-2]):
         name, _, formula = line.partition(" = ")
-        node = _parse_node(formula, inputs) if name == f"n{place}" else None
+        good = name == f"n{place}" and len(line) <= LONGEST_LINE
+        node = _parse_node(formula, inputs) if good else None
         if node is None:
-            raise DataError(f"{where}:{place + 2}: {line!r} is no line for node n{place}")
+            raise DataError(f"{where}:{place + 2}: {shown(line)} is no line for node n{place}")
         nodes.append(node)
     word, *names = lines[-2].split(" ")
     signals = [_parse_signal(name, inputs) for name in names]

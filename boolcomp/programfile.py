@@ -18,8 +18,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from boolcomp.codes import CODE_KINDS, Code
-from boolcomp.errors import BoolcompError, DataError
-from boolcomp.files import exchange, read_text, sync_folder, temporary_folder, write_text
+from boolcomp.errors import BoolcompError, DataError, cut, shown
+from boolcomp.files import (
+    exchange,
+    is_file,
+    read_text,
+    sync_folder,
+    temporary_folder,
+    write_text,
+)
 from boolcomp.networktext import parse_network, render_network
 from boolcomp.parts import ARRAYS, Input, Load, Slice, TermUse, Torque, Whole
 from boolcomp.program import MODES, Program
@@ -33,6 +40,9 @@ if TYPE_CHECKING:
 FORMAT, VERSION = "boolcomp program", 2  # 2: one network for all torques of a load
 HEAD = "program.json"
 MOST_NETWORKS = 100_000
+MOST_HEAD = 1 << 24  # bytes
+MOST_BYTES = 1 << 26  # of all networks: about two million nodes
+MOST_VALUE = 1e15  # of a range, a load or a bound: nothing overflows, and no robot has it
 
 
 def save_program(program: Program, folder: str | Path) -> None:
@@ -60,15 +70,16 @@ def save_program(program: Program, folder: str | Path) -> None:
 def load_program(folder: str | Path) -> Program:
     """Read a program; a `DataError` says what is wrong with one that cannot be used."""
     source = Path(folder)
-    if not (source / HEAD).is_file():
+    if not is_file(source / HEAD):
         raise DataError(f"{source}: no program: it has no {HEAD}")
-    document = _document(read_text(source / HEAD), f"{source / HEAD}")
+    document = _document(read_text(source / HEAD, MOST_HEAD), f"{source / HEAD}")
     reader = _Reader(document, str(source / HEAD))
     sums = reader.field(document, "files", dict)
-    networks = []
+    networks, left = [], MOST_BYTES
     for k in range(reader.count(document, "networks", MOST_NETWORKS)):
         name = _network_name(k)
-        text = read_text(source / name)
+        text = read_text(source / name, left)
+        left -= len(text)
         if sums.get(name) != _digest(text):
             raise DataError(f"{source / name}: damaged: its checksum is not the one in {HEAD}")
         networks.append(parse_network(text, str(source / name)))
@@ -155,7 +166,7 @@ def _document(text: str, where: str) -> dict[str, Any]:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{where}: damaged: not JSON ({error})") from error
+        raise DataError(f"{where}: damaged: not JSON ({cut(str(error), 200)})") from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise DataError(f"{where}: not a boolcomp program")
     version = document.get("version")
@@ -163,8 +174,9 @@ def _document(text: str, where: str) -> dict[str, Any]:
         raise DataError(f"{where}: damaged: it has no version")
     if version > VERSION:
         raise DataError(
-            f"{where}: a program of format {version}, made by {document.get('made_by')}; this "
-            f"boolcomp ({BOOLCOMP}) reads up to format {VERSION}"
+            f"{where}: a program of format {shown(version)}, made by "
+            f"{cut(str(document.get('made_by')))}; this boolcomp ({BOOLCOMP}) reads up to format "
+            f"{VERSION}"
         )
     checksum = document.pop("checksum", None)
     if checksum != _digest(_canonical(document)):
@@ -188,24 +200,24 @@ class _Reader:
             self.fail(f"{key!r} is missing")
         value = section[key]
         if kind is float and isinstance(value, int) and not isinstance(value, bool):
-            value = float(value)
+            value = float(max(-MOST_VALUE - 1, min(MOST_VALUE + 1, value)))
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-            self.fail(f"{key!r} is {value!r:.40}, not of type {kind.__name__}")
-        if isinstance(value, float) and not math.isfinite(value):
-            self.fail(f"{key!r} is not finite")
+            self.fail(f"{key!r} is {shown(value)}, not of type {kind.__name__}")
+        if isinstance(value, float) and not abs(value) <= MOST_VALUE:
+            self.fail(f"{key!r} is not from -{MOST_VALUE:g} to {MOST_VALUE:g}")
         return value
 
     def count(self, section: Any, key: str, most: int) -> int:
         value: int = self.field(section, key, int)
         if not 0 <= value <= most:
-            self.fail(f"{key!r} is {value}, not 0 to {most}")
+            self.fail(f"{key!r} is {shown(value)}, not 0 to {most}")
         return value
 
     def program(self, networks: tuple[Any, ...]) -> Program:
         document = self.document
         mode = self.field(document, "mode", str)
         if mode not in MODES:
-            self.fail(f"mode {mode!r} is not known")
+            self.fail(f"mode {shown(mode)} is not known")
         return Program(
             self.field(document, "robot", str),
             self.field(document, "bits", int),
@@ -228,7 +240,7 @@ class _Reader:
     def input(self, item: Any) -> Input:
         kind = self.field(item, "kind", str)
         if kind not in ARRAYS:
-            self.fail(f"input {kind!r} is not known")
+            self.fail(f"input {shown(kind)} is not known")
         code = self.code(item)
         # Programs of earlier versions do not say so, but their full turns are turns, too.
         if "stops" not in self.document and kind == "q" and part_of(code.range) == 0:

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 TITLE = "boolcomp cover, format 1"
 
 
+LONGEST = 1e7  # seconds of a deadline
+
+
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """How a cover is asked for: the method, and the seconds it may take (None: any)."""
@@ -39,8 +42,11 @@ class Recipe:
         if self.method not in METHODS:
             hint = suggestion(self.method, METHODS)
             raise UsageError(f"method {self.method!r}{hint}: methods are {listing(METHODS)}")
-        if self.deadline is not None and not 0 < self.deadline < float("inf"):
-            raise UsageError(f"a deadline is a positive number of seconds, not {self.deadline}")
+        if self.deadline is not None and not 0 < self.deadline <= LONGEST:
+            most = f": at most {LONGEST:g}" if self.deadline > LONGEST else ""
+            raise UsageError(
+                f"a deadline is a positive number of seconds, not {self.deadline}{most}"
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+from boolcomp.errors import DataError, cut
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+MOST_DOTS = 200  # in a line of TOML: keys within keys
 _ANGLE = re.compile(r"([+-]?)(?:(\d+(?:\.\d+)?)\s*\*\s*)?pi(?:\s*/\s*(\d+(?:\.\d+)?))?")
 _FRACTIONS = [
     (k, n) for n in (1, 2, 3, 4, 6, 8) for k in range(1, 2 * n + 1) if math.gcd(k, n) == 1
@@ -27,7 +31,10 @@ def short(value: float, digits: int = 6) -> str:
 
 
 def parse_number(text: str) -> float | None:
-    """Read `"pi/2"`, `"-2*pi/3"` or a plain number; None where the text is neither."""
+    """Read `"pi/2"`, `"-2*pi/3"` or a plain number; None where the text is neither.
+
+    A division by zero is no number: NaN.
+    """
     match = _ANGLE.fullmatch(text.strip())
     if match is None:
         try:
@@ -35,8 +42,22 @@ def parse_number(text: str) -> float | None:
         except ValueError:
             return None
     sign, factor, divisor = match.groups()
-    value = math.pi * float(factor or 1) / float(divisor or 1) if divisor != "0" else math.nan
+    below = float(divisor or 1)
+    value = math.pi * float(factor or 1) / below if below else math.nan
     return -value if sign == "-" else value
+
+
+def parse_toml(text: str, where: str) -> dict[str, Any]:
+    """Read a TOML document; a `DataError` where it is none, or none that can be read."""
+    for row, line in enumerate(text.splitlines(), 1):
+        if line.count(".") > MOST_DOTS:  # tomllib takes time that grows with their square
+            raise DataError(f"{where}:{row}: more than {MOST_DOTS} dots in a line")
+    try:
+        return tomllib.loads(text)
+    except RecursionError as error:
+        raise DataError(f"{where}: not read: its arrays or tables are nested too deep") from error
+    except ValueError as error:  # also an integer of thousands of digits
+        raise DataError(f"{where}: not a TOML file: {cut(str(error), 200)}") from error
 
 
 def angle(value: float) -> str:

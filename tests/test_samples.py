@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from boolcomp.errors import DataError, UsageError
+from boolcomp.errors import DataError, DataWarning, UsageError
 from boolcomp.samples import CHUNK, column_names, read_states, write_torques
 
 Q = np.arange(12.0).reshape(2, 6)
@@ -101,7 +101,7 @@ def test_arrays_of_the_wrong_shape_or_kind_are_sentences(tmp_path: Path) -> None
     with pytest.raises(DataError, match="missing arrays: qd, qdd"):
         states(tmp_path / "e.npz")
     np.save(tmp_path / "f.npy", np.array([{}], dtype=object), allow_pickle=True)
-    with pytest.raises(DataError, match="not a numpy file"):
+    with pytest.raises(DataError, match="holds objects or records, not real numbers"):
         states(tmp_path / "f.npy")
 
 
@@ -146,7 +146,7 @@ def test_long_files_stream_in_constant_memory(tmp_path: Path) -> None:
         tracemalloc.start()
         done = 0
         with read_states(path, 2) as (chunks, _), write_torques(tmp_path / "t.npy", 2) as sink:
-            for q, _, _ in chunks:
+            for q, *_ in chunks:
                 sink.write(q)
                 done += len(q)
                 if done >= samples:
@@ -162,3 +162,93 @@ def test_long_files_stream_in_constant_memory(tmp_path: Path) -> None:
 def test_standard_input_is_csv(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(HEAD + "0,1,2,3,4,5\n6,7,8,9,10,11\n"))
     check(states(Path("-")))
+
+
+def csv(path: Path, text: str) -> list[np.ndarray]:
+    path.write_text(text)
+    return states(path)
+
+
+def test_quoted_cells_are_read_as_quoted_headers_are(tmp_path: Path) -> None:
+    rows = "\n".join(", ".join(f'"{x}"' for x in row) for row in Q)
+    head = ",".join(f'"{name}"' for name in column_names(2))
+    check(csv(tmp_path / "a.csv", f"{head}\n{rows}\n"))
+    with pytest.raises(DataError, match=r"a.csv:2: '\"1' is not a number"):
+        csv(tmp_path / "a.csv", HEAD + '"1,2,3,4,5,6\n')
+
+
+@pytest.mark.parametrize("place", [0, 2, 6])
+def test_a_column_of_times_comes_out_first_letter_by_letter(tmp_path: Path, place: int) -> None:
+    stamps = ["12:00:00.10", '"0.50"', "-1e-3"]
+    rows = [["0"] * 6 for _ in stamps]
+    names = list(column_names(2))
+    for row, cell in zip([names, *rows], ["time", *stamps], strict=True):
+        row.insert(place, cell)
+    (tmp_path / "a.csv").write_text("\n".join(",".join(row) for row in [names, *rows]) + "\n")
+    with (
+        read_states(tmp_path / "a.csv", 2) as (chunks, _),
+        write_torques(tmp_path / "t.csv", 2) as sink,
+    ):
+        for state in chunks:
+            sink.write(state.q + 1, state.times)
+    lines = (tmp_path / "t.csv").read_text().splitlines()
+    assert lines == ["time,tau1,tau2", *(f"{stamp},1,1" for stamp in stamps)]
+
+
+def test_two_columns_of_times_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="two columns of times"):
+        csv(tmp_path / "a.csv", "t,time," + HEAD)
+
+
+def test_times_are_left_out_of_arrays_with_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("t," + HEAD + "9,0,1,2,3,4,5\n")
+    with (
+        read_states(tmp_path / "a.csv", 2) as (chunks, _),
+        write_torques(tmp_path / "t.npy", 2) as sink,
+    ):
+        (state,) = chunks
+        with pytest.warns(DataWarning, match="the column t is left out: only CSV keeps it"):
+            sink.write(state.q, state.times)
+    assert np.load(tmp_path / "t.npy").tolist() == [[0.0, 1.0]]
+
+
+def test_a_csv_line_without_end_is_not_read_to_its_end(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"a.csv:2: longer than 1048576 letters"):
+        csv(tmp_path / "a.csv", HEAD + "1," * (1 << 20))
+    with pytest.raises(DataError, match=r"a.csv:1: longer than 1048576 letters"):
+        csv(tmp_path / "a.csv", "q" * (1 << 21))
+
+
+def test_a_number_is_what_csv_takes_for_one(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"a.csv:2: '1_0' is not a number"):
+        csv(tmp_path / "a.csv", HEAD + "1_0,2,3,4,5,6\n")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".npy", ".npz"])
+def test_a_value_that_is_not_finite_is_named_by_its_place_in_the_file(
+    tmp_path: Path, suffix: str
+) -> None:
+    path, table = tmp_path / f"a{suffix}", np.zeros((70001, 6))
+    table[70000, 3] = np.nan
+    if suffix == ".csv":
+        np.savetxt(path, table, delimiter=",", header=HEAD.strip(), comments="", fmt="%g")
+    elif suffix == ".npy":
+        np.save(path, table)
+    else:
+        np.savez(path, q=table[:, :2], qd=table[:, 2:4], qdd=table[:, 4:])
+    with pytest.raises(DataError, match=rf"a{suffix}: qd2 of sample 70000 is nan"):
+        states(path)
+
+
+def test_names_of_columns_are_cut_in_messages(tmp_path: Path) -> None:
+    with pytest.raises(DataError) as raised:
+        csv(tmp_path / "a.csv", "q" * 1_000_000 + "\n")
+    assert len(str(raised.value)) < 400
+
+
+def test_nothing_is_printed_before_the_first_torques_are(
+    capfdbinary: pytest.CaptureFixture[bytes],
+) -> None:
+    with pytest.raises(ZeroDivisionError), write_torques(Path("-"), 2):
+        raise ZeroDivisionError
+    assert capfdbinary.readouterr().out == b""

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from boolcomp.commands.options import check_robot, json_option, print_json
-from boolcomp.errors import DataError, UsageError, listing, suggestion
+from boolcomp.commands.options import FilePath, check_robot, json_option, print_json
+from boolcomp.errors import DataError, UsageError, listing, shown, suggestion
+from boolcomp.files import is_folder
 
 if TYPE_CHECKING:
     from boolcomp.bench.rows import Bench
@@ -32,7 +33,7 @@ MODES = ("compact", "paper")
 @click.option(
     "--beside", multiple=True, metavar="PROGRAM", help="Another program of the robot, as a rival."
 )
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder for table and chart.")
+@click.option("-o", "--output", type=FilePath(), help="Folder for table and chart.")
 @json_option
 def command(
     program: str,
@@ -89,7 +90,9 @@ def numbers(option: str, text: str, most: int) -> tuple[int, ...]:
         except ValueError:
             value = 0.0
         if not 1 <= value <= most or value != int(value):
-            raise UsageError(f"{option} {text!r}: give whole numbers from 1 to {most}: 1,4096,1e6")
+            raise UsageError(
+                f"{option} {shown(text)}: give whole numbers from 1 to {most}: 1,4096,1e6"
+            )
         found.add(int(value))
     return tuple(sorted(found))
 
@@ -108,8 +111,8 @@ def write(bench: Bench, folder: Path) -> None:
 
 def _program(name: str, bits: int, mode: str) -> Program:
     if mode not in MODES:
-        raise UsageError(f"mode {mode!r}{suggestion(mode, MODES)}: modes are {listing(MODES)}")
-    if Path(name).is_dir():
+        raise UsageError(f"mode {shown(mode)}{suggestion(mode, MODES)}: modes are {listing(MODES)}")
+    if is_folder(Path(name)):
         from boolcomp.programfile import load_program
 
         return load_program(name)

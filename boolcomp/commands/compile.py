@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,6 +11,7 @@ from boolcomp.commands.options import (
     ONLY_COMPACT,
     ONLY_MINIMISED,
     ONLY_PAPER,
+    FilePath,
     demand_options,
     json_option,
     minimiser_options,
@@ -26,6 +26,7 @@ from boolcomp.text import short, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from boolcomp.commands.options import Choices
     from boolcomp.compiler import Compiled
@@ -51,7 +52,7 @@ ONLY = {"paper": {**ONLY_PAPER, **ONLY_MINIMISED}, "compact": ONLY_COMPACT}
 @minimiser_options("--minimizer")
 @click.option("--payloads", default="0", show_default=True, help="Tip loads in kg: 0,1,2.5.")
 @store_option
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder for the program.")
+@click.option("-o", "--output", type=FilePath(), help="Folder for the program.")
 @json_option
 @click.pass_context
 def command(

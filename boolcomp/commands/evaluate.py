@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from boolcomp.children import cores
-from boolcomp.commands.options import check_robot, json_option, print_json
-from boolcomp.errors import DataError, UsageError, listing, suggestion
+from boolcomp.commands.options import FilePath, check_robot, json_option, print_json
+from boolcomp.errors import DataError, UsageError, listing, shown, suggestion
+from boolcomp.files import is_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,8 +31,8 @@ SHARDS = ("samples", "terms", "pipeline")
 
 @click.command("evaluate", epilog="Example: boolcomp evaluate out/2r -i samples.csv -o torques.csv")
 @click.argument("program")
-@click.option("-i", "--input", "source", default="-", show_default=True, type=Path)
-@click.option("-o", "--output", "target", default="-", show_default=True, type=Path)
+@click.option("-i", "--input", "source", default="-", show_default=True, type=FilePath())
+@click.option("-o", "--output", "target", default="-", show_default=True, type=FilePath())
 @click.option("--engine", default="auto", show_default=True, help="auto, numpy or llvm.")
 @click.option("--threads", default=1, show_default=True, help="Threads of one native engine.")
 @click.option("--processes", default=1, show_default=True, help="Worker processes.")
@@ -53,9 +54,10 @@ def command(
     """Evaluate the torques of PROGRAM (a folder made by compile) for a file of states.
 
     Columns are q1..qn, qd1..qdn, qdd1..qddn in (CSV by name in any order, .npy, .npz with q, qd,
-    qdd; - is CSV on standard input or output), tau1..taun out. With a ROBOT in place of a program
-    the torques are those of Newton-Euler. Angles over a whole turn wrap; other values outside their
-    range saturate, and values beyond a joint's stops are taken as they are: both are counted.
+    qdd; - is CSV on standard input or output), tau1..taun out. A column t or time of a CSV file
+    comes first in a CSV file of torques, unchanged. With a ROBOT in place of a program the torques
+    are those of Newton-Euler. Angles over a whole turn wrap; other values outside their range
+    saturate, and values beyond a joint's stops are taken as they are: both are counted.
     """
     from boolcomp.samples import STANDARD, read_states, write_torques
 
@@ -75,8 +77,9 @@ def command(
         _bar(count) as advance,
     ):
         for state in chunks:
-            torques, saturated_in, saturated_out, beyond_stops = run(*state)
-            sink.write(torques)
+            torques, saturated_in, saturated_out, beyond_stops = run(state.q, state.qd, state.qdd)
+            _check_torques(torques, source, samples)
+            sink.write(torques, state.times)
             samples += len(torques)
             inputs += saturated_in
             outputs += saturated_out
@@ -104,17 +107,28 @@ def command(
 def _check(option: str, given: str, allowed: tuple[str, ...]) -> None:
     if given not in allowed:
         hint = suggestion(given, allowed)
-        raise UsageError(f"{option} {given!r}{hint}: {listing(allowed)}")
+        raise UsageError(f"{option} {shown(given)}{hint}: {listing(allowed)}")
 
 
 def _check_workers(threads: int, processes: int) -> None:
     most = max(8, 4 * cores())
-    if not 1 <= processes <= most:
-        raise UsageError(f"processes must be 1 to {most} on this machine, not {processes}")
-    if not 1 <= threads <= most:
-        raise UsageError(f"threads must be 1 to {most} on this machine, not {threads}")
+    for name, value in (("processes", processes), ("threads", threads)):
+        if not 1 <= value <= most:
+            raise UsageError(f"{name} must be 1 to {most} on this machine, not {shown(value)}")
     if threads > 1 and processes > 1:
         raise UsageError("--threads and --processes share the same work: say one of them")
+
+
+def _check_torques(torques: Torques, source: Path, before: int) -> None:
+    """Name the first torque that is none, after so many samples: its state is too large."""
+    import numpy as np
+
+    if not np.isfinite(torques).all():
+        row, column = (int(k) for k in np.argwhere(~np.isfinite(torques))[0])
+        raise DataError(
+            f"{source}: tau{column + 1} of sample {before + row} is {torques[row, column]}: its "
+            "state has values too large to calculate with"
+        )
 
 
 @contextlib.contextmanager
@@ -122,7 +136,7 @@ def _runner(
     program: str, engine: Any, workers: tuple[int, int], shard: Any, payload: float | None
 ) -> Iterator[tuple[int, Run]]:
     """Provide the number of joints and what turns states into torques and saturation counts."""
-    if not (Path(program) / "program.json").is_file() and not Path(program).is_dir():
+    if not program or not is_folder(Path(program)):
         yield _arithmetic(program, payload)
         return
     from boolcomp.programfile import load_program
@@ -173,9 +187,8 @@ def _arithmetic(name: str, payload: float | None) -> tuple[int, Run]:
     robot = with_payload(load_robot(name), payload or 0.0)
 
     def run(*state: Torques) -> tuple[Torques, int, int, int]:
-        if not all(np.isfinite(array).all() for array in state):
-            raise DataError("a state holds NaN or an infinity: not a finite number")
-        return inverse_dynamics(robot, *state), 0, 0, 0
+        with np.errstate(over="ignore", invalid="ignore"):  # _check_torques tells of it
+            return inverse_dynamics(robot, *state), 0, 0, 0
 
     return robot.joints, run
 

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from boolcomp.commands import COMMANDS
-from boolcomp.errors import BoolcompError, DataWarning, listing, suggestion
+from boolcomp.errors import (
+    LONGEST_NAME,
+    BoolcompError,
+    DataWarning,
+    cut,
+    listing,
+    shown,
+    suggestion,
+)
 from boolcomp.version import VERSION
 
 if TYPE_CHECKING:
@@ -41,7 +49,7 @@ class LazyGroup(click.Group):
         """Find the command, or name the nearest one."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             ctx.fail(
-                f"no command {args[0]!r}{suggestion(args[0], COMMANDS)}: "
+                f"no command {shown(args[0])}{suggestion(args[0], COMMANDS)}: "
                 f"commands are {listing(COMMANDS)}"
             )
         return super().resolve_command(ctx, args)
@@ -86,10 +94,11 @@ def _run(arguments: list[str]) -> int:
     except click.exceptions.Exit as error:
         return error.exit_code
     except click.ClickException as error:
+        vars(error)["message"] = cut(error.message, LONGEST_NAME * 10)
         error.show()
         return error.exit_code
-    except BoolcompError as error:
-        return _say(f"error: {error}", error.exit_code)
+    except (BoolcompError, MemoryError) as error:
+        return _failed(error)
     except click.Abort:
         raise KeyboardInterrupt from None
     except BrokenPipeError:
@@ -99,6 +108,12 @@ def _run(arguments: list[str]) -> int:
         _discard_output()
         return _say(f"error: the output cannot be written: {error.strerror or error}", 1)
     return 0
+
+
+def _failed(error: BoolcompError | MemoryError) -> int:
+    if isinstance(error, MemoryError):
+        return _say(f"error: not enough memory {f'({error})' if str(error) else 'for this'}", 1)
+    return _say(f"error: {error}", error.exit_code)
 
 
 def _discard_output() -> None:

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.commands.options import json_option, minimiser_options, print_json
+from boolcomp.commands.options import FilePath, json_option, minimiser_options, print_json
 from boolcomp.commands.progress import progress
 from boolcomp.errors import BoolcompError, UsageError
 from boolcomp.files import write_text
 from boolcomp.text import table
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from boolcomp.store import Recipe
     from boolcomp.twolevel.cover import Cover
     from boolcomp.twolevel.pla import Pla
 
 
 @click.command("minimize", epilog="Example: boolcomp minimize adder.pla -o adder.min.pla")
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, required=True, type=FilePath())
 @minimiser_options("--method")
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=FilePath(),
     help="File for the result, '-' for standard output; a folder where there are several FILES.",
 )
 @json_option

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,12 +12,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from boolcomp.choices import reals, widths
-from boolcomp.errors import UsageError, suggestion
+from boolcomp.errors import UsageError, cut, shown, suggestion
+from boolcomp.files import is_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from boolcomp.words.demand import Demand
+
+    _PathType = click.ParamType[Path]
+else:
+    _PathType = click.ParamType  # not generic before click 8.4
 
 # Options that only one mode has, by the names that click gives their values.
 ONLY_PAPER = {
@@ -29,6 +35,34 @@ ONLY_COMPACT = {
     "saturate": "--saturate", "objective": "--objective", "effort": "--effort",
     "seed": "--seed", "processes": "--processes",
 }  # fmt: skip
+
+MOST_PROCESSES = 256
+LONGEST_NAME = 255  # bytes of a file's name, without its folders
+
+
+class FilePath(_PathType):
+    """A path whose name a file can have; `folder` says that it must be none of a file."""
+
+    name = "path"
+
+    def __init__(self, *, folder: bool = False) -> None:
+        self.folder = folder
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Return the path, or fail with a sentence."""
+        text = os.fspath(value)
+        if not text:
+            self.fail("an empty name: give that of a file or folder", param, ctx)
+        try:
+            longest = max((len(os.fsencode(part)) for part in Path(text).parts), default=0)
+        except UnicodeEncodeError:
+            self.fail(f"{shown(text)} cannot be the name of a file", param, ctx)
+        if longest > LONGEST_NAME or "\0" in text:
+            self.fail(f"{shown(text)} cannot be the name of a file", param, ctx)
+        if self.folder and is_file(Path(text)):
+            self.fail(f"{shown(text)} is a file, and not a folder", param, ctx)
+        return Path(text)
+
 
 robot_argument = click.argument("robot")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -107,7 +141,7 @@ def store_option(function: Callable[..., Any]) -> Callable[..., Any]:
     @click.option(
         "--store",
         "folder",
-        type=click.Path(path_type=Path, file_okay=False),
+        type=FilePath(folder=True),
         help="Folder of results, trusted as your own [default: the user's cache]",
     )
     @functools.wraps(function)
@@ -182,6 +216,7 @@ def demand_options(*, seed: bool = True) -> Callable[[Callable[..., Any]], Calla
         @functools.wraps(function)
         def wrapped(*args: Any, **given: Any) -> Any:
             chosen = {name: given.pop(name) for name in options}
+            within("--processes", chosen["processes"], 1, MOST_PROCESSES)
             choices = Choices(
                 reals("--rms-error", chosen.pop("rms_error")),
                 reals("--max-error", chosen.pop("max_error")),
@@ -201,9 +236,17 @@ def check_robot(name: str) -> None:
     """Raise a `UsageError` for what is no robot where a program's folder would do as well."""
     from boolcomp.robot import robot_names
 
-    if name not in robot_names() and not name.endswith(".toml") and not Path(name).is_file():
+    if name not in robot_names() and not name.endswith(".toml") and not is_file(Path(name)):
         hint = suggestion(Path(name).name, robot_names())
-        raise UsageError(f"{name}: neither a program's folder nor a robot{hint}")
+        raise UsageError(
+            f"{cut(name) or shown(name)}: neither a program's folder nor a robot{hint}"
+        )
+
+
+def within(option: str, value: int, least: int, most: int) -> None:
+    """Raise a `UsageError` for a whole number that is too small or too large."""
+    if not least <= value <= most:
+        raise UsageError(f"{option} must be {least} to {most}, not {shown(value)}")
 
 
 def given(context: click.Context, name: str) -> bool:

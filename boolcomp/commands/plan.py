@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,6 +9,7 @@ import click
 from boolcomp.commands.options import (
     ONLY_COMPACT,
     ONLY_PAPER,
+    FilePath,
     demand_options,
     json_option,
     plan_options,
@@ -21,6 +21,8 @@ from boolcomp.commands.options import (
 from boolcomp.text import number, short, table
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from boolcomp.commands.options import Choices
     from boolcomp.plan import JointPlan, Options, Plan, TermPlan
     from boolcomp.store import Store
@@ -36,7 +38,7 @@ WIDEST_EXPRESSION = 44
 )
 @plan_options()
 @demand_options()
-@click.option("--graph", type=click.Path(path_type=Path), help="Picture of the word graph: x.svg")
+@click.option("--graph", type=FilePath(), help="Picture of the word graph: x.svg")
 @store_option
 @json_option
 @click.pass_context

@@ -13,6 +13,7 @@ from boolcomp.commands.options import (
     ONLY_COMPACT,
     ONLY_MINIMISED,
     ONLY_PAPER,
+    FilePath,
     demand_options,
     given,
     json_option,
@@ -20,10 +21,11 @@ from boolcomp.commands.options import (
     plan_options,
     print_json,
     store_option,
+    within,
 )
 from boolcomp.commands.progress import progress
-from boolcomp.errors import UsageError, listing, suggestion
-from boolcomp.files import write_bytes, write_text
+from boolcomp.errors import UsageError, listing, shown, suggestion
+from boolcomp.files import is_file, write_bytes, write_text
 from boolcomp.robot import load_robot, with_payload
 
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ ROBOT_ONLY = {
 }  # fmt: skip
 del ROBOT_ONLY["guard_bits"], ROBOT_ONLY["seed"]  # --seed is that of the samples
 MODES = ("both", "paper", "compact")
+MOST_INPUT_BITS = 24  # of a table
 
 
 @click.command("report", epilog="Example: boolcomp report machado-2r --bits 4-8 --samples 1000000")
@@ -61,7 +64,7 @@ MODES = ("both", "paper", "compact")
 @click.option("--payload", type=float, help="Of a program: tip load in kg.")
 @click.option("--robot", "arm", help="Of a program: its robot, where its name does not say it.")
 @store_option
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder [out/report-NAME]")
+@click.option("-o", "--output", type=FilePath(), help="Folder [out/report-NAME]")
 @json_option
 @click.pass_context
 def command(
@@ -92,9 +95,10 @@ def command(
     of the paper's terms, (+1) one more than its rule gives. 'nodes' are those of all torques.
     --no-logic leaves out what has to be compiled: product terms and compact mode.
     """
+    within("--widest", widest, 0, MOST_INPUT_BITS)
     if mode not in MODES:
-        raise UsageError(f"mode {mode!r}{suggestion(mode, MODES)}: modes are {listing(MODES)}")
-    if (Path(source) / "program.json").is_file():
+        raise UsageError(f"mode {shown(mode)}{suggestion(mode, MODES)}: modes are {listing(MODES)}")
+    if is_file(Path(source) / "program.json"):
         _refuse(context, ROBOT_ONLY, f"{source} is a program, compiled already")
         name, rows = _of_program(source, arm, payload, samples, seed)
     else:
@@ -174,7 +178,9 @@ def numbers(option: str, text: str) -> tuple[int, ...]:
     for part in text.split(","):
         match = re.fullmatch(r"\s*(\d{1,4})(?:\s*-\s*(\d{1,4}))?\s*", part)
         if match is None or int(match[2] or match[1]) < int(match[1]):
-            raise UsageError(f"{option} {text!r}: give a number, a range or a list: 8, 4-12, 4,6,8")
+            raise UsageError(
+                f"{option} {shown(text)}: give a number, a range or a list: 8, 4-12, 4,6,8"
+            )
         result += range(int(match[1]), int(match[2] or match[1]) + 1)
     return tuple(dict.fromkeys(result))
 

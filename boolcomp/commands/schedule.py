@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.commands.options import given, json_option, print_json
+from boolcomp.commands.options import FilePath, given, json_option, print_json, within
 from boolcomp.commands.progress import progress
-from boolcomp.errors import UsageError
+from boolcomp.errors import UsageError, shown
 from boolcomp.files import read_text, write_bytes, write_text
 from boolcomp.text import short
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from boolcomp.methods import ProductTable, Recorded
     from boolcomp.robot import Robot
@@ -37,6 +37,8 @@ NOT_WITH_PAPER = {
     "output": "--output",
 }  # fmt: skip
 RUN_SAMPLES = 200_000
+MOST_SAMPLES = 10_000_000  # of a run
+MOST_STEPS = 10_000_000  # tasks of all points together
 
 
 @click.command(
@@ -49,7 +51,7 @@ RUN_SAMPLES = 200_000
 @click.option("--processors", default=4, show_default=True, help="How many.")
 @click.option("--scheduler", default="cp-misf", show_default=True, help="Who does what, and when.")
 @click.option("--machine", default="t800", show_default=True, help="A name, or a TOML file.")
-@click.option("--assignment", type=click.Path(path_type=Path), help="TOML: tasks per processor.")
+@click.option("--assignment", type=FilePath(), help="TOML: tasks per processor.")
 @click.option(
     "--folded", is_flag=True, help="Fold constants, where the paper counts every product."
 )
@@ -60,7 +62,7 @@ RUN_SAMPLES = 200_000
 @click.option("--chart", is_flag=True, help="All methods on 1 to 1024 processors of the machine.")
 @click.option("--bits", default=8, show_default=True, help="Of the tables of method boolean.")
 @click.option("--paper", help="The figures of zomaya, zeng, zalzala or schaefer beside ours.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder for charts and page.")
+@click.option("-o", "--output", type=FilePath(), help="Folder for charts and page.")
 @json_option
 @click.pass_context
 def command(
@@ -140,6 +142,7 @@ def _check(context: click.Context, method: str, samples: int, engine: str) -> No
         _refuse(context, ONLY_RUN, "without --run")
     if samples < 1:
         raise UsageError(f"--samples {samples}: a run has at least one")
+    within("--samples", samples, 1, MOST_SAMPLES)
     check_engine(engine)
     if not method_named(method).literal:
         _refuse(context, {"folded": "--folded"}, f"with --method {method}: {_folds(method)}")
@@ -238,8 +241,11 @@ def _schedule(
 def _pipelined(schedule: Schedule, graph: TaskGraph, machine: Machine, points: int) -> Pipelined:
     from boolcomp.schedule.simulate import pipelined
 
-    if points < 1:
-        raise UsageError(f"--points {points}: a trajectory has at least one")
+    most = MOST_STEPS // max(1, len(graph.tasks))
+    if not 1 <= points <= most:
+        raise UsageError(
+            f"--points {shown(points)}: a trajectory has 1 to {most}, for {len(graph.tasks)} tasks"
+        )
     return pipelined(graph, schedule.assignment, machine, points)
 
 

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from boolcomp.commands.options import json_option, plan_options, print_json, robot_argument
+from boolcomp.commands.options import (
+    FilePath,
+    json_option,
+    plan_options,
+    print_json,
+    robot_argument,
+)
 from boolcomp.files import write_text
 from boolcomp.text import table
 
@@ -19,7 +25,7 @@ if TYPE_CHECKING:
 @click.command("tables", epilog="Example: boolcomp tables machado-2r --bits 8 -o out/machado-2r")
 @robot_argument
 @plan_options()
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder [out/ROBOT-BITS]")
+@click.option("-o", "--output", type=FilePath(), help="Folder [out/ROBOT-BITS]")
 @json_option
 def command(robot: str, options: Options, output: Path | None, *, as_json: bool) -> None:
     """Write the truth table of every term of ROBOT as a PLA file, one file a term.

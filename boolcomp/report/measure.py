@@ -15,7 +15,7 @@ import numpy as np
 
 from boolcomp.bounds import error_bound
 from boolcomp.dynamics import inverse_dynamics
-from boolcomp.errors import UsageError
+from boolcomp.errors import UsageError, shown
 from boolcomp.quantised import finest_inputs, quantised_torques
 
 if TYPE_CHECKING:
@@ -101,9 +101,9 @@ class Row:
 def draw_samples(robot: Robot, count: int, seed: int = 0) -> Samples:
     """Return seeded states, uniform over the robot's ranges, with exact torques."""
     if not 1 <= count <= MOST_SAMPLES:
-        raise UsageError(f"samples must be 1 to {MOST_SAMPLES}, not {count}")
+        raise UsageError(f"samples must be 1 to {MOST_SAMPLES}, not {shown(count)}")
     if seed < 0:
-        raise UsageError(f"a seed must not be negative, not {seed}")
+        raise UsageError(f"a seed must not be negative, not {shown(seed)}")
     rng = np.random.default_rng(seed)
     arrays = []
     for kind in ("position", "velocity", "acceleration"):

@@ -9,14 +9,16 @@ if TYPE_CHECKING:
     from boolcomp.robot.model import Inertia
 
 TOLERANCE = 1e-9
+NO_PRODUCT = 1e-40  # of squared products of inertia beside the largest entry: they add nothing
 
 
 def principal_moments(inertia: Inertia) -> tuple[float, float, float]:
     """Return the eigenvalues in rising order (closed form: no numpy is needed to read a robot)."""
-    xx, yy, zz, xy, yz, xz = inertia
+    scale = max(map(abs, inertia)) or 1.0  # so that no square is lost below the least number
+    xx, yy, zz, xy, yz, xz = (entry / scale for entry in inertia)
     off = xy * xy + yz * yz + xz * xz
-    if off == 0.0:
-        low, middle, high = sorted((xx, yy, zz))
+    if off < NO_PRODUCT:
+        low, middle, high = sorted(inertia[:3])
         return (low, middle, high)
     mean = (xx + yy + zz) / 3
     p = math.sqrt(((xx - mean) ** 2 + (yy - mean) ** 2 + (zz - mean) ** 2 + 2 * off) / 6)
@@ -25,7 +27,7 @@ def principal_moments(inertia: Inertia) -> tuple[float, float, float]:
     phase = math.acos(min(1.0, max(-1.0, half_determinant))) / 3
     high = mean + 2 * p * math.cos(phase)
     low = mean + 2 * p * math.cos(phase + 2 * math.pi / 3)
-    return (low, 3 * mean - low - high, high)
+    return (scale * low, scale * (3 * mean - low - high), scale * high)
 
 
 def check_inertia(inertia: Inertia) -> tuple[str, str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from boolcomp.errors import UsageError, listing, suggestion
+from boolcomp.errors import UsageError, listing, shown, suggestion
 from boolcomp.files import read_text
+from boolcomp.robot.limits import MOST_BYTES
 from boolcomp.robot.model import Robot
 from boolcomp.robot.schema import parse_robot
 
@@ -33,18 +34,25 @@ def load_robot(name_or_path: str | Path) -> Robot:
         return parse_robot(read_text(path), f"robots/{path.name}")
     if "/" not in text and "\\" not in text and not re.search(r"\.[A-Za-z]\w*$", text):
         raise UsageError(
-            f"no robot named {text!r}{suggestion(text, robot_names())}: "
+            f"no robot named {shown(text)}{suggestion(text, robot_names())}: "
             f"robots are {listing(robot_names())}, or a path ending in .toml"
         )
     path = Path(text)
-    if not path.exists():
+    if _missing(path):
         near = suggestion(path.stem, robot_names())
         raise UsageError(f"{text}: no such robot file{near}")
     if path.suffix in FOREIGN:
         raise UsageError(f"{text}: {FOREIGN[path.suffix]} is not read: a robot file is TOML")
-    return parse_robot(read_text(path), text)
+    return parse_robot(read_text(path, MOST_BYTES), text)
 
 
 def robot_of(robot: Robot | str | Path) -> Robot:
     """Return a robot: itself, or loaded by name or path."""
     return robot if isinstance(robot, Robot) else load_robot(robot)
+
+
+def _missing(path: Path) -> bool:
+    try:
+        return not path.exists()
+    except (OSError, ValueError):  # a name that no file can have: reading it says why
+        return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 JointType = Literal["revolute", "prismatic"]
 Triple = tuple[float, float, float]
 Inertia = tuple[float, float, float, float, float, float]
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +105,8 @@ class Robot:
 
 def _quoted(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    # What no TOML text may hold as it is; a tab it may.
+    escaped = _CONTROL.sub(lambda match: rf"\u{ord(match[0]):04x}", escaped)
     return f'"{escaped}"'
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from boolcomp.errors import UsageError
+from boolcomp.robot.limits import MOST_MASS
 from boolcomp.text import number
 
 if TYPE_CHECKING:
@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 def with_payload(robot: Robot, mass: float) -> Robot:
     """Return the robot holding a point mass (kg) at its tip; ranges stay as they are."""
-    if not 0 <= mass < math.inf:
-        raise UsageError(f"a payload is a mass in kg, zero or more, not {number(mass)}")
+    if not 0 <= mass <= MOST_MASS:
+        most = f": at most {MOST_MASS:g}" if mass > MOST_MASS else ""
+        raise UsageError(f"a payload is a mass in kg, zero or more, not {number(mass)}{most}")
     if mass == 0:
         return robot
     link = robot.links[-1]

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from boolcomp.errors import DataError, DataWarning, listing, suggestion
+from boolcomp.errors import LONGEST_NAME, DataError, DataWarning, cut, listing, shown, suggestion
+from boolcomp.robot import limits
 from boolcomp.robot.inertia import check_inertia
 from boolcomp.robot.interval import Interval
 from boolcomp.robot.model import Link, Robot
 from boolcomp.robot.span import FULL, TURN
-from boolcomp.text import number, parse_number
+from boolcomp.text import number, parse_number, parse_toml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,24 +28,27 @@ JOINT_KEYS = (
     "word_range", "velocity_range", "acceleration_range", "torque_range", "doubt",
 )  # fmt: skip
 TYPES: tuple[JointType, ...] = ("revolute", "prismatic")
+_NAME = rf"[A-Za-z0-9][A-Za-z0-9_.-]{{0,{LONGEST_NAME - 1}}}"
 SNAP = 5e-5  # an alpha printed as 1.5708 is a right angle: the rest would be spurious terms
 _KEY = r"""(?:{key}|"{key}"|'{key}')\s*[=.]"""
 
 
 def parse_robot(text: str, where: str = "robot") -> Robot:
     """Read the text of a robot file; `where` names it in messages."""
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise DataError(f"{where}: not a TOML file: {error}") from error
+    if len(text) > limits.MOST_BYTES:
+        raise DataError(f"{where}: too large: a robot file has at most {limits.MOST_BYTES} bytes")
+    document = parse_toml(text, where)
     top = _Section(where, text, "", document, 0)
     top.check_keys(ROBOT_KEYS)
     name = top.string("name", required=True)
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name):
-        top.fail("name", f"{name!r} may hold letters, digits, '-', '_' and '.' only")
+    if not re.fullmatch(_NAME, name):
+        most = f"{LONGEST_NAME} at most"
+        top.fail("name", f"{shown(name)} may hold letters, digits, '-', '_' and '.' only, {most}")
     joints = document.get("joint")
     if not isinstance(joints, list) or not joints or not all(isinstance(j, dict) for j in joints):
         top.fail("joint", "a robot needs at least one [[joint]] section")
+    if len(joints) > limits.MOST_JOINTS:
+        top.fail("joint", f"{len(joints)} joints: a robot has at most {limits.MOST_JOINTS}")
     return Robot(
         name=name,
         title=top.string("title"),
@@ -70,11 +73,13 @@ class _Section:
     joint: int
 
     def fail(self, key: str, problem: str) -> NoReturn:
-        raise DataError(f"{self.where}{self._line(key)}: {self.path}{key}: {problem}")
+        raise DataError(self._message(key, problem))
 
     def warn(self, key: str, problem: str) -> None:
-        text = f"{self.where}{self._line(key)}: {self.path}{key}: {problem}"
-        warnings.warn(text, DataWarning, stacklevel=4)
+        warnings.warn(self._message(key, problem), DataWarning, stacklevel=4)
+
+    def _message(self, key: str, problem: str) -> str:
+        return f"{self.where}{self._line(key)}: {self.path}{cut(key)}: {problem}"
 
     def _line(self, key: str) -> str:
         """Find the key's line, or its section's, as `:12`; nothing where the text hides it."""
@@ -104,7 +109,7 @@ class _Section:
     def string(self, key: str, *, required: bool = False) -> str:
         value = self.value(key, None if required else "")
         if not isinstance(value, str):
-            self.fail(key, f"must be text, not {value!r}")
+            self.fail(key, f"must be text, not {shown(value)}")
         return str(value)
 
     def number(self, key: str, default: float | None = None) -> float:
@@ -113,16 +118,20 @@ class _Section:
     def one_number(self, key: str, value: Any) -> float:
         result = parse_number(value) if isinstance(value, str) else value
         if isinstance(result, bool) or not isinstance(result, int | float):
-            self.fail(key, f"must be a number or an angle such as 'pi/2', not {value!r}")
-        if not math.isfinite(result):
-            self.fail(key, f"must be finite, not {value!r}")
+            self.fail(key, f"must be a number or an angle such as 'pi/2', not {shown(value)}")
+        if isinstance(result, float) and not math.isfinite(result):
+            self.fail(key, f"must be finite, not {shown(value)}")
+        # Before it becomes a float: an integer may be too large for one.
+        revolute = self.table.get("type") != "prismatic"
+        if problem := limits.size_problem(key, result, revolute=revolute):
+            self.fail(key, problem)
         return float(result)
 
     def numbers(self, key: str, lengths: tuple[int, ...], default: Any = None) -> list[float]:
         value = self.value(key, default)
         if not isinstance(value, list | tuple) or len(value) not in lengths:
             counts = " or ".join(str(length) for length in lengths)
-            self.fail(key, f"must be a list of {counts} numbers, not {value!r}")
+            self.fail(key, f"must be a list of {counts} numbers, not {shown(value)}")
         return [self.one_number(key, item) for item in value]
 
     def triple(self, key: str) -> tuple[float, float, float]:
@@ -133,6 +142,8 @@ class _Section:
         low, high = self.numbers(key, (2,))
         if low > high or (low == high and not single):
             self.fail(key, f"must rise, not go from {number(low)} to {number(high)}")
+        if low < high and (problem := limits.width_problem(low, high)):
+            self.fail(key, problem)
         return Interval(low, high)
 
 
@@ -202,14 +213,14 @@ def _type(section: _Section) -> JointType:
     known = next((kind for kind in TYPES if kind == text), None)
     if known is None:
         hint = suggestion(text, TYPES) or f" (allowed: {listing(TYPES)})"
-        section.fail("type", f"unknown joint type {text!r}{hint}")
+        section.fail("type", f"unknown joint type {shown(text)}{hint}")
     return known
 
 
 def _mass(section: _Section) -> float:
     massless = section.value("massless", default=False)
     if not isinstance(massless, bool):
-        section.fail("massless", f"must be true or false, not {massless!r}")
+        section.fail("massless", f"must be true or false, not {shown(massless)}")
     if massless:
         if "mass" in section.table:
             section.fail("mass", "given for a link that is massless = true: keep one of the two")
@@ -223,6 +234,8 @@ def _mass(section: _Section) -> float:
             f"must be positive, not {number(mass)} (massless = true for a link whose mass never "
             "acts)",
         )
+    if mass < limits.LEAST_MASS:
+        section.fail("mass", f"must be at least {limits.LEAST_MASS:g} kg, not {number(mass)}")
     return mass
 
 
@@ -236,7 +249,9 @@ def _not_negative(section: _Section, key: str) -> float:
 def _friction(section: _Section, pair: list[Any]) -> tuple[float, float]:
     key = "coulomb_friction"
     if len(pair) != 2:
-        section.fail(key, f"must be one number, or two (moving forwards, backwards), not {pair!r}")
+        section.fail(
+            key, f"must be one number, or two (moving forwards, backwards), not {shown(pair)}"
+        )
     forwards, backwards = (section.one_number(key, item) for item in pair)
     if forwards < 0 or backwards < 0:
         section.fail(key, "must not be negative: give the size in each direction")

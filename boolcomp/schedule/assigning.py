@@ -11,14 +11,14 @@ A file names patterns of tasks for every processor (Schäfer & Schiehlen's confi
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.errors import DataError, listing, suggestion
+from boolcomp.errors import DataError, cut, listing, shown, suggestion
 from boolcomp.schedule.indexed import indexed
 from boolcomp.schedule.placed import Assignment
+from boolcomp.text import parse_toml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,18 +49,15 @@ def parse_assignment(
     text: str, graph: TaskGraph, machine: Machine, processors: int, where: str = "assignment"
 ) -> Assignment:
     """Read an assignment file for a graph; every task must be matched on exactly one processor."""
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise DataError(f"{where}: not a TOML file: {error}") from error
+    document = parse_toml(text, where)
     for key in document:
         if key not in _KEYS:
             hint = suggestion(key, _KEYS) or f" (allowed: {listing(_KEYS)})"
-            raise DataError(f"{where}: {key}: unknown key{hint}")
+            raise DataError(f"{where}: {cut(key)}: unknown key{hint}")
     order = document.get("order", "priority")
     if order not in _ORDERS:
-        hint = suggestion(str(order), _ORDERS)
-        raise DataError(f"{where}: order: must be {' or '.join(_ORDERS)}, not {order!r}{hint}")
+        hint = suggestion(order, _ORDERS) if isinstance(order, str) else ""
+        raise DataError(f"{where}: order: must be {' or '.join(_ORDERS)}, not {shown(order)}{hint}")
     table = document.get("processors")
     if not isinstance(table, dict) or not table:
         raise DataError(f"{where}: a [processors] section with at least one processor is missing")
@@ -93,7 +90,7 @@ def _lists(
         if key not in known:
             hint = suggestion(key, known) if re.fullmatch(r"P\d+", key) is None else ""
             raise DataError(
-                f"{where}: processors.{key}: unknown processor{hint}; there are {processors}: "
+                f"{where}: processors.{cut(key)}: unknown processor{hint}; there are {processors}: "
                 f"{known[0]} to {known[-1]}"
             )
         if not isinstance(patterns, list) or not all(isinstance(p, str) for p in patterns):
@@ -102,7 +99,7 @@ def _lists(
             found = [name for name in names if fnmatchcase(name, pattern)]
             if not found:
                 raise DataError(
-                    f"{where}: processors.{key}: no task matches {pattern!r}"
+                    f"{where}: processors.{key}: no task matches {shown(pattern)}"
                     + suggestion(pattern, names)
                 )
             for name in found:

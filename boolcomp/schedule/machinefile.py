@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import math
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from boolcomp.errors import DataError, UsageError, listing, suggestion
+from boolcomp.errors import DataError, UsageError, cut, listing, shown, suggestion
+from boolcomp.files import read_text
 from boolcomp.schedule.machine import TOPOLOGIES, Costs, Links, Machine, Shared
+from boolcomp.text import parse_toml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 FOLDER = Path(__file__).parent / "machines"
 MEASURED = "this-machine"
+MOST_BYTES = 1 << 18
+MOST_PROCESSORS = 1 << 16
+MOST_COST = 1e12  # µs: a fortnight for one operation
 _TOP = ("name", "title", "source", "processors", "operations", "links", "shared")
 _OPERATIONS = ("multiplication", "addition", "division", "root", "function", "dispatch")
 _LINKS = ("topology", "count", "latency", "word", "overlap")
@@ -37,25 +40,16 @@ def load_machine(name: str) -> Machine:
     if path.suffix != ".toml":
         if name not in machine_names():
             raise UsageError(
-                f"unknown machine {name!r}{suggestion(name, machine_names())}; known are "
+                f"unknown machine {shown(name)}{suggestion(name, machine_names())}; known are "
                 f"{listing(machine_names())}, or the path of a .toml file"
             )
         path = FOLDER / f"{name}.toml"
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: not a text in UTF-8") from error
-    return parse_machine(text, str(path))
+    return parse_machine(read_text(path, MOST_BYTES), str(path))
 
 
 def parse_machine(text: str, where: str = "machine") -> Machine:
     """Read the text of a machine file; `where` names it in messages."""
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise DataError(f"{where}: not a TOML file: {error}") from error
+    document = parse_toml(text, where)
     top = _Section(where, "", document)
     top.check_keys(_TOP)
     if ("links" in document) == ("shared" in document):
@@ -84,7 +78,7 @@ def _links(top: _Section) -> Links:
     topology = next((known for known in TOPOLOGIES if known == text), None)
     if topology is None:
         hint = suggestion(text, TOPOLOGIES) or f" (allowed: {listing(TOPOLOGIES)})"
-        section.fail("topology", f"unknown topology {text!r}{hint}")
+        section.fail("topology", f"unknown topology {shown(text)}{hint}")
     return Links(
         topology,
         section.count("count"),
@@ -115,7 +109,7 @@ class _Section:
     table: Mapping[str, Any]
 
     def fail(self, key: str, problem: str) -> NoReturn:
-        raise DataError(f"{self.where}: {self.path}{key}: {problem}")
+        raise DataError(f"{self.where}: {self.path}{cut(key)}: {problem}")
 
     def check_keys(self, allowed: tuple[str, ...]) -> None:
         for key in self.table:
@@ -139,25 +133,28 @@ class _Section:
     def string(self, key: str, default: str | None = None) -> str:
         value = self.value(key, default)
         if not isinstance(value, str):
-            self.fail(key, f"must be text, not {value!r}")
+            self.fail(key, f"must be text, not {shown(value)}")
         return str(value)
 
     def truth(self, key: str, *, default: bool | None = None) -> bool:
         value = self.value(key, default)
         if not isinstance(value, bool):
-            self.fail(key, f"must be true or false, not {value!r}")
+            self.fail(key, f"must be true or false, not {shown(value)}")
         return bool(value)
 
     def count(self, key: str) -> int:
         value = self.value(key)
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            self.fail(key, f"must be a whole number from 1, not {value!r}")
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if not whole or not 1 <= value <= MOST_PROCESSORS:
+            self.fail(
+                key, f"must be a whole number from 1 to {MOST_PROCESSORS}, not {shown(value)}"
+            )
         return int(value)
 
     def cost(self, key: str, default: float | None = None) -> float:
         value = self.value(key, default)
         if isinstance(value, bool) or not isinstance(value, int | float):
-            self.fail(key, f"must be a number of µs, not {value!r}")
-        if not (math.isfinite(value) and value >= 0):
-            self.fail(key, f"must be a cost of 0 µs or more, not {value!r}")
+            self.fail(key, f"must be a number of µs, not {shown(value)}")
+        if not 0 <= value <= MOST_COST:
+            self.fail(key, f"must be a cost of 0 to {MOST_COST:g} µs, not {shown(value)}")
         return float(value)

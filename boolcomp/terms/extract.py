@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from boolcomp.dynamics import gravity_torques, inertia_matrix
-from boolcomp.errors import UsageError, listing, suggestion
+from boolcomp.errors import DataError, UsageError, listing, suggestion
 from boolcomp.terms.term import Term
 from boolcomp.terms.variables import Variable, acceleration, position, speed
 from boolcomp.terms.waves import Exponents, Monomial, Wave, collect
@@ -36,6 +36,8 @@ Form = Literal["grouped", "amplitude-phase", "products"]
 FORMS: tuple[Form, ...] = get_args(Form)
 NOISE = 1e-12  # below this, relative to the largest coefficient, an amplitude is rounding error
 DIGITS = 13  # and above it this many digits are kept, so that 15.75 is 15.75 on every machine
+MOST_BYTES = 1 << 30  # of samples of M(q) and their transforms: eight turning joints
+BYTES_AN_ENTRY = 64  # of M(q) at one point: twice as float64, three times as complex128
 _SLIDES = np.array([0.0, 1.0, -1.0])
 
 
@@ -101,6 +103,12 @@ def _analyse(robot: Robot) -> _Analysis:
     revolute = tuple(link.revolute for link in robot.links)
     n = robot.joints
     grid = [1] + [5 if turns else 3 for turns in revolute[1:]]
+    needed = math.prod(grid) * n * n * BYTES_AN_ENTRY
+    if needed > MOST_BYTES:
+        raise DataError(
+            f"{robot.name}: the terms of {n} joints need {needed / 1e9:.3g} GB, and at most "
+            f"{MOST_BYTES / 1e9:.2g} are used: terms are found for up to eight turning joints"
+        )
     sampled = inertia_matrix(robot, _points(revolute, grid)).reshape(*grid, n, n)
     inertia = _transform(revolute, sampled)
     grid = [3] * n

@@ -9,6 +9,7 @@ Where ON and don't-care overlap, don't-care wins; OFF must not overlap either.
 
 from __future__ import annotations
 
+import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -105,11 +106,16 @@ def from_cubes(
 def read(path: Path) -> Pla:
     """Read a PLA file; DataError where it cannot be read or is no PLA."""
     try:
-        if path.stat().st_size > MOST_BYTES:
-            raise DataError(f"{path}: larger than {MOST_BYTES >> 20} MiB")
-        return parse(path.read_bytes(), str(path))
+        found = path.stat()
+        if stat.S_ISCHR(found.st_mode):  # /dev/zero has no end; a pipe may be somebody's output
+            raise DataError(f"{path}: cannot be read: a device, and no file")
+        with path.open("rb") as stream:
+            data = b"" if found.st_size > MOST_BYTES else stream.read(MOST_BYTES + 1)
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+    if max(found.st_size, len(data)) > MOST_BYTES:
+        raise DataError(f"{path}: larger than {MOST_BYTES >> 20} MiB")
+    return parse(data, str(path))
 
 
 def parse(text: str | bytes, name: str = "<pla>") -> Pla:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, TypeAlias
 
-from boolcomp.errors import UsageError, listing, suggestion
+from boolcomp.errors import UsageError, listing, shown, suggestion
 from boolcomp.multilevel.measure import OBJECTIVES, Objective
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ DEFAULT_INPUTS = {"q": 10, "qd": 10, "qdd": 10}
 LEAST_INPUT, MOST_INPUT = 2, 16
 LEAST_BITS, MOST_BITS = 2, 16
 LONGEST = 1e6  # nominal seconds
+MOST_SEED = (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +49,15 @@ class Demand:
     def __post_init__(self) -> None:
         object.__setattr__(self, "effort", float(self.effort))
         if not LEAST_BITS <= self.bits <= MOST_BITS:
-            raise UsageError(f"bits are {LEAST_BITS} to {MOST_BITS}, not {self.bits}")
+            raise UsageError(f"bits are {LEAST_BITS} to {MOST_BITS}, not {shown(self.bits)}")
         for name, bits in self.input_bits.items():
             if not LEAST_INPUT <= bits <= MOST_INPUT:
                 raise UsageError(f"input {name} of {bits} bits: {LEAST_INPUT} to {MOST_INPUT} here")
         if self.objective not in OBJECTIVES:
             hint = suggestion(self.objective, OBJECTIVES)
             raise UsageError(f"objective {self.objective!r}{hint}: one of {listing(OBJECTIVES)}")
+        if not 0 <= self.seed <= MOST_SEED:
+            raise UsageError(f"a seed is 0 to {MOST_SEED}, not {shown(self.seed)}")
         if not 0 <= self.effort <= LONGEST:
             raise UsageError(f"effort is 0 to {LONGEST:g} nominal seconds, not {self.effort}")
         if self.rms and not min(self.rms) > ROUNDING:
