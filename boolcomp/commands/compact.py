@@ -101,8 +101,8 @@ def plan_words(
 def _chart(built: Built) -> str:
     compact = built.compact
     header = [
-        "torque", "range", "bits", "LSB", "allowed rms/LSB", "rms/LSB", "predicted", "max/LSB",
-        "mean/LSB",
+        "torque", "range", "bits", "LSB", "allowed rms/LSB", "rms/LSB", "predicted", "sampled max",
+        "worst found", "mean/LSB",
     ]  # fmt: skip
     rows = [
         [
@@ -114,6 +114,7 @@ def _chart(built: Built) -> str:
             f"{built.errors.rms[joint - 1]:.3f}",
             f"{built.predicted_rms[joint - 1]:.3f}",
             f"{built.errors.max[joint - 1]:.2f}",
+            f"{built.largest[joint - 1]:.2f}",
             f"{built.errors.mean[joint - 1]:+.3f}",
         ]
         for joint, code in enumerate(compact.torque_codes, 1)
@@ -126,7 +127,8 @@ def _sentence(built: Built) -> str:
     text = (
         f"{built.nodes} nodes of at most three inputs (predicted {built.predicted_nodes:.0f}; "
         f"{built.lut6} if they had six), depth {built.depth}\n"
-        f"errors are sampled on {built.errors.samples} fresh states, not proved"
+        f"errors are sampled on {built.errors.samples} fresh states, the worst (in LSB) searched "
+        f"with {built.worst.evaluations} evaluations, not proved"
     )
     wider = [
         f"T{joint}"
@@ -156,6 +158,7 @@ def _document(compiled: CompiledWords, output: Path | None) -> dict[str, Any]:
         "depth": max(built.depth for built in compiled.built),
         "predicted_luts": first.predicted_nodes,
         "samples": first.errors.samples,
+        "evaluations": first.worst.evaluations,
         "holds": all(built.holds for built in compiled.built),
         "tables": [],
         "input_bits": {word.name: word.code.bits for word in compiled.program.inputs},
@@ -171,6 +174,10 @@ def _document(compiled: CompiledWords, output: Path | None) -> dict[str, Any]:
                 "max_error": float(built.errors.max[joint - 1]) * code.step,
                 "rms_error_lsb": float(built.errors.rms[joint - 1]),
                 "max_error_lsb": float(built.errors.max[joint - 1]),
+                "sampled_max": float(built.errors.max[joint - 1]) * code.step,
+                "worst_found": float(built.largest[joint - 1]) * code.step,
+                "sampled_max_lsb": float(built.errors.max[joint - 1]),
+                "worst_found_lsb": float(built.largest[joint - 1]),
                 "predicted_rms_lsb": float(built.predicted_rms[joint - 1]),
             }
             for mass, built in zip(compiled.program.payloads, compiled.built, strict=True)

@@ -200,7 +200,7 @@ class _Search:
 
     def _climb(self, states: Floats, turns: int) -> Floats:
         """Let climbers move for so many turns from where they are; the highest first."""
-        targets, rows, axes = states.shape
+        rows = states.shape[1]
         cell, part = self._placed(states)
         height = self._heights(states)
         for turn in range(turns):
@@ -264,7 +264,7 @@ class _Search:
         """Return errors of climbers towards what they seek, (torque and sign, climber)."""
         targets, rows, axes = states.shape
         errors = self._evaluated(states.reshape(-1, axes)).reshape(targets, rows, -1)
-        return self.sign[:, None] * errors[np.arange(targets), :, self.joint]
+        return np.asarray(self.sign[:, None] * errors[np.arange(targets), :, self.joint])
 
     def _evaluated(self, states: Floats) -> Floats:
         """Return errors at states, and note the worst."""

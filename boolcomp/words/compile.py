@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from boolcomp.errors import UsageError, listing
+from boolcomp.measure.worst import EVALUATIONS, split
 from boolcomp.words import search
 from boolcomp.words.compact import Compact
 from boolcomp.words.demand import ROUNDING, Demand, Listener, Progress, silent
@@ -22,6 +23,7 @@ from boolcomp.words.measure import Errors, Sampling, measure_worst, paper_rms
 from boolcomp.words.poly import quantities
 from boolcomp.words.search import CAUTION, EXACT, FORMS, MAX_CAUTION, PLAIN, Choice, Search, Task
 from boolcomp.words.sketch import AngleSum
+from boolcomp.words.worst import graph_worst
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -38,7 +40,8 @@ TIGHTENINGS = 6  # tries to hold the errors on many states
 CHUNKS, WALKERS = 4, 2  # parts of the effort; how many wander in each
 LEAST = 1.1  # times the rms of rounding: the least that the default allows
 SEEN = 2_000_000  # states on which errors have to hold
-WORST = 400  # of them are watched, for every torque, after each look
+CLIMBED = 4_000_000  # evaluations that seek the worst error, where it is demanded, at first
+WORST = 400  # of states are watched, for every torque, after each look
 MOST_WATCHED = 1600
 AFTER = {"screen": 0.15, "refine": 0.4, "improve": 0.85}
 
@@ -79,7 +82,10 @@ def compile_words(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Seen:
-    """Errors on very many states, and those states at which they were largest."""
+    """Errors on very many states, and those states at which they were largest.
+
+    Where the largest error is demanded it is that found by climbing.
+    """
 
     errors: Errors
     worst: Sequence[Floats]
@@ -230,7 +236,15 @@ class _Compilation:
         graph = Search(task, choice.form).graph(choice)
         demand, robot = self.demand, self.torques.robot
         many = Sampling(robot, demand.input_bits, demand.bits, SEEN, demand.seed + 4)
-        errors, worst = measure_worst(many, graph, WORST)
+        errors, sampled = measure_worst(many, graph, WORST)
+        worst: Sequence[Floats] = sampled
+        for evaluations in (CLIMBED, EVALUATIONS) if demand.max else ():
+            start = np.concatenate(worst, axis=1)
+            found = graph_worst(robot, demand, graph, evaluations, start, WORST)
+            errors = replace(errors, max=np.maximum(errors.max, found.most))
+            worst = _together(worst, split(found.watched.reshape(-1, start.shape[1])))
+            if self._excess(errors).max() > 1:
+                break  # there is no need to look further
         return _Seen(errors, worst)
 
     def _excess(self, errors: Errors) -> Floats:
