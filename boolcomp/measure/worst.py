@@ -18,7 +18,7 @@ import numpy as np
 from boolcomp.dynamics import inverse_dynamics
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -217,7 +217,7 @@ class _Search:
                 part = np.take_along_axis(part, order[..., None], axis=1)
                 height = np.take_along_axis(height, order, axis=1)
         order = np.argsort(-height, axis=1, kind="stable")[..., None]
-        return np.take_along_axis(self._state(cell, part), order, axis=1)
+        return np.asarray(np.take_along_axis(self._state(cell, part), order, axis=1))
 
     def _moved(self, cell: Cells, part: Floats) -> tuple[Cells, Floats]:
         """Return other cells and places: of every climber one input or several are changed."""
@@ -258,7 +258,7 @@ class _Search:
         return cell, np.clip(scaled - cell, EDGE, 1 - EDGE)
 
     def _state(self, cell: Cells, part: Floats) -> Floats:
-        return np.clip(self.start + (cell + part) * self.step, self.low, self.high)
+        return np.asarray(np.clip(self.start + (cell + part) * self.step, self.low, self.high))
 
     def _heights(self, states: Floats) -> Floats:
         """Return errors of climbers towards what they seek, (torque and sign, climber)."""
