@@ -35,7 +35,8 @@ KINDS = (("q", "position"), ("qd", "velocity"), ("qdd", "acceleration"))
 EDGE = 1e-6  # of a cell: how near to its border a state is put, to be on the right side of it
 DIGITS = 9  # of an error that count, lest the last bit of a machine's sine decide
 DRAWN = 1 << 20  # states that climbing starts from
-ROWS = 1 << 12  # climbers
+ROWS, FEWEST = 1 << 12, 64  # climbers
+LEAST_TURNS = 1000  # for every climber, of all climbs, before there are more climbers
 HALVINGS = 12  # generations in a row after which the better half takes over
 EVALUATIONS = 20_000_000  # in all
 RESTARTS = 4
@@ -144,10 +145,10 @@ def find_worst(
     `start` are states (samples, inputs) to climb from as well. The same arguments give the same
     result on any engine.
     """
-    return _Search(subject, np.random.default_rng(seed)).run(evaluations, start, watched)
+    return Climbers(subject, np.random.default_rng(seed)).run(evaluations, start, watched)
 
 
-class _Search:
+class Climbers:
     """Climbers, (torque and sign, climber): their cells, places within them, and errors."""
 
     def __init__(self, subject: Subject, rng: np.random.Generator) -> None:
@@ -166,7 +167,8 @@ class _Search:
 
     def run(self, evaluations: int, given: Floats | None, watched: int) -> Worst:
         """Climb several times from a draw, then from where that has led."""
-        rows = max(2, ROWS // len(self.best) // 2) * 2
+        climbers = min(ROWS, max(FEWEST, evaluations // LEAST_TURNS))
+        rows = max(RESTARTS, climbers // len(self.best))
         starts = self._drawn(min(DRAWN, evaluations // 4), rows * RESTARTS, given)
         left = evaluations - self.evaluations
         turns = max(1, left // (rows * len(self.best) * (RESTARTS + 1)))
@@ -202,10 +204,10 @@ class _Search:
         """Let climbers move for so many turns from where they are; the highest first."""
         rows = states.shape[1]
         cell, part = self._placed(states)
-        height = self._heights(states)
+        height = self.heights(states)
         for turn in range(turns):
-            new_cell, new_part = self._moved(cell, part)
-            there = self._heights(self._state(new_cell, new_part))
+            new_cell, new_part = self.moved(cell, part)
+            there = self.heights(self._state(new_cell, new_part))
             better = (there >= height)[..., None]
             cell, part = np.where(better, new_cell, cell), np.where(better, new_part, part)
             height = np.maximum(height, there)
@@ -219,7 +221,7 @@ class _Search:
         order = np.argsort(-height, axis=1, kind="stable")[..., None]
         return np.asarray(np.take_along_axis(self._state(cell, part), order, axis=1))
 
-    def _moved(self, cell: Cells, part: Floats) -> tuple[Cells, Floats]:
+    def moved(self, cell: Cells, part: Floats) -> tuple[Cells, Floats]:
         """Return other cells and places: of every climber one input or several are changed."""
         rng, (targets, rows, axes) = self.rng, cell.shape
         share = np.array([0.0, 1.0, 2.0])[rng.integers(0, 3, (targets, rows, 1))] / axes
@@ -260,7 +262,7 @@ class _Search:
     def _state(self, cell: Cells, part: Floats) -> Floats:
         return np.asarray(np.clip(self.start + (cell + part) * self.step, self.low, self.high))
 
-    def _heights(self, states: Floats) -> Floats:
+    def heights(self, states: Floats) -> Floats:
         """Return errors of climbers towards what they seek, (torque and sign, climber)."""
         targets, rows, axes = states.shape
         errors = self._evaluated(states.reshape(-1, axes)).reshape(targets, rows, -1)
