@@ -144,7 +144,7 @@ def test_climbing_that_goes_down_or_nowhere_does_not(
         monkeypatch.setattr(module.Climbers, "heights", lambda *given: -abs(heights(*given)))
     else:
         monkeypatch.setattr(module.Climbers, "moved", lambda _, cell, part: (cell, part))
-    assert find_worst(hills(), 60_000).most[0] < 42
+    assert find_worst(hills(), 60_000).most[0] < 46
 
 
 @pytest.mark.parametrize("engine", ["numpy", "llvm"])
