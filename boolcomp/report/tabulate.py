@@ -16,10 +16,9 @@ if TYPE_CHECKING:
     from boolcomp.report.measure import Row
 
 HEADER = (
-    "bits", "mode", "m", "torque", "LSB", "sampled max", "sampled max/LSB",
-    "worst found/LSB",
-    "rms/LSB", "mean/LSB", ">1 LSB", "own rms/LSB", "bound/LSB", "products", "literals", "table bits", "nodes", "depth",
-    "compile s", "native s", "ns/sample", "note",
+    "bits", "mode", "m", "torque", "LSB", "sampled max", "sampled max/LSB", "worst found/LSB",
+    "rms/LSB", "mean/LSB", ">1 LSB", "own rms/LSB", "bound/LSB", "products", "literals",
+    "table bits", "nodes", "depth", "compile s", "native s", "ns/sample", "note",
 )  # fmt: skip
 
 
@@ -69,7 +68,7 @@ def footnote(rows: Sequence[Row], samples: int) -> str:
     """Say what errors are: sampled, searched, or proved."""
     evaluations = sorted({row.evaluations for row in rows if row.worst is not None})
     searched = f", the worst searched with {' or '.join(map(str, evaluations))} evaluations"
-    bounds = "; a bound is" if any(math.isfinite(row.bound) for row in rows) else ""
+    bounds = "; bounds are proved" if any(math.isfinite(row.bound) for row in rows) else ""
     return (
         f"errors are sampled on {samples} states{searched if evaluations else ''}, not "
         f"proved{bounds}"
