@@ -65,9 +65,10 @@ def demand_of(key: str) -> Demand:
     )  # fmt: skip
 
 
-def listed(values: Sequence[float] | Floats) -> str:
-    """Return errors of all joints, as a table shows them."""
-    return " ".join(f"{value:.2f}" for value in values)
+def listed(values: Sequence[float] | Floats, digits: int = 2) -> str:
+    """Return errors of all joints, as a table shows them; once where all are equal."""
+    found = [f"{value:.{digits}f}" for value in values]
+    return " ".join(found if len(set(found)) > 1 else found[:1])
 
 
 def of_file(path: Path, *, write: bool) -> tuple[list[str], bool]:
@@ -88,7 +89,7 @@ def of_file(path: Path, *, write: bool) -> tuple[list[str], bool]:
         write_text(path, render(replace(kept, worst=worst)))
     most = np.asarray(demand.max or np.inf)
     cells = [
-        f"{document['robot']}, {demand.bits} bits", listed(np.sqrt(compact.allowed)),
+        f"{document['robot']}, {demand.bits} bits", listed(np.sqrt(compact.allowed), 3),
         listed(demand.max) or "-", str(len(kept.network.nodes)), listed(sampled),
         listed(worst.most), "-", f"{worst.evaluations / 1e6:.1f}e6", f"{seconds:.0f}",
     ]  # fmt: skip

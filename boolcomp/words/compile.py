@@ -74,7 +74,7 @@ def compile_words(
     stages: Stages | None = None,
     processes: int = 1,
 ) -> Compact:
-    """Return the smallest graph found whose sampled errors are as demanded."""
+    """Return the smallest graph found whose sampled and searched errors are as demanded."""
     chosen = demand or Demand()
     chosen.check(torques.robot)
     return _Compilation(torques, chosen, progress, stages or Nowhere(), processes).run()

@@ -142,12 +142,14 @@ def compile_compact(
     if worst is None:  # it is new, or its file is an old one
         progress(Progress("worst error", nodes, rms, 0.99))
         worst = network_worst(torques.robot, chosen, kept.compact.graph, kept.network)
-        folder.keep(replace(kept, worst=worst))
-    progress(Progress("done", nodes, rms, 1.0))
-    return Built(
+    built = Built(
         kept.compact, kept.network, kept.steps, kept.lut6, kept.errors, worst,
         _dropped(kept.compact), time.perf_counter() - start, found is not None,
     )  # fmt: skip
+    if kept.worst is None and built.holds:
+        folder.keep(replace(kept, worst=worst))
+    progress(Progress("done", nodes, rms, 1.0))
+    return built
 
 
 def _made(
