@@ -85,7 +85,8 @@ ROWS = (
     Row("stanford-scaled-8", "stanford-scaled", 8, (0.505,), (), 18_000, slow=True, effort=10),
 )
 HEADER = (
-    "row", "nodes", "rms", "sampled max", "worst found", "depth", "lut6", "seconds", "cpu", "stored", "nodes predicted",
+    "row", "nodes", "rms", "sampled max", "worst found", "depth",
+    "lut6", "seconds", "cpu", "stored", "nodes predicted",
     "rms predicted", "words",
 )  # fmt: skip
 
@@ -152,7 +153,8 @@ def judged(row: Row, built: Built, again: float, cpu: float) -> Found:
         "row": row.name, "nodes": built.nodes, "depth": built.depth, "lut6": built.lut6,
         "rms": errors.rms.tolist(), "max": errors.max.tolist(), "mean": errors.mean.tolist(),
         "sampled_max": errors.max.tolist(), "worst_found": built.largest.tolist(),
-        "evaluations": built.worst.evaluations, "samples": errors.samples, "seconds": built.seconds, "cpu": cpu, "stored": built.stored,
+        "evaluations": built.worst.evaluations,
+        "samples": errors.samples, "seconds": built.seconds, "cpu": cpu, "stored": built.stored,
         "predicted_nodes": built.predicted_nodes, "predicted_rms": list(built.predicted_rms),
         "same_words": words, "missed": missed,
     }  # fmt: skip

@@ -185,10 +185,11 @@ class _Compilation:
         words = quantities(self.torques.robot, self.demand.input_bits)
         widths = sorted({word.bits for word in words.values()})
         alone = Search(self.task(np.ones(len(self.demanded))), 0).floor()
+        largest = f" and max {listing(f'{x:g}' for x in self.largest)}" if self.demand.max else ""
         return UsageError(
-            f"no widths reach the demanded rms {_listed(self.demanded)} LSB {where}: inputs of "
-            f"{listing(map(str, widths))} bits and rounding alone make {_listed(alone)} LSB: "
-            "allow more, or widen the inputs"
+            f"no widths reach the demanded rms {_listed(self.demanded)}{largest} LSB {where}: "
+            f"inputs of {listing(map(str, widths))} bits and rounding alone make {_listed(alone)} "
+            "LSB: allow more, or widen the inputs"
         )
 
     def _tamed(self, task: Task, choice: Choice, seen: _Seen, strict: Floats | None = None) -> Task:
