@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-CHECKED, CHECK_SEED = 120_000, 0x3015E  # evaluations that check what was found before
+CHECKED, CHECK_SEED = 60_000, 0x3015E  # evaluations that check what was found before
 SAME = 1e-6  # steps: machines' sines differ in their last bits
 
 
