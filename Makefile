@@ -47,7 +47,7 @@ demo: $(VENV)/demo.ready
 	@echo "== The same file of states through the command"
 	@$(BIN)/boolcomp evaluate out/2r -i out/trajectory/states.csv -o out/trajectory/tau.csv
 	@echo "== The whole PUMA 560 as logic"
-	@$(BIN)/boolcomp compile puma560 --bits 8 --rms-error .505 --max-error 3.3 -o out/puma560
+	@$(BIN)/boolcomp compile puma560 --bits 8 --rms-error .505 -o out/puma560
 	@echo "== Both modes, and the PUMA: nodes, depth, errors, ns per sample"
 	@$(BIN)/python examples/modes.py out/2r-paper out/2r out/puma560
 	@echo "== Error versus bits, of the paper's tables"
@@ -102,7 +102,7 @@ bench-rivals: $(VENV)/loops.ready
 	@$(BIN)/boolcomp compile machado-2r -o out/2r > /dev/null
 	@$(BIN)/boolcomp bench out/2r --beside out/2r-paper -o out/bench-2r
 	@for robot in elbow-3r puma560; do \
-	  $(BIN)/boolcomp compile $$robot --rms-error .505 --max-error 3.3 -o out/$$robot > /dev/null; \
+	  $(BIN)/boolcomp compile $$robot --rms-error .505 -o out/$$robot > /dev/null; \
 	  $(BIN)/boolcomp bench out/$$robot -o out/bench-$$robot || exit 1; done
 
 bench-check: $(VENV)/loops.ready

@@ -52,7 +52,7 @@ def measure(rounds: int) -> dict[str, float]:
         for _ in range(rounds):
             bench = make_bench(
                 robot, load_robot(robot), program, batches=(BATCH,), cores=(1,), seconds=0.5,
-                packages=False,
+                packages=False, evaluations=0,
             )  # fmt: skip
             if bench.wrong:
                 sys.exit(f"{robot}: wrong results from {', '.join(bench.wrong)}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from boolcomp.covers import make_covers
-from boolcomp.errors import UsageError, listing, suggestion
+from boolcomp.errors import DataError, UsageError, listing, suggestion
 from boolcomp.pipeline import COMPACT, PAPER, Job, run
 from boolcomp.plan import Options
 from boolcomp.program import MODES, Program, family_of
@@ -101,7 +101,8 @@ def compile_robot_words(
 ) -> CompiledWords:
     """Compile a robot to word-level logic for tip loads (kg): compact mode.
 
-    `store` is the folder where finished results are kept, the user's cache if none is named.
+    `store` is the folder where finished results are kept, the user's cache if none is named. What
+    does not hold the demand is a `DataError`.
     """
     start = time.perf_counter()
     masses = _masses(payloads)
@@ -118,6 +119,13 @@ def compile_robot_words(
     ]  # fmt: skip
     program = family_of(values["program"] for values in made)
     built = tuple(values["words"] for values in made)
+    for one in built:
+        if not one.holds:
+            worst = ", ".join(f"{error:.2f}" for error in one.largest)
+            raise DataError(
+                f"{robot.name}: what was found does not hold what was asked: {one.errors} on fresh "
+                f"states, worst found {worst} LSB: allow more, or ask for more --effort"
+            )
     return CompiledWords(program, built, time.perf_counter() - start)
 
 

@@ -20,8 +20,8 @@ from boolcomp.covers import make_covers
 from boolcomp.errors import UsageError, listing, suggestion
 from boolcomp.logicstore import stored_network
 from boolcomp.plan import Options, make_plan
-from boolcomp.program import ARRAYS, Input, Program, program_of, program_of_network
-from boolcomp.robot import Robot, robot_of, stops_of, with_payload
+from boolcomp.program import Program, program_of
+from boolcomp.robot import Robot, robot_of, with_payload
 from boolcomp.store import Recipe, Store, default_store
 from boolcomp.terms import split_torques
 from boolcomp.truth import make_tables
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from boolcomp.codes import Code
     from boolcomp.covers import TermCover
     from boolcomp.plan import Plan
     from boolcomp.robot import Robot
@@ -140,15 +139,10 @@ def _words(torques: Torques, job: Job) -> Built:
 
 
 def _of_words(built: Built, job: Job) -> Program:
+
+    from boolcomp.words.compact import program_of_graph  # noqa: PLC0415 (heavy)
+
     compact = built.compact
-    inputs = [_input(name, code) for name, code in compact.input_codes.items()]
-    return program_of_network(
-        compact.robot.name, compact.demand.bits, inputs, compact.torque_codes, built.network,
-        job.payload, stops=stops_of(compact.robot),
-    )  # fmt: skip
-
-
-def _input(name: str, code: Code) -> Input:
-    letters = name.rstrip("0123456789")
-    kind = next(k for k in ARRAYS if k == letters)
-    return Input(kind, int(name[len(kind) :]), code)
+    return program_of_graph(
+        compact.robot, compact.demand, compact.graph, built.network, job.payload
+    )

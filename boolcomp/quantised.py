@@ -57,19 +57,24 @@ def finest_inputs(
 ) -> tuple[NDArray[np.float64], ...]:
     """Return the inputs put on the centres of the finest words that any term reads."""
     values = {name: column.copy() for name, column in samples_by_name(q, qd, qdd).items()}
-    codes: dict[str, Code] = {}
-    for term in plan.terms:
-        for word in term.words:
-            known = codes.setdefault(word.variable.name, word.code)
-            if known.bits < word.code.bits:
-                codes[word.variable.name] = word.code
-    for name, code in codes.items():
+    for name, code in finest_codes(plan).items():
         values[name] = code.centre(code.cell(values[name])[0])
     joints = range(1, np.shape(q)[1] + 1)
     return tuple(
         np.stack([values[f"{kind}{joint}"] for joint in joints], axis=1)
         for kind in ("q", "qd", "qdd")
     )
+
+
+def finest_codes(plan: Plan) -> dict[str, Code]:
+    """Return the finest word of every input that any term reads, by name."""
+    codes: dict[str, Code] = {}
+    for term in plan.terms:
+        for word in term.words:
+            known = codes.setdefault(word.variable.name, word.code)
+            if known.bits < word.code.bits:
+                codes[word.variable.name] = word.code
+    return codes
 
 
 def _sum(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -68,12 +69,20 @@ def test_help_says_what_effort_is_and_its_default(run: Callable[..., Result]) ->
     assert Demand().effort == 30
 
 
+@pytest.fixture(name="fewer", autouse=True)
+def fewer_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("boolcomp.words.worst.EVALUATIONS", 400_000)
+    monkeypatch.setattr("boolcomp.measure.worst.EVALUATIONS", 400_000)
+
+
 @searching
 def test_compile_prints_errors_and_saves_a_program(warm_run: Callable[..., Result]) -> None:
     result = warm_run("compile", *SMALL, "-o", "out/c")
     assert result.code == 0
     assert "nodes of at most three inputs (predicted" in result.out
-    assert "errors are sampled on 1000000 fresh states, not proved" in result.out
+    assert "errors are sampled on 1000000 fresh states, the worst" in result.out
+    assert re.search(r"searched with 4\d{5} evaluations, not proved", result.out)
+    assert "sampled max  worst found" in result.out
     program = bc.load_program("out/c")
     assert (program.mode, program.bits, program.robot) == ("compact", 4, "machado-2r")
 
@@ -91,6 +100,11 @@ def test_its_json_has_the_promised_keys_and_says_what_was_asked(
         assert joint["bound"] is None
         assert 0 < joint["rms_error_lsb"] < 0.7
         assert joint["max_error_lsb"] > joint["rms_error_lsb"]
+        assert joint["sampled_max"] == joint["max_error"]
+        assert joint["worst_found"] > joint["sampled_max"]
+        assert joint["worst_found_lsb"] == pytest.approx(joint["worst_found"] / joint["lsb"])
+        assert joint["sampled_max_lsb"] == joint["max_error_lsb"]
+    assert document["evaluations"] >= 400_000
 
 
 @searching
@@ -153,7 +167,13 @@ def test_the_report_shows_both_modes(warm_run: Callable[..., Result]) -> None:
     compact, paper = rows[0], rows[2]
     assert compact["program_luts"] < paper["program_luts"]
     assert compact["bound"] is None
-    assert paper["bound"] > paper["max_error"]
+    assert paper["bound"] >= paper["worst_found"] > paper["sampled_max"]
+    assert paper["sampled_max"] == paper["max_error"]
+    assert compact["worst_found"] > compact["sampled_max"]
+    assert compact["evaluations"] >= 400_000
+    page = Path("out/report-machado-2r/report.html").read_text()
+    assert "worst found/LSB" in page
+    assert "evaluations, not proved; bounds are proved" in page
 
 
 @searching
@@ -162,6 +182,9 @@ def test_a_saved_program_is_reported(warm_run: Callable[..., Result]) -> None:
     rows = json.loads(warm_run("report", "out/c", "--samples", "20000", "--json").out)["rows"]
     assert {row["mode"] for row in rows} == {"compact"}
     assert rows[0]["ns_per_sample"] > 0
+    assert all(row["worst_found"] > row["sampled_max"] for row in rows)
+    few = warm_run("report", "out/c", "--samples", "2000", "--evaluations", "0", "--json")
+    assert {row["worst_found"] for row in json.loads(few.out)["rows"]} == {None}
     result = warm_run("report", "out/c", "--robot", "elbow-3r")
     assert result.code == 2
     assert "was compiled for machado-2r with 2 joints" in result.err

@@ -24,7 +24,7 @@ def test_a_report_leaves_table_pictures_and_page(run: Callable[..., Result]) -> 
         *("--bits", "4,5", "--samples", "2000", "--extra", "0"),
     )
     assert result.code == 0
-    assert len(result.out.splitlines()) == 6
+    assert len(result.out.splitlines()) == 7
     names = {path.name for path in Path("out/report-machado-2r").iterdir()}
     assert names == {
         "errors.svg", "errors.png", "report.txt", "report.csv", "report.json", "report.html",

@@ -12,6 +12,7 @@ from boolcomp.bench.rivals import c_offers
 from boolcomp.bench.roofline import roofline
 from boolcomp.bench.rows import Bench
 from boolcomp.bench.states import draw_states
+from boolcomp.measure.worst import EVALUATIONS, find_worst, subject_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -46,9 +47,10 @@ def make_bench(
     seconds: float,
     others: Sequence[Program] = (),
     packages: bool = True,
+    evaluations: int = EVALUATIONS,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Bench:
-    """Run everything and return what was found.
+    """Run everything and return what was found; the worst error with so many evaluations, if any.
 
     On one core every batch size is run; on more cores the largest, and the one nearest to `SHARED`.
     """
@@ -63,10 +65,19 @@ def make_bench(
     whole = min(
         (r.ns_per_sample or 0.0 for r in mine if abs(r.batch - IN_CACHE) == nearest), default=None
     )
-    progress("roofline")
+    progress("roofline and worst error")
     wiring = program.wiring()
     nodes = sum(len(wiring.networks[call.network].nodes) for call in wiring.calls)
     found = roofline(program, whole)
     return Bench(
-        name, robot.name, program.bits, program.mode, nodes, this_machine(), tuple(rows), found
-    )
+        name, robot.name, program.bits, program.mode, nodes, this_machine(), tuple(rows), found,
+        *_worst(program, robot, evaluations),
+    )  # fmt: skip
+
+
+def _worst(program: Program, robot: Robot, evaluations: int) -> tuple[tuple[float, ...], int]:
+    """Return the program's worst errors that were found, and with how many evaluations."""
+    if not evaluations:
+        return (), 0
+    worst = find_worst(subject_of(program, robot), evaluations)
+    return tuple(worst.most.tolist()), worst.evaluations

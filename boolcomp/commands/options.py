@@ -184,7 +184,7 @@ _DEMAND = {
         "--rms-error", help="Allowed rms error in LSB: .5, or .43,.58 [default: the paper's own]"
     ),
     "max_error": click.option(
-        "--max-error", help="Largest sampled error in LSB, for all joints or each."
+        "--max-error", help="Largest error in LSB that a search may find, for all joints or each."
     ),
     "input_bits": click.option(
         "--input-bits", help="Widths of input words: 10, or q=12,qd=8,qdd3=9 [default: bits + 2]"

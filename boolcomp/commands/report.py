@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -29,7 +31,7 @@ from boolcomp.files import is_file, write_bytes, write_text
 from boolcomp.robot import load_robot, with_payload
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from boolcomp.commands.options import Choices
     from boolcomp.plan import Options
@@ -49,14 +51,39 @@ MODES = ("both", "paper", "compact")
 MOST_INPUT_BITS = 24  # of a table
 
 
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """How many states are drawn and from what seed; how many seek the worst error, None: usual."""
+
+    samples: int
+    seed: int
+    evaluations: int | None
+
+
+def state_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --samples, --seed and --evaluations, and hand them on as `Drawn`."""
+
+    @click.option("--samples", default=1_000_000, show_default=True, help="Random states.")
+    @click.option("--seed", default=0, show_default=True, help="Of the random states.")
+    @click.option(
+        "--evaluations",
+        type=click.IntRange(0, 10**9),
+        help="That seek the worst error; 0: no search [default: 20000000, of a plan 1000000]",
+    )
+    @functools.wraps(function)
+    def wrapped(*args: Any, samples: int, seed: int, evaluations: int | None, **more: Any) -> Any:
+        return function(*args, drawn=Drawn(samples, seed, evaluations), **more)
+
+    return wrapped
+
+
 @click.command("report", epilog="Example: boolcomp report machado-2r --bits 4-8 --samples 1000000")
 @click.argument("source", metavar="ROBOT|PROGRAM")
 @click.option("--mode", default="both", show_default=True, help="Of a robot: both, paper, compact.")
 @plan_options(bits=False)
 @click.option("--bits", default="4-12", show_default=True, help="Word lengths: 8, 4-12 or 4,6,8.")
 @click.option("--extra", default="0-2", show_default=True, help="Guard bits beyond the paper's m.")
-@click.option("--samples", default=1_000_000, show_default=True, help="Random states.")
-@click.option("--seed", default=0, show_default=True, help="Of the random states.")
+@state_options
 @minimiser_options("--minimizer", deadline=10.0)
 @click.option("--logic/--no-logic", default=True, help="Make the logic too (takes longer).")
 @click.option("--widest", default=18, show_default=True, help="Input bits that are minimised.")
@@ -75,8 +102,7 @@ def command(
     options: Options,
     bits: str,
     extra: str,
-    samples: int,
-    seed: int,
+    drawn: Drawn,
     recipe: Recipe,
     logic: bool,
     widest: int,
@@ -90,7 +116,8 @@ def command(
     """Measure torques by logic against Newton-Euler: of ROBOT over word lengths, or of PROGRAM.
 
     Errors are against exact torques of the unquantised inputs; 'own' is the part that remains
-    against exact torques of the inputs in their finest cells. 'bound' is proved: no input within
+    against exact torques of the inputs in their finest cells. 'sampled max' is that of random
+    states, 'worst found' that of a search, not proved. 'bound' is proved: no input within
     its range errs more, unless the torque saturates; compact mode has none. 'm' are the guard bits
     of the paper's terms, (+1) one more than its rule gives. 'nodes' are those of all torques.
     --no-logic leaves out what has to be compiled: product terms and compact mode.
@@ -100,7 +127,7 @@ def command(
         raise UsageError(f"mode {shown(mode)}{suggestion(mode, MODES)}: modes are {listing(MODES)}")
     if is_file(Path(source) / "program.json"):
         _refuse(context, ROBOT_ONLY, f"{source} is a program, compiled already")
-        name, rows = _of_program(source, arm, payload, samples, seed)
+        name, rows = _of_program(source, arm, payload, drawn)
     else:
         _refuse(context, PROGRAM_ONLY, f"{source} is no program's folder")
         from boolcomp.program import MODES as COMPILED
@@ -110,18 +137,20 @@ def command(
         question = Question(
             numbers("--bits", bits), modes if logic else ("paper",), numbers("--extra", extra),
             options, recipe if logic else None, widest, choices.demand, choices.processes,
+            *(() if drawn.evaluations is None else (drawn.evaluations,)),
         )  # fmt: skip
-        name, rows = _of_robot(source, question, store, samples, seed)
+        name, rows = _of_robot(source, question, store, drawn)
     folder = output or Path("out") / f"report-{name}"
-    _write(rows, folder, f"{name}: error versus bits, {samples} samples, seed {seed}")
+    title = f"{name}: error versus bits, {drawn.samples} samples, seed {drawn.seed}"
+    _write(rows, folder, title, drawn.samples)
     if as_json:
         from boolcomp.report.measure import documents
 
-        print_json({"robot": name, "samples": samples, "rows": documents(rows)})
+        print_json({"robot": name, "samples": drawn.samples, "rows": documents(rows)})
     else:
         from boolcomp.report.tabulate import text_table
 
-        click.echo(text_table(rows))
+        click.echo(text_table(rows, drawn.samples))
         click.echo(f"written to {folder}", err=True)
 
 
@@ -133,7 +162,7 @@ def _refuse(context: click.Context, names: dict[str, str], why: str) -> None:
 
 
 def _of_robot(
-    source: str, question: Question, store: Store, samples: int, seed: int
+    source: str, question: Question, store: Store, drawn: Drawn
 ) -> tuple[str, tuple[Row, ...]]:
     from boolcomp.report import draw_samples
     from boolcomp.report.compare import report_rows
@@ -141,13 +170,14 @@ def _of_robot(
 
     robot = load_robot(source)
     with progress("measuring", question.steps) as step:
-        drawn = draw_samples(robot, samples, seed)
-        return robot.name, report_rows(split_torques(robot), drawn, question, store, step)
+        states = draw_samples(robot, drawn.samples, drawn.seed)
+        return robot.name, report_rows(split_torques(robot), states, question, store, step)
 
 
 def _of_program(
-    source: str, arm: str | None, payload: float | None, samples: int, seed: int
+    source: str, arm: str | None, payload: float | None, drawn: Drawn
 ) -> tuple[str, tuple[Row, ...]]:
+    from boolcomp.measure.worst import EVALUATIONS
     from boolcomp.programfile import load_program
     from boolcomp.report import draw_samples
     from boolcomp.report.programs import program_rows
@@ -161,8 +191,9 @@ def _of_program(
         )
     mass = _payload(program, payload)
     with progress("measuring", None):
-        drawn = draw_samples(with_payload(robot, mass), samples, seed)
-        return Path(source).name, program_rows(program, drawn, mass)
+        states = draw_samples(with_payload(robot, mass), drawn.samples, drawn.seed)
+        searched = EVALUATIONS if drawn.evaluations is None else drawn.evaluations
+        return Path(source).name, program_rows(program, states, mass, evaluations=searched)
 
 
 def _payload(program: Program, payload: float | None) -> float:
@@ -185,15 +216,16 @@ def numbers(option: str, text: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(result))
 
 
-def _write(rows: Sequence[Row], folder: Path, title: str) -> None:
+def _write(rows: Sequence[Row], folder: Path, title: str, samples: int) -> None:
     from boolcomp.report.chart import draw_errors, page
     from boolcomp.report.measure import documents
-    from boolcomp.report.tabulate import HEADER, cells, csv_table, text_table
+    from boolcomp.report.tabulate import HEADER, cells, csv_table, footnote, text_table
 
     chart = draw_errors(rows, "svg")
     write_bytes(folder / "errors.svg", chart)
     write_bytes(folder / "errors.png", draw_errors(rows, "png"))
-    write_text(folder / "report.txt", text_table(rows) + "\n")
+    write_text(folder / "report.txt", text_table(rows, samples) + "\n")
     write_text(folder / "report.csv", csv_table(rows))
     write_text(folder / "report.json", json.dumps({"rows": documents(rows)}, indent=2) + "\n")
-    write_text(folder / "report.html", page(title, chart.decode(), HEADER, cells(rows)))
+    note = footnote(rows, samples)
+    write_text(folder / "report.html", page(title, chart.decode(), HEADER, cells(rows), note))

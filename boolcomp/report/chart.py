@@ -46,7 +46,12 @@ def draw_errors(rows: Sequence[Row], kind: str) -> bytes:
 def _draw_joint(panel: Any, rows: Sequence[Row]) -> None:
     for (series, line), colour in zip(_series(rows).items(), COLOURS, strict=False):
         bits = [row.bits for row in line]
-        panel.plot(bits, [r.total.max for r in line], "o-", color=colour, label=f"max, {series}")
+        panel.plot(
+            bits, [r.total.max for r in line], "o-", color=colour, label=f"sampled max, {series}"
+        )
+        if all(r.worst is not None for r in line):
+            worst = [r.worst for r in line]
+            panel.plot(bits, worst, "^:", color=colour, label=f"worst found, {series}")
         panel.plot(bits, [r.total.rms for r in line], "s--", color=colour, label=f"rms, {series}")
     steps = {row.bits: row.lsb for row in rows}
     bits = sorted(steps)
@@ -77,8 +82,10 @@ def _draw_nodes(panel: Any, rows: Sequence[Row]) -> None:
     panel.legend(fontsize=7)
 
 
-def page(title: str, chart: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return one HTML page that needs nothing else: the chart and the table."""
+def page(
+    title: str, chart: str, header: Sequence[str], rows: Sequence[Sequence[str]], note: str = ""
+) -> str:
+    """Return one HTML page that needs nothing else: the chart, the table and a note."""
     head = "".join(f"<th>{html.escape(cell)}</th>" for cell in header)
     body = "\n".join(
         "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
@@ -100,5 +107,6 @@ th {{ background: #f4f4f4 }}
 <tbody>
 {body}
 </tbody></table>
+<p>{html.escape(note)}</p>
 </body></html>
 """

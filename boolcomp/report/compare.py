@@ -15,7 +15,7 @@ from boolcomp.logicstore import stored_network
 from boolcomp.plan import MOST_GUARD_BITS, Options, make_plan
 from boolcomp.program import program_of
 from boolcomp.quantised import quantised_torques
-from boolcomp.report.measure import Row, Samples, error_rows
+from boolcomp.report.measure import SEARCHED, Row, Samples, error_rows, with_worst
 from boolcomp.report.programs import TIMED, program_rows, timed
 from boolcomp.truth import make_tables
 
@@ -34,7 +34,8 @@ class Question:
     """What is reported: modes, word lengths, guard bits beyond the paper's, how to minimise.
 
     Without a recipe no product terms are made. Tables wider than `widest` inputs are not
-    minimised. `demand` says what compact mode is asked for at a word length.
+    minimised. `demand` says what compact mode is asked for at a word length. The worst error of a
+    plan is sought with so many `evaluations`; compact mode's is kept with its results.
     """
 
     bits: tuple[int, ...]
@@ -45,6 +46,7 @@ class Question:
     widest: int = 18
     demand: Callable[[int], Demand] | None = None
     processes: int = 2
+    evaluations: int = SEARCHED
 
     @property
     def steps(self) -> int:
@@ -72,7 +74,7 @@ def report_rows(
         paper = make_plan(torques, replace(question.options, bits=bits))
         for extra in question.extra:
             plan = _widened(torques, paper, extra)
-            found = error_rows(plan, samples, extra)
+            found = error_rows(plan, samples, extra, question.evaluations)
             rows += _with_logic(plan, found, question, store, samples)
             done(f"{bits} bits, m + {extra}")
     return tuple(rows)
@@ -86,7 +88,9 @@ def _compact_rows(bits: int, samples: Samples, question: Question) -> tuple[Row,
     except UsageError as error:  # the paper's rows are worth having all the same
         warnings.warn(f"{bits} bits, compact mode: {error}", DataWarning, stacklevel=2)
         return ()
-    return program_rows(compiled.program, samples, compile_seconds=compiled.built[0].seconds)
+    (built,) = compiled.built
+    rows = program_rows(compiled.program, samples, compile_seconds=built.seconds)
+    return with_worst(rows, built.worst)
 
 
 def _widened(torques: Torques, paper: Plan, extra: int) -> Plan:

@@ -8,7 +8,7 @@ centres of the finest words: it is what better tables could still gain.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,13 +16,15 @@ import numpy as np
 from boolcomp.bounds import error_bound
 from boolcomp.dynamics import inverse_dynamics
 from boolcomp.errors import UsageError, shown
-from boolcomp.quantised import finest_inputs, quantised_torques
+from boolcomp.measure.worst import Subject, axes_of, find_worst
+from boolcomp.quantised import finest_codes, finest_inputs, quantised_torques
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from boolcomp.measure.worst import Worst
     from boolcomp.plan import Plan
     from boolcomp.robot import Robot
 
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
 
 MOST_SAMPLES = 20_000_000  # what memory holds with room to spare
+SEARCHED = 1_000_000  # evaluations that seek the worst error of a plan
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,8 +67,9 @@ class Row:
 
     `guard_bits` are those of the terms, `extra` how many of them are more than the paper's m;
     compact mode has neither. `luts` are nodes of the joint's own tables, `program_luts` those of
-    all logic of all torques. What could not be had is None, and `note` says why; a bound that is
-    not known is infinite.
+    all logic of all torques. `worst` is the worst error found by climbing with so many
+    `evaluations`, in N·m (N where the joint slides). What could not be had is None, and `note` says
+    why; a bound that is not known is infinite.
     """
 
     robot: str
@@ -88,6 +92,8 @@ class Row:
     seconds: float | None = None
     native_seconds: float | None = None
     ns_per_sample: float | None = None
+    worst: float | None = None
+    evaluations: int = 0
     note: str = ""
 
     @property
@@ -114,8 +120,13 @@ def draw_samples(robot: Robot, count: int, seed: int = 0) -> Samples:
     return Samples(robot, q, qd, qdd, inverse_dynamics(robot, q, qd, qdd))
 
 
-def error_rows(plan: Plan, samples: Samples, extra: int = 0) -> tuple[Row, ...]:
-    """Return a row for every joint, with errors but without products."""
+def error_rows(
+    plan: Plan, samples: Samples, extra: int = 0, evaluations: int = 0
+) -> tuple[Row, ...]:
+    """Return a row for every joint, with errors but without products.
+
+    The worst error is sought with so many evaluations, if there are any.
+    """
     state = (samples.q, samples.qd, samples.qdd)
     found = quantised_torques(plan, *state).torques
     coded = inverse_dynamics(samples.robot, *finest_inputs(plan, *state))
@@ -141,7 +152,31 @@ def error_rows(plan: Plan, samples: Samples, extra: int = 0) -> tuple[Row, ...]:
                 note=f"{beyond.sum()} samples saturate: no bound for them" if beyond.any() else "",
             )
         )
-    return tuple(rows)
+    if not evaluations:
+        return tuple(rows)
+    return with_worst(rows, find_worst(plan_subject(plan, samples.robot), evaluations))
+
+
+def plan_subject(plan: Plan, robot: Robot) -> Subject:
+    """Return what a plan's tables give, by arithmetic, as what is searched for its worst error."""
+
+    def torques(q: Floats, qd: Floats, qdd: Floats) -> Floats:
+        return quantised_torques(plan, q, qd, qdd).torques
+
+    codes = tuple(joint.output for joint in plan.joints)
+    return Subject(robot, axes_of(robot, finest_codes(plan)), codes, torques)
+
+
+def with_worst(rows: Sequence[Row], worst: Worst) -> tuple[Row, ...]:
+    """Return the rows of all joints with the worst errors that a search found.
+
+    A sample may have been worse; where samples saturate their errors are another matter.
+    """
+    found = []
+    for row, steps in zip(rows, worst.most, strict=True):
+        size = max(float(steps) * row.lsb, 0.0 if row.saturated else row.total.max)
+        found.append(replace(row, worst=size, evaluations=worst.evaluations))
+    return tuple(found)
 
 
 def errors(difference: Floats, lsb: float) -> Errors:
@@ -171,6 +206,11 @@ def documents(rows: Sequence[Row]) -> list[dict[str, object]]:
             "mean_error": row.total.mean,
             "max_error_lsb": row.total.max / row.lsb,
             "rms_error_lsb": row.total.rms / row.lsb,
+            "sampled_max": row.total.max,
+            "sampled_max_lsb": row.total.max / row.lsb,
+            "worst_found": row.worst,
+            "worst_found_lsb": None if row.worst is None else row.worst / row.lsb,
+            "evaluations": row.evaluations,
             "share_beyond_lsb": row.total.beyond_lsb,
             "own_max_error": row.own.max,
             "own_rms_error": row.own.rms,

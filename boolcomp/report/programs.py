@@ -10,7 +10,8 @@ import numpy as np
 
 from boolcomp.dynamics import inverse_dynamics
 from boolcomp.errors import DataError
-from boolcomp.report.measure import Row, errors
+from boolcomp.measure.worst import find_worst, subject_of
+from boolcomp.report.measure import Row, errors, with_worst
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,10 +30,12 @@ def program_rows(
     samples: Samples,
     payload: float | None = None,
     compile_seconds: float | None = None,
+    evaluations: int = 0,
 ) -> tuple[Row, ...]:
     """Return a row for every joint of a program with a payload (kg).
 
-    The samples are states of the robot with that payload, and its exact torques.
+    The samples are states of the robot with that payload, and its exact torques. The worst error is
+    sought with so many evaluations, if there are any.
     """
     found = program.evaluate(samples.q, samples.qd, samples.qdd, payload=payload).torques
     coded = inverse_dynamics(samples.robot, *coded_inputs(program, samples))
@@ -66,7 +69,10 @@ def program_rows(
                 note=f"{beyond} samples saturate" if beyond else "",
             )
         )
-    return tuple(rows)
+    if not evaluations:
+        return tuple(rows)
+    subject = subject_of(program, samples.robot, payload)
+    return with_worst(rows, find_worst(subject, evaluations))
 
 
 def coded_inputs(program: Program, samples: Samples) -> tuple[Floats, Floats, Floats]:

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from boolcomp.report.measure import Row
 
 HEADER = (
-    "bits", "mode", "m", "torque", "LSB", "max", "max/LSB", "rms/LSB", "mean/LSB", ">1 LSB",
-    "own rms/LSB", "bound/LSB", "products", "literals", "table bits", "nodes", "depth",
-    "compile s", "native s", "ns/sample", "note",
+    "bits", "mode", "m", "torque", "LSB", "sampled max", "sampled max/LSB", "worst found/LSB",
+    "rms/LSB", "mean/LSB", ">1 LSB", "own rms/LSB", "bound/LSB", "products", "literals",
+    "table bits", "nodes", "depth", "compile s", "native s", "ns/sample", "note",
 )  # fmt: skip
 
 
@@ -35,6 +35,7 @@ def cells(rows: Sequence[Row]) -> list[list[str]]:
             short(row.lsb, 4),
             short(row.total.max, 4),
             f"{row.total.max / row.lsb:.2f}",
+            "-" if row.worst is None else f"{row.worst / row.lsb:.2f}",
             f"{row.total.rms / row.lsb:.3f}",
             f"{row.total.mean / row.lsb:+.3f}",
             f"{row.total.beyond_lsb:.2%}",
@@ -58,9 +59,20 @@ def _whole(value: int | None) -> str:
     return "-" if value is None else str(value)
 
 
-def text_table(rows: Sequence[Row]) -> str:
-    """Return the table for people."""
-    return table(HEADER, cells(rows), left=(1, 3, len(HEADER) - 1))
+def text_table(rows: Sequence[Row], samples: int) -> str:
+    """Return the table for people, and below it what its errors are."""
+    return f"{table(HEADER, cells(rows), left=(1, 3, len(HEADER) - 1))}\n{footnote(rows, samples)}"
+
+
+def footnote(rows: Sequence[Row], samples: int) -> str:
+    """Say what errors are: sampled, searched, or proved."""
+    evaluations = sorted({row.evaluations for row in rows if row.worst is not None})
+    searched = f", the worst searched with {' or '.join(map(str, evaluations))} evaluations"
+    bounds = "; bounds are proved" if any(math.isfinite(row.bound) for row in rows) else ""
+    return (
+        f"errors are sampled on {samples} states{searched if evaluations else ''}, not "
+        f"proved{bounds}"
+    )
 
 
 def csv_table(rows: Sequence[Row]) -> str:

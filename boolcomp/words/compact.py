@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from boolcomp.codes import Code
-from boolcomp.robot import Interval
+from boolcomp.program import ARRAYS, Input, program_of_network
+from boolcomp.robot import Interval, stops_of
 from boolcomp.words.logic import Synthesiser, word_logic
 from boolcomp.words.measure import Errors, torque_steps
 from boolcomp.words.poly import Quantity, quantities
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.network import Network
+    from boolcomp.program import Program
     from boolcomp.robot import Robot
     from boolcomp.words.build import Form
     from boolcomp.words.demand import Demand
@@ -58,22 +60,47 @@ class Compact:
     @property
     def input_codes(self) -> dict[str, Code]:
         """The codes of the input words by name, in the order of the network's inputs."""
-        words = self.asked_words
-        return {
-            node.name: Code(words[node.name].range, node.bits, "natural", words[node.name].wraps)
-            for node in self.graph.inputs
-        }
+        return input_codes(self.robot, self.demand, self.graph)
 
     @property
     def torque_codes(self) -> tuple[Code, ...]:
         """The codes of the torques' words: about zero, wider than the range where that is short."""
-        codes = []
-        steps = torque_steps(self.robot, self.demand.bits)
-        for step, result in zip(steps, self.graph.results, strict=True):
-            reach = step * 2.0 ** (result.bits - 1)
-            codes.append(Code(Interval(-reach, reach), result.bits, "natural"))
-        return tuple(codes)
+        return torque_codes(self.robot, self.demand, self.graph)
 
     def network(self, synthesise: Synthesiser = mux_network) -> Network:
         """Return the network of the graph (see `word_logic`)."""
         return word_logic(self.graph, synthesise)
+
+
+def input_codes(robot: Robot, demand: Demand, graph: Graph) -> dict[str, Code]:
+    """Return the codes of a graph's input words by name, in the order of its network's inputs."""
+    words = quantities(robot, demand.input_bits)
+    return {
+        node.name: Code(words[node.name].range, node.bits, "natural", words[node.name].wraps)
+        for node in graph.inputs
+    }
+
+
+def torque_codes(robot: Robot, demand: Demand, graph: Graph) -> tuple[Code, ...]:
+    """Return the codes of a graph's torques: about zero, wider than the range if that is short."""
+    codes = []
+    for step, result in zip(torque_steps(robot, demand.bits), graph.results, strict=True):
+        reach = step * 2.0 ** (result.bits - 1)
+        codes.append(Code(Interval(-reach, reach), result.bits, "natural"))
+    return tuple(codes)
+
+
+def program_of_graph(
+    robot: Robot, demand: Demand, graph: Graph, network: Network, payload: float = 0.0
+) -> Program:
+    """Return the program of a graph's network; the robot carries the payload (kg) already."""
+    inputs = [
+        Input(kind, int(name[len(kind) :]), code)
+        for name, code in input_codes(robot, demand, graph).items()
+        for kind in ARRAYS
+        if kind == name.rstrip("0123456789")
+    ]
+    codes = torque_codes(robot, demand, graph)
+    return program_of_network(
+        robot.name, demand.bits, inputs, codes, network, payload, stops=stops_of(robot)
+    )

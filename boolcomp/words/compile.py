@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from boolcomp.errors import UsageError, listing
+from boolcomp.measure.worst import EVALUATIONS, split
 from boolcomp.words import search
 from boolcomp.words.compact import Compact
 from boolcomp.words.demand import ROUNDING, Demand, Listener, Progress, silent
@@ -33,6 +34,7 @@ from boolcomp.words.search import (
     search_of,
 )
 from boolcomp.words.sketch import AngleSum
+from boolcomp.words.worst import graph_worst
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -50,7 +52,8 @@ FREE_WORK, WORK = 60_000, 10_000  # of refining (see `refine_work`): always, a n
 CHUNKS, WALKERS = 4, 2  # parts of the effort; how many wander in each
 LEAST = 1.1  # times the rms of rounding: the least that the default allows
 SEEN, QUICK_SEEN = 2_000_000, 500_000  # states on which errors have to hold; with no effort
-WORST = 400  # of them are watched, for every torque, after each look
+CLIMBED = 4_000_000  # evaluations that seek the worst error, where it is demanded, at first
+WORST = 400  # of states are watched, for every torque, after each look
 MOST_WATCHED = 1600
 SECONDS = {"screen": 4.0, "refine": 2.0, "improve": 0.0, "passes": 18.0}  # of a small arm, to guess
 
@@ -94,7 +97,7 @@ def compile_words(
     stages: Stages | None = None,
     processes: int = 1,
 ) -> Compact:
-    """Return the smallest graph found whose sampled errors are as demanded."""
+    """Return the smallest graph found whose sampled and searched errors are as demanded."""
     chosen = demand or Demand()
     chosen.check(torques.robot)
     return _Compilation(torques, chosen, progress, stages or Nowhere(), processes).run()
@@ -102,7 +105,10 @@ def compile_words(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Seen:
-    """Errors on very many states, and those states at which they were largest."""
+    """Errors on very many states, and those states at which they were largest.
+
+    Where the largest error is demanded it is that found by climbing.
+    """
 
     errors: Errors
     worst: Sequence[Floats]
@@ -211,9 +217,11 @@ class _Compilation:
         words = quantities(self.torques.robot, self.demand.input_bits)
         widths = sorted({word.bits for word in words.values()})
         floor = Search(self.task(np.ones(len(self.demanded))), 0).floor()
+        largest = f" and max {listing(f'{x:g}' for x in self.largest)}" if self.demand.max else ""
         return UsageError(
-            f"no widths reach the demanded rms {_listed(self.demanded)} LSB {where}: inputs of "
-            f"{listing(map(str, widths))} bits and rounding alone make {_listed(floor.total)} LSB: "
+            f"no widths reach the demanded rms {_listed(self.demanded)}{largest} LSB {where}: "
+            f"inputs of {listing(map(str, widths))} bits and rounding alone make "
+            f"{_listed(floor.total)} LSB: "
             f"{floor.advice(self.demanded)}"
         )
 
@@ -268,7 +276,15 @@ class _Compilation:
         quick = not demand.effort and not demand.max
         seen = min(SEEN, QUICK_SEEN) if quick else SEEN
         many = Sampling(robot, demand.input_bits, demand.bits, seen, demand.seed + 4)
-        errors, worst = measure_worst(many, graph, WORST)
+        errors, sampled = measure_worst(many, graph, WORST)
+        worst: Sequence[Floats] = sampled
+        for evaluations in (CLIMBED, EVALUATIONS) if demand.max else ():
+            start = np.concatenate(worst, axis=1)
+            found = graph_worst(robot, demand, graph, evaluations, start, WORST)
+            errors = replace(errors, max=np.maximum(errors.max, found.most))
+            worst = _together(worst, split(found.watched.reshape(-1, start.shape[1])))
+            if self._excess(errors).max() > 1:
+                break  # there is no need to look further
         return _Seen(errors, worst)
 
     def _excess(self, errors: Errors) -> Floats:

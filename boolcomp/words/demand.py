@@ -29,9 +29,9 @@ class Demand:
 
     `rms` is the allowed rms error, in steps of the torque's word, of each joint (or of all);
     without it the paper's own error at these bits is allowed. `max` likewise limits the largest
-    error among samples (it is searched for among many states, not proved). `input_bits` gives the
-    widths of `q`, `qd` and `qdd`, and of single words such as `q2`. A torque that may exceed its
-    range has one bit more, unless it is to `saturate`. `objective` is what synthesis makes small.
+    error (the worst that climbing finds, not proved). `input_bits` gives the widths of `q`, `qd`
+    and `qdd`, and of single words such as `q2`. A torque that may exceed its range has one bit
+    more, unless it is to `saturate`. `objective` is what synthesis makes small.
 
     `effort` is how long to look for less, in nominal seconds: work is counted, not timed, so the
     same effort gives the same result on any machine. One unit is about a second on one core.

@@ -8,7 +8,7 @@ A finished result is kept as a file and found again by its content (see `keep`).
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,16 +20,22 @@ from boolcomp.words.demand import Demand, Listener, Progress, silent
 from boolcomp.words.keep import Keeper, Kept, keeper
 from boolcomp.words.measure import Sampling, measure_many
 from boolcomp.words.passes import finished, lut6
+from boolcomp.words.worst import network_worst
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
+    from boolcomp.measure.worst import Worst
     from boolcomp.multilevel.optimise import Step
     from boolcomp.network import Network
     from boolcomp.terms import Torques
     from boolcomp.words.compact import Compact
     from boolcomp.words.measure import Errors
+
+    Floats = NDArray[np.float64]
 
 FRESH_SAMPLES, FRESH_SEED = 1_000_000, 0x1988
 PASSES_LEAVE = 0.85  # of the nodes that the noise model counts, after all passes
@@ -43,8 +49,8 @@ class Built:
     significant bit first; its outputs are, for every joint, the bits of the torque's word, most
     significant first, then one that tells whether it saturated. Codes are natural. `errors` are
     those of `errors.samples` states that no part of the search has seen; the network gave the
-    graph's words, bit for bit, at all of them. `dropped` says how many low bits of each input word
-    nothing reads: they are not in the network.
+    graph's words, bit for bit, at all of them. `worst` was sought by climbing. `dropped` says how
+    many low bits of each input word nothing reads: they are not in the network.
     """
 
     compact: Compact
@@ -52,6 +58,7 @@ class Built:
     steps: tuple[Step, ...]
     lut6: int
     errors: Errors
+    worst: Worst
     dropped: Mapping[str, int]
     seconds: float
     stored: bool
@@ -83,12 +90,17 @@ class Built:
 
     @property
     def holds(self) -> bool:
-        """Whether the fresh states' errors are as demanded (rms within 1 %: samples differ)."""
+        """Whether errors are as demanded: rms within 1 % (samples differ), the worst found."""
         demand = self.compact.demand
         rms = np.sqrt(self.compact.allowed) * 1.01
         most = np.asarray(demand.max or (np.inf,))
-        within = bool((self.errors.rms <= rms).all() and (self.errors.max <= most).all())
+        within = bool((self.errors.rms <= rms).all() and (self.largest <= most).all())
         return within and not self.errors.wrapped
+
+    @property
+    def largest(self) -> Floats:
+        """The largest error of every torque that is known, in steps."""
+        return np.maximum(self.errors.max, self.worst.most)
 
     def __str__(self) -> str:
         compact = self.compact
@@ -98,13 +110,14 @@ class Built:
             f"demand: {compact.demand}",
             f"predicted: {self.predicted_nodes:.0f} nodes, rms {_list(self.predicted_rms)}",
             f"measured at {self.errors.samples} fresh states, in steps: {self.errors}",
+            f"worst found with {self.worst.evaluations} evaluations: {_list(self.largest)}",
         ]
         gone = [f"{name} {bits}" for name, bits in self.dropped.items() if bits]
         lines.append(f"low input bits that nothing reads: {', '.join(gone) or 'none'}")
         return "\n".join(lines) + "\n"
 
 
-def _list(values: tuple[float, ...]) -> str:
+def _list(values: Iterable[float]) -> str:
     return " ".join(short(value, 3) for value in values)
 
 
@@ -128,18 +141,21 @@ def compile_compact(
     chosen = demand or Demand()
     chosen.check(torques.robot)
     folder = keeper(torques, chosen, store, also_shipped=also_shipped)
-    kept = folder.find()
-    if kept is None:
-        kept = _made(torques, chosen, folder, progress, processes)
-        folder.keep(kept)
-        stored = False
-    else:
-        stored = True
-    progress(Progress("done", len(kept.network.nodes), tuple(kept.errors.rms), 1.0))
-    return Built(
-        kept.compact, kept.network, kept.steps, kept.lut6, kept.errors, _dropped(kept.compact),
-        time.perf_counter() - start, stored,
+    found = folder.find()
+    kept = found or _made(torques, chosen, folder, progress, processes)
+    nodes, rms = len(kept.network.nodes), tuple(kept.errors.rms)
+    worst = kept.worst
+    if worst is None:  # it is new, or its file is an old one
+        progress(Progress("worst error", nodes, rms, 0.99))
+        worst = network_worst(torques.robot, chosen, kept.compact.graph, kept.network)
+    built = Built(
+        kept.compact, kept.network, kept.steps, kept.lut6, kept.errors, worst,
+        _dropped(kept.compact), time.perf_counter() - start, found is not None,
     )  # fmt: skip
+    if kept.worst is None and built.holds:
+        folder.keep(replace(kept, worst=worst))
+    progress(Progress("done", nodes, rms, 1.0))
+    return built
 
 
 def _made(

@@ -21,6 +21,7 @@ import numpy as np
 from boolcomp.caches import read_kept, user_cache
 from boolcomp.errors import BoolcompError, DataError, DataWarning
 from boolcomp.files import write_text
+from boolcomp.measure.worst import Worst
 from boolcomp.multilevel import abc
 from boolcomp.multilevel.optimise import Step
 from boolcomp.networktext import parse_network, render_network
@@ -30,6 +31,7 @@ from boolcomp.words.compact import Compact
 from boolcomp.words.demand import VERSION, Demand, digest
 from boolcomp.words.graphtext import parse_graph
 from boolcomp.words.measure import Errors, Sampling, measure_many, torque_steps
+from boolcomp.words.worst import is_worst
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,13 +45,14 @@ TITLE = f"boolcomp compact result, format {VERSION}"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kept:
-    """What is kept of a result."""
+    """What is kept of a result; `worst` is None in files of before it was sought."""
 
     compact: Compact
     network: Network
     steps: tuple[Step, ...]
     lut6: int
     errors: Errors
+    worst: Worst | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,14 +141,22 @@ def keeper(
 
 
 def _is_true(kept: Kept) -> bool:
-    """Check on states of its own that a network is its graph's, and errs as the file says."""
+    """Check on states of its own that a network is its graph's, and errs as the file says.
+
+    A demanded maximum is searched for again; of a file that does not name the worst it is doubted.
+    """
     demand, compact = kept.compact.demand, kept.compact
+    if kept.worst is None and demand.max:
+        return False
     sampling = Sampling(compact.robot, demand.input_bits, demand.bits, CHECKED, CHECK_SEED)
     try:
         found = measure_many(sampling, compact.graph, kept.network)
     except AssertionError:
         return False
-    return bool(np.allclose(found.rms, kept.errors.rms, rtol=CHECK_SLACK, atol=0.01))
+    if not np.allclose(found.rms, kept.errors.rms, rtol=CHECK_SLACK, atol=0.01):
+        return False
+    given = (compact.robot, demand, compact.graph, kept.network)
+    return kept.worst is None or is_worst(*given, kept.worst)
 
 
 def _warn_of(path: Path) -> None:
@@ -172,6 +183,7 @@ def render(kept: Kept) -> str:
         "predicted rms": _numbers(compact.predicted_rms),
         "search": _errors_out(compact.errors),
         "fresh": _errors_out(errors),
+        "worst": None if kept.worst is None else _worst_out(kept.worst),
         "lut6": kept.lut6,
         "steps": [[s.name, s.nodes, s.depth, s.note] for s in kept.steps],
         "graph": str(compact.graph).splitlines(),
@@ -219,7 +231,9 @@ def _read(document: dict[str, Any], torques: Torques, demand: Demand) -> Kept:
     if (network.inputs, len(network.outputs)) != (inputs, outputs):
         raise DataError("a network of another graph")
     taken = tuple(Step(*step) for step in document["steps"])
-    return Kept(compact, network, taken, document["lut6"], _errors_in(document["fresh"]))
+    errors, worst = _errors_in(document["fresh"]), document.get("worst")
+    found = None if worst is None else _worst_in(worst, robot.joints)
+    return Kept(compact, network, taken, document["lut6"], errors, found)
 
 
 def _text(lines: list[str]) -> str:
@@ -260,3 +274,17 @@ def _errors_in(document: dict[str, Any]) -> Errors:
         np.asarray(document["rms"]), np.asarray(document["max"]), np.asarray(document["mean"]),
         tuple(document["wrapped"]), int(document["saturated"]), int(document["samples"]),
     )  # fmt: skip
+
+
+def _worst_out(worst: Worst) -> dict[str, Any]:
+    return {
+        "evaluations": worst.evaluations,
+        "errors": worst.errors.tolist(),
+        "states": worst.states.tolist(),
+    }
+
+
+def _worst_in(document: dict[str, Any], joints: int) -> Worst:
+    errors = np.asarray(document["errors"], np.float64).reshape(joints, 2)
+    states = np.asarray(document["states"], np.float64).reshape(joints, 2, 3 * joints)
+    return Worst(errors, states, int(document["evaluations"]), states[:, :0])

@@ -104,7 +104,8 @@ def test_text_csv_json_and_page_tell_the_same() -> None:
     assert agreed <= set(documents(rows)[0])
     table = list(csv.DictReader(io.StringIO(csv_table(rows))))
     assert [float(row["max_error"]) for row in table] == [row.total.max for row in rows]
-    assert len(text_table(rows).splitlines()) == 4
+    assert len(text_table(rows, 200).splitlines()) == 5
+    assert text_table(rows, 200).endswith("sampled on 200 states, not proved; bounds are proved")
     html = page("a title", draw_errors(rows, "svg").decode(), HEADER, cells(rows))
     assert "<td>why &amp; how</td>" in html
     assert html.count("<tr>") == 3

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import shutil
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from words.word_robots import small_robot
 
 from boolcomp.caches import user_cache
-from boolcomp.errors import DataWarning
+from boolcomp.compiler import compile_robot_words
+from boolcomp.errors import DataError, DataWarning
+from boolcomp.measure.worst import subject_of
 from boolcomp.robot import load_robot
 from boolcomp.terms import split_torques
 from boolcomp.words import keep
+from boolcomp.words.compact import program_of_graph
 from boolcomp.words.demand import Demand, Progress
 from boolcomp.words.finish import Built, compile_compact
 from boolcomp.words.keep import keeper, render
@@ -40,6 +46,10 @@ def fewer_states() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("boolcomp.words.compile.SEEN", 20_000)
         patch.setattr("boolcomp.words.finish.FRESH_SAMPLES", 20_000)
+        patch.setattr("boolcomp.words.worst.EVALUATIONS", 40_000)
+        patch.setattr("boolcomp.words.worst.CHECKED", 40_000)
+        patch.setattr("boolcomp.words.compile.EVALUATIONS", 40_000)
+        patch.setattr("boolcomp.words.compile.CLIMBED", 40_000)
         yield
 
 
@@ -69,6 +79,10 @@ def test_a_result_is_stored_and_read_back_as_it_was(made: tuple[Built, Path]) ->
     assert str(read) == str(first_built)
     assert read.network == first_built.network
     assert read.steps == first_built.steps
+    assert read.worst.errors.tolist() == first_built.worst.errors.tolist()
+    assert read.worst.states.tolist() == first_built.worst.states.tolist()
+    assert read.worst.evaluations == first_built.worst.evaluations >= 40_000
+    assert (first_built.worst.most > first_built.errors.max).all()
     first, second = first_built.compact, read.compact
     assert (first.graph, first.widths, first.form) == (second.graph, second.widths, second.form)
     assert first.sketch == second.sketch
@@ -115,6 +129,84 @@ def test_a_damaged_result_is_made_anew(made: tuple[Built, Path], store: Path) ->
     assert not again.stored
     assert str(again) == str(made[0])
     assert path.read_bytes() == text
+
+
+def sealed(document: dict[str, Any]) -> str:
+    body = json.dumps(document, indent=0)
+    return f"{hashlib.sha256(body.encode()).hexdigest()}\n{body}\n"
+
+
+def opened(folder: Path) -> tuple[Path, dict[str, Any]]:
+    (path,) = folder.glob("*.compact.json")
+    return path, json.loads(path.read_text().partition("\n")[2])
+
+
+@pytest.mark.slow
+def test_a_result_of_before_the_worst_was_sought_gets_it(tmp_path: Path) -> None:
+    made = build(tmp_path)
+    path, document = opened(tmp_path)
+    text = path.read_text()
+    del document["worst"]
+    path.write_text(sealed(document))
+    again = build(tmp_path)
+    assert again.stored
+    assert again.worst.errors.tolist() == made.worst.errors.tolist()
+    assert path.read_text() == text
+
+
+@pytest.mark.slow
+def test_a_result_that_errs_otherwise_than_it_says_is_made_anew(tmp_path: Path) -> None:
+    build(tmp_path)
+    path, document = opened(tmp_path)
+    text = path.read_text()
+    document["worst"]["errors"][0][0] += 0.01
+    path.write_text(sealed(document))
+    with pytest.warns(DataWarning, match="not what it says"):
+        assert not build(tmp_path).stored
+    assert path.read_text() == text
+
+
+@pytest.mark.slow
+def test_a_maximum_that_a_stored_result_does_not_hold_is_found_out(tmp_path: Path) -> None:
+    made = build(tmp_path)
+    path, document = opened(tmp_path)
+    path.unlink()
+    still = np.zeros((1, 3))
+    compact = made.compact
+    program = program_of_graph(compact.robot, QUICK, compact.graph, made.network)
+    error = subject_of(program, compact.robot).errors(still)[0, 0]
+    document["worst"].update(errors=[[error, error]], states=[[[0.0] * 3] * 2])
+    for share, believed in ((1.05, True), (0.95, False)):
+        demand = replace(QUICK, max=(float(made.worst.most[0]) * share,))
+        other = keeper(torques(), demand, tmp_path, also_shipped=False)
+        document["demand"] = demand.key
+        (tmp_path / f"{other.name}.compact.json").write_text(sealed(document))
+        if believed:
+            assert other.find() is not None
+        else:
+            with pytest.warns(DataWarning, match="not what it says"):
+                assert other.find() is None
+
+
+@pytest.mark.slow
+def test_a_demanded_maximum_is_that_which_climbing_finds(tmp_path: Path) -> None:
+    free = build(tmp_path)
+    most = float(free.worst.most[0] + free.errors.max[0]) / 2  # no sample breaks it
+    demand = replace(QUICK, max=(most,))
+    bound = compile_compact(torques(), demand, store=tmp_path, processes=1)
+    assert bound.holds
+    assert bound.worst.most[0] <= most
+    assert bound.nodes > free.nodes
+
+
+@pytest.mark.slow
+def test_what_does_not_hold_is_neither_delivered_nor_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Built, "holds", property(lambda _: False))
+    with pytest.raises(DataError, match=r"does not hold what was asked: .*worst found [0-9.]+ LSB"):
+        compile_robot_words(small_robot(3, 1), QUICK, tmp_path, processes=1)
+    assert list(tmp_path.glob("*.compact.json")) == []
 
 
 @pytest.mark.slow

@@ -1,0 +1,149 @@
+"""Sampled and worst found errors of all shipped results, and of the 2R in paper mode.
+
+    python benchmarks/worst.py [NAME...] [--folder FOLDER] [--write] [--markdown]
+
+A name is the beginning of a file's (`puma560-8`). Errors are in LSB of the torque, a figure for
+every joint: the sampled maximum of 10^6 random states, the worst that climbing found, and with how
+many evaluations in what processor time. None but the bounds of paper mode are proved. `--write`
+puts what was found into those files that do not say it. The exit code is 1 where a sampled error is
+larger than the worst found, or that than a demand or a bound.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from boolcomp.compiler import compile_robot
+from boolcomp.files import read_text, write_text
+from boolcomp.measure.worst import find_worst, subject_of
+from boolcomp.plan import Options
+from boolcomp.robot import load_robot
+from boolcomp.terms import split_torques
+from boolcomp.text import table
+from boolcomp.words.demand import Demand
+from boolcomp.words.keep import keeper, render
+from boolcomp.words.measure import Sampling, measure_many
+from boolcomp.words.samples import uniform
+from boolcomp.words.worst import network_worst
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+SAMPLES, SEED, BLOCK = 1_000_000, 20_260_301, 1 << 16
+SLACK = 1e-6  # steps
+HEADER = (
+    "program", "asked rms", "asked max", "nodes", "sampled max", "worst found", "bound",
+    "evaluations", "s",
+)  # fmt: skip
+
+
+def demand_of(key: str) -> Demand:
+    """Undo `Demand.key`."""
+    given = dict(part.split("=", 1) for part in key.split())
+    reals = {
+        name: () if given[name] == "paper's" else tuple(map(float, given[name].split(",")))
+        for name in ("rms", "max")
+    }
+    widths = dict(part.split("=") for part in given["input_bits"].split(","))
+    return Demand(
+        int(given["bits"]), {name: int(bits) for name, bits in widths.items()},
+        saturate=given["saturate"] == "True", seed=int(given["seed"]),
+        effort=float(given["effort"]), objective=given["objective"],  # type: ignore[arg-type]
+        **reals,
+    )  # fmt: skip
+
+
+def listed(values: Sequence[float] | Floats, digits: int = 2) -> str:
+    """Return errors of all joints, as a table shows them; once where all are equal."""
+    found = [f"{value:.{digits}f}" for value in values]
+    return " ".join(found if len(set(found)) > 1 else found[:1])
+
+
+def of_file(path: Path, *, write: bool) -> tuple[list[str], bool]:
+    """Search a stored result; return its row, and whether anything is wrong."""
+    document: dict[str, Any] = json.loads(read_text(path).partition("\n")[2])
+    demand = demand_of(document["demand"])
+    torques = split_torques(load_robot(document["robot"]))
+    kept = keeper(torques, demand, path.parent, also_shipped=False).find()
+    if kept is None:
+        return [path.name, *["-"] * (len(HEADER) - 1)], True
+    compact = kept.compact
+    sampling = Sampling(compact.robot, demand.input_bits, demand.bits, SAMPLES, SEED)
+    sampled = measure_many(sampling, compact.graph).max
+    start = time.process_time()
+    worst = network_worst(compact.robot, demand, compact.graph, kept.network)
+    seconds = time.process_time() - start
+    if write and kept.worst is None:
+        write_text(path, render(replace(kept, worst=worst)))
+    most = np.asarray(demand.max or np.inf)
+    cells = [
+        f"{document['robot']}, {demand.bits} bits", listed(np.sqrt(compact.allowed), 3),
+        listed(demand.max) or "-", str(len(kept.network.nodes)), listed(sampled),
+        listed(worst.most), "-", f"{worst.evaluations / 1e6:.1f}e6", f"{seconds:.0f}",
+    ]  # fmt: skip
+    return cells, bool((sampled > worst.most + SLACK).any() or (worst.most > most + SLACK).any())
+
+
+def of_paper(name: str, bits: int) -> tuple[list[str], bool]:
+    """Search a program of paper mode, whose errors are bounded."""
+    robot = load_robot(name)
+    program = compile_robot(robot, Options(bits)).program
+    subject = subject_of(program, robot)
+    sampled = np.zeros(robot.joints)
+    for k in range(-(-SAMPLES // BLOCK)):
+        states = np.concatenate(uniform(robot, min(BLOCK, SAMPLES - k * BLOCK), SEED + k), axis=1)
+        sampled = np.maximum(sampled, np.abs(subject.errors(states)).max(axis=0))
+    start = time.process_time()
+    worst = find_worst(subject)
+    seconds = time.process_time() - start
+    steps = [torque.code.step for torque in program.loads[0].torques]
+    bound = np.asarray(program.bound) / steps
+    cells = [
+        f"{name}, {bits} bits, paper", "-", "-", str(len(program.network().nodes)),
+        listed(sampled), listed(worst.most), listed(bound), f"{worst.evaluations / 1e6:.1f}e6",
+        f"{seconds:.0f}",
+    ]  # fmt: skip
+    return cells, bool((sampled > worst.most + SLACK).any() or (worst.most > bound + SLACK).any())
+
+
+def main() -> int:
+    """Print a row for every program."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--folder", type=Path, default=Path("tables"))
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--markdown", action="store_true")
+    options = parser.parse_args()
+    rows, wrong = [], False
+    for path in sorted(options.folder.glob("*.compact.json")):
+        if not options.names or any(path.name.startswith(name) for name in options.names):
+            cells, missed = of_file(path, write=options.write)
+            print(f"{path.name}: {', '.join(cells[4:6])}", file=sys.stderr, flush=True)
+            rows.append(cells)
+            wrong |= missed
+    if not options.names:
+        cells, missed = of_paper("machado-2r", 8)
+        rows.append(cells)
+        wrong |= missed
+    if options.markdown:
+        lines = [HEADER, ["---"] * len(HEADER), *rows]
+        print("\n".join(f"| {' | '.join(cells)} |" for cells in lines))
+    else:
+        print(table(HEADER, rows))
+    return int(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

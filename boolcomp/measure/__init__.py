@@ -1,0 +1,1 @@
+"""What compiled programs err by: the worst error, sought by climbing."""

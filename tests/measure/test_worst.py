@@ -1,0 +1,219 @@
+"""The worst error that climbing finds: against trying everything, and against what is proved."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from small_programs import cover_of, stages
+
+import boolcomp as bc
+from boolcomp.codes import Code
+from boolcomp.measure import worst as module
+from boolcomp.measure.worst import Axis, Subject, axes_of, find_worst, subject_of
+from boolcomp.pipeline import run_passes
+from boolcomp.plan import Options
+from boolcomp.program import program_of
+from boolcomp.robot import Interval, Link, Robot
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from boolcomp.evaluate import EngineName
+    from boolcomp.program import Program
+
+    Floats = NDArray[np.float64]
+
+FEW = 80_000
+MASS, LENGTH, INERTIA, GRAVITY = 2.0, 0.5, 1.5, 9.8
+NEAR = 1e-4  # steps: climbing stays a millionth of a cell away from corners
+
+
+def pendulum(position: Interval) -> Robot:
+    link = Link(
+        "revolute", LENGTH, 0.0, 0.0, 0.0, MASS, (0.0, 0.0, 0.0), (0.0,) * 6, INERTIA, 1.0, 0.0,
+        (0.0, 0.0), position, Interval(-1.0, 1.0), Interval(-2.0, 2.0), Interval(-16.0, 16.0),
+    )  # fmt: skip
+    return Robot("pendulum", "", "", "", (0.0, -GRAVITY, 0.0), (link,))
+
+
+def torque(q: float, qdd: float) -> float:
+    return (INERTIA + MASS * LENGTH**2) * qdd + MASS * GRAVITY * LENGTH * math.cos(q)
+
+
+@cache
+def turning() -> tuple[Robot, Program]:
+    robot = pendulum(Interval(-math.pi, math.pi))
+    plan = run_passes(robot, Options(5), until="plan")
+    tables = run_passes(robot, Options(5), until="tables")
+    return robot, program_of(plan, tables, [cover_of(entry) for entry in tables])
+
+
+def extremes(
+    codes: tuple[Code, Code], said: dict[tuple[int, int], float], allowed: tuple[Interval, ...]
+) -> tuple[float, float]:
+    """Try every pair of cells and all of their corners that the joint can reach."""
+    step, reach = 1.0, 16.0
+    found = []
+    for (i, j), value in said.items():
+        ends = []
+        for cell, code, span in zip((i, j), codes, allowed, strict=True):
+            width = (code.range.high - code.range.low) / 2**code.bits
+            low = max(span.low, code.range.low + cell * width)
+            high = min(span.high, code.range.low + (cell + 1) * width)
+            # The middle too: a cosine is highest within the cell about zero.
+            inner = [0.0] if low < 0.0 < high else []
+            ends.append([low, high, *inner] if low < high else [])
+        for q, qdd in itertools.product(*ends):
+            found.append((value - min(max(torque(q, qdd), -reach), reach)) / step)
+    return max(found), min(found)
+
+
+def test_climbing_finds_what_trying_everything_finds() -> None:
+    robot, program = turning()
+    (angle,) = (word.code for word in program.inputs if word.name == "q1")
+    (rate,) = (word.code for word in program.inputs if word.name == "qdd1")
+    said = {}
+    for i, j in itertools.product(range(angle.cells), range(rate.cells)):
+        words = [angle.word([i]), np.zeros(1, np.uint32), rate.word([j])]
+        found = program.evaluate_words(*(np.reshape(w, (1, 1)) for w in words), engine="numpy")
+        said[i, j] = float(found.torques[0, 0])
+    ranges = (Interval(-math.pi, math.pi), Interval(-2.0, 2.0))
+    most, least = extremes((angle, rate), said, ranges)
+    worst = find_worst(subject_of(program, robot), FEW)
+    assert worst.errors[0] == pytest.approx([most, least], abs=NEAR)
+
+
+def test_only_states_count_that_a_joint_with_stops_can_reach() -> None:
+    robot = pendulum(Interval(-0.8, 2.1))
+    angle = Code(Interval(-math.pi, math.pi), 5, "natural")
+    rate = Code(Interval(-2.0, 2.0), 5, "natural")
+    code = Code(Interval(-16.0, 16.0), 5)
+    rng = np.random.default_rng(4)
+    table = np.array([[torque(*x) for x in itertools.product([q], rate.centre(range(32)))]
+                      for q in angle.centre(range(32))])  # fmt: skip
+    table += rng.normal(0, 0.4, table.shape)
+    table[:10] = 1e6  # cells that only words can say: q below -1.178
+    table[28:] = -1e6
+
+    def torques(q: Floats, _: Floats, qdd: Floats) -> Floats:
+        return np.asarray(table[angle.cell(q)[0], rate.cell(qdd)[0]])
+
+    subject = Subject(robot, axes_of(robot, {"q1": angle, "qdd1": rate}), (code,), torques)
+    said = {(i, j): float(table[i, j]) for i in range(32) for j in range(32)}
+    most, least = extremes((angle, rate), said, (Interval(-0.8, 2.1), Interval(-2.0, 2.0)))
+    worst = find_worst(subject, FEW)
+    assert worst.errors[0] == pytest.approx([most, least], abs=NEAR)
+    assert (worst.states[..., 0] >= -0.8).all()
+    assert (worst.states[..., 0] <= 2.1).all()
+
+
+def hills() -> Subject:
+    """Errors that count the ones of three words' cells, up to 48: no draw comes near to that."""
+    robot = pendulum(Interval(0.0, 1.0))
+    axes = tuple(Axis(Interval(0.0, 1.0), Code(Interval(0.0, 1.0), 16, "natural")) for _ in "xyz")
+    code = Code(Interval(-64.0, 64.0), 7)
+
+    def torques(q: Floats, qd: Floats, qdd: Floats) -> Floats:
+        total = np.array([[torque(float(x[0]), float(z[0]))] for x, z in zip(q, qdd, strict=True)])
+        for axis, column in zip(axes, (q, qd, qdd), strict=True):
+            assert axis.word is not None
+            cells = axis.word.cell(column)[0]
+            total = total + sum((cells >> k & 1) for k in range(16))
+        return total
+
+    return Subject(robot, axes, (code,), torques)
+
+
+def test_climbing_reaches_the_top_of_a_hill_that_no_draw_is_near() -> None:
+    worst = find_worst(hills(), 60_000)
+    assert worst.errors[0] == pytest.approx([48.0, 0.0], abs=1e-6)
+
+
+@pytest.mark.parametrize("mutation", ["downhill", "still"])
+def test_climbing_that_goes_down_or_nowhere_does_not(
+    monkeypatch: pytest.MonkeyPatch, mutation: str
+) -> None:
+    heights = module.Climbers.heights
+    if mutation == "downhill":
+        monkeypatch.setattr(module.Climbers, "heights", lambda *given: -abs(heights(*given)))
+    else:
+        monkeypatch.setattr(module.Climbers, "moved", lambda _, cell, part: (cell, part))
+    assert find_worst(hills(), 60_000).most[0] < 46
+
+
+@pytest.mark.parametrize("engine", ["numpy", "llvm"])
+def test_the_same_is_found_again_and_on_every_engine(engine: EngineName) -> None:
+    robot = bc.load_robot("machado-2r")
+    program = stages(4)[2]
+    first = find_worst(subject_of(program, robot, engine="numpy"), 12_000, seed=7, watched=6)
+    again = find_worst(subject_of(program, robot, engine=engine), 12_000, seed=7, watched=6)
+    assert first.errors.tolist() == again.errors.tolist()
+    assert first.states.tolist() == again.states.tolist()
+    assert first.watched.tolist() == again.watched.tolist()
+    assert first.evaluations == again.evaluations
+    assert first.watched.shape == (2, 6, 6)
+
+
+def test_the_worst_states_give_the_worst_errors_and_no_draw_a_larger_one() -> None:
+    robot = bc.load_robot("machado-2r")
+    subject = subject_of(stages(4)[2], robot)
+    worst = find_worst(subject, 60_000)
+    for joint, sign in itertools.product((0, 1), (0, 1)):
+        error = subject.errors(worst.states[joint, sign][None])[0, joint]
+        assert error == worst.errors[joint, sign]
+    rng = np.random.default_rng(1)
+    drawn = rng.uniform([a.allowed.low for a in subject.axes],
+                        [a.allowed.high for a in subject.axes], (50_000, 6))  # fmt: skip
+    assert (np.abs(subject.errors(drawn)).max(axis=0) < worst.most).all()
+
+
+@pytest.mark.parametrize("bits", [4, 5])
+def test_paper_mode_errs_nowhere_more_than_its_bound(bits: int) -> None:
+    robot = bc.load_robot("machado-2r")
+    program = stages(bits)[2]
+    worst = find_worst(subject_of(program, robot), FEW)
+    steps = [torque.code.step for torque in program.loads[0].torques]
+    share = worst.most * steps / program.bound
+    assert (share <= 1).all(), share
+    assert (share > 0.5).all(), share
+
+
+def test_a_torque_that_no_word_holds_counts_as_the_nearest_that_one_can() -> None:
+    robot = pendulum(Interval(-math.pi, math.pi))
+    code = Code(Interval(-1.0, 1.0), 4)
+
+    def torques(q: Floats, _qd: Floats, qdd: Floats) -> Floats:
+        exact = [[torque(float(x[0]), float(z[0]))] for x, z in zip(q, qdd, strict=True)]
+        return code.decode(code.encode(exact).words)
+
+    subject = Subject(robot, axes_of(robot, {}), (code,), torques)
+    assert find_worst(subject, 20_000).most[0] == pytest.approx(0.5, abs=1e-3)
+
+
+def test_given_states_are_climbed_from() -> None:
+    subject = hills()
+    top = np.full((1, 3), 1 - 1e-6)
+    without, given = (find_worst(subject, 400, start=start).most[0] for start in (None, top))
+    assert without < 48 <= given + 1e-6
+
+
+def test_a_payload_is_searched_with_the_robot_that_carries_it() -> None:
+    robot, program = turning()
+    heavy = replace(robot.links[0], mass=MASS + 1)
+    wrong = find_worst(subject_of(program, replace(robot, links=(heavy,))), 20_000)
+    assert (wrong.most > find_worst(subject_of(program, robot), 20_000).most).all()
+
+
+@pytest.mark.slow
+def test_the_papers_arm_errs_as_much_as_climbing_is_known_to_find() -> None:
+    robot = bc.load_robot("machado-2r")
+    worst = find_worst(subject_of(bc.compile(robot, 8), robot))
+    assert worst.evaluations >= 10**7
+    assert (worst.most >= [3.6, 3.78]).all()
+    assert (worst.most <= [3.634 + 1e-3, 3.794 + 1e-3]).all()  # proved
