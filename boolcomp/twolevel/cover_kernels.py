@@ -14,7 +14,7 @@ WORK = 2_000_000
 """Lists compared between two looks at the clock: at most some tenths of a second."""
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def transpose(
     starts: NDArray[np.int64], indices: NDArray[np.int64], columns: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -33,7 +33,7 @@ def transpose(
     return turned, rows
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _holds(starts: NDArray[np.int64], indices: NDArray[np.int64], small: int, large: int) -> bool:
     """Tell whether list `small` is a subset of list `large` (both rise)."""
     at, end = starts[large], starts[large + 1]
@@ -55,7 +55,7 @@ def _holds(starts: NDArray[np.int64], indices: NDArray[np.int64], small: int, la
     return True
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def dominated(  # noqa: PLR0917 (numba has no keyword-only arguments)
     starts: NDArray[np.int64],
     indices: NDArray[np.int64],
@@ -94,7 +94,7 @@ def dominated(  # noqa: PLR0917 (numba has no keyword-only arguments)
     return len(starts) - 1
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _rarest(items: NDArray[np.int64], turned: NDArray[np.int64]) -> int:
     """Return the item with the shortest list in the transpose."""
     rare = items[0]
@@ -104,7 +104,7 @@ def _rarest(items: NDArray[np.int64], turned: NDArray[np.int64]) -> int:
     return int(rare)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def components(
     starts: NDArray[np.int64], indices: NDArray[np.int64], columns: int
 ) -> NDArray[np.int64]:
@@ -135,7 +135,7 @@ def components(
     return result
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def greedy(
     starts: NDArray[np.int64],
     indices: NDArray[np.int64],
@@ -174,7 +174,7 @@ def greedy(
     return np.flatnonzero(chosen)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _lower(tree: NDArray[np.float64], node: int, by: float) -> None:
     """Lower a leaf, and the nodes above it as far as they change."""
     tree[node] -= by
@@ -186,7 +186,7 @@ def _lower(tree: NDArray[np.float64], node: int, by: float) -> None:
         tree[node] = larger
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _thin(
     chosen: NDArray[np.bool_],
     turned: NDArray[np.int64],

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from math import isqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -91,7 +92,8 @@ def _irredundant(cubes: NDArray[np.uint64], budget: Budget) -> NDArray[np.uint64
     kept = np.empty(len(ordered), np.int64)
     size = at = 0
     while at < len(ordered):
-        step = min(len(ordered) - at, 1 + PAIRS // (size + 1))
+        # The cubes of a step are compared among themselves too, so a first step must be short.
+        step = min(len(ordered) - at, 1 + PAIRS // (size + 1), isqrt(PAIRS))
         size = maximal(ordered, at, at + step, kept, size)
         at += step
         budget.check(size // 2)

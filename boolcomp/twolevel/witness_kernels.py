@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def missed(
     cover: NDArray[np.uint64],
     cube: NDArray[np.uint64],
@@ -70,7 +70,7 @@ def missed(
     return False
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _touching(
     cover: NDArray[np.uint64],
     given: NDArray[np.int64],
@@ -99,7 +99,7 @@ def _touching(
     return size
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _narrow(
     cover: NDArray[np.uint64], given: NDArray[np.int64], count: int, cube: NDArray[np.uint64]
 ) -> int:
@@ -133,7 +133,7 @@ def _narrow(
     return -1 if fixed else best
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _tally(bits: np.uint64, first: int, counts: NDArray[np.int64]) -> None:
     i = first
     while bits:
