@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from boolcomp.errors import BoolcompError, DataWarning, listing, suggestion
+from boolcomp.errors import INTERRUPTED, BoolcompError, DataWarning, listing, suggestion
 from boolcomp.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-INTERRUPTED = 130  # as shells number the end by Ctrl-C
 COMMANDS = {
     "robots": "List the robots that ship, or check one of your own.",
     "terms": "Print a robot's torques as sums of terms.",

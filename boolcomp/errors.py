@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+INTERRUPTED = 130
+"""The exit code after Ctrl-C, as shells number it."""
+
+
 class BoolcompError(Exception):
     """Base of every error that is the user's to mend; its text is the whole message."""
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from boolcomp.commands.interrupts import prompt_interrupts
 from boolcomp.commands.options import json_option, minimiser_options, print_json
 from boolcomp.commands.progress import progress
 from boolcomp.errors import BoolcompError, UsageError
@@ -66,11 +67,12 @@ def command(files: tuple[Path, ...], recipe: Recipe, output: Path | None, *, as_
 def _minimised(
     path: Path, recipe: Recipe, output: Path | None, *, several: bool
 ) -> tuple[Path, Pla, Cover]:
-    from boolcomp.twolevel import pla
-    from boolcomp.twolevel.minimise import minimise
+    with prompt_interrupts():
+        from boolcomp.twolevel import pla
+        from boolcomp.twolevel.minimise import minimise
 
-    source = pla.read(path)
-    cover = minimise(source.function(str(path)), recipe.method, recipe.deadline)
+        source = pla.read(path)
+        cover = minimise(source.function(str(path)), recipe.method, recipe.deadline)
     if cover.note:
         click.echo(f"boolcomp: note: {path}: {cover.note}", err=True)
     text = pla.render(pla.from_cubes(cover.cubes, source.input_names, source.output_names))

@@ -167,7 +167,7 @@ class _Books:
         """Drop outputs and literals that the products do not need."""
         order = self.alive[np.argsort(self.state.single[self.alive], kind="stable")]
         # A product takes longer the more points there are; a chunk is some 10^7 looks at them.
-        size = max(1, min(256, _CHUNK // (self.table.outputs + self.table.inputs ** 2)))
+        size = max(1, min(256, _CHUNK // (self.table.outputs + self.table.inputs**2)))
         for chunk in np.array_split(order, -(-len(order) // size) or 1):
             if not clock.over:
                 kernels.thin(self.state, chunk.astype(np.int64), self.table.inputs)

@@ -4,7 +4,7 @@ The same visits as in `sweep_kernels`: a product is shrunk to what it alone cove
 recursion) and grown to a prime towards other products: against the OFF set, or, where that is out
 of reach, as long as ON and DC hold it.
 """
-# ruff: noqa: C901, PLR0917 (a compiled loop takes its arrays one by one)
+# ruff: noqa: PLR0917 (a compiled loop takes its arrays one by one)
 # mypy: disable-error-code="untyped-decorator"
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ FINISHED, STOPPED, NO_ROOM = 0, 1, 2
 class Lists(NamedTuple):
     """The cover, then the don't-cares (from number `fixed[0]` on), and what limits growth.
 
-    The limit is the OFF set, or, in functions told `within`, ON and DC. `noise` is the state of the random numbers.
+    The limit is the OFF set, or, in functions told `within`, ON and DC. `noise` is the state of the
+    random numbers.
     """
 
     zero: NDArray[np.uint64]
@@ -341,9 +342,7 @@ def sweep(
             if status == NO_ROOM:
                 return status
             if status == FINISHED and s.out[c].any():
-                status = _grown(
-                    s, w, c, inputs, outputs, wild, conflict, budget, limit, within
-                )
+                status = _grown(s, w, c, inputs, outputs, wild, conflict, budget, limit, within)
                 if status == NO_ROOM:
                     return status
         at[0] += 1

@@ -47,7 +47,7 @@ def _matrix(problem: dict[str, Any], columns: int) -> csr_array:
     return csr_array((np.ones(len(indices)), indices, starts), shape=(len(starts) - 1, columns))
 
 
-def _bound(value: float | None, columns: int) -> int:
+def rounded_bound(value: float | None, columns: int) -> int:
     """Return the integer bound of what branch and bound proved in floating point.
 
     HiGHS lets the reduced cost of every column be wrong by `TOLERANCE`, and a column is at most 1,
@@ -91,11 +91,12 @@ def answers(problem: dict[str, Any]) -> Iterator[dict[str, Any]]:
     if count is not None:
         constraints.append(LinearConstraint(np.ones((1, len(cost))), lb=count, ub=count))
     found = milp(
-        cost, constraints=constraints, bounds=Bounds(0, 1), integrality=np.ones(len(cost)),
-        options={"time_limit": _left(problem), "mip_rel_gap": 0.0},
+        cost, constraints=constraints, bounds=Bounds(0, 1),
+        integrality=np.ones(len(cost), np.int64), options={"time_limit": _left(problem), "mip_rel_gap": 0.0},
     )  # fmt: skip
     chosen = None if found.x is None else np.flatnonzero(found.x > 0.5).tolist()
-    yield {"chosen": chosen, "bound": max(bound, _bound(found.mip_dual_bound, len(cost)))}
+    bound = max(bound, rounded_bound(found.mip_dual_bound, len(cost)))
+    yield {"chosen": chosen, "bound": bound}
 
 
 def _relaxed(problem: dict[str, Any]) -> int:
@@ -105,9 +106,10 @@ def _relaxed(problem: dict[str, Any]) -> int:
     cost = np.asarray(problem["cost"], np.float64)
     rows = -_matrix(problem, len(cost))
     count = problem["count"]
-    equal = {} if count is None else {"A_eq": np.ones((1, len(cost))), "b_eq": [count]}
-    found = linprog(
-        cost, rows, -np.ones(rows.shape[0]), **equal, bounds=(0, 1), method="highs",
+    equal = (None, None) if count is None else (np.ones((1, len(cost))), [count])
+    solve: Any = linprog  # whose types know no sparse matrices
+    found = solve(
+        cost, rows, -np.ones(rows.shape[0]), *equal, bounds=(0, 1), method="highs",
         options={"time_limit": _left(problem)},
     )  # fmt: skip
     if found.status != 0:

@@ -75,9 +75,7 @@ def minimise_all(
         functions, starts, espresso.run_all(jobs, limit), strict=True
     ):
         found = _from_espresso(answer, start.cubes)
-        covers.append(
-            _checked(function, found, start.cubes, clock, at_least=start.lower_bound)
-        )
+        covers.append(_checked(function, found, start.cubes, clock, at_least=start.lower_bound))
     return covers
 
 
@@ -160,7 +158,9 @@ def _own(function: Function, start: Cubes, clock: Clock, effort: float) -> Cover
         return Cover(found, "own", len(found) == bound, bound)
     cubes = improve_lists.improve_lists(function, start, clock, effort)
     reached = improve_lists.within_reach(function)
-    return Cover(cubes, "own", note="" if reached else "its OFF set is too large: grown within ON and DC")
+    return Cover(
+        cubes, "own", note="" if reached else "its OFF set is too large: grown within ON and DC"
+    )
 
 
 def _from_espresso(answer: object, start: Cubes) -> Cover:

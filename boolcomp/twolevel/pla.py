@@ -276,8 +276,8 @@ class _Parser:
                 if letter in kind and mine.any():
                     out.setdefault(letter, np.zeros(shape, np.uint64))[rows] = pack(mine)
         none = np.broadcast_to(np.uint64(0), shape)  # takes no memory
-        planes = (Cubes(inputs, outputs, zero, one, out.get(x, none)) for _, x in _SETS)
-        return Pla(kind, *planes, self.names.get(".ilb"), self.names.get(".ob"), notes)
+        on, dc, off = (Cubes(inputs, outputs, zero, one, out.get(x, none)) for _, x in _SETS)
+        return Pla(kind, on, dc, off, self.names.get(".ilb"), self.names.get(".ob"), notes)
 
     def refuse_letters(
         self,

@@ -298,7 +298,7 @@ def sweep(
             return False
         c = order[state[0]]
         state[0] += 1
-        s.work[0] += 64 + outputs + (_owners(s, c) << _ones(s.free[c]))
+        s.work[0] += 64 + outputs * (inputs + 32) + (_owners(s, c) << _ones(s.free[c]))
         if _shrink(s, c):
             if outputs > MANY_OUTPUTS:
                 _grow(s, c, inputs, wild, 0)

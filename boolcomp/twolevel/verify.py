@@ -93,11 +93,12 @@ def _outside(targets: Cubes, space: Cubes, expected: int, clock: Clock | None) -
     from boolcomp.twolevel import lists  # noqa: PLC0415 (imports numba)
 
     targets = _not_contained(targets, space)
-    for j in np.flatnonzero(unpack(np.bitwise_or.reduce(targets.out)[None], targets.outputs)[0]):
+    left = unpack(np.bitwise_or.reduce(targets.out)[None], targets.outputs)[0]
+    for j in np.flatnonzero(left).tolist():
         mine = space.take(space.owned_by(j))
         part = lists.first_uncovered(targets.take(targets.owned_by(j)), mine, clock)
         if part is not None:
-            return Witness(int(j), lists.some_point(part, targets.inputs), expected)
+            return Witness(j, lists.some_point(part, targets.inputs), expected)
         if clock is not None and clock.over:
             raise lists.GaveUpError
     return None

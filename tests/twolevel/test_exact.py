@@ -243,3 +243,9 @@ def test_the_same_cover_comes_out_whatever_the_hash_seed() -> None:
         )
         printed.add(run.stdout)
     assert len(printed) == 1
+
+
+def test_warming_takes_what_time_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = iter(range(0, 10**9, 100))
+    monkeypatch.setattr(time, "monotonic", lambda: float(next(now)))  # 100 s between two looks
+    warm_exact.__wrapped__()

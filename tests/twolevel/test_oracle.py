@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -10,8 +11,12 @@ from hypothesis import strategies as st
 from twolevel.strategies import as_lists
 
 from boolcomp.twolevel import pla
-from boolcomp.twolevel.cover import Cover, Function
 from boolcomp.twolevel.minimise import METHODS, minimise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from boolcomp.twolevel.cover import Cover
 
 LETTERS = {"0": "0", "1": "1", "-": "01"}
 
@@ -40,19 +45,18 @@ def demands(rows: list[tuple[str, str]], kind: str, inputs: int, outputs: int) -
     return on & ~dc, (everything & ~off) if "r" in kind else on | dc
 
 
-def sum_of(masks: object) -> int:
+def sum_of(masks: Iterable[int]) -> int:
     """Return the union."""
     union = 0
-    for mask in masks:  # type: ignore[attr-defined]
+    for mask in masks:
         union |= mask
     return union
 
 
 def fewest(required: int, allowed: int, inputs: int, outputs: int) -> int:
     """Return the least number of products, found by trying all of them, one more at a time."""
-    terms = ["".join(t) for t in product("01-", repeat=inputs)]
     masks = set()
-    for term in terms:
+    for term in map("".join, product("01-", repeat=inputs)):
         mask = 0
         for j in range(outputs):
             part = points_of(term, "0" * j + "1", inputs)

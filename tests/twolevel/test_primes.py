@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import time
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twolevel.strategies import cubes_of, points, values
 
+from boolcomp.twolevel import prime_kernels
 from boolcomp.twolevel import primes as prime_module
 from boolcomp.twolevel.cubes import Cubes
 from boolcomp.twolevel.packed import Shape, packed, unpacked
@@ -107,3 +110,18 @@ def test_the_deadline_ends_prime_generation() -> None:
     with pytest.raises(PrimesTooManyError, match="time ended"):
         all_primes(packed(Cubes.from_rows(40, 1, rows)), Shape(40, 1), 10**6, begin + 0.3)
     assert time.monotonic() < begin + 2.0  # 0.6 on a quiet machine
+
+
+def test_the_clock_is_looked_at_between_short_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = []
+    maximal = prime_kernels.maximal
+
+    def noted(cubes: Any, first: int, last: int, kept: Any, size: int) -> int:
+        steps.append((last - first) * (size + last - first))
+        return int(maximal(cubes, first, last, kept, size))
+
+    monkeypatch.setattr(prime_kernels, "maximal", noted)
+    monkeypatch.setattr(prime_module, "PAIRS", 1000)
+    points_alone = Cubes.from_rows(9, 1, [(f"{x:09b}", "1") for x in range(512)])
+    all_primes(packed(points_alone), Shape(9, 1), 10**6, math.inf)
+    assert max(steps) <= 3 * 1000
