@@ -92,7 +92,8 @@ def answers(problem: dict[str, Any]) -> Iterator[dict[str, Any]]:
         constraints.append(LinearConstraint(np.ones((1, len(cost))), lb=count, ub=count))
     found = milp(
         cost, constraints=constraints, bounds=Bounds(0, 1),
-        integrality=np.ones(len(cost), np.int64), options={"time_limit": _left(problem), "mip_rel_gap": 0.0},
+        integrality=np.ones(len(cost), np.int64),
+        options={"time_limit": _left(problem), "mip_rel_gap": 0.0},
     )  # fmt: skip
     chosen = None if found.x is None else np.flatnonzero(found.x > 0.5).tolist()
     bound = max(bound, rounded_bound(found.mip_dual_bound, len(cost)))
