@@ -156,11 +156,31 @@ def _own(function: Function, start: Cubes, clock: Clock, effort: float) -> Cover
     if function.is_dense and improve.suits(function.dense):
         found, bound = improve.improve(function.dense, start, clock, effort)
         return Cover(found, "own", len(found) == bound, bound)
+    if not _listed(function, clock):
+        return Cover(start, "isop")
     cubes = improve_lists.improve_lists(function, start, clock, effort)
     reached = improve_lists.within_reach(function)
     return Cover(
         cubes, "own", note="" if reached else "its OFF set is too large: grown within ON and DC"
     )
+
+
+def _listed(function: Function, clock: Clock) -> bool:
+    """Find ON and DC as cubes where only a table is given; False where there is no time to."""
+    from boolcomp.twolevel.isop import isop  # noqa: PLC0415 (imports numba)
+
+    if function.given_on is not None:
+        return True
+    table = function.dense
+    only_dc = Dense(table.inputs, table.outputs, table.dc, table.dc & ~table.dc)
+    for name, planes in (("on", table), ("dc", only_dc)):
+        if name not in function.__dict__:
+            found = isop(planes, clock)
+            if found is None:
+                return False
+            # Kept where the cached property of that name would keep it.
+            function.__dict__[name] = found
+    return True
 
 
 def _from_espresso(answer: object, start: Cubes) -> Cover:

@@ -6,7 +6,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from twolevel.strategies import as_lists
 
@@ -111,6 +111,7 @@ def check(file: tuple[int, int, str, list[tuple[str, str]]], method: str, *, den
 
 @pytest.mark.parametrize("method", METHODS)
 @given(file=files(), dense=st.booleans())
+@example(file=(0, 1, "fd", [("", "1"), ("", "-")]), dense=False)
 def test_no_method_claims_more_than_is_true(
     method: str,
     file: tuple[int, int, str, list[tuple[str, str]]],
