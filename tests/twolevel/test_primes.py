@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from itertools import product
@@ -125,3 +126,20 @@ def test_the_clock_is_looked_at_between_short_steps(monkeypatch: pytest.MonkeyPa
     points_alone = Cubes.from_rows(9, 1, [(f"{x:09b}", "1") for x in range(512)])
     all_primes(packed(points_alone), Shape(9, 1), 10**6, math.inf)
     assert max(steps) <= 3 * 1000
+
+
+def test_wide_cubes_are_compared_in_shorter_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps: list[int] = []
+
+    def contained(small: Any, large: Any) -> Any:
+        steps.append(small.size * len(large))
+        return np.zeros(len(small), np.bool_)
+
+    monkeypatch.setattr(prime_kernels, "contained", contained)
+    monkeypatch.setattr(prime_module, "PAIRS", 1000)
+    rows = [(f"{x:011b}", "1" * 6400) for x in range(0, 2048, 63)]
+    shape = Shape(11, 6400)
+    halves = [packed(Cubes.from_rows(11, 6400, rows[k::2])) for k in (0, 1)]
+    with contextlib.suppress(PrimesTooManyError):
+        merged(halves[0], halves[1], 0, shape, Budget(10**6, math.inf))
+    assert max(steps) <= 2 * 4 * 1000
