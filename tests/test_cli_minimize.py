@@ -163,3 +163,36 @@ def group_is_gone(group: int, within: float) -> bool:
             return True
         time.sleep(0.05)
     return False
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("after", [1.0, 3.0])
+def test_an_interrupt_ends_minimising_although_a_compiled_loop_runs(
+    tmp_path: Path, after: float
+) -> None:
+    (tmp_path / "adder.pla").write_text(ADDER)
+    program = (
+        "import sys, time; from boolcomp.cli import main; from numba import njit\n"
+        "from boolcomp.twolevel import minimise\n"
+        "@njit(nogil=True)\n"
+        "def loop(n):\n    x = 1\n    for i in range(n): x = x * 31 % (i + 7)\n    return x\n"
+        "loop(1)\n"
+        "minimise.minimise = lambda *_: loop(1 << 40)\n"
+        "print('ready', flush=True)\n"
+        "main(['minimize', 'adder.pla'])\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program],
+        cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(after)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (130, "boolcomp: interrupted\n")
+
+
+def test_every_compiled_loop_of_minimisation_releases_the_lock() -> None:
+    for path in Path(pla.__file__).parent.glob("*.py"):
+        assert "njit(cache=True)" not in path.read_text(encoding="utf-8"), path.name

@@ -72,8 +72,6 @@ def _minimised(
 
     source = pla.read(path)
     cover = minimise(source.function(str(path)), recipe.method, recipe.deadline)
-    for note in source.notes:
-        click.echo(f"boolcomp: warning: {path}: {note}", err=True)
     if cover.note:
         click.echo(f"boolcomp: note: {path}: {cover.note}", err=True)
     text = pla.render(pla.from_cubes(cover.cubes, source.input_names, source.output_names))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boolcomp.twolevel.cubes import unpack
 from boolcomp.twolevel.witness import SearchEndedError, missed_part, point_of, serving
 
 if TYPE_CHECKING:
@@ -30,21 +32,25 @@ def points_apart(
     """
     planes = shape.out_at
     random = np.random.default_rng(1)
-    space = [allowed[serving(allowed, j, shape), :planes] for j in range(shape.outputs)]
-    free = [dont_care[serving(dont_care, j, shape), :planes] for j in range(shape.outputs)]
+
+    @cache  # only of the outputs that are drawn: there may be very many
+    def space(output: int) -> NDArray[np.uint64]:
+        return allowed[serving(allowed, output, shape), :planes]
+
     kept: list[tuple[int, NDArray[np.uint64]]] = []
     try:
         for at in random.permutation(len(on))[:MOST_TRIED]:
-            serves = [j for j in range(shape.outputs) if serving(on[at : at + 1], j, shape)[0]]
+            serves = np.flatnonzero(unpack(on[at : at + 1, planes:], shape.outputs)[0])
             output = int(random.choice(serves))
+            free = dont_care[serving(dont_care, output, shape), :planes]
             taste = random.integers(0, 2**64, shape.words, dtype=np.uint64)
-            part = missed_part(free[output], on[at, :planes], taste, end)
+            part = missed_part(free, on[at, :planes], taste, end)
             if part is None:
                 continue
             point = point_of(part, taste, output, shape)[:planes]
             if not any(
-                _inside(space[output], point | other, taste, end)
-                and _inside(space[place], point | other, taste, end)
+                _inside(space(output), point | other, taste, end)
+                and _inside(space(place), point | other, taste, end)
                 for place, other in kept
             ):
                 kept.append((output, point))

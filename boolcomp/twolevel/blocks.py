@@ -6,7 +6,6 @@ shows that no better cover holds them leave, the rest is reduced again and goes 
 
 from __future__ import annotations
 
-import math
 import sys
 import time
 from typing import TYPE_CHECKING
@@ -20,6 +19,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.twolevel.milp import Milp
+
+UNIT = 1 << 40
+"""Parts of a column in which prices are counted exactly."""
 
 ITERATIONS = 3000
 """Steps of the Lagrangian ascent."""
@@ -66,9 +68,13 @@ class LocalSearch:
             steps -= chunk
 
 
-def lagrangian(matrix: Matrix, upper: int, end: float) -> tuple[float, NDArray[np.float64]]:
-    """Return a lower bound on the number of columns, and the columns' reduced costs with it."""
-    from boolcomp.twolevel.bound_kernels import ascend, reduced_costs  # noqa: PLC0415
+def lagrangian(matrix: Matrix, upper: int, end: float) -> tuple[int, NDArray[np.int64]]:
+    """Return a lower bound on the number of columns, and the columns' reduced costs with it.
+
+    Both are exact and count in parts of 1 / `UNIT`: the ascent is in floating point, but any prices
+    prove a bound, so they are rounded to such parts.
+    """
+    from boolcomp.twolevel.bound_kernels import ascend, exact_costs  # noqa: PLC0415
 
     lengths = np.bincount(matrix.indices, minlength=matrix.columns)
     prices = 1.0 / np.maximum.reduceat(lengths[matrix.indices], matrix.starts[:-1])
@@ -81,8 +87,9 @@ def lagrangian(matrix: Matrix, upper: int, end: float) -> tuple[float, NDArray[n
         done += chunk
         if bound > upper - 1 + 1e-6:
             break
-    costs = np.empty(matrix.columns)
-    return float(reduced_costs(matrix.starts, matrix.indices, prices, costs)), costs
+    costs = np.full(matrix.columns, UNIT)
+    parts = np.floor(np.clip(prices, 0, 1) * UNIT).astype(np.int64)
+    return int(exact_costs(matrix.starts, matrix.indices, parts, costs)), costs
 
 
 def solve_block(block: Matrix, milp: Milp, end: float) -> Solution:
@@ -92,7 +99,7 @@ def solve_block(block: Matrix, milp: Milp, end: float) -> Solution:
     best, bound = greedy_columns(matrix), independent(matrix)
     if bound < len(best):
         value, costs = lagrangian(matrix, len(best), end)
-        bound = max(bound, math.ceil(value - 1e-6))
+        bound = max(bound, -(-value // UNIT))
         search = LocalSearch(matrix, best, bound)
         search.run(WARM_STEPS, end)
         if bound < len(search.best):
@@ -103,15 +110,15 @@ def solve_block(block: Matrix, milp: Milp, end: float) -> Solution:
 
 def _proved(
     matrix: Matrix,
-    value: float,
-    costs: NDArray[np.float64],
+    value: int,
+    costs: NDArray[np.int64],
     search: LocalSearch,
     milp: Milp,
     end: float,
 ) -> int:
     """Give a block to HiGHS: return the bound proved, with the search's best improved."""
     known = len(search.best)
-    keep = value + costs < known - 1 + 1e-6
+    keep = value + costs <= (known - 1) * UNIT
     if not np.logical_or.reduceat(keep[matrix.indices], matrix.starts[:-1]).all():
         return known  # a cover of fewer columns would leave a row unmet
     kept = matrix.keep(np.ones(matrix.rows, np.bool_), keep)

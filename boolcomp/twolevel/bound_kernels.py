@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def reduced_costs(
     starts: NDArray[np.int64],
     indices: NDArray[np.int64],
@@ -31,7 +31,25 @@ def reduced_costs(
     return bound
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
+def exact_costs(
+    starts: NDArray[np.int64],
+    indices: NDArray[np.int64],
+    prices: NDArray[np.int64],
+    reduced: NDArray[np.int64],
+) -> int:
+    """Turn the costs in `reduced` into reduced costs; return the bound, all in whole numbers."""
+    bound = 0
+    for r in range(len(prices)):
+        bound += prices[r]
+        for at in range(starts[r], starts[r + 1]):
+            reduced[indices[at]] -= prices[r]
+    for k in range(len(reduced)):
+        bound += min(0, reduced[k])
+    return bound
+
+
+@njit(cache=True, nogil=True)
 def ascend(  # noqa: PLR0917 (numba has no keyword-only arguments)
     starts: NDArray[np.int64],
     indices: NDArray[np.int64],
@@ -70,7 +88,7 @@ def ascend(  # noqa: PLR0917 (numba has no keyword-only arguments)
     return best, step
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _slopes(
     starts: NDArray[np.int64],
     indices: NDArray[np.int64],

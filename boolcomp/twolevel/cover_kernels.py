@@ -15,7 +15,7 @@ WORK = 2_000_000
 """Lists compared between two looks at the clock: at most some tenths of a second."""
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def transpose(
     starts: NDArray[np.int64], indices: NDArray[np.int64], columns: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -34,7 +34,7 @@ def transpose(
     return turned, rows
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _holds(starts: NDArray[np.int64], indices: NDArray[np.int64], small: int, large: int) -> bool:
     """Tell whether list `small` is a subset of list `large` (both rise)."""
     at, end = starts[large], starts[large + 1]
@@ -56,7 +56,7 @@ def _holds(starts: NDArray[np.int64], indices: NDArray[np.int64], small: int, la
     return True
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def dominated(  # noqa: PLR0917 (numba has no keyword-only arguments)
     starts: NDArray[np.int64],
     indices: NDArray[np.int64],
@@ -95,7 +95,7 @@ def dominated(  # noqa: PLR0917 (numba has no keyword-only arguments)
     return len(starts) - 1
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _rarest(items: NDArray[np.int64], turned: NDArray[np.int64]) -> int:
     """Return the item with the shortest list in the transpose."""
     rare = items[0]
@@ -105,7 +105,7 @@ def _rarest(items: NDArray[np.int64], turned: NDArray[np.int64]) -> int:
     return int(rare)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def components(
     starts: NDArray[np.int64], indices: NDArray[np.int64], columns: int
 ) -> NDArray[np.int64]:
@@ -136,7 +136,7 @@ def components(
     return result
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def greedy(
     starts: NDArray[np.int64],
     indices: NDArray[np.int64],
@@ -175,7 +175,7 @@ def greedy(
     return np.flatnonzero(chosen)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _lower(tree: NDArray[np.float64], node: int, by: float) -> None:
     """Lower a leaf, and the nodes above it as far as they change."""
     tree[node] -= by
@@ -187,7 +187,7 @@ def _lower(tree: NDArray[np.float64], node: int, by: float) -> None:
         tree[node] = larger
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _thin(
     chosen: NDArray[np.bool_],
     turned: NDArray[np.int64],

@@ -149,20 +149,18 @@ def points_of(planes: NDArray[np.uint64], inputs: int) -> NDArray[np.bool_]:
     return np.unpackbits(octets, axis=1, count=1 << inputs, bitorder="little").view(np.bool_)
 
 
-def work(index: IndexCubes, outputs: int, low: int = 6) -> float:
+def work(index: IndexCubes, low: int = 6) -> float:
     """Return how many (word, output) pairs cubes touch; with low = 0, (point, output) pairs."""
     free = np.zeros(len(index.free), np.int64)
     for bit in range(low, MOST_INPUTS):
         free += index.free >> bit & 1
-    owners = np.zeros(len(index.out), np.int64)
-    for j in range(outputs):
-        owners += (index.out[:, j // 64] >> np.uint64(j % 64) & np.uint64(1)).astype(np.int64)
+    owners = np.bitwise_count(index.out).sum(axis=1, dtype=np.int64)
     return float((np.exp2(free) * owners).sum())
 
 
 def raster_work(cubes: Cubes) -> float:
     """Return how many words `rasterised` would touch."""
-    return work(to_index(cubes), cubes.outputs) if cubes.inputs <= MOST_INPUTS else float("inf")
+    return work(to_index(cubes)) if cubes.inputs <= MOST_INPUTS else float("inf")
 
 
 def rasterised(cubes: Cubes) -> NDArray[np.uint64]:

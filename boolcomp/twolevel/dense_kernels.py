@@ -23,7 +23,7 @@ LOW_BITS = np.array(
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, nogil=True, inline="always")
 def word_mask(value: int, free: int, inputs: int) -> np.uint64:
     """Return which points of a word a cube takes, as far as the six lowest bits decide."""
     mask = ALL
@@ -35,7 +35,7 @@ def word_mask(value: int, free: int, inputs: int) -> np.uint64:
     return mask
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def rasterise(  # noqa: D103
     value: NDArray[np.int64],
     free: NDArray[np.int64],

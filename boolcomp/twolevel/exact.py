@@ -21,7 +21,7 @@ from boolcomp.twolevel.apart import points_apart
 from boolcomp.twolevel.clock import Clock
 from boolcomp.twolevel.cover import Cover
 from boolcomp.twolevel.dense import Dense
-from boolcomp.twolevel.isop import isop
+from boolcomp.twolevel.isop import isop, minterms
 from boolcomp.twolevel.lists import GaveUpError, complement
 from boolcomp.twolevel.milp import MEMORY, Milp
 from boolcomp.twolevel.packed import Shape, literals, packed, unpacked
@@ -66,12 +66,12 @@ def minimise_exact(
     clock = Clock(min(deadline, LONGEST))
     end = time.monotonic() + 0.97 * clock.left
     shape = Shape(function.inputs, function.outputs)
-    start = _sound(function, start, clock)
+    given, start = start, _sound(function, start, clock)
     try:
         on, dont_care = _sets(function, start, clock)
     except GaveUpError:
         note = "deadline reached before ON and DC were known as cubes"
-        return Cover(function.on if start is None else start, "given", note=note)
+        return Cover(_at_once(function) if given is None else given, "given", note=note)
     first = on if start is None else packed(start)
     allowed = np.concatenate([on, dont_care])
     try:
@@ -85,6 +85,11 @@ def minimise_exact(
     found, proved, bound, note = _searched(demands, first, memory, end)
     cubes = unpacked(without_idle_outputs(found, dont_care, shape, end), shape).canonical()
     return Cover(cubes, "exact", proved, bound, clock.elapsed, note)
+
+
+def _at_once(function: Function) -> Cubes:
+    """Return a cover that takes no search."""
+    return minterms(function.dense) if function.given_on is None else function.given_on
 
 
 def _sound(function: Function, start: Cubes | None, clock: Clock) -> Cubes | None:

@@ -122,7 +122,7 @@ class _Books:
 
     def points_in(self, cubes: IndexCubes) -> float:
         """Return how many points cubes cover, each as often as it is covered."""
-        return work(cubes, self.table.outputs, low=0) + (self.table.outputs << self.table.inputs)
+        return work(cubes, low=0) + (self.table.outputs << self.table.inputs)
 
     def sweep(self, order: NDArray[np.intp], wild: float, clock: Clock) -> None:
         """Visit the products in that order."""
@@ -166,7 +166,9 @@ class _Books:
     def thin(self, clock: Clock) -> None:
         """Drop outputs and literals that the products do not need."""
         order = self.alive[np.argsort(self.state.single[self.alive], kind="stable")]
-        for chunk in np.array_split(order, max(1, len(order) // 256)):
+        # A product takes longer the more points there are; a chunk is some 10^7 looks at them.
+        size = max(1, min(256, _CHUNK // (self.table.outputs + self.table.inputs**2)))
+        for chunk in np.array_split(order, -(-len(order) // size) or 1):
             if not clock.over:
                 kernels.thin(self.state, chunk.astype(np.int64), self.table.inputs)
 

@@ -5,12 +5,14 @@ Sweeps as in `improve`, on lists of cubes: see `list_sweep_kernels`.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from boolcomp.twolevel import list_sweep_kernels as kernels
 from boolcomp.twolevel import lists
+from boolcomp.twolevel.clock import Clock
 from boolcomp.twolevel.cubes import Cubes, unpack
 from boolcomp.twolevel.selection import SEED
 
@@ -19,23 +21,22 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.twolevel.clock import Clock
     from boolcomp.twolevel.cover import Function
 
 _BUDGET = 1 << 20  # cubes looked at before a product is left as it is
 _LIMIT = 1 << 23  # cubes looked at between two looks at the clock
 _ROUNDS = 12
 _MOST_OFF = 200_000
-_NO_OFF = "off set out of reach"  # a key beside the cached properties of a function
+_SHARE = 0.25  # of the time left, to find the OFF set in
+_NO_OFF = "seconds in which the off set was not found"  # beside a function's cached properties
 
 
 def improve_lists(function: Function, start: Cubes, clock: Clock, effort: float = 1.0) -> Cubes:
-    """Return a cover no larger than `start`; `start` itself where the OFF set is out of reach."""
-    off = _off_set(function, clock)
+    """Return a cover no larger than `start`."""
     # Without inputs there is nothing to grow in, and no cube to mark an empty rest with.
-    if off is None or not len(start) or not function.inputs:
+    if not len(start) or not function.inputs:
         return start
-    work = _Work(function, start, off)
+    work = _Work(function, start, _off_set(function, clock))
     best = start
     idle = 0
     for k in range(int(_ROUNDS * effort)):
@@ -52,48 +53,51 @@ def improve_lists(function: Function, start: Cubes, clock: Clock, effort: float 
 
 def irredundant(function: Function, clock: Clock) -> Cubes:
     """Return an irredundant cover made of the function's ON cubes by a single sweep."""
-    off = _off_set(function, clock)
-    if off is None or not len(function.on) or not function.inputs:
+    if not len(function.on) or not function.inputs:
         return function.on
-    work = _Work(function, function.on, off)
+    work = _Work(function, function.on, _off_set(function, clock))
     work.sweep(0, clock)
     return work.cubes()
 
 
 def within_reach(function: Function) -> bool:
-    """Tell whether the OFF set, which growing needs, was found when it was last looked for."""
-    return not function.__dict__.get(_NO_OFF, False)
+    """Tell whether the OFF set was found when it was last looked for."""
+    return _NO_OFF not in function.__dict__
 
 
 def _off_set(function: Function, clock: Clock) -> Cubes | None:
     """Return the OFF set; None where the clock or the memory does not reach for it."""
-    if not within_reach(function):
-        return None
     if "off" not in function.__dict__ and function.given_off is None:
+        seconds = _SHARE * clock.left
+        share = Clock(None if math.isinf(seconds) else seconds)
+        if seconds < 2 * function.__dict__.get(_NO_OFF, 0.0):
+            return None
         try:
             allowed = function.on.joined(function.dc)
             # Kept where the cached property `off` would keep it.
-            function.__dict__["off"] = lists.complement(allowed, clock, _MOST_OFF)
+            function.__dict__["off"] = lists.complement(allowed, share, _MOST_OFF)
         except lists.GaveUpError:
-            if not clock.over:
-                function.__dict__[_NO_OFF] = True
+            function.__dict__[_NO_OFF] = seconds if share.over else math.inf
             return None
+        function.__dict__.pop(_NO_OFF, None)
     return function.off if len(function.off) <= _MOST_OFF else None
 
 
 class _Work:
     """A cover under improvement."""
 
-    def __init__(self, function: Function, start: Cubes, off: Cubes) -> None:
+    def __init__(self, function: Function, start: Cubes, off: Cubes | None) -> None:
         self.inputs, self.outputs, self.count = start.inputs, start.outputs, len(start)
         both = start.joined(function.dc)
+        self.within = off is None
+        limit = function.on.joined(function.dc) if off is None else off
         self.lists = kernels.Lists(
             both.zero.copy(), both.one.copy(), both.out.copy(), np.array([self.count]),
-            off.zero, off.one, off.out, np.array([SEED], np.uint64),
+            limit.zero, limit.one, limit.out, np.array([SEED], np.uint64),
         )  # fmt: skip
         self.random = np.random.default_rng(SEED)
-        self.conflict = np.zeros_like(off.zero)
-        self.walk = self._walk(8 * len(both) + 64)
+        self.conflict = np.zeros_like(limit.zero)
+        self.walk = self._walk(8 * max(len(both), len(limit) if off is None else 0) + 64)
 
     def _walk(self, room: int) -> kernels.Walk:
         words = self.lists.zero.shape[1]
@@ -123,7 +127,7 @@ class _Work:
         self._run(
             lambda at: kernels.sweep(
                 s, self.walk, order.astype(np.int64), at, self.inputs, self.outputs, wild,
-                self.conflict, _BUDGET, _LIMIT,
+                self.conflict, _BUDGET, _LIMIT, self.within,
             ),
             clock,
         )  # fmt: skip
@@ -133,10 +137,11 @@ class _Work:
         order = np.arange(self.count)
         self._run(
             lambda at: kernels.thin(
-                self.lists, self.walk, order, at, self.inputs, self.conflict, _BUDGET, _LIMIT
+                self.lists, self.walk, order, at, self.inputs, self.conflict, _BUDGET, _LIMIT,
+                self.within,
             ),
             clock,
-        )
+        )  # fmt: skip
 
     def _run(self, step: Callable[[NDArray[np.int64]], int], clock: Clock) -> None:
         at = np.zeros(1, np.int64)

@@ -17,7 +17,7 @@ import numpy as np
 
 from boolcomp.twolevel import isop_kernels as kernels
 from boolcomp.twolevel.clock import Clock
-from boolcomp.twolevel.cubes import Cubes, words_for
+from boolcomp.twolevel.cubes import Cubes, pack, words_for
 from boolcomp.twolevel.dense import Dense, IndexCubes, from_index, points_of
 
 if TYPE_CHECKING:
@@ -71,8 +71,5 @@ def minterms(table: Dense) -> Cubes:
     """Return the cover with one product per point, in canonical order: the last resort."""
     union = np.bitwise_or.reduce(table.on, axis=0)[None, :]
     value = np.flatnonzero(points_of(union, table.inputs)).astype(np.int64)
-    out = np.zeros((len(value), words_for(table.outputs)), np.uint64)
-    bit = (value & 63).astype(np.uint64)
-    for j, row in enumerate(table.on):
-        out[:, j // 64] |= (row[value >> 6] >> bit & np.uint64(1)) << np.uint64(j % 64)
+    out = pack(points_of(table.on, table.inputs)[:, value].T)
     return from_index(table.inputs, table.outputs, IndexCubes(value, np.zeros_like(value), out))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 DONE, MORE_ROOM, PAUSED = 0, 1, 2
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, nogil=True, inline="always")
 def _halves(word: np.uint64, b: int) -> tuple[np.uint64, np.uint64]:
     """Return both cofactors of a word by a low index bit, each spread over the whole word."""
     mask = LOW_BITS[b]
@@ -27,7 +27,7 @@ def _halves(word: np.uint64, b: int) -> tuple[np.uint64, np.uint64]:
     return low | low << shift, high | high >> shift
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _constant_outputs(
     lower: NDArray[np.uint64],
     upper: NDArray[np.uint64],
@@ -56,7 +56,7 @@ def _constant_outputs(
     return needed, others
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _half_problem(
     lower: NDArray[np.uint64],
     upper: NDArray[np.uint64],
@@ -81,7 +81,7 @@ def _half_problem(
                 next_upper[j, w] = u1 if side else u0
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _rest_problem(
     lower: NDArray[np.uint64],
     upper: NDArray[np.uint64],
@@ -105,7 +105,7 @@ def _rest_problem(
                 next_upper[j, w] = u0 & u1
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _collect(done: NDArray[np.uint64], child: NDArray[np.uint64], b: int, side: int) -> None:
     """Enter what the products of a subproblem cover (side 2: of both halves)."""
     size = child.shape[1]
@@ -122,12 +122,12 @@ def _collect(done: NDArray[np.uint64], child: NDArray[np.uint64], b: int, side: 
                 done[j, w] |= child[j, w] & (LOW_BITS[b] if side else ~LOW_BITS[b])
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _view(flat: NDArray[np.uint64], at: NDArray[np.int64], level: int, m: int):  # type: ignore[no-untyped-def]  # noqa: ANN202
     return flat[at[level] : at[level + 1]].reshape(m, (at[level + 1] - at[level]) // m)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _emit(
     done: NDArray[np.uint64],
     lower: NDArray[np.uint64],
@@ -141,7 +141,7 @@ def _emit(
                 lower[j, w] = 0
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def isop(
     inputs: int,
     outputs: int,

@@ -18,7 +18,7 @@ FIND, BOUND, COLLECT = 0, 1, 2
 ONE = np.uint64(1)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def meets(
     zero_a: NDArray[np.uint64],
     one_a: NDArray[np.uint64],
@@ -38,7 +38,7 @@ def meets(
     return True
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def first_meeting(
     zero: NDArray[np.uint64],
     one: NDArray[np.uint64],
@@ -63,7 +63,7 @@ def first_meeting(
     return -1, -1
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _inside(
     zero_a: NDArray[np.uint64],
     one_a: NDArray[np.uint64],
@@ -77,7 +77,24 @@ def _inside(
     return True
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
+def drop_contained(
+    zero: NDArray[np.uint64],
+    one: NDArray[np.uint64],
+    out: NDArray[np.uint64],
+    zero_b: NDArray[np.uint64],
+    one_b: NDArray[np.uint64],
+    out_b: NDArray[np.uint64],
+) -> None:
+    """Take from each cube, in place, the outputs for which a single cube of b holds it."""
+    for i in range(len(zero)):
+        for k in range(len(zero_b)):
+            if _inside(zero[i], one[i], zero_b[k], one_b[k]):
+                for w in range(out.shape[1]):
+                    out[i, w] &= ~out_b[k, w]
+
+
+@njit(cache=True, nogil=True)
 def _split_input(
     zero: NDArray[np.uint64],
     one: NDArray[np.uint64],
@@ -119,7 +136,7 @@ def _split_input(
     return best
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _enter(
     zero: NDArray[np.uint64],
     one: NDArray[np.uint64],
@@ -143,7 +160,7 @@ def _enter(
     start[depth + 2] = at
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def explore(
     zero: NDArray[np.uint64],
     one: NDArray[np.uint64],
@@ -206,7 +223,7 @@ def explore(
     return DONE
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def cover_all(
     target_zero: NDArray[np.uint64],
     target_one: NDArray[np.uint64],

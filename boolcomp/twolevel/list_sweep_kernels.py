@@ -1,9 +1,10 @@
 """Compiled loops that improve a cover as a list of cubes, for many inputs; imports numba.
 
 The same visits as in `sweep_kernels`: a product is shrunk to what it alone covers (by cofactor
-recursion) and grown to a prime (against the OFF set), towards other products.
+recursion) and grown to a prime towards other products: against the OFF set, or, where that is out
+of reach, as long as ON and DC hold it.
 """
-# ruff: noqa: C901, PLR0917 (a compiled loop takes its arrays one by one)
+# ruff: noqa: PLR0917 (a compiled loop takes its arrays one by one)
 # mypy: disable-error-code="untyped-decorator"
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from boolcomp.loops import njit
-from boolcomp.twolevel.list_kernels import BOUND, MORE_ROOM, PAUSED, explore, meets
+from boolcomp.twolevel.list_kernels import BOUND, DONE, FIND, MORE_ROOM, PAUSED, explore, meets
 from boolcomp.twolevel.sweep_kernels import has, random
 
 if TYPE_CHECKING:
@@ -24,18 +25,19 @@ FINISHED, STOPPED, NO_ROOM = 0, 1, 2
 
 
 class Lists(NamedTuple):
-    """The cover, then the don't-cares (from number `fixed[0]` on), and the OFF set.
+    """The cover, then the don't-cares (from number `fixed[0]` on), and what limits growth.
 
-    `noise` is the state of the random numbers.
+    The limit is the OFF set, or, in functions told `within`, ON and DC. `noise` is the state of the
+    random numbers.
     """
 
     zero: NDArray[np.uint64]
     one: NDArray[np.uint64]
     out: NDArray[np.uint64]
     fixed: NDArray[np.int64]
-    off_zero: NDArray[np.uint64]
-    off_one: NDArray[np.uint64]
-    off_out: NDArray[np.uint64]
+    limit_zero: NDArray[np.uint64]
+    limit_one: NDArray[np.uint64]
+    limit_out: NDArray[np.uint64]
     noise: NDArray[np.uint64]
 
 
@@ -53,7 +55,7 @@ class Walk(NamedTuple):
     tally: NDArray[np.int64]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def alone(s: Lists, w: Walk, c: int, j: int, inputs: int, budget: int) -> int:
     """Set w.bound to the smallest cube around what only product c covers of output j."""
     size = 0
@@ -74,7 +76,7 @@ def alone(s: Lists, w: Walk, c: int, j: int, inputs: int, budget: int) -> int:
     )  # fmt: skip
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def shrink(s: Lists, w: Walk, c: int, inputs: int, budget: int) -> int:
     """Shrink product c to what it alone covers; it loses all its outputs where that is nothing."""
     total = np.zeros_like(w.region)
@@ -99,7 +101,7 @@ def shrink(s: Lists, w: Walk, c: int, inputs: int, budget: int) -> int:
     return FINISHED
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, nogil=True, inline="always")
 def _bits(x: np.uint64) -> int:
     n = 0
     while x:
@@ -108,7 +110,7 @@ def _bits(x: np.uint64) -> int:
     return n
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _blockers(
     s: Lists,
     c: int,
@@ -123,22 +125,22 @@ def _blockers(
     words = s.zero.shape[1]
     blocked[:] = 0
     outputs_blocked[:] = 0
-    for r in range(len(s.off_zero)):
+    for r in range(len(s.limit_zero)):
         apart = 0
         for w in range(words):
             apart += _bits(conflict[r, w])
         if apart > 1:
             continue
         if apart == 0:
-            outputs_blocked |= s.off_out[r]
+            outputs_blocked |= s.limit_out[r]
             continue
         for v in range(s.out.shape[1]):
-            if s.off_out[r, v] & s.out[c, v]:
+            if s.limit_out[r, v] & s.out[c, v]:
                 blocked |= conflict[r]
                 break
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _pull(s: Lists, c: int, blocked: NDArray[np.uint64], gain: NDArray[np.float64]) -> None:
     """Add to each input's gain how much raising it helps to swallow other products."""
     words = s.zero.shape[1]
@@ -160,7 +162,23 @@ def _pull(s: Lists, c: int, blocked: NDArray[np.uint64], gain: NDArray[np.float6
                     gain[i] += 1.0 / (steps * steps)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
+def _best(
+    s: Lists, c: int, blocked: NDArray[np.uint64], gain: NDArray[np.float64], wild: float
+) -> tuple[int, float]:
+    """Return the literal of highest gain (blurred by `wild`) that may go, -1 if none may."""
+    best, best_gain = -1, -1.0
+    for i in range(gain.size):
+        if has(blocked, i) or (has(s.zero[c], i) and has(s.one[c], i)):
+            continue
+        blur = random(s.noise) / 2147483648.0
+        g = gain[i] * (1.0 + wild * blur) + 1e-6 * blur
+        if g > best_gain:
+            best, best_gain = i, g
+    return best, best_gain
+
+
+@njit(cache=True, nogil=True)
 def grow(
     s: Lists, c: int, inputs: int, outputs: int, wild: float, conflict: NDArray[np.uint64]
 ) -> None:
@@ -169,9 +187,9 @@ def grow(
     blocked = np.zeros(words, np.uint64)
     outputs_blocked = np.zeros(s.out.shape[1], np.uint64)
     gain = np.zeros(inputs)
-    for r in range(len(s.off_zero)):
+    for r in range(len(s.limit_zero)):
         for w in range(words):
-            either = (s.zero[c, w] & s.off_zero[r, w]) | (s.one[c, w] & s.off_one[r, w])
+            either = (s.zero[c, w] & s.limit_zero[r, w]) | (s.one[c, w] & s.limit_one[r, w])
             span = min(64, inputs - 64 * w)
             full = ~np.uint64(0) if span >= 64 else (ONE << np.uint64(max(0, span))) - ONE
             conflict[r, w] = full & ~either
@@ -179,14 +197,7 @@ def grow(
         _blockers(s, c, conflict, blocked, outputs_blocked)
         gain[:] = 0
         _pull(s, c, blocked, gain)
-        best, best_gain = -1, -1.0
-        for i in range(inputs):
-            if has(blocked, i) or (has(s.zero[c], i) and has(s.one[c], i)):
-                continue
-            blur = random(s.noise) / 2147483648.0
-            g = gain[i] * (1.0 + wild * blur) + 1e-6 * blur
-            if g > best_gain:
-                best, best_gain = i, g
+        best, best_gain = _best(s, c, blocked, gain, wild)
         # Outputs come before inputs that swallow nothing: they shut no way that still leads on.
         if best_gain < 1e-3:
             for j in range(outputs):
@@ -204,7 +215,106 @@ def grow(
             conflict[r, best >> 6] &= ~bit
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
+def _held(s: Lists, w: Walk, j: int, inputs: int, budget: int) -> int:
+    """Look whether the cubes of the limit hold w.region for output j: FINISHED where they do."""
+    size = 0
+    for r in range(len(s.limit_zero)):
+        if has(s.limit_out[r], j) and meets(
+            s.limit_zero[r], s.limit_one[r], w.region[0], w.region[1], inputs
+        ):
+            w.members[size] = r
+            size += 1
+    w.start[0] = 0
+    w.start[1] = size
+    w.state[:3] = 0, 0, 1
+    w.state[3] += len(s.limit_zero)
+    status = explore(
+        s.limit_zero, s.limit_one, w.members, w.start, w.split, w.side, w.region, w.state, FIND,
+        w.bound, w.leaves, w.tally, budget,
+    )  # fmt: skip
+    if status == MORE_ROOM:
+        return NO_ROOM
+    return FINISHED if status == DONE else STOPPED
+
+
+@njit(cache=True, nogil=True)
+def _may_grow(s: Lists, w: Walk, c: int, i: int, inputs: int, budget: int) -> int:
+    """Look whether product c may lose its literal of input i: FINISHED where it may."""
+    v, bit = i >> 6, ONE << np.uint64(i & 63)
+    for j in range(64 * s.out.shape[1]):
+        if has(s.out[c], j):
+            w.region[0] = s.zero[c]
+            w.region[1] = s.one[c]
+            w.region[0, v] ^= bit
+            w.region[1, v] ^= bit
+            status = _held(s, w, j, inputs, budget)
+            if status != FINISHED:
+                return status
+    return FINISHED
+
+
+@njit(cache=True, nogil=True)
+def grow_within(
+    s: Lists, w: Walk, c: int, inputs: int, outputs: int, wild: float, budget: int, limit: int
+) -> int:
+    """Grow product c while ON and DC hold it, with so much work; `outputs` as in `grow`.
+
+    A literal that may not go now may not go later either, so each is tried once.
+    """
+    blocked = np.zeros(s.zero.shape[1], np.uint64)
+    gain = np.zeros(inputs)
+    stop = w.state[3] + limit
+    while w.state[3] < stop:
+        gain[:] = 0
+        _pull(s, c, blocked, gain)
+        w.state[3] += s.fixed[0]
+        best, _ = _best(s, c, blocked, gain, wild)
+        if best < 0:
+            break
+        status = _may_grow(s, w, c, best, inputs, budget)
+        if status == NO_ROOM:
+            return status
+        bit = ONE << np.uint64(best & 63)
+        if status == FINISHED:
+            s.zero[c, best >> 6] |= bit
+            s.one[c, best >> 6] |= bit
+        else:
+            blocked[best >> 6] |= bit
+    for j in range(outputs):
+        if w.state[3] < stop and not has(s.out[c], j):
+            w.region[0] = s.zero[c]
+            w.region[1] = s.one[c]
+            status = _held(s, w, j, inputs, budget)
+            if status == NO_ROOM:
+                return status
+            if status == FINISHED:
+                s.out[c, j >> 6] |= ONE << np.uint64(j & 63)
+    return FINISHED
+
+
+@njit(cache=True, nogil=True)
+def _grown(
+    s: Lists,
+    w: Walk,
+    c: int,
+    inputs: int,
+    outputs: int,
+    wild: float,
+    conflict: NDArray[np.uint64],
+    budget: int,
+    limit: int,
+    within: bool,  # noqa: FBT001 (numba has no keyword-only arguments)
+) -> int:
+    """Grow product c to a prime by the limit there is."""
+    if within:
+        return grow_within(s, w, c, inputs, outputs, wild, budget >> 4, limit)
+    grow(s, c, inputs, outputs, wild, conflict)
+    w.state[3] += inputs * (len(s.zero) + len(conflict))
+    return FINISHED
+
+
+@njit(cache=True, nogil=True)
 def sweep(
     s: Lists,
     w: Walk,
@@ -216,6 +326,7 @@ def sweep(
     conflict: NDArray[np.uint64],
     budget: int,
     limit: int,
+    within: bool,  # noqa: FBT001 (numba has no keyword-only arguments)
 ) -> int:
     """Visit products from place at[0] of the order on, until work `limit`; FINISHED after the last.
 
@@ -231,13 +342,14 @@ def sweep(
             if status == NO_ROOM:
                 return status
             if status == FINISHED and s.out[c].any():
-                grow(s, c, inputs, outputs, wild, conflict)
-                w.state[3] += inputs * (len(s.zero) + len(conflict))
+                status = _grown(s, w, c, inputs, outputs, wild, conflict, budget, limit, within)
+                if status == NO_ROOM:
+                    return status
         at[0] += 1
     return FINISHED
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def thin(
     s: Lists,
     w: Walk,
@@ -247,6 +359,7 @@ def thin(
     conflict: NDArray[np.uint64],
     budget: int,
     limit: int,
+    within: bool,  # noqa: FBT001 (numba has no keyword-only arguments)
 ) -> int:
     """Drop outputs that a product alone does not serve, then literals that can go."""
     w.state[3] = 0
@@ -262,7 +375,8 @@ def thin(
                 if status != PAUSED and not w.bound.any():
                     s.out[c, j >> 6] &= ~(ONE << np.uint64(j & 63))
         if s.out[c].any():
-            grow(s, c, inputs, 0, 0.0, conflict)
-            w.state[3] += inputs * (len(s.zero) + len(conflict))
+            status = _grown(s, w, c, inputs, 0, 0.0, conflict, budget, limit, within)
+            if status == NO_ROOM:
+                return NO_ROOM
         at[0] += 1
     return FINISHED

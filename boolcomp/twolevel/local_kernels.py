@@ -39,7 +39,7 @@ class State(NamedTuple):
 SIZE, LEFT, LAST, NOW = 0, 1, 2, 3
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _flip(state: State, k: int, sign: int) -> None:
     """Take column `k` in (`sign` 1) or out (-1); keep times, scores and unmet rows true."""
     own = -state.score[k]
@@ -63,7 +63,7 @@ def _flip(state: State, k: int, sign: int) -> None:
     state.stamp[k] = state.number[NOW]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _mark(state: State, r: int, sign: int) -> None:
     """Note that a row is met now (`sign` 1) or unmet (-1)."""
     if sign < 0:
@@ -77,14 +77,14 @@ def _mark(state: State, r: int, sign: int) -> None:
         state.place[moved] = state.place[r]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _better(state: State, k: int, than: int) -> bool:
     if state.score[k] != state.score[than]:
         return bool(state.score[k] > state.score[than])
     return bool(state.stamp[k] < state.stamp[than])
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def take(state: State, k: int) -> None:
     """Choose a column."""
     _flip(state, k, 1)
@@ -92,7 +92,7 @@ def take(state: State, k: int) -> None:
     state.number[SIZE] += 1
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _drop(state: State) -> None:
     """Drop the column that costs least, but not the last one taken."""
     at = -1
@@ -109,7 +109,7 @@ def _drop(state: State) -> None:
     state.fresh[k] = False
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _fill(state: State) -> None:
     """Take the best column for some unmet row; all rows still unmet gain weight."""
     state.random[0] = state.random[0] * np.uint64(6364136223846793005) + np.uint64(
@@ -131,7 +131,7 @@ def _fill(state: State) -> None:
             state.score[state.indices[at]] += 1
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def search(state: State, lower: int, steps: int, best: NDArray[np.int64]) -> int:
     """Search for some steps; put the smallest cover met into `best` and return its size or -1."""
     found = -1

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def signatures(
     value: NDArray[np.int64],
     free: NDArray[np.int64],
@@ -34,7 +34,7 @@ def signatures(
                         break
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def rows_of(
     value: NDArray[np.int64],
     free: NDArray[np.int64],
@@ -66,7 +66,7 @@ def rows_of(
     return total
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def columns_of(
     starts: NDArray[np.int64],
     rows: NDArray[np.int32],
@@ -87,7 +87,7 @@ def columns_of(
             at[r] += 1
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _within(columns: NDArray[np.int32], a: int, a_end: int, b: int, b_end: int) -> bool:
     """Tell whether the sorted list at a:a_end lies in the one at b:b_end."""
     while a < a_end:
@@ -99,7 +99,7 @@ def _within(columns: NDArray[np.int32], a: int, a_end: int, b: int, b_end: int) 
     return True
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _digests(start: NDArray[np.int64], items: NDArray[np.int32]) -> NDArray[np.uint64]:
     """Return a word per list such that a list within another has its bits among the other's."""
     digest = np.zeros(len(start) - 1, np.uint64)
@@ -110,7 +110,7 @@ def _digests(start: NDArray[np.int64], items: NDArray[np.int32]) -> NDArray[np.u
     return digest
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def contained(
     start: NDArray[np.int64],
     items: NDArray[np.int32],
@@ -143,7 +143,7 @@ def contained(
                 break
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def containing(
     start: NDArray[np.int64],
     items: NDArray[np.int32],
@@ -171,7 +171,7 @@ def containing(
                 needless[b] = True
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def keep(
     starts: NDArray[np.int64],
     rows: NDArray[np.int32],
@@ -197,7 +197,7 @@ def keep(
     return at
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def independent(
     row_start: NDArray[np.int64],
     row_columns: NDArray[np.int32],

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Literal, get_args
 from boolcomp.errors import UsageError, listing, suggestion
 from boolcomp.twolevel.clock import Clock
 from boolcomp.twolevel.cover import Cover, Function
+from boolcomp.twolevel.cubes import Cubes
 from boolcomp.twolevel.dense import Dense
-from boolcomp.twolevel.verify import Witness, verify
+from boolcomp.twolevel.verify import Witness, missing, verify
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from boolcomp.twolevel.cubes import Cubes
 
 Method = Literal["exact", "espresso", "isop", "own"]
 METHODS: tuple[Method, ...] = get_args(Method)
@@ -23,6 +22,7 @@ METHODS: tuple[Method, ...] = get_args(Method)
 _RESERVE = 0.05  # of the time is kept for verification,
 _PER_POINT = 1e-6  # and so many seconds for each point of a table,
 _PER_PAIR = 1e-8  # or for each pair of cubes where there is no table, but
+_SHARE = 0.05  # of it to find out whether there is anything to cover
 _MOST_RESERVE = 0.7  # of the time at most
 
 
@@ -47,11 +47,15 @@ def minimise(
     _warm(function.is_dense, method == "exact")
     clock = Clock(deadline)
     inner = _working_time(function, deadline)
+    needed = _needs_a_product(function, inner)
+    if needed is False:
+        nothing = Cubes.empty(function.inputs, function.outputs)
+        return Cover(nothing, method, proved=True, seconds=clock.elapsed)
     start, note = _start(function, inner)
     found = Cover(start, "isop", note=note)
     if method != "isop":
         found = _minimised(function, start, method, inner, effort)
-    return _checked(function, found, start, clock)
+    return _checked(function, found, start, clock, at_least=int(needed is True))
 
 
 def minimise_all(
@@ -71,7 +75,7 @@ def minimise_all(
         functions, starts, espresso.run_all(jobs, limit), strict=True
     ):
         found = _from_espresso(answer, start.cubes)
-        covers.append(_checked(function, found, start.cubes, clock))
+        covers.append(_checked(function, found, start.cubes, clock, at_least=start.lower_bound))
     return covers
 
 
@@ -96,6 +100,19 @@ def _working_time(function: Function, deadline: float | None) -> Clock:
         more = _PER_PAIR * (len(function.on) + len(function.dc)) ** 2
     reserve = min(_MOST_RESERVE * deadline, _RESERVE * deadline + more)
     return Clock(deadline - reserve)
+
+
+def _needs_a_product(function: Function, clock: Clock) -> bool | None:
+    """Tell whether some point must be covered; None where the time did not suffice to know."""
+    if function.is_dense:
+        return bool(function.dense.on.any())
+    nothing = Cubes.empty(function.inputs, function.outputs)
+    from boolcomp.twolevel.lists import GaveUpError  # noqa: PLC0415 (imports numba)
+
+    try:
+        return missing(function, nothing, Clock(_SHARE * clock.left)) is not None
+    except GaveUpError:
+        return None
 
 
 def _start(function: Function, clock: Clock) -> tuple[Cubes, str]:
@@ -139,9 +156,31 @@ def _own(function: Function, start: Cubes, clock: Clock, effort: float) -> Cover
     if function.is_dense and improve.suits(function.dense):
         found, bound = improve.improve(function.dense, start, clock, effort)
         return Cover(found, "own", len(found) == bound, bound)
+    if not _listed(function, clock):
+        return Cover(start, "isop")
     cubes = improve_lists.improve_lists(function, start, clock, effort)
     reached = improve_lists.within_reach(function)
-    return Cover(cubes, "own", note="" if reached else "its OFF set is too large to grow against")
+    return Cover(
+        cubes, "own", note="" if reached else "its OFF set is too large: grown within ON and DC"
+    )
+
+
+def _listed(function: Function, clock: Clock) -> bool:
+    """Find ON and DC as cubes where only a table is given; False where there is no time to."""
+    from boolcomp.twolevel.isop import isop  # noqa: PLC0415 (imports numba)
+
+    if function.given_on is not None:
+        return True
+    table = function.dense
+    only_dc = Dense(table.inputs, table.outputs, table.dc, table.dc & ~table.dc)
+    for name, planes in (("on", table), ("dc", only_dc)):
+        if name not in function.__dict__:
+            found = isop(planes, clock)
+            if found is None:
+                return False
+            # Kept where the cached property of that name would keep it.
+            function.__dict__[name] = found
+    return True
 
 
 def _from_espresso(answer: object, start: Cubes) -> Cover:
@@ -153,20 +192,26 @@ def _from_espresso(answer: object, start: Cubes) -> Cover:
     return Cover(answer.cubes, "espresso")
 
 
-def _checked(function: Function, found: Cover, start: Cubes, clock: Clock) -> Cover:
-    """Verify; fall back to the start, and from there to the cubes given, with a note."""
-    cubes, note, method, proved = found.cubes, found.note, found.method, found.proved
+def _checked(
+    function: Function, found: Cover, start: Cubes, clock: Clock, *, at_least: int
+) -> Cover:
+    """Verify; fall back to the start, and from there to the cubes given, with a note.
+
+    `at_least` is a proved bound.
+    """
+    cubes, note, method = found.cubes, found.note, found.method
     wrong = _wrong(function, cubes, clock)
+    # A bound outlives a cover that there was no time to verify, but not one that is wrong.
+    bound = max(at_least, 0 if isinstance(wrong, Witness) else found.lower_bound)
     if wrong is not None and cubes is not start:
-        note, method, proved = f"{method}'s cover is discarded: {wrong}", "isop", False
+        note, method = f"{method}'s cover is discarded: {wrong}", "isop"
         cubes = start
         wrong = _wrong(function, cubes, clock)
     if wrong is not None:
         note = f"{note or 'the irredundant sum is discarded'}; these are the ON cubes: {wrong}"
-        cubes, method, proved = function.on, "given", False
+        cubes, method = function.on, "given"
     cubes = cubes.valid().canonical()
-    bound = max(found.lower_bound, min(1, len(cubes)))
-    return Cover(cubes, method, proved or len(cubes) <= 1, bound, clock.elapsed, note)
+    return Cover(cubes, method, bound == len(cubes), bound, clock.elapsed, note)
 
 
 def _wrong(function: Function, cubes: Cubes, clock: Clock) -> Witness | str | None:

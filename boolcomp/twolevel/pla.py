@@ -10,14 +10,16 @@ Where ON and don't-care overlap, don't-care wins; OFF must not overlap either.
 from __future__ import annotations
 
 import stat
+import warnings
+from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.errors import DataError, listing, suggestion
+from boolcomp.errors import DataError, DataWarning, listing, suggestion
 from boolcomp.twolevel.cover import Function
-from boolcomp.twolevel.cubes import Cubes, pack, unpack
+from boolcomp.twolevel.cubes import Cubes, pack, unpack, words_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
 KINDS = ("f", "fd", "fr", "fdr")
 MOST_COLUMNS = 1 << 16
-MOST_BYTES = 1 << 30
+MOST_BYTES = 1 << 28  # a row of few letters takes seven times its size while it is read
 
 _KNOWN = (".i", ".o", ".p", ".type", ".ilb", ".ob", ".e", ".end")
 _SYMBOLIC = {
@@ -41,6 +43,7 @@ _SYMBOLIC = {
 }
 _SPACE = b" \t|\r\f\v"
 _NO = 255
+_CELLS = 1 << 20  # letters that are decoded at a time
 
 
 def _codes(*groups: str) -> NDArray[np.uint8]:
@@ -52,6 +55,7 @@ def _codes(*groups: str) -> NDArray[np.uint8]:
 
 _INPUT = _codes("?3", "0", "1", "-2")  # bit 0: may be 0; bit 1: may be 1
 _OUTPUT = _codes("~", "14", "03", "-2")  # nothing, ON, OFF, don't-care
+_SETS = ((1, "f"), (3, "d"), (2, "r"))  # in the order ON, don't-care, OFF
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,7 +108,7 @@ def from_cubes(
 
 
 def read(path: Path) -> Pla:
-    """Read a PLA file; DataError where it cannot be read or is no PLA."""
+    """Read a PLA file; DataError where it cannot be read or is no PLA, DataWarning for notes."""
     try:
         found = path.stat()
         if stat.S_ISCHR(found.st_mode):  # /dev/zero has no end; a pipe may be somebody's output
@@ -114,8 +118,11 @@ def read(path: Path) -> Pla:
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from error
     if max(found.st_size, len(data)) > MOST_BYTES:
-        raise DataError(f"{path}: larger than {MOST_BYTES >> 20} MiB")
-    return parse(data, str(path))
+        raise DataError(f"{path}: larger than {MOST_BYTES >> 20} MiB, which is the most allowed")
+    pla = parse(data, str(path))
+    for note in pla.notes:
+        warnings.warn(f"{path}: {note}", DataWarning, stacklevel=2)
+    return pla
 
 
 def parse(text: str | bytes, name: str = "<pla>") -> Pla:
@@ -133,32 +140,52 @@ class _Parser:
         self.sizes: dict[str, int] = {}
         self.kind: str | None = None
         self.names: dict[str, tuple[str, ...]] = {}
-        self.rows: list[bytes] = []
-        self.row_lines: list[int] = []
+        self.letters = bytearray()
+        self.starts = array("I")  # the line in which each row begins
+        self.pending = 0  # letters of a row that goes on
         self.ended = False
 
     def fail(self, message: str, line: int | None = None) -> DataError:
         return DataError(f"{self.name}:{self.line if line is None else line}: {message}")
 
     def parse(self, data: bytes) -> Pla:
-        for self.line, raw in enumerate(data.split(b"\n"), 1):
-            line = raw.partition(b"#")[0].strip(_SPACE)
-            if not line:
-                continue
+        at = 0
+        while at <= len(data) and not self.ended:  # without a list of all lines: that is large
+            end = data.find(b"\n", at)
+            end = len(data) if end < 0 else end
+            self.line += 1
+            line = data[at:end].partition(b"#")[0].strip(_SPACE)
+            at = end + 1
             if line[:1] == b".":
                 self.directive(line)
-                if self.ended:
-                    break
-            else:
-                if len(self.sizes.keys() & {".i", ".o"}) < 2:
-                    self.refuse_early_row(line)
-                self.rows.append(line)
-                self.row_lines.append(self.line)
+            elif line:
+                self.row(line)
         for needed in (".i", ".o"):
             if needed not in self.sizes:
                 raise self.fail(f"no {needed} line (the number of {_column_kind(needed)})")
-        notes = self.check_count()
-        return self.build(notes)
+        if self.pending:
+            width = self.sizes[".i"] + self.sizes[".o"]
+            raise self.fail(f"a row of {self.pending} letters; {width} are needed", self.starts[-1])
+        return self.build(self.check_labels())
+
+    def row(self, line: bytes) -> None:
+        """Take the letters of a row, which may go on over several lines."""
+        if len(self.sizes.keys() & {".i", ".o"}) < 2:
+            self.refuse_early_row(line)
+        width = self.sizes[".i"] + self.sizes[".o"]
+        if width == 0:
+            raise self.fail("a row in a file of no inputs and no outputs")
+        letters = line.translate(None, _SPACE)
+        if letters and not self.pending:
+            self.starts.append(self.line)
+        self.pending += len(letters)
+        if self.pending > width:
+            raise self.fail(
+                f"a row of {self.pending} letters (begun in line {self.starts[-1]}); "
+                f"{self.sizes['.i']} inputs and {self.sizes['.o']} outputs make {width}"
+            )
+        self.pending %= width
+        self.letters += letters
 
     def refuse_early_row(self, line: bytes) -> None:
         if set(line) <= set(b"01-~234? \t|"):
@@ -166,8 +193,9 @@ class _Parser:
         raise self.fail(f"neither a row nor a directive: {_excerpt(line)}")
 
     def directive(self, line: bytes) -> None:
-        words = line.decode("utf-8", "replace").split()
-        key, rest = words[0], words[1:]
+        # A line of more words than there may be labels, and a .p behind them, is wrong anyway.
+        pieces = line.split(None, MOST_COLUMNS + 3)
+        key, *rest = (piece.decode("utf-8", "replace") for piece in pieces)
         if key in _SYMBOLIC:
             raise self.fail(
                 f"{key} ({_SYMBOLIC[key]}) is not supported: this reads two-valued PLA files only"
@@ -184,8 +212,8 @@ class _Parser:
         handlers[key](key, rest)
 
     def size(self, key: str, rest: list[str]) -> None:
-        if len(rest) != 1 or not (rest[0].isascii() and rest[0].isdigit()) or len(rest[0]) > 12:
-            raise self.fail(f"{key} takes one whole number, not {' '.join(rest)[:40]!r}")
+        if len(rest) != 1 or not _is_count(rest[0]):
+            raise self.fail(f"{key} takes one whole number, not {_words(rest)}")
         value = int(rest[0])
         if key != ".p":
             if self.sizes.get(key, value) != value:
@@ -196,9 +224,11 @@ class _Parser:
 
     def type(self, key: str, rest: list[str]) -> None:
         if len(rest) != 1 or rest[0] not in KINDS:
-            word = " ".join(rest)[:40]
-            raise self.fail(f"{key} {word!r}{suggestion(word, KINDS)}: allowed: {listing(KINDS)}")
-        if self.rows and self.kind != rest[0]:
+            word = rest[0][:40] if rest else ""
+            raise self.fail(
+                f"{key} {_words(rest)}{suggestion(word, KINDS)}: allowed: {listing(KINDS)}"
+            )
+        if self.starts and self.kind != rest[0]:
             raise self.fail(".type must stand before the first row")
         self.kind = rest[0]
 
@@ -210,73 +240,75 @@ class _Parser:
             raise self.fail(f"nothing may stand beside {key}")
         self.ended = True
 
-    def check_count(self) -> tuple[str, ...]:
+    def check_labels(self) -> tuple[str, ...]:
+        """Compare numbers of names; take out a `.p` that the end of a label line swallowed."""
+        notes = []
         for key, of in ((".ilb", ".i"), (".ob", ".o")):
-            if key in self.names and len(self.names[key]) != self.sizes[of]:
-                raise self.fail(
-                    f"{key} has {len(self.names[key])} names for {self.sizes[of]} "
-                    f"{_column_kind(of)}"
-                )
-        return ()
+            names, size = self.names.get(key, ()), self.sizes[of]
+            if len(names) == size + 2 and names[-2] == ".p" and _is_count(names[-1]):
+                notes.append(f"the {key} line ends in .p {names[-1]}: read as a line of its own")
+                self.sizes.setdefault(".p", int(names[-1]))
+                self.names[key] = names = names[:-2]
+            if key in self.names and len(names) != size:
+                raise self.fail(f"{key} has {len(names)} names for {size} {_column_kind(of)}")
+        return tuple(notes)
 
     def build(self, notes: tuple[str, ...]) -> Pla:
-        inputs, outputs = self.sizes[".i"], self.sizes[".o"]
-        letters = self.matrix(inputs + outputs)
+        inputs, outputs, count = self.sizes[".i"], self.sizes[".o"], len(self.starts)
         announced = self.sizes.get(".p")
-        if announced is not None and announced != len(letters):
-            if announced > len(letters) and not self.ended:
+        if announced is not None and announced != count:
+            if announced > count and not self.ended:
                 raise self.fail(
-                    f".p announces {announced} rows, but the file ends after {len(letters)} "
+                    f".p announces {announced} rows, but the file ends after {count} "
                     "and has no .e: is it cut off?"
                 )
-            notes += (f".p announces {announced} rows, the file has {len(letters)}",)
-        terms, values = _INPUT[letters[:, :inputs]], _OUTPUT[letters[:, inputs:]]
-        self.refuse_letters(letters, terms, "input", "0 1 - 2 3 ?")
-        self.refuse_letters(letters[:, inputs:], values, "output", "0 1 - ~ 2 3 4")
+            notes += (f".p announces {announced} rows, the file has {count}",)
         kind = self.kind or "fd"
-        zero, one = pack(terms & 1 != 0), pack(terms & 2 != 0)
-        planes = []
-        for code, letter in ((1, "f"), (3, "d"), (2, "r")):
-            out = pack((values == code) & (letter in kind))
-            planes.append(Cubes(inputs, outputs, zero, one, out))
-        names = (self.names.get(".ilb"), self.names.get(".ob"))
-        return Pla(kind, planes[0], planes[1], planes[2], *names, notes)
-
-    def matrix(self, width: int) -> NDArray[np.uint8]:
-        """Return the rows' letters; a row may go on over several lines."""
-        packed = [row.translate(None, _SPACE) for row in self.rows]
-        if width == 0 and packed:
-            raise self.fail("a row in a file of no inputs and no outputs", self.row_lines[0])
-        firsts = []
-        pending = 0
-        for row, line in zip(packed, self.row_lines, strict=True):
-            if pending == 0:
-                firsts.append(line)
-            pending += len(row)
-            if pending > width:
-                raise self.fail(
-                    f"a row of {pending} letters (begun in line {firsts[-1]}); "
-                    f"{self.sizes['.i']} inputs and {self.sizes['.o']} outputs make {width}",
-                    line,
-                )
-            if pending == width:
-                pending = 0
-        if pending:
-            raise self.fail(f"a row of {pending} letters; {width} are needed", firsts[-1])
-        self.row_lines = firsts
-        return np.frombuffer(b"".join(packed), np.uint8).reshape(len(firsts), width)
+        letters = np.frombuffer(self.letters, np.uint8).reshape(count, inputs + outputs)
+        zero, one = (np.zeros((count, words_for(inputs)), np.uint64) for _ in range(2))
+        shape = (count, words_for(outputs))
+        out: dict[str, NDArray[np.uint64]] = {}
+        step = _CELLS // max(1, inputs + outputs) + 1
+        for at in range(0, count, step):
+            rows = slice(at, at + step)
+            terms, values = _INPUT[letters[rows, :inputs]], _OUTPUT[letters[rows, inputs:]]
+            self.refuse_letters(letters, at, terms, 0, "input", "0 1 - 2 3 ?")
+            self.refuse_letters(letters, at, values, inputs, "output", "0 1 - ~ 2 3 4")
+            zero[rows], one[rows] = pack(terms & 1 != 0), pack(terms & 2 != 0)
+            for code, letter in _SETS:
+                mine = values == code
+                if letter in kind and mine.any():
+                    out.setdefault(letter, np.zeros(shape, np.uint64))[rows] = pack(mine)
+        none = np.broadcast_to(np.uint64(0), shape)  # takes no memory
+        on, dc, off = (Cubes(inputs, outputs, zero, one, out.get(x, none)) for _, x in _SETS)
+        return Pla(kind, on, dc, off, self.names.get(".ilb"), self.names.get(".ob"), notes)
 
     def refuse_letters(
-        self, letters: NDArray[np.uint8], codes: NDArray[np.uint8], part: str, allowed: str
+        self,
+        letters: NDArray[np.uint8],
+        first: int,
+        codes: NDArray[np.uint8],
+        left: int,
+        part: str,
+        allowed: str,
     ) -> None:
+        """Refuse letters without a meaning; `codes` are those of the rows from `first` on."""
         wrong = np.argwhere(codes == _NO)
         if len(wrong):
-            row, column = (int(k) for k in wrong[0])
+            row, column = first + int(wrong[0, 0]), int(wrong[0, 1])
+            letter = letters[row, left + column : left + column + 1].tobytes()
             raise self.fail(
-                f"{part} {column} is {_excerpt(letters[row, column : column + 1].tobytes())}; "
-                f"allowed: {allowed}",
-                self.row_lines[row],
+                f"{part} {column} is {_excerpt(letter)}; allowed: {allowed}", self.starts[row]
             )
+
+
+def _is_count(word: str) -> bool:
+    return word.isascii() and word.isdigit() and len(word) <= 12
+
+
+def _words(words: list[str]) -> str:
+    """Return the beginning of what a directive was given, for a message."""
+    return repr(" ".join(word[:40] for word in words[:40])[:40])
 
 
 def _excerpt(line: bytes) -> str:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def spread(
     cubes: NDArray[np.uint64], weights: NDArray[np.uint64], sums: NDArray[np.uint64]
 ) -> None:
@@ -34,7 +34,7 @@ def spread(
                     part = (part - 1) & free
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def incidence(
     cubes: NDArray[np.uint64], row_of: NDArray[np.int32], starts: NDArray[np.int64]
 ) -> NDArray[np.int64]:
@@ -58,7 +58,7 @@ def incidence(
     return indices
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def covering_lists(
     points: NDArray[np.uint64], cubes: NDArray[np.uint64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -79,7 +79,7 @@ def covering_lists(
     return starts, indices[:size].copy()
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def first_around(points: NDArray[np.uint64], cubes: NDArray[np.uint64]) -> NDArray[np.int64]:
     """Return for every point or cube the first of the cubes that holds it, or -1."""
     found = np.full(len(points), -1, np.int64)
@@ -91,7 +91,7 @@ def first_around(points: NDArray[np.uint64], cubes: NDArray[np.uint64]) -> NDArr
     return found
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def harder(
     points: NDArray[np.uint64],
     primes: NDArray[np.uint64],
@@ -122,7 +122,7 @@ def harder(
                     points[p, words + i // 64] ^= bit
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _count(
     points: NDArray[np.uint64], p: int, primes: NDArray[np.uint64], chosen: NDArray[np.bool_]
 ) -> int:
@@ -136,7 +136,7 @@ def _count(
     return count
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _any_holds(points: NDArray[np.uint64], p: int, cubes: NDArray[np.uint64]) -> bool:
     for k in range(len(cubes)):  # noqa: SIM110 (a generator would not compile)
         if inside(points, p, cubes, k):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def inside(a: NDArray[np.uint64], i: int, b: NDArray[np.uint64], k: int) -> bool:
     """Tell whether cube `a[i]` lies in cube `b[k]`."""
     for w in range(a.shape[1]):  # noqa: SIM110 (a generator would not compile)
@@ -24,7 +24,7 @@ def inside(a: NDArray[np.uint64], i: int, b: NDArray[np.uint64], k: int) -> bool
     return True
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def maximal(
     cubes: NDArray[np.uint64], first: int, last: int, kept: NDArray[np.int64], size: int
 ) -> int:
@@ -44,7 +44,7 @@ def maximal(
     return size
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def contained(small: NDArray[np.uint64], large: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """Tell for every cube of `small` whether some cube of `large` holds it."""
     result = np.zeros(len(small), np.bool_)
@@ -56,7 +56,7 @@ def contained(small: NDArray[np.uint64], large: NDArray[np.uint64]) -> NDArray[n
     return result
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def products(
     left: NDArray[np.uint64], right: NDArray[np.uint64], words: int, full: NDArray[np.uint64]
 ) -> NDArray[np.uint64]:
@@ -76,7 +76,7 @@ def products(
     return result[:size]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _meet(  # noqa: PLR0917 (numba has no keyword-only arguments)
     left: NDArray[np.uint64],
     i: int,
@@ -101,7 +101,7 @@ def _meet(  # noqa: PLR0917 (numba has no keyword-only arguments)
     return proper
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _settle(cubes: NDArray[np.uint64], start: int, size: int) -> int:
     """Keep the cube at `size` if no cube from `start` holds it; drop those it holds."""
     for k in range(start, size):

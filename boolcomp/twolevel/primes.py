@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from math import isqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,7 +37,9 @@ BYTES_PER_SECOND = 5 * 10**8
 """How fast the primes are read off that array, per byte and input; the least to expect."""
 
 PAIRS = 5 * 10**6
-"""Pairs of cubes compared between two looks at the clock."""
+"""Pairs of cubes of at most `USUAL` words compared between two looks at the clock."""
+
+USUAL = 4
 
 
 class PrimesTooManyError(Exception):
@@ -83,15 +86,21 @@ def all_primes(
     return primes[size_order(primes)]
 
 
+def _pairs(cubes: NDArray[np.uint64]) -> int:
+    """Return the pairs of such cubes to compare between two looks: wide ones take longer."""
+    return PAIRS * USUAL // max(USUAL, int(cubes.shape[1]))
+
+
 def _irredundant(cubes: NDArray[np.uint64], budget: Budget) -> NDArray[np.uint64]:
     """Return the cubes that lie in no other, largest first."""
     from boolcomp.twolevel.prime_kernels import maximal  # noqa: PLC0415 (compiles when needed)
 
-    ordered = cubes[size_order(cubes)]
+    ordered, pairs = cubes[size_order(cubes)], _pairs(cubes)
     kept = np.empty(len(ordered), np.int64)
     size = at = 0
     while at < len(ordered):
-        step = min(len(ordered) - at, 1 + PAIRS // (size + 1))
+        # The cubes of a step are compared among themselves too, so a first step must be short.
+        step = min(len(ordered) - at, 1 + pairs // (size + 1), 1 + isqrt(pairs))
         size = maximal(ordered, at, at + step, kept, size)
         at += step
         budget.check(size // 2)
@@ -104,7 +113,7 @@ def _inside_any(
     """Tell for every cube of `small` whether some cube of `large` holds it."""
     from boolcomp.twolevel.prime_kernels import contained  # noqa: PLC0415
 
-    step = 1 + PAIRS // (len(large) + 1)
+    step = 1 + _pairs(small) // (len(large) + 1)
     parts = [np.zeros(0, np.bool_)]
     for at in range(0, len(small), step):
         parts.append(contained(small[at : at + step], large))
@@ -118,7 +127,7 @@ def _products(
     """Return pairwise intersections; those in a larger one of the same `low` cube are left out."""
     from boolcomp.twolevel.prime_kernels import products  # noqa: PLC0415
 
-    step = 1 + PAIRS // (len(high) + 1)
+    step = 1 + _pairs(low) // (len(high) + 1)
     parts = [shape.none()]
     size = 0
     for at in range(0, len(low), step):

@@ -45,7 +45,7 @@ class Choice(NamedTuple):
     noise: NDArray[np.uint64]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def add(m: Choice, c: int) -> None:
     """Choose a column."""
     m.score[c] = -m.score[c]
@@ -73,7 +73,7 @@ def add(m: Choice, c: int) -> None:
     m.sizes[3] += m.column_start[c + 1] - m.column_start[c]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def drop(m: Choice, c: int) -> None:
     """Undo the choice of a column."""
     m.score[c] = -m.score[c]
@@ -103,7 +103,7 @@ def drop(m: Choice, c: int) -> None:
     m.sizes[3] += m.column_start[c + 1] - m.column_start[c]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _cheapest(m: Choice, forbidden: int) -> int:
     """Return the chosen column whose loss weighs least, the longest unmoved of equals."""
     best = m.chosen[0]
@@ -120,7 +120,7 @@ def _cheapest(m: Choice, forbidden: int) -> int:
     return int(best)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _helper(m: Choice, r: int) -> int:
     """Return the best column for an unmet row among those whose surroundings have changed."""
     best = -1
@@ -137,7 +137,7 @@ def _helper(m: Choice, r: int) -> int:
     return best
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def start(m: Choice, first: NDArray[np.int32]) -> None:
     """Set all books for an empty choice, then choose the given columns."""
     m.sizes[:] = 0
@@ -158,7 +158,7 @@ def start(m: Choice, first: NDArray[np.int32]) -> None:
             add(m, c)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def improve(m: Choice, best: NDArray[np.int32], size: int, budget: int) -> int:
     """Search for smaller choices during `budget` work.
 

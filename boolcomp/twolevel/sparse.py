@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +27,8 @@ def without_idle_outputs(
     order = np.argsort(-literals(cover, shape), kind="stable")
     try:
         for output in range(shape.outputs):
+            if time.monotonic() > end:
+                break
             free = dont_care[serving(dont_care, output, shape)]
             _thin(cover, free, order, output, shape, end)
     except SearchEndedError:

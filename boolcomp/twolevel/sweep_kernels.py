@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ONE = np.uint64(1)
+MANY_OUTPUTS = 1024  # so many are not weighed against inputs one by one: that would be quadratic
 
 
 class State(NamedTuple):
@@ -42,13 +43,13 @@ class State(NamedTuple):
     work: NDArray[np.int64]
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, nogil=True, inline="always")
 def has(bits: NDArray[np.uint64], j: int) -> bool:
     """Tell whether bit j of a vector is set."""
     return bool(bits[j >> 6] >> np.uint64(j & 63) & ONE)
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, nogil=True, inline="always")
 def _ones(bits: int) -> int:
     n = 0
     while bits:
@@ -57,7 +58,19 @@ def _ones(bits: int) -> int:
     return n
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
+def _owners(s: State, c: int) -> int:
+    """Return how many outputs product c serves."""
+    count = 0
+    for w in range(s.out.shape[1]):
+        rest = s.out[c, w]
+        while rest:
+            rest &= rest - ONE
+            count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
 def random(noise: NDArray[np.uint64]) -> int:
     """Return 31 pseudo-random bits (xorshift)."""
     x = noise[0]
@@ -68,7 +81,7 @@ def random(noise: NDArray[np.uint64]) -> int:
     return int(x >> np.uint64(33))
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def enter(s: State, c: int, j: int) -> None:
     """Book that product c covers its points of output j."""
     hits, owner = s.hits[j], s.owner[j]
@@ -88,7 +101,7 @@ def enter(s: State, c: int, j: int) -> None:
             break
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def leave(s: State, c: int, j: int) -> None:
     """Undo `enter`."""
     hits, owner = s.hits[j], s.owner[j]
@@ -108,7 +121,7 @@ def leave(s: State, c: int, j: int) -> None:
             break
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def enter_from(s: State, first: int, budget: int) -> int:
     """Book the products from number `first` on, up to a budget of points; return the next one."""
     for c in range(first, len(s.value)):
@@ -121,7 +134,7 @@ def enter_from(s: State, first: int, budget: int) -> int:
     return len(s.value)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _shrink(s: State, c: int) -> bool:
     """Take product c out of the books and shrink it to what nothing else covers; False if nothing.
 
@@ -161,7 +174,7 @@ def _shrink(s: State, c: int) -> bool:
     return alone
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _allowed(s: State, j: int, base: int, free: int, inputs: int) -> bool:
     """Tell whether a cube has no OFF point of output j."""
     mask = word_mask(base, free, inputs)
@@ -176,7 +189,7 @@ def _allowed(s: State, j: int, base: int, free: int, inputs: int) -> bool:
             return True
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _gain(s: State, j: int, base: int, free: int) -> float:
     """Return what taking over a cube's points of output j promises."""
     hits, owner = s.hits[j], s.owner[j]
@@ -192,7 +205,7 @@ def _gain(s: State, j: int, base: int, free: int) -> float:
     return total
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _look(
     s: State, j: int, base: int, free: int, inputs: int, gain: NDArray[np.float64], i: int
 ) -> None:
@@ -207,7 +220,7 @@ def _look(
     gain[i] += _gain(s, j, base, free)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _best(s: State, gain: NDArray[np.float64], taken: NDArray[np.bool_], wild: float) -> int:
     """Return the direction of highest gain (blurred by `wild`), -1 if none is allowed."""
     best, best_gain = -1, -1.0
@@ -221,7 +234,7 @@ def _best(s: State, gain: NDArray[np.float64], taken: NDArray[np.bool_], wild: f
     return best
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _grow(s: State, c: int, inputs: int, wild: float, outputs: int) -> None:
     """Grow product c to a prime in the inputs and the first `outputs` outputs."""
     gain = np.zeros(inputs + outputs)
@@ -257,7 +270,15 @@ def _grow(s: State, c: int, inputs: int, wild: float, outputs: int) -> None:
             base, free = s.value[c], s.free[c]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
+def _spread(s: State, c: int, inputs: int) -> None:
+    """Add to product c every output that allows it."""
+    for j in range(len(s.hits)):
+        if not has(s.out[c], j) and _allowed(s, j, s.value[c], s.free[c], inputs):
+            s.out[c, j >> 6] |= ONE << np.uint64(j & 63)
+
+
+@njit(cache=True, nogil=True)
 def sweep(
     s: State,
     order: NDArray[np.int64],
@@ -270,15 +291,21 @@ def sweep(
 
     Superfluous products lose all their outputs.
     """
+    outputs = len(s.hits)
     stop = s.work[0] + budget
     while state[0] < len(order):
         if s.work[0] > stop:
             return False
         c = order[state[0]]
         state[0] += 1
-        s.work[0] += 64 + (1 << _ones(s.free[c]))
+        s.work[0] += 64 + outputs * (inputs + 32) + (_owners(s, c) << _ones(s.free[c]))
         if _shrink(s, c):
-            _grow(s, c, inputs, wild, len(s.hits))
+            if outputs > MANY_OUTPUTS:
+                _grow(s, c, inputs, wild, 0)
+                _spread(s, c, inputs)
+            else:
+                _grow(s, c, inputs, wild, outputs)
+            s.work[0] += _owners(s, c) << _ones(s.free[c])
             for j in range(len(s.hits)):
                 if has(s.out[c], j):
                     enter(s, c, j)
@@ -287,7 +314,7 @@ def sweep(
     return True
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def thin(s: State, order: NDArray[np.int64], inputs: int) -> None:
     """Drop outputs that a product alone does not serve, then literals that can go."""
     for c in order:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def allowed_outputs(allowed: NDArray[np.uint64], masks: NDArray[np.uint64], inputs: int) -> None:
     """Fill in, for each cube, the outputs that allow all its points.
 
@@ -47,7 +47,7 @@ def allowed_outputs(allowed: NDArray[np.uint64], masks: NDArray[np.uint64], inpu
             digits[b] = 0
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def primes(
     allowed: NDArray[np.uint64],
     inputs: int,

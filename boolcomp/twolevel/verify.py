@@ -48,7 +48,7 @@ def verify(function: Function, cubes: Cubes, clock: Clock | None = None) -> Witn
     cubes = cubes.valid()
     if function.is_dense and truth.raster_work(cubes) <= truth.MOST_WORK:
         return _verify_dense(function.dense, cubes)
-    return _missing(function, cubes, clock) or _excess(function, cubes, clock)
+    return missing(function, cubes, clock) or _excess(function, cubes, clock)
 
 
 def implements(function: Function, cubes: Cubes, clock: Clock | None = None) -> bool:
@@ -75,33 +75,45 @@ def _first_bit(planes: NDArray[np.uint64]) -> tuple[int, int] | None:
     return row, 64 * word + (bits & -bits).bit_length() - 1
 
 
-def _missing(function: Function, cubes: Cubes, clock: Clock | None) -> Witness | None:
+def missing(function: Function, cubes: Cubes, clock: Clock | None) -> Witness | None:
     """Return a required point outside the cover."""
-    from boolcomp.twolevel import lists  # noqa: PLC0415 (imports numba)
-
-    allowed = cubes.joined(function.dc)
-    for j in range(function.outputs):
-        mine = allowed.take(allowed.owned_by(j))
-        part = lists.first_uncovered(function.on.take(function.on.owned_by(j)), mine, clock)
-        if part is not None:
-            return Witness(j, lists.some_point(part, function.inputs), 1)
-    return None
+    return _outside(function.on, cubes.joined(function.dc), 1, clock)
 
 
 def _excess(function: Function, cubes: Cubes, clock: Clock | None) -> Witness | None:
     """Return a forbidden point inside the cover."""
-    from boolcomp.twolevel import lists  # noqa: PLC0415 (imports numba)
-
     if function.given_off is not None:
         met = meeting(cubes, function.given_off, clock)
         return None if met is None else Witness(met[0], met[1], 0)
-    allowed = function.on.joined(function.dc)
-    for j in range(function.outputs):
-        mine = allowed.take(allowed.owned_by(j))
-        part = lists.first_uncovered(cubes.take(cubes.owned_by(j)), mine, clock)
+    return _outside(cubes, function.on.joined(function.dc), 0, clock)
+
+
+def _outside(targets: Cubes, space: Cubes, expected: int, clock: Clock | None) -> Witness | None:
+    """Return a point of some target outside `space`."""
+    from boolcomp.twolevel import lists  # noqa: PLC0415 (imports numba)
+
+    targets = _not_contained(targets, space)
+    left = unpack(np.bitwise_or.reduce(targets.out)[None], targets.outputs)[0]
+    for j in np.flatnonzero(left).tolist():
+        mine = space.take(space.owned_by(j))
+        part = lists.first_uncovered(targets.take(targets.owned_by(j)), mine, clock)
         if part is not None:
-            return Witness(j, lists.some_point(part, function.inputs), 0)
+            return Witness(j, lists.some_point(part, targets.inputs), expected)
+        if clock is not None and clock.over:
+            raise lists.GaveUpError
     return None
+
+
+def _not_contained(targets: Cubes, space: Cubes) -> Cubes:
+    """Return the targets for the outputs where no single cube of `space` holds them."""
+    from boolcomp.twolevel.list_kernels import drop_contained  # noqa: PLC0415 (imports numba)
+
+    targets = targets.valid()
+    if not 0 < len(targets) * len(space) <= _FEW_PAIRS:
+        return targets
+    out = targets.out.copy()
+    drop_contained(targets.zero, targets.one, out, space.zero, space.one, space.out)
+    return Cubes(targets.inputs, targets.outputs, targets.zero, targets.one, out).valid()
 
 
 def meeting(first: Cubes, second: Cubes, clock: Clock | None = None) -> tuple[int, str] | None:

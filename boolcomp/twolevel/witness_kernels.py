@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def missed(
     cover: NDArray[np.uint64],
     cube: NDArray[np.uint64],
@@ -71,7 +71,7 @@ def missed(
     return False
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _touching(
     cover: NDArray[np.uint64],
     given: NDArray[np.int64],
@@ -100,7 +100,7 @@ def _touching(
     return size
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _narrow(
     cover: NDArray[np.uint64], given: NDArray[np.int64], count: int, cube: NDArray[np.uint64]
 ) -> int:
@@ -134,7 +134,7 @@ def _narrow(
     return -1 if fixed else best
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _tally(bits: np.uint64, first: int, counts: NDArray[np.int64]) -> None:
     i = first
     while bits:

@@ -17,9 +17,12 @@ from twolevel.robot_tables import table
 from twolevel.strategies import as_lists, cubes_of, points, random_table, values
 from twolevel.test_primes import slow_primes
 
+from boolcomp.twolevel import exact
+from boolcomp.twolevel import isop as isop_module
 from boolcomp.twolevel.cover import Cover, Function
 from boolcomp.twolevel.cubes import Cubes
 from boolcomp.twolevel.exact import minimise_exact
+from boolcomp.twolevel.isop import minterms
 from boolcomp.twolevel.verify import implements
 from boolcomp.twolevel.warm_exact import warm_exact
 
@@ -243,3 +246,21 @@ def test_the_same_cover_comes_out_whatever_the_hash_seed() -> None:
         )
         printed.add(run.stdout)
     assert len(printed) == 1
+
+
+def test_warming_takes_what_time_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = iter(range(0, 10**9, 100))
+    monkeypatch.setattr(time, "monotonic", lambda: float(next(now)))  # 100 s between two looks
+    warm_exact.__wrapped__()
+
+
+def test_a_table_that_no_time_is_left_for_is_not_drawn_up_as_a_sum(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    function = Function.from_dense(random_table(np.random.default_rng(1), 5, 2, 0.5, 0.3))
+    start = minterms(function.dense)
+    monkeypatch.setattr(exact, "_sound", lambda *_: None)
+    monkeypatch.setattr(exact, "isop", lambda *_: None)
+    monkeypatch.setattr(isop_module, "isop", lambda *_: pytest.fail("no clock"))
+    for cover in (start, None):
+        assert minimise_exact(function, 1.0, start=cover).cubes.rows() == start.rows()

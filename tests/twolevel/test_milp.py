@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 from boolcomp.twolevel import milp as milp_module
+from boolcomp.twolevel import milp_worker
 from boolcomp.twolevel.milp import Milp
 
 if TYPE_CHECKING:
@@ -107,3 +109,25 @@ def test_the_child_does_not_outlive_a_killed_parent() -> None:
     parent.communicate()
     time.sleep(0.5)
     assert not child.exists() or "(zombie)" in (child / "status").read_text()
+
+
+def test_any_prices_prove_a_true_bound() -> None:
+    problem: dict[str, Any] = {
+        "starts": STARTS.tolist(),
+        "indices": INDICES.tolist(),
+        "cost": COST.tolist(),
+        "count": None,
+    }
+    noise = np.random.default_rng(1)
+    for _ in range(200):
+        prices = noise.normal(0, 3, 3) * noise.choice([0.1, 1, 1e30])
+        assert milp_worker.certified(problem, prices, 0.0) <= 2
+        assert milp_worker.certified(problem | {"count": 3}, prices, noise.normal(0, 9)) <= 7
+    assert milp_worker.certified(problem, np.array([1.0, 0.0, 1.0]), 0.0) >= 1
+
+
+def test_a_floating_bound_gives_way_by_the_tolerance_of_every_column() -> None:
+    assert milp_worker.rounded_bound(7.00005, 100) == 8
+    assert milp_worker.rounded_bound(7.00005, 1_000_000) == 7
+    assert milp_worker.rounded_bound(7.0, 1_000_000) == 7
+    assert milp_worker.rounded_bound(None, 1) == milp_worker.rounded_bound(-math.inf, 1) == 0

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -15,11 +16,15 @@ from twolevel.robot_tables import table as robot_table
 from twolevel.strategies import as_lists, functions, random_table
 
 from boolcomp.errors import UsageError
-from boolcomp.twolevel import espresso, improve
+from boolcomp.twolevel import espresso, improve, isop, sweep_kernels
 from boolcomp.twolevel.cover import Function
 from boolcomp.twolevel.cubes import Cubes
 from boolcomp.twolevel.minimise import minimise, minimise_all
 from boolcomp.twolevel.verify import implements
+
+if TYPE_CHECKING:
+    from boolcomp.twolevel.clock import Clock
+    from boolcomp.twolevel.dense import Dense
 
 
 @given(functions(), st.sampled_from(["isop", "own"]), st.booleans())
@@ -128,3 +133,82 @@ def test_the_cover_is_the_same_in_any_process() -> None:
         for seed in ("1", "2")
     ]
     assert texts[0] == texts[1] != ""
+
+
+@pytest.mark.parametrize("method", ["isop", "own", "exact", "espresso"])
+@pytest.mark.parametrize("inputs", [3, 30])
+def test_what_need_not_be_covered_takes_no_product(method: str, inputs: int) -> None:
+    """Two don't-cares hold together what ON says of the first output; the second is free too."""
+    rest = "-" * (inputs - 2)
+    on = Cubes.from_rows(inputs, 2, [("11" + rest, "10"), ("0-" + rest, "01")])
+    dc = [("1-" + rest[1:] + "0", "10"), ("1-" + rest[1:] + "1", "10"), ("--" + rest, "01")]
+    cover = minimise(Function.from_cubes(on, Cubes.from_rows(inputs, 2, dc)), method)
+    assert (cover.products, cover.lower_bound, cover.proved) == (0, 0, True)
+
+
+@pytest.mark.parametrize("method", ["isop", "own", "exact"])
+def test_nor_where_the_off_set_is_out_of_reach(method: str) -> None:
+    rows = [("-" * 2 * i + "11" + "-" * (46 - 2 * i), "1") for i in range(24)]
+    on = Cubes.from_rows(48, 1, [("111" + "-" * 45, "1")])
+    cover = minimise(Function.from_cubes(on, Cubes.from_rows(48, 1, rows)), method)
+    assert (cover.products, cover.lower_bound, cover.proved) == (0, 0, True)
+
+
+def test_contained_cubes_go_although_the_off_set_is_out_of_reach() -> None:
+    rows = [("-" * 2 * i + "11" + "-" * (46 - 2 * i), "1") for i in range(24)]
+    smaller = [(term[:-2] + "00" if term[-1] == "-" else "00" + term[2:], o) for term, o in rows]
+    for method in ("isop", "own"):
+        cover = minimise(Function.from_cubes(Cubes.from_rows(48, 1, rows + smaller)), method)
+        assert sorted(cover.cubes.rows()) == sorted(rows)
+
+
+def test_products_grow_within_on_and_dont_care_where_the_off_set_is_out_of_reach() -> None:
+    rows = [("-" * 2 * i + "11" + "-" * (46 - 2 * i), "1") for i in range(24)]
+    halves = [(("0" if rows[i][0][0] == "-" else "") + term[1:], o) if term[0] == "-" else
+              (term, o) for i, (term, o) in enumerate(rows)]  # fmt: skip
+    others = [("1" + term[1:], "-") for term, _ in rows if term[0] == "-"]
+    function = Function.from_cubes(
+        Cubes.from_rows(48, 1, halves),
+        Cubes.from_rows(48, 1, [(term, "1") for term, _ in others]),
+    )
+    cover = minimise(function, "own")
+    assert (cover.products, cover.literals) == (24, 48)
+    assert implements(function, cover.cubes)
+
+
+def test_many_outputs_are_not_weighed_again_for_every_output_added(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sweep = sweep_kernels.sweep
+    drawn = []  # random numbers in each sweep: one for every candidate weighed
+
+    def counted(state: sweep_kernels.State, *more: Any) -> bool:
+        noise = state.noise.copy()
+        done = bool(sweep(state, *more))
+        drawn.append(0)
+        while noise[0] != state.noise[0] and drawn[-1] <= 4 * 5 * 81:
+            sweep_kernels.random(noise)
+            drawn[-1] += 1
+        return done
+
+    monkeypatch.setattr(sweep_kernels, "sweep", counted)
+    minimise(random_table(np.random.default_rng(1), 4, 2048, 0.5, 0.1), "own")
+    assert max(drawn) <= 4 * 5 * 81  # there are 81 cubes
+
+
+def test_a_table_too_large_to_improve_is_not_listed_beyond_the_deadline(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    table = random_table(np.random.default_rng(1), 6, 3, 0.3, 0.5)
+    monkeypatch.setattr(improve, "suits", lambda _: False)
+    assert minimise(table, "own").method == "own"
+    whole = isop.isop
+    seen: list[bool] = []
+
+    def clocked(planes: Dense, clock: Clock | None = None) -> Cubes | None:
+        seen.append(clock is not None)
+        return whole(planes) if len(seen) == 1 else None
+
+    monkeypatch.setattr(isop, "isop", clocked)
+    cover = minimise(table, "own")
+    assert (cover.method, seen) == ("isop", [True, True])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+import tracemalloc
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,12 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twolevel.strategies import cubes, values
 
-from boolcomp.errors import DataError
+from boolcomp.errors import DataError, DataWarning
 from boolcomp.twolevel import pla
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from boolcomp.twolevel.cubes import Cubes
 
 
@@ -181,3 +181,50 @@ def test_files_are_read_from_disk_or_the_reason_is_told(tmp_path: Path) -> None:
     assert len(pla.read(path).on) == 1
     with pytest.raises(DataError, match="cannot be read"):
         pla.read(tmp_path / "missing.pla")
+
+
+@pytest.mark.parametrize("key", [".ilb", ".ob"])
+def test_a_count_swallowed_by_a_label_line_is_read_with_a_warning(tmp_path: Path, key: str) -> None:
+    path = tmp_path / "a.pla"
+    path.write_text(f".i 2\n.o 2\n{key} a b .p 1\n01 11\n.e\n")
+    with pytest.warns(DataWarning, match=rf"a\.pla: the {key} line ends in \.p 1"):
+        found = pla.read(path)
+    assert ("a", "b") in (found.input_names, found.output_names)
+    assert len(found.on) == 1
+    with pytest.raises(DataError, match="cut off"):
+        pla.parse(f".i 2\n.o 2\n{key} a b .p 2\n01 11\n")
+
+
+def test_reading_takes_a_few_bytes_for_each_of_a_file() -> None:
+    row = b"01-1" * 8 + b" " + b"01-0" * 8 + b"\n"
+    text = b".i 32\n.o 32\n.type fd\n" + row * 20_000
+    tracemalloc.start()
+    found = pla.parse(text)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(found.on) == 20_000
+    assert peak < 4 * len(text)
+
+
+def test_sizes_are_refused_before_any_memory_is_taken() -> None:
+    with pytest.raises(DataError, match=r"p:1: \.i 1000000: at most 65536 columns"):
+        pla.parse(".i 1000000\n.o 1000000\n", "p")
+
+
+def test_messages_show_only_the_beginning_of_long_words() -> None:
+    word = "x" * 1_000_000
+    for text in (
+        f".{word}\n", f".i {word}\n", f".type {word}\n", f"{word}\n", f".i 1\n.o 1\n{word}\n",
+        f".i 1\n.o 1\n.ob {word} {word}\n", f".i 1\n.o 1\n.e {word}\n", f".mv {word}\n",
+        ".ilb " + "a " * 200_000 + "\n.i 1\n.o 1\n",
+    ):  # fmt: skip
+        with pytest.raises(DataError) as caught:
+            pla.parse(text, "p")
+        assert len(str(caught.value)) < 250
+
+
+@pytest.mark.skipif(not Path("/dev/zero").is_char_device(), reason="no endless file here")
+def test_an_endless_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pla, "MOST_BYTES", 1 << 20)
+    with pytest.raises(DataError, match="larger than 1 MiB, which is the most allowed"):
+        pla.read(Path("/dev/zero"))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 import time
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twolevel.strategies import cubes_of, points, values
 
+from boolcomp.twolevel import prime_kernels
 from boolcomp.twolevel import primes as prime_module
 from boolcomp.twolevel.cubes import Cubes
 from boolcomp.twolevel.packed import Shape, packed, unpacked
@@ -109,3 +113,35 @@ def test_the_deadline_ends_prime_generation() -> None:
             packed(Cubes.from_rows(40, 1, rows)), Shape(40, 1), 10**6, time.monotonic() + 0.3
         )
     assert time.process_time() < begin + 2.0
+
+
+def test_the_clock_is_looked_at_between_short_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = []
+    maximal = prime_kernels.maximal
+
+    def noted(cubes: Any, first: int, last: int, kept: Any, size: int) -> int:
+        steps.append((last - first) * (size + last - first))
+        return int(maximal(cubes, first, last, kept, size))
+
+    monkeypatch.setattr(prime_kernels, "maximal", noted)
+    monkeypatch.setattr(prime_module, "PAIRS", 1000)
+    points_alone = Cubes.from_rows(9, 1, [(f"{x:09b}", "1") for x in range(512)])
+    all_primes(packed(points_alone), Shape(9, 1), 10**6, math.inf)
+    assert max(steps) <= 3 * 1000
+
+
+def test_wide_cubes_are_compared_in_shorter_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps: list[int] = []
+
+    def contained(small: Any, large: Any) -> Any:
+        steps.append(small.size * len(large))
+        return np.zeros(len(small), np.bool_)
+
+    monkeypatch.setattr(prime_kernels, "contained", contained)
+    monkeypatch.setattr(prime_module, "PAIRS", 1000)
+    rows = [(f"{x:011b}", "1" * 6400) for x in range(0, 2048, 63)]
+    shape = Shape(11, 6400)
+    halves = [packed(Cubes.from_rows(11, 6400, rows[k::2])) for k in (0, 1)]
+    with contextlib.suppress(PrimesTooManyError):
+        merged(halves[0], halves[1], 0, shape, Budget(10**6, math.inf))
+    assert max(steps) <= 2 * 4 * 1000

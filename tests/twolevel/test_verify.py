@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from twolevel.strategies import as_lists, cubes_of, functions, values
 
+from boolcomp.twolevel import lists
 from boolcomp.twolevel.clock import Clock
 from boolcomp.twolevel.cover import Function
 from boolcomp.twolevel.cubes import Cubes
@@ -68,3 +70,20 @@ def test_a_cover_of_another_shape_is_our_own_mistake() -> None:
     function = Function.from_cubes(Cubes.from_rows(2, 1, [("1-", "1")]))
     with pytest.raises(ValueError, match="other inputs"):
         verify(function, Cubes.empty(3, 1), Clock())
+
+
+def test_only_outputs_where_no_cube_holds_another_are_walked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    walked: list[int] = []
+    monkeypatch.setattr(lists, "first_uncovered", lambda targets, *_: walked.append(len(targets)))
+    on = Cubes.from_rows(30, 1000, [("1" + "-" * 29, "1" * 1000), ("11" + "-" * 28, "1" * 1000)])
+    assert verify(Function.from_cubes(on), on.take(np.array([0]))) is None
+    assert walked == []
+
+
+def test_the_clock_is_looked_at_after_every_output() -> None:
+    halves = [("0" + "-" * 29, "1" * 50), ("1" + "-" * 29, "1" * 50)]
+    whole = Cubes.from_rows(30, 50, [("-" * 30, "1" * 50)])
+    with pytest.raises(lists.GaveUpError):
+        verify(Function.from_cubes(Cubes.from_rows(30, 50, halves)), whole, Clock(0.0))
