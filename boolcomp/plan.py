@@ -223,8 +223,9 @@ class Plan:
             others = f", and {len(wide) - 1} more terms" if len(wide) > 1 else ""
             raise DataError(
                 f"{self.robot}: {worst.term.name} needs a table of {worst.input_bits} input bits "
-                f"({words}); tables have at most {MOST_INPUT_BITS}{others}. Lower --bits, or cut "
-                "terms further with --splits"
+                f"({words}); tables have at most {MOST_INPUT_BITS}{others}. Compact mode makes none: "
+                "boolcomp compile --mode compact. In paper mode, lower --bits, or cut terms further "
+                "with --splits"
             )
 
     def __str__(self) -> str:

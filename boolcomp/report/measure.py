@@ -89,6 +89,7 @@ class Row:
     native_seconds: float | None = None
     ns_per_sample: float | None = None
     note: str = ""
+    unit: str = "N·m"
 
     @property
     def series(self) -> str:
@@ -138,6 +139,7 @@ def error_rows(plan: Plan, samples: Samples, extra: int = 0) -> tuple[Row, ...]:
                 bound=error_bound(joint),
                 saturated=int(beyond.sum()),
                 table_bits=sum(t.code.bits << t.input_bits for t in distinct.values()),
+                unit=samples.robot.links[k].torque_unit,
                 note=f"{beyond.sum()} samples saturate: no bound for them" if beyond.any() else "",
             )
         )
@@ -186,6 +188,7 @@ def documents(rows: Sequence[Row]) -> list[dict[str, object]]:
             "native_seconds": row.native_seconds,
             "ns_per_sample": row.ns_per_sample,
             "note": row.note,
+            "unit": row.unit,
         }
         for row in rows
     ]

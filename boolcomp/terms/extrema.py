@@ -142,18 +142,19 @@ def climb(
         places = np.clip(places, low, high)
         fresh = places != here
         fresh[2:] &= moved[rows, None]
-        _, row, axis = index = np.nonzero(fresh)
+        index = np.nonzero(fresh)
+        row, axis = index[1], index[2]
         tried = here[row]
         tried[np.arange(len(row)), axis] = places[index]
-        heights = np.full(places.shape, -np.inf)
-        heights[index] = height(tried, rows[row])
-        heights = heights.transpose(1, 0, 2).reshape(len(rows), -1)
+        raised = np.full(places.shape, -np.inf)
+        raised[index] = height(tried, rows[row])
+        heights = raised.transpose(1, 0, 2).reshape(len(rows), -1)
         choice = heights.argmax(axis=1)
         found = heights[np.arange(len(rows)), choice]
         moved[rows] = better = found > best[rows] * (1 + GAIN)
-        which, axis = divmod(choice, axes)
         k = np.flatnonzero(better)
-        points[rows[k], axis[k]] = places[which[k], k, axis[k]]
+        which, along = divmod(choice[k], axes)
+        points[rows[k], along] = places[which, k, along]
         best[rows[k]] = found[k]
         steps[rows[~better]] /= 2
     return points, best
