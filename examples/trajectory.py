@@ -51,9 +51,7 @@ def trajectory(robot: Robot) -> tuple[Floats, Floats, Floats, Floats]:
     return time, q, qd, qdd
 
 
-def draw(
-    time: Floats, logic: Floats, exact: Floats, units: Sequence[str], path: Path
-) -> None:
+def draw(time: Floats, logic: Floats, exact: Floats, units: Sequence[str], path: Path) -> None:
     """Draw both torques of every joint, and their difference."""
     mpl.rcParams.update({"svg.hashsalt": "boolcomp", "font.size": 9})
     joints = logic.shape[1]

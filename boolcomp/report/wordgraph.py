@@ -1,6 +1,7 @@
 """A word graph as a picture: SVG text, from inputs on the left to torques on the right.
 
-Tables show their entries as a curve; products are drawn as two lines of one colour into a sum.
+Words are named by what they mean. Tables show their entries as a curve; products are drawn as two
+lines of one colour into a sum. A legend and a note on torques with a bit more stand below.
 """
 
 from __future__ import annotations
@@ -10,19 +11,29 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from boolcomp.words.graph import Angles, Bits, Heap, Input, Lookup, reads
+from boolcomp.words.names import word_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from boolcomp.words.graph import Graph, Node
 
-WIDE, HIGH = 156, 40  # a box
-ACROSS, DOWN = 222, 54  # from box to box
+WIDE, HIGH = 176, 40  # a box
+ACROSS, DOWN = 246, 54  # from box to box
 MARGIN = 24
 POINTS = 48  # of a table's curve
 SWEEPS = 6  # over the columns, to put boxes near what they read
 FILLS = {"input": "#eceff4", "angle": "#d7e5f7", "table": "#dcefdc", "sum": "#fbe8cf"}
 TORQUE = "#f4cccc"
+LEGEND = {
+    "input": "input",
+    "angle": "sum of angles",
+    "table": "table, with its entries",
+    "sum": "sum of words and products",
+    "torque": "torque",
+}
+LEGEND_WIDE = 790  # pixels: no picture is narrower
+LINE = 20  # from one line of the legend to the next
 PRODUCTS = ("#b0563d", "#7a5ca8", "#2f7f86", "#a8832a", "#8a3b6a")
 STYLE = (
     "text{font:11px system-ui,sans-serif;fill:#223}"
@@ -44,15 +55,19 @@ class Box:
     y: float
 
 
-def draw_graph(graph: Graph, title: str = "") -> str:
-    """Return the picture of a word graph; the same graph is the same text."""
+def draw_graph(graph: Graph, title: str = "", bits: int | None = None) -> str:
+    """Return the picture of a word graph; the same graph is the same text.
+
+    `bits` are those asked for: of a torque with more the picture says why.
+    """
+    names = word_names(graph)
     columns = _columns(graph)
     rows = _rows(graph, columns)
     outputs = {result.node: joint for joint, result in enumerate(graph.results, 1)}
     boxes = [
         Box(
-            _title(graph, place, outputs),
-            _detail(node),
+            f"torque {outputs[place]}" if place in outputs else names[place],
+            _detail(graph, place),
             "torque" if place in outputs else _kind(node),
             MARGIN + columns[place] * ACROSS,
             2 * MARGIN + rows[place] * DOWN,
@@ -60,7 +75,10 @@ def draw_graph(graph: Graph, title: str = "") -> str:
         for place, node in enumerate(graph.nodes)
     ]
     wide = max(box.x for box in boxes) + WIDE + MARGIN
-    high = max(box.y for box in boxes) + HIGH + MARGIN
+    below = max(box.y for box in boxes) + HIGH + MARGIN
+    wide = max(wide, LEGEND_WIDE)
+    legend = list(_legend(graph, bits, below))
+    high = below + MARGIN + LINE * (2 + len(_notes(graph, bits)))
     lines = [
         (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide:g}" height="{high:g}" '
@@ -71,6 +89,7 @@ def draw_graph(graph: Graph, title: str = "") -> str:
         f'<text x="{MARGIN}" y="{MARGIN}" font-weight="bold">{html.escape(title)}</text>',
         *_edges(graph, boxes),
         *(line for place, box in enumerate(boxes) for line in _box(box, graph.nodes[place])),
+        *legend,
         "</svg>",
     ]
     return "\n".join(lines) + "\n"
@@ -128,49 +147,52 @@ def _kind(node: Node) -> str:
     return {Angles: "angle", Lookup: "table", Heap: "sum"}[type(node)]
 
 
-def _title(graph: Graph, place: int, outputs: dict[int, int]) -> str:
+def _detail(graph: Graph, place: int) -> str:
     node = graph.nodes[place]
-    if isinstance(node, Input):
-        return f"{node.name}, {node.bits} bits"
-    name = f"torque {outputs[place]}" if place in outputs else f"w{place}"
-    if isinstance(node, Angles):
-        name = _angle(graph, place)
-    return f"{name}, {node.bits} bits"
-
-
-def _angle(graph: Graph, place: int) -> str:
-    """Return an angle sum in the names of inputs: `q1+2q2`."""
-    text = ""
-    for name, times in _multiples(graph, place).items():
-        if times:
-            text += f"{times:+d}{name}".replace("+1q", "+q").replace("-1q", "-q")
-    return text.removeprefix("+")
-
-
-def _multiples(graph: Graph, place: int) -> dict[str, int]:
-    """Return how often every input is in an angle sum; words are fractions of a turn."""
-    node = graph.nodes[place]
-    if not isinstance(node, Angles):
-        return {node.name if isinstance(node, Input) else f"w{place}": 1}
-    found: dict[str, int] = {}
-    for turn in node.turns:
-        times = 1 << max(0, turn.read + turn.shift - node.bits)
-        for name, inner in _multiples(graph, turn.node).items():
-            found[name] = found.get(name, 0) + (-times if turn.negative else times) * inner
-    return found
-
-
-def _detail(node: Node) -> str:
+    bits = next((r.bits for r in graph.results if r.node == place), node.bits)
+    text = _count(bits, "bit")
     if isinstance(node, Lookup):
-        return f"table of {1 << node.read}"
-    if isinstance(node, Angles):
-        return "angle"
+        return f"{text}, {1 << node.read} entries"
     if isinstance(node, Heap):
         pairs = {(p.a, p.b) for p in node.parts if not isinstance(p, Bits)}
         words = {p.node for p in node.parts if isinstance(p, Bits)}
         parts = [_count(len(words), "word"), _count(len(pairs), "product")]
-        return ("angle of " if node.wraps else "sum of ") + " + ".join(filter(None, parts))
-    return "input"
+        return f"{text}, {' + '.join(filter(None, parts))}"
+    return text
+
+
+def _legend(graph: Graph, bits: int | None, y: float) -> Iterator[str]:
+    """Yield what the colours mean, a line on products, and the notes."""
+    kinds = {_kind(node) for node in graph.nodes} | {"torque"}
+    x = float(MARGIN)
+    for kind, text in LEGEND.items():
+        if kind in kinds:
+            fill = FILLS.get(kind, TORQUE)
+            yield (
+                f'<rect class="key" x="{x:.1f}" y="{y:.1f}" width="14" height="14" rx="3" '
+                f'fill="{fill}" stroke="#778"/>'
+            )
+            yield f'<text class="legend" x="{x + 20:.1f}" y="{y + 11:.1f}">{text}</text>'
+            x += 40 + 6.4 * len(text)
+    lines = [
+        "two lines of one colour into a sum: the product of two words; factors are not written"
+    ]
+    for k, text in enumerate([*lines, *_notes(graph, bits)], 1):
+        yield f'<text class="legend" x="{MARGIN}" y="{y + 11 + k * LINE:.1f}">{html.escape(text)}</text>'
+
+
+def _notes(graph: Graph, bits: int | None) -> list[str]:
+    wider = [
+        str(joint)
+        for joint, result in enumerate(graph.results, 1)
+        if bits is not None and result.bits > bits
+    ]
+    if not wider:
+        return []
+    which = f"torque{'s' * (len(wider) > 1)} {', '.join(wider)}"
+    return [
+        f"{which}: one bit more than {bits}, for it may exceed its range (--saturate: none more)"
+    ]
 
 
 def _count(number: int, name: str) -> str:
@@ -220,7 +242,7 @@ def _curve(node: Lookup, box: Box) -> str:
     """Return a table's entries as a small curve in the right half of its box."""
     count = min(POINTS, len(node.entries))
     top = max(1, (1 << node.bits) - 1)
-    left, wide, low, high = box.x + 100, 48.0, box.y + HIGH - 6, HIGH - 14.0
+    left, wide, low, high = box.x + 118, 50.0, box.y + HIGH - 6, HIGH - 14.0
     points = []
     for k in range(count):
         entry = node.entries[k * (len(node.entries) - 1) // max(1, count - 1)]
