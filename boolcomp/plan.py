@@ -223,9 +223,9 @@ class Plan:
             others = f", and {len(wide) - 1} more terms" if len(wide) > 1 else ""
             raise DataError(
                 f"{self.robot}: {worst.term.name} needs a table of {worst.input_bits} input bits "
-                f"({words}); tables have at most {MOST_INPUT_BITS}{others}. Compact mode makes none: "
-                "boolcomp compile --mode compact. In paper mode, lower --bits, or cut terms further "
-                "with --splits"
+                f"({words}); tables have at most {MOST_INPUT_BITS}{others}. Compact mode "
+                "makes none: boolcomp compile --mode compact. In paper mode, lower --bits, or cut "
+                "terms further with --splits"
             )
 
     def __str__(self) -> str:
@@ -304,7 +304,8 @@ def _split(terms: list[Term], code: Code, options: Options) -> list[Term]:
         untouched = [k for k, (_, cut) in enumerate(parts) if not cut]
         if not untouched and options.splits is None:
             break
-        place = max(untouched or range(len(parts)), key=lambda k: size(parts[k][0], guard))
+        places = untouched or range(len(parts))
+        place = max(places, key=lambda k: size(parts[k][0], guard))
         halves = _halves(parts[place][0], code, guard)
         parts[place : place + 1] = [(half, True) for half in halves]
         done += 1

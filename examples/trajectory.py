@@ -21,6 +21,8 @@ from boolcomp.dynamics import inverse_dynamics
 from boolcomp.samples import column_names
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from boolcomp.robot import Robot

@@ -7,6 +7,7 @@ lines of one colour into a sum. A legend and a note on torques with a bit more s
 from __future__ import annotations
 
 import html
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from boolcomp.words.graph import Angles, Bits, Heap, Input, Lookup, reads
 from boolcomp.words.names import word_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from boolcomp.words.graph import Graph, Node
 
@@ -32,7 +33,9 @@ LEGEND = {
     "sum": "sum of words and products",
     "torque": "torque",
 }
+BESIDE = 17  # characters of a title that leave room for a curve beside it
 LEGEND_WIDE = 790  # pixels: no picture is narrower
+LANE = 0.35  # of a box's room, for a line that crosses a column
 LINE = 20  # from one line of the legend to the next
 PRODUCTS = ("#b0563d", "#7a5ca8", "#2f7f86", "#a8832a", "#8a3b6a")
 STYLE = (
@@ -62,7 +65,7 @@ def draw_graph(graph: Graph, title: str = "", bits: int | None = None) -> str:
     """
     names = word_names(graph)
     columns = _columns(graph)
-    rows = _rows(graph, columns)
+    rows, lanes = _rows(graph, columns)
     outputs = {result.node: joint for joint, result in enumerate(graph.results, 1)}
     boxes = [
         Box(
@@ -87,7 +90,7 @@ def draw_graph(graph: Graph, title: str = "", bits: int | None = None) -> str:
         f"<style>{STYLE}</style>",
         f'<rect width="{wide:g}" height="{high:g}" fill="white"/>',
         f'<text x="{MARGIN}" y="{MARGIN}" font-weight="bold">{html.escape(title)}</text>',
-        *_edges(graph, boxes),
+        *_edges(graph, boxes, columns, lanes),
         *(line for place, box in enumerate(boxes) for line in _box(box, graph.nodes[place])),
         *legend,
         "</svg>",
@@ -109,32 +112,53 @@ def _columns(graph: Graph) -> list[int]:
     return [first.get(place, column) for place, column in enumerate(columns)]
 
 
-def _rows(graph: Graph, columns: Sequence[int]) -> list[float]:
-    """Return how far down every node stands, near the middle of what it is joined to."""
-    neighbours: list[list[int]] = [[] for _ in graph.nodes]
+Stop = tuple[int, int]  # a word in a column: its own, or one that it crosses
+
+
+def _ways(graph: Graph, columns: Sequence[int]) -> dict[Stop, list[Stop]]:
+    """Return every stop, words' own first, with those that lines join it to.
+
+    A word that is read further right has a lane through each column between.
+    """
+    joined: dict[Stop, list[Stop]] = {stop: [] for stop in enumerate(columns)}
     for place, node in enumerate(graph.nodes):
-        for k in reads(node):
-            neighbours[place].append(k)
-            neighbours[k].append(place)
+        for k in dict.fromkeys(reads(node)):
+            way = [(k, column) for column in range(columns[k], columns[place])]
+            for one, other in itertools.pairwise([*way, (place, columns[place])]):
+                joined.setdefault(one, []).append(other)
+                joined.setdefault(other, []).append(one)
+    return joined
+
+
+def _rows(graph: Graph, columns: Sequence[int]) -> tuple[list[float], dict[Stop, float]]:
+    """Return how far down every word stands, and every lane: near what each is joined to."""
+    joined = _ways(graph, columns)
+    stops = list(joined)
+    at = {stop: index for index, stop in enumerate(stops)}
+    neighbours = [[at[other] for other in others] for others in joined.values()]
     by_column: dict[int, list[int]] = {}
-    for place, column in enumerate(columns):
-        by_column.setdefault(column, []).append(place)
-    tallest = max(map(len, by_column.values()))
-    rows = [0.0] * len(columns)
+    for index, (_, column) in enumerate(stops):
+        by_column.setdefault(column, []).append(index)
+    need = [1.0 if index < len(columns) else LANE for index in range(len(stops))]
+    tallest = max(sum(need[m] for m in members) for members in by_column.values())
+    rows = [0.0] * len(stops)
 
     def settle(members: list[int]) -> None:
-        space = tallest / len(members)
-        for k, place in enumerate(members):
-            rows[place] = (k + 0.5) * space - 0.5
+        space = tallest / sum(need[m] for m in members)
+        above = 0.0
+        for m in members:
+            rows[m] = (above + need[m] / 2) * space - 0.5
+            above += need[m]
 
     for members in by_column.values():
         settle(members)
     for sweep in range(SWEEPS):
         for column in sorted(by_column, reverse=bool(sweep % 2)):
             members = by_column[column]
-            members.sort(key=lambda p: (_mean([rows[k] for k in neighbours[p]]), p))
+            members.sort(key=lambda m: (_mean([rows[k] for k in neighbours[m]]), m))
             settle(members)
-    return rows
+    lanes = {stop: rows[index] for stop, index in at.items() if index >= len(columns)}
+    return rows[: len(columns)], lanes
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -178,7 +202,8 @@ def _legend(graph: Graph, bits: int | None, y: float) -> Iterator[str]:
         "two lines of one colour into a sum: the product of two words; factors are not written"
     ]
     for k, text in enumerate([*lines, *_notes(graph, bits)], 1):
-        yield f'<text class="legend" x="{MARGIN}" y="{y + 11 + k * LINE:.1f}">{html.escape(text)}</text>'
+        at = f'x="{MARGIN}" y="{y + 11 + k * LINE:.1f}"'
+        yield f'<text class="legend" {at}>{html.escape(text)}</text>'
 
 
 def _notes(graph: Graph, bits: int | None) -> list[str]:
@@ -190,16 +215,19 @@ def _notes(graph: Graph, bits: int | None) -> list[str]:
     if not wider:
         return []
     which = f"torque{'s' * (len(wider) > 1)} {', '.join(wider)}"
-    return [
-        f"{which}: one bit more than {bits}, for it may exceed its range (--saturate: none more)"
-    ]
+    return [f"{which}: one bit more than {bits}, for it may exceed its range (not with --saturate)"]
 
 
 def _count(number: int, name: str) -> str:
     return f"{number} {name}{'s' * (number > 1)}" if number else ""
 
 
-def _edges(graph: Graph, boxes: Sequence[Box]) -> Iterator[str]:
+def _edges(
+    graph: Graph,
+    boxes: Sequence[Box],
+    columns: Sequence[int],
+    lanes: Mapping[Stop, float],
+) -> Iterator[str]:
     for place, node in enumerate(graph.nodes):
         pairs = []
         if isinstance(node, Heap):
@@ -210,17 +238,28 @@ def _edges(graph: Graph, boxes: Sequence[Box]) -> Iterator[str]:
                 coloured.setdefault(source, PRODUCTS[k % len(PRODUCTS)])
         for source in dict.fromkeys(reads(node)):
             style = f' style="stroke:{coloured[source]}"' if source in coloured else ""
-            yield _edge(boxes[source], boxes[place], style)
+            crossed = range(columns[source] + 1, columns[place])
+            ends = [_middle(lanes[source, column]) for column in crossed]
+            yield _edge(boxes[source], boxes[place], ends, style)
 
 
-def _edge(start: Box, end: Box, style: str) -> str:
-    x0, y0, x1, y1 = start.x + WIDE, start.y + HIGH / 2, end.x, end.y + HIGH / 2
-    bend = max(24.0, (x1 - x0) / 2)
-    return (
-        f'<path class="edge"{style} '
-        f'd="M{x0:.1f},{y0:.1f} C{x0 + bend:.1f},{y0:.1f} {x1 - bend:.1f},{y1:.1f} '
-        f'{x1:.1f},{y1:.1f}"/>'
-    )
+def _middle(row: float) -> float:
+    return 2 * MARGIN + row * DOWN + HIGH / 2
+
+
+def _edge(start: Box, end: Box, lanes: Sequence[float], style: str) -> str:
+    """Draw a line from box to box, straight through every column that it crosses."""
+    x, y = start.x + WIDE, start.y + HIGH / 2
+    path = f"M{x:.1f},{y:.1f}"
+    for k, lane in enumerate([*lanes, end.y + HIGH / 2]):
+        to = start.x + (k + 1) * ACROSS
+        bend = (to - x) / 2
+        path += f" C{x + bend:.1f},{y:.1f} {to - bend:.1f},{lane:.1f} {to:.1f},{lane:.1f}"
+        x, y = to, lane
+        if k < len(lanes):
+            x += WIDE
+            path += f" L{x:.1f},{y:.1f}"
+    return f'<path class="edge"{style} d="{path}"/>'
 
 
 def _box(box: Box, node: Node) -> Iterator[str]:
@@ -242,7 +281,8 @@ def _curve(node: Lookup, box: Box) -> str:
     """Return a table's entries as a small curve in the right half of its box."""
     count = min(POINTS, len(node.entries))
     top = max(1, (1 << node.bits) - 1)
-    left, wide, low, high = box.x + 118, 50.0, box.y + HIGH - 6, HIGH - 14.0
+    left, wide, low = box.x + 118, 50.0, box.y + HIGH - 6
+    high = HIGH - (14.0 if len(box.title) <= BESIDE else 24.0)
     points = []
     for k in range(count):
         entry = node.entries[k * (len(node.entries) - 1) // max(1, count - 1)]

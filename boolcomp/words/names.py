@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 LONGEST = 26  # characters: a longer name says less than `w7`
 WAVES = 4  # multiples of an angle that a table may follow
 VISIBLE = 0.04  # an amplitude below this part of the largest is left out of a name
+HUGE = 20
 FIT = 0.12  # what rounding may leave of a table, as a part of its rms
 
 
@@ -37,13 +38,24 @@ def _name(graph: Graph, place: int, names: list[str]) -> str:
     if isinstance(node, Input):
         return node.name
     if isinstance(node, Angles):
-        turns = [(t.node, (1 << t.shift) * (-1 if t.negative else 1), t.read) for t in node.turns]
-        # A word read in full counts turns; `shift` beyond what aligns it is a multiple of it.
-        sizes = [(k, times * 2.0 ** (read - node.bits)) for k, times, read in turns]
-        return _joined([(names[k], factor) for k, factor in sizes])
+        return _joined([(names[k], factor) for k, factor in _turns(graph, place).items()])
     if isinstance(node, Lookup):
         return _table_name(graph, place, node, names)
     return _heap_name(node, names)
+
+
+def _turns(graph: Graph, place: int) -> dict[int, float]:
+    """Return how often an angle sum holds every word that is none itself."""
+    node = graph.nodes[place]
+    if not isinstance(node, Angles):
+        return {place: 1.0}
+    total: dict[int, float] = {}
+    for turn in node.turns:
+        # The leading bits of a word count turns: what shifts them past the top is a multiple.
+        times = 2.0 ** (turn.read + turn.shift - node.bits) * (-1 if turn.negative else 1)
+        for k, inner in _turns(graph, turn.node).items():
+            total[k] = total.get(k, 0.0) + times * inner
+    return {k: times for k, times in sorted(total.items()) if times}
 
 
 def _joined(items: list[tuple[str, float]]) -> str:
@@ -85,9 +97,16 @@ def _heap_name(node: Heap, names: list[str]) -> str:
 
 
 def _product(a: str, b: str) -> str:
-    """Write speeds and accelerations first."""
-    one, other = sorted((a, b), key=lambda name: ("cos" in name or "sin" in name, len(name), name))
-    return "·".join(f"({name})" if _is_sum(name) else name for name in (one, other))
+    """Write speeds and accelerations first, and a sign before all."""
+    minus = 0
+    factors = []
+    for name in (a, b):
+        plain = name.startswith("-") and not _is_sum(name[1:])
+        minus += plain
+        factors.append(name[1:] if plain else name)
+    factors.sort(key=lambda name: ("cos" in name or "sin" in name, len(name), name))
+    text = "·".join(f"({name})" if _is_sum(name) else name for name in factors)
+    return f"-{text}" if minus % 2 else text
 
 
 def _table_name(graph: Graph, place: int, node: Lookup, names: list[str]) -> str:
@@ -107,7 +126,7 @@ def _table_name(graph: Graph, place: int, node: Lookup, names: list[str]) -> str
     for other in reversed(range(place)):
         pair = graph.nodes[other]
         if isinstance(pair, Lookup) and pair.source == node.source and pair.read < node.read:
-            return f"{names[other]}, fine"
+            return f"{names[other].removesuffix(', fine')}, fine"
     return f"f({of})"
 
 
@@ -132,6 +151,7 @@ def _waves(values: NDArray[np.float64], of: str) -> str:
         return ""
     largest = max(abs(amplitude) for _, amplitude in parts)
     text = f"{mean / largest:.1g}" if abs(mean) > 3 * VISIBLE * largest else ""
+    text = "c" if abs(mean) > HUGE * largest else text  # a constant beside which waves are small
     for wave, amplitude in parts:
         factor = f"{abs(amplitude) / largest:.1g}"
         text += f"{'-' if amplitude < 0 else '+'}{'' if factor == '1' else factor}{wave}"
