@@ -206,10 +206,11 @@ class _Field:
         for part, curve in ((self.cosine, np.cos), (self.sine, np.sin)):
             kept = np.flatnonzero(part)  # most waves are either a cosine or a sine
             if len(kept):
-                waves = curve(x @ self.multiples[kept].T)
+                # einsum, for such products are too small to wake the threads of a BLAS for
+                waves = curve(np.einsum("pa,wa->pw", x, self.multiples[kept]))
                 if self.powers.any():
                     waves *= self._monomials(x, self.powers[kept])
-                total += waves @ part[kept]
+                total += np.einsum("pw,w->p", waves, part[kept])
         return total
 
     def on_grid(self, lines: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
@@ -220,7 +221,7 @@ class _Field:
             factor *= line[:, None] ** self.powers[:, axis]
             side = int(2 * axis >= len(lines))
             sides[side] = (sides[side][:, None] * factor).reshape(-1, len(self.cosine))
-        return np.asarray((sides[0] @ sides[1].T).real.ravel())
+        return np.asarray(np.einsum("aw,bw->ab", *sides).real.ravel())
 
     def gradient(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         phase = x @ self.multiples.T

@@ -5,8 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from boolcomp.words.graph import Angles, Bits, Graph, Heap, Input, Lookup, Node, Partial, Scale
-from boolcomp.words.graph import Turn
+from boolcomp.words.graph import (
+    Angles,
+    Bits,
+    Graph,
+    Heap,
+    Input,
+    Lookup,
+    Node,
+    Partial,
+    Scale,
+    Turn,
+)
 from boolcomp.words.names import LONGEST, word_names
 
 ANGLES = (Input("q1", 8, angle=True), Input("q2", 8, angle=True), Input("qd1", 6, angle=False))
