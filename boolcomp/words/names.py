@@ -133,14 +133,12 @@ def _table_name(graph: Graph, place: int, node: Lookup, names: list[str]) -> str
 def _waves(values: NDArray[np.float64], of: str) -> str:
     """Return the few waves of an angle that a table follows; nothing where it does not."""
     count = len(values)
-    if count < 2 * WAVES:
-        return ""
     angle = 2 * np.pi * ((np.arange(count) + 0.5) / count - 0.5)
     mean = float(values.mean())
     rest = values - mean
     size = float(np.sqrt((rest**2).mean()))
     parts: list[tuple[str, float]] = []
-    for k in range(1, WAVES + 1):
+    for k in range(1, min(WAVES, count // 4) + 1):
         inner = of if k == 1 else f"{k}({of})" if _is_sum(of) else f"{k}{of}"
         for curve, letters in ((np.cos(k * angle), "cos"), (np.sin(k * angle), "sin")):
             amplitude = 2 * float((rest * curve).mean())

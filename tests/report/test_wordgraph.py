@@ -45,7 +45,7 @@ def test_boxes_do_not_overlap_and_stand_right_of_what_they_read() -> None:
 def test_words_are_named_by_what_they_mean() -> None:
     text = draw_graph(graph(), "a < b")
     assert "a &lt; b" in text
-    for name in ("q1", "qdd2", "q1+q2", "cos(q1)", "qd1²", "torque 1", "torque 2"):
+    for name in ("q1", "qdd2", "q1+q2", "cos(q1)", "cos(q1+q2)", "torque 1", "torque 2"):
         assert f">{name}<" in text
 
 
