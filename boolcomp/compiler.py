@@ -75,7 +75,10 @@ def compile_robot(
     start = time.perf_counter()
     chosen, how, keeper = options or Options(), recipe or Recipe(), store or default_store()
     jobs = [Job(robot, mass, chosen, how, keeper, done) for mass in _masses(payloads)]
-    made = [run(PAPER, job, "tables") for job in jobs]
+    made = [run(PAPER, job, "plan") for job in jobs]
+    for values in made:  # a load that has no tables is heard of before any table is made
+        values["plan"].require_tables()
+    made = [run(PAPER, job, "tables", values) for job, values in zip(jobs, made, strict=True)]
     # All loads at once: tables they share are minimised once, and cores stay busy.
     everything = [entry for values in made for entry in values["tables"]]
     found = iter(make_covers(everything, how, keeper, done))

@@ -15,6 +15,7 @@ significant bit are left out, and named.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -23,9 +24,9 @@ from typing import TYPE_CHECKING
 from boolcomp.codes import ROUNDINGS, Code, CodeKind, Rounding
 from boolcomp.errors import DataError, UsageError, listing, suggestion
 from boolcomp.robot import Interval, Stops, stops_of
-from boolcomp.terms import Term, Torques, amplitude, torque_amplitude
+from boolcomp.terms import Term, Torques, torque_amplitude
 from boolcomp.terms.extract import number_terms
-from boolcomp.terms.extrema import ceiling
+from boolcomp.terms.extrema import ceiling, height
 from boolcomp.text import number
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ class TermPlan:
     @property
     def amplitude(self) -> float:
         """The largest |value| of the term."""
-        return amplitude(self.term).value
+        return height(self.term)
 
     @property
     def input_bits(self) -> int:
@@ -223,7 +224,8 @@ class Plan:
             others = f", and {len(wide) - 1} more terms" if len(wide) > 1 else ""
             raise DataError(
                 f"{self.robot}: {worst.term.name} needs a table of {worst.input_bits} input bits "
-                f"({words}); tables have at most {MOST_INPUT_BITS}{others}. Lower --bits, or cut "
+                f"({words}); tables have at most {MOST_INPUT_BITS}{others}. Compact mode "
+                "makes none: boolcomp compile --mode compact. In paper mode, lower --bits, or cut "
                 "terms further with --splits"
             )
 
@@ -289,6 +291,11 @@ def _leave_out_small(
 def _split(terms: list[Term], code: Code, options: Options) -> list[Term]:
     """Cut the largest tables, as long as that costs no guard bit (or as often as was asked)."""
     parts = [(term, False) for term in terms]
+
+    @functools.cache
+    def size(term: Term, guard: int) -> int:
+        return _size(plan_term(term, code, guard))
+
     done = 0
     while parts:
         more = guard_bits_for(len(parts) + 1) == guard_bits_for(len(parts))
@@ -298,8 +305,8 @@ def _split(terms: list[Term], code: Code, options: Options) -> list[Term]:
         untouched = [k for k, (_, cut) in enumerate(parts) if not cut]
         if not untouched and options.splits is None:
             break
-        plans = {k: plan_term(parts[k][0], code, guard) for k in untouched or range(len(parts))}
-        place = max(plans, key=lambda k: _size(plans[k]))
+        places = untouched or range(len(parts))
+        place = max(places, key=lambda k: size(parts[k][0], guard))
         halves = _halves(parts[place][0], code, guard)
         parts[place : place + 1] = [(half, True) for half in halves]
         done += 1
@@ -333,7 +340,7 @@ def _by_span(wave: Wave) -> tuple[int, list[int]]:
 
 def plan_term(term: Term, torque: Code, guard: int) -> TermPlan:
     """Return the plan of one term of a torque: its range, its width and its input words."""
-    return plan_reach(term, amplitude(term).value, torque, guard)
+    return plan_reach(term, height(term), torque, guard)
 
 
 def plan_reach(term: Term, reach: float, torque: Code, guard: int) -> TermPlan:

@@ -10,6 +10,10 @@ import numpy as np
 from matplotlib import pyplot as plt
 
 from boolcomp.pipeline import run_passes
+from boolcomp.report.wordgraph import draw_graph
+from boolcomp.robot import load_robot
+from boolcomp.terms import split_torques
+from boolcomp.words.finish import compile_compact
 
 if TYPE_CHECKING:
     from boolcomp.truth import TermTable
@@ -50,10 +54,19 @@ def draw_term(entry: TermTable, path: Path) -> None:
     plt.close(figure)
 
 
+def draw_words(name: str, path: Path) -> None:
+    """Draw the word graph of a robot as compact mode compiles it."""
+    built = compile_compact(split_torques(load_robot(name)))
+    bits = built.compact.demand.bits
+    title = f"{name} at {bits} bits: {built.nodes} nodes"
+    path.write_text(draw_graph(built.compact.graph, title, bits))
+
+
 def main() -> None:
     """Draw them all."""
     tables = {entry.plan.term.name: entry for entry in run_passes("machado-2r")}
     draw_term(tables["T12"], PICTURES / "t12.svg")
+    draw_words("machado-2r", PICTURES / "graph-2r.svg")
 
 
 if __name__ == "__main__":

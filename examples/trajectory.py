@@ -20,6 +20,8 @@ import boolcomp as bc
 from boolcomp.samples import column_names
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from boolcomp.robot import Robot
@@ -50,7 +52,7 @@ def trajectory(robot: Robot) -> tuple[Floats, Floats, Floats, Floats]:
     return time, q, qd, qdd
 
 
-def draw(time: Floats, logic: Floats, exact: Floats, path: Path) -> None:
+def draw(time: Floats, logic: Floats, exact: Floats, units: Sequence[str], path: Path) -> None:
     """Draw both torques of every joint, and their difference."""
     mpl.rcParams.update({"svg.hashsalt": "boolcomp", "font.size": 9})
     joints = logic.shape[1]
@@ -62,7 +64,7 @@ def draw(time: Floats, logic: Floats, exact: Floats, path: Path) -> None:
         above, below = axes[0, k], axes[1, k]
         above.plot(time, logic[:, k], color="#c8553d", linewidth=1.6, label="logic")
         above.plot(time, exact[:, k], color="#222222", linewidth=0.8, label="Newton-Euler")
-        above.set(title=f"torque {k + 1}", ylabel="N·m (N)")
+        above.set(title=f"torque {k + 1}", ylabel=units[k])
         above.legend(fontsize=8)
         below.plot(time, logic[:, k] - exact[:, k], color="#3367b0", linewidth=0.8)
         below.set(xlabel="time, s", ylabel="difference")
@@ -87,14 +89,15 @@ def main() -> None:
     both = ",".join(f"{kind}{k + 1}" for kind in ("logic", "exact") for k in range(robot.joints))
     rows = np.hstack([found.torques, exact])
     np.savetxt(FOLDER / "torques.csv", rows, "%.9g", ",", header=both, comments="")
-    draw(time, found.torques, exact, FOLDER / "torques")
+    units = [link.torque_unit for link in robot.links]
+    draw(time, found.torques, exact, units, FOLDER / "torques")
     print(f"{STEPS} states of a {SECONDS:g} s trajectory, torques by logic and by Newton-Euler:")
     for k, bound in enumerate(program.bound):
         error = np.abs(found.torques[:, k] - exact[:, k])
         rms = np.sqrt((error**2).mean())
         proved = f"proven bound {bound:.3f}" if np.isfinite(bound) else "none proved"
         print(
-            f"  torque {k + 1}: {exact[:, k].min():8.2f} .. {exact[:, k].max():7.2f} N·m, "
+            f"  torque {k + 1}: {exact[:, k].min():8.2f} .. {exact[:, k].max():7.2f} {units[k]}, "
             f"error rms {rms:.3f}, max {error.max():.3f}, {proved}"
         )
     print(f"written to {FOLDER}: states.csv, torques.csv, torques.svg, torques.png")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from boolcomp.cli import COMMANDS
+from boolcomp.robot import load_robot, parse_robot
 from boolcomp.truthfile import parse_table
 
 if TYPE_CHECKING:
@@ -225,3 +226,16 @@ def test_a_folder_that_may_not_be_written_is_a_sentence(tmp_path: Path) -> None:
     assert made.returncode == 1
     assert "cannot be written: " in made.stderr
     assert "Traceback" not in made.stderr
+
+
+def test_one_robot_gets_a_verdict_and_remains_a_robot_file(run: Callable[..., Result]) -> None:
+    out = run("robots", "puma560").out
+    assert parse_robot(out) == load_robot("puma560")
+    assert "# Torques over these ranges: searched (100000 samples" in out
+    assert "# T5      -0.93861  0.93861     ±1  N·m   suits: 93.9 % of it is used" in out
+    assert "# joint 2:  torque_range = [-80, 80]" in out
+    joints = json.loads(run("robots", "puma560", "--json").out)["robots"][0]["joints"]
+    assert [joint["saturates"] for joint in joints] == [True] * 4 + [False] * 2
+    assert joints[3]["better_torque_range"] == [-1.2, 1.2]
+    assert {joint["torque_extremes_kind"] for joint in joints} == {"searched"}
+    assert joints[1]["torque_range"] == [-64, 64]

@@ -138,6 +138,7 @@ def test_a_term_too_wide_for_a_table_is_refused_by_name_size_and_remedy() -> Non
         plan("planar-3r", bits=12).require_tables()
     message = str(caught.value)
     assert message.startswith("planar-3r: T")
+    assert "boolcomp compile --mode compact" in message
     assert "input bits (q" in message
     assert "at most 24" in message
     assert "--splits" in message

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from boolcomp.robot import Robot
     from boolcomp.words.demand import Demand, Progress
     from boolcomp.words.finish import Built
+    from boolcomp.words.graph import Graph
 
 
 def compile_words(
@@ -102,7 +103,7 @@ def plan_words(
     graph = built.compact.graph
     if picture is not None:
         title = f"{robot.name} at {demand.bits} bits: {built.nodes} nodes"
-        write_text(picture, draw_graph(graph, title))
+        write_text(picture, draw_graph(graph, title, demand.bits))
     if as_json:
         lines = str(graph).splitlines()
         joints = [
@@ -114,10 +115,25 @@ def plan_words(
         document = {"robot": robot.name, "bits": demand.bits, "mode": "compact"}
         print_json({**document, "joints": joints, "graph": lines})
         return
-    click.echo(str(graph), nl=False)
+    click.echo(_words(graph))
+    click.echo(f"\n{graph}", nl=False)
     click.echo(_sentence(built))
     if picture is not None:
         click.echo(f"drawn in {picture}", err=True)
+
+
+def _words(graph: Graph) -> str:
+    """Return what every word of a graph means."""
+    from boolcomp.words.names import word_names
+
+    names = [*word_names(graph)]
+    for joint, result in enumerate(graph.results, 1):
+        names[result.node] = f"torque {joint}"
+    rows = [
+        [f"w{place}", str(node.bits), name]
+        for place, (node, name) in enumerate(zip(graph.nodes, names, strict=True))
+    ]
+    return table(["word", "bits", "meaning, but for a factor"], rows, left=(0, 2))
 
 
 def _chart(built: Built) -> str:

@@ -11,27 +11,41 @@ from boolcomp.robot import load_robot, robot_names
 from boolcomp.text import angle, short, table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from boolcomp.robot import Interval, Robot
+    from boolcomp.terms.verdict import Verdict
 
 
 @click.command("robots", epilog="Example: boolcomp robots puma560")
 @click.argument("robot", required=False)
 @json_option
 def command(robot: str | None, *, as_json: bool) -> None:
-    """List the robots that ship; or check ROBOT (a name or a .toml file) and print it in full."""
+    """List the robots that ship; or check ROBOT (a name or a .toml file) and print it in full.
+
+    One ROBOT gets a verdict too, as comments: what its torques reach over its ranges, which torque
+    ranges saturate or waste bits, and better ones to paste.
+    """
     robots = [load_robot(name) for name in ([robot] if robot else robot_names())]
-    if as_json:
+    if robot:
+        from boolcomp.terms.verdict import judge_torques
+
+        verdicts = judge_torques(robots[0])
+        if as_json:
+            print_json({"robots": [_judged(robots[0], verdicts)]})
+        else:
+            click.echo(f"{robots[0]}\n{_verdict_text(verdicts)}")
+    elif as_json:
         print_json({"robots": [_document(item) for item in robots]})
-    elif robot:
-        click.echo(str(robots[0]), nl=False)
     else:
         click.echo(_overview(robots))
 
 
 def _overview(robots: Iterable[Robot]) -> str:
-    header = ["robot", "joints", "mass kg", "q rad, m", "qd /s", "qdd /s2", "torque N·m, N"]
+    robots = tuple(robots)
+    slides = any(not link.revolute for robot in robots for link in robot.links)
+    q, torque = ("q rad, m", "torque N·m, N") if slides else ("q rad", "torque N·m")
+    header = ["robot", "joints", "mass kg", q, "qd /s", "qdd /s2", torque]
     rows = [
         [
             robot.name,
@@ -51,10 +65,61 @@ def _overview(robots: Iterable[Robot]) -> str:
 
 def _ranges(intervals: Iterable[Interval]) -> str:
     texts = [
-        f"±{angle(i.high)}" if i.low == -i.high else f"{angle(i.low)}..{angle(i.high)}"
+        f"±{_bound(i.high)}" if i.low == -i.high else f"{_bound(i.low)}..{_bound(i.high)}"
         for i in intervals
     ]
     return texts[0] if len(set(texts)) == 1 else " ".join(texts)
+
+
+def _bound(value: float) -> str:
+    text = angle(value)
+    return text if "pi" in text else short(value)
+
+
+def _verdict_text(verdicts: Sequence[Verdict]) -> str:
+    """Return the verdict as comments of TOML: what is printed remains a robot file."""
+    header = ["torque", "least", "largest", "range", "unit", "verdict"]
+    rows = [
+        [
+            f"T{verdict.joint}",
+            short(verdict.low, 5),
+            short(verdict.high, 5),
+            f"±{short(verdict.range)}",
+            verdict.unit,
+            str(verdict),
+        ]
+        for verdict in verdicts
+    ]
+    count = verdicts[0].samples
+    lines = [
+        f"Torques over these ranges: searched ({count} samples, then climbing), not proved.",
+        "",
+        *table(header, rows, left=(0, 4, 5)).splitlines(),
+    ]
+    better = [verdict for verdict in verdicts if verdict.better is not None]
+    if better:
+        lines += ["", "Better ones, to paste:"]
+    for verdict in better:
+        bound = short(verdict.better or 0.0)
+        lines.append(f"joint {verdict.joint}:  torque_range = [-{bound}, {bound}]")
+    return "\n".join(f"# {line}".rstrip() for line in lines)
+
+
+def _judged(robot: Robot, verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    document = _document(robot)
+    for joint, verdict in zip(document["joints"], verdicts, strict=True):
+        better = verdict.better
+        joint |= {
+            "torque_unit": verdict.unit,
+            "torque_extremes": [verdict.low, verdict.high],
+            "torque_extremes_kind": "searched",
+            "samples": verdict.samples,
+            "share_beyond_range": verdict.beyond,
+            "saturates": verdict.saturates,
+            "wasted_bits": verdict.wasted_bits,
+            "better_torque_range": None if better is None else [-better, better],
+        }
+    return document
 
 
 def _document(robot: Robot) -> dict[str, Any]:

@@ -57,7 +57,8 @@ def _draw_joint(panel: Any, rows: Sequence[Row]) -> None:
     bits = sorted(steps)
     panel.plot(bits, [steps[b] for b in bits], ":", color="grey", label="1 LSB")
     panel.set_yscale("log")
-    panel.set(title=f"torque {rows[0].joint}", xlabel="bits", ylabel="error, N·m (N)", xticks=bits)
+    label = f"error, {rows[0].unit}"
+    panel.set(title=f"torque {rows[0].joint}", xlabel="bits", ylabel=label, xticks=bits)
     panel.grid(visible=True, which="major", alpha=0.3)
     panel.legend(fontsize=7)
 

@@ -95,6 +95,7 @@ class Row:
     worst: float | None = None
     evaluations: int = 0
     note: str = ""
+    unit: str = "N·m"
 
     @property
     def series(self) -> str:
@@ -149,6 +150,7 @@ def error_rows(
                 bound=error_bound(joint),
                 saturated=int(beyond.sum()),
                 table_bits=sum(t.code.bits << t.input_bits for t in distinct.values()),
+                unit=samples.robot.links[k].torque_unit,
                 note=f"{beyond.sum()} samples saturate: no bound for them" if beyond.any() else "",
             )
         )
@@ -226,6 +228,7 @@ def documents(rows: Sequence[Row]) -> list[dict[str, object]]:
             "native_seconds": row.native_seconds,
             "ns_per_sample": row.ns_per_sample,
             "note": row.note,
+            "unit": row.unit,
         }
         for row in rows
     ]

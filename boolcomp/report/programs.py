@@ -67,6 +67,7 @@ def program_rows(
                 native_seconds=native,
                 ns_per_sample=nanoseconds,
                 note=f"{beyond} samples saturate" if beyond else "",
+                unit=samples.robot.links[k].torque_unit,
             )
         )
     if not evaluations:

@@ -1,28 +1,42 @@
 """A word graph as a picture: SVG text, from inputs on the left to torques on the right.
 
-Tables show their entries as a curve; products are drawn as two lines of one colour into a sum.
+Words are named by what they mean. Tables show their entries as a curve; products are drawn as two
+lines of one colour into a sum. A legend and a note on torques with a bit more stand below.
 """
 
 from __future__ import annotations
 
 import html
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from boolcomp.words.graph import Angles, Bits, Heap, Input, Lookup, reads
+from boolcomp.words.names import word_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from boolcomp.words.graph import Graph, Node
 
-WIDE, HIGH = 156, 40  # a box
-ACROSS, DOWN = 222, 54  # from box to box
+WIDE, HIGH = 176, 40  # a box
+ACROSS, DOWN = 246, 54  # from box to box
 MARGIN = 24
 POINTS = 48  # of a table's curve
 SWEEPS = 6  # over the columns, to put boxes near what they read
 FILLS = {"input": "#eceff4", "angle": "#d7e5f7", "table": "#dcefdc", "sum": "#fbe8cf"}
 TORQUE = "#f4cccc"
+LEGEND = {
+    "input": "input",
+    "angle": "sum of angles",
+    "table": "table, with its entries",
+    "sum": "sum of words and products",
+    "torque": "torque",
+}
+BESIDE = 17  # characters of a title that leave room for a curve beside it
+LEGEND_WIDE = 790  # pixels: no picture is narrower
+LANE = 0.35  # of a box's room, for a line that crosses a column
+LINE = 20  # from one line of the legend to the next
 PRODUCTS = ("#b0563d", "#7a5ca8", "#2f7f86", "#a8832a", "#8a3b6a")
 STYLE = (
     "text{font:11px system-ui,sans-serif;fill:#223}"
@@ -44,15 +58,19 @@ class Box:
     y: float
 
 
-def draw_graph(graph: Graph, title: str = "") -> str:
-    """Return the picture of a word graph; the same graph is the same text."""
+def draw_graph(graph: Graph, title: str = "", bits: int | None = None) -> str:
+    """Return the picture of a word graph; the same graph is the same text.
+
+    `bits` are those asked for: of a torque with more the picture says why.
+    """
+    names = word_names(graph)
     columns = _columns(graph)
-    rows = _rows(graph, columns)
+    rows, lanes = _rows(graph, columns)
     outputs = {result.node: joint for joint, result in enumerate(graph.results, 1)}
     boxes = [
         Box(
-            _title(graph, place, outputs),
-            _detail(node),
+            f"torque {outputs[place]}" if place in outputs else names[place],
+            _detail(graph, place),
             "torque" if place in outputs else _kind(node),
             MARGIN + columns[place] * ACROSS,
             2 * MARGIN + rows[place] * DOWN,
@@ -60,7 +78,10 @@ def draw_graph(graph: Graph, title: str = "") -> str:
         for place, node in enumerate(graph.nodes)
     ]
     wide = max(box.x for box in boxes) + WIDE + MARGIN
-    high = max(box.y for box in boxes) + HIGH + MARGIN
+    below = max(box.y for box in boxes) + HIGH + MARGIN
+    wide = max(wide, LEGEND_WIDE)
+    legend = list(_legend(graph, bits, below))
+    high = below + MARGIN + LINE * (2 + len(_notes(graph, bits)))
     lines = [
         (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide:g}" height="{high:g}" '
@@ -69,8 +90,9 @@ def draw_graph(graph: Graph, title: str = "") -> str:
         f"<style>{STYLE}</style>",
         f'<rect width="{wide:g}" height="{high:g}" fill="white"/>',
         f'<text x="{MARGIN}" y="{MARGIN}" font-weight="bold">{html.escape(title)}</text>',
-        *_edges(graph, boxes),
+        *_edges(graph, boxes, columns, lanes),
         *(line for place, box in enumerate(boxes) for line in _box(box, graph.nodes[place])),
+        *legend,
         "</svg>",
     ]
     return "\n".join(lines) + "\n"
@@ -90,32 +112,53 @@ def _columns(graph: Graph) -> list[int]:
     return [first.get(place, column) for place, column in enumerate(columns)]
 
 
-def _rows(graph: Graph, columns: Sequence[int]) -> list[float]:
-    """Return how far down every node stands, near the middle of what it is joined to."""
-    neighbours: list[list[int]] = [[] for _ in graph.nodes]
+Stop = tuple[int, int]  # a word in a column: its own, or one that it crosses
+
+
+def _ways(graph: Graph, columns: Sequence[int]) -> dict[Stop, list[Stop]]:
+    """Return every stop, words' own first, with those that lines join it to.
+
+    A word that is read further right has a lane through each column between.
+    """
+    joined: dict[Stop, list[Stop]] = {stop: [] for stop in enumerate(columns)}
     for place, node in enumerate(graph.nodes):
-        for k in reads(node):
-            neighbours[place].append(k)
-            neighbours[k].append(place)
+        for k in dict.fromkeys(reads(node)):
+            way = [(k, column) for column in range(columns[k], columns[place])]
+            for one, other in itertools.pairwise([*way, (place, columns[place])]):
+                joined.setdefault(one, []).append(other)
+                joined.setdefault(other, []).append(one)
+    return joined
+
+
+def _rows(graph: Graph, columns: Sequence[int]) -> tuple[list[float], dict[Stop, float]]:
+    """Return how far down every word stands, and every lane: near what each is joined to."""
+    joined = _ways(graph, columns)
+    stops = list(joined)
+    at = {stop: index for index, stop in enumerate(stops)}
+    neighbours = [[at[other] for other in others] for others in joined.values()]
     by_column: dict[int, list[int]] = {}
-    for place, column in enumerate(columns):
-        by_column.setdefault(column, []).append(place)
-    tallest = max(map(len, by_column.values()))
-    rows = [0.0] * len(columns)
+    for index, (_, column) in enumerate(stops):
+        by_column.setdefault(column, []).append(index)
+    need = [1.0 if index < len(columns) else LANE for index in range(len(stops))]
+    tallest = max(sum(need[m] for m in members) for members in by_column.values())
+    rows = [0.0] * len(stops)
 
     def settle(members: list[int]) -> None:
-        space = tallest / len(members)
-        for k, place in enumerate(members):
-            rows[place] = (k + 0.5) * space - 0.5
+        space = tallest / sum(need[m] for m in members)
+        above = 0.0
+        for m in members:
+            rows[m] = (above + need[m] / 2) * space - 0.5
+            above += need[m]
 
     for members in by_column.values():
         settle(members)
     for sweep in range(SWEEPS):
         for column in sorted(by_column, reverse=bool(sweep % 2)):
             members = by_column[column]
-            members.sort(key=lambda p: (_mean([rows[k] for k in neighbours[p]]), p))
+            members.sort(key=lambda m: (_mean([rows[k] for k in neighbours[m]]), m))
             settle(members)
-    return rows
+    lanes = {stop: rows[index] for stop, index in at.items() if index >= len(columns)}
+    return rows[: len(columns)], lanes
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -128,56 +171,63 @@ def _kind(node: Node) -> str:
     return {Angles: "angle", Lookup: "table", Heap: "sum"}[type(node)]
 
 
-def _title(graph: Graph, place: int, outputs: dict[int, int]) -> str:
+def _detail(graph: Graph, place: int) -> str:
     node = graph.nodes[place]
-    if isinstance(node, Input):
-        return f"{node.name}, {node.bits} bits"
-    name = f"torque {outputs[place]}" if place in outputs else f"w{place}"
-    if isinstance(node, Angles):
-        name = _angle(graph, place)
-    return f"{name}, {node.bits} bits"
-
-
-def _angle(graph: Graph, place: int) -> str:
-    """Return an angle sum in the names of inputs: `q1+2q2`."""
-    text = ""
-    for name, times in _multiples(graph, place).items():
-        if times:
-            text += f"{times:+d}{name}".replace("+1q", "+q").replace("-1q", "-q")
-    return text.removeprefix("+")
-
-
-def _multiples(graph: Graph, place: int) -> dict[str, int]:
-    """Return how often every input is in an angle sum; words are fractions of a turn."""
-    node = graph.nodes[place]
-    if not isinstance(node, Angles):
-        return {node.name if isinstance(node, Input) else f"w{place}": 1}
-    found: dict[str, int] = {}
-    for turn in node.turns:
-        times = 1 << max(0, turn.read + turn.shift - node.bits)
-        for name, inner in _multiples(graph, turn.node).items():
-            found[name] = found.get(name, 0) + (-times if turn.negative else times) * inner
-    return found
-
-
-def _detail(node: Node) -> str:
+    bits = next((r.bits for r in graph.results if r.node == place), node.bits)
+    text = _count(bits, "bit")
     if isinstance(node, Lookup):
-        return f"table of {1 << node.read}"
-    if isinstance(node, Angles):
-        return "angle"
+        return f"{text}, {1 << node.read} entries"
     if isinstance(node, Heap):
         pairs = {(p.a, p.b) for p in node.parts if not isinstance(p, Bits)}
         words = {p.node for p in node.parts if isinstance(p, Bits)}
         parts = [_count(len(words), "word"), _count(len(pairs), "product")]
-        return ("angle of " if node.wraps else "sum of ") + " + ".join(filter(None, parts))
-    return "input"
+        return f"{text}, {' + '.join(filter(None, parts))}"
+    return text
+
+
+def _legend(graph: Graph, bits: int | None, y: float) -> Iterator[str]:
+    """Yield what the colours mean, a line on products, and the notes."""
+    kinds = {_kind(node) for node in graph.nodes} | {"torque"}
+    x = float(MARGIN)
+    for kind, text in LEGEND.items():
+        if kind in kinds:
+            fill = FILLS.get(kind, TORQUE)
+            yield (
+                f'<rect class="key" x="{x:.1f}" y="{y:.1f}" width="14" height="14" rx="3" '
+                f'fill="{fill}" stroke="#778"/>'
+            )
+            yield f'<text class="legend" x="{x + 20:.1f}" y="{y + 11:.1f}">{text}</text>'
+            x += 40 + 6.4 * len(text)
+    lines = [
+        "two lines of one colour into a sum: the product of two words; factors are not written"
+    ]
+    for k, text in enumerate([*lines, *_notes(graph, bits)], 1):
+        at = f'x="{MARGIN}" y="{y + 11 + k * LINE:.1f}"'
+        yield f'<text class="legend" {at}>{html.escape(text)}</text>'
+
+
+def _notes(graph: Graph, bits: int | None) -> list[str]:
+    wider = [
+        str(joint)
+        for joint, result in enumerate(graph.results, 1)
+        if bits is not None and result.bits > bits
+    ]
+    if not wider:
+        return []
+    which = f"torque{'s' * (len(wider) > 1)} {', '.join(wider)}"
+    return [f"{which}: one bit more than {bits}, for it may exceed its range (not with --saturate)"]
 
 
 def _count(number: int, name: str) -> str:
     return f"{number} {name}{'s' * (number > 1)}" if number else ""
 
 
-def _edges(graph: Graph, boxes: Sequence[Box]) -> Iterator[str]:
+def _edges(
+    graph: Graph,
+    boxes: Sequence[Box],
+    columns: Sequence[int],
+    lanes: Mapping[Stop, float],
+) -> Iterator[str]:
     for place, node in enumerate(graph.nodes):
         pairs = []
         if isinstance(node, Heap):
@@ -188,17 +238,28 @@ def _edges(graph: Graph, boxes: Sequence[Box]) -> Iterator[str]:
                 coloured.setdefault(source, PRODUCTS[k % len(PRODUCTS)])
         for source in dict.fromkeys(reads(node)):
             style = f' style="stroke:{coloured[source]}"' if source in coloured else ""
-            yield _edge(boxes[source], boxes[place], style)
+            crossed = range(columns[source] + 1, columns[place])
+            ends = [_middle(lanes[source, column]) for column in crossed]
+            yield _edge(boxes[source], boxes[place], ends, style)
 
 
-def _edge(start: Box, end: Box, style: str) -> str:
-    x0, y0, x1, y1 = start.x + WIDE, start.y + HIGH / 2, end.x, end.y + HIGH / 2
-    bend = max(24.0, (x1 - x0) / 2)
-    return (
-        f'<path class="edge"{style} '
-        f'd="M{x0:.1f},{y0:.1f} C{x0 + bend:.1f},{y0:.1f} {x1 - bend:.1f},{y1:.1f} '
-        f'{x1:.1f},{y1:.1f}"/>'
-    )
+def _middle(row: float) -> float:
+    return 2 * MARGIN + row * DOWN + HIGH / 2
+
+
+def _edge(start: Box, end: Box, lanes: Sequence[float], style: str) -> str:
+    """Draw a line from box to box, straight through every column that it crosses."""
+    x, y = start.x + WIDE, start.y + HIGH / 2
+    path = f"M{x:.1f},{y:.1f}"
+    for k, lane in enumerate([*lanes, end.y + HIGH / 2]):
+        to = start.x + (k + 1) * ACROSS
+        bend = (to - x) / 2
+        path += f" C{x + bend:.1f},{y:.1f} {to - bend:.1f},{lane:.1f} {to:.1f},{lane:.1f}"
+        x, y = to, lane
+        if k < len(lanes):
+            x += WIDE
+            path += f" L{x:.1f},{y:.1f}"
+    return f'<path class="edge"{style} d="{path}"/>'
 
 
 def _box(box: Box, node: Node) -> Iterator[str]:
@@ -220,7 +281,8 @@ def _curve(node: Lookup, box: Box) -> str:
     """Return a table's entries as a small curve in the right half of its box."""
     count = min(POINTS, len(node.entries))
     top = max(1, (1 << node.bits) - 1)
-    left, wide, low, high = box.x + 100, 48.0, box.y + HIGH - 6, HIGH - 14.0
+    left, wide, low = box.x + 118, 50.0, box.y + HIGH - 6
+    high = HIGH - (14.0 if len(box.title) <= BESIDE else 24.0)
     points = []
     for k in range(count):
         entry = node.entries[k * (len(node.entries) - 1) // max(1, count - 1)]

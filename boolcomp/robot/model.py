@@ -60,6 +60,11 @@ class Link:
         return span_of(self.position, self.word_range, revolute=self.revolute)
 
     @property
+    def torque_unit(self) -> str:
+        """N·m where the joint turns, N where it slides."""
+        return "N·m" if self.revolute else "N"
+
+    @property
     def joint_inertia(self) -> float:
         """Rotor inertia as felt at the joint, Jm·G²: kg·m², or kg for a prismatic joint."""
         return self.rotor_inertia * self.gear_ratio**2
@@ -86,6 +91,11 @@ class Robot:
     def joints(self) -> int:
         """The number of joints."""
         return len(self.links)
+
+    @property
+    def torque_units(self) -> str:
+        """The units of its torques: N·m, N, or both."""
+        return ", ".join(sorted({link.torque_unit for link in self.links}, reverse=True))
 
     @property
     def mass(self) -> float:

@@ -19,7 +19,7 @@ import numpy as np
 from boolcomp.dynamics import inverse_dynamics
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -28,8 +28,15 @@ if TYPE_CHECKING:
     from boolcomp.terms.variables import Variable
     from boolcomp.terms.waves import Wave
 
+    Height = Callable[[NDArray[np.float64], NDArray[np.int64]], NDArray[np.float64]]
+
 TOLERANCE = 1e-10  # relative gap between what is attained and what is proved
 MOST_BOXES = 20_000  # alive at once before branch and bound gives up
+FINEST = 1e-8  # steps of compass search, as parts of a range
+GAIN = 1e-13  # less is rounding error, which a search could follow for ever
+COARSE = 1 / 128  # where Newton's steps take over
+NEWTON_STEPS = 12
+NEAR, FLAT = 1e-5, 1e-9
 MOST_ROUNDS = 300  # of compass search; a narrow ridge could be crept along for ever
 STARTS = 16
 TORQUE_STARTS = 16
@@ -50,29 +57,34 @@ class Extreme:
 
 
 @functools.lru_cache(maxsize=4096)
+def height(term: Term) -> float:
+    """Return the largest |term| that is attained: the value of its amplitude, without a proof."""
+    return _attained(term.waves(), term.positions) * _factor_height(term)
+
+
+@functools.lru_cache(maxsize=4096)
 def amplitude(term: Term) -> Extreme:
     """Return the largest |term| over the ranges of its variables."""
     coefficient = largest(term.waves(), term.positions)
-    factor = math.prod(variable.range.magnitude for variable in term.factor)
+    factor = _factor_height(term)
     return Extreme(coefficient.value * factor, coefficient.bound * factor)
+
+
+def _factor_height(term: Term) -> float:
+    return math.prod(variable.range.magnitude for variable in term.factor)
 
 
 def ceiling(term: Term) -> float:
     """Return the sum of the amplitudes of a term's waves: a cheap bound of its height."""
-    factor = math.prod(variable.range.magnitude for variable in term.factor)
-    return factor * _Field.of(term.waves(), term.positions).ceiling()
+    return _factor_height(term) * _Field.of(term.waves(), term.positions).ceiling()
 
 
 def largest(waves: tuple[Wave, ...], variables: tuple[Variable, ...]) -> Extreme:
     """Return the largest absolute value of a sum of waves over the variables' ranges."""
-    if not variables:
-        value = abs(sum(wave.cosine for wave in waves))
-        return Extreme(value, value)
-    if len(waves) == 1 and not waves[0].powers:
-        value = _one_wave(waves[0], variables)
+    value = _attained(waves, variables)
+    if not variables or _is_one_wave(waves):
         return Extreme(value, value)
     field = _Field.of(waves, variables)
-    value = field.climb()
     ceiling = field.ceiling()
     if ceiling - value <= TOLERANCE * ceiling:
         return Extreme(value, max(value, ceiling))
@@ -81,38 +93,71 @@ def largest(waves: tuple[Wave, ...], variables: tuple[Variable, ...]) -> Extreme
     return Extreme(value, _prove(field, value))
 
 
+def _attained(waves: tuple[Wave, ...], variables: tuple[Variable, ...]) -> float:
+    if not variables:
+        return abs(sum(wave.cosine for wave in waves))
+    if _is_one_wave(waves):
+        return _one_wave(waves[0], variables)
+    # Halves of a term and the two places of an inertia have the same height: one search for both.
+    scale = math.ldexp(1, math.frexp(max(wave.amplitude for wave in waves))[1])
+    scale = math.copysign(scale, waves[0].cosine or waves[0].sine)
+    return _searched(tuple(wave.scaled(1 / scale) for wave in waves), variables) * abs(scale)
+
+
+@functools.lru_cache(maxsize=4096)
+def _searched(waves: tuple[Wave, ...], variables: tuple[Variable, ...]) -> float:
+    return _Field.of(waves, variables).climb()
+
+
+def _is_one_wave(waves: tuple[Wave, ...]) -> bool:
+    return len(waves) == 1 and not waves[0].powers
+
+
 def climb(
-    height: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    height: Height,
     starts: NDArray[np.float64],
     low: NDArray[np.float64],
     high: NDArray[np.float64],
     step: float,
-) -> float:
-    """Return the largest height that compass search finds from these starts inside a box.
+    until: float = FINEST,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return where compass search inside a box leads from every start, and the heights there.
 
     Every round tries a step either way along each axis, and its two ends (many extrema are
-    corners); steps halve where nothing was better.
+    corners); steps halve where nothing was better. `height` is told of every point which start it
+    belongs to, so that one search can climb several functions. Whatever cannot be better (the
+    point itself, the ends again where the point has not moved) is not calculated again.
     """
-    points, best = starts, height(starts)
+    every = np.arange(len(starts))
+    points, best = starts.copy(), height(starts, every)
     count, axes = points.shape
-    steps = np.full(count, step)
-    moves = np.concatenate([np.eye(axes), -np.eye(axes)]) * (high - low)
-    rows = np.arange(count)
+    steps, moved = np.full(count, step), np.ones(count, dtype=bool)
+    wide = high - low
     for _ in range(MOST_ROUNDS):
-        if steps.max() < 1e-8:
+        rows = every[steps >= until]
+        if not len(rows):
             break
-        tried = np.clip(points[:, None] + steps[:, None, None] * moves, low, high)
-        ends = np.repeat(points[:, None], 2 * axes, axis=1)
-        ends[:, range(axes), range(axes)] = low
-        ends[:, range(axes, 2 * axes), range(axes)] = high
-        tried = np.concatenate([tried, ends], axis=1)
-        heights = height(tried.reshape(-1, axes)).reshape(count, -1)
+        here, pace = points[rows], steps[rows, None] * wide
+        places = np.stack([here + pace, here - pace, here * 0 + low, here * 0 + high])
+        places = np.clip(places, low, high)
+        fresh = places != here
+        fresh[2:] &= moved[rows, None]
+        index = np.nonzero(fresh)
+        row, axis = index[1], index[2]
+        tried = here[row]
+        tried[np.arange(len(row)), axis] = places[index]
+        raised = np.full(places.shape, -np.inf)
+        raised[index] = height(tried, rows[row])
+        heights = raised.transpose(1, 0, 2).reshape(len(rows), -1)
         choice = heights.argmax(axis=1)
-        better = heights[rows, choice] > best
-        points = np.where(better[:, None], tried[rows, choice], points)
-        best = np.where(better, heights[rows, choice], best)
-        steps = np.where(better, steps, steps / 2)
-    return float(best.max())
+        found = heights[np.arange(len(rows)), choice]
+        moved[rows] = better = found > best[rows] * (1 + GAIN)
+        k = np.flatnonzero(better)
+        which, along = divmod(choice[k], axes)
+        points[rows[k], along] = places[which, k, along]
+        best[rows[k]] = found[k]
+        steps[rows[~better]] /= 2
+    return points, best
 
 
 def _one_wave(wave: Wave, variables: tuple[Variable, ...]) -> float:
@@ -157,9 +202,26 @@ class _Field:
         )
 
     def values(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        phase = x @ self.multiples.T
-        waves = self.cosine * np.cos(phase) + self.sine * np.sin(phase)
-        return np.asarray((waves * self._monomials(x, self.powers)).sum(axis=-1))
+        total = np.zeros(len(x))
+        for part, curve in ((self.cosine, np.cos), (self.sine, np.sin)):
+            kept = np.flatnonzero(part)  # most waves are either a cosine or a sine
+            if len(kept):
+                # einsum, for such products are too small to wake the threads of a BLAS for
+                waves = curve(np.einsum("pa,wa->pw", x, self.multiples[kept]))
+                if self.powers.any():
+                    waves *= self._monomials(x, self.powers[kept])
+                total += np.einsum("pw,w->p", waves, part[kept])
+        return total
+
+    def on_grid(self, lines: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+        """Return the values on a grid, the last axis fastest: waves are products over axes."""
+        sides = [self.cosine[None] - 1j * self.sine[None], np.ones((1, len(self.cosine)), complex)]
+        for axis, line in enumerate(lines):
+            factor = np.exp(1j * line[:, None] * self.multiples[:, axis])
+            factor *= line[:, None] ** self.powers[:, axis]
+            side = int(2 * axis >= len(lines))
+            sides[side] = (sides[side][:, None] * factor).reshape(-1, len(self.cosine))
+        return np.asarray(np.einsum("aw,bw->ab", *sides).real.ravel())
 
     def gradient(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         phase = x @ self.multiples.T
@@ -198,13 +260,44 @@ class _Field:
         return float(heights.sum())
 
     def climb(self) -> float:
+        """Return the largest |f| that is found: compass search from a grid, Newton's steps last."""
         axes = len(self.low)
         each = max(3, round(4096 ** (1 / axes))) if axes > 1 else 64
         ends = zip(self.low, self.high, strict=True)
         lines = [np.linspace(low, high, min(each, 33)) for low, high in ends]
         grid = np.stack([a.ravel() for a in np.meshgrid(*lines, indexing="ij")], axis=-1)
-        order = np.argsort(-np.abs(self.values(grid)), kind="stable")[:STARTS]
-        return climb(lambda x: np.abs(self.values(x)), grid[order], self.low, self.high, 1 / each)
+        order = np.argsort(-np.abs(self.on_grid(lines)), kind="stable")[:STARTS]
+        proved = axes <= PROVED_VARIABLES
+        near, heights = climb(
+            lambda x, _: np.abs(self.values(x)), grid[order], self.low, self.high, 1 / each,
+            COARSE if proved else FINEST,
+        )  # fmt: skip
+        return self._ascend(near) if proved else float(heights.max())
+
+    def _ascend(self, points: NDArray[np.float64]) -> float:
+        """Return the largest |f| that Newton's steps lead to; no step leaves the box."""
+        axes, wide = len(self.low), self.high - self.low
+        best = np.abs(self.values(points))
+        for _ in range(NEWTON_STEPS):
+            sign = np.sign(self.values(points))[:, None]
+            shifted = points[:, None, None] + np.stack([np.eye(axes), -np.eye(axes)]) * NEAR
+            slopes = self.gradient(shifted.reshape(-1, axes)).reshape(-1, 2, axes, axes)
+            curved = (slopes[:, 0] - slopes[:, 1]) / (2 * NEAR) * sign[:, None]
+            slope = self.gradient(points) * sign
+            stuck = (points <= self.low) & (slope < 0) | (points >= self.high) & (slope > 0)
+            curved[stuck[:, :, None] | stuck[:, None, :]] = 0.0
+            bends, axis = np.linalg.eigh((curved + curved.transpose(0, 2, 1)) / 2)
+            # Uphill along every axis, also where the surface bends upwards or hardly at all.
+            bends = np.maximum(np.abs(bends), FLAT * np.abs(bends).max(axis=1, keepdims=True))
+            along = np.einsum("pij,pi->pj", axis, np.where(stuck, 0.0, slope))
+            step = np.einsum("pij,pj->pi", axis, along / np.maximum(bends, 1e-300))
+            tried = np.clip(points + np.clip(step, -wide, wide), self.low, self.high)
+            heights = np.abs(self.values(tried))
+            better = heights > best
+            points, best = np.where(better[:, None], tried, points), np.maximum(best, heights)
+            if not better.any():
+                break
+        return float(best.max())
 
     @staticmethod
     def _monomials(x: NDArray[np.float64], powers: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -243,24 +336,35 @@ def _prove(field: _Field, attained: float) -> float:
     return float(min(reach.max(), field.ceiling()))
 
 
-@functools.lru_cache(maxsize=256)
-def torque_amplitude(robot: Robot, joint: int) -> float:
-    """Return the largest |torque| of a joint (from one) that a seeded search finds, 9 digits.
+@functools.lru_cache(maxsize=64)
+def torque_amplitudes(robot: Robot) -> tuple[float, ...]:
+    """Return the largest |torque| of every joint that a seeded search finds, 9 digits.
 
     A search, not a proof: it tells how much of the torque's range the arm uses.
     """
-    links = robot.links
+    n = robot.joints
+    low, high = state_bounds(robot)
+    starts = np.random.default_rng(1988).uniform(low, high, size=(TORQUE_STARTS, len(low)))
+    joint = np.repeat(np.arange(n), TORQUE_STARTS)
+
+    def height(x: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        tau = inverse_dynamics(robot, x[:, :n], x[:, n : 2 * n], x[:, 2 * n :])
+        return np.abs(tau[np.arange(len(x)), joint[rows]])
+
+    _, heights = climb(height, np.tile(starts, (n, 1)), low, high, 0.25)
+    return tuple(float(f"{best:.9g}") for best in heights.reshape(n, -1).max(axis=1))
+
+
+def torque_amplitude(robot: Robot, joint: int) -> float:
+    """Return the largest |torque| of a joint (from one) that the search finds."""
+    return torque_amplitudes(robot)[joint - 1]
+
+
+def state_bounds(robot: Robot) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the least and the largest position, speed and acceleration of all joints, in a row."""
     ranges = [
         interval
         for kind in ("position", "velocity", "acceleration")
-        for interval in (getattr(link, kind) for link in links)
+        for interval in (getattr(link, kind) for link in robot.links)
     ]
-    low, high = np.array([r.low for r in ranges]), np.array([r.high for r in ranges])
-    starts = np.random.default_rng(1988).uniform(low, high, size=(TORQUE_STARTS, len(ranges)))
-    n = robot.joints
-
-    def height(x: NDArray[np.float64]) -> NDArray[np.float64]:
-        tau = inverse_dynamics(robot, x[:, :n], x[:, n : 2 * n], x[:, 2 * n :])
-        return np.abs(tau[:, joint - 1])
-
-    return float(f"{climb(height, starts, low, high, 0.25):.9g}")
+    return np.array([r.low for r in ranges]), np.array([r.high for r in ranges])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -104,14 +105,37 @@ class Term:
         if variable in self.factor:
             return 0 if point else (-1) ** self.factor.count(variable)
         here = {(w.multiples, w.powers): complex(w.cosine, -w.sine) for w in self.waves()}
-        mirrored = collect(_mirrored(self.waves(), variable, point))
-        there = {(w.multiples, w.powers): complex(w.cosine, -w.sine) for w in mirrored}
         slack = SAME * max((abs(c) for c in here.values()), default=0.0)
-        for sign in (1, -1):
-            keys = here.keys() | there.keys()
-            if all(abs(there.get(k, 0) - sign * here.get(k, 0)) <= slack for k in keys):
-                return sign
-        return 0
+        there: Iterable[tuple[tuple[Exponents, Exponents], complex]]
+        if any(joint == variable.joint for _, powers in here for joint, _ in powers):
+            mirrored = collect(_mirrored(self.waves(), variable, point))
+            there = [((w.multiples, w.powers), complex(w.cosine, -w.sine)) for w in mirrored]
+        else:
+            there = _turned_over(here, variable.joint, point)
+        signs, missing = [1, -1], dict(here)
+        for key, mirror in there:
+            one = missing.pop(key, 0.0)
+            signs = [sign for sign in signs if abs(mirror - sign * one) <= slack]
+            if not signs:
+                return 0
+        return signs[0] if all(abs(one) <= slack for one in missing.values()) else 0
+
+
+def _turned_over(
+    waves: Mapping[tuple[Exponents, Exponents], complex], joint: int, point: float
+) -> Iterator[tuple[tuple[Exponents, Exponents], complex]]:
+    """Yield waves with an angle x replaced by 2·point - x: each is one wave again."""
+    for (multiples, powers), coefficient in waves.items():
+        turns = dict(multiples)
+        k = turns.get(joint, 0)
+        if not k:
+            yield (multiples, powers), coefficient
+            continue
+        turns[joint] = -k
+        turned = coefficient * cmath.exp(2j * k * point) if point else coefficient
+        if multiples[0][0] == joint:  # the first multiple is positive: name it by its conjugate
+            turns, turned = {j: -m for j, m in turns.items()}, turned.conjugate()
+        yield (tuple(turns.items()), powers), turned
 
 
 def _mirrored(

@@ -129,3 +129,10 @@ def test_torques_have_no_bias_however_terms_repeat(splits: int) -> None:
     plan = make_plan(split_torques(pendulum), Options(bits=6, splits=splits, guard_bits=2))
     for row in error_rows(plan, draw_samples(pendulum, 200_000, seed=2)):
         assert abs(row.total.mean) < 0.02 * row.lsb
+
+
+def test_errors_of_a_sliding_joint_are_in_newtons() -> None:
+    robot = load_robot("stanford")
+    rows = error_rows(make_plan(split_torques(robot), Options(bits=4)), draw_samples(robot, 100))
+    assert [row.unit for row in rows] == ["N·m", "N·m", "N", "N·m", "N·m", "N·m"]
+    assert documents(rows)[2]["unit"] == "N"

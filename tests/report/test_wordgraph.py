@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from xml.etree import ElementTree as ET
 
@@ -41,11 +42,34 @@ def test_boxes_do_not_overlap_and_stand_right_of_what_they_read() -> None:
         assert all(corners[k][0] < corners[place][0] for k in reads(node))
 
 
-def test_inputs_angles_and_torques_are_named() -> None:
+def test_words_are_named_by_what_they_mean() -> None:
     text = draw_graph(graph(), "a < b")
     assert "a &lt; b" in text
-    for name in ("q1, ", "qdd2, ", "q1+q2, ", "torque 1, ", "torque 2, "):
-        assert f">{name}" in text
+    for name in ("q1", "qdd2", "q1+q2", "cos(q1)", "cos(q1+q2)", "torque 1", "torque 2"):
+        assert f">{name}<" in text
+
+
+def test_no_line_crosses_a_box() -> None:
+    picture = ET.fromstring(draw_graph(graph()))  # noqa: S314 (our own text)
+    rects = [x for x in picture.iter(f"{SVG}rect") if x.get("class") == "box"]
+    boxes = [(float(r.get("x", "0")), float(r.get("y", "0"))) for r in rects]
+    straight = [
+        (float(x), float(y))
+        for line in picture.iter(f"{SVG}path")
+        for x, y in re.findall(r"L([\d.]+),([\d.]+)", line.get("d", ""))
+    ]
+    assert straight
+    assert not any(
+        left < x - 1 <= left + 176 and top <= y <= top + 40
+        for x, y in straight
+        for left, top in boxes
+    )
+
+
+def test_a_legend_names_the_colours_and_a_note_a_torque_with_a_bit_more() -> None:
+    assert ">sum of words and products<" in draw_graph(graph())
+    assert "one bit more" not in draw_graph(graph(), bits=5)
+    assert "torques 1, 2: one bit more than 4, for it may exceed" in draw_graph(graph(), bits=4)
 
 
 def test_the_same_graph_is_the_same_text() -> None:

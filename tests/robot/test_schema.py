@@ -40,15 +40,18 @@ def test_a_good_file_gives_its_values() -> None:
     assert (link.theta, link.gear_ratio, link.joint_inertia) == (0.0, 1.0, 0.0)
 
 
-def test_the_seven_robots_ship() -> None:
+def test_the_ten_robots_ship() -> None:
     assert set(robot_names()) == {
+        "desk-3r",
         "elbow-3r",
         "machado-2r",
         "planar-3r",
         "puma560",
         "puma560-5",
+        "puma560-stops",
         "stanford",
         "stanford-scaled",
+        "ur5e",
     }
 
 

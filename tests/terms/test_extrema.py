@@ -13,7 +13,7 @@ from samples import TURN, random_robot
 
 from boolcomp.dynamics import inverse_dynamics
 from boolcomp.robot import Interval, load_robot, robot_names
-from boolcomp.terms import Term, Variable, Wave, amplitude, split_torques, torque_amplitude
+from boolcomp.terms import Term, Variable, Wave, amplitude, extrema, split_torques, torque_amplitude
 from boolcomp.terms.extrema import largest
 
 PAPER = {
@@ -105,3 +105,49 @@ def test_a_million_samples_stay_below_the_torque_amplitude(name: str) -> None:
     seen = np.abs(inverse_dynamics(robot, *state)).max(axis=0)
     found = [torque_amplitude(robot, joint) for joint in range(1, robot.joints + 1)]
     assert (seen <= np.array(found) * (1 + 1e-9)).all()
+
+
+def test_a_height_needs_no_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    robot = load_robot("elbow-3r")
+    known = [amplitude(term).value for term in itertools.chain(*split_torques(robot).joints)]
+    extrema.height.cache_clear()
+    monkeypatch.setattr(extrema, "_prove", None)
+    found = [extrema.height(term) for term in itertools.chain(*split_torques(robot).joints)]
+    assert found == known
+
+
+def test_a_term_its_half_and_its_opposite_are_searched_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    q = Variable("q", 1, TURN, turns=True)
+    waves = (Wave(((1, 1),), (), 0.0, 1.25), Wave(((1, 2),), (), 0.0, 0.375))
+    whole = largest(waves, (q,)).value
+    monkeypatch.setattr(extrema._Field, "climb", None)  # noqa: SLF001 (a second search would call it)
+    assert largest(tuple(wave.scaled(-0.5) for wave in waves), (q,)).value == whole / 2
+
+
+def test_all_torques_are_climbed_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+
+    def counted(*arguments: object) -> object:
+        calls.append(1)
+        return inverse_dynamics(*arguments)  # type: ignore[arg-type]  # as it was called
+
+    extrema.torque_amplitudes.cache_clear()
+    monkeypatch.setattr(extrema, "inverse_dynamics", counted)
+    robot = load_robot("elbow-3r")
+    for joint in (1, 2, 3):
+        torque_amplitude(robot, joint)
+    assert len(calls) <= extrema.MOST_ROUNDS + 1
+
+
+def test_a_field_on_a_grid_is_what_it_is_at_its_points() -> None:
+    robot = load_robot("stanford")
+    terms = [t for t in itertools.chain(*split_torques(robot).joints) if len(t.positions) == 3]
+    for term in terms[:8]:
+        field = extrema._Field.of(term.waves(), term.positions)  # noqa: SLF001 (its grid)
+        lines = [np.linspace(v.range.low, v.range.high, 5) for v in term.positions]
+        mesh = np.meshgrid(*lines, indexing="ij")
+        values = {v.name: m for v, m in zip(term.positions, mesh, strict=True)}
+        exact = sum(wave.evaluate(values) for wave in term.waves())
+        assert np.allclose(field.on_grid(lines), np.ravel(exact), rtol=1e-9, atol=1e-9)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 import tracemalloc
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +16,8 @@ from boolcomp.errors import DataError, DataWarning
 from boolcomp.twolevel import pla
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from boolcomp.twolevel.cubes import Cubes
 
 
@@ -223,8 +224,10 @@ def test_messages_show_only_the_beginning_of_long_words() -> None:
         assert len(str(caught.value)) < 250
 
 
-@pytest.mark.skipif(not Path("/dev/zero").is_char_device(), reason="no endless file here")
-def test_an_endless_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pla, "MOST_BYTES", 1 << 20)
-    with pytest.raises(DataError, match="larger than 1 MiB, which is the most allowed"):
-        pla.read(Path("/dev/zero"))
+def test_a_file_that_is_too_large_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(pla, "MOST_BYTES", 1 << 10)
+    (tmp_path / "a.pla").write_bytes(b"#" * 1025)
+    with pytest.raises(DataError, match="larger than 0 MiB, which is the most allowed"):
+        pla.read(tmp_path / "a.pla")
