@@ -81,7 +81,7 @@ def test_compile_prints_errors_and_saves_a_program(warm_run: Callable[..., Resul
     assert result.code == 0
     assert "nodes of at most three inputs (predicted" in result.out
     assert "errors are sampled on 1000000 fresh states, the worst" in result.out
-    assert re.search(r"searched with 4\d{5} evaluations, not proved", result.out)
+    assert re.search(r"searched with \d{6,} evaluations, not proved", result.out)
     assert "sampled max  worst found" in result.out
     program = bc.load_program("out/c")
     assert (program.mode, program.bits, program.robot) == ("compact", 4, "machado-2r")

