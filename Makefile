@@ -5,7 +5,8 @@
 #
 # Both can be run again at any time; what is already done is not done twice. Further:
 #
-#   make lint types layers unit slow coverage    the parts of make test
+#   make lint types layers unit slow     the parts of make test
+#   make coverage                         which lines the unit tests run
 #   make bench-dynamics                   Newton-Euler beside Pinocchio
 #   make bench-twolevel                   minimisation beside Espresso; which code is best
 #   make bench-evaluate                   torques by logic, on one core and on two
@@ -25,7 +26,7 @@ PYEDA_FLAGS := -Wno-error=incompatible-pointer-types
 # Two processes run tests; those of a file stay together, so that what they share is made once.
 WORKERS := -n 2 --dist loadfile
 
-.PHONY: demo test lint types layers unit slow coverage clean help \
+.PHONY: demo test static lint types layers unit slow coverage clean help \
   bench-dynamics bench-evaluate bench-twolevel bench-compact bench-native bench-rivals bench-check \
   bench-kill
 
@@ -55,8 +56,12 @@ demo: $(VENV)/demo.ready
 	  -o out/report > /dev/null && grep -v "(+" out/report/report.txt
 	@echo "== Look at out/trajectory/torques.png, out/2r.svg and out/report/report.html"
 
-test: lint types layers unit slow coverage
+test: static unit slow
 	@echo "make test: lint, types, layers and tests passed"
+
+# Side by side: each takes one core.
+static: $(VENV)/test.ready
+	@$(MAKE) --no-print-directory -j 2 -O lint types layers
 
 lint: $(VENV)/test.ready
 	@echo "== lint (ruff)"

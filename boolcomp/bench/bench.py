@@ -47,10 +47,10 @@ def make_bench(
     seconds: float,
     others: Sequence[Program] = (),
     packages: bool = True,
-    evaluations: int = EVALUATIONS,
+    evaluations: int | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Bench:
-    """Run everything and return what was found; the worst error with so many evaluations, if any.
+    """Run everything and return what was found; the worst error with so many evaluations, or all.
 
     On one core every batch size is run; on more cores the largest, and the one nearest to `SHARED`.
     """
@@ -71,7 +71,7 @@ def make_bench(
     found = roofline(program, whole)
     return Bench(
         name, robot.name, program.bits, program.mode, nodes, this_machine(), tuple(rows), found,
-        *_worst(program, robot, evaluations),
+        *_worst(program, robot, EVALUATIONS if evaluations is None else evaluations),
     )  # fmt: skip
 
 

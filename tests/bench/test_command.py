@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 
     from conftest import Result
 
+
+@pytest.fixture(name="fewer", autouse=True)
+def fewer_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("boolcomp.bench.bench.EVALUATIONS", 50_000)
+
+
 TINY = ("--batches", "1,256", "--cores", "1", "--seconds", "0.02")
 
 
