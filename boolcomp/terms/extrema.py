@@ -267,12 +267,10 @@ class _Field:
         lines = [np.linspace(low, high, min(each, 33)) for low, high in ends]
         grid = np.stack([a.ravel() for a in np.meshgrid(*lines, indexing="ij")], axis=-1)
         order = np.argsort(-np.abs(self.on_grid(lines)), kind="stable")[:STARTS]
-        proved = axes <= PROVED_VARIABLES
-        near, heights = climb(
-            lambda x, _: np.abs(self.values(x)), grid[order], self.low, self.high, 1 / each,
-            COARSE if proved else FINEST,
-        )  # fmt: skip
-        return self._ascend(near) if proved else float(heights.max())
+        near, _ = climb(
+            lambda x, _: np.abs(self.values(x)), grid[order], self.low, self.high, 1 / each, COARSE
+        )
+        return self._ascend(near)
 
     def _ascend(self, points: NDArray[np.float64]) -> float:
         """Return the largest |f| that Newton's steps lead to; no step leaves the box."""
