@@ -149,7 +149,7 @@ $(VENV)/loops.ready: $(wildcard boolcomp/*/*kernels*.py boolcomp/*/*/*kernels*.p
 	@echo "== compiling the minimisers' loops (once)"
 	@$(BIN)/python -c 'from boolcomp.twolevel import warm, warm_exact as w; \
 	  warm.warm(dense=True); warm.warm(dense=False); w.warm_exact(); \
-	  from boolcomp.multilevel.warm import warm; warm()'
+	  from boolcomp.logic.synthesis.warm import warm; warm()'
 	@touch $@
 
 clean:

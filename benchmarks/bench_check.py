@@ -17,16 +17,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from boolcomp.api import compile as compile_program
-from boolcomp.bench.bench import make_bench
-from boolcomp.files import write_text
-from boolcomp.robot import load_robot
-from boolcomp.text import table
+from boolcomp.common.files import write_text
+from boolcomp.common.text import table
+from boolcomp.measure.bench.bench import make_bench
+from boolcomp.problem.robot import load_robot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from boolcomp.bench.rows import Bench
-    from boolcomp.program import Program
+    from boolcomp.measure.bench.rows import Bench
+    from boolcomp.program.program import Program
 
 RATIOS = Path(__file__).with_name("bench_ratios.json")
 MOST_LOSS = 0.15

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from bitarray import frozenbitarray
 
+from boolcomp.common.text import table
+from boolcomp.paper.plan import Options
+from boolcomp.paper.truth import value_blocks, word_centres
 from boolcomp.pipeline import run_passes
-from boolcomp.plan import Options
-from boolcomp.text import table
-from boolcomp.truth import value_blocks, word_centres
 from boolcomp.twolevel.cover import Function
 from boolcomp.twolevel.minimise import minimise
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.codes import CodeKind
-    from boolcomp.plan import TermPlan
+    from boolcomp.paper.plan import TermPlan
 
 TERMS = ("T11", "T12", "T13", "T14", "T15", "T24")
 INPUTS: tuple[CodeKind, ...] = ("gray", "natural")

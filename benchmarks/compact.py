@@ -25,17 +25,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boolcomp.errors import BoolcompError
-from boolcomp.robot import load_robot
+from boolcomp.common.errors import BoolcompError
+from boolcomp.common.text import table as aligned
+from boolcomp.compact.result.finish import compile_compact
+from boolcomp.compact.result.measure import Sampling, agrees, measure_many
+from boolcomp.compact.widths.demand import Demand
+from boolcomp.problem.robot import load_robot
 from boolcomp.terms import split_torques
-from boolcomp.text import table as aligned
-from boolcomp.words.demand import Demand
-from boolcomp.words.finish import compile_compact
-from boolcomp.words.measure import Sampling, agrees, measure_many
 
 if TYPE_CHECKING:
-    from boolcomp.robot import Robot
-    from boolcomp.words.finish import Built
+    from boolcomp.compact.result.finish import Built
+    from boolcomp.problem.robot import Robot
 
 SAMPLES, SEED = 1_000_000, 20_260_101
 GROWTH = 1.45  # times the nodes for a bit more

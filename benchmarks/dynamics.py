@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pinocchio as pin
 
-from boolcomp.dynamics import inverse_dynamics
-from boolcomp.robot import load_robot
+from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.problem.robot import load_robot
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from pinocchio_model import pinocchio_model  # stands with the tests
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.robot import Robot
+    from boolcomp.problem.robot import Robot
 
     Floats = NDArray[np.float64]
 

@@ -21,25 +21,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boolcomp.common.text import table
 from boolcomp.compiler import compile_robot
-from boolcomp.dynamics import inverse_dynamics
-from boolcomp.evaluate import Batch, evaluate
-from boolcomp.evaluate.native import NativeEngine
-from boolcomp.evaluate.native.machine import host
-from boolcomp.evaluate.planes import NumpyEngine
-from boolcomp.order import most_live
-from boolcomp.program import program_of
-from boolcomp.quantised import quantised_torques
-from boolcomp.robot import load_robot
-from boolcomp.text import table
+from boolcomp.engines import Batch, evaluate
+from boolcomp.engines.native import NativeEngine
+from boolcomp.engines.native.machine import host
+from boolcomp.engines.planes import NumpyEngine
+from boolcomp.logic.order import most_live
+from boolcomp.paper.quantised import quantised_torques
+from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.problem.robot import load_robot
+from boolcomp.program.program import program_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from boolcomp.evaluate import Engine
-    from boolcomp.program import Program
+    from boolcomp.engines import Engine
+    from boolcomp.program.program import Program
 
 BATCH = 16_384  # 6 columns of float64: 768 KB
 LARGE = 1 << 17  # numpy's best: its own time per operation counts less

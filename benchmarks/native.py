@@ -25,18 +25,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import boolcomp as bc
-from boolcomp.evaluate import evaluate
-from boolcomp.evaluate.native import NativeEngine, machine
-from boolcomp.evaluate.native.codes import code_type
-from boolcomp.evaluate.planes import NumpyEngine
-from boolcomp.text import table
+from boolcomp.common.text import table
+from boolcomp.engines import evaluate
+from boolcomp.engines.native import NativeEngine, machine
+from boolcomp.engines.native.codes import code_type
+from boolcomp.engines.planes import NumpyEngine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from boolcomp.wiring import Wiring
+    from boolcomp.program.wiring import Wiring
 
     Columns = list[NDArray[Any]]
 

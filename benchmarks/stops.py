@@ -17,15 +17,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from boolcomp.robot import Interval, load_robot
+from boolcomp.common.text import table
+from boolcomp.compact.result.finish import compile_compact
+from boolcomp.compact.widths.demand import Demand
+from boolcomp.problem.robot import Interval, load_robot
 from boolcomp.terms import split_torques
-from boolcomp.text import table
-from boolcomp.words.demand import Demand
-from boolcomp.words.finish import compile_compact
 
 if TYPE_CHECKING:
-    from boolcomp.robot import Robot
-    from boolcomp.words.finish import Built
+    from boolcomp.compact.result.finish import Built
+    from boolcomp.problem.robot import Robot
 
 MORE = 1.05  # times the nodes without stops
 HEAD = ["arm", "stops", "bits", "nodes", "without", "ratio", "rms/LSB", "worst found", "s"]

@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING
 import matplotlib as mpl
 from matplotlib import pyplot as plt
 
+from boolcomp.common.text import table as aligned
+from boolcomp.paper.plan import Options
+from boolcomp.paper.store import function_of
 from boolcomp.pipeline import run_passes
-from boolcomp.plan import Options
-from boolcomp.store import function_of
-from boolcomp.text import table as aligned
 from boolcomp.twolevel import espresso, pla
 from boolcomp.twolevel.minimise import minimise
 from boolcomp.twolevel.verify import implements

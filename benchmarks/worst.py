@@ -21,18 +21,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from boolcomp.common.files import read_text, write_text
+from boolcomp.common.text import table
+from boolcomp.compact.result.keep import keeper, render
+from boolcomp.compact.result.measure import Sampling, measure_many
+from boolcomp.compact.result.samples import uniform
+from boolcomp.compact.result.worst import network_worst
+from boolcomp.compact.widths.demand import Demand
 from boolcomp.compiler import compile_robot
-from boolcomp.files import read_text, write_text
 from boolcomp.measure.worst import find_worst, subject_of
-from boolcomp.plan import Options
-from boolcomp.robot import load_robot
+from boolcomp.paper.plan import Options
+from boolcomp.problem.robot import load_robot
 from boolcomp.terms import split_torques
-from boolcomp.text import table
-from boolcomp.words.demand import Demand
-from boolcomp.words.keep import keeper, render
-from boolcomp.words.measure import Sampling, measure_many
-from boolcomp.words.samples import uniform
-from boolcomp.words.worst import network_worst
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

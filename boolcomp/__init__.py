@@ -15,14 +15,14 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.version import VERSION
+from boolcomp.common.version import VERSION
 
 if TYPE_CHECKING:
     from boolcomp.api import compile  # noqa: A004  # the name is meant
-    from boolcomp.dynamics import inverse_dynamics
-    from boolcomp.errors import BoolcompError, SaturationWarning
-    from boolcomp.programfile import load_program
-    from boolcomp.robot import load_robot, robot_names
+    from boolcomp.common.errors import BoolcompError, SaturationWarning
+    from boolcomp.problem.dynamics import inverse_dynamics
+    from boolcomp.problem.robot import load_robot, robot_names
+    from boolcomp.program.programfile import load_program
 
 __version__ = VERSION
 __all__ = [
@@ -35,19 +35,19 @@ __all__ = [
     "robot_names",
 ]
 _HOMES = {
-    "BoolcompError": "errors",
-    "SaturationWarning": "errors",
+    "BoolcompError": "common.errors",
+    "SaturationWarning": "common.errors",
     "compile": "api",
-    "inverse_dynamics": "dynamics",
-    "load_program": "programfile",
-    "load_robot": "robot",
-    "robot_names": "robot",
+    "inverse_dynamics": "problem.dynamics",
+    "load_program": "program.programfile",
+    "load_robot": "problem.robot",
+    "robot_names": "problem.robot",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
-        from boolcomp.errors import suggestion  # noqa: PLC0415 (only for a mistake)
+        from boolcomp.common.errors import suggestion  # noqa: PLC0415 (only for a mistake)
 
         raise AttributeError(
             f"module 'boolcomp' has no attribute {name!r}{suggestion(name, _HOMES)}"

@@ -5,21 +5,21 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any, Never
 
-from boolcomp.choices import MASSES, flag, real, reals, whole, widths
+from boolcomp.common.choices import MASSES, flag, real, reals, whole, widths
+from boolcomp.common.errors import UsageError, listing, suggestion
 from boolcomp.compiler import check_mode, compile_robot, compile_robot_words, usual_demand
-from boolcomp.errors import UsageError, listing, suggestion
-from boolcomp.plan import Options
-from boolcomp.programfile import load_program
-from boolcomp.robot import Robot, load_robot, robot_of
-from boolcomp.store import Recipe
+from boolcomp.paper.plan import Options
+from boolcomp.paper.store import Recipe
+from boolcomp.problem.robot import Robot, load_robot, robot_of
+from boolcomp.program.programfile import load_program
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from boolcomp.choices import Number, Reals, Widths
     from boolcomp.codes import CodeKind, Rounding
-    from boolcomp.multilevel.measure import Objective
-    from boolcomp.program import Mode, Program
+    from boolcomp.common.choices import Number, Reals, Widths
+    from boolcomp.logic.synthesis.measure import Objective
+    from boolcomp.program.program import Mode, Program
 
 __all__ = ["compile", "load_program", "load_robot"]
 

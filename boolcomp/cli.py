@@ -12,7 +12,7 @@ import sys
 from typing import TYPE_CHECKING, NoReturn
 
 from boolcomp.commands import COMMANDS
-from boolcomp.interrupts import INTERRUPTED, Interrupts
+from boolcomp.common.interrupts import INTERRUPTED, Interrupts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

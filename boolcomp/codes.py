@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from boolcomp.errors import DataError, UsageError, listing, suggestion
+from boolcomp.common.errors import DataError, UsageError, listing, suggestion
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from boolcomp.robot import Interval
+    from boolcomp.problem.robot import Interval
 
 CodeKind = Literal["gray", "natural"]
 CODE_KINDS: tuple[CodeKind, ...] = get_args(CodeKind)

@@ -6,23 +6,23 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.covers import make_covers
-from boolcomp.errors import DataError, UsageError, listing, suggestion
+from boolcomp.common.errors import DataError, UsageError, listing, suggestion
+from boolcomp.paper.covers import make_covers
+from boolcomp.paper.plan import Options
+from boolcomp.paper.store import Recipe, Store, default_store
 from boolcomp.pipeline import COMPACT, PAPER, Job, run
-from boolcomp.plan import Options
-from boolcomp.program import MODES, Program, family_of
-from boolcomp.store import Recipe, Store, default_store
+from boolcomp.program.program import MODES, Program, family_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from boolcomp.covers import TermCover
-    from boolcomp.plan import Plan
-    from boolcomp.robot import Robot
-    from boolcomp.truth import TermTable
-    from boolcomp.words.demand import Demand, Progress
-    from boolcomp.words.finish import Built
+    from boolcomp.compact.result.finish import Built
+    from boolcomp.compact.widths.demand import Demand, Progress
+    from boolcomp.paper.covers import TermCover
+    from boolcomp.paper.plan import Plan
+    from boolcomp.paper.truth import TermTable
+    from boolcomp.problem.robot import Robot
 
 
 def check_mode(mode: str) -> None:
@@ -33,7 +33,7 @@ def check_mode(mode: str) -> None:
 
 def usual_demand(bits: int, input_bits: Mapping[str, int] | None = None, **choices: Any) -> Demand:
     """Return the demand with the usual input words: two bits wider than the torques'."""
-    from boolcomp.words.demand import MOST_INPUT, Demand  # noqa: PLC0415 (heavy)
+    from boolcomp.compact.widths.demand import MOST_INPUT, Demand  # noqa: PLC0415 (heavy)
 
     usual = dict.fromkeys(("q", "qd", "qdd"), min(bits + 2, MOST_INPUT))
     return Demand(bits=bits, input_bits={**usual, **(input_bits or {})}, **choices)

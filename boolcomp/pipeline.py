@@ -16,27 +16,27 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from boolcomp.covers import make_covers
-from boolcomp.errors import UsageError, listing, suggestion
-from boolcomp.logicstore import stored_network
-from boolcomp.plan import Options, make_plan
-from boolcomp.program import Program, program_of
-from boolcomp.robot import Robot, robot_of, with_payload
-from boolcomp.store import Recipe, Store, default_store
+from boolcomp.common.errors import UsageError, listing, suggestion
+from boolcomp.logic.stored import stored_network
+from boolcomp.paper.covers import make_covers
+from boolcomp.paper.plan import Options, make_plan
+from boolcomp.paper.store import Recipe, Store, default_store
+from boolcomp.paper.truth import make_tables
+from boolcomp.problem.robot import Robot, robot_of, with_payload
+from boolcomp.program.program import Program, program_of
 from boolcomp.terms import split_torques
-from boolcomp.truth import make_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from boolcomp.covers import TermCover
-    from boolcomp.plan import Plan
-    from boolcomp.robot import Robot
+    from boolcomp.compact.result.finish import Built
+    from boolcomp.compact.widths.demand import Demand, Progress
+    from boolcomp.paper.covers import TermCover
+    from boolcomp.paper.plan import Plan
+    from boolcomp.paper.truth import TermTable
+    from boolcomp.problem.robot import Robot
     from boolcomp.terms import Torques
-    from boolcomp.truth import TermTable
-    from boolcomp.words.demand import Demand, Progress
-    from boolcomp.words.finish import Built
 
 Values: TypeAlias = dict[str, Any]  # of passes, by their names
 
@@ -131,7 +131,7 @@ def _of_covers(
 
 
 def _words(torques: Torques, job: Job) -> Built:
-    from boolcomp.words.finish import compile_compact  # noqa: PLC0415 (heavy; paper mode needs none)
+    from boolcomp.compact.result.finish import compile_compact  # noqa: PLC0415 (heavy; paper mode needs none)
 
     return compile_compact(
         torques, job.demand, store=job.built, progress=job.progress, processes=job.processes
@@ -140,7 +140,7 @@ def _words(torques: Torques, job: Job) -> Built:
 
 def _of_words(built: Built, job: Job) -> Program:
 
-    from boolcomp.words.compact import program_of_graph  # noqa: PLC0415 (heavy)
+    from boolcomp.compact.result.compact import program_of_graph  # noqa: PLC0415 (heavy)
 
     compact = built.compact
     return program_of_graph(

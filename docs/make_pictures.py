@@ -9,14 +9,14 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib import pyplot as plt
 
+from boolcomp.compact.result.finish import compile_compact
+from boolcomp.measure.report.wordgraph import draw_graph
 from boolcomp.pipeline import run_passes
-from boolcomp.report.wordgraph import draw_graph
-from boolcomp.robot import load_robot
+from boolcomp.problem.robot import load_robot
 from boolcomp.terms import split_torques
-from boolcomp.words.finish import compile_compact
 
 if TYPE_CHECKING:
-    from boolcomp.truth import TermTable
+    from boolcomp.paper.truth import TermTable
 
 PICTURES = Path(__file__).resolve().parent / "pictures"
 # Fixed names inside the SVG and no date: the same picture is the same file.

@@ -10,9 +10,9 @@ from __future__ import annotations
 import sys
 
 import boolcomp as bc
-from boolcomp.report import draw_samples
-from boolcomp.report.programs import program_rows
-from boolcomp.text import table
+from boolcomp.common.text import table
+from boolcomp.measure.report import draw_samples
+from boolcomp.measure.report.programs import program_rows
 
 SAMPLES, EVALUATIONS = 200_000, 3_000_000
 HEADER = ("program", "mode", "bits", "nodes", "depth", "rms/LSB", "worst/LSB", "ns/sample")

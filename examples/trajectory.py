@@ -17,14 +17,14 @@ import numpy as np
 from matplotlib import pyplot as plt
 
 import boolcomp as bc
-from boolcomp.samples import column_names
+from boolcomp.problem.samples import column_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from boolcomp.robot import Robot
+    from boolcomp.problem.robot import Robot
 
     Floats = NDArray[np.float64]
 

@@ -19,12 +19,12 @@ from fuzzlines import line_case
 from fuzzprograms import files_of, forged_program, written
 
 from boolcomp import cli
-from boolcomp.dynamics import inverse_dynamics
-from boolcomp.errors import BoolcompError, DataWarning
+from boolcomp.common.errors import BoolcompError, DataWarning
+from boolcomp.paper.plan import Options
 from boolcomp.pipeline import run_passes
-from boolcomp.plan import Options
-from boolcomp.programfile import load_program
-from boolcomp.robot import load_robot, parse_robot, robot_names
+from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.problem.robot import load_robot, parse_robot, robot_names
+from boolcomp.program.programfile import load_program
 from boolcomp.terms import split_torques
 from boolcomp.twolevel import pla
 from boolcomp.twolevel.minimise import minimise

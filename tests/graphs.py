@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.dynamics import inverse_dynamics
+from boolcomp.problem.dynamics import inverse_dynamics
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.dynamics.straight import Straight
-    from boolcomp.robot import Robot
-    from boolcomp.schedule.graph import TaskGraph
+    from boolcomp.parallel.schedule.graph import TaskGraph
+    from boolcomp.problem.dynamics.straight import Straight
+    from boolcomp.problem.robot import Robot
 
 
 def before(graph: TaskGraph) -> dict[str, frozenset[str]]:

@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 
 if TYPE_CHECKING:
-    from boolcomp.robot import Link, Robot
+    from boolcomp.problem.robot import Link, Robot
 
 
 def pinocchio_model(robot: Robot) -> Any:

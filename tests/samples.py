@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.robot import Interval, Link, Robot
+from boolcomp.problem.robot import Interval, Link, Robot
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -6,20 +6,20 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from boolcomp.codes import Code
+from boolcomp.paper.plan import Options
 from boolcomp.pipeline import run_passes
-from boolcomp.plan import Options
-from boolcomp.program import program_of
-from boolcomp.robot import Interval
+from boolcomp.problem.robot import Interval
+from boolcomp.program.program import program_of
+from boolcomp.program.wiring import Call, Port, Result, Wiring
 from boolcomp.twolevel.dense import Dense
 from boolcomp.twolevel.isop import isop
-from boolcomp.wiring import Call, Port, Result, Wiring
 
 if TYPE_CHECKING:
     from boolcomp.codes import CodeKind
-    from boolcomp.network import Network
-    from boolcomp.plan import Plan
-    from boolcomp.program import Program
-    from boolcomp.truth import TermTable
+    from boolcomp.logic.network import Network
+    from boolcomp.paper.plan import Plan
+    from boolcomp.paper.truth import TermTable
+    from boolcomp.program.program import Program
     from boolcomp.twolevel.cubes import Cubes
 
 

@@ -13,12 +13,12 @@ from small_programs import stages
 
 import boolcomp as bc
 from boolcomp import api
-from boolcomp.dynamics import bias_torques, gravity_torques, inertia_matrix
-from boolcomp.errors import UsageError
-from boolcomp.plan import Options
-from boolcomp.program import Program, family_of
-from boolcomp.store import Recipe
-from boolcomp.words.demand import Demand
+from boolcomp.common.errors import UsageError
+from boolcomp.compact.widths.demand import Demand
+from boolcomp.paper.plan import Options
+from boolcomp.paper.store import Recipe
+from boolcomp.problem.dynamics import bias_torques, gravity_torques, inertia_matrix
+from boolcomp.program.program import Program, family_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -125,7 +125,7 @@ def test_public_names_and_no_others_are_listed() -> None:
 def test_importing_it_imports_nothing_heavy() -> None:
     program = (
         "import sys, boolcomp\n"
-        "assert not {'numpy', 'click', 'boolcomp.api', 'boolcomp.errors'} & set(sys.modules)\n"
+        "assert not {'numpy', 'click', 'boolcomp.api', 'boolcomp.common.errors'} & set(sys.modules)\n"
         "boolcomp.load_robot('machado-2r')\n"
         "assert 'numpy' not in sys.modules\n"
     )

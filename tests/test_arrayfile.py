@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from boolcomp.errors import DataError
-from boolcomp.samples import CHUNK, read_states
+from boolcomp.common.errors import DataError
+from boolcomp.problem.samples import CHUNK, read_states
 
 if TYPE_CHECKING:
     from collections.abc import Callable

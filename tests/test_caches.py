@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from boolcomp import caches, loops
-from boolcomp.errors import DataError, DataWarning
+from boolcomp.common import caches, loops
+from boolcomp.common.errors import DataError, DataWarning
 
 
 @pytest.fixture(name="cache")
@@ -103,7 +103,7 @@ def test_a_file_that_is_changed_between_look_and_read_is_looked_at_as_it_is_read
 
 
 def test_a_cut_library_is_compiled_again_and_a_foreign_one_never_loaded(cache: Path) -> None:
-    from boolcomp.bench.build import Unit, compiled, compiler, function
+    from boolcomp.measure.bench.build import Unit, compiled, compiler, function
 
     by = compiler("gcc") or compiler("clang")
     if by is None:

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from small_programs import stages
 
-from boolcomp import children
-from boolcomp.errors import UsageError
+from boolcomp.common import children
+from boolcomp.common.errors import UsageError
 
 HOSTILE = "open('/dev/stderr', 'w').write('executed ' + __file__)\nraise SystemExit(7)\n"
 linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
@@ -30,7 +30,7 @@ def hostile(folder: Path) -> Path:
 
 def command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a command in a folder, where only a path set from outside finds the package."""
-    root = str(Path(children.__file__).parents[1])
+    root = str(Path(children.__file__).parents[2])
     environment = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache"), "PYTHONPATH": root}
     return subprocess.run(
         [sys.executable, "-P", "-m", "boolcomp", *arguments],
@@ -54,8 +54,8 @@ def gone(number: int) -> bool:
 def test_a_child_runs_nothing_of_the_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from boolcomp.text import short
-    from boolcomp.workers import call_all
+    from boolcomp.common.text import short
+    from boolcomp.common.workers import call_all
 
     monkeypatch.chdir(hostile(tmp_path))
     monkeypatch.syspath_prepend("")
@@ -94,7 +94,9 @@ def test_a_child_finds_the_package_that_started_it_and_no_other(
     (tmp_path / "boolcomp" / "__init__.py").write_text(HOSTILE)
     monkeypatch.delenv("PYTHONPATH", raising=False)
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    child = children.start_python("boolcomp.workers", stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+    child = children.start_python(
+        "boolcomp.common.workers", stdin=subprocess.PIPE, stderr=subprocess.PIPE
+    )
     assert child.communicate()[1] == b""
     assert child.returncode == 0
 
@@ -111,7 +113,7 @@ def test_a_child_ends_with_its_parent_whatever_it_is_doing(tmp_path: Path, kind:
         "import os, signal\nfrom pathlib import Path\nfrom boolcomp import children\n"
         f"print(children.{start}.pid, flush=True)\nsignal.pause()\n"
     )
-    root = str(Path(children.__file__).parents[1])
+    root = str(Path(children.__file__).parents[2])
     with subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True,
         env={**os.environ, "PYTHONPATH": root},

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from boolcomp.choices import flag, real, reals, whole, widths
-from boolcomp.errors import UsageError
+from boolcomp.common.choices import flag, real, reals, whole, widths
+from boolcomp.common.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

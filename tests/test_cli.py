@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from boolcomp.cli import COMMANDS
-from boolcomp.robot import load_robot, parse_robot
-from boolcomp.truthfile import parse_table
+from boolcomp.paper.truthfile import parse_table
+from boolcomp.problem.robot import load_robot, parse_robot
 
 if TYPE_CHECKING:
     from collections.abc import Callable

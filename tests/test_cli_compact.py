@@ -13,13 +13,13 @@ import pytest
 
 import boolcomp as bc
 from boolcomp.commands.compact import say_whence
+from boolcomp.compact.result.finish import compile_compact
+from boolcomp.compact.widths.demand import Demand
 from boolcomp.compiler import usual_demand
-from boolcomp.dynamics import inverse_dynamics
-from boolcomp.multilevel import abc
-from boolcomp.multilevel.optimise import Step
+from boolcomp.logic.synthesis import abc
+from boolcomp.logic.synthesis.optimise import Step
+from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.terms import split_torques
-from boolcomp.words.demand import Demand
-from boolcomp.words.finish import compile_compact
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,7 +56,7 @@ def test_compile_says_where_abc_would_have_helped(capsys: pytest.CaptureFixture[
 def test_paper_mode_says_which_tables_were_read(
     run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("boolcomp.store.shipped", lambda _: tmp_path / "nothing")
+    monkeypatch.setattr("boolcomp.paper.store.shipped", lambda _: tmp_path / "nothing")
     paper = ("compile", "machado-2r", "--mode", "paper", "--bits", "4", "--minimizer", "isop")
     assert "read from the store" not in run(*paper).err
     assert " tables read from the store; another --minimizer searches anew" in run(*paper).err
@@ -71,7 +71,7 @@ def test_help_says_what_effort_is_and_its_default(run: Callable[..., Result]) ->
 
 @pytest.fixture(name="fewer", autouse=True)
 def fewer_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("boolcomp.words.worst.EVALUATIONS", 400_000)
+    monkeypatch.setattr("boolcomp.compact.result.worst.EVALUATIONS", 400_000)
     monkeypatch.setattr("boolcomp.measure.worst.EVALUATIONS", 400_000)
 
 

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from boolcomp.compiler import compile_robot
-from boolcomp.dynamics import inverse_dynamics
+from boolcomp.paper.plan import Options
+from boolcomp.paper.quantised import quantised_torques
+from boolcomp.paper.store import Store
 from boolcomp.pipeline import run_passes
-from boolcomp.plan import Options
-from boolcomp.quantised import quantised_torques
-from boolcomp.robot import load_robot, with_payload
-from boolcomp.store import Store
+from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.problem.robot import load_robot, with_payload
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from boolcomp.commands import group
-from boolcomp.errors import UsageError
-from boolcomp.robot import load_robot, with_payload
-from boolcomp.store import Recipe
-from boolcomp.words.demand import Demand
+from boolcomp.common.errors import UsageError
+from boolcomp.compact.widths.demand import Demand
+from boolcomp.paper.store import Recipe
+from boolcomp.problem.robot import load_robot, with_payload
 
 if TYPE_CHECKING:
     from collections.abc import Callable

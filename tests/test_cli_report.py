@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from boolcomp.commands.report import numbers
-from boolcomp.errors import UsageError
+from boolcomp.common.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

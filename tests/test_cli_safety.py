@@ -16,7 +16,7 @@ import pytest
 from small_programs import stages
 
 import boolcomp
-from boolcomp.errors import UsageError
+from boolcomp.common.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -180,7 +180,7 @@ def test_what_only_linux_has_is_not_needed(tmp_path: Path, system: str, engine: 
 def test_the_native_engine_says_what_it_needs_and_another_takes_over(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from boolcomp.evaluate import make_engine
+    from boolcomp.engines import make_engine
 
     wiring = stages(4)[2].wiring()
     monkeypatch.setattr("platform.machine", lambda: "arm64")

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boolcomp.codes import CODE_KINDS, Code
-from boolcomp.errors import DataError, UsageError
-from boolcomp.robot import Interval
+from boolcomp.common.errors import DataError, UsageError
+from boolcomp.problem.robot import Interval
 
 WIDTHS = range(1, 11)
 RANGE = Interval(-3.0, 5.0)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from boolcomp.cli import COMMANDS
-from boolcomp.robot import parse_robot
-from boolcomp.robot.library import FOREIGN
-from boolcomp.words.demand import Demand
-from boolcomp.words.search import WORK
+from boolcomp.compact.widths.demand import Demand
+from boolcomp.compact.widths.search import WORK
+from boolcomp.problem.robot import parse_robot
+from boolcomp.problem.robot.library import FOREIGN
 
 if TYPE_CHECKING:
     from collections.abc import Callable

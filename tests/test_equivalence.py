@@ -7,15 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from multilevel.networks import networks, random_network, tables
 
-from boolcomp import luts, simulation
-from boolcomp.equivalence import Verdict, equivalent, evaluate, matches
-from boolcomp.errors import UsageError
-from boolcomp.multilevel import abc
-from boolcomp.multilevel.blif import clean
-from boolcomp.multilevel.builtin.diagram import diagram_network
-from boolcomp.network import Builder, Network, Node
-from boolcomp.sweep import sweep_miter
-from boolcomp.truth import TruthTable
+from boolcomp.common.errors import UsageError
+from boolcomp.logic import luts, simulation
+from boolcomp.logic.blif import clean
+from boolcomp.logic.equivalence import Verdict, equivalent, evaluate, matches
+from boolcomp.logic.network import Builder, Network, Node
+from boolcomp.logic.sweep import sweep_miter
+from boolcomp.logic.synthesis import abc
+from boolcomp.logic.synthesis.builtin.diagram import diagram_network
+from boolcomp.paper.truth import TruthTable
 from boolcomp.twolevel.clock import Clock
 
 

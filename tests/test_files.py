@@ -13,11 +13,11 @@ from unittest import mock
 import pytest
 from small_programs import stages
 
-from boolcomp import files
-from boolcomp.errors import BoolcompError, DataError
-from boolcomp.files import is_file, is_folder, read_text, write_text
-from boolcomp.programfile import load_program
-from boolcomp.robot import load_robot
+from boolcomp.common import files
+from boolcomp.common.errors import BoolcompError, DataError
+from boolcomp.common.files import is_file, is_folder, read_text, write_text
+from boolcomp.problem.robot import load_robot
+from boolcomp.program.programfile import load_program
 from boolcomp.twolevel import pla
 
 
@@ -131,7 +131,7 @@ def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path: Path, kind: str
     }[kind]
     program = f"import os\nfrom pathlib import Path\nfrom boolcomp import files\n{before}\n"
     program += "context.__enter__()\nos.kill(os.getpid(), 9)\n"
-    root = str(Path(files.__file__).parents[1])
+    root = str(Path(files.__file__).parents[2])
     environment = {**os.environ, "PYTHONPATH": root}
     subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=environment, check=False)
     (left,) = tmp_path.iterdir()

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from boolcomp import luts
+from boolcomp.logic import luts
 
 
 def run(lut: int) -> int:

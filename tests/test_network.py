@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boolcomp import luts
-from boolcomp.coverlogic import network_of_cover
-from boolcomp.errors import DataError
-from boolcomp.network import CONSTANTS, Builder, Network, Node, copied
-from boolcomp.networktext import parse_network, render_network
-from boolcomp.order import greedy_order, in_order, most_live
+from boolcomp.common.errors import DataError
+from boolcomp.logic import luts
+from boolcomp.logic.network import CONSTANTS, Builder, Network, Node, copied
+from boolcomp.logic.networktext import parse_network, render_network
+from boolcomp.logic.order import greedy_order, in_order, most_live
+from boolcomp.paper.coverlogic import network_of_cover
 from boolcomp.twolevel.cubes import Cubes
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from boolcomp import luts
-from boolcomp.network import Builder, Network
-from boolcomp.order import in_order, most_live
+from boolcomp.logic import luts
+from boolcomp.logic.network import Builder, Network
+from boolcomp.logic.order import in_order, most_live
 
 
 def random_network(nodes: int) -> Network:

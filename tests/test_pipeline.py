@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
-from boolcomp.errors import UsageError
+from boolcomp.common.errors import UsageError
+from boolcomp.paper.plan import Options
 from boolcomp.pipeline import PAPER, PASSES, Job, run, run_passes
-from boolcomp.plan import Options
-from boolcomp.robot import Robot, load_robot
+from boolcomp.problem.robot import Robot, load_robot
 
 
 def test_the_passes_run_in_the_order_of_the_design() -> None:

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import random_robot
 
-from boolcomp.errors import DataError, UsageError
-from boolcomp.plan import Options, Plan, guard_bits_for, make_plan
-from boolcomp.robot import load_robot
+from boolcomp.common.errors import DataError, UsageError
+from boolcomp.paper.plan import Options, Plan, guard_bits_for, make_plan
+from boolcomp.problem.robot import load_robot
 from boolcomp.terms import amplitude, split_torques
 
 

@@ -19,18 +19,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_programs import cover_of, stages
 
-from boolcomp.errors import DataError, UsageError
-from boolcomp.order import most_live
-from boolcomp.program import Program, family_of, program_of
-from boolcomp.programfile import load_program, render_program, save_program
-from boolcomp.sums import Addend, Sum, sum_network
+from boolcomp.common.errors import DataError, UsageError
+from boolcomp.logic.order import most_live
+from boolcomp.logic.sums import Addend, Sum, sum_network
+from boolcomp.program.program import Program, family_of, program_of
+from boolcomp.program.programfile import load_program, render_program, save_program
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.codes import CodeKind
-    from boolcomp.plan import Plan
-    from boolcomp.truth import TermTable
+    from boolcomp.paper.plan import Plan
+    from boolcomp.paper.truth import TermTable
 
 
 class Numbers:
@@ -229,7 +229,7 @@ def test_truncated_and_missing_files_are_refused(tmp_path: Path) -> None:
 def test_parts_that_contradict_each_other_are_refused_though_the_checksum_is_right(
     tmp_path: Path,
 ) -> None:
-    from boolcomp import programfile
+    from boolcomp.program import programfile
 
     save_program(stages(4)[2], tmp_path / "p")
     head = tmp_path / "p" / "program.json"
@@ -271,7 +271,7 @@ def test_a_program_is_written_with_its_words_networks_and_sums() -> None:
 def test_a_saved_program_has_the_same_bytes_under_any_hash_seed() -> None:
     text = (
         "import sys; sys.path.insert(0, 'tests'); from small_programs import stages;"
-        "from boolcomp.programfile import render_program; import hashlib;"
+        "from boolcomp.program.programfile import render_program; import hashlib;"
         "print(hashlib.sha256(repr(render_program(stages(5)[2])).encode()).hexdigest())"
     )
     root = Path(__file__).parent.parent

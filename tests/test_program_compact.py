@@ -11,22 +11,22 @@ from small_programs import stages
 from words.word_robots import Case, case
 
 from boolcomp.codes import Code
-from boolcomp.errors import UsageError
-from boolcomp.evaluate import make_engine
-from boolcomp.parts import Input, Load, Slice, Whole
-from boolcomp.program import Program, family_of, program_of_network
-from boolcomp.programfile import load_program, save_program
-from boolcomp.robot import Interval
-from boolcomp.simulation import Planes
-from boolcomp.words.logic import word_logic
-from boolcomp.words.samples import uniform
-from boolcomp.words.simulate import simulate
+from boolcomp.common.errors import UsageError
+from boolcomp.compact.graph.logic import word_logic
+from boolcomp.compact.graph.simulate import simulate
+from boolcomp.compact.result.samples import uniform
+from boolcomp.engines import make_engine
+from boolcomp.logic.simulation import Planes
+from boolcomp.problem.robot import Interval
+from boolcomp.program.parts import Input, Load, Slice, Whole
+from boolcomp.program.program import Program, family_of, program_of_network
+from boolcomp.program.programfile import load_program, save_program
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from boolcomp.evaluate import EngineName
-    from boolcomp.words.graph import Graph
+    from boolcomp.compact.graph.graph import Graph
+    from boolcomp.engines import EngineName
 
 
 @cache

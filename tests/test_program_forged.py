@@ -9,8 +9,8 @@ import pytest
 from fuzzprograms import files_of, sealed, written
 from small_programs import stages
 
-from boolcomp.errors import DataError
-from boolcomp.programfile import HEAD, load_program
+from boolcomp.common.errors import DataError
+from boolcomp.program.programfile import HEAD, load_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import random_robot
 
-from boolcomp.bounds import error_bound, slope
-from boolcomp.dynamics import inverse_dynamics
+from boolcomp.paper.bounds import error_bound, slope
+from boolcomp.paper.plan import Options, Plan, make_plan
+from boolcomp.paper.quantised import finest_inputs, quantised_torques
 from boolcomp.pipeline import run_passes
-from boolcomp.plan import Options, Plan, make_plan
-from boolcomp.quantised import finest_inputs, quantised_torques
-from boolcomp.robot import Robot, load_robot
+from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.problem.robot import Robot, load_robot
 from boolcomp.terms import split_torques
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from boolcomp.errors import DataError, DataWarning, UsageError
-from boolcomp.samples import CHUNK, column_names, read_states, write_torques
+from boolcomp.common.errors import DataError, DataWarning, UsageError
+from boolcomp.problem.samples import CHUNK, column_names, read_states, write_torques
 
 Q = np.arange(12.0).reshape(2, 6)
 

@@ -13,22 +13,22 @@ import pytest
 from limited import with_ranges
 
 from boolcomp.codes import Code
-from boolcomp.errors import SaturationWarning
+from boolcomp.common.errors import SaturationWarning
+from boolcomp.paper.plan import Options, make_plan
+from boolcomp.paper.quantised import quantised_torques
+from boolcomp.paper.store import Recipe, Store
+from boolcomp.paper.truth import make_tables, word_centres
+from boolcomp.paper.truthfile import parse_table, render_table
 from boolcomp.pipeline import PAPER as PASSES
 from boolcomp.pipeline import Job, run
-from boolcomp.plan import Options, make_plan
-from boolcomp.programfile import load_program, save_program
-from boolcomp.quantised import quantised_torques
-from boolcomp.robot import Interval
-from boolcomp.store import Recipe, Store
+from boolcomp.problem.robot import Interval
+from boolcomp.program.programfile import load_program, save_program
 from boolcomp.terms import split_torques
-from boolcomp.truth import make_tables, word_centres
-from boolcomp.truthfile import parse_table, render_table
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from boolcomp.program import Program
+    from boolcomp.program.program import Program
 
 ARM = with_ranges("machado-2r", q1=(0.3, 1.4), q2=(-2.5, 2.5))
 ENGINES = ["numpy", "llvm"]
@@ -114,7 +114,7 @@ def test_full_turns_of_programs_of_earlier_versions_wrap(tmp_path: Path) -> None
     del document["stops"], document["checksum"]
     for word in document["inputs"]:
         word["code"].pop("wraps", None)
-    from boolcomp.programfile import _canonical, _digest  # an old file is made
+    from boolcomp.program.programfile import _canonical, _digest  # an old file is made
 
     document["checksum"] = _digest(_canonical(document))
     head.write_text(json.dumps(document))
@@ -149,8 +149,8 @@ def test_only_rows_beyond_stops_and_margin_are_free() -> None:
 def test_a_limited_plan_bounds_its_error() -> None:
     plan = make_plan(split_torques(ARM), Options(bits=6))
     states = _states(40_000, -2.5, 2.5)
-    from boolcomp.bounds import error_bound
-    from boolcomp.dynamics import inverse_dynamics
+    from boolcomp.paper.bounds import error_bound
+    from boolcomp.problem.dynamics import inverse_dynamics
 
     error = np.abs(quantised_torques(plan, *states).torques - inverse_dynamics(ARM, *states))
     bounds = np.array([error_bound(joint) for joint in plan.joints])

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from boolcomp.covers import make_covers
-from boolcomp.errors import DataWarning, UsageError
+from boolcomp.common.errors import DataWarning, UsageError
+from boolcomp.paper.covers import make_covers
+from boolcomp.paper.plan import Options
+from boolcomp.paper.store import Recipe, Store, default_store, digest, function_of
 from boolcomp.pipeline import run_passes
-from boolcomp.plan import Options
-from boolcomp.store import Recipe, Store, default_store, digest, function_of
 from boolcomp.twolevel.minimise import minimise
 
 if TYPE_CHECKING:
-    from boolcomp.truth import TermTable
+    from boolcomp.paper.truth import TermTable
 
 
 @pytest.fixture(scope="module", name="entries")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boolcomp.text import angle, number, parse_number, short, table
+from boolcomp.common.text import angle, number, parse_number, short, table
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

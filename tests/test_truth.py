@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import random_robot
 
-from boolcomp.errors import DataError, UsageError
+from boolcomp.common.errors import DataError, UsageError
+from boolcomp.paper.plan import Options, TermPlan, make_plan
+from boolcomp.paper.truth import TermTable, TruthTable, make_tables, signature, tabulate
 from boolcomp.pipeline import run_passes
-from boolcomp.plan import Options, TermPlan, make_plan
-from boolcomp.robot import load_robot
+from boolcomp.problem.robot import load_robot
 from boolcomp.terms import split_torques
-from boolcomp.truth import TermTable, TruthTable, make_tables, signature, tabulate
 
 
 def tables(bits: int = 8, code: str = "gray") -> tuple[TermTable, ...]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from samples import random_robot
 
-from boolcomp.errors import BoolcompError, DataError
+from boolcomp.common.errors import BoolcompError, DataError
+from boolcomp.paper.plan import Options, make_plan
+from boolcomp.paper.truth import TermTable, tabulate
+from boolcomp.paper.truthfile import MEANING, parse_header, parse_table, render_table
 from boolcomp.pipeline import run_passes
-from boolcomp.plan import Options, make_plan
 from boolcomp.terms import split_torques
-from boolcomp.truth import TermTable, tabulate
-from boolcomp.truthfile import MEANING, parse_header, parse_table, render_table
 
 
 @pytest.fixture(scope="module", name="entries")

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from boolcomp.errors import DataError, UsageError
-from boolcomp.text import parse_number, short
-from boolcomp.workers import call_all
+from boolcomp.common.errors import DataError, UsageError
+from boolcomp.common.text import parse_number, short
+from boolcomp.common.workers import call_all
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +29,7 @@ def test_an_exception_in_a_call_is_raised_here() -> None:
 
 
 def test_an_error_of_ours_keeps_its_text() -> None:
-    from boolcomp.robot import load_robot
+    from boolcomp.problem.robot import load_robot
 
     with pytest.raises(UsageError, match="no robot named 'x'"):
         list(call_all(load_robot, [("x",)], 1))

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import click
 
 from boolcomp.commands.options import FilePath, check_robot, json_option, print_json
-from boolcomp.errors import DataError, UsageError, listing, shown, suggestion
-from boolcomp.files import is_folder
+from boolcomp.common.errors import DataError, UsageError, listing, shown, suggestion
+from boolcomp.common.files import is_folder
 
 if TYPE_CHECKING:
-    from boolcomp.bench.rows import Bench
-    from boolcomp.program import Program
+    from boolcomp.measure.bench.rows import Bench
+    from boolcomp.program.program import Program
 
 MOST_BATCH = 10**8
 MODES = ("compact", "paper")
@@ -54,8 +54,8 @@ def command(
     measured error. Rivals that this machine or this arm does not allow are named with the reason.
     Exit code 1 where a rival, or the program, computes something wrong.
     """
-    from boolcomp.bench.bench import make_bench
-    from boolcomp.robot import load_robot
+    from boolcomp.measure.bench.bench import make_bench
+    from boolcomp.problem.robot import load_robot
 
     sizes = numbers("--batches", batches, MOST_BATCH)
     threads = numbers("--cores", cores, 1024)
@@ -74,7 +74,7 @@ def command(
     if as_json:
         print_json(bench.document())
     else:
-        from boolcomp.bench.rows import text_report
+        from boolcomp.measure.bench.rows import text_report
 
         click.echo(text_report(bench))
     if bench.wrong:
@@ -99,9 +99,9 @@ def numbers(option: str, text: str, most: int) -> tuple[int, ...]:
 
 def write(bench: Bench, folder: Path) -> None:
     """Write table, JSON and chart to a folder."""
-    from boolcomp.bench.chart import draw_bench
-    from boolcomp.bench.rows import text_report
-    from boolcomp.files import write_bytes, write_text
+    from boolcomp.common.files import write_bytes, write_text
+    from boolcomp.measure.bench.chart import draw_bench
+    from boolcomp.measure.bench.rows import text_report
 
     write_text(folder / "bench.txt", text_report(bench) + "\n")
     write_text(folder / "bench.json", json.dumps(bench.document(), indent=2) + "\n")
@@ -113,7 +113,7 @@ def _program(name: str, bits: int, mode: str) -> Program:
     if mode not in MODES:
         raise UsageError(f"mode {shown(mode)}{suggestion(mode, MODES)}: modes are {listing(MODES)}")
     if is_folder(Path(name)):
-        from boolcomp.programfile import load_program
+        from boolcomp.program.programfile import load_program
 
         return load_program(name)
     check_robot(name)

@@ -8,17 +8,17 @@ import click
 
 from boolcomp.commands.options import print_json
 from boolcomp.commands.progress import share
-from boolcomp.text import short, table
+from boolcomp.common.text import short, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from boolcomp.compact.graph.graph import Graph
+    from boolcomp.compact.result.finish import Built
+    from boolcomp.compact.widths.demand import Demand, Progress
     from boolcomp.compiler import CompiledWords
-    from boolcomp.robot import Robot
-    from boolcomp.words.demand import Demand, Progress
-    from boolcomp.words.finish import Built
-    from boolcomp.words.graph import Graph
+    from boolcomp.problem.robot import Robot
 
 
 def compile_words(
@@ -60,7 +60,7 @@ def listener(show: Callable[[float, str, str], None]) -> Callable[[Progress], No
 
 def say_whence(built: Sequence[Built]) -> None:
     """Say on standard error what was read and not searched, and where ABC would have helped."""
-    from boolcomp.multilevel import abc
+    from boolcomp.logic.synthesis import abc
 
     stored = sum(one.stored for one in built)
     if stored:
@@ -89,10 +89,10 @@ def plan_words(
     as_json: bool,
 ) -> None:
     """Print the word graph that compile would choose, and draw it."""
-    from boolcomp.files import write_text
-    from boolcomp.report.wordgraph import draw_graph
+    from boolcomp.common.files import write_text
+    from boolcomp.compact.result.finish import compile_compact
+    from boolcomp.measure.report.wordgraph import draw_graph
     from boolcomp.terms import split_torques
-    from boolcomp.words.finish import compile_compact
 
     with share("searching") as show:
         built = compile_compact(
@@ -124,7 +124,7 @@ def plan_words(
 
 def _words(graph: Graph) -> str:
     """Return what every word of a graph means."""
-    from boolcomp.words.names import word_names
+    from boolcomp.compact.graph.names import word_names
 
     names = [*word_names(graph)]
     for joint, result in enumerate(graph.results, 1):

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.choices import MASSES, reals
 from boolcomp.commands.options import (
     ONLY_COMPACT,
     ONLY_MINIMISED,
@@ -22,7 +21,8 @@ from boolcomp.commands.options import (
     store_option,
 )
 from boolcomp.commands.progress import progress
-from boolcomp.text import short, table
+from boolcomp.common.choices import MASSES, reals
+from boolcomp.common.text import short, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
     from boolcomp.commands.options import Choices
     from boolcomp.compiler import Compiled
-    from boolcomp.covers import TermCover
-    from boolcomp.plan import Options
-    from boolcomp.robot import Robot
-    from boolcomp.store import Recipe, Store
+    from boolcomp.paper.covers import TermCover
+    from boolcomp.paper.plan import Options
+    from boolcomp.paper.store import Recipe, Store
+    from boolcomp.problem.robot import Robot
 
 
 ONLY = {"paper": {**ONLY_PAPER, **ONLY_MINIMISED}, "compact": ONLY_COMPACT}
@@ -76,7 +76,7 @@ def command(
     evaluate --payload selects.
     """
     from boolcomp.compiler import check_mode
-    from boolcomp.robot import load_robot
+    from boolcomp.problem.robot import load_robot
 
     check_mode(mode)
     refuse_others(context, mode, ONLY)

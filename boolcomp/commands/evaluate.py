@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.children import cores
 from boolcomp.commands.options import FilePath, check_robot, json_option, print_json
-from boolcomp.errors import DataError, UsageError, listing, shown, suggestion
-from boolcomp.files import is_folder
+from boolcomp.common.children import cores
+from boolcomp.common.errors import DataError, UsageError, listing, shown, suggestion
+from boolcomp.common.files import is_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from boolcomp.evaluate import Evaluation
+    from boolcomp.engines import Evaluation
 
     Torques = NDArray[np.float64]
     Run = Callable[..., tuple[Torques, int, int, int]]
@@ -59,7 +59,7 @@ def command(
     are those of Newton-Euler. Angles over a whole turn wrap; other values outside their range
     saturate, and values beyond a joint's stops are taken as they are: both are counted.
     """
-    from boolcomp.samples import STANDARD, read_states, write_torques
+    from boolcomp.problem.samples import STANDARD, read_states, write_torques
 
     _check("engine", engine, ENGINES)
     _check("shard", shard, SHARDS)
@@ -139,7 +139,7 @@ def _runner(
     if not program or not is_folder(Path(program)):
         yield _arithmetic(program, payload)
         return
-    from boolcomp.programfile import load_program
+    from boolcomp.program.programfile import load_program
 
     loaded = load_program(program)
     if payload is None and len(loaded.payloads) > 1:
@@ -160,7 +160,7 @@ def _runner(
             f"--shard {shard} deals out product terms, and a compact program has none: say "
             "--shard samples, or compile with --mode paper"
         )
-    from boolcomp.sharding.pool import ProcessPool
+    from boolcomp.engines.sharding.pool import ProcessPool
 
     with ProcessPool(
         loaded, processes=processes, shard=shard, engine=engine, payload=payload
@@ -180,8 +180,8 @@ def _counted(found: Evaluation) -> tuple[Torques, int, int, int]:
 def _arithmetic(name: str, payload: float | None) -> tuple[int, Run]:
     import numpy as np
 
-    from boolcomp.dynamics import inverse_dynamics
-    from boolcomp.robot import load_robot, with_payload
+    from boolcomp.problem.dynamics import inverse_dynamics
+    from boolcomp.problem.robot import load_robot, with_payload
 
     check_robot(name)
     robot = with_payload(load_robot(name), payload or 0.0)

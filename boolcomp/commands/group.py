@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from boolcomp.commands import COMMANDS
-from boolcomp.errors import (
+from boolcomp.common.errors import (
     LONGEST_NAME,
     BoolcompError,
     DataWarning,
@@ -20,7 +20,7 @@ from boolcomp.errors import (
     shown,
     suggestion,
 )
-from boolcomp.version import VERSION
+from boolcomp.common.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,14 +8,14 @@ import click
 
 from boolcomp.commands.options import FilePath, json_option, minimiser_options, print_json
 from boolcomp.commands.progress import progress
-from boolcomp.errors import BoolcompError, UsageError
-from boolcomp.files import write_text
-from boolcomp.text import table
+from boolcomp.common.errors import BoolcompError, UsageError
+from boolcomp.common.files import write_text
+from boolcomp.common.text import table
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from boolcomp.store import Recipe
+    from boolcomp.paper.store import Recipe
     from boolcomp.twolevel.cover import Cover
     from boolcomp.twolevel.pla import Pla
 

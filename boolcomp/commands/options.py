@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.choices import reals, widths
-from boolcomp.errors import UsageError, cut, shown, suggestion
-from boolcomp.files import is_file
+from boolcomp.common.choices import reals, widths
+from boolcomp.common.errors import UsageError, cut, shown, suggestion
+from boolcomp.common.files import is_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from boolcomp.words.demand import Demand
+    from boolcomp.compact.widths.demand import Demand
 
     _PathType = click.ParamType[Path]
 else:
@@ -96,7 +96,7 @@ def plan_options(*, bits: bool = True) -> Callable[[Callable[..., Any]], Callabl
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def wrapped(*args: Any, **given: Any) -> Any:
-            from boolcomp.plan import Options
+            from boolcomp.paper.plan import Options
 
             options = Options(**{name: given.pop(name) for name in choices})
             return function(*args, options=options, **given)
@@ -126,7 +126,7 @@ def minimiser_options(
         )
         @functools.wraps(function)
         def wrapped(*args: Any, method: str, deadline: float, **more: Any) -> Any:
-            from boolcomp.store import Recipe
+            from boolcomp.paper.store import Recipe
 
             return function(*args, recipe=Recipe(method, deadline or None), **more)
 
@@ -146,7 +146,7 @@ def store_option(function: Callable[..., Any]) -> Callable[..., Any]:
     )
     @functools.wraps(function)
     def wrapped(*args: Any, folder: Path | None, **more: Any) -> Any:
-        from boolcomp.store import Store, default_store
+        from boolcomp.paper.store import Store, default_store
 
         usual = default_store()
         store = Store((folder, *usual.folders)) if folder else usual
@@ -234,7 +234,7 @@ def demand_options(*, seed: bool = True) -> Callable[[Callable[..., Any]], Calla
 
 def check_robot(name: str) -> None:
     """Raise a `UsageError` for what is no robot where a program's folder would do as well."""
-    from boolcomp.robot import robot_names
+    from boolcomp.problem.robot import robot_names
 
     if name not in robot_names() and not name.endswith(".toml") and not is_file(Path(name)):
         hint = suggestion(Path(name).name, robot_names())

@@ -18,14 +18,14 @@ from boolcomp.commands.options import (
     robot_argument,
     store_option,
 )
-from boolcomp.text import number, short, table
+from boolcomp.common.text import number, short, table
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from boolcomp.commands.options import Choices
-    from boolcomp.plan import JointPlan, Options, Plan, TermPlan
-    from boolcomp.store import Store
+    from boolcomp.paper.plan import JointPlan, Options, Plan, TermPlan
+    from boolcomp.paper.store import Store
 
 ONLY = {"paper": ONLY_PAPER, "compact": {**ONLY_COMPACT, "graph": "--graph"}}
 WIDEST_EXPRESSION = 44
@@ -66,7 +66,7 @@ def command(
     refuse_others(context, mode, ONLY)
     if mode == "compact":
         from boolcomp.commands.compact import plan_words
-        from boolcomp.robot import load_robot
+        from boolcomp.problem.robot import load_robot
 
         folder = context.params.get("folder")
         demand = choices.demand(options.bits)

@@ -26,19 +26,19 @@ from boolcomp.commands.options import (
     within,
 )
 from boolcomp.commands.progress import progress
-from boolcomp.errors import UsageError, listing, shown, suggestion
-from boolcomp.files import is_file, write_bytes, write_text
-from boolcomp.robot import load_robot, with_payload
+from boolcomp.common.errors import UsageError, listing, shown, suggestion
+from boolcomp.common.files import is_file, write_bytes, write_text
+from boolcomp.problem.robot import load_robot, with_payload
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from boolcomp.commands.options import Choices
-    from boolcomp.plan import Options
-    from boolcomp.program import Program
-    from boolcomp.report.compare import Question
-    from boolcomp.report.measure import Row
-    from boolcomp.store import Recipe, Store
+    from boolcomp.measure.report.compare import Question
+    from boolcomp.measure.report.measure import Row
+    from boolcomp.paper.plan import Options
+    from boolcomp.paper.store import Recipe, Store
+    from boolcomp.program.program import Program
 
 # Options that make no sense of the other kind of source, by the names that click gives them.
 PROGRAM_ONLY = {"payload": "--payload", "arm": "--robot"}
@@ -130,8 +130,8 @@ def command(
         name, rows = _of_program(source, arm, payload, drawn)
     else:
         _refuse(context, PROGRAM_ONLY, f"{source} is no program's folder")
-        from boolcomp.program import MODES as COMPILED
-        from boolcomp.report.compare import Question
+        from boolcomp.measure.report.compare import Question
+        from boolcomp.program.program import MODES as COMPILED
 
         modes = tuple(one for one in COMPILED if mode in {one, "both"})
         question = Question(
@@ -144,11 +144,11 @@ def command(
     title = f"{name}: error versus bits, {drawn.samples} samples, seed {drawn.seed}"
     _write(rows, folder, title, drawn.samples)
     if as_json:
-        from boolcomp.report.measure import documents
+        from boolcomp.measure.report.measure import documents
 
         print_json({"robot": name, "samples": drawn.samples, "rows": documents(rows)})
     else:
-        from boolcomp.report.tabulate import text_table
+        from boolcomp.measure.report.tabulate import text_table
 
         click.echo(text_table(rows, drawn.samples))
         click.echo(f"written to {folder}", err=True)
@@ -164,8 +164,8 @@ def _refuse(context: click.Context, names: dict[str, str], why: str) -> None:
 def _of_robot(
     source: str, question: Question, store: Store, drawn: Drawn
 ) -> tuple[str, tuple[Row, ...]]:
-    from boolcomp.report import draw_samples
-    from boolcomp.report.compare import report_rows
+    from boolcomp.measure.report import draw_samples
+    from boolcomp.measure.report.compare import report_rows
     from boolcomp.terms import split_torques
 
     robot = load_robot(source)
@@ -177,10 +177,10 @@ def _of_robot(
 def _of_program(
     source: str, arm: str | None, payload: float | None, drawn: Drawn
 ) -> tuple[str, tuple[Row, ...]]:
+    from boolcomp.measure.report import draw_samples
+    from boolcomp.measure.report.programs import program_rows
     from boolcomp.measure.worst import EVALUATIONS
-    from boolcomp.programfile import load_program
-    from boolcomp.report import draw_samples
-    from boolcomp.report.programs import program_rows
+    from boolcomp.program.programfile import load_program
 
     program = load_program(source)
     robot = load_robot(arm or program.robot)
@@ -217,9 +217,9 @@ def numbers(option: str, text: str) -> tuple[int, ...]:
 
 
 def _write(rows: Sequence[Row], folder: Path, title: str, samples: int) -> None:
-    from boolcomp.report.chart import draw_errors, page
-    from boolcomp.report.measure import documents
-    from boolcomp.report.tabulate import HEADER, cells, csv_table, footnote, text_table
+    from boolcomp.measure.report.chart import draw_errors, page
+    from boolcomp.measure.report.measure import documents
+    from boolcomp.measure.report.tabulate import HEADER, cells, csv_table, footnote, text_table
 
     chart = draw_errors(rows, "svg")
     write_bytes(folder / "errors.svg", chart)

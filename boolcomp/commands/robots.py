@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from boolcomp.commands.options import json_option, print_json
-from boolcomp.robot import load_robot, robot_names
-from boolcomp.text import angle, short, table
+from boolcomp.common.text import angle, short, table
+from boolcomp.problem.robot import load_robot, robot_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from boolcomp.robot import Interval, Robot
+    from boolcomp.problem.robot import Interval, Robot
     from boolcomp.terms.verdict import Verdict
 
 

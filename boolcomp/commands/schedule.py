@@ -8,22 +8,22 @@ import click
 
 from boolcomp.commands.options import FilePath, given, json_option, print_json, within
 from boolcomp.commands.progress import progress
-from boolcomp.errors import UsageError, shown
-from boolcomp.files import read_text, write_bytes, write_text
-from boolcomp.text import short
+from boolcomp.common.errors import UsageError, shown
+from boolcomp.common.files import read_text, write_bytes, write_text
+from boolcomp.common.text import short
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from boolcomp.methods import ProductTable, Recorded
-    from boolcomp.robot import Robot
-    from boolcomp.schedule.assigning import CommunicationVector
-    from boolcomp.schedule.graph import TaskGraph
-    from boolcomp.schedule.machine import Machine
-    from boolcomp.schedule.placed import Schedule
-    from boolcomp.schedule.realrun import RealRun
-    from boolcomp.schedule.simulate import Pipelined
+    from boolcomp.parallel.methods import ProductTable, Recorded
+    from boolcomp.parallel.schedule.assigning import CommunicationVector
+    from boolcomp.parallel.schedule.graph import TaskGraph
+    from boolcomp.parallel.schedule.machine import Machine
+    from boolcomp.parallel.schedule.placed import Schedule
+    from boolcomp.parallel.schedule.realrun import RealRun
+    from boolcomp.parallel.schedule.simulate import Pipelined
+    from boolcomp.problem.robot import Robot
 
 # Options that mean nothing in a mode, by the names that click gives their values.
 ONLY_RUN = {"engine": "--engine", "samples": "--samples"}
@@ -99,8 +99,8 @@ def command(
         return
     if robot is None:
         raise UsageError("which robot? Give its name or file, or --paper with a paper's name")
-    from boolcomp.robot import load_robot
-    from boolcomp.schedule.machinefile import load_machine
+    from boolcomp.parallel.schedule.machinefile import load_machine
+    from boolcomp.problem.robot import load_robot
 
     arm, place = load_robot(robot), load_machine(machine)
     if chart:
@@ -135,8 +135,8 @@ def _refuse(context: click.Context, names: Mapping[str, str], where: str) -> Non
 
 def _check(context: click.Context, method: str, samples: int, engine: str) -> None:
     """Refuse what means nothing for this method or without --run, and values that are none."""
-    from boolcomp.methods import method_named
-    from boolcomp.schedule.realrun import check_engine
+    from boolcomp.parallel.methods import method_named
+    from boolcomp.parallel.schedule.realrun import check_engine
 
     if not context.params["execute"]:
         _refuse(context, ONLY_RUN, "without --run")
@@ -161,10 +161,10 @@ def _folds(method: str) -> str:
 def _paper(name: str, robot: str | None, *, as_json: bool) -> None:
     if robot is not None:
         raise UsageError(f"--paper {name} needs no robot: say one or the other")
-    from boolcomp.methods import task_graph
-    from boolcomp.robot import load_robot
-    from boolcomp.schedule.findings import findings_text
-    from boolcomp.schedule.papers import reproduce
+    from boolcomp.parallel.methods import task_graph
+    from boolcomp.parallel.schedule.findings import findings_text
+    from boolcomp.parallel.schedule.papers import reproduce
+    from boolcomp.problem.robot import load_robot
 
     cycle = None
     if name == "schaefer":
@@ -186,8 +186,8 @@ def _paper(name: str, robot: str | None, *, as_json: bool) -> None:
 def product_tables(robot: Robot, bits: int) -> tuple[ProductTable, ...]:
     """Return the tables of a robot as the paper compiles them: the Boolean evaluator's work."""
     from boolcomp.compiler import compile_robot
-    from boolcomp.methods import ProductTable
-    from boolcomp.plan import Options
+    from boolcomp.paper.plan import Options
+    from boolcomp.parallel.methods import ProductTable
 
     with progress("minimising", None) as step:
         compiled = compile_robot(
@@ -209,7 +209,7 @@ def product_tables(robot: Robot, bits: int) -> tuple[ProductTable, ...]:
 def _graph(
     method: str, robot: Robot, bits: int, processors: int, *, folded: bool
 ) -> tuple[Recorded | None, TaskGraph]:
-    from boolcomp.methods import boolean_tasks, method_named, task_graph
+    from boolcomp.parallel.methods import boolean_tasks, method_named, task_graph
 
     method_named(method)
     if method == "boolean":
@@ -222,10 +222,10 @@ def _graph(
 def _schedule(
     graph: TaskGraph, machine: Machine, processors: int, scheduler: str, assignment: Path | None
 ) -> Schedule:
-    from boolcomp.schedule.assigning import parse_assignment
-    from boolcomp.schedule.check import check_schedule
-    from boolcomp.schedule.schedulers import make_schedule
-    from boolcomp.schedule.simulate import simulate
+    from boolcomp.parallel.schedule.assigning import parse_assignment
+    from boolcomp.parallel.schedule.check import check_schedule
+    from boolcomp.parallel.schedule.schedulers import make_schedule
+    from boolcomp.parallel.schedule.simulate import simulate
 
     machine.check_processors(processors)
     if assignment is None:
@@ -239,7 +239,7 @@ def _schedule(
 
 
 def _pipelined(schedule: Schedule, graph: TaskGraph, machine: Machine, points: int) -> Pipelined:
-    from boolcomp.schedule.simulate import pipelined
+    from boolcomp.parallel.schedule.simulate import pipelined
 
     most = MOST_STEPS // max(1, len(graph.tasks))
     if not 1 <= points <= most:
@@ -257,9 +257,9 @@ def _execute(
     samples: int,
     engine: Any,
 ) -> RealRun:
-    from boolcomp.dynamics import inverse_dynamics
-    from boolcomp.report import draw_samples
-    from boolcomp.schedule.realrun import run_really
+    from boolcomp.measure.report import draw_samples
+    from boolcomp.parallel.schedule.realrun import run_really
+    from boolcomp.problem.dynamics import inverse_dynamics
 
     if recorded is None or recorded.straight.inputs[-1] != f"qdd{robot.joints}":
         raise UsageError(
@@ -276,7 +276,7 @@ def _vectors(
     schedule: Schedule, graph: TaskGraph, recorded: Recorded | None
 ) -> tuple[CommunicationVector, ...]:
     """Return what must be sent: value by value where the tasks' program is known."""
-    from boolcomp.schedule.assigning import communication, exact_communication
+    from boolcomp.parallel.schedule.assigning import communication, exact_communication
 
     if recorded is None:
         return communication(graph, schedule.assignment)
@@ -291,7 +291,7 @@ def _document(
     pipeline: Pipelined | None,
     run: RealRun | None,
 ) -> dict[str, Any]:
-    from boolcomp.schedule.lowerbounds import lower_bounds
+    from boolcomp.parallel.schedule.lowerbounds import lower_bounds
 
     bounds = lower_bounds(graph, machine, schedule.processors)
     document = {
@@ -327,10 +327,10 @@ def _document(
 
 
 def _print(schedule: Schedule, graph: TaskGraph, machine: Machine, method: str) -> None:
-    from boolcomp.methods import method_named
-    from boolcomp.report.schedulepage import operations_text
-    from boolcomp.schedule.gantt import gantt_text
-    from boolcomp.schedule.lowerbounds import lower_bounds
+    from boolcomp.measure.report.schedulepage import operations_text
+    from boolcomp.parallel.methods import method_named
+    from boolcomp.parallel.schedule.gantt import gantt_text
+    from boolcomp.parallel.schedule.lowerbounds import lower_bounds
 
     click.echo(f"{method}: {method_named(method)}")
     click.echo(operations_text(method, graph, machine))
@@ -367,8 +367,8 @@ def _print_more(schedule: Schedule, pipeline: Pipelined | None, run: RealRun | N
 def _scaling(
     robot: Robot, machine: Machine, bits: int, output: Path | None, *, as_json: bool
 ) -> None:
-    from boolcomp.errors import DataError
-    from boolcomp.report.scaling import draw_scaling, scaling, scaling_text
+    from boolcomp.common.errors import DataError
+    from boolcomp.measure.report.scaling import draw_scaling, scaling, scaling_text
 
     tables: tuple[ProductTable, ...] = ()
     try:
@@ -391,8 +391,8 @@ def _scaling(
 
 
 def _write(schedule: Schedule, method: str, folder: Path) -> None:
-    from boolcomp.report.schedulepage import schedule_page
-    from boolcomp.schedule.gantt import gantt_svg
+    from boolcomp.measure.report.schedulepage import schedule_page
+    from boolcomp.parallel.schedule.gantt import gantt_svg
 
     write_text(folder / "gantt.svg", gantt_svg(schedule))
     write_text(folder / "schedule.html", schedule_page(schedule, method))

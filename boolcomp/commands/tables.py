@@ -14,12 +14,12 @@ from boolcomp.commands.options import (
     print_json,
     robot_argument,
 )
-from boolcomp.files import write_text
-from boolcomp.text import table
+from boolcomp.common.files import write_text
+from boolcomp.common.text import table
 
 if TYPE_CHECKING:
-    from boolcomp.plan import Options
-    from boolcomp.truth import TermTable
+    from boolcomp.paper.plan import Options
+    from boolcomp.paper.truth import TermTable
 
 
 @click.command("tables", epilog="Example: boolcomp tables machado-2r --bits 8 -o out/machado-2r")
@@ -32,8 +32,8 @@ def command(robot: str, options: Options, output: Path | None, *, as_json: bool)
 
     Terms that are the same function share one table; the list says which.
     """
+    from boolcomp.paper.truthfile import render_table
     from boolcomp.pipeline import run_passes
-    from boolcomp.truthfile import render_table
 
     entries: tuple[TermTable, ...] = run_passes(robot, options, until="tables")
     name = entries[0].robot if entries else Path(robot).stem

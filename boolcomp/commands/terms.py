@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from boolcomp.commands.options import json_option, print_json, robot_argument
-from boolcomp.robot import load_robot
+from boolcomp.problem.robot import load_robot
 
 
 @click.command("terms", epilog="Example: boolcomp terms machado-2r --form products")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.dynamics import inverse_dynamics
+from boolcomp.problem.dynamics import inverse_dynamics
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.codes import Code
-    from boolcomp.evaluate import EngineName
-    from boolcomp.program import Program
-    from boolcomp.robot import Interval, Robot
+    from boolcomp.engines import EngineName
+    from boolcomp.problem.robot import Interval, Robot
+    from boolcomp.program.program import Program
 
     Floats = NDArray[np.float64]
     Cells = NDArray[np.int64]

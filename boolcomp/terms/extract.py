@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from boolcomp.dynamics import gravity_torques, inertia_matrix
-from boolcomp.errors import DataError, UsageError, listing, suggestion
+from boolcomp.common.errors import DataError, UsageError, listing, suggestion
+from boolcomp.problem.dynamics import gravity_torques, inertia_matrix
 from boolcomp.terms.term import Term
 from boolcomp.terms.variables import Variable, acceleration, position, speed
 from boolcomp.terms.waves import Exponents, Monomial, Wave, collect
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.robot import Robot
+    from boolcomp.problem.robot import Robot
 
 Form = Literal["grouped", "amplitude-phase", "products"]
 FORMS: tuple[Form, ...] = get_args(Form)

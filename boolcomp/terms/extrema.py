@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.dynamics import inverse_dynamics
+from boolcomp.problem.dynamics import inverse_dynamics
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from boolcomp.robot import Robot
+    from boolcomp.problem.robot import Robot
     from boolcomp.terms.term import Term
     from boolcomp.terms.variables import Variable
     from boolcomp.terms.waves import Wave

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from boolcomp.errors import DataError
+from boolcomp.common.errors import DataError
 from boolcomp.terms.term import Term
 from boolcomp.terms.waves import Exponents, Wave, collect
 

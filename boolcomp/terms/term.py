@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.errors import UsageError
+from boolcomp.common.errors import UsageError
 from boolcomp.terms.waves import Exponents, Monomial, Wave, collect, signed_sum, wave_order
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from boolcomp.robot import Interval, Robot
+    from boolcomp.problem.robot import Interval, Robot
 
 Kind = Literal["q", "qd", "qdd"]
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.dynamics import inverse_dynamics
+from boolcomp.common.text import short
+from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.terms.extrema import climb, state_bounds
-from boolcomp.text import short
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.robot import Robot
+    from boolcomp.problem.robot import Robot
 
 SAMPLES = 100_000
 BEST = 8  # samples from which every extreme is climbed to

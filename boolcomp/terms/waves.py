@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.text import number
+from boolcomp.common.text import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from boolcomp.errors import DataError
+from boolcomp.common.errors import DataError
 from boolcomp.twolevel import dense as truth
 from boolcomp.twolevel.cubes import Cubes, unpack
 from boolcomp.twolevel.dense import Dense

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp import children
+from boolcomp.common import children
 from boolcomp.twolevel.cubes import Cubes, unpack
 
 if TYPE_CHECKING:

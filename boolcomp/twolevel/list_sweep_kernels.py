@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from boolcomp.loops import njit
+from boolcomp.common.loops import njit
 from boolcomp.twolevel.list_kernels import BOUND, DONE, FIND, MORE_ROOM, PAUSED, explore, meets
 from boolcomp.twolevel.sweep_kernels import has, random
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from boolcomp.loops import njit
+from boolcomp.common.loops import njit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
-from boolcomp import children
+from boolcomp.common import children
 
 if TYPE_CHECKING:
     from collections.abc import Callable

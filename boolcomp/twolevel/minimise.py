@@ -6,7 +6,7 @@ import math
 from functools import cache
 from typing import TYPE_CHECKING, Literal, get_args
 
-from boolcomp.errors import UsageError, listing, suggestion
+from boolcomp.common.errors import UsageError, listing, suggestion
 from boolcomp.twolevel.clock import Clock
 from boolcomp.twolevel.cover import Cover, Function
 from boolcomp.twolevel.cubes import Cubes

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.errors import DataError, DataWarning, listing, suggestion
+from boolcomp.common.errors import DataError, DataWarning, listing, suggestion
 from boolcomp.twolevel.cover import Function
 from boolcomp.twolevel.cubes import Cubes, pack, unpack, words_for
 

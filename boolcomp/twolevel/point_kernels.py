@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.loops import njit
+from boolcomp.common.loops import njit
 from boolcomp.twolevel.prime_kernels import inside
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from boolcomp.bench.rows import Bench, Machine, Row
+from boolcomp.measure.bench.rows import Bench, Machine, Row
 
 FILE = Path(__file__).resolve().parents[2] / "benchmarks" / "bench_check.py"
 

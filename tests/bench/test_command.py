@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 from small_programs import stages
 
-from boolcomp.bench import build
 from boolcomp.commands.bench import numbers
-from boolcomp.errors import UsageError
+from boolcomp.common.errors import UsageError
+from boolcomp.measure.bench import build
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(name="fewer", autouse=True)
 def fewer_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("boolcomp.bench.bench.EVALUATIONS", 50_000)
+    monkeypatch.setattr("boolcomp.measure.bench.bench.EVALUATIONS", 50_000)
 
 
 TINY = ("--batches", "1,256", "--cores", "1", "--seconds", "0.02")
@@ -47,7 +47,7 @@ def test_a_bench_leaves_table_json_and_chart(run: Callable[..., Result]) -> None
 def test_wrong_results_are_exit_code_one(
     run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("boolcomp.bench.libraries.EXACT", -1.0)
+    monkeypatch.setattr("boolcomp.measure.bench.libraries.EXACT", -1.0)
     stages(4)[2].save("program")
     result = run("bench", "program", "--batches", "64", "--cores", "1", "--seconds", "0.02")
     assert result.code == 1

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from boolcomp.bench.harness import Case, Checked, check, run
-from boolcomp.bench.rows import Row, break_evens
-from boolcomp.bench.states import States, aligned, draw_states
-from boolcomp.bench.tasks import Offer, PythonTask
-from boolcomp.errors import UsageError
-from boolcomp.robot import load_robot
+from boolcomp.common.errors import UsageError
+from boolcomp.measure.bench.harness import Case, Checked, check, run
+from boolcomp.measure.bench.rows import Row, break_evens
+from boolcomp.measure.bench.states import States, aligned, draw_states
+from boolcomp.measure.bench.tasks import Offer, PythonTask
+from boolcomp.problem.robot import load_robot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from boolcomp.bench.tasks import Task
+    from boolcomp.measure.bench.tasks import Task
 
 
 @pytest.fixture(name="states", scope="module")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from small_programs import stages
 
-from boolcomp.bench.harness import Case, Checked, check, run
-from boolcomp.bench.logic import Subject, logic_offers
-from boolcomp.bench.roofline import roofline
-from boolcomp.bench.states import draw_states
-from boolcomp.robot import load_robot
+from boolcomp.measure.bench.harness import Case, Checked, check, run
+from boolcomp.measure.bench.logic import Subject, logic_offers
+from boolcomp.measure.bench.roofline import roofline
+from boolcomp.measure.bench.states import draw_states
+from boolcomp.problem.robot import load_robot
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from boolcomp.bench.polynomials import c_float, minimax, wave_polynomial
+from boolcomp.measure.bench.polynomials import c_float, minimax, wave_polynomial
 
 
 @pytest.mark.parametrize("error", [1e-2, 1e-3, 1e-5])

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from boolcomp.bench.states import draw_states
-from boolcomp.bench.straight import record
-from boolcomp.robot import load_robot, robot_names
+from boolcomp.measure.bench.states import draw_states
+from boolcomp.measure.bench.straight import record
+from boolcomp.problem.robot import load_robot, robot_names
 
 
 @pytest.mark.parametrize("name", robot_names())

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from boolcomp.bench import build, rivals
-from boolcomp.bench.harness import Checked, check
-from boolcomp.bench.libraries import library_offers
-from boolcomp.bench.states import draw_states
-from boolcomp.robot import load_robot
+from boolcomp.measure.bench import build, rivals
+from boolcomp.measure.bench.harness import Checked, check
+from boolcomp.measure.bench.libraries import library_offers
+from boolcomp.measure.bench.states import draw_states
+from boolcomp.problem.robot import load_robot
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from boolcomp.bench.chart import draw_bench
-from boolcomp.bench.roofline import spills
-from boolcomp.bench.rows import Bench, Machine, Row, text_report
+from boolcomp.measure.bench.chart import draw_bench
+from boolcomp.measure.bench.roofline import spills
+from boolcomp.measure.bench.rows import Bench, Machine, Row, text_report
 
 ROWS = (
     Row(

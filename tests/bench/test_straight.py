@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from boolcomp.bench import straight
-from boolcomp.bench.states import draw_states
-from boolcomp.robot import load_robot
+from boolcomp.measure.bench import straight
+from boolcomp.measure.bench.states import draw_states
+from boolcomp.problem.robot import load_robot
 
 
 def test_the_recorded_recurrence_is_newton_euler() -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from boolcomp.bench.states import draw_states
-from boolcomp.bench.term_tables import SUM, TermTables, gather_c, scalar_c, term_tables
-from boolcomp.robot import load_robot
+from boolcomp.measure.bench.states import draw_states
+from boolcomp.measure.bench.term_tables import SUM, TermTables, gather_c, scalar_c, term_tables
+from boolcomp.problem.robot import load_robot
 
 
 def test_looked_up_terms_sum_to_the_torques() -> None:

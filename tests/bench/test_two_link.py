@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from boolcomp.bench.byte_tables import byte_header
-from boolcomp.bench.two_link import TwoLink, closed_form, fixed_header, header, two_link
-from boolcomp.dynamics import inverse_dynamics
-from boolcomp.robot import Interval, Robot, load_robot
+from boolcomp.measure.bench.byte_tables import byte_header
+from boolcomp.measure.bench.two_link import TwoLink, closed_form, fixed_header, header, two_link
+from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.problem.robot import Interval, Robot, load_robot
 
 
 @pytest.fixture(name="arm")

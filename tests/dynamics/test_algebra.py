@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from boolcomp.dynamics.algebra import Constant, exact_cosine, exact_sine
-from boolcomp.dynamics.recurrence import newton_euler
-from boolcomp.robot import load_robot
+from boolcomp.problem.dynamics.algebra import Constant, exact_cosine, exact_sine
+from boolcomp.problem.dynamics.recurrence import newton_euler
+from boolcomp.problem.robot import load_robot
 
 X = np.array([1.0, -2.0, 3.0])
 

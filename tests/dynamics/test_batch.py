@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from samples import random_robot, random_states
 
-from boolcomp.dynamics import (
+from boolcomp.common.errors import UsageError
+from boolcomp.problem.dynamics import (
     bias_torques,
     gravity_torques,
     inertia_matrix,
     inverse_dynamics,
 )
-from boolcomp.dynamics.batch import BLOCK
-from boolcomp.errors import UsageError
-from boolcomp.robot import load_robot, robot_names
+from boolcomp.problem.dynamics.batch import BLOCK
+from boolcomp.problem.robot import load_robot, robot_names
 
 RIGHT, EIGHTH = math.pi / 2, math.pi / 4
 REST = (0, 0, 0, 0, 0, 0)

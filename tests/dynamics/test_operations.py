@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from boolcomp.dynamics.operations import Operations
+from boolcomp.problem.dynamics.operations import Operations
 
 
 def test_operations_add_kind_by_kind() -> None:

@@ -10,11 +10,11 @@ import pytest
 from pinocchio_model import after_joint, pinocchio_model
 from samples import random_robot, random_states
 
-from boolcomp.dynamics import gravity_torques, inertia_matrix, inverse_dynamics
-from boolcomp.robot import load_robot, robot_names
+from boolcomp.problem.dynamics import gravity_torques, inertia_matrix, inverse_dynamics
+from boolcomp.problem.robot import load_robot, robot_names
 
 if TYPE_CHECKING:
-    from boolcomp.robot import Robot
+    from boolcomp.problem.robot import Robot
 
 
 def compare(robot: Robot, seed: int) -> None:

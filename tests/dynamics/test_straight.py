@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from boolcomp.dynamics.operations import Operations
-from boolcomp.dynamics.straight import Node, Output, Straight
-from boolcomp.dynamics.tape import Tape
-from boolcomp.errors import UsageError
-from boolcomp.methods.recording import record
-from boolcomp.methods.zomaya import semi_customised
-from boolcomp.robot import load_robot
+from boolcomp.common.errors import UsageError
+from boolcomp.parallel.methods.recording import record
+from boolcomp.parallel.methods.zomaya import semi_customised
+from boolcomp.problem.dynamics.operations import Operations
+from boolcomp.problem.dynamics.straight import Node, Output, Straight
+from boolcomp.problem.dynamics.tape import Tape
+from boolcomp.problem.robot import load_robot
 
 
 def small() -> Straight:

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boolcomp.dynamics import inverse_dynamics
-from boolcomp.dynamics.algebra import Constant, Folding
-from boolcomp.dynamics.operations import Operations
-from boolcomp.dynamics.recurrence import newton_euler
-from boolcomp.dynamics.tape import Tape, task
-from boolcomp.errors import DataError
-from boolcomp.robot import load_robot
+from boolcomp.common.errors import DataError
+from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.problem.dynamics.algebra import Constant, Folding
+from boolcomp.problem.dynamics.operations import Operations
+from boolcomp.problem.dynamics.recurrence import newton_euler
+from boolcomp.problem.dynamics.tape import Tape, task
+from boolcomp.problem.robot import load_robot
 
 if TYPE_CHECKING:
-    from boolcomp.dynamics.straight import Straight
+    from boolcomp.problem.dynamics.straight import Straight
 
 STEPS = st.lists(
     st.tuples(st.sampled_from("+-*~c"), st.integers(0, 30), st.integers(0, 30)), max_size=25

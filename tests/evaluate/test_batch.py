@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from small_programs import stages
 
-from boolcomp.errors import DataError, UsageError
+from boolcomp.common.errors import DataError, UsageError
 
 PROGRAM = stages(4)[2]
 ENGINES = ["numpy", "llvm"]
@@ -133,7 +133,7 @@ def test_an_unknown_engine_is_an_error_with_the_nearest_name() -> None:
 def test_without_llvmlite_auto_is_numpy_and_llvm_says_what_is_missing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from boolcomp.evaluate import make_engine
+    from boolcomp.engines import make_engine
 
     monkeypatch.setitem(sys.modules, "llvmlite.binding", None)
     assert make_engine(PROGRAM.wiring()).name == "numpy"
@@ -144,5 +144,5 @@ def test_without_llvmlite_auto_is_numpy_and_llvm_says_what_is_missing(
 def test_importing_the_package_loads_no_engine() -> None:
     import subprocess
 
-    text = "import boolcomp.program, boolcomp.evaluate, sys; assert 'llvmlite' not in sys.modules"
+    text = "import boolcomp.program.program, boolcomp.engines, sys; assert 'llvmlite' not in sys.modules"
     subprocess.run([sys.executable, "-c", text], check=True)

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boolcomp.codes import Code
-from boolcomp.evaluate.native.cells import LARGE_HIGH, MARGIN, coarse, fine
-from boolcomp.robot import Interval
+from boolcomp.engines.native.cells import LARGE_HIGH, MARGIN, coarse, fine
+from boolcomp.problem.robot import Interval
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

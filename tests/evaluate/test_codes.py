@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from boolcomp.codes import Code
-from boolcomp.errors import UsageError
-from boolcomp.evaluate import evaluate
-from boolcomp.evaluate.native import NativeEngine
-from boolcomp.evaluate.native.logic import WIDTHS
-from boolcomp.evaluate.native.machine import host
-from boolcomp.evaluate.planes import NumpyEngine
-from boolcomp.network import Builder
-from boolcomp.robot import Interval
-from boolcomp.wiring import Call, Port, Result, Wiring
+from boolcomp.common.errors import UsageError
+from boolcomp.engines import evaluate
+from boolcomp.engines.native import NativeEngine
+from boolcomp.engines.native.logic import WIDTHS
+from boolcomp.engines.native.machine import host
+from boolcomp.engines.planes import NumpyEngine
+from boolcomp.logic.network import Builder
+from boolcomp.problem.robot import Interval
+from boolcomp.program.wiring import Call, Port, Result, Wiring
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -122,7 +122,7 @@ def test_planes_made_once_give_what_codes_give(width: int) -> None:
 def test_what_a_system_or_processor_lacks_changes_nothing(
     missing: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from boolcomp.evaluate.native import machine
+    from boolcomp.engines.native import machine
 
     if missing == "assembles":  # then LLVM chooses the registers
         monkeypatch.setattr(machine, "assembles", lambda: False)

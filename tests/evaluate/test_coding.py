@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from boolcomp import luts
 from boolcomp.codes import Code
-from boolcomp.errors import DataError, UsageError
-from boolcomp.evaluate import evaluate
-from boolcomp.evaluate.native import NativeEngine, machine
-from boolcomp.evaluate.native.logic import WIDTHS
-from boolcomp.evaluate.native.machine import host
-from boolcomp.evaluate.planes import NumpyEngine
-from boolcomp.network import Builder
-from boolcomp.robot import Interval
-from boolcomp.wiring import Call, Port, Result, Wiring
+from boolcomp.common.errors import DataError, UsageError
+from boolcomp.engines import evaluate
+from boolcomp.engines.native import NativeEngine, machine
+from boolcomp.engines.native.logic import WIDTHS
+from boolcomp.engines.native.machine import host
+from boolcomp.engines.planes import NumpyEngine
+from boolcomp.logic import luts
+from boolcomp.logic.network import Builder
+from boolcomp.problem.robot import Interval
+from boolcomp.program.wiring import Call, Port, Result, Wiring
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from boolcomp.evaluate import Evaluation
+    from boolcomp.engines import Evaluation
 
 HERE = [width for width in WIDTHS if width < 512 or host().has_ternary]
 REAL: list[Any] = [np.float32, np.float64]

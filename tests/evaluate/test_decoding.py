@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from boolcomp.codes import Code
-from boolcomp.evaluate.native.decoding import is_short
-from boolcomp.robot import Interval
+from boolcomp.engines.native.decoding import is_short
+from boolcomp.problem.robot import Interval
 
 if TYPE_CHECKING:
-    from boolcomp.evaluate.native.lines import Sample
+    from boolcomp.engines.native.lines import Sample
 
 KINDS: list[tuple[Sample, Any]] = [("float", np.float32), ("double", np.float64)]
 

@@ -11,22 +11,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_programs import stages, table_wiring
 
-from boolcomp.dynamics import inverse_dynamics
-from boolcomp.evaluate import evaluate, make_engine
-from boolcomp.evaluate.chunks import MOST_REMADE, split_calls
-from boolcomp.evaluate.native import NativeEngine
-from boolcomp.evaluate.native.logic import WIDTHS
-from boolcomp.evaluate.native.machine import host
-from boolcomp.evaluate.planes import NumpyEngine
-from boolcomp.network import Builder
-from boolcomp.robot import load_robot
+from boolcomp.engines import evaluate, make_engine
+from boolcomp.engines.chunks import MOST_REMADE, split_calls
+from boolcomp.engines.native import NativeEngine
+from boolcomp.engines.native.logic import WIDTHS
+from boolcomp.engines.native.machine import host
+from boolcomp.engines.planes import NumpyEngine
+from boolcomp.logic.network import Builder
+from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.problem.robot import load_robot
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.evaluate import Engine, Evaluation
-    from boolcomp.network import Network
-    from boolcomp.wiring import Wiring
+    from boolcomp.engines import Engine, Evaluation
+    from boolcomp.logic.network import Network
+    from boolcomp.program.wiring import Wiring
 
 KINDS = ["numpy", *(str(width) for width in WIDTHS if width < 512 or host().has_ternary)]
 
@@ -187,8 +187,8 @@ def test_other_numbers_of_joints_are_read_and_written_in_their_own_layout(
     joints: int, kind: str
 ) -> None:
     from boolcomp.codes import Code
-    from boolcomp.robot import Interval
-    from boolcomp.wiring import Call, Port, Result, Wiring
+    from boolcomp.problem.robot import Interval
+    from boolcomp.program.wiring import Call, Port, Result, Wiring
 
     code = [Code(Interval(-1 - k, 2.0 + k), 3 + 4 * k, "gray") for k in range(joints)]
     first = [sum(c.bits for c in code[:k]) for k in range(joints + 1)]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from boolcomp.evaluate.native import machine
+from boolcomp.engines.native import machine
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -100,7 +100,7 @@ def test_the_oldest_entries_are_dropped_when_there_are_too_many(
 ) -> None:
     import os
 
-    from boolcomp import caches
+    from boolcomp.common import caches
 
     monkeypatch.setattr(caches, "MOST_ENTRIES", 3)
     for k in range(5):

@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boolcomp import luts
-from boolcomp.evaluate.native.registers import (
+from boolcomp.engines.native.registers import (
     Allocation,
     Copy,
     Fill,
@@ -20,7 +19,8 @@ from boolcomp.evaluate.native.registers import (
     plain,
     split,
 )
-from boolcomp.network import Builder, Network
+from boolcomp.logic import luts
+from boolcomp.logic.network import Builder, Network
 
 ALL = (1 << 64) - 1
 OPERATIONS = {

@@ -16,16 +16,16 @@ import boolcomp as bc
 from boolcomp.codes import Code
 from boolcomp.measure import worst as module
 from boolcomp.measure.worst import Axis, Subject, axes_of, find_worst, subject_of
+from boolcomp.paper.plan import Options
 from boolcomp.pipeline import run_passes
-from boolcomp.plan import Options
-from boolcomp.program import program_of
-from boolcomp.robot import Interval, Link, Robot
+from boolcomp.problem.robot import Interval, Link, Robot
+from boolcomp.program.program import program_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.evaluate import EngineName
-    from boolcomp.program import Program
+    from boolcomp.engines import EngineName
+    from boolcomp.program.program import Program
 
     Floats = NDArray[np.float64]
 

@@ -7,8 +7,8 @@ import math
 import pytest
 from graphs import before
 
-from boolcomp.errors import UsageError
-from boolcomp.methods import Logic, ProductTable, boolean_tasks
+from boolcomp.common.errors import UsageError
+from boolcomp.parallel.methods import Logic, ProductTable, boolean_tasks
 
 T11 = ProductTable("T11", 1, inputs=15, products=100, literals=900, outputs=8)
 T12 = ProductTable("T12", 1, inputs=11, products=30, literals=180, outputs=6)

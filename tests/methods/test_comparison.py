@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from boolcomp.methods.comparison import FORMULATIONS, report
+from boolcomp.parallel.methods.comparison import FORMULATIONS, report
 
 
 def test_formulas_give_the_printed_figures_but_for_two() -> None:

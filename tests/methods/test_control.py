@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from boolcomp.dynamics import inverse_dynamics
-from boolcomp.dynamics.tape import Tape
-from boolcomp.methods.control import Gains, cycle, forward
-from boolcomp.robot import load_robot
+from boolcomp.parallel.methods.control import Gains, cycle, forward
+from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.problem.dynamics.tape import Tape
+from boolcomp.problem.robot import load_robot
 
 
 @pytest.mark.parametrize("name", ["machado-2r", "stanford"])

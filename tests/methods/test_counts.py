@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from boolcomp.dynamics.operations import Operations
-from boolcomp.methods import counts
-from boolcomp.robot import load_robot
+from boolcomp.parallel.methods import counts
+from boolcomp.problem.dynamics.operations import Operations
+from boolcomp.problem.robot import load_robot
 
 
 def test_general_newton_euler_takes_150_and_116_a_link() -> None:

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from samples import random_link
 
-from boolcomp.dynamics.tape import Tape
-from boolcomp.dynamics.vectors import Matrix, Vector
-from boolcomp.methods import joints
-from boolcomp.robot import load_robot
+from boolcomp.parallel.methods import joints
+from boolcomp.problem.dynamics.tape import Tape
+from boolcomp.problem.dynamics.vectors import Matrix, Vector
+from boolcomp.problem.robot import load_robot
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

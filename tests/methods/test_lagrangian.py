@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from graphs import before
 
-from boolcomp.dynamics.operations import Operations
-from boolcomp.methods import task_graph
-from boolcomp.methods.lagrangian import PHASE_ONE, PHASE_TWO, ROWS
-from boolcomp.robot import load_robot
+from boolcomp.parallel.methods import task_graph
+from boolcomp.parallel.methods.lagrangian import PHASE_ONE, PHASE_TWO, ROWS
+from boolcomp.problem.dynamics.operations import Operations
+from boolcomp.problem.robot import load_robot
 
 LINKS = range(1, 7)
 

@@ -9,11 +9,11 @@ import pytest
 from graphs import error
 from samples import random_robot, random_states
 
-from boolcomp.dynamics.operations import Operations
-from boolcomp.dynamics.tape import Tape
-from boolcomp.errors import UsageError
-from boolcomp.methods import METHODS, method_named, straight_line, task_graph
-from boolcomp.robot import load_robot, robot_names
+from boolcomp.common.errors import UsageError
+from boolcomp.parallel.methods import METHODS, method_named, straight_line, task_graph
+from boolcomp.problem.dynamics.operations import Operations
+from boolcomp.problem.dynamics.tape import Tape
+from boolcomp.problem.robot import load_robot, robot_names
 
 GRAPHS = [name for name in METHODS if name != "boolean"]
 TORQUES = [name for name in GRAPHS if not METHODS[name].whole]

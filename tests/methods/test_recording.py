@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from boolcomp.dynamics.operations import Operations
-from boolcomp.dynamics.tape import Tape
-from boolcomp.methods.recording import Recorded, recorded
+from boolcomp.parallel.methods.recording import Recorded, recorded
+from boolcomp.problem.dynamics.operations import Operations
+from boolcomp.problem.dynamics.tape import Tape
 
 
 def small(dummies: tuple[str, str] | None = None) -> Recorded:

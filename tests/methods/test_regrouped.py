@@ -6,9 +6,9 @@ import pytest
 from graphs import error
 from samples import random_robot, random_states
 
-from boolcomp.dynamics.operations import Operations
-from boolcomp.methods import straight_line, task_graph
-from boolcomp.robot import load_robot
+from boolcomp.parallel.methods import straight_line, task_graph
+from boolcomp.problem.dynamics.operations import Operations
+from boolcomp.problem.robot import load_robot
 
 
 @pytest.mark.parametrize("seed", range(6))

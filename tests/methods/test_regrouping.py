@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from samples import random_robot
 
-from boolcomp.methods.regrouping import regrouped
-from boolcomp.robot import load_robot
+from boolcomp.parallel.methods.regrouping import regrouped
+from boolcomp.problem.robot import load_robot
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -11,18 +11,23 @@ import pytest
 from graphs import before
 from samples import random_robot, random_states
 
-from boolcomp.dynamics import bias_torques, gravity_torques, inertia_matrix, inverse_dynamics
-from boolcomp.dynamics.operations import Operations
-from boolcomp.dynamics.tape import Tape
-from boolcomp.methods import symbolic, task_graph
-from boolcomp.robot import load_robot
+from boolcomp.parallel.methods import symbolic, task_graph
+from boolcomp.problem.dynamics import (
+    bias_torques,
+    gravity_torques,
+    inertia_matrix,
+    inverse_dynamics,
+)
+from boolcomp.problem.dynamics.operations import Operations
+from boolcomp.problem.dynamics.tape import Tape
+from boolcomp.problem.robot import load_robot
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.dynamics.straight import Straight
-    from boolcomp.robot import Link, Robot
-    from boolcomp.robot.model import JointType
+    from boolcomp.problem.dynamics.straight import Straight
+    from boolcomp.problem.robot import Link, Robot
+    from boolcomp.problem.robot.model import JointType
 
 
 def program(robot: Robot, what: str) -> Straight:

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from samples import random_robot
 
-from boolcomp.dynamics.tape import Tape
-from boolcomp.methods import symbolic, trees
-from boolcomp.methods.symbolic import Equations
-from boolcomp.robot import Robot, load_robot
+from boolcomp.parallel.methods import symbolic, trees
+from boolcomp.parallel.methods.symbolic import Equations
+from boolcomp.problem.dynamics.tape import Tape
+from boolcomp.problem.robot import Robot, load_robot
 
 Maker = Callable[..., Equations]
 

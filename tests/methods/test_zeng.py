@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from graphs import before, closure
 
-from boolcomp.methods import Recorded, task_graph
-from boolcomp.robot import load_robot
+from boolcomp.parallel.methods import Recorded, task_graph
+from boolcomp.problem.robot import load_robot
 
 # Figure 2's table: the predecessors of task k of link i, as (task, links ahead).
 NINETEEN = {

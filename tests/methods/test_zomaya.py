@@ -5,10 +5,10 @@ from __future__ import annotations
 from graphs import before, error
 from samples import random_robot, random_states
 
-from boolcomp.dynamics.tape import Tape
-from boolcomp.methods import task_graph, zomaya
-from boolcomp.methods.recording import record
-from boolcomp.robot import load_robot
+from boolcomp.parallel.methods import task_graph, zomaya
+from boolcomp.parallel.methods.recording import record
+from boolcomp.problem.dynamics.tape import Tape
+from boolcomp.problem.robot import load_robot
 
 # What each equation names on its right-hand side: (symbol, links ahead).
 NEEDS = {

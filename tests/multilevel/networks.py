@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from bitarray import frozenbitarray
 from hypothesis import strategies as st
 
-from boolcomp.network import Builder, Network
-from boolcomp.truth import TruthTable
+from boolcomp.logic.network import Builder, Network
+from boolcomp.paper.truth import TruthTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

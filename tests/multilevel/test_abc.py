@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from multilevel.networks import random_network
 
-from boolcomp.multilevel import abc, blif
-from boolcomp.multilevel.optimise import SCRIPTS
+from boolcomp.logic import blif
+from boolcomp.logic.synthesis import abc
+from boolcomp.logic.synthesis.optimise import SCRIPTS
 
 needs_abc = pytest.mark.skipif(abc.find() is None, reason="there is no ABC here")
 

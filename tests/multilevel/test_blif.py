@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given
 from multilevel.networks import networks
 
-from boolcomp import simulation
-from boolcomp.errors import DataError
-from boolcomp.multilevel import blif
+from boolcomp.common.errors import DataError
+from boolcomp.logic import blif, simulation
 
 if TYPE_CHECKING:
-    from boolcomp.network import Network
+    from boolcomp.logic.network import Network
 
 
 @given(networks)

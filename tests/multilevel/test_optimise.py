@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from multilevel.networks import random_network
 from multilevel.test_abc import fake, no_abc
 
-from boolcomp.equivalence import equivalent
-from boolcomp.errors import UsageError
-from boolcomp.multilevel import abc
-from boolcomp.multilevel.measure import OBJECTIVES, Objective, measure
-from boolcomp.multilevel.optimise import Step, optimise
+from boolcomp.common.errors import UsageError
+from boolcomp.logic.equivalence import equivalent
+from boolcomp.logic.synthesis import abc
+from boolcomp.logic.synthesis.measure import OBJECTIVES, Objective, measure
+from boolcomp.logic.synthesis.optimise import Step, optimise
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,16 +9,16 @@ from hypothesis import given, settings
 from multilevel.networks import product, sine, tables
 from multilevel.test_abc import fake, no_abc
 
-from boolcomp.equivalence import matches
-from boolcomp.errors import UsageError
-from boolcomp.multilevel import abc, abctables
-from boolcomp.multilevel.builtin.diagram import diagram_network
-from boolcomp.multilevel.portfolio import Recipe, synthesise, synthesise_all
+from boolcomp.common.errors import UsageError
+from boolcomp.logic.equivalence import matches
+from boolcomp.logic.synthesis import abc, abctables
+from boolcomp.logic.synthesis.builtin.diagram import diagram_network
+from boolcomp.logic.synthesis.portfolio import Recipe, synthesise, synthesise_all
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from boolcomp.truth import TruthTable
+    from boolcomp.paper.truth import TruthTable
 
 QUICK = Recipe(effort="quick")
 
@@ -47,7 +47,7 @@ def test_a_second_synthesis_reads_what_the_first_one_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = synthesise(sine(5, 6), QUICK, tmp_path)
-    monkeypatch.setattr("boolcomp.multilevel.portfolio._made", None)
+    monkeypatch.setattr("boolcomp.logic.synthesis.portfolio._made", None)
     assert synthesise(sine(5, 6), QUICK, tmp_path) == first
 
 

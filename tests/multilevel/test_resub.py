@@ -9,18 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from multilevel.networks import networks, product, random_network, sine, tables
 
-from boolcomp import simulation
-from boolcomp.equivalence import equivalent, matches
-from boolcomp.multilevel.blif import clean
-from boolcomp.multilevel.builtin.diagram import diagram_network, diagram_networks, filled
-from boolcomp.multilevel.builtin.resub import Timing, resubstitute
-from boolcomp.multilevel.builtin.windows import improve_windows
-from boolcomp.multilevel.measure import lut6_count, measure
+from boolcomp.logic import simulation
+from boolcomp.logic.blif import clean
+from boolcomp.logic.equivalence import equivalent, matches
+from boolcomp.logic.synthesis.builtin.diagram import diagram_network, diagram_networks, filled
+from boolcomp.logic.synthesis.builtin.resub import Timing, resubstitute
+from boolcomp.logic.synthesis.builtin.windows import improve_windows
+from boolcomp.logic.synthesis.measure import lut6_count, measure
 from boolcomp.twolevel.clock import Clock
 
 if TYPE_CHECKING:
-    from boolcomp.network import Network
-    from boolcomp.truth import TruthTable
+    from boolcomp.logic.network import Network
+    from boolcomp.paper.truth import TruthTable
 
 
 @given(tables())

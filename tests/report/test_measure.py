@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from boolcomp.errors import UsageError
-from boolcomp.plan import Options, make_plan
-from boolcomp.report import draw_samples, error_rows
-from boolcomp.report.chart import draw_errors, page
-from boolcomp.report.compare import Question, report_rows
-from boolcomp.report.measure import documents, errors
-from boolcomp.report.tabulate import HEADER, cells, csv_table, text_table
-from boolcomp.robot import Interval, load_robot
-from boolcomp.store import Recipe, Store
+from boolcomp.common.errors import UsageError
+from boolcomp.measure.report import draw_samples, error_rows
+from boolcomp.measure.report.chart import draw_errors, page
+from boolcomp.measure.report.compare import Question, report_rows
+from boolcomp.measure.report.measure import documents, errors
+from boolcomp.measure.report.tabulate import HEADER, cells, csv_table, text_table
+from boolcomp.paper.plan import Options, make_plan
+from boolcomp.paper.store import Recipe, Store
+from boolcomp.problem.robot import Interval, load_robot
 from boolcomp.terms import split_torques
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from small_programs import stages
 
-from boolcomp.errors import UsageError
-from boolcomp.report.measure import documents, draw_samples, error_rows
-from boolcomp.report.programs import coded_inputs, program_rows
-from boolcomp.robot import load_robot
+from boolcomp.common.errors import UsageError
+from boolcomp.measure.report.measure import documents, draw_samples, error_rows
+from boolcomp.measure.report.programs import coded_inputs, program_rows
+from boolcomp.problem.robot import load_robot
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boolcomp.robot.inertia import check_inertia, principal_moments
+from boolcomp.problem.robot.inertia import check_inertia, principal_moments
 
 ENTRY = st.floats(-5, 5, allow_subnormal=False).map(lambda x: round(x, 6))
 

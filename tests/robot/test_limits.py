@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 from samples import random_robot
 
-from boolcomp.dynamics import inverse_dynamics
-from boolcomp.errors import DataError, DataWarning
-from boolcomp.robot import load_robot, parse_robot
-from boolcomp.robot.inertia import principal_moments
-from boolcomp.robot.limits import MOST_JOINTS
+from boolcomp.common.errors import DataError, DataWarning
+from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.problem.robot import load_robot, parse_robot
+from boolcomp.problem.robot.inertia import principal_moments
+from boolcomp.problem.robot.limits import MOST_JOINTS
 from boolcomp.terms import split_torques
 
 if TYPE_CHECKING:

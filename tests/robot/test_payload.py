@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from samples import random_robot, random_states
 
-from boolcomp.dynamics import inverse_dynamics
-from boolcomp.errors import UsageError
-from boolcomp.robot import load_robot, with_payload
+from boolcomp.common.errors import UsageError
+from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.problem.robot import load_robot, with_payload
 from boolcomp.terms import split_torques
 
 

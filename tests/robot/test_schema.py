@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from samples import random_robot
 
-from boolcomp.errors import BoolcompError, DataError, DataWarning, UsageError
-from boolcomp.robot import Interval, load_robot, parse_robot, robot_names
+from boolcomp.common.errors import BoolcompError, DataError, DataWarning, UsageError
+from boolcomp.problem.robot import Interval, load_robot, parse_robot, robot_names
 
 GOOD = """\
 name = "one"

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from limited import with_ranges
 
-from boolcomp.errors import DataError
-from boolcomp.robot import Interval, load_robot, parse_robot, stops_of
-from boolcomp.robot.span import span_of
+from boolcomp.common.errors import DataError
+from boolcomp.problem.robot import Interval, load_robot, parse_robot, stops_of
+from boolcomp.problem.robot.span import span_of
 
 PI = math.pi
 SPANS = [  # position, word, wraps; all in eighths of a turn

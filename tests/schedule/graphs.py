@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from boolcomp.dynamics.operations import Operations
-from boolcomp.schedule.graph import Edge, Task, TaskGraph
-from boolcomp.schedule.machine import Costs, Links, Machine, Shared, Topology
+from boolcomp.parallel.schedule.graph import Edge, Task, TaskGraph
+from boolcomp.parallel.schedule.machine import Costs, Links, Machine, Shared, Topology
+from boolcomp.problem.dynamics.operations import Operations
 
 COSTS = Costs(0.5, 0.25, 1.0, 2.0, 4.0)
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 import pytest
 from schedule.graphs import free
 
-from boolcomp.dynamics.operations import Operations
-from boolcomp.dynamics.tape import Tape, task
-from boolcomp.errors import DataError
-from boolcomp.schedule.assigning import communication, exact_communication, parse_assignment
-from boolcomp.schedule.graph import Edge, Task, TaskGraph
-from boolcomp.schedule.placed import Assignment
+from boolcomp.common.errors import DataError
+from boolcomp.parallel.schedule.assigning import (
+    communication,
+    exact_communication,
+    parse_assignment,
+)
+from boolcomp.parallel.schedule.graph import Edge, Task, TaskGraph
+from boolcomp.parallel.schedule.placed import Assignment
+from boolcomp.problem.dynamics.operations import Operations
+from boolcomp.problem.dynamics.tape import Tape, task
 
 GRAPH = TaskGraph(
     "g",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from boolcomp.dynamics.operations import Operations
-from boolcomp.dynamics.tape import Tape, task
-from boolcomp.schedule.batching import for_batches
-from boolcomp.schedule.graph import Edge, Task, TaskGraph
-from boolcomp.schedule.staging import stage
+from boolcomp.parallel.schedule.batching import for_batches
+from boolcomp.parallel.schedule.graph import Edge, Task, TaskGraph
+from boolcomp.parallel.schedule.staging import stage
+from boolcomp.problem.dynamics.operations import Operations
+from boolcomp.problem.dynamics.tape import Tape, task
 
 
 @pytest.mark.slow

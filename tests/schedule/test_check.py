@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 from schedule.graphs import linked
 
-from boolcomp.dynamics.operations import Operations
-from boolcomp.errors import DataError
-from boolcomp.schedule.check import check_schedule, schedule_faults
-from boolcomp.schedule.graph import Edge, Task, TaskGraph
-from boolcomp.schedule.placed import Assignment, Placement, Schedule, Transfer
-from boolcomp.schedule.simulate import simulate
+from boolcomp.common.errors import DataError
+from boolcomp.parallel.schedule.check import check_schedule, schedule_faults
+from boolcomp.parallel.schedule.graph import Edge, Task, TaskGraph
+from boolcomp.parallel.schedule.placed import Assignment, Placement, Schedule, Transfer
+from boolcomp.parallel.schedule.simulate import simulate
+from boolcomp.problem.dynamics.operations import Operations
 
 GRAPH = TaskGraph(
     "g",

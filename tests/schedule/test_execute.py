@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 from schedule.programs import there_and_back
 
-from boolcomp.dynamics.tape import Tape, task
-from boolcomp.errors import DataError, UsageError
-from boolcomp.schedule.execute import Engine, Executed, Runner, execute
-from boolcomp.schedule.placed import Assignment
+from boolcomp.common.errors import DataError, UsageError
+from boolcomp.parallel.schedule.execute import Engine, Executed, Runner, execute
+from boolcomp.parallel.schedule.placed import Assignment
+from boolcomp.problem.dynamics.tape import Tape, task
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -135,8 +135,8 @@ def test_workers_end_with_their_parent(forked: bool) -> None:  # noqa: FBT001
     code = (
         "import os, time\n"
         "import numpy as np\n"
-        "from boolcomp.schedule.execute import Runner\n"
-        "from boolcomp.schedule.placed import Assignment\n"
+        "from boolcomp.parallel.schedule.execute import Runner\n"
+        "from boolcomp.parallel.schedule.placed import Assignment\n"
         "from schedule.programs import there_and_back\n"
         "lists = Assignment((('out', 'back'), ('beyond',)))\n"
         "with Runner(*there_and_back(), lists, block=8) as runner:\n"

@@ -6,8 +6,8 @@ from xml.etree import ElementTree as ET
 
 from schedule.graphs import linked, random_graph
 
-from boolcomp.schedule.gantt import gantt_svg, gantt_text, ticks
-from boolcomp.schedule.schedulers import make_schedule
+from boolcomp.parallel.schedule.gantt import gantt_svg, gantt_text, ticks
+from boolcomp.parallel.schedule.schedulers import make_schedule
 
 SCHEDULE = make_schedule(random_graph(12, 3), linked(), 3)
 SVG = "{http://www.w3.org/2000/svg}"

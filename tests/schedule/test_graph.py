@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from boolcomp.dynamics.operations import Operations
-from boolcomp.errors import DataError
-from boolcomp.schedule.graph import Edge, Task, TaskGraph
+from boolcomp.common.errors import DataError
+from boolcomp.parallel.schedule.graph import Edge, Task, TaskGraph
+from boolcomp.problem.dynamics.operations import Operations
 
 
 def graph(*edges: Edge, names: str = "abc") -> TaskGraph:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from schedule.graphs import free, linked
 
-from boolcomp.dynamics.operations import Operations
-from boolcomp.schedule.graph import Edge, Task, TaskGraph
-from boolcomp.schedule.listing import cp_misf
-from boolcomp.schedule.simulate import simulate
+from boolcomp.parallel.schedule.graph import Edge, Task, TaskGraph
+from boolcomp.parallel.schedule.listing import cp_misf
+from boolcomp.parallel.schedule.simulate import simulate
+from boolcomp.problem.dynamics.operations import Operations
 
 
 def graph(times: dict[str, int], *pairs: str) -> TaskGraph:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from schedule.graphs import free, random_graph
 
-from boolcomp.dynamics.operations import Operations
-from boolcomp.schedule.graph import Edge, Task, TaskGraph
-from boolcomp.schedule.lowerbounds import fewest_processors, lower_bounds
-from boolcomp.schedule.optimal import optimal
+from boolcomp.parallel.schedule.graph import Edge, Task, TaskGraph
+from boolcomp.parallel.schedule.lowerbounds import fewest_processors, lower_bounds
+from boolcomp.parallel.schedule.optimal import optimal
+from boolcomp.problem.dynamics.operations import Operations
 
 
 def wide_in_the_middle() -> TaskGraph:

@@ -7,9 +7,9 @@ from itertools import pairwise
 import pytest
 from schedule.graphs import linked, shared
 
-from boolcomp.dynamics.operations import Operations
-from boolcomp.errors import UsageError
-from boolcomp.schedule.machine import TOPOLOGIES, Links, Topology
+from boolcomp.common.errors import UsageError
+from boolcomp.parallel.schedule.machine import TOPOLOGIES, Links, Topology
+from boolcomp.problem.dynamics.operations import Operations
 
 
 def test_operations_cost_what_the_machine_says() -> None:

@@ -6,9 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from boolcomp.errors import DataError, UsageError
-from boolcomp.schedule.machine import Links, Shared
-from boolcomp.schedule.machinefile import FOLDER, load_machine, machine_names, parse_machine
+from boolcomp.common.errors import DataError, UsageError
+from boolcomp.parallel.schedule.machine import Links, Shared
+from boolcomp.parallel.schedule.machinefile import (
+    FOLDER,
+    load_machine,
+    machine_names,
+    parse_machine,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path

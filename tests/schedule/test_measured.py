@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from boolcomp.schedule.machine import Shared
-from boolcomp.schedule.machinefile import load_machine
+from boolcomp.parallel.schedule.machine import Shared
+from boolcomp.parallel.schedule.machinefile import load_machine
 
 
 @pytest.mark.slow

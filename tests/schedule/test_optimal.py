@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 from schedule.graphs import free, linked, random_graph
 
-from boolcomp.schedule.indexed import indexed
-from boolcomp.schedule.listing import Delays
-from boolcomp.schedule.optimal import optimal
-from boolcomp.schedule.simulate import simulate
+from boolcomp.parallel.schedule.indexed import indexed
+from boolcomp.parallel.schedule.listing import Delays
+from boolcomp.parallel.schedule.optimal import optimal
+from boolcomp.parallel.schedule.simulate import simulate
 
 if TYPE_CHECKING:
-    from boolcomp.schedule.graph import TaskGraph
-    from boolcomp.schedule.machine import Machine
+    from boolcomp.parallel.schedule.graph import TaskGraph
+    from boolcomp.parallel.schedule.machine import Machine
 
 
 def exhaustive(graph: TaskGraph, machine: Machine, processors: int) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from schedule.graphs import free, random_graph
 
-from boolcomp.schedule.packing import fit_decreasing, pack
+from boolcomp.parallel.schedule.packing import fit_decreasing, pack
 
 WEIGHTS = {"a": 6.0, "b": 5.0, "c": 4.0, "d": 3.0, "e": 2.0}
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 from schedule.graphs import free
 
-from boolcomp.errors import UsageError
-from boolcomp.schedule import paper_zalzala, paper_zeng, zengtables
-from boolcomp.schedule.check import check_schedule
-from boolcomp.schedule.findings import Finding
-from boolcomp.schedule.listing import cp_misf
-from boolcomp.schedule.machinefile import load_machine
-from boolcomp.schedule.mappings import paper_mapping
-from boolcomp.schedule.paper_zomaya import graph as zomaya_graph
-from boolcomp.schedule.papers import PAPERS, reproduce
-from boolcomp.schedule.simulate import simulate
+from boolcomp.common.errors import UsageError
+from boolcomp.parallel.schedule import paper_zalzala, paper_zeng, zengtables
+from boolcomp.parallel.schedule.check import check_schedule
+from boolcomp.parallel.schedule.findings import Finding
+from boolcomp.parallel.schedule.listing import cp_misf
+from boolcomp.parallel.schedule.machinefile import load_machine
+from boolcomp.parallel.schedule.mappings import paper_mapping
+from boolcomp.parallel.schedule.paper_zomaya import graph as zomaya_graph
+from boolcomp.parallel.schedule.papers import PAPERS, reproduce
+from boolcomp.parallel.schedule.simulate import simulate
 
 # Printed formulas that do not give the printed numbers: nothing of ours can.
 MISPRINTS = {"Uicker-Kahn mul, n = 6", "Waters mul, n = 6"}
@@ -93,8 +93,8 @@ def test_the_mapping_of_zomaya_and_morris_is_valid_on_its_machine() -> None:
 
 
 def test_the_model_of_three_transputers_needs_a_graph() -> None:
-    from boolcomp.dynamics.operations import Operations
-    from boolcomp.schedule.graph import Edge, Task, TaskGraph
+    from boolcomp.parallel.schedule.graph import Edge, Task, TaskGraph
+    from boolcomp.problem.dynamics.operations import Operations
 
     names = ("J/1", "M/1", "L/1", "k/1", "q/1", "r/1", "solve")
     tasks = tuple(Task(name, Operations(100, 80)) for name in names)

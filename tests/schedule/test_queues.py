@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from schedule.graphs import linked, random_graph, shared
 
-from boolcomp.dynamics.operations import Operations
-from boolcomp.schedule.check import check_schedule
-from boolcomp.schedule.graph import Edge, Task, TaskGraph
-from boolcomp.schedule.queues import dynamic
+from boolcomp.parallel.schedule.check import check_schedule
+from boolcomp.parallel.schedule.graph import Edge, Task, TaskGraph
+from boolcomp.parallel.schedule.queues import dynamic
+from boolcomp.problem.dynamics.operations import Operations
 
 CHAIN = TaskGraph("chain", tuple(Task(n, Operations(2)) for n in "ab"), (Edge("a", "b", 2),))
 

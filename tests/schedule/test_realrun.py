@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 from schedule.programs import there_and_back
 
-from boolcomp.dynamics.operations import Operations
-from boolcomp.errors import UsageError
-from boolcomp.schedule.execute import Engine, Executed, Runner
-from boolcomp.schedule.graph import Edge, Task, TaskGraph
-from boolcomp.schedule.placed import Assignment
-from boolcomp.schedule.realrun import (
+from boolcomp.common.errors import UsageError
+from boolcomp.parallel.schedule.execute import Engine, Executed, Runner
+from boolcomp.parallel.schedule.graph import Edge, Task, TaskGraph
+from boolcomp.parallel.schedule.placed import Assignment
+from boolcomp.parallel.schedule.realrun import (
     KINDS,
     MOST_ROUNDS,
     ROUNDS,
@@ -23,6 +22,7 @@ from boolcomp.schedule.realrun import (
     noisy,
     run_really,
 )
+from boolcomp.problem.dynamics.operations import Operations
 
 STRAIGHT, NAMES = there_and_back()
 GRAPH = TaskGraph(

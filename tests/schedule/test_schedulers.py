@@ -9,15 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedule.graphs import free, graphs, linked, machines, random_graph
 
-from boolcomp.errors import UsageError
-from boolcomp.schedule.check import check_schedule
-from boolcomp.schedule.lowerbounds import lower_bounds
-from boolcomp.schedule.mappings import PROCESSORS
-from boolcomp.schedule.schedulers import SCHEDULERS, make_assignment, make_schedule
+from boolcomp.common.errors import UsageError
+from boolcomp.parallel.schedule.check import check_schedule
+from boolcomp.parallel.schedule.lowerbounds import lower_bounds
+from boolcomp.parallel.schedule.mappings import PROCESSORS
+from boolcomp.parallel.schedule.schedulers import SCHEDULERS, make_assignment, make_schedule
 
 if TYPE_CHECKING:
-    from boolcomp.schedule.graph import TaskGraph
-    from boolcomp.schedule.machine import Machine
+    from boolcomp.parallel.schedule.graph import TaskGraph
+    from boolcomp.parallel.schedule.machine import Machine
 
 GENERAL = tuple(name for name in SCHEDULERS if name not in (*PROCESSORS, "optimal", "improved"))
 
@@ -83,7 +83,7 @@ def test_thousands_of_tasks_are_scheduled_in_seconds(scheduler: str) -> None:
 def test_cp_misf_is_within_a_tenth_of_optimal_on_most_random_graphs_and_improved_on_all() -> None:
     import random
 
-    from boolcomp.schedule.optimal import optimal
+    from boolcomp.parallel.schedule.optimal import optimal
 
     plain: list[float] = []
     better: list[float] = []

@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedule.graphs import COSTS, graphs, linked, machines, random_graph, shared
 
-from boolcomp.dynamics.operations import Operations
-from boolcomp.errors import DataError
-from boolcomp.schedule.check import check_schedule
-from boolcomp.schedule.graph import Edge, Task, TaskGraph
-from boolcomp.schedule.machine import Machine
-from boolcomp.schedule.placed import Assignment
-from boolcomp.schedule.simulate import pipelined, simulate
+from boolcomp.common.errors import DataError
+from boolcomp.parallel.schedule.check import check_schedule
+from boolcomp.parallel.schedule.graph import Edge, Task, TaskGraph
+from boolcomp.parallel.schedule.machine import Machine
+from boolcomp.parallel.schedule.placed import Assignment
+from boolcomp.parallel.schedule.simulate import pipelined, simulate
+from boolcomp.problem.dynamics.operations import Operations
 
 CHAIN = TaskGraph(
     "chain",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from schedule.programs import there_and_back
 
-from boolcomp.errors import DataError
-from boolcomp.schedule.placed import Assignment
-from boolcomp.schedule.staging import stage
+from boolcomp.common.errors import DataError
+from boolcomp.parallel.schedule.placed import Assignment
+from boolcomp.parallel.schedule.staging import stage
 
 
 def test_a_value_that_crosses_begins_a_stage() -> None:

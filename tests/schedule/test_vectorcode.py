@@ -7,9 +7,9 @@ from fractions import Fraction
 
 from schedule.programs import there_and_back
 
-from boolcomp.schedule.placed import Assignment
-from boolcomp.schedule.staging import stage
-from boolcomp.schedule.vectorcode import LARGEST_ANGLE, half_pi_parts, module_text
+from boolcomp.parallel.schedule.placed import Assignment
+from boolcomp.parallel.schedule.staging import stage
+from boolcomp.parallel.schedule.vectorcode import LARGEST_ANGLE, half_pi_parts, module_text
 
 
 def test_the_parts_of_a_right_angle_are_exact_times_any_count() -> None:

@@ -17,16 +17,16 @@ import numpy as np
 import pytest
 from small_programs import stages
 
-from boolcomp.errors import DataError, UsageError
-from boolcomp.sharding.arena import Arena
-from boolcomp.sharding.crew import WorkerError
-from boolcomp.sharding.pool import SHARDINGS, ProcessPool
+from boolcomp.common.errors import DataError, UsageError
+from boolcomp.engines.sharding.arena import Arena
+from boolcomp.engines.sharding.crew import WorkerError
+from boolcomp.engines.sharding.pool import SHARDINGS, ProcessPool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from boolcomp.evaluate import Evaluation
-    from boolcomp.sharding.pool import Sharding
+    from boolcomp.engines import Evaluation
+    from boolcomp.engines.sharding.pool import Sharding
 
     Samples = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]
 
@@ -244,7 +244,7 @@ SCRIPT = """
 import sys, time
 import numpy as np
 from small_programs import stages
-from boolcomp.sharding.pool import ProcessPool
+from boolcomp.engines.sharding.pool import ProcessPool
 
 with ProcessPool(stages(4)[2], 2, shard=sys.argv[1], engine="numpy") as pool:
     print(*pool.processes, flush=True)

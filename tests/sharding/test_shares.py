@@ -11,22 +11,22 @@ from hypothesis import strategies as st
 from small_programs import stages
 from test_network import covers, networks, tables_of
 
-from boolcomp.coverlogic import network_of_cover
-from boolcomp.errors import UsageError
-from boolcomp.network import FALSE
-from boolcomp.sharding.deal import deal_terms, terms_of
-from boolcomp.sharding.leaves import Growth, cones_of, leaves_of, part_of
-from boolcomp.sharding.runners import Slot, Work, make_runner
-from boolcomp.sharding.shares import make_pipeline, make_shares
-from boolcomp.sharding.stages import whole_stage
+from boolcomp.common.errors import UsageError
+from boolcomp.engines.sharding.deal import deal_terms, terms_of
+from boolcomp.engines.sharding.leaves import Growth, cones_of, leaves_of, part_of
+from boolcomp.engines.sharding.runners import Slot, Work, make_runner
+from boolcomp.engines.sharding.shares import make_pipeline, make_shares
+from boolcomp.engines.sharding.stages import whole_stage
+from boolcomp.logic.network import FALSE
+from boolcomp.paper.coverlogic import network_of_cover
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from random import Random
 
-    from boolcomp.network import Network
-    from boolcomp.program import Program
-    from boolcomp.sharding.stages import Stage
+    from boolcomp.engines.sharding.stages import Stage
+    from boolcomp.logic.network import Network
+    from boolcomp.program.program import Program
     from boolcomp.twolevel.cubes import Cubes
 
 PROGRAM = stages(4)[2]

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from small_programs import stages as program_stages
 
-from boolcomp.evaluate import evaluate
-from boolcomp.evaluate.planes import NumpyEngine
-from boolcomp.sharding.arena import Arena, View
-from boolcomp.sharding.runners import make_runner
-from boolcomp.sharding.shares import make_shares
-from boolcomp.sharding.stages import Stage, whole_stage
-from boolcomp.sharding.worker import DONE, Desk, Job, Setup
+from boolcomp.engines import evaluate
+from boolcomp.engines.planes import NumpyEngine
+from boolcomp.engines.sharding.arena import Arena, View
+from boolcomp.engines.sharding.runners import make_runner
+from boolcomp.engines.sharding.shares import make_shares
+from boolcomp.engines.sharding.stages import Stage, whole_stage
+from boolcomp.engines.sharding.worker import DONE, Desk, Job, Setup
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from samples import random_robot, random_states
 
-from boolcomp.dynamics import inverse_dynamics
-from boolcomp.errors import UsageError
-from boolcomp.robot import load_robot, robot_names
+from boolcomp.common.errors import UsageError
+from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.problem.robot import load_robot, robot_names
 from boolcomp.terms import FORMS, Torques, evaluate_terms, samples_by_name, split_torques
 
 

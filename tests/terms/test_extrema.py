@@ -11,9 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import TURN, random_robot
 
-from boolcomp.dynamics import inverse_dynamics
-from boolcomp.robot import Interval, load_robot, robot_names
-from boolcomp.terms import Term, Variable, Wave, amplitude, extrema, split_torques, torque_amplitude
+from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.problem.robot import Interval, load_robot, robot_names
+from boolcomp.terms import (
+    Term,
+    Variable,
+    Wave,
+    amplitude,
+    extrema,
+    split_torques,
+    torque_amplitude,
+)
 from boolcomp.terms.extrema import largest
 
 PAPER = {

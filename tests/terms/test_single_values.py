@@ -7,7 +7,7 @@ import pytest
 from limited import with_ranges
 from samples import random_robot
 
-from boolcomp.dynamics import inverse_dynamics
+from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.terms import evaluate_terms, samples_by_name, split_torques
 
 

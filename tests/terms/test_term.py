@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from samples import ONE, TURN, random_robot
 
-from boolcomp.errors import DataError, UsageError
-from boolcomp.robot import Interval, load_robot, robot_names
+from boolcomp.common.errors import DataError, UsageError
+from boolcomp.problem.robot import Interval, load_robot, robot_names
 from boolcomp.terms import (
     FORMS,
     Monomial,

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from boolcomp.robot import Interval, Robot, load_robot, parse_robot
+from boolcomp.problem.robot import Interval, Robot, load_robot, parse_robot
 from boolcomp.terms.verdict import judge_torques, round_above
 
 PENDULUM = """\

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 
+from boolcomp.paper.plan import Options
 from boolcomp.pipeline import run_passes
-from boolcomp.plan import Options
 from boolcomp.twolevel.dense import Dense
 
 

@@ -7,7 +7,7 @@ from bitarray import frozenbitarray
 from hypothesis import given
 from twolevel.strategies import functions
 
-from boolcomp.errors import DataError
+from boolcomp.common.errors import DataError
 from boolcomp.twolevel.cover import Cover, Function
 from boolcomp.twolevel.cubes import Cubes
 from boolcomp.twolevel.dense import rasterised

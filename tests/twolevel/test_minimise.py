@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from twolevel.robot_tables import table as robot_table
 from twolevel.strategies import as_lists, functions, random_table
 
-from boolcomp.errors import UsageError
+from boolcomp.common.errors import UsageError
 from boolcomp.twolevel import espresso, improve, isop, sweep_kernels
 from boolcomp.twolevel.cover import Function
 from boolcomp.twolevel.cubes import Cubes

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twolevel.strategies import cubes, values
 
-from boolcomp.errors import DataError, DataWarning
+from boolcomp.common.errors import DataError, DataWarning
 from boolcomp.twolevel import pla
 
 if TYPE_CHECKING:

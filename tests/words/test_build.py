@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from words.word_robots import case, small_robot
 
-from boolcomp.words.build import Form
-from boolcomp.words.poly import signed_digits
-from boolcomp.words.sketch import Product, Sum
+from boolcomp.compact.sketch.build import Form
+from boolcomp.compact.sketch.poly import signed_digits
+from boolcomp.compact.sketch.sketch import Product, Sum
 
 FORMS = [Form(*flags) for flags in itertools.product((False, True), repeat=4)]
 

@@ -12,16 +12,16 @@ import numpy as np
 import pytest
 from words.word_robots import case, small_robot
 
-from boolcomp.errors import UsageError
-from boolcomp.robot import load_robot
+from boolcomp.common.errors import UsageError
+from boolcomp.compact.result.measure import Sampling, measure_many
+from boolcomp.compact.result.worst import graph_worst
+from boolcomp.compact.widths import compile as module
+from boolcomp.compact.widths import search
+from boolcomp.compact.widths.compile import compile_words
+from boolcomp.compact.widths.demand import Demand, Progress
+from boolcomp.compact.widths.search import Choice
+from boolcomp.problem.robot import load_robot
 from boolcomp.terms import split_torques
-from boolcomp.words import compile as module
-from boolcomp.words import search
-from boolcomp.words.compile import compile_words
-from boolcomp.words.demand import Demand, Progress
-from boolcomp.words.measure import Sampling, measure_many
-from boolcomp.words.search import Choice
-from boolcomp.words.worst import graph_worst
 
 
 class Memory:
@@ -152,10 +152,10 @@ def test_random_arms_compile_within_their_budget(
 @pytest.mark.slow
 def test_the_result_is_the_same_under_any_hash_seed() -> None:
     script = (
-        "from boolcomp.robot import load_robot\n"
+        "from boolcomp.problem.robot import load_robot\n"
         "from boolcomp.terms import split_torques\n"
-        "from boolcomp.words.compile import compile_words\n"
-        "from boolcomp.words.demand import Demand\n"
+        "from boolcomp.compact.widths.compile import compile_words\n"
+        "from boolcomp.compact.widths.demand import Demand\n"
         "found = compile_words(split_torques(load_robot('elbow-3r')), "
         "Demand(bits=5, rms=(0.6,), effort=0.2))\n"
         "print(found.graph)\n"

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from boolcomp.errors import UsageError
-from boolcomp.robot import load_robot
-from boolcomp.words.demand import Demand, Progress, digest
+from boolcomp.common.errors import UsageError
+from boolcomp.compact.widths.demand import Demand, Progress, digest
+from boolcomp.problem.robot import load_robot
 
 
 @pytest.mark.parametrize(

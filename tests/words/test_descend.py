@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from words.word_robots import case
 
-from boolcomp.words.realise import live_nodes
+from boolcomp.compact.graph.realise import live_nodes
 
 
 @pytest.mark.parametrize("robot", ["machado-2r"])

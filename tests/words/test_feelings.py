@@ -10,16 +10,16 @@ import pytest
 from limited import random_limited, with_ranges
 from words.word_robots import case
 
-from boolcomp.words.build import Form
-from boolcomp.words.feelings import feelings
-from boolcomp.words.sketch import Powers, Sketch, Source, Waves
+from boolcomp.compact.sketch.build import Form
+from boolcomp.compact.sketch.sketch import Powers, Sketch, Source, Waves
+from boolcomp.compact.widths.feelings import feelings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from boolcomp.robot import Robot
+    from boolcomp.problem.robot import Robot
 
     Floats = NDArray[np.float64]
 

@@ -14,23 +14,23 @@ import numpy as np
 import pytest
 from words.word_robots import small_robot
 
-from boolcomp.caches import user_cache
+from boolcomp.common.caches import user_cache
+from boolcomp.common.errors import DataError, DataWarning
+from boolcomp.compact.result import keep
+from boolcomp.compact.result.compact import program_of_graph
+from boolcomp.compact.result.finish import Built, compile_compact
+from boolcomp.compact.result.keep import keeper, render
+from boolcomp.compact.result.measure import Sampling, agrees
+from boolcomp.compact.widths.demand import Demand, Progress
 from boolcomp.compiler import compile_robot_words
-from boolcomp.errors import DataError, DataWarning
 from boolcomp.measure.worst import subject_of
-from boolcomp.robot import load_robot
+from boolcomp.problem.robot import load_robot
 from boolcomp.terms import split_torques
-from boolcomp.words import keep
-from boolcomp.words.compact import program_of_graph
-from boolcomp.words.demand import Demand, Progress
-from boolcomp.words.finish import Built, compile_compact
-from boolcomp.words.keep import keeper, render
-from boolcomp.words.measure import Sampling, agrees
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from boolcomp.multilevel.measure import Objective
+    from boolcomp.logic.synthesis.measure import Objective
     from boolcomp.terms import Torques
 
 QUICK = Demand(bits=4, rms=(0.6,), effort=0.0, seed=3)
@@ -44,12 +44,12 @@ def torques() -> Torques:
 @pytest.fixture(name="fewer", autouse=True, scope="module")
 def fewer_states() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("boolcomp.words.compile.SEEN", 20_000)
-        patch.setattr("boolcomp.words.finish.FRESH_SAMPLES", 20_000)
-        patch.setattr("boolcomp.words.worst.EVALUATIONS", 40_000)
-        patch.setattr("boolcomp.words.worst.CHECKED", 40_000)
-        patch.setattr("boolcomp.words.compile.EVALUATIONS", 40_000)
-        patch.setattr("boolcomp.words.compile.CLIMBED", 40_000)
+        patch.setattr("boolcomp.compact.widths.compile.SEEN", 20_000)
+        patch.setattr("boolcomp.compact.result.finish.FRESH_SAMPLES", 20_000)
+        patch.setattr("boolcomp.compact.result.worst.EVALUATIONS", 40_000)
+        patch.setattr("boolcomp.compact.result.worst.CHECKED", 40_000)
+        patch.setattr("boolcomp.compact.widths.compile.EVALUATIONS", 40_000)
+        patch.setattr("boolcomp.compact.widths.compile.CLIMBED", 40_000)
         yield
 
 

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from boolcomp.dynamics import inverse_dynamics
-from boolcomp.errors import UsageError
-from boolcomp.robot import load_robot
+from boolcomp.common.errors import UsageError
+from boolcomp.compact.widths import search
+from boolcomp.compact.widths.compile import compile_words
+from boolcomp.compact.widths.demand import Demand
+from boolcomp.compact.widths.search import Search, Task
+from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.problem.robot import load_robot
 from boolcomp.terms import split_torques
-from boolcomp.words import search
-from boolcomp.words.compile import compile_words
-from boolcomp.words.demand import Demand
-from boolcomp.words.search import Search, Task
 
 ALL = np.full(2, np.inf)
 

@@ -7,8 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
-from boolcomp.simulation import Planes
-from boolcomp.words.heaps import TimedBuilder, add_constant, adder_nodes, reduce_columns
+from boolcomp.compact.graph.heaps import TimedBuilder, add_constant, adder_nodes, reduce_columns
+from boolcomp.logic.simulation import Planes
 
 
 @pytest.mark.parametrize("counts", [(1, 1), (2, 0, 1), (3, 3), (4, 1, 2), (0, 5, 1)])

@@ -11,19 +11,19 @@ import pytest
 from limited import random_limited, with_ranges
 from words.word_robots import case, finest_widths
 
-from boolcomp.dynamics import inverse_dynamics
-from boolcomp.robot import Interval
+from boolcomp.compact.graph.realise import realise
+from boolcomp.compact.graph.simulate import node_word, simulate
+from boolcomp.compact.result.finish import compile_compact
+from boolcomp.compact.sketch.build import Form
+from boolcomp.compact.widths.demand import Demand
+from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.problem.robot import Interval
 from boolcomp.terms import split_torques
-from boolcomp.words.build import Form
-from boolcomp.words.demand import Demand
-from boolcomp.words.finish import compile_compact
-from boolcomp.words.realise import realise
-from boolcomp.words.simulate import node_word, simulate
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from boolcomp.robot import Robot
+    from boolcomp.problem.robot import Robot
 
 ARMS = {
     "stops": with_ranges("machado-2r", q2=(-2.5, 2.5)),
@@ -82,9 +82,9 @@ def test_a_word_of_less_than_a_turn_costs_fewer_table_inputs_and_no_product() ->
 
 @pytest.fixture(name="fewer", autouse=True)
 def fewer_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("boolcomp.words.worst.EVALUATIONS", 100_000)
-    monkeypatch.setattr("boolcomp.words.finish.FRESH_SAMPLES", 100_000)
-    monkeypatch.setattr("boolcomp.words.compile.QUICK_SEEN", 100_000)
+    monkeypatch.setattr("boolcomp.compact.result.worst.EVALUATIONS", 100_000)
+    monkeypatch.setattr("boolcomp.compact.result.finish.FRESH_SAMPLES", 100_000)
+    monkeypatch.setattr("boolcomp.compact.widths.compile.QUICK_SEEN", 100_000)
 
 
 def _compiled(arm: Robot, folder: Path, **choices: Any) -> Any:

@@ -6,11 +6,8 @@ import numpy as np
 import pytest
 from words.word_robots import case
 
-from boolcomp.network import Builder, copied
-from boolcomp.robot import load_robot
-from boolcomp.terms import split_torques
-from boolcomp.words.logic import word_logic
-from boolcomp.words.measure import (
+from boolcomp.compact.graph.logic import word_logic
+from boolcomp.compact.result.measure import (
     Sampling,
     agrees,
     deviations,
@@ -19,7 +16,10 @@ from boolcomp.words.measure import (
     measure_worst,
     paper_rms,
 )
-from boolcomp.words.samples import states_of
+from boolcomp.compact.result.samples import states_of
+from boolcomp.logic.network import Builder, copied
+from boolcomp.problem.robot import load_robot
+from boolcomp.terms import split_torques
 
 
 def test_blocks_of_states_are_measured_as_one() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from boolcomp.words.graph import (
+from boolcomp.compact.graph.graph import (
     Angles,
     Bits,
     Graph,
@@ -17,7 +17,7 @@ from boolcomp.words.graph import (
     Scale,
     Turn,
 )
-from boolcomp.words.names import LONGEST, word_names
+from boolcomp.compact.graph.names import LONGEST, word_names
 
 ANGLES = (Input("q1", 8, angle=True), Input("q2", 8, angle=True), Input("qd1", 6, angle=False))
 PHASE = 2 * np.pi * ((np.arange(64) + 0.5) / 64 - 0.5)

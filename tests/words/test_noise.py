@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from words.word_robots import case
 
-from boolcomp.words.descend import Descent
-from boolcomp.words.logic import word_logic
-from boolcomp.words.measure import measure
-from boolcomp.words.noise import Model
-from boolcomp.words.realise import realise
+from boolcomp.compact.graph.logic import word_logic
+from boolcomp.compact.graph.realise import realise
+from boolcomp.compact.result.measure import measure
+from boolcomp.compact.widths.descend import Descent
+from boolcomp.compact.widths.noise import Model
 
 ONES = np.ones(2)
 

@@ -9,20 +9,20 @@ import numpy as np
 import pytest
 from words.word_robots import case, finest_widths, run_network, small_robot
 
-from boolcomp.network import Builder, copied
-from boolcomp.words.build import Form
-from boolcomp.words.graph import Angles
-from boolcomp.words.graphtext import parse_graph
-from boolcomp.words.logic import from_truth_tables, word_logic
-from boolcomp.words.realise import realise
-from boolcomp.words.simulate import Resimulation, node_word, simulate
-from boolcomp.words.tables import columns_of, mux_network
+from boolcomp.compact.graph.graph import Angles
+from boolcomp.compact.graph.graphtext import parse_graph
+from boolcomp.compact.graph.logic import from_truth_tables, word_logic
+from boolcomp.compact.graph.realise import realise
+from boolcomp.compact.graph.simulate import Resimulation, node_word, simulate
+from boolcomp.compact.graph.tables import columns_of, mux_network
+from boolcomp.compact.sketch.build import Form
+from boolcomp.logic.network import Builder, copied
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.network import Network
-    from boolcomp.truth import TruthTable
+    from boolcomp.logic.network import Network
+    from boolcomp.paper.truth import TruthTable
 
 
 @pytest.mark.slow

@@ -9,25 +9,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 from samples import random_robot
 
-from boolcomp.robot import Interval, Robot, load_robot
-from boolcomp.simulation import Planes
+from boolcomp.compact.graph.realise import realise
+from boolcomp.compact.result.measure import torque_steps
+from boolcomp.compact.result.samples import States, corners, draw
+from boolcomp.compact.sketch.build import Form, build_sketch
+from boolcomp.compact.sketch.poly import Quantity, quantities
+from boolcomp.compact.sketch.sketch import AngleSum, Powers, Sketch, Sum, Waves
+from boolcomp.compact.widths.descend import Descent, choose_widths
+from boolcomp.compact.widths.noise import Model
+from boolcomp.logic.simulation import Planes
+from boolcomp.problem.robot import Interval, Robot, load_robot
 from boolcomp.terms import split_torques, torque_amplitude
-from boolcomp.words.build import Form, build_sketch
-from boolcomp.words.descend import Descent, choose_widths
-from boolcomp.words.measure import torque_steps
-from boolcomp.words.noise import Model
-from boolcomp.words.poly import Quantity, quantities
-from boolcomp.words.realise import realise
-from boolcomp.words.samples import States, corners, draw
-from boolcomp.words.sketch import AngleSum, Powers, Sketch, Sum, Waves
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from boolcomp.network import Network
-    from boolcomp.words.graph import Graph
+    from boolcomp.compact.graph.graph import Graph
+    from boolcomp.logic.network import Network
 
 TEN = {"q": 10, "qd": 10, "qdd": 10}
 

@@ -1,0 +1,1 @@
+"""Word graphs: their tables and heaps, bit-exact simulation, and their logic."""

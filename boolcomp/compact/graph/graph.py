@@ -1,0 +1,272 @@
+"""A word graph: what a compact program computes, bit for bit.
+
+A word of n bits is an index k in 0 .. 2^n - 1. It stands for Σ ±2^(lsb + i - 1) over its bits
+(+ where a bit is 1), plus a known offset: cells lie symmetrically about it and none is on it. Of an
+angle the word is the fraction of a turn: (k + ½)/2^n - ½ turns. Reading only the leading bits
+of a word gives a coarser word of the same kind; so the graph has no other rounding than leaving
+low bits away.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from boolcomp.common.text import number
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A word that comes from outside."""
+
+    name: str
+    bits: int
+    angle: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """±(leading `read` bits of a word) · 2^shift, as part of an angle sum."""
+
+    node: int
+    read: int
+    shift: int
+    negative: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Angles:
+    """The sum of turns and a constant, modulo 2^bits."""
+
+    turns: tuple[Turn, ...]
+    constant: int
+    bits: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """A table over the leading `read` bits of a word."""
+
+    source: int
+    read: int
+    entries: tuple[int, ...]
+    bits: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bits:
+    """A word in a heap: its bits above the lowest `drop`, the first of them in column `column`."""
+
+    node: int
+    drop: int
+    column: int
+    negative: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Partial:
+    """The partial products of two words without their lowest digits.
+
+    Those of the lowest two digits left stand in `column`; columns below 0 are left away.
+    """
+
+    a: int
+    drop_a: int
+    b: int
+    drop_b: int
+    column: int
+    negative: bool
+
+
+Part: TypeAlias = Bits | Partial
+
+
+@dataclass(frozen=True, slots=True)
+class Heap:
+    """The sum of parts and a constant, modulo 2^bits.
+
+    Only an angle may leave 0 .. 2^bits - 1 (`wraps`); the bits of all others are enough.
+    """
+
+    parts: tuple[Part, ...]
+    constant: int
+    bits: int
+    wraps: bool = False
+
+
+Node: TypeAlias = Input | Angles | Lookup | Heap
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What a word stands for: its lowest bit counts 2^lsb, its middle is `offset`."""
+
+    lsb: int
+    offset: float
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A torque: the bits of a heap above the lowest `drop`, saturated to `bits` bits.
+
+    It counts steps; with `bits` as many as the heap has left nothing can saturate.
+    """
+
+    node: int
+    drop: int
+    bits: int
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Graph:
+    """Nodes in topological order, what their words stand for, and the torques."""
+
+    nodes: tuple[Node, ...]
+    scales: tuple[Scale, ...]
+    results: tuple[Result, ...]
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    @property
+    def inputs(self) -> tuple[Input, ...]:
+        """The input words, which come first."""
+        return tuple(node for node in self.nodes if isinstance(node, Input))
+
+    def check(self) -> None:
+        """Raise a `ValueError` where this is no word graph."""
+        if len(self.nodes) != len(self.scales):
+            raise ValueError("a node without a scale")
+        count = len(self.inputs)
+        if any(not isinstance(node, Input) for node in self.nodes[:count]):
+            raise ValueError("inputs do not come first")
+        for place, node in enumerate(self.nodes):
+            if any(not 0 <= k < place for k in reads(node)):
+                raise ValueError(f"node {place} reads a later node")
+            self._check_widths(place, node)
+        for result in self.results:
+            heap = self.nodes[result.node]
+            if not isinstance(heap, Heap) or not 0 < result.bits <= heap.bits - result.drop:
+                raise ValueError("a result is no part of a heap")
+
+    def _check_widths(self, place: int, node: Node) -> None:
+        wide = [n.bits for n in self.nodes]
+        right = node.bits > 0
+        if isinstance(node, Angles):
+            right &= all(0 < t.read <= wide[t.node] and t.shift >= 0 for t in node.turns)
+        elif isinstance(node, Lookup):
+            right &= 0 <= node.read <= wide[node.source] and len(node.entries) == 1 << node.read
+            right &= all(0 <= entry < 1 << node.bits for entry in node.entries)
+        elif isinstance(node, Heap):
+            for part in node.parts:
+                if isinstance(part, Bits):
+                    right &= 0 <= part.drop < wide[part.node] and part.column >= 0
+                else:
+                    right &= 0 <= part.drop_a < wide[part.a] and 0 <= part.drop_b < wide[part.b]
+        if not right:
+            raise ValueError(f"node {place}: a width does not fit: {node}")
+
+    def __str__(self) -> str:
+        lines = []
+        for place, (node, scale) in enumerate(zip(self.nodes, self.scales, strict=True)):
+            unit = f" unit 2^{scale.lsb}" + (f" at {number(scale.offset)}" if scale.offset else "")
+            lines.append(f"w{place}[{node.bits}] = {_text(node)}{unit}")
+        for joint, result in enumerate(self.results, 1):
+            lines.append(f"tau{joint}[{result.bits}] = w{result.node} >> {result.drop}")
+        return "\n".join(lines) + "\n"
+
+    def __repr__(self) -> str:
+        return f"Graph({len(self.inputs)} inputs, {len(self.nodes)} words)"
+
+
+def narrowed(graph: Graph) -> Graph:
+    """Return a graph whose input words lack the low bits that nothing reads; it computes the same.
+
+    A word's leading bits are a coarser word of the same kind, so only what drops bits changes.
+    """
+    unread = {place: node.bits for place, node in enumerate(graph.inputs)}
+
+    def note(place: int, drop: int) -> None:
+        if place in unread:
+            unread[place] = min(unread[place], drop)
+
+    for node in graph.nodes:
+        for place, drop in _drops(node, graph.nodes):
+            note(place, drop)
+    nodes: list[Node] = []
+    for node in graph.nodes:
+        if isinstance(node, Input):
+            gone = unread[len(nodes)]
+            nodes.append(replace(node, bits=max(1, node.bits - gone)))
+        elif isinstance(node, Heap):
+            nodes.append(replace(node, parts=tuple(_shifted(p, unread) for p in node.parts)))
+        else:
+            nodes.append(node)
+    scales = tuple(
+        replace(scale, lsb=scale.lsb + before.bits - after.bits)
+        for scale, before, after in zip(graph.scales, graph.nodes, nodes, strict=True)
+    )
+    return Graph(tuple(nodes), scales, graph.results)
+
+
+def _drops(node: Node, nodes: tuple[Node, ...]) -> list[tuple[int, int]]:
+    """Return the words that a node reads, and how many low bits of each it leaves away."""
+    if isinstance(node, Angles):
+        return [(turn.node, nodes[turn.node].bits - turn.read) for turn in node.turns]
+    if isinstance(node, Lookup):
+        return [(node.source, nodes[node.source].bits - node.read)]
+    found = []
+    for part in node.parts if isinstance(node, Heap) else ():
+        if isinstance(part, Bits):
+            found.append((part.node, part.drop))
+        else:
+            found += [(part.a, part.drop_a), (part.b, part.drop_b)]
+    return found
+
+
+def _shifted(part: Part, unread: Mapping[int, int]) -> Part:
+    if isinstance(part, Bits):
+        return replace(part, drop=part.drop - unread.get(part.node, 0))
+    drop_a, drop_b = part.drop_a - unread.get(part.a, 0), part.drop_b - unread.get(part.b, 0)
+    return replace(part, drop_a=drop_a, drop_b=drop_b)
+
+
+def reads(node: Node) -> tuple[int, ...]:
+    """Return the nodes that a node reads."""
+    if isinstance(node, Input):
+        return ()
+    if isinstance(node, Angles):
+        return tuple(turn.node for turn in node.turns)
+    if isinstance(node, Lookup):
+        return (node.source,)
+    return tuple(k for part in node.parts for k in part_reads(part))
+
+
+def part_reads(part: Part) -> tuple[int, ...]:
+    """Return the nodes that a part of a heap reads."""
+    return (part.node,) if isinstance(part, Bits) else (part.a, part.b)
+
+
+def _text(node: Node) -> str:
+    if isinstance(node, Input):
+        return f"input {node.name}{' angle' if node.angle else ''}"
+    if isinstance(node, Angles):
+        turns = [
+            f"{'-' if t.negative else '+'} w{t.node}:{t.read} << {t.shift}" for t in node.turns
+        ]
+        return f"{' '.join(['angle', *turns])} + {node.constant}"
+    if isinstance(node, Lookup):
+        return f"table w{node.source}:{node.read} {' '.join(map(str, node.entries))}"
+    parts = []
+    for part in node.parts:
+        sign = "-" if part.negative else "+"
+        if isinstance(part, Bits):
+            parts.append(f"{sign} w{part.node}>>{part.drop} << {part.column}")
+        else:
+            words = f"w{part.a}>>{part.drop_a} * w{part.b}>>{part.drop_b}"
+            parts.append(f"{sign} {words} << {part.column}")
+    kind = "wrapping" if node.wraps else "heap"
+    return f"{' '.join([kind, *parts])} + {node.constant}"

@@ -1,0 +1,147 @@
+"""From a word graph to a network of nodes with three inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from bitarray import bitarray, frozenbitarray
+
+from boolcomp.compact.graph.graph import Angles, Bits, Graph, Heap, Input, Lookup, Partial, Result
+from boolcomp.compact.graph.heaps import TimedBuilder, add_constant, reduce_columns
+from boolcomp.compact.graph.tables import Columns, canonical, columns_of, fold, mux_network
+from boolcomp.logic import luts
+from boolcomp.logic.network import FALSE, Builder, Network, copied
+from boolcomp.paper.truth import TruthTable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Synthesiser: TypeAlias = Callable[[int, Columns], Network]
+"""Makes the network of a table from its number of inputs and its columns (see `tables`)."""
+
+
+def from_truth_tables(synthesise: Callable[[TruthTable], Network]) -> Synthesiser:
+    """Return what calls a synthesis of truth tables, whose first input is most significant."""
+
+    def made(inputs: int, columns: Columns) -> Network:
+        table = TruthTable(inputs, tuple(_plane(inputs, column) for column in columns))
+        builder = Builder(inputs)
+        reversed_inputs = [builder.input(k) for k in reversed(range(inputs))]
+        return builder.build(copied(synthesise(table), builder, reversed_inputs))
+
+    return made
+
+
+def _plane(inputs: int, column: int) -> frozenbitarray:
+    rows = bitarray(endian="little")
+    rows.frombytes(column.to_bytes(max(1, (1 << inputs) // 8), "little"))
+    return frozenbitarray(bitarray(rows[: 1 << inputs], endian="big"))
+
+
+@dataclass(frozen=True, slots=True)
+class Literals:
+    """The bits of a word, least significant first; all are inverted where `sign` is 1."""
+
+    core: tuple[int, ...]
+    sign: int = 2 * FALSE
+
+
+def word_logic(graph: Graph, synthesise: Synthesiser = mux_network) -> Network:
+    """Return the network of a word graph.
+
+    Its inputs are the bits of the input words, each most significant first. Its outputs are, for
+    every torque, the bits of its word, most significant first, and whether it saturated.
+    """
+    maker = _Maker(graph, TimedBuilder(sum(word.bits for word in graph.inputs)), synthesise)
+    first = 0
+    for node in graph.nodes:
+        if isinstance(node, Input):
+            bits = [maker.builder.input(first + k) for k in range(node.bits)]
+            maker.words.append(Literals(tuple(reversed(bits))))
+            first += node.bits
+        elif isinstance(node, Angles):
+            maker.words.append(maker.angles(node))
+        elif isinstance(node, Lookup):
+            maker.words.append(maker.lookup(node))
+        else:
+            maker.words.append(maker.heap(node))
+    outputs = [literal for result in graph.results for literal in maker.result(result)]
+    return maker.builder.build(outputs)
+
+
+class _Maker:
+    """Makes the bits of one node after the other."""
+
+    def __init__(self, graph: Graph, builder: TimedBuilder, synthesise: Synthesiser) -> None:
+        self.graph, self.builder, self.synthesise = graph, builder, synthesise
+        self.words: list[Literals] = []
+
+    def bits(self, place: int) -> list[int]:
+        """Return the bits of a word, inverted where they have to be."""
+        word = self.words[place]
+        return [self.builder.node(luts.XOR2, bit, word.sign) for bit in word.core]
+
+    def angles(self, node: Angles) -> Literals:
+        """Add turns."""
+        columns: dict[int, list[int]] = {}
+        for turn in node.turns:
+            word = self.bits(turn.node)
+            for k, bit in enumerate(word[len(word) - turn.read :]):
+                columns.setdefault(turn.shift + k, []).append(bit ^ turn.negative)
+        add_constant(columns, node.constant, node.bits)
+        return Literals(tuple(reduce_columns(self.builder, columns, node.bits)))
+
+    def lookup(self, node: Lookup) -> Literals:
+        """Fold a table, and synthesise what is left of it."""
+        folded, mirrored, inverted = canonical(fold(node.entries, node.bits), node.bits)
+        word = self.bits(node.source)
+        word = word[len(word) - node.read :]
+        index = [self._parity(word, mask) ^ mirrored for mask in folded.inputs]
+        network = self.synthesise(len(index), columns_of(folded.core, node.bits))
+        core = copied(network, self.builder, index)
+        return Literals(tuple(bit ^ inverted for bit in core), self._parity(word, folded.flip))
+
+    def _parity(self, word: Sequence[int], mask: int) -> int:
+        literals = [bit for k, bit in enumerate(word) if mask >> k & 1]
+        while len(literals) > 1:
+            three = [*literals[:3], 2 * FALSE][:3]
+            literals = [*literals[3:], self.builder.node(luts.XOR3, *three)]
+        return literals[0] if literals else 2 * FALSE
+
+    def heap(self, node: Heap) -> Literals:
+        """Put parts and constant into columns and add them up."""
+        columns: dict[int, list[int]] = {}
+        for part in node.parts:
+            if isinstance(part, Bits):
+                for k, bit in enumerate(self.bits(part.node)[part.drop :]):
+                    columns.setdefault(part.column + k, []).append(bit ^ part.negative)
+            else:
+                self._partial(columns, part)
+        add_constant(columns, node.constant, node.bits)
+        return Literals(tuple(reduce_columns(self.builder, columns, node.bits)))
+
+    def _partial(self, columns: dict[int, list[int]], part: Partial) -> None:
+        """Add partial products: two digits agree or not, and the words' signs go into the same."""
+        a, b = self.words[part.a], self.words[part.b]
+        sign = self.builder.node(luts.XOR2, a.sign, b.sign) ^ (not part.negative)
+        for i, left in enumerate(a.core[part.drop_a :]):
+            for j, right in enumerate(b.core[part.drop_b :]):
+                if (column := part.column + i + j) >= 0:
+                    bit = self.builder.node(luts.XOR3, left, right, sign)
+                    columns.setdefault(column, []).append(bit)
+
+    def result(self, result: Result) -> list[int]:
+        """Round and saturate a torque: what lies beyond shows in its leading bits."""
+        word = self.bits(result.node)[result.drop :]
+        head, cell = word[result.bits :], word[: result.bits]
+        if not head:
+            return [*reversed(cell), 2 * FALSE]
+        positive = head[-1]
+        # In two's complement the leading bit is inverted: all that are beyond must equal it.
+        alike = [self.builder.node(luts.XOR2, bit, positive) for bit in (*head[:-1], cell[-1])]
+        within = self.builder.all_of(alike)
+        cell = [*cell[:-1], cell[-1] ^ 1]
+        limited = [self.builder.node(0xCA, within, bit, positive) for bit in cell]
+        return [*reversed(limited), within ^ 1]

@@ -1,0 +1,151 @@
+"""Run a word graph on integer words, bit for bit as the logic does, many samples at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from boolcomp.compact.graph.graph import (
+    Angles,
+    Bits,
+    Graph,
+    Heap,
+    Input,
+    Lookup,
+    Node,
+    Partial,
+    reads,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    Words = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Simulated:
+    """The torques' words, (samples, joints); the heaps that wrapped; how often one saturated."""
+
+    words: Words
+    wrapped: tuple[int, ...]
+    saturated: int
+
+
+def simulate(graph: Graph, inputs: Mapping[str, Words]) -> Simulated:
+    """Return the torques' words for the words of the inputs, given by name."""
+    values: list[Words] = []
+    wrapped: list[int] = []
+    for place, node in enumerate(graph.nodes):
+        if isinstance(node, Input):
+            values.append(inputs[node.name])
+            continue
+        word, over = node_word(graph, place, values)
+        if over:
+            wrapped.append(place)
+        values.append(word)
+    return finish(graph, values, wrapped)
+
+
+class Resimulation:
+    """Simulations of graphs that are much alike, on the same inputs: what is equal is kept."""
+
+    def __init__(self, inputs: Mapping[str, Words]) -> None:
+        self.inputs = inputs
+        self._nodes: tuple[Node, ...] = ()
+        self._values: list[Words] = []
+        self._over: list[int] = []
+
+    def simulate(self, graph: Graph) -> Simulated:
+        """Return what `simulate` does."""
+        values: list[Words] = []
+        overs: list[int] = []
+        same: list[bool] = []
+        for place, node in enumerate(graph.nodes):
+            known = place < len(self._nodes) and self._nodes[place] == node
+            kept = known and all(same[k] for k in reads(node))
+            same.append(kept)
+            if kept:
+                word, over = self._values[place], self._over[place]
+            elif isinstance(node, Input):
+                word, over = self.inputs[node.name], 0
+            else:
+                word, over = node_word(graph, place, values)
+            values.append(word)
+            overs.append(over)
+        self._nodes, self._values, self._over = graph.nodes, values, overs
+        return finish(graph, values, [place for place, over in enumerate(overs) if over])
+
+
+def finish(graph: Graph, values: Sequence[Words], wrapped: Sequence[int]) -> Simulated:
+    """Round and saturate the torques, given all nodes' words."""
+    columns, saturated = [], 0
+    for result in graph.results:
+        heap = graph.nodes[result.node]
+        cell = values[result.node] >> result.drop
+        surplus = heap.bits - result.drop - result.bits
+        middle = (1 << (surplus + result.bits)) >> 1
+        low, high = middle - (1 << result.bits >> 1), middle + (1 << result.bits >> 1) - 1
+        clipped = np.clip(cell, low, high)
+        saturated += int((clipped != cell).sum())
+        columns.append(clipped - low)
+    return Simulated(np.stack(columns, axis=1), tuple(wrapped), saturated)
+
+
+def node_word(graph: Graph, place: int, values: Sequence[Words]) -> tuple[Words, int]:
+    """Return a node's word from those before it, and how many samples it wrapped on."""
+    node = graph.nodes[place]
+    if isinstance(node, Angles):
+        total = np.full_like(values[0], node.constant)
+        for turn in node.turns:
+            word = values[turn.node] >> (graph.nodes[turn.node].bits - turn.read)
+            word = ((1 << turn.read) - 1) ^ word if turn.negative else word
+            total += word << turn.shift
+        return total & ((1 << node.bits) - 1), 0
+    if isinstance(node, Lookup):
+        index = values[node.source] >> (graph.nodes[node.source].bits - node.read)
+        return np.asarray(node.entries, dtype=np.int64)[index], 0
+    if not isinstance(node, Heap):
+        raise TypeError(f"node {place} is an input")
+    total = np.full_like(values[0], node.constant)
+    for part in node.parts:
+        if isinstance(part, Bits):
+            total += _read(graph.nodes, values, part.node, part.drop, part.negative) << part.column
+        else:
+            _add_product(total, graph.nodes, values, part)
+    kept = total & ((1 << node.bits) - 1)
+    return kept, 0 if node.wraps else int((kept != total).sum())
+
+
+def _read(
+    nodes: Sequence[Node],
+    values: Sequence[Words],
+    place: int,
+    drop: int,
+    negative: bool,  # noqa: FBT001
+) -> Words:
+    word = values[place] >> drop
+    return ((1 << (nodes[place].bits - drop)) - 1) ^ word if negative else word
+
+
+def _add_product(
+    total: Words, nodes: Sequence[Node], values: Sequence[Words], part: Partial
+) -> None:
+    """Add the partial products row by row: a digit of `a` leaves or inverts the word `b`."""
+    a = values[part.a] >> part.drop_a
+    b = values[part.b] >> part.drop_b
+    count_a, count_b = nodes[part.a].bits - part.drop_a, nodes[part.b].bits - part.drop_b
+    if count_a > count_b:
+        a, b, count_a, count_b = b, a, count_b, count_a
+    mask = (1 << count_b) - 1
+    for i in range(count_a):
+        skipped = max(0, -(part.column + i))
+        if skipped >= count_b:
+            continue
+        flip = -(((a >> i) & 1) ^ (0 if part.negative else 1))
+        row = ((b ^ flip) & mask) >> skipped
+        total += row << (part.column + i + skipped)

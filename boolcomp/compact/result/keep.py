@@ -1,0 +1,290 @@
+"""Finished and unfinished compilations as files.
+
+`puma560-8.<digest>.compact.json` holds everything of a result but the seconds; the digest is that
+of the robot's text, the demand and this package's version. A file is written whole or not at all,
+begins with the checksum of the rest, and is made anew where it is damaged. Beside it, while a
+search runs, `….partial.json` holds the stages that are done, and `nets/` the networks of tables.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from boolcomp.common.caches import read_kept, user_cache
+from boolcomp.common.errors import BoolcompError, DataError, DataWarning
+from boolcomp.common.files import write_text
+from boolcomp.compact.graph.graphtext import parse_graph
+from boolcomp.compact.result.compact import Compact
+from boolcomp.compact.result.measure import Errors, Sampling, measure_many, torque_steps
+from boolcomp.compact.result.worst import is_worst
+from boolcomp.compact.sketch.build import Form, build_sketch
+from boolcomp.compact.widths.demand import VERSION, Demand, digest
+from boolcomp.logic.networktext import parse_network, render_network
+from boolcomp.logic.synthesis import abc
+from boolcomp.logic.synthesis.optimise import Step
+from boolcomp.measure.worst import Worst
+from boolcomp.problem.robot.library import shipped
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from boolcomp.logic.network import Network
+    from boolcomp.terms import Torques
+
+CHECKED, CHECK_SEED, CHECK_SLACK = 16_384, 0x5EED, 0.08  # states; relative rms
+TITLE = f"boolcomp compact result, format {VERSION}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kept:
+    """What is kept of a result; `worst` is None in files of before it was sought."""
+
+    compact: Compact
+    network: Network
+    steps: tuple[Step, ...]
+    lut6: int
+    errors: Errors
+    worst: Worst | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Keeper:
+    """Where the result of one demand is looked for, and where it is written."""
+
+    torques: Torques
+    demand: Demand
+    folders: tuple[Path, ...]
+    with_abc: bool
+
+    @property
+    def name(self) -> str:
+        """The file's name without its ending: passes by ABC find less, so they are told apart."""
+        robot = self.torques.robot
+        name = f"{robot.name}-{self.demand.bits}.{digest(robot, self.demand)}"
+        return name if self.with_abc else f"{name}.builtin"
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        """The names under which a result is looked for: one that ABC made will do for all."""
+        return tuple(dict.fromkeys((self.name.removesuffix(".builtin"), self.name)))
+
+    @property
+    def tables(self) -> Path | None:
+        """The folder of the networks of tables; None where none can be written."""
+        folder = self.folders[0] / "nets"
+        with contextlib.suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            return folder if os.access(folder, os.W_OK) else None
+        return None
+
+    def find(self) -> Kept | None:
+        """Return the finished result, if one is stored whole and is what it says."""
+        for name in self._names:
+            for folder in self.folders:
+                path = folder / f"{name}.compact.json"
+                document = _sealed(path)
+                if document is None:
+                    if path.is_file():
+                        _warn_of(path)
+                    continue
+                with contextlib.suppress(
+                    BoolcompError, KeyError, TypeError, ValueError, IndexError
+                ):
+                    kept = _read(document, self.torques, self.demand)
+                    if _is_true(kept):
+                        return kept
+                _warn_of(path)
+        return None
+
+    def keep(self, kept: Kept) -> None:
+        """Write a finished result, and forget what led to it; it is a warning if that fails."""
+        try:
+            write_text(self.folders[0] / f"{self.name}.compact.json", render(kept))
+            self._partial.unlink(missing_ok=True)
+        except (DataError, OSError) as error:
+            warnings.warn(f"the result is not kept: {error}", DataWarning, stacklevel=2)
+
+    @property
+    def _partial(self) -> Path:
+        return self.folders[0] / f"{self.name}.partial.json"
+
+    def stages(self) -> dict[str, Any]:
+        """Return the stages that an interrupted search had done, by name."""
+        return _sealed(self._partial) or {}
+
+    def note(self, stages: dict[str, Any]) -> None:
+        """Write down the stages that are done; what cannot be written only costs time."""
+        with contextlib.suppress(DataError):
+            write_text(self._partial, _seal(stages))
+
+
+def keeper(
+    torques: Torques, demand: Demand, store: Path | None, *, also_shipped: bool = True
+) -> Keeper:
+    """Return a keeper of a folder (by default the user's cache) and of what ships.
+
+    A folder that is named is trusted: what lies there is checked on random states, which would not
+    find a network that was changed for a single one. In the user's cache nobody else can write.
+    """
+    first, with_abc = store or user_cache("compact"), abc.find() is not None
+    if not also_shipped:
+        return Keeper(torques, demand, (first,), with_abc)
+    return Keeper(torques, demand, (first, shipped("tables")), with_abc)
+
+
+def _is_true(kept: Kept) -> bool:
+    """Check on states of its own that a network is its graph's, and errs as the file says.
+
+    A demanded maximum is searched for again; of a file that does not name the worst it is doubted.
+    """
+    demand, compact = kept.compact.demand, kept.compact
+    if kept.worst is None and demand.max:
+        return False
+    sampling = Sampling(compact.robot, demand.input_bits, demand.bits, CHECKED, CHECK_SEED)
+    try:
+        found = measure_many(sampling, compact.graph, kept.network)
+    except AssertionError:
+        return False
+    if not np.allclose(found.rms, kept.errors.rms, rtol=CHECK_SLACK, atol=0.01):
+        return False
+    given = (compact.robot, demand, compact.graph, kept.network)
+    return kept.worst is None or is_worst(*given, kept.worst)
+
+
+def _warn_of(path: Path) -> None:
+    warnings.warn(
+        f"{path}: damaged, or not what it says: it is not used", DataWarning, stacklevel=3
+    )
+
+
+def render(kept: Kept) -> str:
+    """Return the text of a result: the same for the same result."""
+    compact = kept.compact
+    demand, errors = compact.demand, kept.errors
+    form = compact.form
+    document = {
+        "title": TITLE,
+        "robot": compact.robot.name,
+        "demand": demand.key,
+        "form": [form.speeds, form.accelerations, form.chained, form.shared] + [True] * form.exact,
+        "widths": widths_text(compact.widths),
+        "biases": _numbers(compact.biases),
+        "demanded": _numbers(compact.allowed),
+        "built": compact.nodes,
+        "predicted cost": compact.predicted_cost,
+        "predicted rms": _numbers(compact.predicted_rms),
+        "search": _errors_out(compact.errors),
+        "fresh": _errors_out(errors),
+        "worst": None if kept.worst is None else _worst_out(kept.worst),
+        "lut6": kept.lut6,
+        "steps": [[s.name, s.nodes, s.depth, s.note] for s in kept.steps],
+        "graph": str(compact.graph).splitlines(),
+        "network": render_network(kept.network).splitlines(),
+    }
+    return _seal(document)
+
+
+def _seal(document: dict[str, Any]) -> str:
+    body = json.dumps(document, indent=0)
+    return f"{hashlib.sha256(body.encode()).hexdigest()}\n{body}\n"
+
+
+def _sealed(path: Path) -> dict[str, Any] | None:
+    """Return what a file holds, if its checksum is right."""
+    if not path.is_file():
+        return None
+    try:
+        seal, _, body = read_kept(path).partition("\n")
+    except DataError:
+        return None
+    if seal != hashlib.sha256(body.removesuffix("\n").encode()).hexdigest():
+        return None
+    with contextlib.suppress(ValueError):
+        document = json.loads(body)
+        return document if isinstance(document, dict) else None
+    return None
+
+
+def _read(document: dict[str, Any], torques: Torques, demand: Demand) -> Kept:
+    if document["title"] != TITLE or document["demand"] != demand.key:
+        raise DataError("a result of another demand")
+    form = Form(*document["form"])
+    robot = torques.robot
+    steps = torque_steps(robot, demand.bits)
+    graph = parse_graph(_text(document["graph"]))
+    compact = Compact(
+        robot, demand, form, build_sketch(torques, demand.input_bits, steps, form),
+        widths_of(document["widths"]), graph, np.asarray(document["biases"]),
+        np.asarray(document["demanded"]), document["built"], document["predicted cost"],
+        np.asarray(document["predicted rms"]), _errors_in(document["search"]),
+    )  # fmt: skip
+    network = parse_network(_text(document["network"]))
+    inputs, outputs = sum(n.bits for n in graph.inputs), sum(r.bits + 1 for r in graph.results)
+    if (network.inputs, len(network.outputs)) != (inputs, outputs):
+        raise DataError("a network of another graph")
+    taken = tuple(Step(*step) for step in document["steps"])
+    errors, worst = _errors_in(document["fresh"]), document.get("worst")
+    found = None if worst is None else _worst_in(worst, robot.joints)
+    return Kept(compact, network, taken, document["lut6"], errors, found)
+
+
+def _text(lines: list[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _numbers(values: Any) -> list[float]:
+    return [float(value) for value in values]
+
+
+def widths_text(widths: Any) -> dict[str, int]:
+    """Return widths with their keys as text."""
+    return {f"{place} {name}": value for (place, name), value in sorted(widths.items())}
+
+
+def widths_of(text: dict[str, int]) -> dict[tuple[int, str], int]:
+    """Undo `widths_text`."""
+    found = {}
+    for key, value in text.items():
+        place, _, name = key.partition(" ")
+        found[int(place), name] = int(value)
+    return found
+
+
+def _errors_out(errors: Errors) -> dict[str, Any]:
+    return {
+        "samples": errors.samples,
+        "rms": _numbers(errors.rms),
+        "max": _numbers(errors.max),
+        "mean": _numbers(errors.mean),
+        "wrapped": list(errors.wrapped),
+        "saturated": errors.saturated,
+    }
+
+
+def _errors_in(document: dict[str, Any]) -> Errors:
+    return Errors(
+        np.asarray(document["rms"]), np.asarray(document["max"]), np.asarray(document["mean"]),
+        tuple(document["wrapped"]), int(document["saturated"]), int(document["samples"]),
+    )  # fmt: skip
+
+
+def _worst_out(worst: Worst) -> dict[str, Any]:
+    return {
+        "evaluations": worst.evaluations,
+        "errors": worst.errors.tolist(),
+        "states": worst.states.tolist(),
+    }
+
+
+def _worst_in(document: dict[str, Any], joints: int) -> Worst:
+    errors = np.asarray(document["errors"], np.float64).reshape(joints, 2)
+    states = np.asarray(document["states"], np.float64).reshape(joints, 2, 3 * joints)
+    return Worst(errors, states, int(document["evaluations"]), states[:, :0])

@@ -1,0 +1,396 @@
+"""From grouped terms to a sketch: every factor multiplied once, what is alike shared.
+
+A torque is a polynomial in speeds, accelerations and sliding positions whose coefficients are
+waves. It is taken apart by Horner's rule: accelerations first, then the speed that occurs most,
+then sliding positions: P = P0 + v·P1, where P1 becomes one word. What has no linear variable left
+is a sum of tables, one for every angle sum; constants live in the tables' amplitudes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from boolcomp.compact.sketch.poly import (
+    Angle,
+    Poly,
+    Quantity,
+    Series,
+    add_into,
+    constant,
+    divided,
+    pruned,
+    quantities,
+    scaled,
+    signed_digits,
+    substituted,
+    torque_polys,
+    variables,
+    without_constant,
+)
+from boolcomp.compact.sketch.sketch import (
+    TURN,
+    Addend,
+    AngleSum,
+    Linear,
+    Powers,
+    Product,
+    Sketch,
+    SketchNode,
+    Source,
+    Sum,
+    Waves,
+    is_power_of_two,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from boolcomp.problem.robot import Robot
+    from boolcomp.terms import Torques
+
+DIGITS = 11  # two coefficients that agree this far are the same
+PARALLEL = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """Choices between equal expressions; which is smallest is tried out.
+
+    `speeds`, `accelerations`: use absolute ones where neighbouring axes are parallel. `chained`:
+    such a joint's torque is a part of the one before it. `shared`: a product that two torques
+    need is a word of its own. `exact`: sums of angles lose no bit (see `angles`).
+    """
+
+    speeds: bool = True
+    accelerations: bool = False
+    chained: bool = False
+    shared: bool = True
+    exact: bool = field(default=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"{self!r} with exact angles" if self.exact else repr(self)
+
+
+def build_sketch(
+    torques: Torques, bits: Mapping[str, int], steps: Sequence[float], form: Form | None = None
+) -> Sketch:
+    """Return the sketch of all torques, each in units of its step, over inputs of these widths."""
+    chosen = form or Form()
+    words = quantities(torques.robot, bits)
+    polys = torque_polys(torques, words, steps)
+    links = _chain_links(torques.robot)
+    sums: dict[str, tuple[tuple[str, float], ...]] = {}
+    for kind, wanted in (("qd", chosen.speeds), ("qdd", chosen.accelerations)):
+        if wanted:
+            polys = _absolute(polys, words, links, kind, sums)
+    chained = _chained(polys, links, steps) if chosen.chained else {}
+    for joint, ratio in chained.items():
+        add_into(polys[joint], scaled(polys[joint + 1], -ratio))
+    polys = [pruned(poly) for poly in polys]
+    record: dict[object, list[float]] = {}
+    _emit(_Emitter(words, sums, record, chosen, recording=True), polys, {})
+    emitter = _Emitter(words, sums, record, chosen, recording=False)
+    return _emit(emitter, polys, chained)
+
+
+def _chain_links(robot: Robot) -> dict[int, int]:
+    """Return +1 or -1 for every joint (from 0) whose axis is parallel to the next one's."""
+    found = {}
+    for joint in range(robot.joints - 1):
+        link, after = robot.links[joint], robot.links[joint + 1]
+        if link.revolute and after.revolute and abs(math.sin(link.alpha)) < PARALLEL:
+            found[joint] = 1 if math.cos(link.alpha) > 0 else -1
+    return found
+
+
+def _absolute(
+    polys: list[Poly],
+    words: Mapping[str, Quantity],
+    links: Mapping[int, int],
+    kind: str,
+    sums: dict[str, tuple[tuple[str, float], ...]],
+) -> list[Poly]:
+    """Replace relative speeds (accelerations) by sums along parallel axes, where steps allow."""
+    for joint, sign in sorted(links.items(), reverse=True):
+        first, second = words.get(f"{kind}{joint + 1}"), words.get(f"{kind}{joint + 2}")
+        if first is None or second is None or joint - 1 in links:
+            continue
+        if abs(first.step - second.step) > PARALLEL * first.step:
+            continue
+        # w = q̇1 ± q̇2 in cells; in a longer chain the pairs overlap, so only its first link counts.
+        name = f"{kind}{joint + 1}+{joint + 2}"
+        sums[name] = ((first.name, 1.0), (second.name, float(sign)))
+        linear: Poly = {
+            ((name, 1),): {(): complex(sign)},
+            ((first.name, 1),): {(): complex(-sign)},
+        }
+        polys = [substituted(poly, second.name, linear) for poly in polys]
+    return polys
+
+
+def _chained(
+    polys: Sequence[Poly], links: Mapping[int, int], steps: Sequence[float]
+) -> dict[int, float]:
+    """Return, for a joint that adds the next one's torque to its own, the factor of that."""
+    found = {}
+    for joint, sign in links.items():
+        ratio = sign * steps[joint + 1] / steps[joint]
+        if math.frexp(abs(ratio))[0] == 0.5 and polys[joint + 1]:
+            found[joint] = ratio
+    return found
+
+
+def _emit(emitter: _Emitter, polys: Sequence[Poly], chained: Mapping[int, float]) -> Sketch:
+    emitter.register(polys)
+    outputs: dict[int, int] = {}
+    for joint in reversed(range(len(polys))):
+        addends, number = emitter.addends(polys[joint])
+        if joint in chained:
+            addends.append(Linear(outputs[joint + 1], chained[joint]))
+        outputs[joint] = emitter.add(Sum(tuple(addends), number), fresh=True)
+    return Sketch(tuple(emitter.nodes), tuple(outputs[k] for k in range(len(polys))))
+
+
+class _Emitter:
+    """Makes nodes, equal ones once."""
+
+    def __init__(
+        self,
+        words: Mapping[str, Quantity],
+        sums: Mapping[str, tuple[tuple[str, float], ...]],
+        record: dict[object, list[float]],
+        form: Form,
+        *,
+        recording: bool,
+    ) -> None:
+        self.words, self.sums, self.record = words, sums, record
+        self.form, self.recording = form, recording
+        self.nodes: list[SketchNode] = []
+        self._known: dict[SketchNode, int] = {}
+        self._angles: dict[Angle, int] = {}
+        self._shared: dict[object, tuple[int, float]] = {}
+
+    def add(self, node: SketchNode, *, fresh: bool = False) -> int:
+        """Return the number of a node, made if it is new."""
+        if fresh or node not in self._known:
+            self._known[node] = len(self.nodes)
+            self.nodes.append(node)
+        return self._known[node]
+
+    def register(self, polys: Sequence[Poly]) -> None:
+        """Make all angle sums, short ones first, so that long ones can build on them."""
+        angles = {
+            _primitive(angle)[0]
+            for poly in polys
+            for series in poly.values()
+            for angle in series
+            if angle
+        }
+        for angle in sorted(angles, key=lambda a: (sum(abs(m) for _, m in a), a)):
+            self.angle(angle)
+
+    def angle(self, angle: Angle) -> int:
+        """Return the node of an angle sum, made from a shorter one if that leaves one angle."""
+        if angle in self._angles:
+            return self._angles[angle]
+        if len(angle) == 1 and angle[0][1] == 1:
+            place = self._single(angle[0][0])
+        else:
+            place = self.add(AngleSum(self._items(angle), self.form.exact))
+        self._angles[angle] = place
+        return place
+
+    def _items(self, angle: Angle) -> tuple[tuple[int, int], ...]:
+        wanted = dict(angle)
+        best: tuple[tuple[int, int], ...] | None = None
+        for known, place in self._angles.items():
+            for sign in (1, -1):
+                rest = dict(wanted)
+                for name, multiple in known:
+                    rest[name] = rest.get(name, 0) - sign * multiple
+                left = [(name, m) for name, m in sorted(rest.items()) if m]
+                if len(left) == 1 and len(known) > 1 and abs(left[0][1]) in (1, 2):
+                    items = ((place, sign), (self._single(left[0][0]), left[0][1]))
+                    if best is None or abs(items[1][1]) < abs(best[1][1]):
+                        best = items
+        return best or tuple((self._single(name), multiple) for name, multiple in angle)
+
+    def _single(self, name: str) -> int:
+        word = self.words[name]
+        source = self.add(Source(name, word.bits, word.part is not None, word.part or 0))
+        if word.part is not None:
+            return source
+        # An angle over anything but a part 2^-k of a turn is first put in such parts.
+        cells = (1 << TURN) / (2 * math.pi)
+        turned = Sum((Linear(source, word.step * cells),), word.range.centre * cells, angle=True)
+        return self.add(turned)
+
+    def variable(self, name: str) -> int:
+        """Return the node of a linear variable."""
+        if name in self.sums:
+            parts = tuple(Linear(self.variable(n), factor) for n, factor in self.sums[name])
+            return self.add(Sum(parts, 0.0))
+        return self.add(Source(name, self.words[name].bits, angle=False))
+
+    def addends(self, poly: Poly) -> tuple[list[Addend], float]:
+        """Return the addends and the constant that make a polynomial."""
+        names = variables(poly)
+        if not names:
+            return self._tables(poly.get((), {}))
+        if len(names) == 1 and not any(angle for series in poly.values() for angle in series):
+            return self._power_table(names[0], poly)
+        name = _next_variable(poly)
+        quotient, rest = divided(poly, name)
+        addends, number = self.addends(rest)
+        again, plain = divided(quotient, name)
+        if again and not plain and name not in variables(again):
+            square = self.add(Powers(self.variable(name), (0.0, 0.0, 1.0)))
+            return [*addends, *self._product(square, again)], number
+        return [*addends, *self._product(self.variable(name), quotient)], number
+
+    def _tables(self, series: Series) -> tuple[list[Addend], float]:
+        groups: dict[Angle, dict[int, complex]] = {}
+        for angle, coefficient in series.items():
+            if angle:
+                base, k, flipped = _primitive(angle)
+                group = groups.setdefault(base, {})
+                value = coefficient.conjugate() if flipped else coefficient
+                group[k] = group.get(k, 0) + value
+        addends: list[Addend] = []
+        for base, parts in sorted(groups.items()):
+            addends.append(self._table(base, parts))
+        return addends, series.get((), 0j).real
+
+    def _table(self, base: Angle, parts: Mapping[int, complex]) -> Linear:
+        factor = _scale(max(abs(c) for c in parts.values()))
+        first = parts[min(k for k in parts if k)]
+        factor *= _sign(first)
+        rounded = tuple(
+            (k, _rounded(c.real / factor), _rounded(c.imag / factor))
+            for k, c in sorted(parts.items())
+        )
+        return Linear(self.add(Waves(self.angle(base), rounded)), factor)
+
+    def _power_table(self, name: str, poly: Poly) -> tuple[list[Addend], float]:
+        powers = {dict(m).get(name, 0): s[()].real for m, s in poly.items()}
+        number = powers.pop(0, 0.0)
+        if set(powers) == {1}:
+            return [Linear(self.variable(name), powers[1])], number
+        if set(powers) == {2}:
+            square = self.add(Powers(self.variable(name), (0.0, 0.0, 1.0)))
+            return [Linear(square, powers[2])], number
+        coefficients = tuple(_rounded(powers.get(k, 0.0)) for k in range(max(powers) + 1))
+        return [Linear(self.add(Powers(self.variable(name), coefficients)), 1.0)], number
+
+    def _product(self, node: int, poly: Poly) -> list[Addend]:
+        """Return the addends of node·poly; equal products of several sums become one word."""
+        varying, number = without_constant(poly), constant(poly)
+        if not varying:
+            return [Linear(node, number)]
+        normal, factor = _normal(varying)
+        key = (self.nodes[node], _key(normal))
+        if self.recording:
+            known = key in self.record
+            self.record.setdefault(key, []).append(number / factor)
+            if known:
+                return [Linear(node, 1.0)]
+        elif self.form.shared and len(self.record.get(key, ())) > 1:
+            return self._shared_product(key, node, normal, factor, number)
+        place, scale = self.operand(poly)
+        return [Product(node, place, scale)]
+
+    def _shared_product(
+        self, key: object, node: int, normal: Poly, factor: float, number: float
+    ) -> list[Addend]:
+        if key not in self._shared:
+            inside = min(self.record[key], key=lambda c: (_digits(self.record[key], c), abs(c)))
+            whole = {m: dict(s) for m, s in normal.items()}
+            add_into(whole, {(): {(): complex(inside)}})
+            place, scale = self.operand(pruned(whole))
+            product = self.add(Sum((Product(node, place, scale),), 0.0))
+            self._shared[key] = (product, inside)
+        product, inside = self._shared[key]
+        rest = number - inside * factor
+        outside = [Linear(node, rest)] if abs(rest) > PARALLEL * abs(factor) else []
+        return [Linear(product, factor), *outside]
+
+    def operand(self, poly: Poly) -> tuple[int, float]:
+        """Return a word and the power of two with which it makes a polynomial."""
+        normal, factor = _normal(poly)
+        if not variables(normal):
+            series = normal[()]
+            bases = {_primitive(angle)[0] for angle in series if angle}
+            if len(bases) == 1:
+                base = next(iter(bases))
+                parts: dict[int, complex] = {}
+                for angle, coefficient in series.items():
+                    if angle:
+                        _, k, flipped = _primitive(angle)
+                        value = coefficient.conjugate() if flipped else coefficient
+                        parts[k] = parts.get(k, 0) + value
+                    else:
+                        parts[0] = complex(coefficient.real)
+                table = self._table(base, parts)
+                return table.node, factor * table.factor
+        addends, number = self.addends(normal)
+        alone = addends[0]
+        bare = len(addends) == 1 and not number and isinstance(alone, Linear)
+        if bare and isinstance(alone, Linear) and is_power_of_two(alone.factor):
+            return alone.node, factor * alone.factor
+        return self.add(Sum(tuple(addends), _rounded(number))), factor
+
+
+def _next_variable(poly: Poly) -> str:
+    """Return the variable to take out next: accelerations, then frequent speeds, then slides."""
+
+    def rank(name: str) -> tuple[int, int, str]:
+        kind = 0 if name.startswith("qdd") else 1 if name.startswith("qd") else 2
+        return kind, -sum(any(n == name for n, _ in m) for m in poly), name
+
+    return min(variables(poly), key=rank)
+
+
+def _primitive(angle: Angle) -> tuple[Angle, int, bool]:
+    """Return an angle sum without its common multiple, that multiple, and whether it is negated."""
+    common = math.gcd(*(m for _, m in angle))
+    flipped = angle[0][1] < 0
+    divisor = -common if flipped else common
+    return tuple((name, m // divisor) for name, m in angle), common, flipped
+
+
+def _scale(size: float) -> float:
+    """Return the power of two at or below a positive number."""
+    return float(2.0 ** math.floor(math.log2(size) + PARALLEL))
+
+
+def _sign(value: complex) -> float:
+    if abs(value.real) > PARALLEL * abs(value):
+        return math.copysign(1.0, value.real)
+    return math.copysign(1.0, value.imag)
+
+
+def _normal(poly: Poly) -> tuple[Poly, float]:
+    """Return a polynomial with largest coefficient in 1 .. 2, and what it was divided by."""
+    largest = max(abs(c) for series in poly.values() for c in series.values())
+    monomial = next(iter(sorted(poly)))
+    first = poly[monomial][next(iter(sorted(poly[monomial])))]
+    factor = _scale(largest) * _sign(first)
+    return scaled(poly, 1 / factor), factor
+
+
+def _key(poly: Poly) -> object:
+    return tuple(
+        (m, tuple((a, round(c.real, 9), round(c.imag, 9)) for a, c in sorted(s.items())))
+        for m, s in sorted(poly.items())
+    )
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.{DIGITS}g}") + 0.0
+
+
+def _digits(numbers: Sequence[float], inside: float) -> int:
+    """Return how many signed digits the constants outside a product take."""
+    return sum(len(signed_digits(c - inside, 2.0**-6)) for c in numbers)

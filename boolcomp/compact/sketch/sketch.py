@@ -1,0 +1,222 @@
+"""A word graph before its widths are chosen: what is computed, not how finely.
+
+Nodes stand in topological order and are numbered by their place. `evaluate` computes all of them
+exactly, in units of words (see `poly`); angles are in radians.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from boolcomp.common.text import number
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+TURN = 16  # a sum that is an angle counts 2^-16 turns
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """An input word; an `angle` stands for a turn, which sums may wrap around, or 2^-part of it."""
+
+    name: str
+    bits: int
+    angle: bool
+    part: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AngleSum:
+    """Σ multiple·angle over (node, multiple), modulo a turn; an `exact` one loses no bit."""
+
+    items: tuple[tuple[int, int], ...]
+    exact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Waves:
+    """Re Σ c·exp(ikφ) of one angle, over (k, Re c, Im c)."""
+
+    source: int
+    parts: tuple[tuple[int, float, float], ...]
+
+    def at(self, angle: Floats) -> Floats:
+        """Return the function's values."""
+        total = np.zeros_like(angle)
+        for k, real, imaginary in self.parts:
+            if k == 0:
+                total += real
+            elif not imaginary:  # most waves are a sine or a cosine
+                total += real * np.cos(k * angle)
+            elif not real:
+                total -= imaginary * np.sin(k * angle)
+            else:
+                total += real * np.cos(k * angle) - imaginary * np.sin(k * angle)
+        return total
+
+    def slope(self, angle: Floats) -> Floats:
+        """Return its derivative."""
+        parts = tuple((k, -k * b, k * a) for k, a, b in self.parts if k)
+        return Waves(self.source, parts).at(angle)
+
+
+@dataclass(frozen=True, slots=True)
+class Powers:
+    """Σ c_k x^k of one linear word."""
+
+    source: int
+    coefficients: tuple[float, ...]
+
+    def at(self, x: Floats) -> Floats:
+        """Return the function's values."""
+        return np.asarray(np.polynomial.polynomial.polyval(x, self.coefficients))
+
+    def slope(self, x: Floats) -> Floats:
+        """Return its derivative."""
+        slopes = [k * c for k, c in enumerate(self.coefficients)][1:]
+        return np.asarray(np.polynomial.polynomial.polyval(x, slopes or [0.0]))
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """factor · node."""
+
+    node: int
+    factor: float
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """factor · a · b; the factor is ± a power of two."""
+
+    a: int
+    b: int
+    factor: float
+
+
+Addend: TypeAlias = Linear | Product
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """A constant and addends; an `angle` counts in 2^-TURN turns and wraps."""
+
+    addends: tuple[Addend, ...]
+    constant: float
+    angle: bool = False
+
+
+Table: TypeAlias = Waves | Powers
+SketchNode: TypeAlias = Source | AngleSum | Waves | Powers | Sum
+
+
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """All nodes, and for every torque the sum that is its value in its own units."""
+
+    nodes: tuple[SketchNode, ...]
+    outputs: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def check(self) -> None:
+        """Raise a `ValueError` where a node reads a later one, or one of a wrong kind."""
+        for place, node in enumerate(self.nodes):
+            if any(not 0 <= k < place for k in reads(node)):
+                raise ValueError(f"node {place} reads a later node")
+            if isinstance(node, Sum):
+                for addend in node.addends:
+                    if isinstance(addend, Product) and not is_power_of_two(addend.factor):
+                        raise ValueError(f"sum {place}: a product's factor is no power of two")
+        if not all(isinstance(self.nodes[k], Sum) for k in self.outputs):
+            raise ValueError("an output is no sum")
+
+    def evaluate(self, inputs: Mapping[str, Floats]) -> list[Floats]:
+        """Return every node's exact value; inputs by name, in units of words or radians."""
+        values: list[Floats] = []
+        for node in self.nodes:
+            values.append(self._value(node, values, inputs))
+        return values
+
+    def _value(
+        self, node: SketchNode, values: Sequence[Floats], inputs: Mapping[str, Floats]
+    ) -> Floats:
+        if isinstance(node, Source):
+            return inputs[node.name]
+        if isinstance(node, AngleSum):
+            return np.asarray(sum(m * self.angle(k, values) for k, m in node.items))
+        if isinstance(node, Waves):
+            return node.at(self.angle(node.source, values))
+        if isinstance(node, Powers):
+            return node.at(values[node.source])
+        total = np.full(len(next(iter(inputs.values()))), node.constant)
+        for addend in node.addends:
+            total += addend_value(addend, values)
+        return total
+
+    def angle(self, place: int, values: Sequence[Floats]) -> Floats:
+        """Return a node's value in radians."""
+        node = self.nodes[place]
+        turns = isinstance(node, Sum)
+        return values[place] * (2 * math.pi / (1 << TURN)) if turns else values[place]
+
+    def __str__(self) -> str:
+        lines = [f"s{place} = {self._text(node)}" for place, node in enumerate(self.nodes)]
+        lines += [f"T{k} = s{place}" for k, place in enumerate(self.outputs, 1)]
+        return "\n".join(lines)
+
+    def _text(self, node: SketchNode) -> str:
+        if isinstance(node, Source):
+            part = f" of 2^-{node.part} turn" if node.part else ""
+            return f"input {node.name} {node.bits} bits{' angle' if node.angle else ''}{part}"
+        if isinstance(node, AngleSum):
+            kind = "exact angle " if node.exact else "angle "
+            return kind + " ".join(f"{m:+d} s{k}" for k, m in node.items)
+        if isinstance(node, Waves):
+            parts = [f"{number(a)} cos{k} {number(b)} -sin{k}" for k, a, b in node.parts]
+            return f"waves(s{node.source}) " + " + ".join(parts)
+        if isinstance(node, Powers):
+            return f"powers(s{node.source}) " + " ".join(number(c) for c in node.coefficients)
+        parts = [number(node.constant)] if node.constant else []
+        for a in node.addends:
+            names = f"s{a.node}" if isinstance(a, Linear) else f"s{a.a} s{a.b}"
+            parts.append(f"{number(a.factor)} {names}")
+        return f"{'angle ' if node.angle else ''}sum " + " + ".join(parts)
+
+
+def reads(node: SketchNode) -> tuple[int, ...]:
+    """Return the nodes that a node reads."""
+    if isinstance(node, Source):
+        return ()
+    if isinstance(node, AngleSum):
+        return tuple(k for k, _ in node.items)
+    if isinstance(node, Sum):
+        return tuple(k for addend in node.addends for k in addend_reads(addend))
+    return (node.source,)
+
+
+def addend_reads(addend: Addend) -> tuple[int, ...]:
+    """Return the nodes that an addend reads."""
+    return (addend.node,) if isinstance(addend, Linear) else (addend.a, addend.b)
+
+
+def addend_value(addend: Addend, values: Sequence[Floats]) -> Floats:
+    """Return an addend's value from those of all nodes."""
+    if isinstance(addend, Linear):
+        return addend.factor * values[addend.node]
+    return addend.factor * values[addend.a] * values[addend.b]
+
+
+def is_power_of_two(factor: float) -> bool:
+    """Tell whether a number is ± a power of two."""
+    return bool(factor) and math.frexp(abs(factor))[0] == 0.5

@@ -1,0 +1,1 @@
+"""How wide every word is: a noise model, and the search for the smallest graph."""

@@ -1,0 +1,89 @@
+"""What coarse inputs and rounding make of errors whatever the logic does, and what would help.
+
+An input word of step s tells a torque no more than the middle of a cell: that alone leaves a mean
+square of s²/12 times the mean square of how strongly the torque feels the word, and rounding 1/12
+of a step. Known before any width is chosen, so a demand below it is refused at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from boolcomp.common.errors import listing
+from boolcomp.compact.widths.demand import MOST_INPUT, ROUNDING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+CERTAIN = 0.85  # of what inputs make: it is linear and sampled, so what is nearly enough is tried
+COMFORTABLE = 0.75  # of what is allowed beside rounding is what inputs may make, in advice
+MOST_NAMED = 4  # words in a sentence
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Floor:
+    """Mean squares in steps, one for every torque, that each input word makes; the words' bits."""
+
+    parts: Mapping[str, Floats]
+    bits: Mapping[str, int]
+
+    @property
+    def total(self) -> Floats:
+        """What all words and rounding make together."""
+        return ROUNDING**2 + self._inputs
+
+    @property
+    def _inputs(self) -> Floats:
+        return np.asarray(sum(self.parts.values()), dtype=np.float64)
+
+    def forbids(self, allowed: Floats) -> bool:
+        """Tell whether no logic can reach the mean squares allowed."""
+        return bool((allowed - ROUNDING**2 < CERTAIN * self._inputs).any())
+
+    def advice(self, allowed: Floats) -> str:
+        """Return what would help: input words to widen, if it is they that err."""
+        room = COMFORTABLE * np.maximum(allowed - ROUNDING**2, 1e-9)
+        if (self._inputs <= room).all():
+            return "allow more"
+        named = self._worst(int(np.argmax(self._inputs / room)))
+        wider = self._wider(room)
+        if not wider:
+            return f"most of it {listing(named)}, but wider words would not do: allow more"
+        if len(wider) > MOST_NAMED:
+            choices = str(max(wider.values()))
+        else:
+            choices = ",".join(f"{name}={bits}" for name, bits in sorted(wider.items()))
+        them = "them" if len(named) > 1 else "it"
+        return f"most of it {listing(named)}: widen {them} (--input-bits {choices}), or allow more"
+
+    def _worst(self, joint: int) -> list[str]:
+        """Name the words that make most of a torque's error."""
+        ranked = sorted(self.parts, key=lambda name: (-self.parts[name][joint], name))
+        most = 0.8 * self._inputs[joint]
+        named, reached = [], 0.0
+        for name in ranked[:MOST_NAMED]:
+            if reached < most:
+                named.append(f"{name} ({self.bits[name]} bits)")
+                reached += float(self.parts[name][joint])
+        return named
+
+    def _wider(self, room: Floats) -> dict[str, int]:
+        """Return the widths of the words to widen so that inputs make no more, if any do."""
+        parts, bits = dict(self.parts), dict(self.bits)
+        while True:
+            ratio = sum(parts.values()) / room
+            joint = int(np.argmax(ratio))
+            if ratio[joint] <= 1:
+                return {name: wide for name, wide in bits.items() if wide != self.bits[name]}
+            able = [name for name in parts if bits[name] < MOST_INPUT]
+            if not able:
+                return {}
+            name = max(able, key=lambda one: (parts[one][joint], one))
+            parts[name], bits[name] = parts[name] / 4, bits[name] + 1

@@ -1,0 +1,394 @@
+"""What widths cost and what errors they make: predicted, without building anything.
+
+Every rounding is taken as noise of its own: uniform where low bits of an input are not read,
+±half a bit's weight for every bit that a heap leaves away. Samples say how strongly each torque
+feels each word (the adjoint of the sketch); the variances add up. A node's cost and noise depend
+on its own widths and on those of the words it reads, so a change of one width is cheap to judge.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from boolcomp.compact.graph.angles import AngleShape, SumShape, angle_shape, shift_of, sum_shape
+from boolcomp.compact.graph.heaps import adder_nodes
+from boolcomp.compact.graph.realise import (
+    DIGITS,
+    MARGIN,
+    SLACK_STEPS,
+    Statistics,
+    Widths,
+    constant_digits,
+    is_kept,
+    operands,
+    split_of,
+    table_domain,
+)
+from boolcomp.compact.graph.tables import table_cost
+from boolcomp.compact.graph.tabulate import bipartite_error, needed_bits, tabulate
+from boolcomp.compact.sketch.sketch import (
+    TURN,
+    AngleSum,
+    Linear,
+    Powers,
+    Product,
+    Sketch,
+    Source,
+    Sum,
+    Table,
+    Waves,
+    addend_reads,
+    addend_value,
+    reads,
+)
+from boolcomp.compact.widths.feelings import feelings, stacked
+from boolcomp.compact.widths.knobs import Settings, letters, own_knobs, shape_knobs
+from boolcomp.compact.widths.remembered import Part, Remembered
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Knob = tuple[int, str]
+    _Key = tuple[int | None, ...]
+
+PARTIAL = 1.0  # nodes for a partial product
+MOST_KNOWN, MOST_PARTS = 1000, 100_000  # results remembered: of a node, and of all addends
+EVEN = (1 << 128) // 3  # ones in every second column
+MOST_READ = 14  # bits that a table may read
+MOST_SYNTHESISED = 9  # inputs of a core whose nodes are counted; larger ones are estimated
+
+
+@dataclass(frozen=True, slots=True)
+class _TableModel:
+    """A table's nodes, the bits of its words, those it reads, and the error of splitting it."""
+
+    cost: float
+    bits: tuple[int, ...]
+    read: int
+    missed: float
+
+
+class Model:
+    """Costs and noise of a sketch's nodes for any widths."""
+
+    def __init__(
+        self,
+        sketch: Sketch,
+        inputs: Mapping[str, Floats],
+        extremes: Mapping[str, Floats],
+        worst: Mapping[str, Floats] | None = None,
+    ) -> None:
+        """Take what torques feel from `inputs`, and the largest values from `extremes` too.
+
+        `worst` are states at which errors were large: as many for every torque, the first torque's
+        first. There are then twice as many rows of noise: those of the torques, and those of each
+        at its worst states.
+        """
+        self.sketch = sketch
+        self.most_synthesised = MOST_SYNTHESISED
+        self.rows = len(sketch.outputs) * (1 if worst is None else 2)
+        values = sketch.evaluate(inputs)
+        ends = sketch.evaluate(extremes)
+        self.statistics = Statistics(
+            tuple(
+                float(max(np.abs(v).max(), np.abs(w).max()))
+                for v, w in zip(values, ends, strict=True)
+            ),
+            tuple(_means(node, values) for node in sketch.nodes),
+        )
+        self.feelings = feelings(sketch, values)
+        if worst is not None:
+            again = feelings(sketch, sketch.evaluate(worst), apart=True)
+            pairs = zip(self.feelings, again, strict=True)
+            self.feelings = [stacked(one, other) for one, other in pairs]
+        self.operands = operands(sketch)
+        self._tables: dict[tuple[object, ...], _TableModel] = {}
+        self._looked_up: dict[_Key, _TableModel] = {}
+        self._shapes = shape_knobs(sketch)
+        self._knobs = [self._local_knobs(place) for place in range(len(sketch.nodes))]
+        self._addends = [self._addend_knobs(place) for place in range(len(sketch.nodes))]
+        self._order = {k: i for i, k in enumerate(dict.fromkeys(itertools.chain(*self._knobs)))}
+        self._indices = [np.array([self._order[k] for k in ks], np.intp) for ks in self._knobs]
+        self._known: list[dict[bytes, tuple[float, Floats]]]
+        self._known = [{} for _ in sketch.nodes]
+        self._parts: dict[_Key, Part] = {}
+        self._heaps: dict[int, Remembered] = {}
+        self._turns: dict[_Key, SumShape] = {}
+        self._spreads: dict[_Key, float] = {}
+
+    def _local_knobs(self, place: int) -> tuple[Knob, ...]:
+        """Return the widths that a node's cost and noise depend on."""
+        node = self.sketch.nodes[place]
+        found = dict.fromkeys(own_knobs(place, node))
+        for k in reads(node):
+            found |= dict.fromkeys(self._shapes[k])
+        return tuple(found)
+
+    def _addend_knobs(self, place: int) -> tuple[tuple[Knob, ...], ...]:
+        """Return, for every addend of a sum, the widths that its part of the heap depends on."""
+        node = self.sketch.nodes[place]
+        found = []
+        for k, addend in enumerate(node.addends if isinstance(node, Sum) else ()):
+            own = [(place, "cut"), *((place, f"{letter}{k}") for letter in letters(addend))]
+            shapes = [knob for j in addend_reads(addend) for knob in self._shapes[j]]
+            found.append(tuple(dict.fromkeys([*own, *shapes])))
+        return tuple(found)
+
+    def settings(self, widths: Widths) -> Settings:
+        """Return widths in the form that is judged fastest."""
+        return Settings(widths, self._order)
+
+    def lsb(self, widths: Widths, place: int) -> int:
+        """Return the exponent of the lowest bit of a word that is no angle."""
+        node = self.sketch.nodes[place]
+        if isinstance(node, Source):
+            return 0
+        return widths[place, "cut"] if isinstance(node, Sum) else widths[place, "e"]
+
+    def bits(self, widths: Widths, place: int) -> int:
+        """Return how many bits a word has."""
+        node = self.sketch.nodes[place]
+        if isinstance(node, Source):
+            return node.bits
+        if isinstance(node, AngleSum):
+            return self._turn(widths, place).word.bits
+        if isinstance(node, Sum):
+            lsb = widths[place, "cut"]
+            if node.angle:
+                return TURN - lsb
+            slack = SLACK_STEPS * (1.0 if place in self.sketch.outputs else 2.0**lsb)
+            return needed_bits(self.statistics.largest[place] * MARGIN + slack, lsb)
+        return self.words(widths, place)[0]
+
+    def words(self, widths: Widths, place: int) -> tuple[int, ...]:
+        """Return the bits of a word, and of a second one that adds to it."""
+        node = self.sketch.nodes[place]
+        if isinstance(node, (Waves, Powers)):
+            return self._table_model(widths, place, node).bits
+        return (self.bits(widths, place),)
+
+    def local(self, widths: Widths, place: int) -> tuple[float, Floats]:
+        """Return a node's cost, and the variance that it adds to every torque."""
+        if not isinstance(widths, Settings):
+            widths = self.settings(widths)
+        key = widths.array[self._indices[place]].tobytes()
+        known = self._known[place]
+        if key not in known:
+            if len(known) >= MOST_KNOWN:
+                known.clear()
+            known[key] = self._local(widths, place, key)
+        return known[key]
+
+    def _local(self, widths: Widths, place: int, key: bytes) -> tuple[float, Floats]:
+        node = self.sketch.nodes[place]
+        if isinstance(node, Source):
+            return 0.0, np.zeros(self.rows)
+        if isinstance(node, AngleSum):
+            bits = self._turn(widths, place).word.known
+            return 2.0 * bits - 3.0, np.zeros(self.rows)
+        if isinstance(node, Sum):
+            return self._sum(widths, place, node, key)
+        return self._table(widths, place, node)
+
+    def _table(self, widths: Widths, place: int, node: Table) -> tuple[float, Floats]:
+        model = self._table_model(widths, place, node)
+        feeling = self.feelings[place]
+        rounding = len(model.bits) * 4.0 ** widths[place, "e"] / 12 + model.missed
+        noise = rounding * feeling.value
+        if isinstance(node, Waves):
+            source = self.sketch.nodes[node.source]
+            part = source.part if isinstance(source, Source) else 0
+            spread = self._angle_spread(widths, node.source, model.read + part)
+            return model.cost, noise + spread * (2 * math.pi) ** 2 * feeling.slope
+        lsb, bits = self.lsb(widths, node.source), self.bits(widths, node.source)
+        known = 0.0 if isinstance(self.sketch.nodes[node.source], Source) else 4.0**lsb
+        return model.cost, noise + (4.0 ** (lsb + bits - model.read) - known) / 12 * feeling.slope
+
+    def _turn(self, widths: Widths, place: int) -> SumShape:
+        """Return the shape of an angle sum."""
+        key = (place, *map(widths.get, self._shapes[place]))
+        if key not in self._turns:
+            if len(self._turns) >= MOST_PARTS:
+                self._turns.clear()
+            self._turns[key] = sum_shape(self.sketch, widths, place)
+        return self._turns[key]
+
+    def _shape(self, widths: Widths, place: int) -> AngleShape:
+        """Return the shape of an angle."""
+        if isinstance(self.sketch.nodes[place], AngleSum):
+            return self._turn(widths, place).word
+        return angle_shape(self.sketch, widths, place)
+
+    def _angle_spread(self, widths: Widths, place: int, read: int) -> float:
+        """Return the variance, in turns², of an angle that is read to `read` bits of a turn."""
+        key = (place, read, *map(widths.get, self._shapes[place]))
+        if key not in self._spreads:
+            if len(self._spreads) >= MOST_PARTS:
+                self._spreads.clear()
+            self._spreads[key] = self._spread(widths, place, read)
+        return self._spreads[key]
+
+    def _spread(self, widths: Widths, place: int, read: int) -> float:
+        node = self.sketch.nodes[place]
+        if isinstance(node, Source):
+            return 4.0**-read / 12
+        bits = self.bits(widths, place)
+        if isinstance(node, Sum):
+            return (4.0**-read - 4.0**-bits) / 12
+        if not isinstance(node, AngleSum):
+            raise TypeError(f"node {place} is no angle")
+        shape = self._turn(widths, place)
+        known = shape.word.known  # a guard bit tells nothing
+        spread = (4.0 ** -min(read, known) - 4.0**-known) / 12
+        for (item, multiple), part_read in zip(node.items, shape.reads, strict=True):
+            spread += 4.0 ** shift_of(multiple) * self._angle_spread(widths, item, part_read)
+        return spread
+
+    def _table_model(self, widths: Widths, place: int, node: Table) -> _TableModel:
+        key = (place, *map(widths.get, self._shapes[place]))
+        if key not in self._looked_up:
+            if len(self._looked_up) >= MOST_PARTS:
+                self._looked_up.clear()
+            self._looked_up[key] = self._made_table(widths, place, node)
+        return self._looked_up[key]
+
+    def _made_table(self, widths: Widths, place: int, node: Table) -> _TableModel:
+        bits = self.bits(widths, node.source)
+        lsb = self.lsb(widths, node.source) if isinstance(node, Powers) else 0
+        read, e = min(widths[place, "t"], bits), widths[place, "e"]
+        split = split_of(widths, place, self.operands)
+        shape = None if isinstance(node, Powers) else self._shape(widths, node.source)
+        domain = table_domain(node, lsb, bits, read, 0.0, shape)
+        key = (place, domain, e, lsb, bits if isinstance(node, Powers) else 0, *split.values())
+        if key not in self._tables:
+            made = tabulate(node, domain, e, centred=place not in self.operands, **split)
+            cost = sum(
+                table_cost(table, self.most_synthesised, operand=place in self.operands)
+                for table in made
+            )
+            missed = bipartite_error(node, domain, **split) if split else 0.0
+            self._tables[key] = _TableModel(cost, tuple(t.bits for t in made), read, missed)
+        return self._tables[key]
+
+    def _sum(self, widths: Widths, place: int, node: Sum, key: bytes) -> tuple[float, Floats]:
+        cut = widths[place, "cut"]
+        output = place in self.sketch.outputs
+        size = self.bits(widths, place)
+        feeling = self.feelings[place]
+        if place not in self._heaps:
+            self._heaps[place] = Remembered(self._knobs[place], self._addends[place], self.rows)
+        heap = self._heaps[place]
+        heap.update(key, size, lambda k: self._part(widths, place, k, size))
+        cost, lost, noise, counts = heap.total()
+        if (output or place in self.operands) and self._uneven(node, counts):
+            counts[0] -= 1
+            lost += 4.0**cut / 4
+        cost += _heap_nodes(counts, -cut if output else 0)
+        noise = noise + lost * feeling.value
+        if output:
+            noise = noise + (1 - 4.0**cut) / 12 * self._is_joint(place)
+        return cost, noise + 4.0**cut / 12 * feeling.value
+
+    def _part(self, widths: Widths, place: int, k: int, size: int) -> Part:
+        """Return what an addend puts into a heap of so many columns."""
+        key = (place, k, size, *map(widths.get, self._addends[place][k]))
+        if key not in self._parts:
+            node = self.sketch.nodes[place]
+            if not isinstance(node, Sum):
+                raise TypeError(f"node {place} is no sum")
+            addend, counts = node.addends[k], [0] * size
+            cost, lost = 0.0, 0.0
+            if not is_kept(widths, place, k):
+                noise = self.feelings[place].spread[k]
+            elif isinstance(addend, Product):
+                cost, lost, noise = self._product(widths, place, k, addend, counts)
+            else:
+                lost, noise = self._linear(widths, place, k, addend, counts)
+            if len(self._parts) >= MOST_PARTS:
+                self._parts.clear()
+            used = [column for column, count in enumerate(counts) if count] or [0]
+            first, last = used[0], used[-1]
+            self._parts[key] = Part(cost, lost, noise, first, tuple(counts[first : last + 1]))
+        return self._parts[key]
+
+    def _uneven(self, node: Sum, counts: Sequence[int]) -> bool:
+        """Tell whether a sum of words would lie on whole steps: then one loses its lowest bit."""
+        return (
+            counts[0] % 2 == 0
+            and counts[0] > 0
+            and any(isinstance(a, Linear) for a in node.addends)
+        )
+
+    def _is_joint(self, place: int) -> Floats:
+        """Return ones in the rows of an output's torque."""
+        count = len(self.sketch.outputs)
+        rows = np.arange(self.rows) % count == self.sketch.outputs.index(place)
+        return np.asarray(rows, dtype=np.float64)
+
+    def _linear(
+        self, widths: Widths, place: int, k: int, addend: Linear, counts: list[int]
+    ) -> tuple[float, Floats]:
+        lsb, words = self.lsb(widths, addend.node), self.words(widths, addend.node)
+        digits = constant_digits(addend, widths.get((place, f"d{k}"), DIGITS))
+        cut, lost = widths[place, "cut"], 0.0
+        for digit, bits in itertools.product(digits, words):
+            column = math.frexp(abs(digit))[1] - 1 + lsb - cut
+            below = min(max(0, -column), bits)
+            lost += 4.0**cut * _geometric(column, below)
+            for c in range(column + below, min(column + bits, len(counts))):
+                counts[c] += 1
+        error = 1 - sum(digits) / addend.factor
+        noise = error * error * self.feelings[place].size[k]
+        if isinstance(self.sketch.nodes[addend.node], Source):
+            noise = noise + addend.factor**2 / 12 * self.feelings[place].value
+        return lost, noise
+
+    def _product(
+        self, widths: Widths, place: int, k: int, addend: Product, counts: list[int]
+    ) -> tuple[float, float, Floats]:
+        cut, feeling = widths[place, "cut"], self.feelings[place]
+        lsb_a, bits_a, heard_a = self._operand(widths, addend.a, widths.get((place, f"a{k}"), 0))
+        lsb_b, bits_b, heard_b = self._operand(widths, addend.b, widths.get((place, f"b{k}"), 0))
+        column = math.frexp(abs(addend.factor))[1] - 2 + lsb_a + lsb_b - cut
+        made, lost = 0, 0.0
+        shorter, longer = min(bits_a, bits_b), max(bits_a, bits_b)
+        for c in range(shorter + longer - 1):
+            pairs = min(c + 1, shorter, shorter + longer - 1 - c)
+            if column + c < 0:
+                lost += pairs * 4.0 ** (cut + column + c - 1)
+            else:
+                made += pairs
+                if column + c < len(counts):
+                    counts[column + c] += pairs
+        return PARTIAL * made, lost, heard_a * feeling.read_a[k] + heard_b * feeling.read_b[k]
+
+    def _operand(self, widths: Widths, place: int, drop: int) -> tuple[int, int, float]:
+        """Return the lowest digit, the digits, and the variance of a product's word."""
+        lsb, bits = self.lsb(widths, place), self.bits(widths, place)
+        drop = min(drop, bits - 1)
+        known = 0.0 if isinstance(self.sketch.nodes[place], Source) else 4.0**lsb
+        return lsb + drop, bits - drop, (4.0 ** (lsb + drop) - known) / 12
+
+
+def _heap_nodes(counts: Sequence[int], dropped: int) -> float:
+    """Return the nodes of a heap with a constant that is not known: the mean of two."""
+    return (adder_nodes(counts, dropped, EVEN) + adder_nodes(counts, dropped, EVEN << 1)) / 2
+
+
+def _geometric(column: int, below: int) -> float:
+    """Return the variance of bits from a column on, `below` of them, in units of step²."""
+    return float(sum(4.0 ** (column + i - 1) for i in range(below)))
+
+
+def _means(node: object, values: Sequence[Floats]) -> tuple[float, ...]:
+    if not isinstance(node, Sum):
+        return ()
+    return tuple(float(addend_value(addend, values).mean()) for addend in node.addends)

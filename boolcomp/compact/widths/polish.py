@@ -1,0 +1,139 @@
+"""The last steps towards fewer nodes: single widths moved, built and simulated one by one.
+
+The noise model chooses what to try and in which order; what is kept is decided by the built
+network's nodes and by the errors of bit-exact simulation. So constants that happen to be cheap, and
+tables that happen to share nodes, are found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from boolcomp.compact.sketch.sketch import Sum
+from boolcomp.compact.widths.descend import in_range
+
+if TYPE_CHECKING:
+    from random import Random
+
+    from numpy.typing import NDArray
+
+    from boolcomp.compact.widths.descend import Descent
+
+    Floats = NDArray[np.float64]
+
+Knob: TypeAlias = tuple[int, str]
+FURTHEST = 2  # units by which a heap's constant may be moved
+HOPE = 0.03  # of what is allowed: what is predicted to be this far beyond is still tried
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What building and simulating widths gave: nodes, mean square errors, and whether it holds."""
+
+    nodes: int
+    squares: Floats
+    holds: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Move:
+    knob: Knob
+    value: int
+    saving: float
+    noise: Floats
+
+
+Judge: TypeAlias = Callable[[dict[Knob, int]], Trial]
+
+
+def polish(descent: Descent, allowed: Floats, judge: Judge, trials: int) -> tuple[Trial, int]:
+    """Move widths, one or two at a time, while built nodes fall and measured errors hold.
+
+    `descent.widths` must hold; they are changed to the best found. At most `trials` are built;
+    how many were left is returned too.
+    """
+    best = judge(descent.widths)
+    left = trials
+    moved = True
+    while moved and left > 0:
+        moved = False
+        for moves in _proposals(descent, allowed - best.squares)[:left]:
+            left -= 1
+            old = {move.knob: descent.widths.get(move.knob, 0) for move in moves}
+            descent.widths.update({move.knob: move.value for move in moves})
+            trial = judge(descent.widths)
+            if trial.holds and trial.nodes < best.nodes:
+                best, moved = trial, True
+            else:
+                descent.widths.update(old)
+    descent.refresh()
+    return best, left
+
+
+def wander(
+    descent: Descent, best: Trial, prices: Floats, judge: Judge, trials: int, rng: Random
+) -> Trial:
+    """Kick widths, let the model settle around them, and keep what turns out to be no larger.
+
+    Among the many choices that the model finds about as good, some build smaller than others.
+    `descent.widths` are changed to the best found.
+    """
+    for _ in range(trials):
+        saved = descent.saved()
+        descent.jump(prices, rng)
+        trial = judge(descent.widths)
+        if trial.holds and trial.nodes <= best.nodes:
+            best = trial
+        else:
+            descent.restore(saved)
+    descent.refresh()
+    return best
+
+
+def _proposals(descent: Descent, slack: Floats) -> list[tuple[_Move, ...]]:
+    """Return moves that might save nodes: coarser widths, constants, and exchanges of two."""
+    descent.refresh()
+    coarser = [m for m in _moves(descent) if m.saving > 0]
+    finer = [m for m in _moves(descent) if m.saving <= 0 and (m.noise < 0).any()]
+    worth = np.maximum(slack, 0.0) + HOPE * descent.allowed
+    singles = [m for m in coarser if (m.noise <= worth).all()]
+    singles.sort(key=lambda m: (-m.saving, m.knob))
+    proposals: list[tuple[_Move, ...]] = [(m,) for m in singles]
+    proposals += [(m,) for m in _constants(descent)]
+    pairs = []
+    for gain in coarser:
+        for loss in finer:
+            noise = gain.noise + loss.noise
+            if gain.knob != loss.knob and gain.saving + loss.saving > 0 and (noise <= worth).all():
+                pairs.append((gain.saving + loss.saving, gain, loss))
+    pairs.sort(key=lambda p: (-p[0], p[1].knob, p[2].knob, p[1].value, p[2].value))
+    return proposals + [(gain, loss) for _, gain, loss in pairs]
+
+
+def _moves(descent: Descent) -> list[_Move]:
+    """Return every single step of a width, with what the model says of it."""
+    found = []
+    for knob, value in list(descent.widths.items()):
+        if knob[0] not in descent.live or knob[1] == "c" or knob[1][0] == "k":
+            continue
+        for step in (1, -1):
+            if in_range(descent.sketch, knob, value + step):
+                cost, noise = descent.change(knob, value + step)
+                if cost or noise.any():
+                    found.append(_Move(knob, value + step, -cost, noise))
+    return found
+
+
+def _constants(descent: Descent) -> list[_Move]:
+    sums = [p for p in sorted(descent.live) if isinstance(descent.sketch.nodes[p], Sum)]
+    return [
+        _Move((place, "c"), value + step, 0.0, np.zeros(1))
+        for place in sums
+        for value in (descent.widths.get((place, "c"), 0),)
+        for step in (1, -1)
+        if abs(value + step) <= FURTHEST
+    ]

@@ -1,0 +1,302 @@
+"""One step of the search for widths: screening a form, refining it, and letting widths wander.
+
+Widths come from the noise model; then graphs are simulated, bit for bit, and what the model got
+wrong (its variance, a bias) is put right by asking it for less or more. Every step is a function of
+what it is given, so steps may run in other processes, and again after an interruption.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from boolcomp.compact.graph.logic import word_logic
+from boolcomp.compact.graph.realise import Statistics, realise
+from boolcomp.compact.graph.simulate import Resimulation
+from boolcomp.compact.result.measure import compared, deviations, errors_of, torque_steps
+from boolcomp.compact.result.samples import corners, draw, joined, states_of
+from boolcomp.compact.sketch.build import Form, build_sketch
+from boolcomp.compact.sketch.poly import quantities
+from boolcomp.compact.sketch.sketch import Source
+from boolcomp.compact.widths.descend import Descent, choose_widths
+from boolcomp.compact.widths.floor import Floor
+from boolcomp.compact.widths.noise import MOST_READ, Model
+from boolcomp.compact.widths.polish import Trial, polish, wander
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from boolcomp.compact.graph.graph import Graph
+    from boolcomp.compact.result.measure import Errors
+    from boolcomp.compact.result.samples import States
+    from boolcomp.compact.sketch.sketch import Sketch
+    from boolcomp.compact.widths.demand import Demand
+    from boolcomp.problem.robot import Robot
+    from boolcomp.terms import Torques
+
+    Floats = NDArray[np.float64]
+    Knob = tuple[int, str]
+
+FORMS = tuple(
+    Form(speeds, accelerations, chained, exact=exact)
+    for exact in (False, True)
+    for speeds in (False, True)
+    for accelerations in (False, True)
+    for chained in (False, True)
+)
+PLAIN = range(len(FORMS) // 2)
+EXACT = range(len(FORMS) // 2, len(FORMS))  # sums of angles lose no bit, which takes more logic
+MODEL_SAMPLES, REACH_SAMPLES, LOOP_SAMPLES = 2000, 20_000, 20_000
+ROUNDS, ROUNDS_AGAIN = 6, 4  # of corrections, at first and later
+STEEPNESS, TEMPERATURE = 3.0, 3.0  # of a descent: how dear excess noise is; nodes
+KICKS = 0.01  # a width, for a nominal second
+MOST_KICKS, MOST_KICKS_A_SECOND = 2.0, 40  # a width; in all, for a nominal second
+LATE = 8.0  # the pressure from which on refining only corrects
+WORK = 25_000  # nodes built and simulated in a nominal second
+CAUTION = 0.985  # of the mean squares allowed, since other samples will be met
+MAX_CAUTION = 0.98  # of the largest error allowed
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """Widths of a form, what a unit of each torque's variance is worth, and corrections.
+
+    `widened` says how often the sizes of words were enlarged; `nodes` are those of the plain
+    network, or of the model before one was built (infinite where nothing was found). `excess` is
+    by what factor a largest error was above what is allowed, at the states of the search.
+    """
+
+    form: int
+    widths: dict[Knob, int]
+    prices: Floats
+    biases: Floats
+    widened: int
+    nodes: float
+    excess: float = 0.0
+
+    def rank(self, pressure: float) -> float:
+        """Return what is to be small: the nodes, times a power of errors that are too large."""
+        return self.nodes * math.pow(max(1.0, self.excess), pressure)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Task:
+    """What all steps of a search share: `allowed` are mean squares, `largest` errors, in steps.
+
+    `worst` are states (q, qd, qdd) at which errors were large, as many for every torque; `tamed`
+    are the mean squares that the model is allowed there. `pressure` says how much an error that is
+    too large counts beside nodes.
+    """
+
+    torques: Torques
+    demand: Demand
+    allowed: Floats
+    largest: Floats
+    worst: tuple[Floats, ...] = ()
+    tamed: Floats | None = None
+    pressure: float = 1.0
+
+    @property
+    def rows(self) -> Floats:
+        """What the model is allowed."""
+        return self.allowed if self.tamed is None else np.concatenate([self.allowed, self.tamed])
+
+
+def screen(task: Task, form: int) -> Choice:
+    """Choose a form's widths by the model alone."""
+    search = search_of(task, form)
+    widths, prices = choose_widths(search.model, task.rows)
+    descent = Descent(search.model, widths, task.rows)
+    nodes = descent.cost if descent.feasible else math.inf
+    return Choice(form, widths, prices, np.zeros(len(task.allowed)), 0, nodes)
+
+
+def refine(task: Task, start: Choice) -> Choice:
+    """Build, simulate, correct what the model is allowed; return the smallest that holds."""
+    return search_of(task, start.form).refine(start)
+
+
+def refine_work(start: Choice) -> int:
+    """Return how much work refining a choice is: its widths, each looked at once a round."""
+    return len(start.widths) * ROUNDS
+
+
+def improve(task: Task, start: Choice, turn: int, units: float) -> Choice:
+    """Let changes of widths lower the built nodes while measured errors hold.
+
+    The largest error is watched at the worst states too.
+    """
+    return search_of(task, start.form).improve(start, turn, units)
+
+
+@lru_cache(maxsize=2)
+def _model_values(
+    robot: Robot, inputs: tuple[tuple[str, int], ...], bits: int, seed: int
+) -> tuple[dict[str, Floats], dict[str, Floats]]:
+    """Return the states of models, the same for all forms: drawn ones, and extremes."""
+    given = (robot, quantities(robot, dict(inputs)), torque_steps(robot, bits))
+    states = draw(*given, MODEL_SAMPLES, seed + 1)
+    return states.values, corners(*given, REACH_SAMPLES, seed + 2).values
+
+
+@lru_cache(maxsize=2)
+def search_of(task: Task, form: int) -> Search:
+    """Return the search of a task in a form: the same one as long as it is the last but one."""
+    return Search(task, form)
+
+
+class Search:
+    """The samples and the model of one form."""
+
+    def __init__(self, task: Task, form: int) -> None:
+        robot, demand = task.torques.robot, task.demand
+        self.task, self.form = task, form
+        self.steps = torque_steps(robot, demand.bits)
+        self.sketch = self.sketch_of(task, form)
+        inputs = tuple(sorted(demand.input_bits.items()))
+        values, extremes = _model_values(robot, inputs, demand.bits, demand.seed)
+        self.worst: States | None = None
+        if task.tamed is not None:
+            words = quantities(robot, demand.input_bits)
+            self.worst = states_of(robot, words, self.steps, task.worst)
+        bad = self.worst.values if self.worst else None
+        self.model = Model(self.sketch, values, extremes, bad)
+
+    @cached_property
+    def states(self) -> States:
+        """The states on which graphs are simulated, the worst that are known among them."""
+        robot, demand = self.task.torques.robot, self.task.demand
+        words = quantities(robot, demand.input_bits)
+        drawn = draw(robot, words, self.steps, LOOP_SAMPLES, demand.seed + 3)
+        return joined(drawn, self.worst) if self.worst else drawn
+
+    @staticmethod
+    def sketch_of(task: Task, form: int) -> Sketch:
+        """Return the sketch of a form."""
+        steps = torque_steps(task.torques.robot, task.demand.bits)
+        return build_sketch(task.torques, task.demand.input_bits, steps, FORMS[form])
+
+    def floor(self) -> Floor:
+        """Return the mean squares, in steps, that inputs as coarse as these and rounding make."""
+        parts, bits = {}, {}
+        for place, node in enumerate(self.sketch.nodes):
+            if isinstance(node, Source):
+                step = 2 * math.pi / (1 << node.bits + node.part) if node.angle else 1.0
+                felt = self.model.feelings[place].value[: len(self.steps)]
+                parts[node.name], bits[node.name] = step * step / 12 * felt, node.bits
+        return Floor(parts, bits)
+
+    def graph(self, choice: Choice) -> Graph:
+        """Return the graph of a choice."""
+        return self._graph(choice.widths, self.statistics(choice.widened), choice.biases)
+
+    def statistics(self, widened: int) -> Statistics:
+        """Return the sizes of words, larger by a tenth each time they were too small."""
+        found = self.model.statistics
+        return Statistics(tuple(1.1**widened * size for size in found.largest), found.means)
+
+    def _graph(self, widths: Mapping[Knob, int], statistics: Statistics, biases: Floats) -> Graph:
+        bits = [self.task.demand.bits] * len(biases)
+        saturate = self.task.demand.saturate
+        return realise(self.sketch, widths, statistics, bits, biases.tolist(), saturate=saturate)
+
+    def refine(self, start: Choice) -> Choice:
+        """Return the smallest choice that holds; its nodes are infinite where none does."""
+        prices, widths, biases = self._prices(start), start.widths, start.biases
+        widened, rows, joints = start.widened, self.task.rows, len(self.task.allowed)
+        allowed, correction = rows, np.ones(len(rows))
+        rng = random.Random(self.task.demand.seed)  # noqa: S311 (not for secrets)
+        best = replace(start, nodes=math.inf)
+        again = start.excess > 0 or self.task.pressure >= LATE
+        for turn in range(ROUNDS_AGAIN if again else ROUNDS):
+            if turn:
+                widths, prices = choose_widths(self.model, allowed, (widths, prices))
+            descent = Descent(self.model, dict(widths), allowed, STEEPNESS)
+            descent.improve(
+                prices, rng, 0 if again else self._kicks(turn, len(descent.widths)), TEMPERATURE
+            )
+            widths = descent.widths
+            graph = self._graph(widths, self.statistics(widened), biases)
+            errors = errors_of(*deviations(graph, self.states), LOOP_SAMPLES)
+            if errors.wrapped:
+                widened += 1
+                continue
+            if (errors.rms**2 <= self.task.allowed).all():
+                nodes = len(word_logic(graph).nodes)
+                excess = float((errors.max / self.task.largest).max())
+                tried = Choice(self.form, dict(widths), prices, biases, widened, nodes, excess)
+                pressure = self.task.pressure
+                if best.nodes == math.inf or tried.rank(pressure) < best.rank(pressure):
+                    best = tried
+            # What the model missed is taken off what it may use; half of it, for it is noisy.
+            missed = np.ones(len(rows))
+            missed[:joints] = errors.rms**2 / descent.noise[:joints]
+            correction = missed if turn == 0 else np.sqrt(correction * missed)
+            tighter = 1.0 if best.nodes < math.inf else 0.99**turn
+            allowed = rows / correction * tighter
+            biases = biases - errors.mean
+        return best
+
+    def _prices(self, start: Choice) -> Floats:
+        """Return a choice's prices, and small ones for the torques at their worst states."""
+        rows = self.task.rows
+        if len(start.prices) >= len(rows):
+            return start.prices[: len(rows)]
+        joints = len(self.task.allowed)
+        more = start.prices[:joints] * self.task.allowed / rows[joints:]
+        return np.concatenate([start.prices, 0.1 * more])
+
+    def noise(self, choice: Choice) -> tuple[float, Floats]:
+        """Return what the model says of a choice: its cost, and its mean square errors."""
+        self.model.most_synthesised = MOST_READ  # for one choice no table need be estimated
+        descent = Descent(self.model, dict(choice.widths), self.task.rows)
+        return descent.cost, descent.noise
+
+    def improve(self, start: Choice, turn: int, units: float) -> Choice:
+        """Return the smallest choice that wandering from one that holds has found."""
+        statistics, task = self.statistics(start.widened), self.task
+        again = Resimulation(self.states.words)
+
+        def judge(widths: dict[Knob, int]) -> Trial:
+            graph = self._graph(widths, statistics, start.biases)
+            found = compared(graph, self.states, again.simulate(graph))
+            errors = errors_of(*found, LOOP_SAMPLES)
+            holds = self._holds(errors)
+            nodes = len(word_logic(graph).nodes) if holds else 0
+            squares = errors.rms**2
+            if task.tamed is not None:
+                squares = np.concatenate([squares, task.tamed * (errors.max / task.largest) ** 2])
+            return Trial(nodes, squares, holds)
+
+        descent = Descent(self.model, dict(start.widths), task.rows, STEEPNESS)
+        found = judge(descent.widths)
+        if not found.holds:
+            return start
+        # The model may use what it is known to misjudge: the measured state is what it allows.
+        descent.allowed = np.asarray(descent.noise * task.rows / found.squares)
+        trials = round(units * WORK / found.nodes)
+        rng = random.Random(1000 * task.demand.seed + turn)  # noqa: S311 (not for secrets)
+        share = trials // 2 if turn % 2 == 0 else 0
+        left = trials
+        if share:
+            found, unused = polish(descent, task.rows, judge, share)
+            left = trials - share + unused
+        found = wander(descent, found, self._prices(start), judge, left, rng)
+        return replace(start, widths=dict(descent.widths), nodes=found.nodes)
+
+    def _holds(self, errors: Errors) -> bool:
+        within = bool((errors.rms**2 <= self.task.allowed).all())
+        return within and bool((errors.max <= self.task.largest).all()) and not errors.wrapped
+
+    def _kicks(self, turn: int, knobs: int) -> int:
+        """Return how often to kick: most in the middle rounds, never in the last ones."""
+        effort = self.task.demand.effort
+        kicks = min(min(MOST_KICKS, effort * KICKS) * knobs, MOST_KICKS_A_SECOND * effort)
+        return round(kicks) if 0 < turn < ROUNDS - 3 else 0

@@ -1,0 +1,163 @@
+"""The loop over a batch, in LLVM: one call from Python runs it all.
+
+    void run(T* q, T* qd, T* qdd, i64 groups, i64 mask, F* torques, i32* words,
+             i8* tile, i64* counts, void (*logic)(i8* tile, i64 blocks))
+
+A tile is as many blocks as stay in the second-level cache together; its samples, in groups of 64,
+are coded into planes (`coding`), the logic runs, and the results are written (`decoding`). `mask`
+marks the samples of the last group that count: ones from the lowest bit up.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from boolcomp.engines.native import coding, decoding, transpose
+from boolcomp.engines.native.lines import BYTES, GROUP
+from boolcomp.engines.native.logic import ATTRIBUTES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from boolcomp.engines.native.lines import Sample
+    from boolcomp.engines.native.logic import Layout
+    from boolcomp.engines.native.machine import Machine
+    from boolcomp.program.wiring import Port, Result, Wiring
+
+_RUN = """\
+define void @run(ptr %q, ptr %qd, ptr %qdd, i64 %groups, i64 %mask, ptr %torques, ptr %words,
+                 ptr %tile, ptr %counts, ptr %logic) #0 {
+entry:
+MASKS
+  br label %tiles
+tiles:
+  %b0 = phi i64 [ 0, %entry ], [ %b1, %end ]
+  %left = sub i64 %all, %b0
+  %few = icmp ult i64 %left, TILE_BLOCKS
+  %blocks = select i1 %few, i64 %left, i64 TILE_BLOCKS
+  br label %reads
+reads:
+  %r = phi i64 [ 0, %tiles ], [ %r1, %reads ]
+READ
+  %r1 = add i64 %r, 1
+  %rc = icmp ult i64 %r1, %blocks
+  br i1 %rc, label %reads, label %middle
+middle:
+  call void %logic(ptr %tile, i64 %blocks)
+  br label %writes
+writes:
+  %w = phi i64 [ 0, %middle ], [ %w1, %writes ]
+WRITE
+  %w1 = add i64 %w, 1
+  %wc = icmp ult i64 %w1, %blocks
+  br i1 %wc, label %writes, label %end
+end:
+  %b1 = add i64 %b0, %blocks
+  %more = icmp ult i64 %b1, %all
+  br i1 %more, label %tiles, label %exit
+exit:
+  ret void
+}
+"""
+_MASKS = """\
+  %whole = alloca [PLANE_BYTES x i8], align 64
+  %part = alloca [PLANE_BYTES x i8], align 64
+  %over = sub i64 %groups, 1
+  %last = udiv i64 %over, BLOCK_GROUPS
+  %all = add i64 %last, 1
+  %before = urem i64 %over, BLOCK_GROUPS
+  %samples0 = mul i64 %before, 64
+  %samples1 = call i64 @llvm.ctpop.i64(i64 %mask)
+  %samples = add i64 %samples0, %samples1
+  call void @mark(i64 BLOCK_SAMPLES, ptr %whole)
+  call void @mark(i64 %samples, ptr %part)"""
+_PLACE = """\
+  %Xb = add i64 %b0, %X
+  %Xo = mul i64 %X, BLOCK_BYTES
+  %Xt = getelementptr i8, ptr %tile, i64 %Xo
+  %Xg = mul i64 %Xb, BLOCK_GROUPS
+  %Xleft = sub i64 %groups, %Xg
+  %Xfew = icmp ult i64 %Xleft, BLOCK_GROUPS
+  %Xn = select i1 %Xfew, i64 %Xleft, i64 BLOCK_GROUPS
+"""
+_READ = _PLACE.replace("X", "r") + """\
+  %ri = mul i64 %rb, IN_BYTES
+  %rq = getelementptr i8, ptr %q, i64 %ri
+  %rqd = getelementptr i8, ptr %qd, i64 %ri
+  %rqdd = getelementptr i8, ptr %qdd, i64 %ri
+  call void @read(ptr %rq, ptr %rqd, ptr %rqdd, i64 %rn, ptr %rt, ptr %counts)"""  # fmt: skip
+_WRITE = _PLACE.replace("X", "w") + """\
+  %wi = mul i64 %wb, OUT_BYTES
+  %wr = getelementptr i8, ptr %torques, i64 %wi
+  %wj = mul i64 %wb, WORD_BYTES
+  %ww = getelementptr i8, ptr %words, i64 %wj
+  %wl = icmp eq i64 %wb, %last
+  %wm = select i1 %wl, ptr %part, ptr %whole
+  call void @write(ptr %wt, ptr %wr, ptr %ww, i64 %wn, ptr %wm, ptr %counts)"""  # fmt: skip
+
+
+def filled(text: str, joints: int, layout: Layout, sample: Sample) -> str:
+    """Return a text with sizes in place of their names."""
+    row = layout.width * joints
+    values = {
+        "BLOCK_GROUPS": layout.width // GROUP,
+        "BLOCK_BYTES": layout.block_bytes,
+        "BLOCK_SAMPLES": layout.width,
+        "PLANE_BYTES": layout.plane_bytes,
+        "IN_BYTES": row * BYTES[sample],
+        "OUT_BYTES": row * BYTES[real_of(sample)],
+        "WORD_BYTES": row * BYTES["i32"],
+    }
+    for name, value in values.items():
+        text = text.replace(name, str(value))
+    return text
+
+
+def real_of(sample: Sample) -> Sample:
+    """Return the type of torques for samples of a type."""
+    return "float" if sample == "float" else "double"
+
+
+def masks_text(joints: int, layout: Layout, sample: Sample) -> str:
+    """Return lines for `%all` blocks, the `%last` one's number, and masks of samples."""
+    return filled(_MASKS, joints, layout, sample)
+
+
+def read_text(joints: int, layout: Layout, sample: Sample) -> str:
+    """Return lines that code block `%r` of the tile that begins at block `%b0`."""
+    return filled(_READ, joints, layout, sample)
+
+
+def write_text(joints: int, layout: Layout, sample: Sample) -> str:
+    """Return lines that write block `%w` of the tile that begins at block `%b0`."""
+    return filled(_WRITE, joints, layout, sample)
+
+
+def ends(
+    ports: Sequence[Port], results: Sequence[Result], joints: int, layout: Layout,
+    sample: Sample, machine: Machine,
+) -> str:  # fmt: skip
+    """Return the functions that `read_text` and `write_text` call, where there is what they do."""
+    affine = transpose.uses_affine(layout, machine)
+    lines = {
+        "declare i64 @llvm.ctpop.i64(i64)": None,
+        **dict.fromkeys(coding.DECLARATIONS),
+        **dict.fromkeys(transpose.declarations(layout.width, affine=affine)),
+        **dict.fromkeys(decoding.reductions(layout.width)),
+    }
+    parts = [*lines, decoding.mark_function(layout, affine=affine)]
+    if ports:
+        parts.append(coding.read_functions(ports, joints, layout, sample, machine))
+    if results:
+        parts.append(decoding.write_functions(results, layout, real_of(sample), machine))
+    return "\n".join(parts)
+
+
+def run_module(
+    wiring: Wiring, layout: Layout, sample: Sample, blocks: int, machine: Machine
+) -> str:
+    """Return the LLVM module with `run` for samples of one type, tiles of so many blocks."""
+    text = _RUN.replace("MASKS", _MASKS).replace("READ", _READ).replace("WRITE", _WRITE)
+    text = filled(text, wiring.joints, layout, sample).replace("TILE_BLOCKS", str(blocks))
+    functions = ends(wiring.ports, wiring.results, wiring.joints, layout, sample, machine)
+    return f"{functions}\n{text}\n{ATTRIBUTES}\n"

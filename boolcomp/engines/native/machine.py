@@ -1,0 +1,139 @@
+"""From LLVM text to callable code, kept in the user's cache folder between runs.
+
+An entry is keyed by the text, the processor and the versions, carries its own checksum, and is
+made again where anything about it is wrong. A program file never brings native code along.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import llvmlite
+import llvmlite.binding as llvm
+
+from boolcomp.common.caches import read_entry, user_cache, write_entry
+from boolcomp.common.version import VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+_OPTIMISE = 2  # of the code generator; the text is straight-line code in its final order
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A processor: its name and the features that may be used."""
+
+    cpu: str
+    features: str
+
+    @property
+    def has_ternary(self) -> bool:
+        """Whether it has the AVX-512 ternary instruction."""
+        return "+avx512f" in self.features.split(",")
+
+    @property
+    def has_wide(self) -> bool:
+        """Whether it has 256-bit integer vectors."""
+        return "+avx2" in self.features.split(",")
+
+    @property
+    def has_affine(self) -> bool:
+        """Whether it transposes bits by one instruction, and bytes of two vectors by another."""
+        return {"+avx512f", "+gfni", "+avx512vbmi"} <= set(self.features.split(","))
+
+    @property
+    def has_fused(self) -> bool:
+        """Whether it multiplies and adds by one instruction."""
+        return bool({"+avx512f", "+fma"} & set(self.features.split(",")))
+
+    def without_ternary(self) -> Machine:
+        """Return the machine as if it had no AVX-512."""
+        words = self.features.split(",")
+        kept = [("-" + w[1:] if w[1:].startswith(("avx512", "avx10")) else w) for w in words]
+        return Machine(self.cpu, ",".join(kept))
+
+
+@cache
+def host() -> Machine:
+    """Return this machine."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    llvm.initialize_native_asmparser()
+    features = llvm.get_host_cpu_features()
+    return Machine(llvm.get_host_cpu_name(), features.flatten())
+
+
+def host_is_x86() -> bool:
+    """Tell whether this is an x86-64 machine."""
+    return str(llvm.get_default_triple()).startswith("x86_64")
+
+
+def assembles() -> bool:
+    """Tell whether assembly text for x86-64 with the calls of Linux may be used."""
+    return host_is_x86() and "linux" in llvm.get_default_triple()
+
+
+class Code:
+    """Native code with its functions, alive as long as this object.
+
+    Where making the text takes time, `content` says what it depends on, and finds it in the cache.
+    """
+
+    def __init__(
+        self, text: str | Callable[[], str], machine: Machine, content: str | None = None
+    ) -> None:
+        host()
+        self._target = _target_machine(machine)
+        if content is None or isinstance(text, str):
+            text = text if isinstance(text, str) else text()
+            content = text
+        path = entry(_key(content, machine))
+        stored = read_entry(path)
+        self.cached = stored is not None
+        if stored is None:
+            stored = _compiled(text if isinstance(text, str) else text(), self._target)
+            write_entry(path, stored)
+        empty = llvm.parse_assembly("")
+        self._engine = llvm.create_mcjit_compiler(empty, self._target)
+        self._engine.add_object_file(llvm.ObjectFileRef.from_data(stored))
+        self._engine.finalize_object()
+
+    def address(self, name: str) -> int:
+        """Return where a function begins."""
+        return int(self._engine.get_function_address(name))
+
+    def function(self, name: str, *arguments: Any) -> Any:
+        """Return a function that gives up Python's lock while it runs, and returns nothing."""
+        return ctypes.CFUNCTYPE(None, *arguments)(self.address(name))
+
+
+def _target_machine(machine: Machine) -> Any:
+    target = llvm.Target.from_default_triple()
+    return target.create_target_machine(
+        cpu=machine.cpu, features=machine.features, opt=_OPTIMISE, jit=True
+    )
+
+
+def _compiled(text: str, target: Any) -> bytes:
+    module = llvm.parse_assembly(text)
+    return bytes(target.emit_object(module))
+
+
+def _key(text: str, machine: Machine) -> str:
+    llvm_version = ".".join(map(str, llvm.llvm_version_info))
+    parts = [
+        VERSION, llvmlite.__version__, llvm_version,
+        machine.cpu, machine.features, str(_OPTIMISE), text,
+    ]  # fmt: skip
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def entry(key: str) -> Path:
+    """Return where native code is kept."""
+    return user_cache("native") / f"{key}.o"

@@ -1,0 +1,360 @@
+"""A network as steps of a processor with 32 vector registers and the ternary instruction.
+
+Which value stays in a register is decided knowing what comes (Belady: the value whose next use is
+furthest off makes room). Inputs lie in memory; what is needed again is stored once.
+
+The processor starts four logic operations a cycle, but only two of them with three sources, and a
+store takes such a place, too. So nodes of two inputs become plain operations, and so many of those
+with three become two plain ones that both kinds of places are used equally. Plain operations are
+and, or, xor, andn; where they give a node's complement, that is what is kept, and whoever reads it
+knows.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from functools import cache
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from boolcomp.logic import luts
+from boolcomp.logic.network import CONSTANTS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from boolcomp.logic.network import Network
+
+REGISTERS = 32
+NEVER = 1 << 60
+STORE_PLACES = 1.5  # three-source operations that a store displaces (measured on Zen 5)
+CLEAN = 40  # steps by which a value that need not be stored may be used earlier and yet make room
+REREAD = 3  # a value is rather read from memory again unless others wait so many times as long
+_PLAIN = {luts.AND2: ("and", False), luts.OR2: ("or", False), luts.XOR2: ("xor", False),
+          0x0C: ("andn", False), 0x30: ("andn", True)}  # fmt: skip
+
+
+class Memory(NamedTuple):
+    """A plane in memory: input or output of the network, or a value put aside."""
+
+    kind: Literal["input", "output", "spill"]
+    number: int
+
+
+class Load(NamedTuple):
+    """Registers[to] = memory."""
+
+    to: int
+    place: Memory
+
+
+class Store(NamedTuple):
+    """Memory = registers[of]."""
+
+    of: int
+    place: Memory
+
+
+class Copy(NamedTuple):
+    """Registers[to] = registers[of]."""
+
+    to: int
+    of: int
+
+
+class Ternary(NamedTuple):
+    """Registers[to] = table of registers[to], registers[second] and `third`."""
+
+    lut: int
+    to: int
+    second: int
+    third: int | Memory
+
+
+class Plain(NamedTuple):
+    """Registers[to] = registers[first] and/or/xor `second`; `andn` inverts the first."""
+
+    operation: str
+    to: int
+    first: int
+    second: int | Memory
+
+
+class Fill(NamedTuple):
+    """Registers[to] = all zeros or all ones."""
+
+    to: int
+    ones: bool
+
+
+Step = Load | Store | Copy | Ternary | Plain | Fill
+
+
+@cache
+def plain(lut: int) -> tuple[str, bool, bool]:
+    """Return a table over two inputs as an operation; whether to swap them; whether to invert."""
+    if lut in _PLAIN:
+        return (*_PLAIN[lut], False)
+    return (*_PLAIN[lut ^ luts.ALL], True)
+
+
+@cache
+def split(lut: int) -> tuple[int, int, int] | None:
+    """Return a table of three inputs as two of two: (place k, h, g), f = g(h(others), k).
+
+    None where there is no such pair, as for the majority.
+    """
+    for k in range(3):
+        i, j = (p for p in range(3) if p != k)
+        columns = {}
+        for row in range(4):
+            half = luts.cofactors(luts.cofactors(lut, i)[row >> 1], j)[row & 1]
+            columns[row] = tuple(luts.cofactors(half, k))
+        values = sorted(set(columns.values()))
+        if len(values) != 2:
+            continue
+        h = sum(3 << 2 * row for row in range(4) if columns[row] == values[1])
+        g = sum(
+            3 << 2 * (2 * top + bottom)
+            for top in (0, 1)
+            for bottom in (0, 1)
+            if values[top][bottom]
+        )
+        return k, h, g
+    return None
+
+
+@cache
+def permuted(lut: int, order: tuple[int, int, int]) -> int:
+    """Return the table whose inputs are those of another in this order."""
+    tables = [0, 0, 0]
+    for new, old in enumerate(order):
+        tables[old] = luts.LETTERS[new]
+    return luts.compose(lut, (tables[0], tables[1], tables[2]))
+
+
+class Allocation:
+    """The steps of a network whose nodes are computed in their order."""
+
+    def __init__(self, network: Network, registers: int = REGISTERS) -> None:
+        self.network = network
+        self.steps: list[Step] = []
+        self.spills = 0
+        self._uses: dict[int, list[int]] = {}
+        for turn, (_, operands) in enumerate(network.nodes):
+            for k in operands:
+                self._uses.setdefault(k, [NEVER]).insert(1, turn)
+        self._outputs: dict[int, list[int]] = {}
+        for k, signal in enumerate(network.outputs):
+            self._outputs.setdefault(signal, []).append(k)
+        self._memory = {CONSTANTS + k: Memory("input", k) for k in range(network.inputs)}
+        self._register: dict[int, int] = {}
+        self._inverted: set[int] = set()
+        self._free = deque(range(registers))
+        self._free_spills: list[int] = []
+        self._ended: list[int] = []  # free once the node that reads them is done
+        self._turn = 0  # the node being computed
+        self._places = [0.0, 0.0]  # operations so far: those with three sources, and all
+        first = CONSTANTS + network.inputs
+        for signal in [s for s in self._outputs if s < first]:
+            self._pass_through(signal)
+        for signal, (lut, operands) in enumerate(network.nodes, first):
+            self._node(signal, lut, operands)
+
+    @property
+    def cycles(self) -> float:
+        """The cycles of a block, as far as places for operations limit them."""
+        return max(self._places[0] / 2, self._places[1] / 4)
+
+    def _next(self, signal: int) -> int:
+        uses = self._uses.get(signal)
+        return uses[-1] if uses else NEVER
+
+    def _pass_through(self, signal: int) -> None:
+        """Store an output that is an input or a constant."""
+        register = self._free[0]
+        if signal < CONSTANTS:
+            self.steps.append(Fill(register, signal == 1))
+        else:
+            self.steps.append(Load(register, self._memory[signal]))
+        for k in self._outputs[signal]:
+            self._store(register, Memory("output", k))
+
+    def _store(self, register: int, place: Memory) -> None:
+        self.steps.append(Store(register, place))
+        self._places[0] += STORE_PLACES
+
+    def _take(self, kept: Sequence[int]) -> int:
+        """Return a free register; where there is none, the value needed last makes room."""
+        if self._free:
+            return self._free.popleft()
+        chosen = max(
+            (signal for signal in self._register if signal not in kept),
+            key=lambda s: self._next(s) + (CLEAN if s in self._memory else 0),
+        )
+        register = self._register.pop(chosen)
+        if chosen not in self._memory:
+            if not self._free_spills:
+                self._free_spills.append(self.spills)
+                self.spills += 1
+            self._memory[chosen] = Memory("spill", self._free_spills.pop())
+            self._store(register, self._memory[chosen])
+        return register
+
+    def _release(self, signal: int) -> None:
+        """Forget a value that nobody reads any more."""
+        if self._next(signal) != NEVER:
+            return
+        if signal in self._register:
+            self._free.append(self._register.pop(signal))
+        place = self._memory.get(signal)
+        if place and place.kind == "spill":
+            self._ended.append(place.number)
+            del self._memory[signal]
+
+    def _load(self, signal: int, kept: Sequence[int]) -> None:
+        register = self._take(kept)
+        self.steps.append(Load(register, self._memory[signal]))
+        self._register[signal] = register
+
+    def _bring(self, operands: Sequence[int]) -> int | None:
+        """Bring all operands but one into registers; return that one if it is read in memory."""
+        missing = sorted((k for k in operands if k not in self._register), key=self._next)
+        if not missing:
+            return None
+        for signal in missing[:-1]:
+            self._load(signal, operands)
+        direct = missing[-1]
+        others = (self._next(s) for s in self._register if s not in operands)
+        wait = max(others, default=self._turn) - self._turn
+        worth = len(self._free) > 1 or wait > REREAD * (self._next(direct) - self._turn)
+        if self._next(direct) < NEVER and worth:
+            self._load(direct, operands)
+            return None
+        return direct
+
+    def _node(self, signal: int, lut: int, operands: tuple[int, ...]) -> None:
+        self._turn = self._uses[operands[0]][-1]
+        for k in operands:
+            self._uses[k].pop()
+        direct = self._bring(operands)
+        for place, k in enumerate(operands):
+            if k in self._inverted:
+                lut = luts.inverted(lut, place)
+        halves = split(lut) if len(operands) == 3 else None
+        if len(operands) == 1:
+            register = self._same(operands[0], lut)
+        elif len(operands) == 2:
+            register, inverted = self._plain(lut, operands, operands)
+            self._mark(signal, inverted)
+        elif halves and self._places[0] / 2 > self._places[1] / 4:
+            register = self._halves(signal, operands, halves)
+        else:
+            register = self._ternary(lut, operands, direct)
+        self._finish(signal, register)
+
+    def _mark(self, signal: int, inverted: bool) -> None:  # noqa: FBT001 (its only meaning)
+        if inverted:
+            self._inverted.add(signal)
+
+    def _source(self, signal: int) -> int | Memory:
+        return self._register.get(signal, self._memory.get(signal, -1))
+
+    def _same(self, operand: int, lut: int) -> int:
+        """Copy or invert a value."""
+        register = self._take([operand])
+        source = self._source(operand)
+        copy = Load(register, source) if isinstance(source, Memory) else Copy(register, source)
+        self.steps.append(copy)
+        if lut == luts.NOT1:
+            self.steps.append(Ternary(luts.NOT1, register, register, register))
+            self._count(three=1)
+        self._release(operand)
+        return register
+
+    def _plain(self, lut: int, operands: Sequence[int], kept: Sequence[int]) -> tuple[int, bool]:
+        """Combine two values; return where, and whether it is the complement."""
+        operation, swap, inverted = plain(lut)
+        a, b = operands[::-1] if swap else operands
+        if a not in self._register:
+            if operation == "andn":
+                self._load(a, kept)
+            else:
+                a, b = b, a
+        first, second = self._register[a], self._source(b)
+        for k in operands:
+            self._release(k)
+        register = self._take(kept)
+        self.steps.append(Plain(operation, register, first, second))
+        self._count(three=0)
+        return register, inverted
+
+    def _halves(self, signal: int, operands: tuple[int, ...], halves: tuple[int, int, int]) -> int:
+        """Compute a table of three inputs by two plain operations."""
+        place, h, g = halves
+        last = operands[place]
+        pair = [k for k in operands if k != last]
+        if last not in self._register:  # it may have made room since
+            self._load(last, operands)
+        middle, inverted = self._plain(h, pair, operands)
+        if inverted:
+            g = luts.inverted(g, 0)
+        operation, swap, inverted = plain(g)
+        self._mark(signal, inverted)
+        first, second = (self._register[last], middle) if swap else (middle, self._register[last])
+        self.steps.append(Plain(operation, middle, first, second))
+        self._count(three=0)
+        self._release(last)
+        return middle
+
+    def _ternary(self, lut: int, operands: tuple[int, ...], direct: int | None) -> int:
+        """Use the instruction that overwrites one of its sources."""
+        dying = [k for k in operands if k in self._register and self._next(k) == NEVER]
+        if dying:
+            chosen = dying[0]
+            register = self._register.pop(chosen)
+        else:
+            chosen = operands[0] if direct is None else direct
+            register = self._take(operands)
+            source = self._source(chosen)
+            copied = isinstance(source, Memory)
+            self.steps.append(Load(register, source) if copied else Copy(register, source))  # type: ignore[arg-type]
+        others = sorted((k for k in operands if k != chosen), key=lambda k: k not in self._register)
+        order = (operands.index(chosen), *(operands.index(k) for k in others))
+        second, third = (self._source(k) for k in others)
+        assert isinstance(second, int)  # noqa: S101  # only one operand may lie in memory
+        self.steps.append(Ternary(permuted(lut, order), register, second, third))
+        self._count(three=1)
+        for k in operands:
+            self._release(k)
+        return register
+
+    def _count(self, three: int) -> None:
+        self._places[0] += three
+        self._places[1] += 1
+
+    def _finish(self, signal: int, register: int) -> None:
+        """Book a new value, and store it where it is an output."""
+        targets = self._outputs.get(signal, ())
+        if targets and signal in self._inverted:
+            if self._next(signal) < NEVER:
+                self._register[signal] = register
+                spare = self._take([signal])
+                self.steps.append(Copy(spare, register))
+            else:
+                spare = register
+            self.steps.append(Ternary(luts.NOT1, spare, spare, spare))
+            self._count(three=1)
+        else:
+            spare = register
+        for k in targets:
+            self._store(spare, Memory("output", k))
+            if signal not in self._inverted:
+                self._memory[signal] = Memory("output", k)
+        if self._next(signal) < NEVER:
+            self._register[signal] = register
+            if spare != register:
+                self._free.append(spare)
+        else:
+            self._free.append(spare)
+        self._free_spills += self._ended
+        self._ended.clear()

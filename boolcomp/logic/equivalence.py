@@ -1,0 +1,205 @@
+"""Do two networks compute the same? Exhaustively for few inputs, by proof for many.
+
+Up to 20 inputs every input word is tried. Above, random words look for a difference, then the
+miter is proved: by the `cec` command of ABC where there is one, else by our own sweeping with a SAT
+solver. "different" always comes with an input word that was tried and shows it; where time runs out
+the verdict is "unknown", never a guess.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from boolcomp.common.errors import UsageError
+from boolcomp.logic import simulation
+from boolcomp.logic.network import CONSTANTS, Builder, Network, copied
+from boolcomp.twolevel.clock import Clock
+
+if TYPE_CHECKING:
+    from boolcomp.paper.truth import TruthTable
+
+    Words = simulation.Words
+
+Answer = Literal["equivalent", "different", "unknown"]
+MOST_EXHAUSTIVE = 20
+RANDOM_WORDS = 1 << 10  # 65,536 input words
+SEED = 1988
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is known about two functions of the same inputs.
+
+    `cases` counts the input words that were tried. `witness` holds one bit an input, the first
+    input first, where output `output` differs; `note` says why nothing is known.
+    """
+
+    verdict: Answer
+    method: str
+    cases: int
+    witness: tuple[int, ...] | None = None
+    output: int | None = None
+    note: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether equivalence is certain."""
+        return self.verdict == "equivalent"
+
+    def __str__(self) -> str:
+        text = f"{self.verdict} ({self.method}, {self.cases} cases)"
+        if self.witness is not None:
+            text += f": output {self.output} at inputs {''.join(map(str, self.witness))}"
+        return text + (f": {self.note}" if self.note else "")
+
+
+def equivalent(
+    a: Network,
+    b: Network,
+    *,
+    deadline: float | None = 60.0,
+    most_exhaustive: int = MOST_EXHAUSTIVE,
+    use_abc: bool = True,
+) -> Verdict:
+    """Compare two networks output by output; certain, or "unknown" after `deadline` seconds."""
+    if (a.inputs, len(a.outputs)) != (b.inputs, len(b.outputs)):
+        raise UsageError(
+            f"{a.inputs} inputs and {len(a.outputs)} outputs cannot be compared with "
+            f"{b.inputs} inputs and {len(b.outputs)} outputs"
+        )
+    if a == b:
+        return Verdict("equivalent", "structure", 0)
+    clock = Clock(deadline)
+    used = sorted(support(a) | support(b))
+    small_a, small_b = _restricted(a, used), _restricted(b, used)
+    verdict = _compare(small_a, small_b, clock, most_exhaustive, use_abc=use_abc)
+    if verdict.witness is None:
+        return verdict
+    word = dict(zip(used, verdict.witness, strict=True))
+    return _witnessed(a, b, tuple(word.get(k, 0) for k in range(a.inputs)), verdict)
+
+
+def matches(network: Network, table: TruthTable) -> Verdict:
+    """Compare a network with a truth table wherever the table is not free."""
+    if (network.inputs, len(network.outputs)) != (table.inputs, table.outputs):
+        raise UsageError(
+            f"{network!r} cannot be a table of {table.inputs} inputs and {table.outputs} outputs"
+        )
+    rows = 1 << table.inputs
+    for output, plane in enumerate(simulation.truth_planes(network)):
+        wrong = plane ^ simulation.plane_of(table.columns[output])
+        if table.free:
+            wrong &= ~simulation.plane_of(table.free[output])
+        if wrong:
+            row = (wrong & -wrong).bit_length() - 1
+            witness = _bits(row, table.inputs)
+            return Verdict("different", "exhaustive", rows, witness, output)
+    return Verdict("equivalent", "exhaustive", rows)
+
+
+def support(network: Network) -> set[int]:
+    """Return the places of the inputs that a network reads."""
+    signals = {k for node in network.nodes for k in node.operands} | set(network.outputs)
+    return {k - CONSTANTS for k in signals if CONSTANTS <= k < CONSTANTS + network.inputs}
+
+
+def evaluate(network: Network, word: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the outputs for one input word."""
+    outputs: tuple[int, ...] = network.fold(simulation.Planes(1), word)
+    return outputs
+
+
+def _restricted(network: Network, used: list[int]) -> Network:
+    """Return the network over the inputs it is said to read."""
+    builder = Builder(len(used))
+    literals = [0] * network.inputs
+    for place, k in enumerate(used):
+        literals[k] = builder.input(place)
+    return builder.build(copied(network, builder, literals))
+
+
+def _compare(
+    a: Network, b: Network, clock: Clock, most_exhaustive: int, *, use_abc: bool
+) -> Verdict:
+    if a == b:
+        return Verdict("equivalent", "structure", 0)
+    if a.inputs <= min(most_exhaustive, simulation.INTEGER_INPUTS):
+        return _by_integers(a, b)
+    if a.inputs <= most_exhaustive:
+        return _by_chunks(a, b)
+    found = _first_difference(a, b, simulation.random_planes(a.inputs, RANDOM_WORDS, SEED))
+    cases = 64 * RANDOM_WORDS
+    if found is not None:
+        return Verdict("different", "random simulation", cases, found)
+    return _proved(a, b, clock, cases, use_abc=use_abc)
+
+
+def _by_integers(a: Network, b: Network) -> Verdict:
+    rows = 1 << a.inputs
+    for x, y in zip(simulation.truth_planes(a), simulation.truth_planes(b), strict=True):
+        if x != y:
+            row = ((x ^ y) & -(x ^ y)).bit_length() - 1
+            return Verdict("different", "exhaustive", rows, _bits(row, a.inputs))
+    return Verdict("equivalent", "exhaustive", rows)
+
+
+def _by_chunks(a: Network, b: Network) -> Verdict:
+    rows = 1 << a.inputs
+    for _, planes in simulation.chunks(a.inputs):
+        found = _first_difference(a, b, planes)
+        if found is not None:
+            return Verdict("different", "exhaustive", rows, found)
+    return Verdict("equivalent", "exhaustive", rows)
+
+
+def _first_difference(a: Network, b: Network, planes: list[Words]) -> tuple[int, ...] | None:
+    """Return the first of these input words at which an output differs."""
+    wrong = np.zeros_like(planes[0])
+    for x, y in zip(simulation.run(a, planes), simulation.run(b, planes), strict=True):
+        wrong |= x ^ y
+    words = np.flatnonzero(wrong)
+    if not len(words):
+        return None
+    word = int(words[0])
+    bits = int(wrong[word])
+    place = (bits & -bits).bit_length() - 1
+    return tuple(int(plane[word]) >> place & 1 for plane in planes)
+
+
+def _proved(a: Network, b: Network, clock: Clock, cases: int, *, use_abc: bool) -> Verdict:
+    """Prove or refute what random words could not tell apart."""
+    from boolcomp.logic.sweep import sweep_miter  # noqa: PLC0415 (only hard cases need it)
+    from boolcomp.logic.synthesis import abc, cec  # noqa: PLC0415 (`multilevel` imports this module)
+
+    notes = []
+    if use_abc and (tool := abc.find()) is not None:
+        answer = cec.check(tool, a, b, clock.left)
+        if answer.equal:
+            return Verdict("equivalent", "ABC cec", cases)
+        if answer.witness is not None and evaluate(a, answer.witness) != evaluate(
+            b, answer.witness
+        ):
+            return Verdict("different", "ABC cec", cases, answer.witness)
+        notes.append(answer.note)
+    proof = sweep_miter(a, b, clock)
+    if proof.equal:
+        return Verdict("equivalent", "sweeping", cases)
+    if proof.witness is not None:
+        return Verdict("different", "sweeping", cases, proof.witness)
+    return Verdict("unknown", "sweeping", cases, note="; ".join([*notes, proof.note]))
+
+
+def _witnessed(a: Network, b: Network, word: tuple[int, ...], verdict: Verdict) -> Verdict:
+    """Return a verdict of "different", its word tried on both networks."""
+    pairs = list(zip(evaluate(a, word), evaluate(b, word), strict=True))
+    output = next((k for k, (x, y) in enumerate(pairs) if x != y), None)
+    if output is None:
+        raise AssertionError("a witness shows no difference")  # our own mistake
+    return Verdict("different", verdict.method, verdict.cases, word, output)
+
+
+def _bits(row: int, inputs: int) -> tuple[int, ...]:
+    return tuple(row >> k & 1 for k in reversed(range(inputs)))

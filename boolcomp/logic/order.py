@@ -1,0 +1,147 @@
+"""The order in which a processor with few registers evaluates a network.
+
+Greedy: of the nodes whose operands are known, take the one after which the fewest values are still
+needed; among equals, the one that a depth-first walk from the outputs meets first. With a
+spacing, nodes whose operands were computed so few steps ago wait for others, where there are some:
+a processor that starts several operations a cycle, each of which takes some, has more to do.
+"""
+
+from __future__ import annotations
+
+import heapq
+import random
+from typing import TYPE_CHECKING
+
+from boolcomp.logic.network import CONSTANTS, Builder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from boolcomp.logic.network import Network
+
+
+def in_order(network: Network, spacing: int = 0, variant: int = 0) -> Network:
+    """Return the same network with its nodes in greedy order.
+
+    Variants but the first break ties at random, each in its own way, the same on every machine.
+    """
+    builder = Builder(network.inputs)
+    literals = [0, 2, *(builder.input(k) for k in range(network.inputs))]
+    literals += [0] * len(network.nodes)
+    first = CONSTANTS + network.inputs
+    for signal in greedy_order(network, spacing, variant):
+        lut, operands = network.nodes[signal - first]
+        literals[signal] = builder.node(lut, *(literals[k] for k in operands))
+    return builder.build(literals[k] for k in network.outputs)
+
+
+def greedy_order(network: Network, spacing: int = 0, variant: int = 0) -> list[int]:
+    """Return the signals of all nodes in an order in which few values are needed at a time."""
+    return _Greedy(network, spacing, variant).order()
+
+
+class _Greedy:
+    """The books of the greedy choice: who reads what, and what is still to come."""
+
+    def __init__(self, network: Network, spacing: int, variant: int) -> None:
+        self.spacing = spacing
+        self.first = CONSTANTS + network.inputs
+        self.operands = [
+            [signal - self.first for signal in operands if signal >= self.first]
+            for _, operands in network.nodes
+        ]
+        self.users: list[list[int]] = [[] for _ in network.nodes]
+        for k, operands in enumerate(self.operands):
+            for operand in operands:
+                self.users[operand].append(k)
+        self.uses = [len(users) for users in self.users]
+        for signal in network.outputs:
+            if signal >= self.first:
+                self.uses[signal - self.first] += 1
+        self.missing = [len(operands) for operands in self.operands]
+        reads, outputs = self.operands, [signal - self.first for signal in network.outputs]
+        if variant:
+            draw = random.Random(variant)  # noqa: S311 (no secret)
+            reads = [draw.sample(some, len(some)) for some in reads]
+            draw.shuffle(outputs)
+        self.rank = _depth_first(reads, outputs)
+        self.made = [-1] * len(self.operands)  # the step in which a node was taken
+        self.heap: list[tuple[int, int, int]] = []
+        self.waiting: list[tuple[int, int]] = []  # the step from which a node may be taken
+
+    def order(self) -> list[int]:
+        """Return the signals of all nodes, in order."""
+        self._offer_all(range(len(self.missing)), 0)
+        order: list[int] = []
+        step = 0
+        while self.heap or self.waiting:
+            if not self.heap:
+                step = max(step, self.waiting[0][0])
+            while self.waiting and self.waiting[0][0] <= step:
+                self._offer(heapq.heappop(self.waiting)[1])
+            _, _, k = heapq.heappop(self.heap)
+            if self.made[k] >= 0:
+                continue  # an entry from before its gain rose
+            self.made[k] = step
+            step += 1
+            order.append(self.first + k)
+            for operand in self.operands[k]:
+                self.uses[operand] -= 1
+                if self.uses[operand] == 1:  # whoever reads it last now gains by it
+                    self._offer_all(self.users[operand], step)
+            for user in self.users[k]:
+                self.missing[user] -= 1
+            self._offer_all(self.users[k], step)
+        return order
+
+    def _offer_all(self, nodes: Iterable[int], step: int) -> None:
+        for k in nodes:
+            if self.missing[k] or self.made[k] >= 0:
+                continue
+            start = max((self.made[o] for o in self.operands[k]), default=-1) + self.spacing
+            if self.spacing and self.operands[k] and start > step:
+                heapq.heappush(self.waiting, (start, k))
+            else:
+                self._offer(k)
+
+    def _offer(self, k: int) -> None:
+        gain = sum(self.uses[operand] == 1 for operand in self.operands[k])
+        heapq.heappush(self.heap, (-gain, self.rank[k], k))
+
+
+def _depth_first(operands: list[list[int]], outputs: Iterable[int]) -> list[int]:
+    """Return the place of every node in a depth-first walk from the outputs."""
+    rank = [-1] * len(operands)
+    count = 0
+    for output in outputs:
+        stack = [output]
+        while stack:
+            k = stack[-1]
+            if k < 0 or rank[k] >= 0:
+                stack.pop()
+                continue
+            waiting = [j for j in operands[k] if rank[j] < 0]
+            if waiting:
+                stack.extend(reversed(waiting))
+            else:
+                rank[k] = count
+                count += 1
+                stack.pop()
+    return rank
+
+
+def most_live(network: Network) -> int:
+    """Return the largest number of node values that are needed at one time."""
+    first = CONSTANTS + network.inputs
+    last: dict[int, int] = {}
+    for signal, (_, operands) in enumerate(network.nodes, first):
+        last.update(dict.fromkeys(operands, signal))
+    last.update(dict.fromkeys(network.outputs, first + len(network.nodes)))
+    ends: dict[int, int] = {}
+    live = most = 0
+    for signal in range(first, first + len(network.nodes)):
+        live += 1
+        ends[last[signal]] = ends.get(last[signal], 0) + 1
+        live -= ends.get(signal, 0)
+        most = max(most, live)
+    return most

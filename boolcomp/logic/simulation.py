@@ -1,0 +1,122 @@
+"""Networks on many input words at once, one bit of a plane each, and truth tables as integers.
+
+Planes are long integers or arrays of 64-bit words: the same algebra runs both. Bit r of a plane
+belongs to the input word r, whose most significant bit is the first input, as in `truth`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from bitarray import bitarray, frozenbitarray
+
+from boolcomp.logic import luts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from boolcomp.logic.network import Network
+
+    Words = NDArray[np.uint64]
+
+Plane = TypeVar("Plane")
+INTEGER_INPUTS = 12  # up to here a plane as one integer is faster than an array
+CHUNK_INPUTS = 18  # above, planes of 2^18 points: 32 KB stay in a core's cache
+_WORD = (1 << 64) - 1
+
+
+class Planes:
+    """The algebra of planes: `ones` is the plane of a constant 1, an integer or an array."""
+
+    def __init__(self, ones: Any) -> None:
+        self.ones = ones
+        self.zeros = ones ^ ones
+
+    def constant(self, value: int) -> Any:
+        """Return the plane of a constant."""
+        return self.ones if value else self.zeros
+
+    def node(self, lut: int, operands: tuple[Any, ...]) -> Any:
+        """Return the plane of a node, by two-input operations."""
+        values = [*operands, *operands[:1] * (3 - len(operands))]
+        for kind, x, y in luts.steps(lut):
+            if kind == "and":
+                values.append(values[x] & values[y])
+            elif kind == "or":
+                values.append(values[x] | values[y])
+            else:
+                values.append(values[x] ^ (values[y] if kind == "xor" else self.ones))
+        return values[-1]
+
+
+def ones(inputs: int) -> int:
+    """Return the plane of a constant 1 over all input words."""
+    return (1 << (1 << inputs)) - 1
+
+
+@cache
+def input_planes(inputs: int) -> tuple[int, ...]:
+    """Return the plane of every input over all input words."""
+    everything = ones(inputs)
+    # Blocks of 2^k zeros and 2^k ones in turn: all ones over (2^2^k + 1).
+    return tuple(everything // ((1 << (1 << k)) + 1) << (1 << k) for k in reversed(range(inputs)))
+
+
+def truth_planes(network: Network) -> tuple[int, ...]:
+    """Return the truth table of every output as an integer; for up to about 20 inputs."""
+    planes: tuple[int, ...] = network.fold(
+        Planes(ones(network.inputs)), input_planes(network.inputs)
+    )
+    return planes
+
+
+def plane_of(column: bitarray) -> int:
+    """Return a column of a truth table, row 0 its first bit, as an integer with row 0 bit 0."""
+    little = column if column.endian == "little" else bitarray(column, endian="little")
+    return int.from_bytes(little.tobytes(), "little") & ((1 << len(column)) - 1)
+
+
+def column_of(plane: int, inputs: int) -> frozenbitarray:
+    """Undo `plane_of`; the column is big-endian, as those of truth tables are."""
+    rows = 1 << inputs
+    little = bitarray(endian="little")
+    little.frombytes(plane.to_bytes(-(-rows // 8), "little"))
+    return frozenbitarray(bitarray(little[:rows], endian="big"))
+
+
+def chunks(inputs: int) -> Iterator[tuple[int, list[Words]]]:
+    """Yield the planes of all inputs over all input words: (first input word, planes)."""
+    low = min(inputs, CHUNK_INPUTS)
+    size = max(1, (1 << low) // 64)
+    index = np.arange(size, dtype=np.uint64)
+    full, none = np.full(size, _WORD, np.uint64), np.zeros(size, np.uint64)
+    inner = []
+    for k in reversed(range(low)):
+        if k < 6:
+            inner.append(np.full(size, input_planes(6)[5 - k], np.uint64))
+        else:
+            inner.append(np.where(index >> np.uint64(k - 6) & np.uint64(1), full, none))
+    for chunk in range(1 << (inputs - low)):
+        outer = [full if chunk >> k & 1 else none for k in reversed(range(inputs - low))]
+        yield chunk << low, [*outer, *inner]
+
+
+def random_planes(inputs: int, words: int, seed: int) -> list[Words]:
+    """Return planes of input words that a seed determines, half of them with few or many ones."""
+    noise = np.random.default_rng(seed)
+    planes = noise.integers(0, 1 << 64, (3, inputs, words), dtype=np.uint64)
+    sparse, dense = planes[0] & planes[1] & planes[2], planes[0] | planes[1] | planes[2]
+    quarter = words // 4
+    made = planes[0].copy()
+    made[:, :quarter], made[:, quarter : 2 * quarter] = sparse[:, :quarter], dense[:, :quarter]
+    return list(made)
+
+
+def run(network: Network, planes: list[Words]) -> tuple[Words, ...]:
+    """Return the planes of all outputs from those of all inputs (at least one)."""
+    outputs: tuple[Words, ...] = network.fold(Planes(np.full_like(planes[0], _WORD)), planes)
+    return outputs

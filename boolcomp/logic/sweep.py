@@ -1,0 +1,237 @@
+"""Equivalence by sweeping: nodes that look equal on many words are proved equal and merged.
+
+Both networks are rebuilt in one builder, operands first. A new node whose values agree with an
+earlier one's, or with its complement's, is compared with it by SAT; if they are equal it takes its
+place, so that later proofs are short. A counterexample becomes a word that tells the two apart.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import product
+from typing import TYPE_CHECKING
+
+from boolcomp.logic import luts
+from boolcomp.logic.network import CONSTANTS, Builder, Network, copied
+from boolcomp.logic.sat import Solver
+from boolcomp.logic.simulation import Planes
+
+if TYPE_CHECKING:
+    from boolcomp.twolevel.clock import Clock
+
+WORDS = 1024  # input words to begin with
+NEIGHBOURS = 32  # words beside a counterexample that are tried with it
+CONFLICTS = 500  # of one proof inside the networks
+OUTPUT_CONFLICTS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """Whether two networks are equal; a witness where they differ; else why nothing is known."""
+
+    equal: bool
+    witness: tuple[int, ...] | None = None
+    note: str = ""
+
+
+def sweep_miter(a: Network, b: Network, clock: Clock) -> Proof:
+    """Compare two networks of the same inputs and outputs, until the clock is over."""
+    joint = Builder(a.inputs)
+    inputs = [joint.input(k) for k in range(a.inputs)]
+    both = joint.build([*copied(a, joint, inputs), *copied(b, joint, inputs)])
+    work = _Sweep(a.inputs)
+    literals = both.fold(_Merging(work, clock), work.inputs)
+    pairs = zip(literals[: len(a.outputs)], literals[len(a.outputs) :], strict=True)
+    for x, y in pairs:
+        if x == y:
+            continue
+        answer = work.differ(x, y, OUTPUT_CONFLICTS, clock)
+        if answer is None:
+            return Proof(equal=False, note="our own proof ran out of time")
+        if answer:
+            return Proof(equal=False, witness=work.word())
+    return Proof(equal=True)
+
+
+class _Merging:
+    """The algebra of literals of proven representatives."""
+
+    def __init__(self, work: _Sweep, clock: Clock) -> None:
+        self.work, self.clock = work, clock
+
+    def constant(self, value: int) -> int:
+        return value
+
+    def node(self, lut: int, operands: tuple[int, ...]) -> int:
+        return self.work.node(lut, operands, self.clock)
+
+
+@dataclass(slots=True)
+class _Made:
+    """A node of the sweep: its table over literals of earlier ones."""
+
+    lut: int
+    operands: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class _Sweep:
+    """Variables of the solver: 0 is the constant false, then inputs, then nodes."""
+
+    count: int
+    solver: Solver = field(default_factory=Solver)
+    builder: Builder = field(init=False)
+    planes: list[int] = field(default_factory=list)
+    nodes: list[_Made | None] = field(default_factory=list)
+    known: dict[int, int] = field(default_factory=dict)  # a literal of the builder: ours
+    classes: dict[int, int] = field(default_factory=dict)  # a plane: the literal that has it
+    inputs: list[int] = field(default_factory=list)
+    noise: random.Random = field(default_factory=lambda: random.Random(1988))  # noqa: S311
+    width: int = WORDS
+
+    def __post_init__(self) -> None:
+        for place in range(self.count + 1):
+            plane = self.noise.getrandbits(self.width) if place else 0
+            self._variable(None, plane)
+            if place:
+                self.inputs.append(2 * place)
+        self.solver.add([1])
+
+    def _variable(self, made: _Made | None, plane: int) -> int:
+        literal = 2 * self.solver.variable()
+        self.nodes.append(made)
+        self.planes.append(plane)
+        self._enter(literal)
+        return literal
+
+    def _key(self, literal: int) -> tuple[int, int]:
+        """Return a literal's plane, complemented to begin with 0, and whether it was."""
+        plane = self.planes[literal >> 1]
+        inverse = plane & 1
+        return (plane ^ ((1 << self.width) - 1) if inverse else plane), inverse
+
+    def _enter(self, literal: int) -> None:
+        plane, inverse = self._key(literal)
+        self.classes.setdefault(plane, literal ^ inverse)
+
+    def node(self, lut: int, operands: tuple[int, ...], clock: Clock) -> int:
+        """Return the literal that stands for a node."""
+        made = _reduced(lut, operands)
+        if isinstance(made, int):
+            return made
+        values = [self._value(literal) for literal in made.operands]
+        plane = Planes((1 << self.width) - 1).node(made.lut, tuple(values))
+        literal = 2 * self.solver.variable()
+        self.nodes.append(made)
+        self.planes.append(plane)
+        for clause in clauses(made.lut, len(made.operands)):
+            self.solver.add(
+                [
+                    (made.operands[k] if k < len(made.operands) else literal) ^ sign
+                    for k, sign in clause
+                ]
+            )
+        return self._merged(literal, clock)
+
+    def _merged(self, literal: int, clock: Clock) -> int:
+        """Return an earlier literal that is proved equal, or the literal itself, entered."""
+        while not clock.over:
+            key, inverse = self._key(literal)
+            other = self.classes.get(key)
+            if other is None:
+                break
+            other ^= inverse
+            answer = self.differ(literal, other, CONFLICTS, clock)
+            if answer is None:
+                return literal
+            if not answer:
+                self.solver.add([literal, other ^ 1])
+                self.solver.add([literal ^ 1, other])
+                return other
+            self._refine(self.word())
+        self._enter(literal)
+        return literal
+
+    def differ(self, x: int, y: int, conflicts: int, clock: Clock) -> bool | None:
+        """Tell whether two literals can differ; the solver's model then shows it."""
+        for assumed in ((x, y ^ 1), (x ^ 1, y)):
+            answer = self.solver.solve(assumed, conflicts, clock)
+            if answer or answer is None:
+                return answer
+        return False
+
+    def word(self) -> tuple[int, ...]:
+        """Return the inputs of the solver's last model."""
+        return tuple(int(self.solver.value[literal] == 1) for literal in self.inputs)
+
+    def _value(self, literal: int) -> int:
+        plane = self.planes[literal >> 1]
+        return plane ^ ((1 << self.width) - 1) if literal & 1 else plane
+
+    def _refine(self, word: tuple[int, ...]) -> None:
+        """Try a word and some beside it on all nodes."""
+        more = NEIGHBOURS
+        old, self.width = self.width, self.width + more
+        algebra = Planes((1 << more) - 1)
+        added: list[int] = []
+        for place, made in enumerate(self.nodes):
+            if made is None:
+                bits = 0
+                if place:
+                    flips = self.noise.getrandbits(more) & self.noise.getrandbits(more) & ~1
+                    bits = (word[place - 1] * algebra.ones) ^ flips
+            else:
+                values = [added[k >> 1] ^ (algebra.ones * (k & 1)) for k in made.operands]
+                bits = algebra.node(made.lut, tuple(values))
+            added.append(bits)
+            self.planes[place] |= bits << old
+        members = sorted(self.classes.values())
+        self.classes = {}
+        for literal in members:
+            self._enter(literal & ~1)
+
+
+def _reduced(lut: int, operands: tuple[int, ...]) -> _Made | int:
+    """Return a node without inverted, constant, equal or idle operands; or the literal it is."""
+    builder = Builder(max(k >> 1 for k in operands))
+    # Signal v + 1 of a builder whose inputs begin at 2 is our variable v.
+    shifted = [k + 2 if k > 1 else 2 * (k & 1) for k in operands]
+    literal = builder.node(lut, *shifted)
+    if literal >> 1 < CONSTANTS:
+        return literal >> 1
+    if literal >> 1 < CONSTANTS + builder.inputs:
+        return literal - 2
+    found = builder.build([literal]).nodes[0]
+    return _Made(found.lut, tuple(2 * (k - 1) for k in found.operands))
+
+
+@cache
+def clauses(lut: int, operands: int) -> tuple[tuple[tuple[int, int], ...], ...]:
+    """Return clauses that say "node = table of operands", one for every prime of either phase.
+
+    A literal is (place, 1 if inverted); the place after the operands is the node itself.
+    """
+    found = []
+    for phase in (0, 1):
+        table = lut if phase else ~lut & luts.ALL
+        cubes = [cube for cube in product((0, 1, 2), repeat=operands) if _inside(cube, table)]
+        for cube in cubes:
+            wider = (c for c in cubes if c != cube and _contains(c, cube))
+            if not any(wider):
+                body = tuple((k, digit) for k, digit in enumerate(cube) if digit < 2)
+                found.append((*body, (operands, 1 - phase)))
+    return tuple(found)
+
+
+def _inside(cube: tuple[int, ...], table: int) -> bool:
+    covered = luts.ALL
+    for k, digit in enumerate(cube):
+        if digit < 2:
+            covered &= luts.LETTERS[k] if digit else ~luts.LETTERS[k]
+    return not covered & ~table & luts.ALL
+
+
+def _contains(wide: tuple[int, ...], cube: tuple[int, ...]) -> bool:
+    return all(w in (2, digit) for w, digit in zip(wide, cube, strict=True))

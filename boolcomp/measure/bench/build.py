@@ -1,0 +1,130 @@
+"""Compiles the rivals' C: which compilers there are, what the processor can, loaded functions.
+
+A shared object is kept in the user's cache, keyed by all that went into it. It is read back as
+other native code is: this user's own, whole, and by its checksum what was compiled.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from boolcomp.common.caches import load_library, read_entry, user_cache, write_entry
+from boolcomp.common.errors import DataError
+from boolcomp.common.files import read_text, temporary_folder
+from boolcomp.problem.robot.library import shipped
+
+if TYPE_CHECKING:
+    import ctypes
+
+COMPILERS = ("gcc", "clang")
+FAST = ("-O3", "-march=native", "-ffast-math", "-funroll-loops", "-mprefer-vector-width=512")
+SHARED = ("-std=gnu11", "-shared", "-fPIC", "-w")
+MOST_SECONDS = 300.0
+ADVANCED = {"avx512": ("avx512f", "avx512bw", "avx512vl", "avx512dq"), "vbmi": ("avx512vbmi",)}
+
+
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    """A C compiler: its name, where it is, and the line it prints about itself."""
+
+    name: str
+    path: str
+    version: str
+
+
+@cache
+def compiler(name: str) -> Compiler | None:
+    """Return a compiler that is on the path."""
+    path = shutil.which(name)
+    if path is None:
+        return None
+    shown = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)  # noqa: S603 (a compiler on the path)
+    line = shown.stdout.splitlines()[0] if shown.stdout else name
+    return Compiler(name, path, line)
+
+
+@cache
+def processor() -> tuple[str, frozenset[str]]:
+    """Return the processor's name and flags; flags are empty where the system does not tell."""
+    try:
+        text = read_text(Path("/proc/cpuinfo"))
+    except DataError:
+        return "unknown processor", frozenset()
+    pairs = [line.partition(":") for line in text.splitlines()]
+    found = {key.strip(): value.strip() for key, _, value in reversed(pairs)}
+    return found.get("model name", "unknown processor"), frozenset(found.get("flags", "").split())
+
+
+def missing(feature: str) -> str:
+    """Return why the processor cannot run something (`avx512`, `vbmi`), or nothing."""
+    flags = processor()[1]
+    lacks = [flag for flag in ADVANCED.get(feature, ()) if flag not in flags]
+    return f"the processor has no {', '.join(lacks)}" if lacks else ""
+
+
+def source(name: str) -> str:
+    """Return the text of a file in benchmarks/rivals."""
+    return read_text(sources() / name)
+
+
+def sources() -> Path:
+    """Return the folder of the C sources: inside a wheel, or in the checkout."""
+    inside = shipped("rivals")
+    return inside if inside.is_dir() else inside.parent / "benchmarks" / "rivals"
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What is compiled: a C text, a header put before it, macros, flags, libraries."""
+
+    text: str
+    header: str = ""
+    macros: tuple[str, ...] = ()
+    flags: tuple[str, ...] = FAST
+    libraries: tuple[str, ...] = ()
+
+
+def compiled(by: Compiler, unit: Unit) -> ctypes.CDLL:
+    """Return the loaded shared object; a `DataError` with the compiler's words where it fails."""
+    cpu, flags = processor()
+    common = source("rival.h")
+    parts = [by.version, cpu, *sorted(flags), *SHARED, common, unit.text, unit.header]
+    parts += [*unit.macros, *unit.flags, *unit.libraries]
+    key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
+    path = user_cache("rivals") / f"{key}.so"
+    code = read_entry(path)
+    if code is None:
+        with temporary_folder() as folder:
+            code = _run(by, unit, folder).read_bytes()
+        write_entry(path, code)
+    return load_library(code)
+
+
+def _run(by: Compiler, unit: Unit, folder: Path) -> Path:
+    (folder / "rival.c").write_text(unit.text, encoding="utf-8")
+    (folder / "robot.h").write_text(unit.header, encoding="utf-8")
+    command = [by.path, *SHARED, *unit.flags, *(f"-D{macro}" for macro in unit.macros)]
+    command += ["-include", "robot.h", "-I", str(sources()), "-I", str(folder)]
+    command += ["rival.c", "-o", "rival.so", *unit.libraries]
+    try:
+        done = subprocess.run(  # noqa: S603 (a compiler on the path, our own text)
+            command, cwd=folder, capture_output=True, text=True, check=False, timeout=MOST_SECONDS
+        )
+    except subprocess.TimeoutExpired as error:
+        raise DataError(f"{by.name} did not finish in {MOST_SECONDS:.0f} s") from error
+    if done.returncode:
+        raise DataError(f"{by.name} refuses a rival: {done.stderr.strip()[-500:]}")
+    return folder / "rival.so"
+
+
+def function(library: ctypes.CDLL, name: str, result: Any, *arguments: Any) -> Any:
+    """Return a function of a shared object; it gives up Python's lock while it runs."""
+    found = library[name]
+    found.restype, found.argtypes = result, list(arguments)
+    return found

@@ -1,0 +1,113 @@
+"""The report as pictures and a page: error versus bits, SVG, PNG and HTML."""
+
+from __future__ import annotations
+
+import html
+import io
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from boolcomp.measure.report.measure import Row
+
+COLOURS = ("#3367b0", "#c8553d", "#4f9d69", "#8e6bb0")
+# Fixed names inside the SVG, and no date: the same rows are the same file.
+SETTINGS: dict[Any, Any] = {"svg.hashsalt": "boolcomp", "font.size": 9, "svg.fonttype": "path"}
+
+
+def draw_errors(rows: Sequence[Row], kind: str) -> bytes:
+    """Return a picture (`svg` or `png`): error versus bits, one panel a joint, and nodes."""
+    import matplotlib as mpl  # noqa: PLC0415 (only who draws needs it)
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 (likewise)
+    from matplotlib.figure import Figure  # noqa: PLC0415 (likewise)
+
+    joints = sorted({row.joint for row in rows})
+    counted = any(row.program_luts is not None for row in rows)
+    panels = len(joints) + counted
+    with mpl.rc_context(SETTINGS):
+        across = min(panels, 3)
+        down = -(-panels // across)
+        figure = Figure(figsize=(4.2 * across, 3.6 * down), layout="constrained")
+        FigureCanvasAgg(figure)
+        axes: Any = figure.subplots(down, across, squeeze=False).ravel()
+        for panel, joint in zip(axes, joints, strict=False):
+            _draw_joint(panel, [row for row in rows if row.joint == joint])
+        if counted:
+            _draw_nodes(axes[len(joints)], rows)
+        for panel in axes[panels:]:
+            panel.set_axis_off()
+        stream = io.BytesIO()
+        metadata = {"Date": None} if kind == "svg" else {"Software": None}
+        figure.savefig(stream, format=kind, dpi=120, metadata=metadata)
+    return stream.getvalue()
+
+
+def _draw_joint(panel: Any, rows: Sequence[Row]) -> None:
+    for (series, line), colour in zip(_series(rows).items(), COLOURS, strict=False):
+        bits = [row.bits for row in line]
+        panel.plot(
+            bits, [r.total.max for r in line], "o-", color=colour, label=f"sampled max, {series}"
+        )
+        if all(r.worst is not None for r in line):
+            worst = [r.worst for r in line]
+            panel.plot(bits, worst, "^:", color=colour, label=f"worst found, {series}")
+        panel.plot(bits, [r.total.rms for r in line], "s--", color=colour, label=f"rms, {series}")
+    steps = {row.bits: row.lsb for row in rows}
+    bits = sorted(steps)
+    panel.plot(bits, [steps[b] for b in bits], ":", color="grey", label="1 LSB")
+    panel.set_yscale("log")
+    label = f"error, {rows[0].unit}"
+    panel.set(title=f"torque {rows[0].joint}", xlabel="bits", ylabel=label, xticks=bits)
+    panel.grid(visible=True, which="major", alpha=0.3)
+    panel.legend(fontsize=7)
+
+
+def _series(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """Return rows by what they have in common, each in the order of bits."""
+    found: dict[str, list[Row]] = {}
+    for row in sorted(rows, key=lambda row: (row.mode != "paper", row.extra, row.bits)):
+        found.setdefault(row.series, []).append(row)
+    return found
+
+
+def _draw_nodes(panel: Any, rows: Sequence[Row]) -> None:
+    for (series, line), colour in zip(_series(rows).items(), COLOURS, strict=False):
+        nodes = {row.bits: row.program_luts for row in line if row.program_luts is not None}
+        if nodes:
+            panel.plot(list(nodes), list(nodes.values()), "o-", color=colour, label=series)
+    panel.set_yscale("log")
+    bits = sorted({row.bits for row in rows})
+    panel.set(title="nodes, all torques", xlabel="bits", ylabel="nodes of 3 inputs", xticks=bits)
+    panel.grid(visible=True, which="major", alpha=0.3)
+    panel.legend(fontsize=7)
+
+
+def page(
+    title: str, chart: str, header: Sequence[str], rows: Sequence[Sequence[str]], note: str = ""
+) -> str:
+    """Return one HTML page that needs nothing else: the chart, the table and a note."""
+    head = "".join(f"<th>{html.escape(cell)}</th>" for cell in header)
+    body = "\n".join(
+        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    picture = chart[chart.index("<svg") :]
+    return f"""<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>
+<style>
+body {{ font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; padding: 0 1rem }}
+body {{ max-width: 84rem }}
+svg {{ max-width: 100%; height: auto }}
+table {{ border-collapse: collapse; font-variant-numeric: tabular-nums }}
+th, td {{ padding: .25rem .6rem; text-align: right; border-bottom: 1px solid #ddd }}
+th {{ background: #f4f4f4 }}
+</style></head><body>
+<h1>{html.escape(title)}</h1>
+{picture}
+<table><thead><tr>{head}</tr></thead>
+<tbody>
+{body}
+</tbody></table>
+<p>{html.escape(note)}</p>
+</body></html>
+"""

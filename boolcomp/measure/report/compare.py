@@ -1,0 +1,156 @@
+"""Run the whole report: errors over word lengths and guard bits, and what the logic costs."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from boolcomp.common.errors import DataError, DataWarning, UsageError
+from boolcomp.compiler import compile_robot_words, usual_demand
+from boolcomp.logic.stored import stored_network
+from boolcomp.measure.report.measure import SEARCHED, Row, Samples, error_rows, with_worst
+from boolcomp.measure.report.programs import TIMED, program_rows, timed
+from boolcomp.paper.covers import make_covers
+from boolcomp.paper.plan import MOST_GUARD_BITS, Options, make_plan
+from boolcomp.paper.quantised import quantised_torques
+from boolcomp.paper.truth import make_tables
+from boolcomp.program.program import program_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from boolcomp.compact.widths.demand import Demand
+    from boolcomp.paper.plan import Plan
+    from boolcomp.paper.store import Recipe, Store
+    from boolcomp.program.program import Mode, Program
+    from boolcomp.terms import Torques
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is reported: modes, word lengths, guard bits beyond the paper's, how to minimise.
+
+    Without a recipe no product terms are made. Tables wider than `widest` inputs are not
+    minimised. `demand` says what compact mode is asked for at a word length. The worst error of a
+    plan is sought with so many `evaluations`; compact mode's is kept with its results.
+    """
+
+    bits: tuple[int, ...]
+    modes: tuple[Mode, ...] = ("paper",)
+    extra: tuple[int, ...] = (0, 1, 2)
+    options: Options = field(default_factory=Options)
+    recipe: Recipe | None = None
+    widest: int = 18
+    demand: Callable[[int], Demand] | None = None
+    processes: int = 2
+    evaluations: int = SEARCHED
+
+    @property
+    def steps(self) -> int:
+        """How many plans and compilations it takes."""
+        return len(self.bits) * (
+            len(self.extra) * ("paper" in self.modes) + ("compact" in self.modes)
+        )
+
+
+def report_rows(
+    torques: Torques,
+    samples: Samples,
+    question: Question,
+    store: Store,
+    done: Callable[[str], None] = lambda _: None,
+) -> tuple[Row, ...]:
+    """Return a row for every word length, number of guard bits and joint."""
+    rows: list[Row] = []
+    for bits in question.bits:
+        if "compact" in question.modes:
+            rows += _compact_rows(bits, samples, question)
+            done(f"{bits} bits, compact")
+        if "paper" not in question.modes:
+            continue
+        paper = make_plan(torques, replace(question.options, bits=bits))
+        for extra in question.extra:
+            plan = _widened(torques, paper, extra)
+            found = error_rows(plan, samples, extra, question.evaluations)
+            rows += _with_logic(plan, found, question, store, samples)
+            done(f"{bits} bits, m + {extra}")
+    return tuple(rows)
+
+
+def _compact_rows(bits: int, samples: Samples, question: Question) -> tuple[Row, ...]:
+    """Compile a robot in compact mode, or read what was compiled before, and measure it."""
+    demand = (question.demand or usual_demand)(bits)
+    try:
+        compiled = compile_robot_words(samples.robot, demand, processes=question.processes)
+    except UsageError as error:  # the paper's rows are worth having all the same
+        warnings.warn(f"{bits} bits, compact mode: {error}", DataWarning, stacklevel=2)
+        return ()
+    (built,) = compiled.built
+    rows = program_rows(compiled.program, samples, compile_seconds=built.seconds)
+    return with_worst(rows, built.worst)
+
+
+def _widened(torques: Torques, paper: Plan, extra: int) -> Plan:
+    """Return the plan with that many guard bits more than the paper's rule gives."""
+    if not extra:
+        return paper
+    # Joints differ in m, so each takes its own; splitting stays as the paper's m decides it.
+    joints = []
+    for k, joint in enumerate(paper.joints):
+        guard = joint.guard_bits + extra
+        if guard > MOST_GUARD_BITS:
+            raise UsageError(f"{guard} guard bits: at most {MOST_GUARD_BITS}")
+        options = replace(paper.options, guard_bits=guard, splits=joint.splits)
+        joints.append(make_plan(torques, options).joints[k])
+    return replace(paper, joints=tuple(joints))
+
+
+def _with_logic(
+    plan: Plan, rows: Sequence[Row], question: Question, store: Store, samples: Samples
+) -> tuple[Row, ...]:
+    """Add products, literals, nodes, compile and evaluation time, or say why they are missing."""
+    if question.recipe is None:
+        return tuple(rows)
+    widest = max(plan.terms, key=lambda term: term.input_bits, default=None)
+    if widest is not None and widest.input_bits > question.widest:
+        note = (
+            f"not minimised: {widest.term.name} has {widest.input_bits} input bits, "
+            f"more than {question.widest}"
+        )
+        return tuple(replace(row, note="; ".join(filter(None, [row.note, note]))) for row in rows)
+    tables = make_tables(plan)
+    covers = make_covers(tables, question.recipe, store)
+    program = program_of(plan, tables, [c.cover for c in covers], logic=stored_network)
+    _check_words(program, plan, samples)
+    nanoseconds, native = timed(program, samples)
+    whole = program.network()
+    result = []
+    for row, torque in zip(rows, program.loads[0].torques, strict=True):
+        used = {term.network for term in torque.terms}
+        own = {c.entry.table: c for c in covers if c.entry.plan.term.joint == row.joint}
+        notes = {c.cover.note for c in own.values() if c.cover.note}
+        result.append(
+            replace(
+                row,
+                products=sum(c.cover.products for c in own.values()),
+                literals=sum(c.cover.literals for c in own.values()),
+                luts=sum(len(program.networks[k].nodes) for k in used),
+                program_luts=len(whole.nodes),
+                depth=whole.depth,
+                native_seconds=native,
+                seconds=sum(c.cover.seconds for c in own.values()),
+                ns_per_sample=nanoseconds,
+                note="; ".join(filter(None, [row.note, *sorted(notes)])),
+            )
+        )
+    return tuple(result)
+
+
+def _check_words(program: Program, plan: Plan, samples: Samples) -> None:
+    """Raise a `DataError` unless the logic computes what its tables say."""
+    state = tuple(array[:TIMED] for array in (samples.q, samples.qd, samples.qdd))
+    if not np.array_equal(program.evaluate(*state).words, quantised_torques(plan, *state).words):
+        raise DataError(f"{plan.robot}: the logic does not compute what its tables say")

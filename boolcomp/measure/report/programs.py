@@ -1,0 +1,106 @@
+"""Measure a program itself against Newton-Euler: what any mode compiled, on any engine."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from boolcomp.common.errors import DataError
+from boolcomp.measure.report.measure import Row, errors, with_worst
+from boolcomp.measure.worst import find_worst, subject_of
+from boolcomp.problem.dynamics import inverse_dynamics
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from boolcomp.measure.report.measure import Samples
+    from boolcomp.program.program import Program
+
+    Floats = NDArray[np.float64]
+
+TIMED = 1 << 16  # samples
+ROUNDS = 5
+
+
+def program_rows(
+    program: Program,
+    samples: Samples,
+    payload: float | None = None,
+    compile_seconds: float | None = None,
+    evaluations: int = 0,
+) -> tuple[Row, ...]:
+    """Return a row for every joint of a program with a payload (kg).
+
+    The samples are states of the robot with that payload, and its exact torques. The worst error is
+    sought with so many evaluations, if there are any.
+    """
+    found = program.evaluate(samples.q, samples.qd, samples.qdd, payload=payload).torques
+    coded = inverse_dynamics(samples.robot, *coded_inputs(program, samples))
+    nanoseconds, native = timed(program, samples, payload)
+    network = program.network(payload)
+    rows = []
+    for k, torque in enumerate(program.load(payload).torques):
+        lsb = torque.code.step
+        beyond = int((np.abs(samples.torques[:, k]) > torque.code.range.high).sum())
+        terms = {term.network for term in torque.terms}
+        rows.append(
+            Row(
+                robot=program.robot,
+                mode=program.mode,
+                bits=program.bits,
+                guard_bits=torque.guard_bits,
+                extra=0,
+                joint=torque.joint,
+                lsb=lsb,
+                total=errors(found[:, k] - samples.torques[:, k], lsb),
+                own=errors(found[:, k] - coded[:, k], lsb),
+                bound=torque.bound,
+                saturated=beyond,
+                table_bits=None,
+                luts=sum(len(program.networks[n].nodes) for n in terms) if terms else None,
+                program_luts=len(network.nodes),
+                depth=network.depth,
+                seconds=compile_seconds,
+                native_seconds=native,
+                ns_per_sample=nanoseconds,
+                note=f"{beyond} samples saturate" if beyond else "",
+                unit=samples.robot.links[k].torque_unit,
+            )
+        )
+    if not evaluations:
+        return tuple(rows)
+    subject = subject_of(program, samples.robot, payload)
+    return with_worst(rows, find_worst(subject, evaluations))
+
+
+def coded_inputs(program: Program, samples: Samples) -> tuple[Floats, Floats, Floats]:
+    """Return the states put on the centres of the program's input words."""
+    arrays = {"q": samples.q.copy(), "qd": samples.qd.copy(), "qdd": samples.qdd.copy()}
+    for word in program.inputs:
+        column = arrays[word.kind][:, word.joint - 1]
+        column[:] = word.code.centre(word.code.cell(column)[0])
+    return arrays["q"], arrays["qd"], arrays["qdd"]
+
+
+def timed(program: Program, samples: Samples, payload: float | None = None) -> tuple[float, float]:
+    """Return ns per sample on one core, floats in and out, and the seconds of the first call.
+
+    The first call makes native code, or reads it from the user's cache. Its words are checked
+    against those of the portable engine.
+    """
+    state = tuple(array[:TIMED] for array in (samples.q, samples.qd, samples.qdd))
+    few = tuple(array[:512] for array in state)
+    start = time.perf_counter()
+    first = program.evaluate(*few, payload=payload).words
+    native = time.perf_counter() - start
+    if not np.array_equal(first, program.evaluate(*few, payload=payload, engine="numpy").words):
+        raise DataError(f"{program.robot}: the engines do not agree on a program")
+    seconds = math.inf
+    for _ in range(ROUNDS):
+        start = time.perf_counter()
+        program.evaluate(*state, payload=payload)
+        seconds = min(seconds, time.perf_counter() - start)
+    return seconds / len(state[0]) * 1e9, native

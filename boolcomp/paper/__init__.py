@@ -1,0 +1,1 @@
+"""The way of 1988: plan, truth tables, covers, and the sums of terms."""

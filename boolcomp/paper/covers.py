@@ -1,0 +1,91 @@
+"""Minimise every table of a robot: identical ones once, what the store holds not at all."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from boolcomp.common import children
+from boolcomp.common.errors import DataError, DataWarning
+from boolcomp.common.workers import call_all
+from boolcomp.paper.store import Recipe, Store, digest, function_of
+from boolcomp.twolevel.dense import MOST_BITS, MOST_INPUTS, fits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from boolcomp.paper.truth import TermTable, TruthTable
+    from boolcomp.twolevel.cover import Cover
+
+
+@dataclass(frozen=True, slots=True)
+class TermCover:
+    """A term's table and a verified cover of it; `stored` where the store had it."""
+
+    entry: TermTable
+    cover: Cover
+    stored: bool
+
+    def __str__(self) -> str:
+        cover = self.cover
+        bound = "minimum" if cover.proved else f"at least {cover.lower_bound}"
+        return f"{self.entry.plan.term.name}: {cover.products} products ({bound})"
+
+
+def make_covers(
+    tables: Sequence[TermTable],
+    recipe: Recipe,
+    store: Store,
+    done: Callable[[TermTable], None] = lambda _: None,
+) -> tuple[TermCover, ...]:
+    """Return a cover for every term; `done` is told the first term of every distinct table."""
+    first: dict[TruthTable, TermTable] = {}
+    for entry in tables:
+        first.setdefault(entry.table, entry)
+        if not fits(entry.table.inputs, entry.table.outputs):
+            raise DataError(
+                f"{entry.robot}: the table of {entry.plan.term.name} has {entry.table.inputs} "
+                f"inputs and {entry.table.outputs} outputs; minimisation takes {MOST_INPUTS} "
+                f"inputs and 2^{MOST_BITS.bit_length() - 1} bits. Lower --bits, or cut terms "
+                "further with --splits"
+            )
+    covers: dict[TruthTable, Cover] = {}
+    for table, entry in first.items():
+        found = store.find(table, recipe)
+        if found is not None:
+            covers[table] = found
+            done(entry)
+    stored = frozenset(covers)
+    missing = {digest(table): entry for table, entry in first.items() if table not in covers}
+    for entry, cover in _minimised(missing, recipe):
+        covers[entry.table] = cover
+        try:
+            store.keep(entry, recipe, cover)
+        except DataError as error:
+            warnings.warn(f"a table is not kept: {error}", DataWarning, stacklevel=2)
+        done(entry)
+    return tuple(TermCover(entry, covers[entry.table], entry.table in stored) for entry in tables)
+
+
+def _minimised(
+    entries: Mapping[str, TermTable], recipe: Recipe
+) -> Iterator[tuple[TermTable, Cover]]:
+    """Yield covers as they come, from as many processes as there are cores."""
+    # The largest first: they take longest, and the small ones fill the gaps.
+    rising = sorted(entries.values(), key=lambda entry: -entry.table.inputs)
+    cores = children.cores()
+    if len(rising) < 2 or cores < 2:
+        for entry in rising:
+            yield entry, minimise_table(entry.table, recipe)
+        return
+    calls = [(entry.table, recipe) for entry in rising]
+    for place, cover in call_all(minimise_table, calls, min(cores, len(rising))):
+        yield rising[place], cover
+
+
+def minimise_table(table: TruthTable, recipe: Recipe) -> Cover:
+    """Minimise one table (what a worker process runs)."""
+    from boolcomp.twolevel.minimise import minimise  # noqa: PLC0415 (imports numba)
+
+    return minimise(function_of(table), recipe.method, recipe.deadline)

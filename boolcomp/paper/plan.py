@@ -1,0 +1,359 @@
+"""The paper's plan (its Fig. 1): how wide every term's table is, derived from its rules.
+
+With p terms in a torque, each carries m = int(log2(p + 1)) guard bits (eq. 2). A term's range is
+the torque's divided by the largest power of two that still covers the term's amplitude, so that
+all terms share one least significant bit (rule a); its width is bits + m minus that power. Every
+input word has the same width (rule e). A word about whose centre the term is even loses its most
+significant Gray bit (rule d).
+
+Splitting, as the paper does it: while one more term would leave m unchanged, the not-yet-split
+term with the largest table is cut, by angle sums if it has several, else into two equal halves.
+
+Beyond the paper: terms so small that all of them together stay within half a common least
+significant bit are left out, and named.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from boolcomp.codes import ROUNDINGS, Code, CodeKind, Rounding
+from boolcomp.common.errors import DataError, UsageError, listing, suggestion
+from boolcomp.common.text import number
+from boolcomp.problem.robot import Interval, Stops, stops_of
+from boolcomp.terms import Term, Torques, torque_amplitude
+from boolcomp.terms.extract import number_terms
+from boolcomp.terms.extrema import ceiling, height
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from boolcomp.terms import Variable
+    from boolcomp.terms.waves import Wave
+
+FEWEST_BITS, MOST_BITS = 4, 16
+MOST_INPUT_BITS = 24
+MOST_GUARD_BITS = 12
+MOST_SPLITS = 200
+SLACK = 1e-9  # an amplitude that equals a power of two of the range fits in it
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a user may choose: the torque's word length, the code, and two of the paper's rules."""
+
+    bits: int = 8
+    code: CodeKind = "gray"
+    guard_bits: int | None = None
+    splits: int | None = None
+    rounding: Rounding = "nearest"
+
+    def __post_init__(self) -> None:
+        for name in ("bits", "guard_bits", "splits"):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+                raise UsageError(f"{name} must be a whole number, not {value!r}")
+        if not FEWEST_BITS <= self.bits <= MOST_BITS:
+            raise UsageError(f"bits must be {FEWEST_BITS} to {MOST_BITS}, not {self.bits}")
+        if self.guard_bits is not None and not 0 <= self.guard_bits <= MOST_GUARD_BITS:
+            raise UsageError(f"guard bits must be 0 to {MOST_GUARD_BITS}, not {self.guard_bits}")
+        if self.splits is not None and not 0 <= self.splits <= MOST_SPLITS:
+            raise UsageError(f"splits must be 0 to {MOST_SPLITS}, not {self.splits}")
+        Code(Interval(-1, 1), self.bits, self.code)
+        if self.rounding not in ROUNDINGS:
+            hint = suggestion(self.rounding, ROUNDINGS)
+            raise UsageError(f"rounding {self.rounding!r}{hint}: {listing(ROUNDINGS)}")
+        if self.rounding == "faithful" and self.code != "gray":
+            raise UsageError(
+                "faithful rounding needs gray code: only there do neighbours differ in one bit"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """An input word of a table: a variable's code, of which the first bit may be dropped."""
+
+    variable: Variable
+    code: Code
+    dropped: int
+
+    @property
+    def inputs(self) -> int:
+        """How many bits of it enter the table."""
+        return self.code.bits - self.dropped
+
+    def __str__(self) -> str:
+        drops = f", drops {self.dropped}" if self.dropped else ""
+        return f"{self.variable.name} {self.code}{drops}"
+
+
+@dataclass(frozen=True, slots=True)
+class TermPlan:
+    """One table: a term, the code of its value, its input words, and how values are rounded.
+
+    `nearest` takes the cell that holds the value; `faithful` leaves the choice between the two
+    cells whose centres the value lies between, which minimisation uses.
+    """
+
+    term: Term
+    code: Code
+    words: tuple[Word, ...]
+    rounding: Rounding = "nearest"
+
+    @property
+    def amplitude(self) -> float:
+        """The largest |value| of the term."""
+        return height(self.term)
+
+    @property
+    def input_bits(self) -> int:
+        """The total number of input bits."""
+        return sum(word.inputs for word in self.words)
+
+    @property
+    def used_states(self) -> int:
+        """The paper's count: input combinations times the used part of the output range."""
+        return round((1 << self.input_bits) * self.amplitude / self.code.range.high)
+
+    @property
+    def unused_states(self) -> int:
+        """The rest; every input combination can occur, so these are not don't-cares."""
+        return (1 << self.input_bits) - self.used_states
+
+    @property
+    def too_wide(self) -> bool:
+        """Whether its table would be larger than boolcomp makes."""
+        return self.input_bits > MOST_INPUT_BITS
+
+    def __str__(self) -> str:
+        words = ", ".join(f"{w.variable.name}:{w.inputs}" for w in self.words)
+        return (
+            f"{self.term.name} = {self.term} -> {self.code.bits} bits over "
+            f"±{number(self.code.range.high)} from {self.input_bits} bits ({words})"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class JointPlan:
+    """One torque: its final code, guard bits, and the plans of its terms."""
+
+    joint: int
+    code: Code
+    amplitude: float
+    guard_bits: int
+    terms: tuple[TermPlan, ...]
+    left_out: tuple[Term, ...]
+    splits: int
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """Every variable of its terms once."""
+        seen = dict.fromkeys(word.variable for term in self.terms for word in term.words)
+        return tuple(seen)
+
+    @property
+    def input_bits(self) -> int:
+        """Input bits of one table for the whole torque: the paper's first column."""
+        return len(self.variables) * self.code.bits
+
+    @property
+    def used_states(self) -> int:
+        """The paper's count for one table of the whole torque."""
+        used = min(1.0, self.amplitude / self.code.range.high)
+        return round((1 << self.input_bits) * used)
+
+    @property
+    def unused_states(self) -> int:
+        """The rest: none where the torque can exceed its range."""
+        return (1 << self.input_bits) - self.used_states
+
+    @property
+    def step(self) -> float:
+        """The common least significant bit of the terms."""
+        return self.code.step / (1 << self.guard_bits)
+
+    @property
+    def output(self) -> Code:
+        """The code of the torque's word: `code`, with its cells centred on the sums they hold.
+
+        Mid-rise terms add up to multiples of h steps beyond half as many steps as there are terms,
+        where h is how often every distinct term is there, at least (their common power of two).
+        The mean of the sums in a cell is therefore not its centre, but for one odd term; there
+        the word's range is put, or a bias of up to 1/2^(m+1) of its LSB would remain.
+        """
+        counts = Counter((t.term.waves(), t.term.factor, t.code) for t in self.terms)
+        apart = math.gcd(1 << self.guard_bits, *counts.values())
+        lowest = len(self.terms) / 2 % apart
+        if lowest == apart / 2:
+            return self.code
+        shift = (lowest - apart / 2) * self.step
+        low, high = self.code.range.low + shift, self.code.range.high + shift
+        return Code(Interval(low, high), self.code.bits, self.code.kind)
+
+    def __str__(self) -> str:
+        lines = [f"T{self.joint} {self.code}, {self.guard_bits} guard bits"]
+        lines += [f"  {term}" for term in self.terms]
+        lines += [f"  left out: {term.name} = {term}" for term in self.left_out]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The whole of Fig. 1 for one robot."""
+
+    robot: str
+    options: Options
+    joints: tuple[JointPlan, ...]
+    stops: tuple[Stops, ...] = ()
+
+    @property
+    def terms(self) -> Iterator[TermPlan]:
+        """Every term of every torque."""
+        return (term for joint in self.joints for term in joint.terms)
+
+    def require_tables(self) -> None:
+        """Raise a `DataError` where a term is too wide for a table."""
+        wide = [term for term in self.terms if term.too_wide]
+        if wide:
+            worst = max(wide, key=lambda term: term.input_bits)
+            words = ", ".join(f"{w.variable.name} {w.inputs}" for w in worst.words)
+            others = f", and {len(wide) - 1} more terms" if len(wide) > 1 else ""
+            raise DataError(
+                f"{self.robot}: {worst.term.name} needs a table of {worst.input_bits} input bits "
+                f"({words}); tables have at most {MOST_INPUT_BITS}{others}. Compact mode "
+                "makes none: boolcomp compile --mode compact. In paper mode, lower --bits, or cut "
+                "terms further with --splits"
+            )
+
+    def __str__(self) -> str:
+        head = f"{self.robot}: {self.options.bits} bits, {self.options.code} code"
+        return "\n".join([head, *(str(joint) for joint in self.joints)])
+
+
+def make_plan(torques: Torques, options: Options | None = None) -> Plan:
+    """Apply the paper's rules to the grouped terms of a robot."""
+    chosen = options or Options()
+    joints = tuple(
+        _plan_joint(torques, joint, terms, chosen) for joint, terms in enumerate(torques.joints, 1)
+    )
+    return Plan(torques.robot.name, chosen, joints, stops_of(torques.robot))
+
+
+def guard_bits_for(terms: int) -> int:
+    """Return m = int(log2(p + 1)), the paper's equation (2)."""
+    return (terms + 1).bit_length() - 1
+
+
+def _plan_joint(
+    torques: Torques, joint: int, terms: tuple[Term, ...], options: Options
+) -> JointPlan:
+    code = Code(torques.robot.links[joint - 1].torque, options.bits, options.code)
+    kept, left_out = _leave_out_small(terms, code, options)
+    parts = _split(kept, code, options)
+    guard = _guard(len(parts), options)
+    plans = tuple(
+        replace(plan_term(term, code, guard), rounding=options.rounding)
+        for term in number_terms(joint, parts)
+    )
+    reach = torque_amplitude(torques.robot, joint)
+    return JointPlan(joint, code, reach, guard, plans, left_out, len(parts) - len(kept))
+
+
+def _guard(terms: int, options: Options) -> int:
+    return guard_bits_for(terms) if options.guard_bits is None else options.guard_bits
+
+
+def _leave_out_small(
+    terms: Sequence[Term], code: Code, options: Options
+) -> tuple[list[Term], tuple[Term, ...]]:
+    """Leave out the smallest terms while all of them stay within half a common LSB."""
+    rising = sorted(terms, key=ceiling)
+    count = 0
+    while True:
+        half = code.step / 2 ** _guard(len(terms) - count, options) / 2
+        total, fits = 0.0, 0
+        for term in rising:
+            total += ceiling(term)
+            if total > half:
+                break
+            fits += 1
+        if fits <= count:
+            break
+        count = fits  # fewer terms may need fewer guard bits, and so leave room for more
+    out = set(rising[:count])
+    return [term for term in terms if term not in out], tuple(t for t in terms if t in out)
+
+
+def _split(terms: list[Term], code: Code, options: Options) -> list[Term]:
+    """Cut the largest tables, as long as that costs no guard bit (or as often as was asked)."""
+    parts = [(term, False) for term in terms]
+
+    @functools.cache
+    def size(term: Term, guard: int) -> int:
+        return _size(plan_term(term, code, guard))
+
+    done = 0
+    while parts:
+        more = guard_bits_for(len(parts) + 1) == guard_bits_for(len(parts))
+        if not (more if options.splits is None else done < options.splits):
+            break
+        guard = _guard(len(parts), options)
+        untouched = [k for k, (_, cut) in enumerate(parts) if not cut]
+        if not untouched and options.splits is None:
+            break
+        places = untouched or range(len(parts))
+        place = max(places, key=lambda k: size(parts[k][0], guard))
+        halves = _halves(parts[place][0], code, guard)
+        parts[place : place + 1] = [(half, True) for half in halves]
+        done += 1
+    return [term for term, _ in parts]
+
+
+def _size(plan: TermPlan) -> int:
+    return (1 << plan.input_bits) * plan.code.bits
+
+
+def _halves(term: Term, code: Code, guard: int) -> tuple[Term, Term]:
+    """Cut a term by its angle sums where it has several, else into two equal halves."""
+    waves = sorted(term.waves(), key=_by_span)
+    sums = [wave for wave in waves if wave.multiples]
+    if len(sums) < 2:
+        half = term.part(tuple(wave.scaled(0.5) for wave in term.waves()))
+        return half, half
+    flat = len(waves) - len(sums)  # the constant part stays with the first angle sum
+    cuts = [(term.part(waves[:k]), term.part(waves[k:])) for k in range(flat + 1, len(waves))]
+
+    def size(cut: tuple[Term, Term]) -> int:
+        # The sum of amplitudes stands in for the extreme: near enough to choose, far cheaper.
+        return sum(_size(plan_reach(part, ceiling(part), code, guard)) for part in cut)
+
+    return min(cuts, key=size)
+
+
+def _by_span(wave: Wave) -> tuple[int, list[int]]:
+    return (len(wave.joints), sorted(wave.joints))
+
+
+def plan_term(term: Term, torque: Code, guard: int) -> TermPlan:
+    """Return the plan of one term of a torque: its range, its width and its input words."""
+    return plan_reach(term, height(term), torque, guard)
+
+
+def plan_reach(term: Term, reach: float, torque: Code, guard: int) -> TermPlan:
+    """Return the plan of a term whose largest |value| is known."""
+    whole = torque.range.high
+    power = math.floor(math.log2(whole / reach * (1 + SLACK))) if reach else torque.bits + guard
+    bits = max(1, torque.bits + guard - power)
+    high = whole / 2.0 ** (torque.bits + guard - bits)
+    words = tuple(_word(term, variable, bits, torque.kind) for variable in term.variables)
+    return TermPlan(term, Code(Interval(-high, high), bits, torque.kind), words)
+
+
+def _word(term: Term, variable: Variable, bits: int, kind: CodeKind) -> Word:
+    code = Code(variable.spanned, bits, kind, variable.wraps)
+    even = kind == "gray" and term.reflection(variable, code.range.centre) == 1
+    return Word(variable, code, int(even))

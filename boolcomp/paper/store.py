@@ -1,0 +1,150 @@
+"""The store of minimised tables: a second compile reads what the first one found.
+
+A cover is kept as a PLA file whose header says which table it belongs to (by a digest of the
+table's content), how it was made, and for which term first. It is found again by content and
+method, whatever the term or robot is called; it is verified against its table whenever it is read.
+Files are written whole or not at all, so several processes may share a store.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from boolcomp.common.caches import read_kept, user_cache
+from boolcomp.common.errors import DataError, DataWarning, UsageError, listing, suggestion
+from boolcomp.common.files import write_text
+from boolcomp.problem.robot.library import shipped
+from boolcomp.twolevel.cover import Cover, Function
+from boolcomp.twolevel.minimise import METHODS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from boolcomp.paper.truth import TermTable, TruthTable
+
+TITLE = "boolcomp cover, format 1"
+
+
+LONGEST = 1e7  # seconds of a deadline
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How a cover is asked for: the method, and the seconds it may take (None: any)."""
+
+    method: str = "own"
+    deadline: float | None = 60.0
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            hint = suggestion(self.method, METHODS)
+            raise UsageError(f"method {self.method!r}{hint}: methods are {listing(METHODS)}")
+        if self.deadline is not None and not 0 < self.deadline <= LONGEST:
+            most = f": at most {LONGEST:g}" if self.deadline > LONGEST else ""
+            raise UsageError(
+                f"a deadline is a positive number of seconds, not {self.deadline}{most}"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Folders of covers: all are searched, new covers go to the first."""
+
+    folders: tuple[Path, ...]
+
+    def find(self, table: TruthTable, recipe: Recipe) -> Cover | None:
+        """Return a verified cover that answers the recipe, or None.
+
+        One that a deadline cut short answers only a recipe with no more time than it had. What
+        `exact` found answers `own` too, since it starts from there. A damaged file is a warning,
+        and as good as none.
+        """
+        wanted = float("inf") if recipe.deadline is None else recipe.deadline
+        methods = ["exact", "own"] if recipe.method == "own" else [recipe.method]
+        names = [f"*.{digest(table)}.{method}.pla" for method in methods]
+        paths = [p for name in names for f in self.folders for p in sorted(f.glob(name))]
+        for path in paths:
+            try:
+                cover, had = _read(path, table)
+            except DataError as error:
+                warnings.warn(f"{error}: made anew", DataWarning, stacklevel=2)
+                continue
+            if cover.proved or had is None or had >= wanted:
+                return cover
+        return None
+
+    def keep(self, entry: TermTable, recipe: Recipe, cover: Cover) -> Path:
+        """Write the cover of a term's table; return the file."""
+        stem = f"{entry.robot}-{entry.plan.term.name}-{entry.plan.code.bits}"
+        path = self.folders[0] / f"{stem}.{digest(entry.table)}.{recipe.method}.pla"
+        write_text(path, _render(entry, recipe, cover))
+        return path
+
+
+def default_store() -> Store:
+    """Return the store of this user: the user's cache. What ships with boolcomp is searched too."""
+    return Store((user_cache("tables"), shipped("tables")))
+
+
+def function_of(table: TruthTable) -> Function:
+    """Return the table as what the minimisers take."""
+    return Function.from_columns(table.inputs, table.columns, table.free or None)
+
+
+def digest(table: TruthTable) -> str:
+    """Return sixteen hexadecimal digits that only equal tables share."""
+    sha = hashlib.sha256(f"{table.inputs} {table.outputs} {len(table.free)}".encode())
+    for column in (*table.columns, *table.free):
+        sha.update(column.tobytes())
+    return sha.hexdigest()[:16]
+
+
+def _render(entry: TermTable, recipe: Recipe, cover: Cover) -> str:
+    from boolcomp.twolevel import pla  # noqa: PLC0415 (only who reads or writes needs it)
+
+    plan = entry.plan
+    # What a deadline cut short, and nothing else, says how long it had.
+    had = "" if recipe.deadline is None or not cover.note else f"{recipe.deadline:g}"
+    lines = [
+        TITLE,
+        f"table: {digest(entry.table)}",
+        f"method: {cover.method}",
+        f"products: {cover.products}, literals: {cover.literals}",
+        f"proved: {'yes' if cover.proved else 'no'}",
+        f"lower bound: {cover.lower_bound}",
+        f"stopped after: {f'{had} s' if had else 'never'}",
+        f"note: {cover.note}",
+        f"robot: {entry.robot}",
+        f"term: {plan.term.name} of torque {plan.term.joint} = {plan.term}",
+        f"output: {plan.term.name} {plan.code}, {plan.rounding}",
+        *(f"input: {word}" for word in plan.words),
+    ]
+    head = "".join(f"# {line}".rstrip() + "\n" for line in lines)
+    return head + pla.render(pla.from_cubes(cover.cubes, entry.input_labels, entry.output_labels))
+
+
+def _read(path: Path, table: TruthTable) -> tuple[Cover, float | None]:
+    """Return the cover, and the seconds it had if a deadline cut it short."""
+    from boolcomp.twolevel import pla  # noqa: PLC0415 (only who reads or writes needs it)
+    from boolcomp.twolevel.verify import verify  # noqa: PLC0415 (imports numba)
+
+    text = read_kept(path)
+    head = [line[2:] for line in text.splitlines() if line.startswith("# ")]
+    fields = dict(line.split(": ", 1) for line in head if ": " in line)
+    found = pla.parse(text, str(path))
+    try:
+        stopped = fields["stopped after"]
+        had = None if stopped == "never" else float(stopped.removesuffix(" s"))
+        bound, proved = int(fields["lower bound"]), fields["proved"] == "yes"
+        made_by = fields["method"]
+    except (KeyError, ValueError) as error:
+        raise DataError(f"{path}: the header is damaged ({error})") from error
+    if (found.inputs, found.outputs) != (table.inputs, table.outputs):
+        raise DataError(f"{path}: not a cover of this table")
+    witness = verify(function_of(table), found.on)
+    if witness is not None:
+        raise DataError(f"{path}: does not cover its table: {witness}")
+    return Cover(found.on, made_by, proved, bound, 0.0, fields.get("note", "")), had

@@ -1,0 +1,211 @@
+"""Truth tables: a planned term tabulated over all its input words, one bit-vector a column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from bitarray import bitarray, frozenbitarray
+
+from boolcomp.common.errors import DataError, UsageError
+from boolcomp.paper.plan import MOST_INPUT_BITS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from boolcomp.paper.plan import Plan, TermPlan, Word
+    from boolcomp.terms import Term
+
+CHUNK = 1 << 17  # rows at a time: the columns are built without a large array of floats
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class TruthTable:
+    """A function of `inputs` bits: one column of 2^inputs bits an output.
+
+    Row r of a column is the output for the input word r, whose most significant bit is the first
+    input. Where a column of `free` is 1 the output may be either; without `free` the function is
+    completely specified. Equal functions are equal tables.
+    """
+
+    inputs: int
+    columns: tuple[frozenbitarray, ...]
+    free: tuple[frozenbitarray, ...] = ()
+
+    def __post_init__(self) -> None:
+        if any(len(column) != 1 << self.inputs for column in (*self.columns, *self.free)):
+            raise UsageError(f"a column of {self.inputs} inputs has {1 << self.inputs} rows")
+        if self.free and len(self.free) != len(self.columns):
+            raise UsageError(f"{len(self.free)} free columns for {len(self.columns)} columns")
+
+    @property
+    def outputs(self) -> int:
+        """The number of columns."""
+        return len(self.columns)
+
+    def words(self) -> NDArray[np.uint32]:
+        """Return the output word of every row, first column most significant."""
+        words = np.zeros(1 << self.inputs, dtype=np.uint32)
+        for column in self.columns:
+            packed = np.frombuffer(column.tobytes(), dtype=np.uint8)
+            words = words << np.uint32(1) | np.unpackbits(packed)[: len(words)]
+        return words
+
+    def __repr__(self) -> str:
+        ones = ", ".join(str(column.count()) for column in self.columns)
+        free = f", free: {sum(column.count() for column in self.free)}" if self.free else ""
+        return f"TruthTable({self.inputs} inputs, {self.outputs} outputs, ones: {ones}{free})"
+
+
+@dataclass(frozen=True, slots=True)
+class TermTable:
+    """A term's plan and its truth table."""
+
+    robot: str
+    plan: TermPlan
+    table: TruthTable
+
+    @property
+    def input_labels(self) -> tuple[str, ...]:
+        """The names of the inputs, most significant first: `q2.6` is bit 6 of q2's word."""
+        return tuple(
+            f"{word.variable.name}.{bit}"
+            for word in self.plan.words
+            for bit in reversed(range(word.inputs))
+        )
+
+    @property
+    def output_labels(self) -> tuple[str, ...]:
+        """The names of the outputs, most significant first."""
+        name = self.plan.term.name
+        return tuple(f"{name}.{bit}" for bit in reversed(range(self.plan.code.bits)))
+
+    def __str__(self) -> str:
+        return f"{self.plan}: {self.table!r}"
+
+
+def make_tables(plan: Plan) -> tuple[TermTable, ...]:
+    """Tabulate every term of a plan; terms that are the same function share one table."""
+    plan.require_tables()
+    made: dict[object, TruthTable] = {}
+    return tuple(TermTable(plan.robot, term, _once(made, term)) for term in plan.terms)
+
+
+def _once(made: dict[object, TruthTable], plan: TermPlan) -> TruthTable:
+    key = signature(plan)
+    if key not in made:
+        made[key] = tabulate(plan)
+    return made[key]
+
+
+def signature(plan: TermPlan) -> object:
+    """Return what alone determines a plan's table: equal signatures have equal tables.
+
+    Variables count by place, and values as fractions of the output range, so that
+    (4 + 5 cos q2) q̈2 over ±12.5 and half of (4 + 5 cos q2) q̈1 over ±6.25 are one function.
+    """
+    term, high = plan.term, plan.code.range.high
+    place = {variable: k for k, variable in enumerate(term.variables)}
+    joint = {variable.joint: place[variable] for variable in term.positions}
+    scale, factor = 1.0, []
+    for variable in term.factor:
+        reach = variable.range
+        centred = reach.low == -reach.high
+        scale *= reach.high if centred else 1.0
+        factor.append((place[variable], None if centred else reach))
+    waves = tuple(
+        (
+            tuple((joint[j], k) for j, k in wave.multiples),
+            tuple((joint[j], power) for j, power in wave.powers),
+            f"{wave.cosine * scale / high:.12g}",
+            f"{wave.sine * scale / high:.12g}",
+        )
+        for wave in term.waves()
+    )
+    words = tuple((word.code.bits, word.dropped) for word in plan.words)
+    ranges = tuple((variable.range, variable.word) for variable in term.positions)
+    kind = (plan.code.bits, plan.code.kind, plan.rounding)
+    return (kind, words, ranges, tuple(factor), waves)
+
+
+def tabulate(plan: TermPlan) -> TruthTable:
+    """Evaluate a term at the centre of every input cell and code the result."""
+    bits = plan.input_bits
+    if bits > MOST_INPUT_BITS:
+        raise DataError(f"a table of {bits} input bits is too large (at most {MOST_INPUT_BITS})")
+    centres = [word_centres(word) for word in plan.words]
+    columns = [bitarray() for _ in range(plan.code.bits)]
+    either, beyond = plan.rounding == "faithful", _beyond(plan)
+    free = [bitarray() for _ in range(plan.code.bits if either or beyond is not None else 0)]
+    done = 0
+    for values in value_blocks(plan.term, plan.words, centres):
+        _append(columns, plan.code.encode(values).words)
+        if free:
+            bits_free = plan.code.neighbour_bits(values) if either else np.zeros(len(values), "u4")
+            if beyond is not None:
+                bits_free[beyond[done : done + len(values)]] = plan.code.cells - 1
+            _append(free, bits_free)
+        done += len(values)
+    return TruthTable(bits, tuple(map(frozenbitarray, columns)), tuple(map(frozenbitarray, free)))
+
+
+def _beyond(plan: TermPlan) -> NDArray[np.bool_] | None:
+    """Tell at which rows a variable lies where it never is; None if there are no such rows."""
+    rows = np.zeros(1, np.bool_)
+    for word in plan.words:
+        rows = (rows[:, None] | _never(word)[None, :]).ravel()
+    return rows if rows.any() else None
+
+
+def _never(word: Word) -> NDArray[np.bool_]:
+    """Tell which combinations of a word's remaining bits stand for cells beyond its range."""
+    code, range_ = word.code, word.variable.range
+    cells = code.index(np.arange(code.cells, dtype=np.uint32))
+    low = code.range.low + cells * code.step
+    beyond = (low + code.step <= range_.low) | (low >= range_.high)
+    if word.dropped:  # a word stands for its mirror image, too
+        beyond = beyond[: len(beyond) // 2] & beyond[len(beyond) // 2 :]
+    return np.asarray(beyond)
+
+
+def word_centres(word: Word) -> NDArray[np.float64]:
+    """Return the value that each combination of a word's remaining bits stands for.
+
+    Where the first bit is dropped the word stands for the lower half of the range, which the term
+    repeats in the upper half.
+    """
+    return word.code.decode(np.arange(1 << word.inputs, dtype=np.uint32))
+
+
+def value_blocks(
+    term: Term, words: tuple[Word, ...], centres: list[NDArray[np.float64]]
+) -> Iterable[NDArray[np.float64]]:
+    """Yield the term's values row by row, in blocks that share their leading input words."""
+    inner, rows = len(words), 1
+    while inner and rows * len(centres[inner - 1]) <= CHUNK:
+        inner -= 1
+        rows *= len(centres[inner])
+    axes = len(words) - inner
+    values = {}
+    for k in range(inner, len(words)):
+        shape = [1] * axes
+        shape[k - inner] = -1
+        values[words[k].variable.name] = centres[k].reshape(shape)
+    for lead in np.ndindex(*(len(c) for c in centres[:inner])):
+        for k, index in enumerate(lead):
+            values[words[k].variable.name] = np.asarray(centres[k][index])
+        block = np.broadcast_to(term.evaluate(values), [len(c) for c in centres[inner:]])
+        yield block.ravel()
+
+
+def _append(columns: list[bitarray], words: NDArray[np.uint32]) -> None:
+    """Append the bits of words to columns, the first column their most significant bit."""
+    for k, column in enumerate(reversed(columns)):
+        bits = (words >> np.uint32(k) & np.uint32(1)).astype(np.uint8)
+        if len(bits) % 8 == 0 and len(column) % 8 == 0:
+            column.frombytes(np.packbits(bits).tobytes())
+        else:
+            column.extend(bits.tolist())

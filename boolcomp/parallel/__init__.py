@@ -1,0 +1,1 @@
+"""The parallel-dynamics papers: their methods, schedules, machines and real runs."""

@@ -1,0 +1,184 @@
+"""Operations counted by running the methods, beside those that the papers print.
+
+Ours come from a tape that does not fold, so that they are those of the text. Zalzala and Morris
+count a change of sign as an addition in four jobs; ours costs nothing and is given apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from boolcomp.common.text import table
+from boolcomp.parallel.methods import lagrangian, zomaya
+from boolcomp.parallel.methods.recording import record
+from boolcomp.problem.dynamics.operations import Operations
+from boolcomp.problem.dynamics.straight import count
+from boolcomp.problem.dynamics.tape import Tape
+from boolcomp.problem.robot import load_robot
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from boolcomp.parallel.methods.recording import Torques
+    from boolcomp.problem.dynamics.straight import Node
+    from boolcomp.problem.robot import Robot
+
+_SIGNS = "printed additions include {} changes of sign"
+_GENERAL = {
+    "A": (4, 0), "p": (2, 0), "w": (12, 9), "wd": (18, 15), "vd": (27, 21), "psi": (18, 15),
+    "F": (3, 0), "N": (24, 18), "f": (9, 9), "n": (21, 21), "tau": (12, 8),
+}  # fmt: skip
+_SEMI = {
+    "w": (8, 6), "wd": (10, 8), "vd": (26, 20), "psi": (18, 15), "F": (3, 0), "N": (24, 18),
+    "f": (8, 8), "n": (20, 20), "tau": (0, 0),
+}  # fmt: skip
+_DIAGONAL = {**_SEMI, "N": (12, 6)}
+# Zalzala and Morris, tables 1 and 2: of a link, and of the one at which the phase begins.
+_PHASE_ONE = {
+    "W": ((24, 15), (0, 0)), "Wd": ((30, 21), (6, 3)), "Wdd": ((47, 36), (13, 7)),
+    "pdd": ((9, 9), (9, 9)), "dW": ((18, 9), (0, 3)), "e*": ((9, 6), (9, 6)),
+    "D*": ((36, 27), (36, 27)), "g*": ((9, 6), (9, 6)), "A": ((4, 2), (4, 2)),
+    "p*": ((2, 0), (2, 0)),
+}  # fmt: skip
+_PHASE_TWO = {
+    "Da": ((12, 12), (0, 0)), "e": ((3, 6), (3, 3)), "tau*": ((9, 8), (9, 8)),
+    "ca": ((6, 5), (0, 0)), "tau**": ((3, 2), (3, 2)), "tau": ((0, 1), (0, 1)),
+}  # fmt: skip
+
+
+_BUSIEST = ("w", "N", "n")
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """A row: what a method's equation takes here and in print; `signs` are changes of sign."""
+
+    method: str
+    equation: str
+    ours: Operations
+    signs: int
+    printed: Operations
+    note: str = ""
+
+    @property
+    def agrees(self) -> bool:
+        """Whether ours is the printed count, changes of sign counted as the note says."""
+        ours = self.ours.additions
+        additions = ours + self.signs if self.note else ours
+        return (self.ours.multiplications, additions) == (
+            self.printed.multiplications,
+            self.printed.additions,
+        )
+
+
+def reference() -> Robot:
+    """Return the arm that is counted: the PUMA 560 without the rotors that the papers leave out."""
+    return without_rotors(load_robot("puma560"))
+
+
+def without_rotors(robot: Robot) -> Robot:
+    """Return an arm whose motors have no inertia."""
+    return replace(robot, links=tuple(replace(link, rotor_inertia=0.0) for link in robot.links))
+
+
+def counted(robot: Robot, torques: Torques) -> dict[str, tuple[Operations, int]]:
+    """Return what every task of a method takes as it is written, and its changes of sign."""
+    groups: dict[str, list[Node]] = {}
+    for node in record(robot, torques, Tape(fold=False)).nodes:
+        groups.setdefault(node.task, []).append(node)
+    return {
+        name: (count(nodes), sum(node.kind == "neg" for node in nodes))
+        for name, nodes in groups.items()
+    }
+
+
+def newton_euler() -> tuple[Count, ...]:
+    """Return Zomaya and Morris's table 2, of one link and in all."""
+    return _by_equation("newton-euler", zomaya.general, _GENERAL)
+
+
+def semi_customised(*, dense: bool) -> tuple[Count, ...]:
+    """Return their table 3, for full inertia tensors or diagonal ones.
+
+    With diagonal ones, the last row is what the busiest of four processors does a link: it has
+    (5), (10) and (12), which are ω, N and n.
+    """
+    name = f"semi-customised, {'full' if dense else 'diagonal'} tensors"
+    torques = partial(zomaya.semi_customised, dense=dense)
+    rows = _by_equation(name, torques, _SEMI if dense else _DIAGONAL)
+    if dense:
+        return rows
+    ours = sum((row.ours for row in rows if row.equation in _BUSIEST), Operations())
+    return (*rows, Count(name, "w + N + n", ours, 0, Operations(40, 32)))
+
+
+def _by_equation(
+    method: str, torques: Torques, printed: dict[str, tuple[int, int]]
+) -> tuple[Count, ...]:
+    arithmetic = {name: only(found[0]) for name, found in counted(reference(), torques).items()}
+    nothing = Operations()
+    rows = [
+        Count(method, name, arithmetic.get(f"{name}/3", nothing), 0, Operations(*pair))
+        for name, pair in printed.items()
+    ]
+    total = Operations(*(sum(pair[k] for pair in printed.values()) for k in (0, 1)))
+    ours = sum((row.ours for row in rows), nothing)
+    return (*rows, Count(method, "a link", ours, 0, total))
+
+
+def recursive_lagrangian() -> tuple[Count, ...]:
+    """Return Zalzala and Morris's tables 1 and 2, and their critical path for six links."""
+    robot = reference()
+    found = counted(robot, partial(lagrangian.torques, rows=True))
+    rows = []
+    for phase, start in ((_PHASE_ONE, 1), (_PHASE_TWO, robot.joints)):
+        for job, (later, first) in phase.items():
+            for label, link, pair in ((f"{job}, n>1", 3, later), (f"{job}, n=1", start, first)):
+                ours, signs = found.get(f"{job}/{link}", (Operations(), 0))
+                printed, own = Operations(*pair), only(ours)
+                note = _SIGNS.format(signs) if own.additions != printed.additions else ""
+                rows.append(Count("lagrangian", label, own, signs, printed, note))
+    path = distributed_lagrangian(robot)
+    return (*rows, Count("lagrangian", "path, n=6", path, 0, Operations(383, 307)))
+
+
+def only(operations: Operations) -> Operations:
+    """Return multiplications and additions alone: no paper counts sines and cosines."""
+    return Operations(operations.multiplications, operations.additions)
+
+
+def distributed_lagrangian(robot: Robot) -> Operations:
+    """Return the critical path of the distributed recursive Lagrangian, (50) to (53).
+
+    Outwards the longest job of every link, then p̈ and D* of the last, which are a level late;
+    inwards a row of D and one of c on one processor. Printed: (65n-7)/(53n-11), 383/307 for six.
+    The additions agree because ours has no changes of sign: table 1's total would give one more.
+    """
+    found = counted(without_rotors(robot), partial(lagrangian.torques, rows=True))
+    cost = {name: only(ours) for name, (ours, _) in found.items()}
+    last = robot.joints
+    total = Operations()
+    for i in range(1, last + 1):
+        jobs = (cost.get(f"{job}/{i}", Operations()) for job in lagrangian.PHASE_ONE[:3])
+        total = total + max(jobs, key=lambda job: job.total)
+    total = total + cost[f"pdd/{last}"] + cost[f"D*/{last}"]
+    for i in range(1, last):
+        total = total + cost[f"Da/{i}"] + cost[f"ca/{i}"]
+    return total
+
+
+def report(rows: Sequence[Count]) -> str:
+    """Return the rows as a table."""
+    cells = [
+        [
+            row.method,
+            row.equation,
+            f"{row.ours.multiplications}/{row.ours.additions}",
+            f"{row.printed.multiplications}/{row.printed.additions}",
+            row.note,
+        ]
+        for row in rows
+    ]
+    return table(("method", "equation", "ours", "printed", "note"), cells, left=(0, 1, 4))

@@ -1,0 +1,163 @@
+"""The methods by name: their physics, and their task graphs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from boolcomp.common.errors import UsageError, listing, suggestion
+from boolcomp.parallel.methods import control, lagrangian, regrouped, symbolic, zeng, zomaya
+from boolcomp.parallel.methods.boolean import boolean_tasks
+from boolcomp.parallel.methods.recording import Recorded, record, recorded
+from boolcomp.problem.dynamics.tape import Tape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from boolcomp.problem.dynamics.straight import Straight
+    from boolcomp.problem.robot import Robot
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method: what it is, where it is from, and its function.
+
+    `function` is the physics, `(robot, algebra, q, qd, qdd) -> torques`; where `whole`, it is
+    `(robot, tape) -> program` with inputs and outputs of its own; of `boolean` it makes the task
+    graph from tables. `literal`: unless asked otherwise, its tasks cost what the text says,
+    products with zero included, as its paper counts.
+    """
+
+    title: str
+    paper: str
+    function: Callable[..., Any]
+    literal: bool = False
+    whole: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.title} ({self.paper})"
+
+
+_ZOMAYA = "Zomaya and Morris 1989"
+_ZENG = "Zeng and Egan 1991"
+_ZALZALA = "Zalzala and Morris 1989"
+_SCHAEFER = "Schäfer and Schiehlen 1992"
+
+METHODS: dict[str, Method] = {
+    "newton-euler": Method("general Newton-Euler", _ZOMAYA, zomaya.general, literal=True),
+    "semi-customised": Method(
+        "semi-customised Newton-Euler", _ZOMAYA, zomaya.semi_customised, literal=True
+    ),
+    "customised": Method(
+        "Newton-Euler customised by folding constants", _ZOMAYA, zomaya.semi_customised
+    ),
+    "regrouped": Method(
+        "customised Newton-Euler with regrouped parameters",
+        "Khalil and Kleinfinger 1987",
+        regrouped.torques,
+    ),
+    "lagrangian": Method(
+        "recursive Lagrangian in ten plus six jobs", _ZALZALA, lagrangian.torques, literal=True
+    ),
+    "lagrangian-rows": Method(
+        "recursive Lagrangian, D and c by rows",
+        _ZALZALA,
+        partial(lagrangian.torques, rows=True),
+        literal=True,
+    ),
+    "zeng-19": Method("Newton-Euler in 19 tasks a link", _ZENG, zeng.torques, literal=True),
+    "zeng-10": Method(
+        "Newton-Euler in 10 tasks a link",
+        _ZENG,
+        partial(zeng.torques, name=zeng.ten_name),
+        literal=True,
+    ),
+    "zeng-52": Method(
+        "Newton-Euler in 10 tasks a link, the third split (version 5)",
+        _ZENG,
+        partial(zeng.torques, name=zeng.split_name, split=True),
+        literal=True,
+    ),
+    "symbolic": Method("symbolic equations of motion", _SCHAEFER, symbolic.torques),
+    "symbolic-forward": Method(
+        "symbolic equations of motion, solved by Cholesky", _SCHAEFER, control.forward, whole=True
+    ),
+    "symbolic-cycle": Method(
+        "symbolic equations of motion, Cholesky and a control law",
+        _SCHAEFER,
+        control.cycle,
+        whole=True,
+    ),
+    "boolean": Method("product terms, ORs and sums", "Machado et al. 1988", boolean_tasks),
+}
+
+
+def method_named(name: str) -> Method:
+    """Return a method; a `UsageError` says which there are."""
+    if name not in METHODS:
+        raise UsageError(
+            f"unknown method {name!r}{suggestion(name, METHODS)}; there are {listing(METHODS)}"
+        )
+    return METHODS[name]
+
+
+def straight_line(name: str, robot: Robot, *, tape: Tape | None = None) -> Straight:
+    """Return a method's calculation of the torques as one program: inputs q1.., qd1.., qdd1.. .
+
+    (`symbolic-forward` and `symbolic-cycle` have others: see `boolcomp.parallel.methods.control`.) By
+    default constants are folded and common subexpressions shared, across tasks too: the best code
+    for one processor.
+    """
+    function = _physics(name)
+    tape = Tape() if tape is None else tape
+    if METHODS[name].whole:
+        program: Straight = function(robot, tape)
+        return program
+    return record(robot, function, tape)
+
+
+def task_graph(name: str, robot: Robot, *, literal: bool | None = None) -> Recorded:
+    """Return a method's task graph for a robot, with the program that its tasks calculate.
+
+    `literal` counts every operation of the text (the paper's counts, for any arm); otherwise
+    constants fold and a subexpression is calculated once a task. By default as the paper did.
+    """
+    method = method_named(name)
+    tape = Tape(shared=False, fold=not (method.literal if literal is None else literal))
+    straight = straight_line(name, robot, tape=tape)
+    tasks, aside, dummies = _tasks(name, robot)
+    return recorded(f"{name} {robot.name}", straight, tasks, aside=aside, dummies=dummies)
+
+
+def _physics(name: str) -> Callable[..., Any]:
+    method = method_named(name)
+    if name == "boolean":
+        raise UsageError(
+            "the method 'boolean' is made of the tables of a compiled program, not of a robot "
+            "alone: compile the robot in paper mode first"
+        )
+    return method.function
+
+
+def _tasks(
+    name: str, robot: Robot
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, str] | None]:
+    """Return the tasks of a method, those that its paper does not count, entry and exit."""
+    n = robot.joints
+    if name.startswith("zeng"):
+        naming = {"zeng-10": zeng.ten_name, "zeng-52": zeng.split_name}.get(name)
+        dummies = ("0", str(10 * n + 1)) if naming else None  # without them 95 tasks are 95
+        return zeng.tasks(robot, naming or zeng.nineteen_name), zeng.aside(robot), dummies
+    if name.startswith("lagrangian"):
+        return lagrangian.tasks(robot, rows=name.endswith("rows")), (), None
+    if name.startswith("symbolic"):
+        named = {
+            "symbolic": symbolic.tasks,
+            "symbolic-forward": symbolic.forward_tasks,
+            "symbolic-cycle": symbolic.cycle_tasks,
+        }[name]
+        return named(robot), tuple(f"A/{i}" for i in range(1, n + 1)), None
+    if name == "regrouped":
+        return regrouped.tasks(robot), tuple(f"A/{i}" for i in range(1, n + 1)), None
+    return zomaya.tasks(robot), zomaya.aside(robot), None

@@ -1,0 +1,1 @@
+"""What is to be computed: robots, their dynamics, files of states."""

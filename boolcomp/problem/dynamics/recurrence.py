@@ -1,0 +1,124 @@
+"""Recursive Newton-Euler inverse dynamics (Luh, Walker and Paul 1980) over any algebra.
+
+In standard DH frames, with everything of link i expressed in frame i, R its rotation to frame
+i-1, p the way from origin i-1 to origin i, r the centre of mass, z the joint's axis:
+
+    ω  = Rᵀ(ω' + z q̇)                          (a sliding joint adds nothing)
+    ω̇  = Rᵀ(ω̇' + z q̈ + ω' × z q̇)
+    v̇  = Rᵀ v̇' + ω̇ × p + ω × (ω × p)           (a sliding one adds z q̈ + 2 ω × z q̇)
+    F  = m (v̇ + ω̇ × r + ω × (ω × r))           N = I ω̇ + ω × I ω
+    f  = R₊ f₊ + F                             n = R₊ n₊ + p × f + r × F + N
+    τ  = n · Rᵀz, or f · Rᵀz where it slides   (plus rotor inertia and friction)
+
+Gravity enters as an acceleration of the base. Units: SI.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from boolcomp.problem.dynamics.vectors import Matrix, Vector, link_rotation, symmetric
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from boolcomp.problem.dynamics.algebra import Algebra, Element
+    from boolcomp.problem.robot import Link, Robot
+
+
+@dataclass(frozen=True, slots=True)
+class _Motion:
+    """What the way out finds of a link, all in the link's frame."""
+
+    rotation: Matrix
+    step: Vector
+    axis: Vector
+    omega: Vector
+    omega_dot: Vector
+    acceleration: Vector
+
+
+def newton_euler(
+    robot: Robot,
+    algebra: Algebra,
+    q: Sequence[Element],
+    qd: Sequence[Element],
+    qdd: Sequence[Element],
+    *,
+    gravity: bool = True,
+    friction: bool = False,
+    wrench: tuple[Sequence[Element], Sequence[Element]] | None = None,
+) -> list[Element]:
+    """Return the torque of every joint (a force where it slides).
+
+    `wrench` is the (force, moment) that the tip exerts on its surroundings, at the origin of the
+    last frame and in its axes.
+    """
+    zero = algebra.constant(0.0)
+    nothing = Vector(zero, zero, zero)
+    up = [algebra.constant(-g if gravity else 0.0) for g in robot.gravity]
+    motion = _Motion(Matrix((nothing,) * 3), nothing, nothing, nothing, nothing, Vector(*up))
+    motions = []
+    for link, *state in zip(robot.links, q, qd, qdd, strict=True):
+        motion = _outward(link, algebra, motion, *state)
+        motions.append(motion)
+    force, moment = (nothing, nothing) if wrench is None else (Vector(*v) for v in wrench)
+    torques = []
+    for link, motion, speed, rate in zip(
+        reversed(robot.links), reversed(motions), reversed(qd), reversed(qdd), strict=True
+    ):
+        force, moment = _inward(link, algebra, motion, force, moment)
+        torque = (moment if link.revolute else force).dot(motion.axis)
+        torque = torque + algebra.constant(link.joint_inertia) * rate
+        torques.append(torque + _friction(link, algebra, speed) if friction else torque)
+        force, moment = motion.rotation * force, motion.rotation * moment
+    return torques[::-1]
+
+
+def _outward(
+    link: Link, algebra: Algebra, before: _Motion, q: Element, qd: Element, qdd: Element
+) -> _Motion:
+    constant, zero = algebra.constant, algebra.constant(0.0)
+    sin_alpha, cos_alpha = (f(constant(link.alpha)) for f in (algebra.sine, algebra.cosine))
+    theta, d = constant(link.theta), constant(link.d)
+    theta, d = (theta + q, d) if link.revolute else (theta, d + q)
+    rotation = link_rotation(algebra.cosine(theta), algebra.sine(theta), cos_alpha, sin_alpha, zero)
+    back = rotation.transposed
+    step = Vector(constant(link.a), d * sin_alpha, d * cos_alpha)
+    speed, rate = Vector(zero, zero, qd), Vector(zero, zero, qdd)
+    omega, omega_dot, acceleration = before.omega, before.omega_dot, before.acceleration
+    if link.revolute:
+        omega_dot = omega_dot + rate + omega @ speed
+        omega = omega + speed
+    else:
+        twice = (omega @ speed).scaled(constant(2.0))
+        acceleration = acceleration + rate + twice
+    omega, omega_dot = back * omega, back * omega_dot
+    acceleration = back * acceleration + omega_dot @ step + omega @ (omega @ step)
+    return _Motion(
+        rotation, step, Vector(zero, sin_alpha, cos_alpha), omega, omega_dot, acceleration
+    )
+
+
+def _inward(
+    link: Link, algebra: Algebra, motion: _Motion, force: Vector, moment: Vector
+) -> tuple[Vector, Vector]:
+    """Return force and moment at the origin before the link, from those after it (its frame)."""
+    r = Vector(*(algebra.constant(c) for c in link.center_of_mass))
+    inertia = symmetric(*(algebra.constant(c) for c in link.inertia))
+    omega, omega_dot = motion.omega, motion.omega_dot
+    own = motion.acceleration + omega_dot @ r + omega @ (omega @ r)
+    own = own.scaled(algebra.constant(link.mass))
+    spin = inertia * omega_dot + omega @ (inertia * omega)
+    force = force + own
+    return force, moment + motion.step @ force + r @ own + spin
+
+
+def _friction(link: Link, algebra: Algebra, speed: Element) -> Element:
+    """Viscous B·G²·q̇ and Coulomb |G|·Tc·sign q̇, with its own Tc in each direction."""
+    forwards, backwards = (abs(link.gear_ratio) * c for c in link.coulomb_friction)
+    mean, half = (forwards + backwards) / 2, (forwards - backwards) / 2
+    sign = algebra.sign(speed)
+    viscous = algebra.constant(link.viscous_friction * link.gear_ratio**2) * speed
+    return viscous + algebra.constant(mean) * sign + algebra.constant(half) * (sign * sign)

@@ -1,0 +1,296 @@
+"""An algebra that records: calculations become straight-line programs.
+
+Run anything written over an algebra on a `Tape` and finish it with the outputs: a `Straight` is
+what was calculated, as a list of nodes. By default known numbers fold, and an expression that
+occurred before is not recorded again; with `shared=False` it is recorded once in every task that
+calculates it. `Tape(fold=False)` records every operation that the text asks for, those with zeros
+and ones and those that occurred before too, as the papers count them.
+
+A node belongs to the task that was active when it was first recorded (`with tape.task("W3"):`);
+inputs and constants belong to none. A tape works alone, or inside `Folding`.
+"""
+
+from __future__ import annotations
+
+import math
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from boolcomp.common.errors import DataError
+from boolcomp.common.text import number
+from boolcomp.problem.dynamics.algebra import Algebra, Constant, Folding, exact_cosine, exact_sine
+from boolcomp.problem.dynamics.straight import Kind, Node, Output, Straight
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+
+__all__ = ["Node", "Output", "Straight", "Tape", "Wire", "task"]
+
+Key = tuple[Kind, tuple[int, ...], float, str]
+FUNCTIONS: dict[Kind, Callable[[float], float]] = {
+    "sqrt": math.sqrt,
+    "sin": exact_sine,
+    "cos": exact_cosine,
+    "sign": lambda x: float((x > 0) - (x < 0)),
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Wire:
+    """A recorded value: it calculates with its like and with numbers."""
+
+    tape: Tape
+    node: int
+
+    def __add__(self, other: Any) -> Any:
+        return self.tape.join("add", self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return self.tape.join("add", other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return self.tape.join("sub", self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self.tape.join("sub", other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return self.tape.join("mul", self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self.tape.join("mul", other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self.tape.join("div", self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self.tape.join("div", other, self)
+
+    def __neg__(self) -> Wire:
+        return self.tape.negated(self)
+
+
+@dataclass(slots=True)
+class Tape:
+    """The recording algebra. `fold`: simplify with known numbers and signs. `shared`: once only."""
+
+    fold: bool = True
+    shared: bool = True
+    _nodes: list[Node] = field(default_factory=list)
+    _known: dict[Key, int] = field(default_factory=dict)
+    _task: str = ""
+
+    def input(self, name: str) -> Wire:
+        """Return the input of this name."""
+        for index, node in enumerate(self._nodes):
+            if node.kind == "input" and node.name == name:
+                return Wire(self, index)
+        self._nodes.append(Node("input", name=name))
+        return Wire(self, len(self._nodes) - 1)
+
+    def constant(self, value: float) -> Wire:
+        """Return a known number; constants are shared and belong to no task."""
+        key: Key = ("constant", (), float(value) + 0.0, "")
+        if key not in self._known:
+            self._known[key] = len(self._nodes)
+            self._nodes.append(Node("constant", value=key[2]))
+        return Wire(self, self._known[key])
+
+    def sine(self, x: Any) -> Wire:
+        """Record sin x."""
+        return self._function("sin", x)
+
+    def cosine(self, x: Any) -> Wire:
+        """Record cos x."""
+        return self._function("cos", x)
+
+    def sign(self, x: Any) -> Wire:
+        """Record the sign of x: -1, 0 or 1."""
+        return self._function("sign", x)
+
+    def root(self, x: Any) -> Wire:
+        """Record the square root of x."""
+        return self._function("sqrt", x)
+
+    @contextmanager
+    def task(self, name: str) -> Iterator[None]:
+        """Give what is recorded inside to this task (the innermost one)."""
+        outer, self._task = self._task, name
+        try:
+            yield
+        finally:
+            self._task = outer
+
+    def join(self, kind: Kind, left: Any, right: Any) -> Any:
+        """Record `left kind right`, simplified if the tape folds; `Constant`s come in from outside.
+
+        A sum or product with a `Constant` is left to that class, which comes back with a number.
+        """
+        if kind != "div" and (isinstance(left, Constant) or isinstance(right, Constant)):
+            return NotImplemented
+        a, b = self._wire(left), self._wire(right)
+        if not self.fold:
+            return self._record(kind, a, b)
+        x, y = self._value(a), self._value(b)
+        if x is not None and y is not None:
+            return self.constant(_calculate(kind, x, y))
+        fold = {"add": self._add, "sub": self._sub, "mul": self._mul, "div": self._div}[kind]
+        return fold(a, b)
+
+    def negated(self, x: Wire) -> Wire:
+        """Record -x; twice is not at all, and of a difference it turns the difference round."""
+        node = self._nodes[x.node]
+        if self.fold:
+            if node.kind == "constant":
+                return self.constant(-node.value)
+            if node.kind == "neg":
+                return Wire(self, node.operands[0])
+        return self._record("neg", x)
+
+    def finish(self, outputs: Sequence[tuple[str, Any]], *, prune: bool = True) -> Straight:
+        """Return the program for these named outputs; `prune` drops what none of them needs."""
+        wires = [(name, self._wire(x).node) for name, x in outputs]
+        needed = set(range(len(self._nodes)))
+        if prune:
+            needed = self._needed([node for _, node in wires])
+        inputs = [i for i, node in enumerate(self._nodes) if node.kind == "input"]
+        rest = [i for i, node in enumerate(self._nodes) if node.kind != "input" and i in needed]
+        place = {old: new for new, old in enumerate(inputs + rest)}
+        nodes = (
+            replace(node, operands=tuple(place[k] for k in node.operands))
+            for node in (self._nodes[i] for i in inputs + rest)
+        )
+        return Straight(tuple(nodes), tuple(Output(name, place[node]) for name, node in wires))
+
+    def _needed(self, waiting: list[int]) -> set[int]:
+        needed: set[int] = set()
+        while waiting:
+            node = waiting.pop()
+            if node not in needed:
+                needed.add(node)
+                waiting += self._nodes[node].operands
+        return needed
+
+    def _wire(self, x: Any) -> Wire:
+        if isinstance(x, Wire):
+            return x
+        return self.constant(x.value if isinstance(x, Constant) else x)
+
+    def _value(self, x: Wire) -> float | None:
+        node = self._nodes[x.node]
+        return node.value if node.kind == "constant" else None
+
+    def _negation(self, x: Wire) -> Wire | None:
+        """Return y where x is -y."""
+        node = self._nodes[x.node]
+        return Wire(self, node.operands[0]) if node.kind == "neg" else None
+
+    def _function(self, kind: Kind, x: Any) -> Wire:
+        wire = self._wire(x)
+        value = self._value(wire)
+        if value is not None and self.fold:
+            if kind == "sqrt" and value < 0:
+                raise DataError(
+                    f"the calculation takes the root of {number(value)}, whatever its inputs are"
+                )
+            return self.constant(FUNCTIONS[kind](value))
+        return self._record(kind, wire)
+
+    def _record(self, kind: Kind, *operands: Wire) -> Wire:
+        key = self._key(kind, *operands)
+        if key in self._known and self.fold:
+            return Wire(self, self._known[key])
+        self._known[key] = len(self._nodes)
+        self._nodes.append(Node(kind, key[1], task=self._task))
+        return Wire(self, self._known[key])
+
+    def _key(self, kind: Kind, *operands: Wire) -> Key:
+        places = tuple(x.node for x in operands)
+        if kind in ("add", "mul") and self.fold:
+            places = tuple(sorted(places))
+        return (kind, places, 0.0, "" if self.shared else self._task)
+
+    def _add(self, a: Wire, b: Wire) -> Wire:
+        if self._value(a) == 0 or self._value(b) == 0:
+            return b if self._value(a) == 0 else a
+        minus_a, minus_b = self._negation(a), self._negation(b)
+        if minus_b is not None:
+            return self._sub(a, minus_b)
+        if minus_a is not None:
+            return self._sub(b, minus_a)
+        return self._record("add", a, b)
+
+    def _sub(self, a: Wire, b: Wire) -> Wire:
+        if self._value(b) == 0:
+            return a
+        if self._value(a) == 0:
+            return self.negated(b)
+        minus_a, minus_b = self._negation(a), self._negation(b)
+        if minus_b is not None:
+            return self._add(a, minus_b)
+        if minus_a is not None:
+            return self.negated(self._add(minus_a, b))
+        return self._difference(a, b)
+
+    def _difference(self, a: Wire, b: Wire) -> Wire:
+        if a.node == b.node:
+            return self.constant(0.0)
+        if self._key("sub", b, a) in self._known:
+            return self.negated(self._record("sub", b, a))
+        return self._record("sub", a, b)
+
+    def _mul(self, a: Wire, b: Wire) -> Wire:
+        x, y = self._value(a), self._value(b)
+        if x is not None or y is not None:
+            return self._scaled(x, b) if x is not None else self._scaled(y or 0.0, a)
+        minus_a, minus_b = self._negation(a), self._negation(b)
+        if minus_a is not None or minus_b is not None:
+            product = self._mul(minus_a or a, minus_b or b)
+            return product if minus_a and minus_b else self.negated(product)
+        return self._record("mul", a, b)
+
+    def _scaled(self, factor: float, x: Wire) -> Wire:
+        """Return factor·x; signs go outwards, and factors known one after another meet."""
+        minus_x = self._negation(x)
+        if minus_x is not None:
+            return self._scaled(-factor, minus_x)
+        if factor in (0.0, 1.0, -1.0):
+            return self.constant(0.0) if factor == 0 else x if factor == 1 else self.negated(x)
+        if factor < 0:
+            return self.negated(self._scaled(-factor, x))
+        node = self._nodes[x.node]
+        if node.kind == "mul" and (self.shared or node.task == self._task):
+            for known, other in (node.operands, node.operands[::-1]):
+                if self._nodes[known].kind == "constant":
+                    return self._scaled(factor * self._nodes[known].value, Wire(self, other))
+        return self._record("mul", self.constant(factor), x)
+
+    def _div(self, a: Wire, b: Wire) -> Wire:
+        if self._value(a) == 0:
+            return a
+        known = self._value(b)
+        if known is not None:
+            return self._scaled(_calculate("div", 1.0, known), a)
+        minus_a, minus_b = self._negation(a), self._negation(b)
+        if minus_a is not None or minus_b is not None:
+            quotient = self._div(minus_a or a, minus_b or b)
+            return quotient if minus_a and minus_b else self.negated(quotient)
+        return self._record("div", a, b)
+
+
+def task(algebra: Algebra, name: str) -> AbstractContextManager[None]:
+    """Give what an algebra calculates inside to a task, if it is one that records tasks."""
+    inner = algebra.inner if isinstance(algebra, Folding) else algebra
+    return inner.task(name) if isinstance(inner, Tape) else nullcontext()
+
+
+def _calculate(kind: Kind, x: float, y: float) -> float:
+    if kind == "mul":
+        return x * y
+    if kind == "div":
+        if y == 0:
+            raise DataError("the calculation divides by zero, whatever its inputs are")
+        return x / y
+    return x + y if kind == "add" else x - y

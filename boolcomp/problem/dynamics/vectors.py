@@ -1,0 +1,73 @@
+"""Vectors of three elements of any algebra, and the rotations of Denavit and Hartenberg."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from boolcomp.problem.dynamics.algebra import Element
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """Three components; `@` is the cross product."""
+
+    x: Element
+    y: Element
+    z: Element
+
+    def __add__(self, other: Vector) -> Vector:
+        return Vector(self.x + other.x, self.y + other.y, self.z + other.z)
+
+    def __matmul__(self, other: Vector) -> Vector:
+        return Vector(
+            self.y * other.z - self.z * other.y,
+            self.z * other.x - self.x * other.z,
+            self.x * other.y - self.y * other.x,
+        )
+
+    def scaled(self, factor: Element) -> Vector:
+        """Return the vector times a scalar."""
+        return Vector(factor * self.x, factor * self.y, factor * self.z)
+
+    def dot(self, other: Vector) -> Element:
+        """Return the scalar product."""
+        return self.x * other.x + self.y * other.y + self.z * other.z
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Three rows."""
+
+    rows: tuple[Vector, Vector, Vector]
+
+    def __mul__(self, v: Vector) -> Vector:
+        first, second, third = self.rows
+        return Vector(first.dot(v), second.dot(v), third.dot(v))
+
+    @property
+    def transposed(self) -> Matrix:
+        """The transpose; of a rotation, the rotation back."""
+        a, b, c = self.rows
+        return Matrix((Vector(a.x, b.x, c.x), Vector(a.y, b.y, c.y), Vector(a.z, b.z, c.z)))
+
+
+def link_rotation(
+    cos_theta: Element, sin_theta: Element, cos_alpha: Element, sin_alpha: Element, zero: Element
+) -> Matrix:
+    """Return R = Rz(theta)·Rx(alpha), which takes a link's vectors to its predecessor's frame."""
+    return Matrix(
+        (
+            Vector(cos_theta, -(sin_theta * cos_alpha), sin_theta * sin_alpha),
+            Vector(sin_theta, cos_theta * cos_alpha, -(cos_theta * sin_alpha)),
+            Vector(zero, sin_alpha, cos_alpha),
+        )
+    )
+
+
+def symmetric(
+    xx: Element, yy: Element, zz: Element, xy: Element, yz: Element, xz: Element
+) -> Matrix:
+    """Return the inertia tensor with these entries."""
+    return Matrix((Vector(xx, xy, xz), Vector(xy, yy, yz), Vector(xz, yz, zz)))

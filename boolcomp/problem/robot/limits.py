@@ -1,0 +1,67 @@
+"""How large the numbers of a robot file may be: far beyond any arm, far within any overflow.
+
+The largest arms that were built are tens of metres and tens of tonnes, the fastest joints turn at
+some 10⁴ rad/s, the highest gear ratios are some 10⁴, the strongest joints make some 10⁷ N·m. Each
+limit is at least a hundred times that. A product of all that meet in a torque stays below 10⁶⁰, so
+no step of any stage can overflow.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from boolcomp.common.errors import shown
+from boolcomp.common.text import short
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MOST_JOINTS = 64
+MOST_BYTES = 1 << 18  # of a robot file: 4 kB a joint
+LEAST_MASS, MOST_MASS = 1e-9, 1e7  # kg
+LEAST_WIDTH = 1e-12  # of a range
+LEAST_SHARE = 1e-9  # of its larger end: narrower ranges have no cells in double precision
+
+_LENGTH, _ANGLE = (1e4, "m"), (1e4, "rad")
+_TURNING: Mapping[str, tuple[float, str]] = {
+    "gravity": (1e4, "m/s²"),
+    "a": _LENGTH,
+    "alpha": _ANGLE,
+    "d": _LENGTH,
+    "theta": _ANGLE,
+    "mass": (MOST_MASS, "kg"),
+    "center_of_mass": _LENGTH,
+    "inertia": (1e12, "kg·m²"),
+    "rotor_inertia": (1e6, "kg·m²"),
+    "gear_ratio": (1e6, ""),
+    "viscous_friction": (1e9, "N·m·s/rad"),
+    "coulomb_friction": (1e9, "N·m"),
+    "position_range": _ANGLE,
+    "word_range": _ANGLE,
+    "velocity_range": (1e6, "rad/s"),
+    "acceleration_range": (1e9, "rad/s²"),
+    "torque_range": (1e12, "N·m"),
+}
+_SLIDING: Mapping[str, tuple[float, str]] = {
+    **_TURNING,
+    "position_range": _LENGTH,
+    "word_range": _LENGTH,
+    "velocity_range": (1e6, "m/s"),
+    "acceleration_range": (1e9, "m/s²"),
+    "torque_range": (1e12, "N"),
+}
+
+
+def size_problem(key: str, value: float, *, revolute: bool) -> str:
+    """Return what is wrong with the size of a number under a key, or nothing."""
+    most, unit = (_TURNING if revolute else _SLIDING)[key]
+    if abs(value) <= most:
+        return ""
+    ends = f"-{short(most)} to {short(most)} {unit}".rstrip()
+    return f"must be from {ends}, not {shown(value)}"
+
+
+def width_problem(low: float, high: float) -> str:
+    """Return what is wrong with a range that rises, where it is too narrow to be cut in cells."""
+    least = max(LEAST_WIDTH, LEAST_SHARE * max(abs(low), abs(high)))
+    return "" if high - low >= least else f"must be at least {short(least)} wide"

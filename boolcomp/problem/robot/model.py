@@ -1,0 +1,159 @@
+"""The robot as a value: a serial chain of links in standard Denavit-Hartenberg form, SI units."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from boolcomp.common.text import angle, number
+from boolcomp.problem.robot.span import Span, span_of
+
+if TYPE_CHECKING:
+    from boolcomp.problem.robot.interval import Interval
+
+JointType = Literal["revolute", "prismatic"]
+Triple = tuple[float, float, float]
+Inertia = tuple[float, float, float, float, float, float]
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One joint and the link it moves, seen from the link's own frame (standard DH).
+
+    The frame of link i is that of link i-1 turned by theta about z, shifted by d along z and a
+    along the new x, and turned by alpha about the new x. A revolute joint adds q to theta, a
+    prismatic one adds it to d. Centre of mass and inertia (xx, yy, zz, xy, yz, xz, about the
+    centre of mass) are in the link's frame. Rotor inertia and friction are those at the motor
+    shaft: they reach the joint through the gear ratio. `position` is where the joint may go; its
+    word spans what `span` says, or `word_range`.
+    """
+
+    type: JointType
+    a: float
+    alpha: float
+    d: float
+    theta: float
+    mass: float
+    center_of_mass: Triple
+    inertia: Inertia
+    rotor_inertia: float
+    gear_ratio: float
+    viscous_friction: float
+    coulomb_friction: tuple[float, float]
+    position: Interval
+    velocity: Interval
+    acceleration: Interval
+    torque: Interval
+    doubt: str = ""
+    word_range: Interval | None = None
+
+    @property
+    def revolute(self) -> bool:
+        """Whether the joint turns (otherwise it slides)."""
+        return self.type == "revolute"
+
+    @property
+    def span(self) -> Span:
+        """What the word of its position spans."""
+        return span_of(self.position, self.word_range, revolute=self.revolute)
+
+    @property
+    def torque_unit(self) -> str:
+        """N·m where the joint turns, N where it slides."""
+        return "N·m" if self.revolute else "N"
+
+    @property
+    def joint_inertia(self) -> float:
+        """Rotor inertia as felt at the joint, Jm·G²: kg·m², or kg for a prismatic joint."""
+        return self.rotor_inertia * self.gear_ratio**2
+
+    def __str__(self) -> str:
+        return "\n".join(_link_lines(self))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Robot:
+    """A serial arm on a fixed base; `gravity` is the acceleration of free fall in the base frame.
+
+    Its text (`str(robot)`) is a robot file: reading it gives an equal robot.
+    """
+
+    name: str
+    title: str
+    source: str
+    doubt: str
+    gravity: Triple
+    links: tuple[Link, ...]
+
+    @property
+    def joints(self) -> int:
+        """The number of joints."""
+        return len(self.links)
+
+    @property
+    def torque_units(self) -> str:
+        """The units of its torques: N·m, N, or both."""
+        return ", ".join(sorted({link.torque_unit for link in self.links}, reverse=True))
+
+    @property
+    def mass(self) -> float:
+        """The total mass of the links in kg."""
+        return sum(link.mass for link in self.links)
+
+    def __str__(self) -> str:
+        head = [f"name = {_quoted(self.name)}"]
+        for key, value in (("title", self.title), ("source", self.source), ("doubt", self.doubt)):
+            if value:
+                head.append(f"{key} = {_quoted(value)}")
+        head.append(f"gravity = {_list(self.gravity)}")
+        return "\n\n".join(["\n".join(head), *(str(link) for link in self.links)]) + "\n"
+
+    __repr__ = __str__
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    # What no TOML text may hold as it is; a tab it may.
+    escaped = _CONTROL.sub(lambda match: rf"\u{ord(match[0]):04x}", escaped)
+    return f'"{escaped}"'
+
+
+def _list(values: tuple[float, ...]) -> str:
+    return f"[{', '.join(number(value) for value in values)}]"
+
+
+def _angle(value: float) -> str:
+    text = angle(value)
+    return _quoted(text) if "pi" in text else text
+
+
+def _interval(interval: Interval) -> str:
+    return f"[{_angle(interval.low)}, {_angle(interval.high)}]"
+
+
+def _link_lines(link: Link) -> list[str]:
+    inertia = link.inertia if any(link.inertia[3:]) else link.inertia[:3]
+    lines = [
+        "[[joint]]",
+        f'type = "{link.type}"',
+        f"a = {number(link.a)}",
+        f"alpha = {_angle(link.alpha)}",
+        f"d = {number(link.d)}",
+        f"theta = {_angle(link.theta)}",
+        f"mass = {number(link.mass)}" if link.mass else "massless = true",
+        f"center_of_mass = {_list(link.center_of_mass)}",
+        f"inertia = {_list(inertia)}",
+        f"rotor_inertia = {number(link.rotor_inertia)}",
+        f"gear_ratio = {number(link.gear_ratio)}",
+        f"viscous_friction = {number(link.viscous_friction)}",
+        f"coulomb_friction = {_list(link.coulomb_friction)}",
+        f"position_range = {_interval(link.position)}",
+        f"velocity_range = {_interval(link.velocity)}",
+        f"acceleration_range = {_interval(link.acceleration)}",
+        f"torque_range = {_interval(link.torque)}",
+    ]
+    if link.word_range is not None:
+        lines.insert(-3, f"word_range = {_interval(link.word_range)}")
+    return [*lines, f"doubt = {_quoted(link.doubt)}"] if link.doubt else lines

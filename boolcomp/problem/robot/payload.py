@@ -1,0 +1,43 @@
+"""A load held at the tip: a point mass at the origin of the last frame."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from boolcomp.common.errors import UsageError
+from boolcomp.common.text import number
+from boolcomp.problem.robot.limits import MOST_MASS
+
+if TYPE_CHECKING:
+    from boolcomp.problem.robot.model import Inertia, Robot, Triple
+
+
+def with_payload(robot: Robot, mass: float) -> Robot:
+    """Return the robot holding a point mass (kg) at its tip; ranges stay as they are."""
+    if not 0 <= mass <= MOST_MASS:
+        most = f": at most {MOST_MASS:g}" if mass > MOST_MASS else ""
+        raise UsageError(f"a payload is a mass in kg, zero or more, not {number(mass)}{most}")
+    if mass == 0:
+        return robot
+    link = robot.links[-1]
+    total = link.mass + mass
+    x, y, z = (link.mass * c / total for c in link.center_of_mass)
+    centre = (x, y, z)
+    a, b, c = (old - new for old, new in zip(link.center_of_mass, centre, strict=True))
+    inertia = _added(link.inertia, _point(link.mass, (a, b, c)))
+    inertia = _added(inertia, _point(mass, (-x, -y, -z)))
+    loaded = replace(link, mass=total, center_of_mass=centre, inertia=inertia)
+    return replace(robot, links=(*robot.links[:-1], loaded))
+
+
+def _point(mass: float, place: Triple) -> Inertia:
+    """Return the inertia of a point mass about the origin."""
+    x, y, z = place
+    xx, yy, zz = mass * (y * y + z * z), mass * (x * x + z * z), mass * (x * x + y * y)
+    return (xx, yy, zz, -mass * x * y, -mass * y * z, -mass * x * z)
+
+
+def _added(one: Inertia, other: Inertia) -> Inertia:
+    xx, yy, zz, xy, yz, xz = (a + b for a, b in zip(one, other, strict=True))
+    return (xx, yy, zz, xy, yz, xz)

@@ -1,0 +1,272 @@
+"""From the text of a robot file to a checked `Robot`: every key, type, unit rule and message."""
+
+from __future__ import annotations
+
+import math
+import re
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from boolcomp.common.errors import (
+    LONGEST_NAME,
+    DataError,
+    DataWarning,
+    cut,
+    listing,
+    shown,
+    suggestion,
+)
+from boolcomp.common.text import number, parse_number, parse_toml
+from boolcomp.problem.robot import limits
+from boolcomp.problem.robot.inertia import check_inertia
+from boolcomp.problem.robot.interval import Interval
+from boolcomp.problem.robot.model import Link, Robot
+from boolcomp.problem.robot.span import FULL, TURN
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from boolcomp.problem.robot.model import JointType
+
+ROBOT_KEYS = ("name", "title", "source", "doubt", "gravity", "joint")
+JOINT_KEYS = (
+    "type", "a", "alpha", "d", "theta", "mass", "massless", "center_of_mass", "inertia",
+    "rotor_inertia", "gear_ratio", "viscous_friction", "coulomb_friction", "position_range",
+    "word_range", "velocity_range", "acceleration_range", "torque_range", "doubt",
+)  # fmt: skip
+TYPES: tuple[JointType, ...] = ("revolute", "prismatic")
+_NAME = rf"[A-Za-z0-9][A-Za-z0-9_.-]{{0,{LONGEST_NAME - 1}}}"
+SNAP = 5e-5  # an alpha printed as 1.5708 is a right angle: the rest would be spurious terms
+_KEY = r"""(?:{key}|"{key}"|'{key}')\s*[=.]"""
+
+
+def parse_robot(text: str, where: str = "robot") -> Robot:
+    """Read the text of a robot file; `where` names it in messages."""
+    if len(text) > limits.MOST_BYTES:
+        raise DataError(f"{where}: too large: a robot file has at most {limits.MOST_BYTES} bytes")
+    document = parse_toml(text, where)
+    top = _Section(where, text, "", document, 0)
+    top.check_keys(ROBOT_KEYS)
+    name = top.string("name", required=True)
+    if not re.fullmatch(_NAME, name):
+        most = f"{LONGEST_NAME} at most"
+        top.fail("name", f"{shown(name)} may hold letters, digits, '-', '_' and '.' only, {most}")
+    joints = document.get("joint")
+    if not isinstance(joints, list) or not joints or not all(isinstance(j, dict) for j in joints):
+        top.fail("joint", "a robot needs at least one [[joint]] section")
+    if len(joints) > limits.MOST_JOINTS:
+        top.fail("joint", f"{len(joints)} joints: a robot has at most {limits.MOST_JOINTS}")
+    return Robot(
+        name=name,
+        title=top.string("title"),
+        source=top.string("source"),
+        doubt=top.string("doubt"),
+        gravity=top.triple("gravity"),
+        links=tuple(
+            _link(_Section(where, text, f"joint[{k}].", joint, k))
+            for k, joint in enumerate(joints, 1)
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """One table of the file and where it stands, for messages that name file, line and key."""
+
+    where: str
+    text: str
+    path: str
+    table: Mapping[str, Any]
+    joint: int
+
+    def fail(self, key: str, problem: str) -> NoReturn:
+        raise DataError(self._message(key, problem))
+
+    def warn(self, key: str, problem: str) -> None:
+        warnings.warn(self._message(key, problem), DataWarning, stacklevel=4)
+
+    def _message(self, key: str, problem: str) -> str:
+        return f"{self.where}{self._line(key)}: {self.path}{cut(key)}: {problem}"
+
+    def _line(self, key: str) -> str:
+        """Find the key's line, or its section's, as `:12`; nothing where the text hides it."""
+        section, found = 0, 0
+        for row, line in enumerate(self.text.splitlines(), 1):
+            if re.match(r"\s*\[\[\s*joint\s*\]\]", line):
+                section += 1
+                if section == self.joint:
+                    found = row
+            if section == self.joint and re.match(r"\s*" + _KEY.format(key=re.escape(key)), line):
+                return f":{row}"
+        return f":{found}" if found else ""
+
+    def check_keys(self, allowed: tuple[str, ...]) -> None:
+        for key in self.table:
+            if key not in allowed:
+                hint = suggestion(key, allowed) or f" (allowed: {listing(allowed)})"
+                self.fail(key, f"unknown key{hint}")
+
+    def value(self, key: str, default: Any = None) -> Any:
+        if key in self.table:
+            return self.table[key]
+        if default is None:
+            self.fail(key, "missing")
+        return default
+
+    def string(self, key: str, *, required: bool = False) -> str:
+        value = self.value(key, None if required else "")
+        if not isinstance(value, str):
+            self.fail(key, f"must be text, not {shown(value)}")
+        return str(value)
+
+    def number(self, key: str, default: float | None = None) -> float:
+        return self.one_number(key, self.value(key, default))
+
+    def one_number(self, key: str, value: Any) -> float:
+        result = parse_number(value) if isinstance(value, str) else value
+        if isinstance(result, bool) or not isinstance(result, int | float):
+            self.fail(key, f"must be a number or an angle such as 'pi/2', not {shown(value)}")
+        if isinstance(result, float) and not math.isfinite(result):
+            self.fail(key, f"must be finite, not {shown(value)}")
+        # Before it becomes a float: an integer may be too large for one.
+        revolute = self.table.get("type") != "prismatic"
+        if problem := limits.size_problem(key, result, revolute=revolute):
+            self.fail(key, problem)
+        return float(result)
+
+    def numbers(self, key: str, lengths: tuple[int, ...], default: Any = None) -> list[float]:
+        value = self.value(key, default)
+        if not isinstance(value, list | tuple) or len(value) not in lengths:
+            counts = " or ".join(str(length) for length in lengths)
+            self.fail(key, f"must be a list of {counts} numbers, not {shown(value)}")
+        return [self.one_number(key, item) for item in value]
+
+    def triple(self, key: str) -> tuple[float, float, float]:
+        x, y, z = self.numbers(key, (3,))
+        return (x, y, z)
+
+    def interval(self, key: str, *, single: bool = False) -> Interval:
+        low, high = self.numbers(key, (2,))
+        if low > high or (low == high and not single):
+            self.fail(key, f"must rise, not go from {number(low)} to {number(high)}")
+        if low < high and (problem := limits.width_problem(low, high)):
+            self.fail(key, problem)
+        return Interval(low, high)
+
+
+def _link(section: _Section) -> Link:
+    section.check_keys(JOINT_KEYS)
+    kind = _type(section)
+    revolute = kind == "revolute"
+    torque = section.interval("torque_range")
+    if torque.low != -torque.high:
+        section.fail(
+            "torque_range",
+            f"must be symmetric about zero (terms share one sign-magnitude scale): "
+            f"give [-{number(torque.magnitude)}, {number(torque.magnitude)}]",
+        )
+    inertia = section.numbers("inertia", (3, 6))
+    xx, yy, zz, xy, yz, xz = inertia if len(inertia) == 6 else [*inertia, 0.0, 0.0, 0.0]
+    friction = section.value("coulomb_friction", 0.0)
+    pair = friction if isinstance(friction, list) else [friction, friction]
+    link = Link(
+        type=kind,
+        a=section.number("a"),
+        alpha=_snapped(section.number("alpha")),
+        d=section.number("d", None if revolute else 0.0),
+        theta=_snapped(section.number("theta", 0.0 if revolute else None)),
+        mass=_mass(section),
+        center_of_mass=section.triple("center_of_mass"),
+        inertia=(xx, yy, zz, xy, yz, xz),
+        rotor_inertia=_not_negative(section, "rotor_inertia"),
+        gear_ratio=section.number("gear_ratio", 1.0),
+        viscous_friction=_not_negative(section, "viscous_friction"),
+        coulomb_friction=_friction(section, pair),
+        position=(position := section.interval("position_range", single=True)),
+        velocity=section.interval("velocity_range", single=True),
+        acceleration=section.interval("acceleration_range", single=True),
+        torque=torque,
+        doubt=section.string("doubt"),
+        word_range=_word_range(section, position, revolute=revolute),
+    )
+    for key, value in (("alpha", link.alpha), ("theta", link.theta)):
+        if abs(value) > 2 * math.pi:
+            section.warn(key, f"{number(value)} rad is more than a turn: is it in degrees?")
+    problem, doubtful = check_inertia(link.inertia)
+    if problem:
+        section.fail("inertia", problem)
+    if doubtful and not link.doubt:
+        section.warn("inertia", f"{doubtful}; say why in this joint's 'doubt' to accept it")
+    return link
+
+
+def _word_range(section: _Section, position: Interval, *, revolute: bool) -> Interval | None:
+    """Return what the file says a position's word spans: two ends, or "exact" for the range."""
+    if "word_range" not in section.table:
+        return None
+    if section.table["word_range"] == "exact":
+        return position
+    if isinstance(section.table["word_range"], str):
+        section.fail("word_range", "must be two numbers that rise, or 'exact' for position_range")
+    asked = section.interval("word_range")
+    turns = revolute and position.width >= TURN - FULL and abs(asked.width - TURN) < FULL
+    if not turns and not asked.holds(position):
+        section.fail("word_range", f"{asked} does not hold position_range, {position}")
+    return asked
+
+
+def _type(section: _Section) -> JointType:
+    text = section.string("type", required=True)
+    known = next((kind for kind in TYPES if kind == text), None)
+    if known is None:
+        hint = suggestion(text, TYPES) or f" (allowed: {listing(TYPES)})"
+        section.fail("type", f"unknown joint type {shown(text)}{hint}")
+    return known
+
+
+def _mass(section: _Section) -> float:
+    massless = section.value("massless", default=False)
+    if not isinstance(massless, bool):
+        section.fail("massless", f"must be true or false, not {shown(massless)}")
+    if massless:
+        if "mass" in section.table:
+            section.fail("mass", "given for a link that is massless = true: keep one of the two")
+        return 0.0
+    if "mass" not in section.table:
+        section.fail("mass", "missing (massless = true for a link whose mass never acts)")
+    mass = section.number("mass")
+    if mass <= 0:
+        section.fail(
+            "mass",
+            f"must be positive, not {number(mass)} (massless = true for a link whose mass never "
+            "acts)",
+        )
+    if mass < limits.LEAST_MASS:
+        section.fail("mass", f"must be at least {limits.LEAST_MASS:g} kg, not {number(mass)}")
+    return mass
+
+
+def _not_negative(section: _Section, key: str) -> float:
+    value = section.number(key, 0.0)
+    if value < 0:
+        section.fail(key, f"must not be negative, not {number(value)}")
+    return value
+
+
+def _friction(section: _Section, pair: list[Any]) -> tuple[float, float]:
+    key = "coulomb_friction"
+    if len(pair) != 2:
+        section.fail(
+            key, f"must be one number, or two (moving forwards, backwards), not {shown(pair)}"
+        )
+    forwards, backwards = (section.one_number(key, item) for item in pair)
+    if forwards < 0 or backwards < 0:
+        section.fail(key, "must not be negative: give the size in each direction")
+    return (forwards, backwards)
+
+
+def _snapped(value: float) -> float:
+    """Put an angle that was printed to four or five digits back on its multiple of pi/2."""
+    nearest = round(value / (math.pi / 2))
+    return math.pi * nearest / 2 if abs(value - nearest * math.pi / 2) < SNAP else value

@@ -1,0 +1,40 @@
+"""Where variables may be, for those of which that is less than their words can say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from boolcomp.problem.robot.span import FULL, TURN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from boolcomp.problem.robot.interval import Interval
+    from boolcomp.problem.robot.model import Robot
+
+
+@dataclass(frozen=True, slots=True)
+class Stops:
+    """The stops of a joint, or a single value: of q, qd or qdd (`array` 0, 1, 2), from joint 0."""
+
+    array: int
+    column: int
+    range: Interval
+
+    def __str__(self) -> str:
+        return f"{('q', 'qd', 'qdd')[self.array]}{self.column + 1} within {self.range}"
+
+
+def stops_of(robot: Robot) -> tuple[Stops, ...]:
+    """Return the stops of joints whose words go beyond them, and what is a single value."""
+    return tuple(_found(robot))
+
+
+def _found(robot: Robot) -> Iterator[Stops]:
+    for array, kind in enumerate(("position", "velocity", "acceleration")):
+        for column, link in enumerate(robot.links):
+            interval: Interval = getattr(link, kind)
+            stops = kind == "position" and interval != link.span.word
+            if interval.single or (stops and not (link.revolute and interval.width > TURN - FULL)):
+                yield Stops(array, column, interval)

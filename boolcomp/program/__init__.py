@@ -1,0 +1,1 @@
+"""A program as a value: its parts, its wiring, its files."""
