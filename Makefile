@@ -145,7 +145,7 @@ $(VENV)/test.ready: $(VENV)/demo.ready
 	@touch $@
 
 # numba compiles the minimisers' loops once; a test's time should not hold that.
-$(VENV)/loops.ready: $(wildcard boolcomp/*/*kernels*.py boolcomp/*/*/*kernels*.py) $(VENV)/test.ready
+$(VENV)/loops.ready: $(wildcard boolcomp/*/*kernels*.py boolcomp/*/*/*/*kernels*.py) $(VENV)/test.ready
 	@echo "== compiling the minimisers' loops (once)"
 	@$(BIN)/python -c 'from boolcomp.twolevel import warm, warm_exact as w; \
 	  warm.warm(dense=True); warm.warm(dense=False); w.warm_exact(); \

@@ -218,7 +218,7 @@ def random_rows(store: Path | None, processes: int, count: int) -> Found:
 def random_robot(seed: int) -> Robot:
     """Return the robot of a seed, as the tests make them: one to four joints of either kind."""
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
-    from words.word_robots import small_robot  # noqa: PLC0415 (the tests' folder is no package)
+    from compact.word_robots import small_robot  # noqa: PLC0415 (the tests' folder is no package)
 
     return small_robot(seed, 1 + seed % 4)
 

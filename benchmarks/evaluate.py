@@ -28,10 +28,10 @@ from boolcomp.engines.native import NativeEngine
 from boolcomp.engines.native.machine import host
 from boolcomp.engines.planes import NumpyEngine
 from boolcomp.logic.order import most_live
+from boolcomp.paper.assembly import program_of
 from boolcomp.paper.quantised import quantised_torques
 from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.problem.robot import load_robot
-from boolcomp.program.program import program_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

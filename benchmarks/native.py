@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.program.wiring import Wiring
+    from boolcomp.engines.wiring import Wiring
 
     Columns = list[NDArray[Any]]
 

@@ -26,14 +26,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boolcomp.engines.sharding.deal import deal_terms, terms_of
-from boolcomp.engines.sharding.pool import SHARDINGS, ProcessPool
-from boolcomp.engines.sharding.stages import Feed, Stage, StageBuilder
+from boolcomp.paper.assembly import program_of
 from boolcomp.paper.covers import make_covers
 from boolcomp.paper.plan import Options
 from boolcomp.paper.store import Recipe, default_store
+from boolcomp.parallel.sharding.deal import deal_terms, terms_of
+from boolcomp.parallel.sharding.pool import SHARDINGS, ProcessPool
+from boolcomp.parallel.sharding.stages import Feed, Stage, StageBuilder
 from boolcomp.pipeline import run_passes
-from boolcomp.program.program import Program, program_of
 from boolcomp.twolevel.dense import Dense
 from boolcomp.twolevel.isop import isop
 
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.engines import Evaluation
+    from boolcomp.program.program import Program
 
 BLOCK = 512  # samples a plane of 64 bytes
 WANTED = {"samples": 1.8, "terms": 1.7}  # times one process, on two

@@ -29,9 +29,9 @@ from boolcomp.compact.result.samples import uniform
 from boolcomp.compact.result.worst import network_worst
 from boolcomp.compact.widths.demand import Demand
 from boolcomp.compiler import compile_robot
-from boolcomp.measure.worst import find_worst, subject_of
 from boolcomp.paper.plan import Options
 from boolcomp.problem.robot import load_robot
+from boolcomp.proof.worst import find_worst, subject_of
 from boolcomp.terms import split_torques
 
 if TYPE_CHECKING:

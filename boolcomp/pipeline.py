@@ -17,13 +17,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from boolcomp.common.errors import UsageError, listing, suggestion
-from boolcomp.logic.stored import stored_network
+from boolcomp.paper.assembly import program_of
 from boolcomp.paper.covers import make_covers
 from boolcomp.paper.plan import Options, make_plan
 from boolcomp.paper.store import Recipe, Store, default_store
+from boolcomp.paper.stored import stored_network
 from boolcomp.paper.truth import make_tables
 from boolcomp.problem.robot import Robot, robot_of, with_payload
-from boolcomp.program.program import Program, program_of
 from boolcomp.terms import split_torques
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from boolcomp.paper.plan import Plan
     from boolcomp.paper.truth import TermTable
     from boolcomp.problem.robot import Robot
+    from boolcomp.program.program import Program
     from boolcomp.terms import Torques
 
 Values: TypeAlias = dict[str, Any]  # of passes, by their names

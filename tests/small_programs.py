@@ -6,11 +6,11 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from boolcomp.codes import Code
+from boolcomp.engines.wiring import Call, Port, Result, Wiring
+from boolcomp.paper.assembly import program_of
 from boolcomp.paper.plan import Options
 from boolcomp.pipeline import run_passes
 from boolcomp.problem.robot import Interval
-from boolcomp.program.program import program_of
-from boolcomp.program.wiring import Call, Port, Result, Wiring
 from boolcomp.twolevel.dense import Dense
 from boolcomp.twolevel.isop import isop
 

@@ -110,7 +110,7 @@ def test_a_child_ends_with_its_parent_whatever_it_is_doing(tmp_path: Path, kind:
         "foreign": "start_foreign(['/bin/sleep', '1000'], children.Limits(1 << 30, 100))",
     }[kind]
     program = (
-        "import os, signal\nfrom pathlib import Path\nfrom boolcomp import children\n"
+        "import os, signal\nfrom pathlib import Path\nfrom boolcomp.common import children\n"
         f"print(children.{start}.pid, flush=True)\nsignal.pause()\n"
     )
     root = str(Path(children.__file__).parents[2])

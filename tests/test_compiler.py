@@ -12,11 +12,11 @@ import boolcomp as bc
 from boolcomp.common.caches import user_cache
 from boolcomp.common.errors import UsageError
 from boolcomp.compiler import compile_robot
-from boolcomp.logic.stored import stored_network
 from boolcomp.paper.coverlogic import network_of_cover
 from boolcomp.paper.plan import Options
 from boolcomp.paper.quantised import quantised_torques
 from boolcomp.paper.store import Recipe, Store, function_of
+from boolcomp.paper.stored import stored_network
 from boolcomp.pipeline import run_passes
 from boolcomp.problem.robot import load_robot
 from boolcomp.twolevel.minimise import minimise
@@ -41,10 +41,10 @@ def test_a_network_is_made_once_and_then_read(
     made = stored_network(cubes)
     assert made == network_of_cover(cubes)
     (path,) = user_cache("networks").iterdir()
-    monkeypatch.setattr("boolcomp.logic.stored.network_of_cover", pytest.fail)
+    monkeypatch.setattr("boolcomp.paper.stored.network_of_cover", pytest.fail)
     assert stored_network(cubes) == made
     path.write_text(path.read_text().replace("0", "1", 1))
-    monkeypatch.setattr("boolcomp.logic.stored.network_of_cover", network_of_cover)
+    monkeypatch.setattr("boolcomp.paper.stored.network_of_cover", network_of_cover)
     assert stored_network(cubes) == made  # a damaged file is made anew
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from multilevel.networks import networks, random_network, tables
+from synthesis.networks import networks, random_network, tables
 
 from boolcomp.common.errors import UsageError
 from boolcomp.logic import luts, simulation
@@ -15,7 +15,7 @@ from boolcomp.logic.network import Builder, Network, Node
 from boolcomp.logic.sweep import sweep_miter
 from boolcomp.logic.synthesis import abc
 from boolcomp.logic.synthesis.builtin.diagram import diagram_network
-from boolcomp.paper.truth import TruthTable
+from boolcomp.logic.truthtable import TruthTable
 from boolcomp.twolevel.clock import Clock
 
 

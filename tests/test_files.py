@@ -129,7 +129,7 @@ def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path: Path, kind: str
         "file": "context = files.whole_file(Path('a.txt'))",
         "folder": "context = files.temporary_folder(Path('a'))",
     }[kind]
-    program = f"import os\nfrom pathlib import Path\nfrom boolcomp import files\n{before}\n"
+    program = f"import os\nfrom pathlib import Path\nfrom boolcomp.common import files\n{before}\n"
     program += "context.__enter__()\nos.kill(os.getpid(), 9)\n"
     root = str(Path(files.__file__).parents[2])
     environment = {**os.environ, "PYTHONPATH": root}

@@ -22,7 +22,8 @@ from small_programs import cover_of, stages
 from boolcomp.common.errors import DataError, UsageError
 from boolcomp.logic.order import most_live
 from boolcomp.logic.sums import Addend, Sum, sum_network
-from boolcomp.program.program import Program, family_of, program_of
+from boolcomp.paper.assembly import program_of
+from boolcomp.program.program import Program, family_of
 from boolcomp.program.programfile import load_program, render_program, save_program
 
 if TYPE_CHECKING:

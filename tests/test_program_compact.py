@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from compact.word_robots import Case, case
 from small_programs import stages
-from words.word_robots import Case, case
 
 from boolcomp.codes import Code
 from boolcomp.common.errors import UsageError

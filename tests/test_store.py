@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from boolcomp.common.errors import DataWarning, UsageError
+from boolcomp.logic.truthtable import digest
 from boolcomp.paper.covers import make_covers
 from boolcomp.paper.plan import Options
-from boolcomp.paper.store import Recipe, Store, default_store, digest, function_of
+from boolcomp.paper.store import Recipe, Store, default_store, function_of
 from boolcomp.pipeline import run_passes
 from boolcomp.twolevel.minimise import minimise
 

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from samples import random_robot
 
 from boolcomp.common.errors import DataError, UsageError
+from boolcomp.logic.truthtable import TruthTable
 from boolcomp.paper.plan import Options, TermPlan, make_plan
-from boolcomp.paper.truth import TermTable, TruthTable, make_tables, signature, tabulate
+from boolcomp.paper.truth import TermTable, make_tables, signature, tabulate
 from boolcomp.pipeline import run_passes
 from boolcomp.problem.robot import load_robot
 from boolcomp.terms import split_torques

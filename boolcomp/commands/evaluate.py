@@ -160,7 +160,7 @@ def _runner(
             f"--shard {shard} deals out product terms, and a compact program has none: say "
             "--shard samples, or compile with --mode paper"
         )
-    from boolcomp.engines.sharding.pool import ProcessPool
+    from boolcomp.parallel.sharding.pool import ProcessPool
 
     with ProcessPool(
         loaded, processes=processes, shard=shard, engine=engine, payload=payload

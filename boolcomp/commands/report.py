@@ -179,8 +179,8 @@ def _of_program(
 ) -> tuple[str, tuple[Row, ...]]:
     from boolcomp.measure.report import draw_samples
     from boolcomp.measure.report.programs import program_rows
-    from boolcomp.measure.worst import EVALUATIONS
     from boolcomp.program.programfile import load_program
+    from boolcomp.proof.worst import EVALUATIONS
 
     program = load_program(source)
     robot = load_robot(arm or program.robot)

@@ -9,7 +9,7 @@ from boolcomp.common.errors import UsageError, listing, suggestion
 from boolcomp.engines.batch import Batch, Engine, Evaluation, evaluate
 
 if TYPE_CHECKING:
-    from boolcomp.program.wiring import Wiring
+    from boolcomp.engines.wiring import Wiring
 
 EngineName = Literal["auto", "numpy", "llvm"]
 ENGINES: tuple[EngineName, ...] = get_args(EngineName)

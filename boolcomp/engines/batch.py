@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from boolcomp.engines.wiring import Port, Wiring
     from boolcomp.problem.robot import Stops
-    from boolcomp.program.wiring import Port, Wiring
 
 NAMES = ("q", "qd", "qdd")
 SLACK = 1e-9  # how far beyond a stop still counts as on it

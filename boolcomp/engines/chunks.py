@@ -9,9 +9,9 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from boolcomp.engines.wiring import Call, Result, Wiring
 from boolcomp.logic.network import CONSTANTS, Builder
 from boolcomp.logic.order import in_order
-from boolcomp.program.wiring import Call, Result, Wiring
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.engines.batch import Batch
+    from boolcomp.engines.wiring import Port, Wiring
     from boolcomp.logic.network import Network
-    from boolcomp.program.wiring import Port, Wiring
 
     Words = NDArray[np.uint64]
 

@@ -19,7 +19,7 @@ from boolcomp.logic.network import CONSTANTS, Builder, Network, copied
 from boolcomp.twolevel.clock import Clock
 
 if TYPE_CHECKING:
-    from boolcomp.paper.truth import TruthTable
+    from boolcomp.logic.truthtable import TruthTable
 
     Words = simulation.Words
 

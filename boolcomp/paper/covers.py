@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 from boolcomp.common import children
 from boolcomp.common.errors import DataError, DataWarning
 from boolcomp.common.workers import call_all
-from boolcomp.paper.store import Recipe, Store, digest, function_of
+from boolcomp.logic.truthtable import digest
+from boolcomp.paper.store import Recipe, Store, function_of
 from boolcomp.twolevel.dense import MOST_BITS, MOST_INPUTS, fits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from boolcomp.paper.truth import TermTable, TruthTable
+    from boolcomp.logic.truthtable import TruthTable
+    from boolcomp.paper.truth import TermTable
     from boolcomp.twolevel.cover import Cover
 
 

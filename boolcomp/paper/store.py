@@ -8,7 +8,6 @@ Files are written whole or not at all, so several processes may share a store.
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 from boolcomp.common.caches import read_kept, user_cache
 from boolcomp.common.errors import DataError, DataWarning, UsageError, listing, suggestion
 from boolcomp.common.files import write_text
+from boolcomp.logic.truthtable import digest
 from boolcomp.problem.robot.library import shipped
 from boolcomp.twolevel.cover import Cover, Function
 from boolcomp.twolevel.minimise import METHODS
@@ -23,7 +23,8 @@ from boolcomp.twolevel.minimise import METHODS
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from boolcomp.paper.truth import TermTable, TruthTable
+    from boolcomp.logic.truthtable import TruthTable
+    from boolcomp.paper.truth import TermTable
 
 TITLE = "boolcomp cover, format 1"
 
@@ -92,14 +93,6 @@ def default_store() -> Store:
 def function_of(table: TruthTable) -> Function:
     """Return the table as what the minimisers take."""
     return Function.from_columns(table.inputs, table.columns, table.free or None)
-
-
-def digest(table: TruthTable) -> str:
-    """Return sixteen hexadecimal digits that only equal tables share."""
-    sha = hashlib.sha256(f"{table.inputs} {table.outputs} {len(table.free)}".encode())
-    for column in (*table.columns, *table.free):
-        sha.update(column.tobytes())
-    return sha.hexdigest()[:16]
 
 
 def _render(entry: TermTable, recipe: Recipe, cover: Cover) -> str:

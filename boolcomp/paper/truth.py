@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from bitarray import bitarray, frozenbitarray
 
-from boolcomp.common.errors import DataError, UsageError
+from boolcomp.common.errors import DataError
+from boolcomp.logic.truthtable import TruthTable
 from boolcomp.paper.plan import MOST_INPUT_BITS
 
 if TYPE_CHECKING:
@@ -20,44 +21,6 @@ if TYPE_CHECKING:
     from boolcomp.terms import Term
 
 CHUNK = 1 << 17  # rows at a time: the columns are built without a large array of floats
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class TruthTable:
-    """A function of `inputs` bits: one column of 2^inputs bits an output.
-
-    Row r of a column is the output for the input word r, whose most significant bit is the first
-    input. Where a column of `free` is 1 the output may be either; without `free` the function is
-    completely specified. Equal functions are equal tables.
-    """
-
-    inputs: int
-    columns: tuple[frozenbitarray, ...]
-    free: tuple[frozenbitarray, ...] = ()
-
-    def __post_init__(self) -> None:
-        if any(len(column) != 1 << self.inputs for column in (*self.columns, *self.free)):
-            raise UsageError(f"a column of {self.inputs} inputs has {1 << self.inputs} rows")
-        if self.free and len(self.free) != len(self.columns):
-            raise UsageError(f"{len(self.free)} free columns for {len(self.columns)} columns")
-
-    @property
-    def outputs(self) -> int:
-        """The number of columns."""
-        return len(self.columns)
-
-    def words(self) -> NDArray[np.uint32]:
-        """Return the output word of every row, first column most significant."""
-        words = np.zeros(1 << self.inputs, dtype=np.uint32)
-        for column in self.columns:
-            packed = np.frombuffer(column.tobytes(), dtype=np.uint8)
-            words = words << np.uint32(1) | np.unpackbits(packed)[: len(words)]
-        return words
-
-    def __repr__(self) -> str:
-        ones = ", ".join(str(column.count()) for column in self.columns)
-        free = f", free: {sum(column.count() for column in self.free)}" if self.free else ""
-        return f"TruthTable({self.inputs} inputs, {self.outputs} outputs, ones: {ones}{free})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from boolcomp.codes import CODE_KINDS, ROUNDINGS, Code
 from boolcomp.common.errors import DataError, listing
 from boolcomp.common.text import parse_number
 from boolcomp.paper.plan import TermPlan, Word
-from boolcomp.paper.truth import TermTable, TruthTable, tabulate
+from boolcomp.paper.truth import TermTable, tabulate
 from boolcomp.problem.robot import Interval
 from boolcomp.problem.robot.span import FULL, TURN
 from boolcomp.terms import Variable, parse_term
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.codes import CodeKind
+    from boolcomp.logic.truthtable import TruthTable
     from boolcomp.terms.variables import Kind
 
 TITLE = "boolcomp truth table, format 1"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from boolcomp.engines.wiring import Call, Port, Result, Wiring
 from boolcomp.logic.network import Builder, copied
 from boolcomp.logic.sums import Addend, Sum, sum_network
 from boolcomp.program.parts import ARRAYS
-from boolcomp.program.wiring import Call, Port, Result, Wiring
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

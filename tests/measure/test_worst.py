@@ -14,12 +14,12 @@ from small_programs import cover_of, stages
 
 import boolcomp as bc
 from boolcomp.codes import Code
-from boolcomp.measure import worst as module
-from boolcomp.measure.worst import Axis, Subject, axes_of, find_worst, subject_of
+from boolcomp.paper.assembly import program_of
 from boolcomp.paper.plan import Options
 from boolcomp.pipeline import run_passes
 from boolcomp.problem.robot import Interval, Link, Robot
-from boolcomp.program.program import program_of
+from boolcomp.proof import worst as module
+from boolcomp.proof.worst import Axis, Subject, axes_of, find_worst, subject_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -6,7 +6,7 @@ import re
 from functools import cache
 from xml.etree import ElementTree as ET
 
-from words.word_robots import case
+from compact.word_robots import case
 
 from boolcomp.compact.graph.graph import Graph, Lookup, reads
 from boolcomp.measure.report.wordgraph import draw_graph

@@ -13,7 +13,7 @@ from boolcomp.compact.graph.heaps import TimedBuilder, add_constant, reduce_colu
 from boolcomp.compact.graph.tables import Columns, canonical, columns_of, fold, mux_network
 from boolcomp.logic import luts
 from boolcomp.logic.network import FALSE, Builder, Network, copied
-from boolcomp.paper.truth import TruthTable
+from boolcomp.logic.truthtable import TruthTable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from boolcomp.compact.result.measure import Errors
     from boolcomp.logic.network import Network
     from boolcomp.logic.synthesis.optimise import Step
-    from boolcomp.measure.worst import Worst
+    from boolcomp.proof.worst import Worst
     from boolcomp.terms import Torques
 
     Floats = NDArray[np.float64]

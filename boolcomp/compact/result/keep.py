@@ -30,8 +30,8 @@ from boolcomp.compact.widths.demand import VERSION, Demand, digest
 from boolcomp.logic.networktext import parse_network, render_network
 from boolcomp.logic.synthesis import abc
 from boolcomp.logic.synthesis.optimise import Step
-from boolcomp.measure.worst import Worst
 from boolcomp.problem.robot.library import shipped
+from boolcomp.proof.worst import Worst
 
 if TYPE_CHECKING:
     from pathlib import Path

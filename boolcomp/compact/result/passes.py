@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from boolcomp.compact.graph.graph import Graph
     from boolcomp.logic.network import Network
     from boolcomp.logic.synthesis.measure import Objective
-    from boolcomp.paper.truth import TruthTable
+    from boolcomp.logic.truthtable import TruthTable
 
 PROOF_SECONDS, OWN_PROOF_SECONDS, MAP_SECONDS = 60.0, 5.0, 60.0
 _COUNT = re.compile(r"\bnd\s*=\s*(\d+)")

@@ -9,7 +9,7 @@ import numpy as np
 from boolcomp.compact.graph.graph import narrowed
 from boolcomp.compact.graph.logic import word_logic
 from boolcomp.compact.result.compact import program_of_graph
-from boolcomp.measure.worst import EVALUATIONS, find_worst, subject_of
+from boolcomp.proof.worst import EVALUATIONS, find_worst, subject_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from boolcomp.compact.widths.demand import Demand
     from boolcomp.engines import EngineName
     from boolcomp.logic.network import Network
-    from boolcomp.measure.worst import Subject, Worst
     from boolcomp.problem.robot import Robot
+    from boolcomp.proof.worst import Subject, Worst
 
     Floats = NDArray[np.float64]
 

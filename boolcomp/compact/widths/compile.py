@@ -34,7 +34,7 @@ from boolcomp.compact.widths.search import (
     Task,
     search_of,
 )
-from boolcomp.measure.worst import EVALUATIONS, split
+from boolcomp.proof.worst import EVALUATIONS, split
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -12,7 +12,7 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from boolcomp.engines.native.registers import (  # fmt: skip
+from boolcomp.engines.native.registers import (
     Allocation,
     Copy,
     Fill,
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from boolcomp.engines.native.logic import Layout
+    from boolcomp.engines.wiring import Wiring
     from boolcomp.logic.network import Network
-    from boolcomp.program.wiring import Wiring
 
 SPACING = 8  # steps: two cycles of four operations each
 MOST_TRIES = 10  # orders of a network: the best saves 3 to 5 %

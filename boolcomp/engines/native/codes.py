@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from boolcomp.engines.native.engine import NativeEngine
     from boolcomp.engines.native.logic import Layout
-    from boolcomp.program.wiring import Wiring
+    from boolcomp.engines.wiring import Wiring
 
     Planes = NDArray[np.uint8]
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from boolcomp.engines.native.lines import Sample
     from boolcomp.engines.native.logic import Layout
     from boolcomp.engines.native.machine import Machine
-    from boolcomp.program.wiring import Port
+    from boolcomp.engines.wiring import Port
 
 Found = TypeVar("Found")
 MOST_BITS = 30  # cell indices are converted through signed 32-bit numbers

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from boolcomp.engines.native.lines import Sample
     from boolcomp.engines.native.logic import Layout
     from boolcomp.engines.native.machine import Machine
-    from boolcomp.program.wiring import Result
+    from boolcomp.engines.wiring import Result
 
 LANES = 16  # numbers written at a time
 

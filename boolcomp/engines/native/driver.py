@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from boolcomp.engines.native.lines import Sample
     from boolcomp.engines.native.logic import Layout
     from boolcomp.engines.native.machine import Machine
-    from boolcomp.program.wiring import Port, Result, Wiring
+    from boolcomp.engines.wiring import Port, Result, Wiring
 
 _RUN = """\
 define void @run(ptr %q, ptr %qd, ptr %qdd, i64 %groups, i64 %mask, ptr %torques, ptr %words,

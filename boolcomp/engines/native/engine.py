@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from boolcomp.engines.native.codes import Codes
     from boolcomp.engines.native.lines import Sample
-    from boolcomp.program.wiring import Wiring
+    from boolcomp.engines.wiring import Wiring
 
 Part = TypeVar("Part")
 # Of one function, by width. Assembled code of more nodes outgrows the instruction cache; the time

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from boolcomp.logic import luts
 
 if TYPE_CHECKING:
+    from boolcomp.engines.wiring import Wiring
     from boolcomp.logic.network import Network
-    from boolcomp.program.wiring import Wiring
 
 WIDTHS = (512, 256, 64)
 _TERNARY = "@llvm.x86.avx512.pternlog.q.512"

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from boolcomp.codes import Code
     from boolcomp.engines.native.logic import Layout
     from boolcomp.engines.native.machine import Machine
-    from boolcomp.program.wiring import Port, Result
+    from boolcomp.engines.wiring import Port, Result
 
 MOST_BITS = 16
 BYTES = 64  # of a vector

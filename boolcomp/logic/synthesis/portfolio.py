@@ -20,7 +20,7 @@ from boolcomp.logic.synthesis.builtin.diagram import diagram_networks
 from boolcomp.logic.synthesis.builtin.resub import Timing, fits, resubstitute
 from boolcomp.logic.synthesis.builtin.windows import improve_windows
 from boolcomp.logic.synthesis.measure import OBJECTIVES, Objective, measure
-from boolcomp.paper.store import digest
+from boolcomp.logic.truthtable import digest
 from boolcomp.twolevel.clock import Clock
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from boolcomp.logic.network import Network
-    from boolcomp.paper.truth import TruthTable
+    from boolcomp.logic.truthtable import TruthTable
 
 Effort = Literal["quick", "normal", "high"]
 EFFORTS: tuple[Effort, ...] = get_args(Effort)

@@ -12,7 +12,7 @@ from boolcomp.measure.bench.rivals import c_offers
 from boolcomp.measure.bench.roofline import roofline
 from boolcomp.measure.bench.rows import Bench
 from boolcomp.measure.bench.states import draw_states
-from boolcomp.measure.worst import EVALUATIONS, find_worst, subject_of
+from boolcomp.proof.worst import EVALUATIONS, find_worst, subject_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

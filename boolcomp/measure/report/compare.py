@@ -10,14 +10,14 @@ import numpy as np
 
 from boolcomp.common.errors import DataError, DataWarning, UsageError
 from boolcomp.compiler import compile_robot_words, usual_demand
-from boolcomp.logic.stored import stored_network
 from boolcomp.measure.report.measure import SEARCHED, Row, Samples, error_rows, with_worst
 from boolcomp.measure.report.programs import TIMED, program_rows, timed
+from boolcomp.paper.assembly import program_of
 from boolcomp.paper.covers import make_covers
 from boolcomp.paper.plan import MOST_GUARD_BITS, Options, make_plan
 from boolcomp.paper.quantised import quantised_torques
+from boolcomp.paper.stored import stored_network
 from boolcomp.paper.truth import make_tables
-from boolcomp.program.program import program_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.common.errors import UsageError, shown
-from boolcomp.measure.worst import Subject, axes_of, find_worst
 from boolcomp.paper.bounds import error_bound
 from boolcomp.paper.quantised import finest_codes, finest_inputs, quantised_torques
 from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.proof.worst import Subject, axes_of, find_worst
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from boolcomp.measure.worst import Worst
     from boolcomp.paper.plan import Plan
     from boolcomp.problem.robot import Robot
+    from boolcomp.proof.worst import Worst
 
     Floats = NDArray[np.float64]
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from boolcomp.common.errors import DataError
 from boolcomp.measure.report.measure import Row, errors, with_worst
-from boolcomp.measure.worst import find_worst, subject_of
 from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.proof.worst import find_worst, subject_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

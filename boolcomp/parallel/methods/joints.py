@@ -1,6 +1,6 @@
 """What every method needs of a joint before its equations begin: rotation, step and axis.
 
-The frames are those of `boolcomp.problem.robot`: standard Denavit-Hartenberg, frame i fixed to link i.
+Frames are those of `problem.robot`: standard Denavit-Hartenberg, frame i fixed to link i.
 """
 
 from __future__ import annotations

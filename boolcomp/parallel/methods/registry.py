@@ -105,7 +105,7 @@ def method_named(name: str) -> Method:
 def straight_line(name: str, robot: Robot, *, tape: Tape | None = None) -> Straight:
     """Return a method's calculation of the torques as one program: inputs q1.., qd1.., qdd1.. .
 
-    (`symbolic-forward` and `symbolic-cycle` have others: see `boolcomp.parallel.methods.control`.) By
+    (`symbolic-forward` and `symbolic-cycle` have others: see `parallel.methods.control`.) By
     default constants are folded and common subexpressions shared, across tasks too: the best code
     for one processor.
     """

@@ -23,10 +23,10 @@ import numpy as np
 from boolcomp.common import children
 from boolcomp.common.errors import DataError, UsageError
 from boolcomp.engines import engine_name
-from boolcomp.engines.sharding.arena import Arena
 from boolcomp.parallel.schedule.stageworker import Batch, Setup, ring_length
 from boolcomp.parallel.schedule.staging import Staged, stage
 from boolcomp.parallel.schedule.vectorcode import COUNTER_WORDS, LARGEST_ANGLE
+from boolcomp.parallel.sharding.arena import Arena
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """Schäfer & Schiehlen 1992 anew: speed-ups, and a model of their three transputers.
 
 The paper prints times of the whole cycle only. Given the task graph of a cycle (M, k, q, control,
-Cholesky, solution: `boolcomp.parallel.methods` records it for the Stanford arm), one parameter, how much
+Cholesky, solution: `parallel.methods` records it for the Stanford arm), one parameter, how much
 dearer an operation is than bare, is fitted to one transputer; three are predicted.
 """
 

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from boolcomp.common import children
-from boolcomp.engines.sharding.arena import View
 from boolcomp.parallel.schedule.vectorcode import COUNTER_WORDS
+from boolcomp.parallel.sharding.arena import View
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,7 +17,7 @@ from boolcomp.logic.network import Builder, Network
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from boolcomp.paper.truth import TruthTable
+    from boolcomp.logic.truthtable import TruthTable
 
 MUX = luts.FIRST & luts.SECOND | ~luts.FIRST & luts.THIRD & luts.ALL  # a ? b : c
 _LAST = 3

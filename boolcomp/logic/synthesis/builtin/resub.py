@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from boolcomp.logic.synthesis.builtin.resub_kernels import Graph
     from boolcomp.logic.synthesis.builtin.resub_search import Hunt
-    from boolcomp.paper.truth import TruthTable
+    from boolcomp.logic.truthtable import TruthTable
     from boolcomp.twolevel.clock import Clock
 
 MOST_INPUTS = 12

@@ -1,0 +1,360 @@
+"""A program run by several processes at once, as one would run it: `ProcessPool`.
+
+Three ways to share the work, all with the results of one process, bit for bit:
+
+- `samples`: every process has the whole program and takes chunks of the batch as it gets to them;
+- `terms`: every process has a share of the product terms and does it for all samples, and the last
+  joins the partial results (the paper's Fig. 2a, see `shares`);
+- `pipeline`: the samples flow through the processes (its Fig. 2b).
+
+Samples and results are in shared memory without a name (`arena`), and so are the planes that go
+from process to process, in rings of a few chunks that stay in the cache. No pipe carries data, only
+jobs, wake-ups and the numbers of chunks. Workers that die are noticed at once, and replaced by
+others that go on where the books say that they stopped.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import threading
+import weakref
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+
+import numpy as np
+
+from boolcomp.common import children
+from boolcomp.common.errors import UsageError, listing, suggestion
+from boolcomp.engines import engine_name
+from boolcomp.engines.batch import Batch, Evaluation, evaluate, not_codable
+from boolcomp.parallel.sharding.arena import Arena
+from boolcomp.parallel.sharding.crew import Crew
+from boolcomp.parallel.sharding.runners import BAD, BLOCK, CLIPPED, GROUP, OUTSIDE
+from boolcomp.parallel.sharding.shares import make_pipeline, make_shares
+from boolcomp.parallel.sharding.stages import whole_stage
+from boolcomp.parallel.sharding.worker import DONE, STOP, TICKET, Books, Job, Setup, ring
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from types import TracebackType
+
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+    from boolcomp.engines import EngineName
+    from boolcomp.parallel.sharding.stages import Stage
+    from boolcomp.program.program import Program
+
+Sharding = Literal["samples", "terms", "pipeline"]
+SHARDINGS: tuple[Sharding, ...] = get_args(Sharding)
+MOST_PROCESSES = 1024
+# Chunks that a worker should find in a batch, and the most samples of one: more chunks leave nobody
+# waiting at the end, larger ones take fewer calls (of which numpy needs one for every node).
+CHUNKS = {"llvm": (24, 24 << 10), "numpy": (4, 1 << 16)}
+DRAWN = 16  # where a worker draws their numbers by itself, which costs next to nothing
+MOST_TICKETS = 1 << 9  # half of what the smallest pipe holds: writing them never waits
+SLOTS = 4  # of a ring: more than two, so that nobody waits for a neighbour who is a little late
+
+
+class ProcessPool:
+    """Worker processes that evaluate a program, until it is closed.
+
+        with ProcessPool(program, processes=2, shard="samples") as pool:
+            tau = pool.evaluate(q, qd, qdd).torques
+
+    It is an `Engine`. Results are in shared memory that is used again when the last array of them
+    is gone. One batch runs at a time; threads wait for each other. An interrupt or an error in the
+    middle of a batch ends the workers; the next batch starts new ones.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        processes: int = 2,
+        *,
+        shard: Sharding = "samples",
+        engine: EngineName = "auto",
+        payload: float | None = None,
+    ) -> None:
+        children.require_shared()
+        self.wiring = program.wiring(payload)
+        self.name = engine_name(engine)
+        self.stages = self._dealt(program, processes, shard, payload)
+        self.shard: Sharding = shard
+        self._lock = threading.Lock()
+        self._arena = Arena()
+        self._pipes: list[tuple[int, int]] = []
+        self._number = 0
+        tickets = None
+        workers = len(self.stages)
+        if shard == "samples":
+            workers = processes
+            tickets = self._pipe()
+        self._tickets = tickets
+        bells = [self._pipe() for _ in range(workers)]
+        for _, writing in self._pipes:
+            os.set_blocking(writing, False)
+        self._bells = [writing for _, writing in bells]
+        setups = [self._setup(k, bells) for k in range(workers)]
+        self._crew = Crew(setups, self._arena.file)
+        self._finalizer = weakref.finalize(
+            self, _closed, self._crew, self._arena, self._pipes, os.getpid()
+        )
+        try:
+            self._crew.start()
+        except BaseException:
+            self.close(kill=True)
+            raise
+
+    @staticmethod
+    def _dealt(
+        program: Program, processes: int, shard: str, payload: float | None
+    ) -> tuple[Stage, ...]:
+        """Return the stages: of each worker its own, or the one that all run."""
+        if shard not in SHARDINGS:
+            raise UsageError(f"shard {shard!r}{suggestion(shard, SHARDINGS)}: {listing(SHARDINGS)}")
+        if not 1 <= processes <= MOST_PROCESSES:
+            raise UsageError(f"a pool has 1 to {MOST_PROCESSES} processes, not {processes}")
+        if shard == "terms":
+            return make_shares(program, processes, payload)
+        if shard == "pipeline":
+            return make_pipeline(program, processes, payload)
+        return (whole_stage(program.wiring(payload)),)
+
+    def _pipe(self) -> tuple[int, int]:
+        pipe = os.pipe()
+        self._pipes.append(pipe)
+        return pipe
+
+    def _setup(self, k: int, bells: Sequence[tuple[int, int]]) -> Setup:
+        if self._tickets is not None:
+            reading = self._tickets[0]
+            return Setup(self.stages[0], self.name, 0, (), (), bells[k][0], (), reading)
+        before = tuple(feed.stage for feed in self.stages[k].feeds)
+        after = tuple(
+            j for j, stage in enumerate(self.stages) if any(f.stage == k for f in stage.feeds)
+        )
+        rings = tuple(bells[j][1] for j in (*before, *after))
+        return Setup(self.stages[k], self.name, k, before, after, bells[k][0], rings, None)
+
+    @property
+    def processes(self) -> tuple[int, ...]:
+        """The process numbers of the workers; none while they are to be started again."""
+        return self._crew.processes
+
+    def evaluate(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Evaluation:
+        """Do what `Program.evaluate` does."""
+        return evaluate(self, (q, qd, qdd), coded=False)
+
+    def evaluate_words(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Evaluation:
+        """Do what `Program.evaluate_words` does."""
+        return evaluate(self, (q, qd, qdd), coded=True)
+
+    def torques(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> NDArray[Any]:
+        """Do what `Program.torques` does."""
+        return self.evaluate(q, qd, qdd).torques
+
+    def arrays(
+        self, samples: int, dtype: DTypeLike = np.float64
+    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """Return new arrays for q, qd and qdd that the workers see: they need not be copied."""
+        rows = -(-samples // GROUP) * GROUP
+        q, qd, qdd = (self._arena.lent((rows, self.wiring.joints), dtype) for _ in range(3))
+        for array in (q, qd, qdd):
+            self._arena.label(array, samples)
+        return q[:samples], qd[:samples], qdd[:samples]
+
+    def run(self, batch: Batch) -> Evaluation:
+        """Return the results of a batch; a `DataError` for NaN and infinities."""
+        shape = (batch.samples, self.wiring.joints)
+        real = np.float32 if batch.dtype == np.float32 else np.float64
+        if not batch.samples:
+            return Evaluation(np.empty(shape, real), np.empty(shape, np.uint32), 0, 0)
+        with self._lock:
+            if not self._finalizer.alive:
+                raise UsageError("this pool is closed")
+            try:
+                self._crew.start()
+                found = self._evaluated(batch, np.dtype(real))
+            except BaseException:
+                self._abandon()
+                raise
+        if found is None:
+            raise not_codable(self.wiring, batch)
+        return found
+
+    def _abandon(self) -> None:
+        """End the workers in the middle of a batch, so that nothing of it is left."""
+        self._crew.end(kill=True)
+        for reading, _ in self._pipes:
+            _drain(reading)
+
+    def _evaluated(self, batch: Batch, real: np.dtype[Any]) -> Evaluation | None:
+        """Return the results of a batch; None where there are NaN or infinities in it."""
+        rows = -(-batch.samples // GROUP) * GROUP
+        torques = self._arena.lent((rows, self.wiring.joints), real)
+        words = self._arena.lent((rows, self.wiring.joints), np.uint32)
+        with self._arena.borrowed() as take:
+            inputs = [self._input(k, array, rows, take) for k, array in enumerate(batch.arrays)]
+            places = [self._arena.place(x) for x in (*inputs, torques, words)]
+            copies = [
+                (array, room)
+                for array, room in zip(batch.arrays, inputs, strict=True)
+                if self._arena.place(array) != self._arena.place(room)
+            ]
+            job = self._job(batch, places, take, there=not copies)
+            lines = self._arena.array(job.books, job.books_shape, np.int64)
+            lines[:] = 0
+            books = Books(job, lines)
+            self._crew.send(job)
+            self._provide(copies, job, books)
+            self._finish(job, books)
+            sums = books.counts.sum(axis=1, dtype=np.int64)
+        if sums[:, BAD].any():
+            return None
+        counting = [stage.counting for stage in self.stages]
+        return Evaluation(
+            torques[: batch.samples],
+            words[: batch.samples],
+            int(sums[counting, OUTSIDE].sum()),
+            int(sums[:, CLIPPED].sum()),
+        )
+
+    def _input(
+        self, k: int, array: NDArray[Any], rows: int, take: Callable[[int], int]
+    ) -> NDArray[Any]:
+        """Return shared memory for one of the arrays: its own where it is one of `arrays`.
+
+        The rows that fill the last group up hold values in range.
+        """
+        samples, joints = array.shape
+        shape = (rows, joints)
+        start = self._arena.place(array)
+        if start is None or self._arena.labels.get(start) != samples:
+            start = take(rows * joints * array.itemsize)
+        room = self._arena.array(start, shape, array.dtype)
+        room[samples:] = 0
+        if array.dtype != np.uint32:
+            for port in self.wiring.ports:
+                if port.array == k:
+                    room[samples:, port.column] = port.code.range.centre
+        return room
+
+    def _job(
+        self,
+        batch: Batch,
+        places: Sequence[int | None],
+        take: Callable[[int], int],
+        *,
+        there: bool,
+    ) -> Job:
+        each, most = CHUNKS[self.name]
+        if there and self.name == "llvm":
+            each = DRAWN
+        if self._tickets is not None:
+            wanted = max(each * len(self._bells), 1)
+            least = -(-batch.samples // MOST_TICKETS)
+            size = max(min(-(-batch.samples // wanted), most), least)
+        else:
+            size = min(-(-batch.samples // each), most)
+        q, qd, qdd, torques, words = (place or 0 for place in places)
+        chunk = -(-size // BLOCK) * BLOCK
+        sizes = tuple(len(stage.sent) * chunk // 8 for stage in self.stages)
+        self._number += 1
+        job = Job(
+            number=self._number,
+            samples=batch.samples,
+            chunk=chunk,
+            joints=self.wiring.joints,
+            dtype=batch.dtype.name,
+            arena=0,
+            arrays=(q, qd, qdd),
+            torques=torques,
+            words=words,
+            books=0,
+            stages=len(self.stages),
+            slots=SLOTS,
+            there=there,
+            rings=tuple(take(SLOTS * size) for size in sizes),
+            sizes=sizes,
+        )
+        lines, numbers = job.books_shape
+        books = take(8 * lines * numbers)
+        return replace(job, books=books, arena=self._arena.size)
+
+    def _provide(
+        self, copies: Sequence[tuple[NDArray[Any], NDArray[Any]]], job: Job, books: Books
+    ) -> None:
+        """Copy the samples into shared memory, and let the workers at them as they come."""
+        if job.there:
+            books.progress[job.stages] = job.chunks
+            drawn = self.name == "llvm"  # then only what the dead leave behind needs tickets
+            self._announce([] if drawn else range(job.chunks), end=True)
+            return
+        for chunk in range(job.chunks):
+            rows = slice(chunk * job.chunk, min((chunk + 1) * job.chunk, job.samples))
+            for array, room in copies:
+                room[rows] = array[rows]
+            books.progress[job.stages] = chunk + 1
+            self._announce([chunk])
+        self._announce([], end=True)
+
+    def _announce(self, chunks: Iterable[int], *, end: bool = False) -> None:
+        """Tell the workers that chunks can be done; at the end, that no others will come."""
+        if self._tickets is None:
+            ring(self._bells)
+            return
+        tickets = [*chunks, *([STOP] * len(self._bells) if end else [])]
+        os.write(self._tickets[1], b"".join(t.to_bytes(TICKET, "little") for t in tickets))
+
+    def _finish(self, job: Job, books: Books) -> None:
+        """Wait until all chunks are done; those of dead workers are done again."""
+
+        def progress() -> int:
+            return int(books.counts[:, :, DONE].sum())
+
+        def replaced() -> None:
+            if self._tickets is not None:  # the dead may have drawn the successor's last ticket
+                os.write(self._tickets[1], STOP.to_bytes(TICKET, "little"))
+
+        self._crew.finish(job, progress, replaced)
+        while self._tickets is not None:
+            _drain(self._tickets[0])
+            missing = np.flatnonzero(books.counts[0, :, DONE] == 0)
+            if not len(missing):
+                break
+            self._crew.send(job)
+            self._announce(missing.tolist(), end=True)
+            self._crew.finish(job, progress, replaced)
+
+    def close(self, *, kill: bool = False) -> None:
+        """End the workers and let go of the memory; arrays that are in use stay valid."""
+        if kill and self._finalizer.alive:
+            self._crew.end(kill=True)
+        self._finalizer()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close(kill=kind is not None)
+
+
+def _closed(crew: Crew, arena: Arena, pipes: Sequence[tuple[int, int]], owner: int) -> None:
+    """End a pool; not in a process that was forked from its owner."""
+    if os.getpid() == owner:
+        crew.end()
+    arena.close()
+    for end in (end for pipe in pipes for end in pipe):
+        os.close(end)
+
+
+def _drain(reading: int) -> None:
+    """Empty a pipe that nobody else reads from now."""
+    while select.select([reading], [], [], 0)[0]:
+        os.read(reading, 1 << 16)

@@ -1,0 +1,237 @@
+"""What a worker process does: `main` is its whole life.
+
+It is told its stage once and then one job a batch, over a socket. All else is in shared memory:
+samples, results, the slots of planes, and the books of a job (`Books`). Who has to wait for another
+process reads from a pipe of its own, its bell, which whoever makes progress rings; so waiting costs
+nothing. A worker that is started in place of one that died finds in the books how far that one
+came; a chunk that was begun is simply done again.
+
+It ends when the parent closes the socket or is no more (`children`), whatever it is doing then.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from boolcomp.common import children
+from boolcomp.parallel.sharding.arena import View
+from boolcomp.parallel.sharding.runners import Slot, Work, make_runner
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from boolcomp.parallel.sharding.runners import Runner
+    from boolcomp.parallel.sharding.stages import Stage
+
+LINE = 8  # numbers of 64 bits a cache line: what one process writes shares a line with no other's
+COUNTS = 4  # outside, bad, clipped; done
+DONE = 3
+TICKET = 4  # bytes
+_NAP = 0.01  # seconds
+STOP = 0xFFFF_FFFF  # the ticket after which there are none
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What a worker is and with whom it works; descriptors are inherited.
+
+    `before` are the stages that feed it, `after` those that it feeds. Without `tickets` it does all
+    chunks in order, else those whose numbers it draws.
+    """
+
+    stage: Stage
+    engine: str
+    index: int
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+    bell: int
+    rings: tuple[int, ...]
+    tickets: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One batch: where its parts stand in the arena.
+
+    With `there` all samples are in the arena from the start. `rings[s]` is where the slots of
+    stage s begin, one after the other, and `sizes[s]` the bytes of one.
+    """
+
+    number: int
+    samples: int
+    chunk: int
+    joints: int
+    dtype: str
+    arena: int
+    arrays: tuple[int, int, int]
+    torques: int
+    words: int
+    books: int
+    stages: int
+    slots: int
+    there: bool
+    rings: tuple[int, ...]
+    sizes: tuple[int, ...]
+
+    @property
+    def chunks(self) -> int:
+        """The number of chunks."""
+        return -(-self.samples // self.chunk)
+
+    @property
+    def rows(self) -> int:
+        """The rows of the arrays: whole groups of 64 samples."""
+        return -(-self.samples // 64) * 64
+
+    @property
+    def real(self) -> str:
+        """The type of the torques."""
+        return "float32" if self.dtype == "float32" else "float64"
+
+    @property
+    def books_shape(self) -> tuple[int, int]:
+        """The lines of 64-bit numbers that the books take."""
+        return (self.stages + 1 + -(-self.stages * self.chunks * COUNTS // LINE), LINE)
+
+
+class Books:
+    """How far a job has come.
+
+    `progress[s]` chunks have left stage s; the last entry counts those whose samples are there.
+    `waiting[s]` is set while stage s waits for its bell: others need not ring it otherwise.
+    `counts[s, c]` are the counts of chunk c in stage s, and whether it is done.
+    """
+
+    def __init__(self, job: Job, lines: NDArray[np.int64]) -> None:
+        # The last line's second number counts the chunks that were drawn (`stageloop.draw`).
+        self.progress = lines[: job.stages + 1, 0]
+        self.waiting = lines[: job.stages, 1]  # set by a stage before it sleeps
+        numbers = lines[job.stages + 1 :].reshape(-1)[: job.stages * job.chunks * COUNTS]
+        self.counts = numbers.reshape(job.stages, job.chunks, COUNTS)
+
+
+class Desk:
+    """A job as one worker has it."""
+
+    def __init__(self, setup: Setup, job: Job, view: View) -> None:
+        view.reach(job.arena)
+        self.setup = setup
+        self.job = job
+        self.view = view
+        self.books = Books(job, view.array(job.books, job.books_shape, np.int64))
+        shape = (job.rows, job.joints)
+        q, qd, qdd = (view.array(start, shape, job.dtype) for start in job.arrays)
+        places = (*job.arrays, job.torques, job.words)
+        first, second, third, fourth, fifth = (view.address + place for place in places)
+        self.work = Work(
+            job.samples,
+            job.chunk,
+            (q, qd, qdd),
+            view.array(job.torques, shape, job.real),
+            view.array(job.words, shape, np.uint32),
+            (first, second, third, fourth, fifth),
+        )
+        stages = (*setup.before, setup.index)
+        self.slots = {s: [self._slot(s, k) for k in range(job.slots)] for s in stages}
+
+    def _slot(self, stage: int, place: int) -> Slot:
+        size = self.job.sizes[stage]
+        start = self.job.rings[stage] + place * size
+        return Slot(self.view.address + start, self.view.array(start, (size,), np.uint8))
+
+    def do(self, runner: Runner, chunk: int) -> None:
+        """Do one chunk and enter it in the books."""
+        here = self.setup.index
+        place = chunk % self.job.slots
+        handed = [self.slots[stage][place] for stage in self.setup.before]
+        sent = self.slots[here][place] if self.setup.after else None
+        counts = self.books.counts[here, chunk]
+        runner.run_chunk(self.work, chunk, handed, sent, counts)
+        counts[DONE] = 1
+
+    def ready(self, chunk: int) -> bool:
+        """Tell whether a chunk's samples and planes are there, and a slot for its own."""
+        progress = self.books.progress
+        return (
+            progress[self.job.stages] > chunk
+            and all(progress[stage] > chunk for stage in self.setup.before)
+            and all(progress[stage] + self.job.slots > chunk for stage in self.setup.after)
+        )
+
+
+def main(control: int, arena: int) -> None:
+    """Live as a worker on inherited descriptors: the socket, the arena's file."""
+    connection = Connection(control)
+    children.hang_up(control)
+    with contextlib.suppress(EOFError, ConnectionError):
+        try:
+            _serve(connection, View(arena))
+        except Exception as error:  # noqa: BLE001 (whatever it is: the caller is to be told)
+            connection.send(("error", f"{type(error).__name__}: {error}".rstrip(": ")))
+        connection.recv()  # the parent ends this process
+
+
+def _serve(connection: Connection, view: View) -> None:
+    setup: Setup = connection.recv()
+    runner = make_runner(setup.stage, setup.engine)
+    connection.send(("ready", 0))
+    while True:
+        job: Job = connection.recv()
+        desk = Desk(setup, job, view)
+        if setup.tickets is None:
+            _do_in_order(desk, runner)
+        else:
+            _do_drawn(desk, runner, setup.tickets)
+        connection.send(("done", job.number))
+
+
+def _do_drawn(desk: Desk, runner: Runner, tickets: int) -> None:
+    """Do the chunks whose tickets this worker draws, until it draws the last one.
+
+    Where all samples are there from the start it draws numbers from the books first.
+    """
+    if desk.job.there:
+        runner.run_drawn(desk)
+    while (ticket := int.from_bytes(os.read(tickets, TICKET), "little")) != STOP:
+        desk.do(runner, ticket)
+
+
+def _do_in_order(desk: Desk, runner: Runner) -> None:
+    """Do all chunks that the books do not show as done, each as soon as it can be."""
+    setup = desk.setup
+    ring(setup.rings)  # who was here before may have died before it rang
+    chunk = int(desk.books.progress[setup.index])
+    desk.books.waiting[setup.index] = 0
+    while chunk < desk.job.chunks:
+        done = runner.run_ready(desk, chunk)
+        if done > chunk:
+            ring(setup.rings)
+            chunk = done
+        else:
+            _wait(desk, chunk)
+
+
+def _wait(desk: Desk, chunk: int) -> None:
+    """Sleep until the bell rings, unless the chunk can be done by now."""
+    waiting = desk.books.waiting
+    waiting[desk.setup.index] = 1
+    # Nobody rings who looked at the mark before it was set: so look again, and now and then later.
+    if not desk.ready(chunk) and select.select([desk.setup.bell], [], [], _NAP)[0]:
+        os.read(desk.setup.bell, 4096)
+    waiting[desk.setup.index] = 0
+
+
+def ring(bells: Iterable[int]) -> None:
+    """Wake the processes that wait at these bells, or keep them from waiting."""
+    for bell in bells:
+        with contextlib.suppress(BlockingIOError):  # it rings already, thousands of times
+            os.write(bell, b"!")

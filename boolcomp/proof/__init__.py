@@ -1,0 +1,1 @@
+"""What can be said for sure, or is sought: the worst errors of compiled logic."""

@@ -1,0 +1,55 @@
+"""Sketches: the torques taken apart, in any form."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from compact.word_robots import case, small_robot
+
+from boolcomp.compact.sketch.build import Form
+from boolcomp.compact.sketch.poly import signed_digits
+from boolcomp.compact.sketch.sketch import Product, Sum
+
+FORMS = [Form(*flags) for flags in itertools.product((False, True), repeat=4)]
+
+
+@pytest.mark.parametrize("form", FORMS, ids=str)
+@pytest.mark.parametrize("name", ["machado-2r", "planar-3r", "elbow-3r"])
+def test_every_form_of_a_sketch_is_newton_euler(name: str, form: Form) -> None:
+    arm = case(name, form=form)
+    states = arm.states(50, seed=3)
+    values = arm.sketch.evaluate(states.values)
+    for joint, place in enumerate(arm.sketch.outputs):
+        assert np.allclose(values[place], states.torques[:, joint], atol=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(12))
+def test_sketches_of_random_arms_that_turn_and_slide_are_newton_euler(seed: int) -> None:
+    arm = case(small_robot(seed, 1 + seed % 3))
+    states = arm.states(50, seed=3)
+    values = arm.sketch.evaluate(states.values)
+    for joint, place in enumerate(arm.sketch.outputs):
+        assert np.allclose(values[place], states.torques[:, joint], atol=1e-5)
+
+
+def test_the_2r_needs_one_product_for_each_factor_and_shares_what_torques_have_in_common() -> None:
+    sketch = case("machado-2r", form=Form(speeds=True)).sketch
+    sums = [node for node in sketch.nodes if isinstance(node, Sum)]
+    products = [a for node in sums for a in node.addends if isinstance(a, Product)]
+    assert len(products) == 4
+
+
+def test_a_sketch_has_a_text_of_one_line_a_node() -> None:
+    sketch = case("machado-2r").sketch
+    lines = str(sketch).splitlines()
+    assert len(lines) == len(sketch.nodes) + 2
+    assert lines[0] == "s0 = input q1 10 bits angle"
+
+
+def test_signed_digits_add_up_to_the_number() -> None:
+    for value in (1.0, 7.75, -0.3, 1e-7, 12345.678):
+        assert abs(sum(signed_digits(value, abs(value) * 1e-6, 20)) - value) < abs(value) * 1e-5
+    assert signed_digits(7.75, 1e-9) == (8.0, -0.25)

@@ -1,0 +1,298 @@
+"""Compact mode to its end, and its results as files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from compact.word_robots import small_robot
+
+from boolcomp.common.caches import user_cache
+from boolcomp.common.errors import DataError, DataWarning
+from boolcomp.compact.result import keep
+from boolcomp.compact.result.compact import program_of_graph
+from boolcomp.compact.result.finish import Built, compile_compact
+from boolcomp.compact.result.keep import keeper, render
+from boolcomp.compact.result.measure import Sampling, agrees
+from boolcomp.compact.widths.demand import Demand, Progress
+from boolcomp.compiler import compile_robot_words
+from boolcomp.problem.robot import load_robot
+from boolcomp.proof.worst import subject_of
+from boolcomp.terms import split_torques
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from boolcomp.logic.synthesis.measure import Objective
+    from boolcomp.terms import Torques
+
+QUICK = Demand(bits=4, rms=(0.6,), effort=0.0, seed=3)
+
+
+@cache
+def torques() -> Torques:
+    return split_torques(small_robot(3, 1))
+
+
+@pytest.fixture(name="fewer", autouse=True, scope="module")
+def fewer_states() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("boolcomp.compact.widths.compile.SEEN", 20_000)
+        patch.setattr("boolcomp.compact.result.finish.FRESH_SAMPLES", 20_000)
+        patch.setattr("boolcomp.compact.result.worst.EVALUATIONS", 40_000)
+        patch.setattr("boolcomp.compact.result.worst.CHECKED", 40_000)
+        patch.setattr("boolcomp.compact.widths.compile.EVALUATIONS", 40_000)
+        patch.setattr("boolcomp.compact.widths.compile.CLIMBED", 40_000)
+        yield
+
+
+def build(folder: Path) -> Built:
+    return compile_compact(torques(), QUICK, store=folder, processes=1)
+
+
+@pytest.fixture(name="made", scope="module")
+def made_once(tmp_path_factory: pytest.TempPathFactory, fewer: None) -> tuple[Built, Path]:  # noqa: ARG001
+    """Return a result made from nothing, and the store that keeps it."""
+    folder = tmp_path_factory.mktemp("store")
+    return build(folder), folder
+
+
+@pytest.fixture(name="store")
+def store_of_its_own(made: tuple[Built, Path], tmp_path: Path) -> Path:
+    """Return a copy of the store, to be damaged."""
+    return Path(shutil.copytree(made[1], tmp_path / "store"))
+
+
+@pytest.mark.slow
+def test_a_result_is_stored_and_read_back_as_it_was(made: tuple[Built, Path]) -> None:
+    first_built, folder = made
+    read = build(folder)
+    assert not first_built.stored
+    assert read.stored
+    assert str(read) == str(first_built)
+    assert read.network == first_built.network
+    assert read.steps == first_built.steps
+    assert read.worst.errors.tolist() == first_built.worst.errors.tolist()
+    assert read.worst.states.tolist() == first_built.worst.states.tolist()
+    assert read.worst.evaluations == first_built.worst.evaluations >= 40_000
+    assert (first_built.worst.most > first_built.errors.max).all()
+    first, second = first_built.compact, read.compact
+    assert (first.graph, first.widths, first.form) == (second.graph, second.widths, second.form)
+    assert first.sketch == second.sketch
+    assert first.biases.tolist() == second.biases.tolist()
+    assert [p.name for p in folder.glob("*.partial.json")] == []
+
+
+@pytest.mark.slow
+def test_two_stores_hold_the_same_bytes(made: tuple[Built, Path], tmp_path: Path) -> None:
+    build(tmp_path)
+    (first,), (second,) = (folder.glob("*.compact.json") for folder in (made[1], tmp_path))
+    assert first.name == second.name
+    assert first.name.startswith("random-3-4.")
+    assert first.read_bytes() == second.read_bytes()
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "cut": lambda text: text[: len(text) // 2],
+    "changed": lambda text: text.replace(b'"lut6": ', b'"lut6": 1', 1),
+    "empty": lambda _: b"",
+    "binary": lambda text: b"\xff\xfe" + text,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_result_is_not_believed(store: Path, damage: str) -> None:
+    (path,) = store.glob("*.compact.json")
+    text = path.read_bytes()
+    spoilt = DAMAGES[damage](text)
+    assert spoilt != text
+    path.write_bytes(spoilt)
+    with pytest.warns(DataWarning, match="damaged, or not what it says"):
+        assert keeper(torques(), QUICK, store).find() is None
+
+
+@pytest.mark.slow
+def test_a_damaged_result_is_made_anew(made: tuple[Built, Path], store: Path) -> None:
+    (path,) = store.glob("*.compact.json")
+    text = path.read_bytes()
+    path.write_bytes(text[: len(text) // 2])
+    with pytest.warns(DataWarning, match="damaged, or not what it says"):
+        again = build(store)
+    assert not again.stored
+    assert str(again) == str(made[0])
+    assert path.read_bytes() == text
+
+
+def sealed(document: dict[str, Any]) -> str:
+    body = json.dumps(document, indent=0)
+    return f"{hashlib.sha256(body.encode()).hexdigest()}\n{body}\n"
+
+
+def opened(folder: Path) -> tuple[Path, dict[str, Any]]:
+    (path,) = folder.glob("*.compact.json")
+    return path, json.loads(path.read_text().partition("\n")[2])
+
+
+@pytest.mark.slow
+def test_a_result_of_before_the_worst_was_sought_gets_it(tmp_path: Path) -> None:
+    made = build(tmp_path)
+    path, document = opened(tmp_path)
+    text = path.read_text()
+    del document["worst"]
+    path.write_text(sealed(document))
+    again = build(tmp_path)
+    assert again.stored
+    assert again.worst.errors.tolist() == made.worst.errors.tolist()
+    assert path.read_text() == text
+
+
+@pytest.mark.slow
+def test_a_result_that_errs_otherwise_than_it_says_is_made_anew(tmp_path: Path) -> None:
+    build(tmp_path)
+    path, document = opened(tmp_path)
+    text = path.read_text()
+    document["worst"]["errors"][0][0] += 0.01
+    path.write_text(sealed(document))
+    with pytest.warns(DataWarning, match="not what it says"):
+        assert not build(tmp_path).stored
+    assert path.read_text() == text
+
+
+@pytest.mark.slow
+def test_a_maximum_that_a_stored_result_does_not_hold_is_found_out(tmp_path: Path) -> None:
+    made = build(tmp_path)
+    path, document = opened(tmp_path)
+    path.unlink()
+    still = np.zeros((1, 3))
+    compact = made.compact
+    program = program_of_graph(compact.robot, QUICK, compact.graph, made.network)
+    error = subject_of(program, compact.robot).errors(still)[0, 0]
+    document["worst"].update(errors=[[error, error]], states=[[[0.0] * 3] * 2])
+    for share, believed in ((1.05, True), (0.95, False)):
+        demand = replace(QUICK, max=(float(made.worst.most[0]) * share,))
+        other = keeper(torques(), demand, tmp_path, also_shipped=False)
+        document["demand"] = demand.key
+        (tmp_path / f"{other.name}.compact.json").write_text(sealed(document))
+        if believed:
+            assert other.find() is not None
+        else:
+            with pytest.warns(DataWarning, match="not what it says"):
+                assert other.find() is None
+
+
+@pytest.mark.slow
+def test_a_demanded_maximum_is_that_which_climbing_finds(tmp_path: Path) -> None:
+    free = build(tmp_path)
+    most = float(free.worst.most[0] + free.errors.max[0]) / 2  # no sample breaks it
+    demand = replace(QUICK, max=(most,))
+    bound = compile_compact(torques(), demand, store=tmp_path, processes=1)
+    assert bound.holds
+    assert bound.worst.most[0] <= most
+    assert bound.nodes > free.nodes
+
+
+@pytest.mark.slow
+def test_what_does_not_hold_is_neither_delivered_nor_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Built, "holds", property(lambda _: False))
+    with pytest.raises(DataError, match=r"does not hold what was asked: .*worst found [0-9.]+ LSB"):
+        compile_robot_words(small_robot(3, 1), QUICK, tmp_path, processes=1)
+    assert list(tmp_path.glob("*.compact.json")) == []
+
+
+@pytest.mark.slow
+def test_a_result_that_cannot_be_kept_is_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.warns(DataWarning, match="the result is not kept"):
+        built = build(tmp_path / "file" / "store")
+    assert not built.stored
+
+
+@pytest.mark.slow
+def test_another_demand_or_robot_is_another_result(made: tuple[Built, Path]) -> None:
+    built, folder = made
+    assert keeper(torques(), Demand(bits=4, rms=(0.61,)), folder).find() is None
+    other = split_torques(small_robot(4, 1))
+    assert keeper(other, QUICK, folder).find() is None
+    kept = keeper(torques(), QUICK, folder).find()
+    assert kept is not None
+    assert render(kept).count("\n") > built.nodes
+
+
+@pytest.mark.slow
+def test_what_was_built_says_what_it_is(tmp_path: Path) -> None:
+    heard: list[Progress] = []
+    demand = Demand(bits=6, rms=(0.43, 0.58), effort=1.0)
+    robot = load_robot("machado-2r")
+    built = compile_compact(split_torques(robot), demand, store=tmp_path, progress=heard.append)
+    fractions = [progress.fraction for progress in heard]
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1.0
+    stages = dict.fromkeys(progress.stage for progress in heard)
+    last = ["passes", "fresh states", "worst error", "done"]
+    assert [*stages] == ["screen", "refine", "improve", "tables", *last]
+    assert heard[-1].best_nodes == built.nodes
+    assert built.holds
+    assert not built.errors.wrapped
+    assert built.network.inputs == sum(code.bits for code in built.compact.input_codes.values())
+    assert len(built.network.outputs) == sum(c.bits + 1 for c in built.compact.torque_codes)
+    assert 0 < built.lut6 < built.nodes
+    assert abs(built.predicted_nodes / built.nodes - 1) < 0.15
+    assert np.abs(np.asarray(built.predicted_rms) / built.errors.rms - 1).max() < 0.2
+    for name, bits in built.dropped.items():
+        left = built.compact.input_codes.get(name)
+        assert bits == 10 - (left.bits if left else 0)
+    sampling = Sampling(robot, demand.input_bits, 6, 5000, 4)
+    for _, states in sampling.blocks(built.compact.graph):
+        assert agrees(built.network, built.compact.graph, states.words)
+    assert any("equivalent" in step.note for step in built.steps)
+    assert "fresh states" in str(built)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("objective", ["depth", "lut6"])
+def test_other_objectives_give_networks_of_the_same_torques(
+    tmp_path: Path, objective: Objective
+) -> None:
+    arm = split_torques(load_robot("machado-2r"))
+    objectives: tuple[Objective, ...] = ("nodes", objective)
+    plain, other = (
+        compile_compact(
+            arm, Demand(bits=5, rms=(0.5,), effort=0.0, objective=o), store=tmp_path / o
+        )
+        for o in objectives
+    )
+    assert plain.compact.graph == other.compact.graph
+    if objective == "depth":
+        assert other.depth <= plain.depth
+    else:
+        assert other.lut6 <= plain.lut6 * 1.02
+
+
+def test_a_result_in_the_cache_that_others_may_change_is_not_believed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    path = user_cache("compact") / "a.compact.json"
+    path.write_text(keep._seal({"title": "a"}))  # noqa: SLF001
+    assert keep._sealed(path) == {"title": "a"}  # noqa: SLF001
+    path.chmod(0o666)
+    assert keep._sealed(path) is None  # noqa: SLF001
+
+
+def test_results_that_happen_to_lie_here_are_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tables").mkdir()
+    folders = keeper(torques(), QUICK, None).folders
+    assert tmp_path / "tables" not in {folder.absolute() for folder in folders}

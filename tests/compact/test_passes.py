@@ -1,0 +1,53 @@
+"""From a graph to its final network."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from compact.word_robots import case
+
+from boolcomp.compact.graph.logic import word_logic
+from boolcomp.compact.result import passes
+from boolcomp.compact.result.measure import agrees
+from boolcomp.compact.result.passes import finished, lut6
+from boolcomp.logic.equivalence import equivalent
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from boolcomp.logic.synthesis.optimise import Step
+
+
+@pytest.mark.slow
+def test_passes_make_a_graphs_network_smaller_and_leave_what_it_computes(tmp_path: Path) -> None:
+    arm = case("machado-2r", bits=4)
+    graph = arm.graph(0.5)
+    heard: list[Step] = []
+    done = finished(graph, rounds=2, folder=tmp_path, report=heard.append)
+    plain = word_logic(graph)
+    assert tuple(heard) == done.steps
+    assert len(done.network.nodes) < len(plain.nodes)
+    assert done.steps[-1].nodes == len(done.network.nodes)
+    assert agrees(done.network, graph, arm.states(5000, seed=2).words)
+    assert equivalent(plain, done.network).holds
+    assert list(tmp_path.glob("*.net"))
+    assert finished(graph, rounds=2, folder=tmp_path).network == done.network
+
+
+@pytest.mark.slow
+def test_without_abc_there_is_a_network_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("boolcomp.logic.synthesis.abc.find", lambda: None)
+    monkeypatch.setattr(passes, "OWN_PROOF_SECONDS", 0.5)
+    arm = case("machado-2r", bits=4)
+    graph = arm.graph(0.5)
+    done = finished(graph, rounds=1)
+    assert agrees(done.network, graph, arm.states(5000, seed=2).words)
+    assert len(done.network.nodes) < len(word_logic(graph).nodes)
+    assert 0 < lut6(done.network) < len(done.network.nodes)
+
+
+@pytest.mark.slow
+def test_abc_needs_no_more_tables_of_six_inputs_than_our_own_count() -> None:
+    network = word_logic(case("machado-2r", bits=6).graph(0.5))
+    assert 0.4 * len(network.nodes) < lut6(network) < 0.8 * len(network.nodes)

@@ -1,0 +1,189 @@
+"""Signed codes and planes through the native engine, in every width, against the numpy engine."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from boolcomp.codes import Code
+from boolcomp.common.errors import UsageError
+from boolcomp.engines import evaluate
+from boolcomp.engines.native import NativeEngine
+from boolcomp.engines.native.logic import WIDTHS
+from boolcomp.engines.native.machine import host
+from boolcomp.engines.planes import NumpyEngine
+from boolcomp.engines.wiring import Call, Port, Result, Wiring
+from boolcomp.logic.network import Builder
+from boolcomp.problem.robot import Interval
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+HERE = [width for width in WIDTHS if width < 512 or host().has_ternary]
+IN, OUT = (8, 8, 5, 12, 16, 1), (8, 3, 11)
+
+
+@cache
+def wiring(kind: Any = "natural") -> Wiring:
+    """Return random logic from words of many widths to words of others."""
+    rng = np.random.default_rng(3)
+    ports, first = [], 0
+    for k, bits in enumerate(IN):
+        ports.append(Port(k // 3, k % 3, Code(Interval(-1, 1), bits, kind), first))
+        first += bits
+    builder = Builder(first)
+    literals = [builder.input(k) for k in range(first)]
+    for lut in rng.integers(1, 255, 150).tolist():
+        literals.append(
+            builder.node(lut, *(literals[k] for k in rng.integers(0, len(literals), 3)))
+        )
+    network = builder.build(literals[-sum(OUT) - len(OUT) :])
+    results = []
+    at = first
+    for bits in OUT:
+        results.append(Result(Code(Interval(-2, 2), bits, "natural"), at, at + bits))
+        at += bits + 1
+    call = Call(0, tuple(range(first)), first)
+    return Wiring(3, tuple(ports), (network,), (call,), tuple(results), at)
+
+
+@cache
+def engine(width: int, kind: str = "natural", threads: int = 1) -> NativeEngine:
+    return NativeEngine(wiring(kind), width, threads)
+
+
+def columns(count: int, seed: int = 0) -> list[NDArray[Any]]:
+    rng = np.random.default_rng(seed)
+    return [
+        rng.integers(-(1 << b - 1), 1 << b - 1, count).astype(np.int8 if b <= 8 else np.int16)
+        for b in IN
+    ]
+
+
+def expected(given: list[NDArray[Any]], kind: str = "natural") -> tuple[NDArray[Any], int]:
+    """Return cells of torques by the numpy engine, and how many saturated."""
+    words = [np.zeros((len(given[0]), 3), np.uint32) for _ in range(3)]
+    for port, column in zip(wiring(kind).ports, given, strict=True):
+        cells = (column.astype(np.int64) + (1 << port.code.bits - 1)) % port.code.cells
+        words[port.array][:, port.column] = port.code.word(cells)
+    found = evaluate(NumpyEngine(wiring(kind)), words, coded=True)
+    return found.words, found.saturated_outputs
+
+
+def cells(found: Any) -> NDArray[Any]:
+    return np.stack(
+        [c.astype(np.int64) + (1 << b - 1) for c, b in zip(found.columns, OUT, strict=True)], axis=1
+    )
+
+
+@pytest.mark.parametrize("width", HERE)
+@pytest.mark.parametrize("kind", ["natural", "gray"])
+def test_codes_give_the_torques_of_their_words(width: int, kind: str) -> None:
+    for count in (0, 1, 63, 512, 1000):
+        given = columns(count)
+        found = engine(width, kind).run_codes(given)
+        words, saturated = expected(given, kind)
+        assert (cells(found) == words).all()
+        assert found.saturated == saturated
+        assert [c.dtype for c in found.columns] == [np.int8, np.int8, np.int16]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", HERE)
+def test_codes_stand_for_the_centres_of_their_cells(width: int) -> None:
+    given = columns(600)
+    states = [np.zeros((600, 3)) for _ in range(3)]
+    for port, column in zip(wiring().ports, given, strict=True):
+        states[port.array][:, port.column] = (column + 0.5) * port.code.step
+    torques = evaluate(engine(width), states, coded=False).torques
+    for k, result in enumerate(wiring().results):
+        column = engine(width).run_codes(given).columns[k]
+        assert (torques[:, k] == (column + 0.5) * result.code.step).all()
+
+
+@pytest.mark.parametrize("width", HERE)
+def test_planes_made_once_give_what_codes_give(width: int) -> None:
+    given = columns(1500)
+    planes = engine(width).to_planes(given)
+    assert planes.shape == (-(-1500 // width), sum(IN), width // 8)
+    made = engine(width).run_planes(planes)
+    found, direct = engine(width).from_planes(made, 1500), engine(width).run_codes(given)
+    assert (cells(found) == cells(direct)).all()
+    assert found.saturated == direct.saturated
+    again = np.empty_like(made)
+    assert engine(width).run_planes(planes, again) is again
+    assert (again == made).all()
+
+
+@pytest.mark.parametrize("missing", ["assembles", "has_affine"])
+def test_what_a_system_or_processor_lacks_changes_nothing(
+    missing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from boolcomp.engines.native import machine
+
+    if missing == "assembles":  # then LLVM chooses the registers
+        monkeypatch.setattr(machine, "assembles", lambda: False)
+    else:
+        monkeypatch.setattr(machine.Machine, "has_affine", property(lambda _: False))
+    made = NativeEngine(wiring("gray"), HERE[0])
+    given = columns(1100)
+    assert (cells(made.run_codes(given)) == expected(given, "gray")[0]).all()
+    planes = made.run_planes(made.to_planes(given))
+    assert (cells(made.from_planes(planes, 1100)) == expected(given, "gray")[0]).all()
+    assert made.from_planes(planes, 1100).saturated == expected(given, "gray")[1]
+
+
+def test_only_the_lowest_bits_of_a_code_count() -> None:
+    given = columns(700)
+    wide = [c.copy() for c in given]
+    wide[2] += 32 * (wide[2] < 0).astype(np.int8)  # five bits
+    wide[3] ^= np.int16(1 << 13)  # twelve
+    for width in HERE:
+        for kind in ("natural", "gray"):
+            chosen = engine(width, kind)
+            assert (cells(chosen.run_codes(wide)) == cells(chosen.run_codes(given))).all()
+
+
+def test_columns_may_lie_apart_and_results_be_given_a_place() -> None:
+    chosen = engine(HERE[0])
+    given = columns(900)
+    apart = [np.stack([c, c], axis=1)[:, 0] for c in given]
+    out: list[NDArray[Any]] = [np.empty(900, np.int8), np.empty(900, np.int8)]
+    out.append(np.empty(900, np.int16))
+    found = chosen.run_codes(apart, out)
+    assert all(a is b for a, b in zip(found.columns, out, strict=True))
+    assert (cells(found) == cells(chosen.run_codes(given))).all()
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_threads_change_nothing(threads: int) -> None:
+    many, one = engine(HERE[0], threads=threads), engine(HERE[0])
+    for count in (1, 700, 30_000):
+        given = columns(count)
+        found, alone = many.run_codes(given), one.run_codes(given)
+        assert (cells(found) == cells(alone)).all()
+        assert found.saturated == alone.saturated
+    rng = np.random.default_rng(0)
+    states = [rng.uniform(-1.1, 1.1, (20_001, 3)) for _ in range(3)]
+    a, b = (evaluate(x, states, coded=False) for x in (many, one))
+    assert a.torques.tobytes() == b.torques.tobytes()
+    assert (a.saturated_inputs, a.saturated_outputs) == (b.saturated_inputs, b.saturated_outputs)
+
+
+def test_what_does_not_fit_is_an_error_that_says_what_would() -> None:
+    chosen = engine(HERE[0])
+    given = columns(10)
+    wrong = [given[0].astype(np.int32), *given[1:]]
+    with pytest.raises(UsageError, match=r"input column 0 is int32 .* it must be int8"):
+        chosen.run_codes(wrong)
+    with pytest.raises(UsageError, match="5 input columns: 6 are needed"):
+        chosen.run_codes(given[:5])
+    with pytest.raises(UsageError, match="output columns must be contiguous and hold 10 samples"):
+        chosen.run_codes(given, [np.empty(9, t) for t in (np.int8, np.int8, np.int16)])
+    with pytest.raises(UsageError, match="input planes are uint8 of shape"):
+        chosen.run_planes(np.zeros((1, 2, chosen.width // 8), np.uint8))
+    with pytest.raises(UsageError, match="0 threads"):
+        NativeEngine(wiring(), threads=0)

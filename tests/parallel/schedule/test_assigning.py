@@ -1,0 +1,82 @@
+"""Assignment files, and the communication that follows from an assignment."""
+
+from __future__ import annotations
+
+import pytest
+from parallel.schedule.graphs import free
+
+from boolcomp.common.errors import DataError
+from boolcomp.parallel.schedule.assigning import (
+    communication,
+    exact_communication,
+    parse_assignment,
+)
+from boolcomp.parallel.schedule.graph import Edge, Task, TaskGraph
+from boolcomp.parallel.schedule.placed import Assignment
+from boolcomp.problem.dynamics.operations import Operations
+from boolcomp.problem.dynamics.tape import Tape, task
+
+GRAPH = TaskGraph(
+    "g",
+    tuple(Task(name, Operations(k)) for k, name in enumerate(("M/1", "M/2", "k/1", "solve"), 1)),
+    (
+        Edge("M/1", "M/2", 1),
+        Edge("M/1", "solve", 3),
+        Edge("M/2", "solve", 2),
+        Edge("k/1", "solve", 2),
+    ),
+)
+GOOD = '[processors]\nP0 = ["M*", "solve"]\nP1 = ["k*"]\n'
+
+
+def read(text: str) -> Assignment:
+    return parse_assignment(text, GRAPH, free(), 2)
+
+
+def test_patterns_are_sorted_by_urgency_or_left_as_given() -> None:
+    assert read(GOOD).lists == (("M/1", "M/2", "solve"), ("k/1",))
+    given = 'order = "given"\n' + GOOD.replace('"M*", "solve"', '"solve", "M/2", "M/1"')
+    assert read(given).lists[0] == ("solve", "M/2", "M/1")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("P1", "P2", "processors.P2: unknown processor; there are 2: P0 to P1"),
+        ("P1", "p1", "did you mean 'P1'"),
+        ('"k*"', '"kk*"', "no task matches 'kk.'"),
+        ('"k*"', '"k*", "M/1"', "'M/1' is given to P0 and to P1"),
+        ('"k*"', '"k/1"]\nP0 = [', "not a TOML file"),
+        ('P1 = ["k*"]', "", "no processor is given task 'k/1'"),
+        ('["k*"]', '"k*"', "must be a list"),
+        ("[processors]", "[processor]", "did you mean 'processors'"),
+        ("[processors]", 'order = "prio"\n[processors]', "must be priority or given"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said(old: str, new: str, sentence: str) -> None:
+    assert old in GOOD
+    with pytest.raises(DataError, match=sentence):
+        read(GOOD.replace(old, new))
+
+
+def test_each_word_is_sent_once() -> None:
+    lists = Assignment((("M/1", "k/1"), ("M/2", "solve")))
+    (vector,) = communication(GRAPH, lists)
+    assert (vector.source, vector.target, vector.words) == (0, 1, 3 + 2)
+    assert vector.tasks == ("M/1", "k/1")
+
+
+def test_a_program_tells_the_least_that_must_be_sent() -> None:
+    tape = Tape()
+    x, y = tape.input("x"), tape.input("y")
+    with task(tape, "a"):
+        product, total = x * y, x + y
+    with task(tape, "b"):
+        once = product * product
+    with task(tape, "c"):
+        result = once + product
+    straight = tape.finish([("r", result), ("s", total)])
+    names = [node.task for node in straight.nodes]
+    (vector,) = exact_communication(straight, names, Assignment((("a",), ("b", "c"))))
+    assert (vector.words, vector.tasks) == (1, ("a",))  # for b and c, and the sum for nobody
+    assert straight.nodes[vector.nodes[0]].kind == "mul"

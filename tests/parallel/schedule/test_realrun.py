@@ -1,0 +1,97 @@
+"""Real runs side by side: what is checked, what is told, and what is noise."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from parallel.schedule.programs import there_and_back
+
+from boolcomp.common.errors import UsageError
+from boolcomp.parallel.schedule.execute import Engine, Executed, Runner
+from boolcomp.parallel.schedule.graph import Edge, Task, TaskGraph
+from boolcomp.parallel.schedule.placed import Assignment
+from boolcomp.parallel.schedule.realrun import (
+    KINDS,
+    MOST_ROUNDS,
+    ROUNDS,
+    check_engine,
+    noisy,
+    run_really,
+)
+from boolcomp.problem.dynamics.operations import Operations
+
+STRAIGHT, NAMES = there_and_back()
+GRAPH = TaskGraph(
+    "g",
+    tuple(Task(name, Operations(1)) for name in ("out", "beyond", "back")),
+    (Edge("out", "beyond", 1), Edge("out", "back", 2), Edge("beyond", "back", 1)),
+)
+TWO = Assignment((("out", "back"), ("beyond",)))
+GIVEN = [np.linspace(-2, 2, 300), np.linspace(0, 1, 300)]
+EXPECTED = np.array(STRAIGHT.evaluate(GIVEN))
+
+
+def test_more_than_the_processes_can_give_is_noise() -> None:
+    seconds = {"one": 2.0, "scheduled": 1.01, "dealt": 0.95, "points": 0.98}
+    assert noisy(seconds, 2) == ["dealt"]
+    assert noisy(seconds, 3) == []
+
+
+def test_an_unknown_engine_is_refused() -> None:
+    with pytest.raises(UsageError, match="did you mean 'llvm'"):
+        check_engine("lvm")
+
+
+@pytest.mark.slow
+def test_every_kind_is_checked_against_what_is_expected() -> None:
+    run = run_really((STRAIGHT, NAMES), GRAPH, TWO, GIVEN, EXPECTED, engine="numpy")
+    assert [timing.kind for timing in run.timings] == list(KINDS)
+    assert all(0 < timing.seconds < 10 for timing in run.timings)
+    assert run.relative_error < 1e-14
+    assert run.timings[1].exchanged == 2  # to the second processor, and back
+    wrong = EXPECTED + np.abs(EXPECTED).max()
+    run = run_really((STRAIGHT, NAMES), GRAPH, TWO, GIVEN, wrong, engine="numpy")
+    assert all(timing.relative_error > 0.3 for timing in run.timings)
+
+
+@pytest.mark.slow
+def test_kinds_take_turns_and_noise_is_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock is made wrong: what exchanges two values a sample is too quick."""
+    order = []
+    true = Runner.run
+
+    def run(self: Runner, columns: list[Any]) -> Executed:
+        done = true(self, columns)
+        order.append((self.staged.processors, self.staged.exchanged, done.samples))
+        seconds = 0.1 if self.staged.exchanged == 2 else 1.0
+        return Executed(done.outputs, seconds, done.busy, done.processor, 0.0)
+
+    monkeypatch.setattr(Runner, "run", run)
+    found = run_really((STRAIGHT, NAMES), GRAPH, TWO, GIVEN, EXPECTED, engine="numpy")
+    assert found.rounds == MOST_ROUNDS > ROUNDS
+    assert found.timings[1].noise
+    assert "as scheduled: 333333.33 ns a sample, speed-up 10.00 (noise)" in str(found)
+    assert not found.timings[3].noise
+    a_round = len(order) // found.rounds
+    assert sorted(order[:a_round]) == sorted(order[-a_round:])
+    assert [x[0] for x in order[:a_round]] == [1, 2, 2, 1, 1]  # the last deals out points
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["numpy", "llvm"])
+def test_idle_workers_take_no_time(engine: Engine) -> None:
+    with Runner(STRAIGHT, NAMES, TWO, engine=engine) as runner:
+        runner.run(GIVEN)
+        before = [_ticks(pid) for pid in runner.processes]
+        time.sleep(0.4)
+        after = [_ticks(pid) for pid in runner.processes]
+    assert all(b - a <= 2 for a, b in zip(before, after, strict=True))  # of 40
+
+
+def _ticks(pid: int) -> int:
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()
+    return int(fields[11]) + int(fields[12])

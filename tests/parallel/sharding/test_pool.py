@@ -1,0 +1,329 @@
+"""Several processes give the results of one, whatever befalls them, and leave nothing behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from small_programs import stages
+
+from boolcomp.common.errors import DataError, UsageError
+from boolcomp.parallel.sharding.arena import Arena
+from boolcomp.parallel.sharding.crew import WorkerError
+from boolcomp.parallel.sharding.pool import SHARDINGS, ProcessPool
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from boolcomp.engines import Evaluation
+    from boolcomp.parallel.sharding.pool import Sharding
+
+    Samples = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]
+
+PROGRAM = stages(4)[2]
+SIZES = (0, 1, 511, 513, 100_003)
+OPEN = Path("/proc/self/fd")
+SHM = Path("/dev/shm")  # noqa: S108 (only looked at)
+
+
+def samples(count: int, dtype: Any = np.float64) -> Samples:
+    """Return samples of which some are out of range."""
+    rng = np.random.default_rng(count)
+    q, qd, qdd = (rng.uniform(-x, x, (count, 2)).astype(dtype) for x in (3.3, 1.01, 1.01))
+    return q, qd, qdd
+
+
+def same(found: Evaluation, wanted: Evaluation) -> bool:
+    return (
+        found.torques.dtype == wanted.torques.dtype
+        and np.array_equal(found.torques, wanted.torques)
+        and np.array_equal(found.words, wanted.words)
+        and found.saturated_inputs == wanted.saturated_inputs
+        and found.saturated_outputs == wanted.saturated_outputs
+    )
+
+
+def gone(processes: tuple[int, ...], seconds: float = 10.0) -> bool:
+    """Wait until processes are no more; tell whether that came to pass."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if not any(running(process) for process in processes):
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def running(process: int) -> bool:
+    try:
+        text = Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
+    except OSError:
+        return False
+    return text.rpartition(")")[2].split()[0] != "Z"
+
+
+@contextmanager
+def nothing_left() -> Iterator[None]:
+    """Check that the descriptors and the shared memory are those of before."""
+    files, shared = len(list(OPEN.iterdir())), set(SHM.iterdir())
+    yield
+    assert len(list(OPEN.iterdir())) == files
+    end = time.monotonic() + 5.0  # other programs on this machine may use it for a moment
+    while set(SHM.iterdir()) - shared and time.monotonic() < end:
+        time.sleep(0.05)
+    assert set(SHM.iterdir()) <= shared
+
+
+FAST = [("samples", "llvm"), ("terms", "numpy"), ("pipeline", "llvm")]
+SLOW = [("samples", "numpy"), ("terms", "llvm"), ("pipeline", "numpy")]
+ALL = [*FAST, *(pytest.param(kind, marks=pytest.mark.slow) for kind in SLOW)]
+
+
+@pytest.fixture(scope="module", params=ALL)
+def pool(request: pytest.FixtureRequest, own_cache: None) -> Iterator[ProcessPool]:  # noqa: ARG001
+    shard, engine = request.param
+    with ProcessPool(PROGRAM, 2, shard=shard, engine=engine) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("count", SIZES)
+def test_all_shardings_give_the_results_of_one_process(pool: ProcessPool, count: int) -> None:
+    arrays = samples(count)
+    assert same(pool.evaluate(*arrays), PROGRAM.evaluate(*arrays))
+
+
+@pytest.mark.slow
+def test_single_precision_and_code_words_give_the_results_of_one_process(
+    pool: ProcessPool,
+) -> None:
+    single = samples(1000, np.float32)
+    assert same(pool.evaluate(*single), PROGRAM.evaluate(*single))
+    words = tuple(np.random.default_rng(1).integers(0, 4, (3, 1000, 2), np.uint32))
+    assert same(pool.evaluate_words(*words), PROGRAM.evaluate_words(*words))
+    assert pool.torques([0.1, 0.2], 0.0, 0.0).shape == (2,)
+
+
+def test_arrays_of_the_pool_are_used_where_they_are(pool: ProcessPool) -> None:
+    arrays = pool.arrays(3001)
+    for shared, own in zip(arrays, samples(3001), strict=True):
+        shared[:] = own
+    assert same(pool.evaluate(*arrays), PROGRAM.evaluate(*arrays))
+    some = tuple(array[10:2999] for array in arrays)
+    assert same(pool.evaluate(*some), PROGRAM.evaluate(*some))
+    first = tuple(array[:2990] for array in arrays)  # ends in the same group of 64 rows
+    assert same(pool.evaluate(*first), PROGRAM.evaluate(*first))
+    for shared, own in zip(arrays, samples(3001), strict=True):
+        assert np.array_equal(shared, own)
+
+
+def test_results_stay_as_they_are_when_the_next_batch_runs(pool: ProcessPool) -> None:
+    results = [pool.evaluate(*samples(count)) for count in (600, 600, 601)]
+    for count, found in zip((600, 600, 601), results, strict=True):
+        assert same(found, PROGRAM.evaluate(*samples(count)))
+
+
+def test_values_that_are_not_finite_are_named_and_the_pool_goes_on(pool: ProcessPool) -> None:
+    arrays = samples(70_000)
+    before = pool.processes
+    arrays[1][68_000, 1] = np.nan
+    with pytest.raises(DataError, match="qd2 of sample 68000 is nan: not a finite number"):
+        pool.evaluate(*arrays)
+    assert pool.processes == before
+    assert same(pool.evaluate(*samples(100)), PROGRAM.evaluate(*samples(100)))
+
+
+@pytest.mark.slow
+def test_workers_killed_in_the_middle_of_batches_are_replaced_and_nothing_is_lost(
+    pool: ProcessPool,
+) -> None:
+    arrays = samples(100_003)
+    wanted = PROGRAM.evaluate(*arrays)
+    before = pool.processes
+    for places in (slice(0, 1), slice(1, 2), slice(0, 2)):
+        victims = pool.processes[places]
+        # Stopped first: so they surely die before they have finished.
+        for victim in victims:
+            os.kill(victim, signal.SIGSTOP)
+        with ThreadPoolExecutor(1) as thread:
+            found = thread.submit(pool.evaluate, *arrays)
+            time.sleep(0.02)
+            for victim in victims:
+                os.kill(victim, signal.SIGKILL)
+        assert same(found.result(), wanted)
+    assert gone(before)
+    assert len(set(pool.processes)) == 2
+
+
+@pytest.mark.slow
+def test_workers_killed_at_any_moment_leave_no_chunk_undone(pool: ProcessPool) -> None:
+    arrays = pool.arrays(200_003)  # in place: native workers draw the chunks by themselves
+    for shared, own in zip(arrays, samples(200_003), strict=True):
+        shared[:] = own
+    wanted = PROGRAM.evaluate(*arrays)
+    for turn in range(8):
+        with ThreadPoolExecutor(1) as thread:
+            found = thread.submit(pool.evaluate, *arrays)
+            time.sleep(0.0004 * (turn + 1))
+            os.kill(pool.processes[turn % 2], signal.SIGKILL)
+        assert same(found.result(), wanted)
+        pool.evaluate(*samples(10))  # whoever died after the last chunk is replaced by now
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shard", SHARDINGS)
+def test_a_closed_pool_leaves_nothing_behind_and_its_results_stay(shard: Sharding) -> None:
+    with nothing_left():
+        with ProcessPool(PROGRAM, 2, shard=shard, engine="numpy") as pool:
+            processes = pool.processes
+            found = pool.evaluate(*samples(1000))
+        assert not any(map(running, processes))
+        with pytest.raises(UsageError, match="closed"):
+            pool.evaluate(*samples(10))
+        pool.close()
+        assert same(found, PROGRAM.evaluate(*samples(1000)))
+        del found  # it holds the memory, and with it a descriptor
+
+
+def test_an_exception_in_the_caller_ends_the_workers() -> None:
+    seen: list[tuple[int, ...]] = []
+
+    def fail() -> None:
+        with ProcessPool(PROGRAM, 2, engine="numpy") as pool:
+            seen.append(pool.processes)
+            raise KeyError
+
+    with nothing_left():
+        with pytest.raises(KeyError):
+            fail()
+        assert not any(map(running, seen[0]))
+
+
+def test_a_pool_that_is_forgotten_is_closed() -> None:
+    with nothing_left():
+        processes = ProcessPool(PROGRAM, 2, engine="numpy").processes
+        assert gone(processes)
+
+
+class Bomb:
+    """What raises an error when a worker unpickles it."""
+
+    def __init__(self, error: str) -> None:
+        self.error = error
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return exec, (f"raise {self.error}",)  # a worker knows no module of the tests
+
+
+@pytest.mark.slow
+def test_an_error_inside_a_worker_is_an_error_of_the_caller_with_its_text() -> None:
+    with nothing_left(), ProcessPool(PROGRAM, 2, shard="terms", engine="numpy") as pool:
+        whole = pool._job  # noqa: SLF001 (the only way to break a worker's job)
+        bad = "MemoryError('no such memory: 9 GB')"
+
+        def broken(*arguments: Any, there: bool) -> Any:
+            bomb: Any = Bomb(bad)
+            return replace(whole(*arguments, there=there), dtype=bomb)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(pool, "_job", broken)
+            with pytest.raises(WorkerError, match=r"process [12]: MemoryError: no such"):
+                pool.evaluate(*samples(100))
+        assert same(pool.evaluate(*samples(100)), PROGRAM.evaluate(*samples(100)))
+
+
+SCRIPT = """
+import sys, time
+import numpy as np
+from small_programs import stages
+from boolcomp.parallel.sharding.pool import ProcessPool
+
+with ProcessPool(stages(4)[2], 2, shard=sys.argv[1], engine="numpy") as pool:
+    print(*pool.processes, flush=True)
+    rng = np.random.default_rng(0)
+    arrays = [rng.uniform(-1, 1, (200_000, 2)) for _ in range(3)]
+    while True:
+        pool.evaluate(*arrays)
+"""
+
+
+@contextmanager
+def busy_script(shard: str) -> Iterator[tuple[subprocess.Popen[str], tuple[int, ...]]]:
+    """Start a program that keeps a pool busy; provide it and the numbers of its workers."""
+    script = subprocess.Popen(
+        [sys.executable, "-W", "error", "-c", SCRIPT, shard],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    try:
+        assert script.stdout is not None
+        workers = tuple(int(word) for word in script.stdout.readline().split())
+        time.sleep(0.05)
+        yield script, workers
+    finally:
+        script.kill()
+        script.communicate()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("shard", "how"),
+    [("samples", signal.SIGINT), ("terms", signal.SIGTERM), ("pipeline", signal.SIGKILL)],
+)
+def test_workers_end_when_their_parent_is_interrupted_terminated_or_killed(
+    shard: str, how: signal.Signals
+) -> None:
+    with nothing_left(), busy_script(shard) as (script, workers):
+        assert len(workers) == 2
+        assert all(map(running, workers))
+        script.send_signal(how)
+        _, errors = script.communicate(timeout=20)
+        assert script.returncode == -how
+        assert gone(workers)
+        lines = errors.strip().splitlines()
+        assert not lines or lines[-1] == "KeyboardInterrupt"
+        assert "resource_tracker" not in errors
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shard", SHARDINGS)
+@pytest.mark.parametrize("processes", [1, 3, 5])
+def test_any_number_of_processes_gives_the_results_of_one(shard: Sharding, processes: int) -> None:
+    with ProcessPool(PROGRAM, processes, shard=shard) as pool:
+        assert len(pool.processes) == processes
+        for count in (1, 5000):
+            assert same(pool.evaluate(*samples(count)), PROGRAM.evaluate(*samples(count)))
+
+
+def test_an_unknown_sharding_engine_or_number_of_processes_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"shard 'term' \(did you mean 'terms'\?\)"):
+        ProcessPool(PROGRAM, 2, shard="term")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="engine 'lvm'"):
+        ProcessPool(PROGRAM, 2, engine="lvm")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="processes"):
+        ProcessPool(PROGRAM, 0)
+
+
+def test_memory_that_nobody_needs_is_used_again() -> None:
+    arena = Arena()
+    try:
+        first = arena.lent((1000, 2), np.float64)
+        view = first[10:20]
+        place = arena.place(first)
+        del first
+        assert arena.place(arena.lent((1000, 2), np.float64)) != place
+        view[:] = 1.0
+        del view
+        assert arena.place(arena.lent((1000, 2), np.float64)) == place
+    finally:
+        arena.close()

@@ -1,0 +1,144 @@
+"""ABC as a process: what it finds is used, what it does wrong is a sentence, nothing is left."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from synthesis.networks import random_network
+
+from boolcomp.logic import blif
+from boolcomp.logic.synthesis import abc
+from boolcomp.logic.synthesis.optimise import SCRIPTS
+
+needs_abc = pytest.mark.skipif(abc.find() is None, reason="there is no ABC here")
+
+
+@pytest.fixture(name="scratch")
+def scratch_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Let temporary folders be made in a folder that can be looked at."""
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    return folder
+
+
+def fake(tmp_path: Path, body: str) -> abc.Tool:
+    """Return a program that takes the place of ABC."""
+    path = tmp_path / "fake-abc"
+    path.write_text(f"#!/bin/sh\n{body}\n")
+    path.chmod(0o755)
+    return abc.Tool(path, "a test")
+
+
+def no_abc(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(abc, "find_spec", lambda _: None)
+    monkeypatch.setenv("PATH", "")
+
+
+def running(word: str) -> bool:
+    return any(
+        word in path.read_bytes().decode("utf-8", "replace")
+        for path in Path("/proc").glob("[0-9]*/cmdline")
+        if path.exists()
+    )
+
+
+def test_without_abc_the_outcome_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    no_abc(monkeypatch)
+    assert abc.find() is None
+    outcome = abc.run(abc.find(), ["strash"], {}, [])
+    assert outcome.status == "missing"
+    assert "pip install pyosys" in outcome.note
+
+
+def test_an_abc_on_the_path_is_found_where_there_is_no_wheel(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    no_abc(monkeypatch)
+    path = fake(tmp_path, "").path.rename(tmp_path / "berkeley-abc")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert abc.find() == abc.Tool(path, "PATH")
+
+
+def test_a_hanging_abc_is_stopped_with_its_children(tmp_path: Path, scratch: Path) -> None:
+    tool = fake(tmp_path, "sleep 98.765 & sleep 98.766")
+    start = time.monotonic()
+    outcome = abc.run(tool, [], {"a.txt": "a"}, ["a.txt"], deadline=0.3)
+    assert time.monotonic() - start < 3
+    assert (outcome.status, outcome.note) == ("timeout", "ABC was stopped after 0.3 s")
+    assert outcome.files == {"a.txt": "a"}
+    assert not running("98.76")
+    assert list(scratch.iterdir()) == []
+
+
+def test_a_child_that_abc_leaves_behind_is_stopped(tmp_path: Path, scratch: Path) -> None:
+    tool = fake(tmp_path, "sleep 97.531 > /dev/null 2>&1 &")
+    assert abc.run(tool, [], {}, [], deadline=5).done
+    end = time.monotonic() + 5  # a killed process takes a moment to go
+    while running("97.531") and time.monotonic() < end:
+        time.sleep(0.01)
+    assert not running("97.531")
+    assert list(scratch.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "sentence"),
+    [
+        ("echo hello; exit 3", "crashed", "ABC ended with exit code 3: hello"),
+        ("kill -ABRT $$", "crashed", "ABC died by signal 6"),
+        ("echo 'std::bad_alloc'; exit 1", "memory", "ABC needed more than 2048 MiB"),
+        ("echo '** cmd error: unknown command'", "refused", "ABC refused a command"),
+        ("kill -XCPU $$", "timeout", "used up its processor time"),
+    ],
+)
+def test_a_failing_abc_is_a_sentence(
+    tmp_path: Path, scratch: Path, body: str, status: str, sentence: str
+) -> None:
+    outcome = abc.run(fake(tmp_path, body), [], {}, [], deadline=5)
+    assert outcome.status == status
+    assert sentence in outcome.note
+    assert list(scratch.iterdir()) == []
+
+
+def test_a_program_that_cannot_be_started_is_a_sentence(tmp_path: Path) -> None:
+    outcome = abc.run(abc.Tool(tmp_path / "none", "nowhere"), [], {}, [], deadline=5)
+    assert outcome.status == "crashed"
+
+
+def test_an_interrupt_ends_the_process_and_removes_its_folder(
+    tmp_path: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(subprocess.Popen, "communicate", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        abc.run(fake(tmp_path, "sleep 96.42"), [], {}, [], deadline=5)
+    assert not running("96.42")
+    assert list(scratch.iterdir()) == []
+
+
+@needs_abc
+def test_the_memory_limit_is_kept() -> None:
+    outcome = abc.run(abc.find(), ["strash"], {}, [], memory=8 << 20, deadline=5)
+    assert outcome.status in ("crashed", "memory")
+
+
+@needs_abc
+@pytest.mark.parametrize("name", [*SCRIPTS])
+def test_every_script_runs_and_writes_nodes_of_three_inputs(name: str) -> None:
+    network = random_network(3, 8, 60, 6)
+    commands = ["read_blif a.blif", *SCRIPTS[name], "write_blif b.blif"]
+    outcome = abc.run(abc.find(), commands, {"a.blif": blif.render(network)}, ["b.blif"])
+    assert outcome.note == ""
+    assert len(blif.parse(outcome.files["b.blif"]).outputs) == 6
+
+
+@needs_abc
+def test_every_alias_is_ours() -> None:
+    network = blif.render(random_network(4, 6, 30, 3))
+    commands = ["read_blif a.blif", "strash", *abc.ALIASES, "print_stats"]
+    assert abc.run(abc.find(), commands, {"a.blif": network}, []).note == ""

@@ -1,0 +1,70 @@
+"""Whole networks: every step is equivalent and no worse, whatever ABC does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from synthesis.networks import random_network
+from synthesis.test_abc import fake, no_abc
+
+from boolcomp.common.errors import UsageError
+from boolcomp.logic.equivalence import equivalent
+from boolcomp.logic.synthesis import abc
+from boolcomp.logic.synthesis.measure import OBJECTIVES, Objective, measure
+from boolcomp.logic.synthesis.optimise import Step, optimise
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.slow
+@given(st.integers(0, 10**6), st.sampled_from(OBJECTIVES))
+@settings(max_examples=10)
+def test_what_comes_out_is_equivalent_and_no_worse(seed: int, objective: Objective) -> None:
+    network = random_network(seed, 11, 60, 8)
+    found = optimise(network, None, objective, rounds=1, use_abc=seed % 3 == 0).network
+    assert equivalent(network, found).holds
+    assert measure(found, objective) <= measure(network, objective)
+    assert found.depth <= network.depth
+
+
+def test_the_same_network_gives_the_same_result_and_every_step_is_told() -> None:
+    network = random_network(7, 14, 120, 10)
+    told: list[Step] = []
+    first = optimise(network, None, rounds=2, use_abc=False, report=told.append)
+    assert first.steps == tuple(told)
+    assert optimise(network, None, rounds=2, use_abc=False) == first
+    assert [step.nodes for step in told] == sorted((step.nodes for step in told), reverse=True)
+
+
+def test_without_abc_there_is_a_note_and_a_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    no_abc(monkeypatch)
+    network = random_network(8, 14, 100, 8)
+    found = optimise(network, None, rounds=1)
+    assert "ABC was not found" in found.steps[0].note
+    assert equivalent(network, found.network).holds
+
+
+def test_what_abc_gets_wrong_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    body = "sed 's/^11 1/10 1/' a.blif > b.blif"
+    tool = fake(tmp_path, body)
+    monkeypatch.setattr(abc, "find", lambda: tool)
+    network = random_network(9, 13, 60, 8)
+    found = optimise(network, None, rounds=1)
+    assert equivalent(network, found.network).holds
+    assert all("not taken: different" in step.note for step in found.steps[:1])
+
+
+def test_no_time_gives_the_network_back() -> None:
+    network = random_network(10, 14, 100, 8)
+    found = optimise(network, 0.0, use_abc=False)
+    assert equivalent(network, found.network).holds
+    assert found.steps == ()
+
+
+def test_an_unknown_objective_is_refused() -> None:
+    with pytest.raises(UsageError, match="did you mean 'depth'"):
+        optimise(random_network(1, 3, 5, 1), 1.0, "dept")  # type: ignore[arg-type]
