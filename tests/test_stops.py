@@ -209,7 +209,7 @@ def test_a_turn_is_left_at_the_same_place_on_every_engine(
         assert (mixed.evaluate([x, 0.1], still, still, engine=engine).torques == border).all()
     most = sign * 2**20 * 2 * np.pi
     assert mixed.evaluate([most, 0.1], still, still, engine=engine).saturated_inputs == 0
-    with pytest.raises(DataError, match="q1 of sample 1 is .*: more than 1048576 turns"):
+    with pytest.raises(DataError, match=r"q1 of sample 1 is .*: more than 1048576 turns"):
         mixed.torques([[0, 0], [1.001 * most, 0]], [[1e9, 0]] * 2, np.zeros(2), engine=engine)
 
 
