@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from limited import with_ranges
 
+from boolcomp import truth
+from boolcomp.bounds import term_bound
 from boolcomp.codes import Code
 from boolcomp.errors import DataError, SaturationWarning
 from boolcomp.pipeline import PAPER as PASSES
@@ -21,7 +23,7 @@ from boolcomp.programfile import load_program, save_program
 from boolcomp.quantised import quantised_torques
 from boolcomp.robot import Interval
 from boolcomp.store import Recipe, Store
-from boolcomp.terms import split_torques
+from boolcomp.terms import evaluate_terms, split_torques
 from boolcomp.truth import make_tables, word_centres
 from boolcomp.truthfile import parse_table, render_table
 
@@ -233,3 +235,58 @@ def test_a_single_value_is_a_stop_of_a_saved_program(tmp_path: Path) -> None:
     again = load_program(tmp_path / "p")
     assert [str(one) for one in again.stops] == ["qd1 within 0.25 .. 0.25"]
     assert again.evaluate([0, 0], [0.2, 0], [0, 0], engine="numpy").beyond_stops == 1
+
+
+@pytest.mark.parametrize("bits", [4, 5])
+def test_a_state_on_a_stop_that_is_a_border_of_cells_is_no_free_row(bits: int) -> None:
+    # The word is asked to span a turn, so there is no margin, and a stop may begin a cell.
+    arm = with_ranges("machado-2r", q2=(-np.pi / 2, np.pi / 2), word2=(-np.pi, np.pi))
+    plan = make_plan(split_torques(arm), Options(bits=bits))
+    ends = np.array([-np.pi / 2, np.pi / 2, np.pi / 2 + 5e-10])
+    for entry in make_tables(plan):
+        row = np.zeros(len(ends), int)
+        for word in entry.plan.words:
+            value = ends if word.variable.name == "q2" else np.zeros(len(ends))
+            kept = word.code.encode(value).words & (word.code.cells - 1 >> word.dropped)
+            row = row << word.inputs | kept
+        for column in entry.table.free:
+            assert not any(column[int(k)] for k in row), str(entry.plan.term)
+
+
+def test_a_table_of_several_blocks_has_its_free_rows_where_they_belong(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plan = make_plan(split_torques(ARM), Options(bits=5))
+    whole = [entry.table for entry in make_tables(plan)]
+    monkeypatch.setattr(truth, "CHUNK", 4)
+    assert [truth.tabulate(entry.plan) for entry in make_tables(plan)] == whole
+    assert any(table.free for table in whole)
+
+
+def test_only_equal_tables_have_equal_signatures() -> None:
+    other = with_ranges("machado-2r", q1=(0.3, 1.4), q2=(-2.5, 2.5), word2=(-2.5, 2.8))
+    plans = [make_plan(split_torques(arm), Options(bits=4)) for arm in (ARM, other)]
+    tables = {}
+    for term in (term for plan in plans for joint in plan.joints for term in joint.terms):
+        table = truth.tabulate(term)
+        assert tables.setdefault(truth.signature(term), table) == table
+    assert len(set(tables.values())) > 3
+
+
+def test_slopes_count_at_the_centres_of_cells_that_reach_beyond_a_stop() -> None:
+    arm = with_ranges("machado-2r", q1=(0.7, 0.75), q2=(1.3, 1.4))
+    rng = np.random.default_rng(2)
+    for joint in make_plan(split_torques(arm), Options(bits=4)).joints:
+        for plan in joint.terms:
+            centres = {}
+            for word in plan.words:
+                span = word.variable.range
+                drawn = word.code.encode(rng.uniform(span.low, span.high, 4000)).words
+                centres[word.variable.name] = word.code.decode(drawn)
+            missed = np.zeros(4000)
+            for word in plan.words:
+                name, half = word.variable.name, word.code.step / 2
+                ends = [{**centres, name: centres[name] + x} for x in (-1e-6, 1e-6)]
+                low, high = (evaluate_terms([plan.term], values) for values in ends)
+                missed += np.abs(high - low) / 2e-6 * half
+            assert (missed <= (term_bound(plan) - plan.code.step / 2) * (1 + 1e-6)).all()
