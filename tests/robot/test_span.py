@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from limited import with_ranges
 
@@ -42,6 +42,7 @@ def test_a_word_spans_the_smallest_part_of_a_turn_that_holds_range_and_margin(
 
 
 @given(st.floats(-12, 12), st.floats(1e-6, 14))
+@example(-3.1, 6.2)  # a turn holds it, but not all of its margin
 def test_every_range_is_held_with_its_margin_or_the_word_wraps(low: float, width: float) -> None:
     position = Interval(low, low + width)
     span = span_of(position, revolute=True)
