@@ -162,3 +162,45 @@ def test_without_home_and_name_the_cache_is_a_private_temporary_folder(
         folder = caches.user_cache("tables")
     assert folder == tmp_path / f"boolcomp-{os.getuid()}" / "tables"
     assert folder.parent.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("mode", [0o620, 0o602])
+def test_neither_group_nor_others_may_write_what_is_believed(cache: Path, mode: int) -> None:
+    path = caches.user_cache("tables") / "a.txt"
+    path.write_text("text")
+    path.chmod(mode)
+    assert caches.read_private(path) is None
+    path.chmod(0o644)
+    assert caches.read_private(path) == b"text"
+    cache.joinpath("tables").chmod(mode | 0o100)
+    assert caches.read_private(path) is None
+
+
+def test_what_belongs_to_another_user_is_not_ours(tmp_path: Path) -> None:
+    mine = tmp_path.stat()
+    other = os.stat_result((mine.st_mode, *mine[1:4], mine.st_uid + 1, *mine[5:]))
+    assert caches.is_ours(mine)
+    assert not caches.is_ours(other)
+
+
+@pytest.mark.usefixtures("cache")
+def test_what_was_written_without_a_umask_is_read_again() -> None:
+    path = caches.user_cache("native") / "x.o"
+    before = os.umask(0)
+    try:
+        caches.write_entry(path, b"code")
+    finally:
+        os.umask(before)
+    assert caches.read_entry(path) == b"code"
+
+
+def test_a_planted_link_among_the_temporary_files_is_not_followed(
+    cache: Path, tmp_path: Path
+) -> None:
+    caches.user_cache("tables")
+    cache.chmod(0o777)
+    (tmp_path / "home").mkdir(mode=0o700)
+    (tmp_path / f"boolcomp-{os.getuid()}").symlink_to(tmp_path / "home")
+    with pytest.warns(DataWarning, match="results are kept in"):
+        caches.user_cache("tables")
+    assert list((tmp_path / "home").iterdir()) == []

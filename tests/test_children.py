@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -104,10 +105,11 @@ def test_a_child_finds_the_package_that_started_it_and_no_other(
 @linux
 @pytest.mark.parametrize("kind", ["python", "foreign"])
 def test_a_child_ends_with_its_parent_whatever_it_is_doing(tmp_path: Path, kind: str) -> None:
-    (tmp_path / "busy.py").write_text("import sys\nsum(range(10**12))\n")
+    (tmp_path / "busy.py").write_text("print(flush=True)\nsum(range(10**12))\n")
     start = {
         "python": f"start_script(Path({str(tmp_path / 'busy.py')!r}))",
-        "foreign": "start_foreign(['/bin/sleep', '1000'], children.Limits(1 << 30, 100))",
+        "foreign": "start_foreign(['/bin/sh', '-c', 'echo; exec sleep 1000'], "
+        "children.Limits(1 << 30, 100))",
     }[kind]
     program = (
         "import os, signal\nfrom pathlib import Path\nfrom boolcomp.common import children\n"
@@ -119,7 +121,8 @@ def test_a_child_ends_with_its_parent_whatever_it_is_doing(tmp_path: Path, kind:
         env={**os.environ, "PYTHONPATH": root},
     ) as parent:  # fmt: skip
         assert parent.stdout is not None
-        number = int(parent.stdout.readline())
+        # The number from the parent, an empty line from the child: it runs, and is tied.
+        number = int("".join(parent.stdout.readline() for _ in range(2)))
         parent.kill()
     assert gone(number)
 
@@ -199,3 +202,30 @@ def test_sharing_memory_where_there_is_no_posix_is_a_sentence(
     monkeypatch.setattr(os, "name", "nt")
     with pytest.raises(UsageError, match="several processes that share memory need Linux"):
         children.require_shared()
+
+
+def test_a_child_is_given_no_folder_that_depends_on_where_it_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    kept = str(tmp_path / "kept")
+    monkeypatch.setattr(sys, "path", ["", "below", ".", str(tmp_path), kept])
+    python, flag, *_, given = children._python(entry="x")  # noqa: SLF001
+    assert (python, flag) == (sys.executable, "-P")
+    assert json.loads(given)["path"] == [kept]
+
+
+@linux
+def test_a_foreign_program_has_the_limits_that_were_asked_for() -> None:
+    line = "ulimit -v; ulimit -S -t; ulimit -H -t; ulimit -c"
+    limits, pipe = children.Limits(1 << 30, 100), subprocess.PIPE
+    child = children.start_foreign(["/bin/sh", "-c", line], limits, stdout=pipe)
+    assert child.communicate()[0].split() == [b"1048576", b"100", b"101", b"0"]
+
+
+def test_a_process_that_starts_when_nobody_waits_any_more_is_ended() -> None:
+    request = children._Request(["/bin/sleep", "1000"], {})  # noqa: SLF001
+    request.wanted = False
+    request.answer()
+    assert request.process is not None
+    assert request.process.poll() == -signal.SIGKILL

@@ -98,3 +98,21 @@ def test_bad_widths_and_kinds_are_refused() -> None:
 
 def test_a_code_reads_as_a_sentence() -> None:
     assert str(Code(Interval(-np.pi, np.pi), 8)) == "gray 8 bits, -pi .. pi"
+
+
+@pytest.mark.parametrize("turns", [0, 1, -3, 1000])
+def test_a_value_just_below_the_border_of_a_turn_begins_the_next(turns: int) -> None:
+    code = Code(Interval(-np.pi, np.pi), 8, "natural", wraps=True)
+    below = (2 * turns + 1) * np.pi - 1e-12
+    assert code.cell([below, below - 2 * code.step])[0].tolist() == [0, 254]
+    inner = 2 * turns * np.pi + 3 * code.step
+    assert code.cell([inner - 1e-12, inner + 1e-12])[0].tolist() == [131, 131]
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_an_angle_of_more_than_a_million_turns_is_refused_either_way(sign: int) -> None:
+    code = Code(Interval(0.0, 2 * np.pi), 8, wraps=True)
+    most = 2**20 * 2 * np.pi
+    assert code.cell([sign * most])[1] == 0
+    with pytest.raises(DataError, match="more than 1048576 turns away"):
+        code.cell([0.0, sign * most * 1.001])

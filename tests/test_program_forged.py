@@ -6,11 +6,12 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from boolcomp.programfile import HEAD, load_program
 from fuzzprograms import files_of, sealed, written
 from small_programs import stages
 
+from boolcomp import programfile
 from boolcomp.common.errors import DataError
-from boolcomp.program.programfile import HEAD, load_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,3 +81,16 @@ def test_a_head_of_many_megabytes_is_not_read(tmp_path: Path) -> None:
     written(files, tmp_path)
     with pytest.raises(DataError, match=r"program.json: too large: at most 16777216 bytes"):
         load_program(tmp_path)
+
+
+def test_networks_may_be_so_large_together_and_no_larger(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stages(4)[2].save(tmp_path / "p")
+    sizes = [path.stat().st_size for path in (tmp_path / "p").glob("networks/*")]
+    assert len(sizes) > 2
+    monkeypatch.setattr(programfile, "MOST_BYTES", sum(sizes))
+    load_program(tmp_path / "p")
+    monkeypatch.setattr(programfile, "MOST_BYTES", max(sizes) + 1)
+    with pytest.raises(DataError, match="too large: at most"):
+        load_program(tmp_path / "p")

@@ -59,6 +59,11 @@ MISTAKES = [
     ("a.csv", HEAD + "1,2,3,4,5,6\n\n1,2,3,4,5\n", r"a.csv:4: 5 values for 6 columns"),
     ("a.csv", HEAD + "1,2,3,4,5,six\n", r"a.csv:2: 'six' is not a number"),
     ("a.csv", HEAD + "1,2,3,4,5,6\n1,2,,4,5,6\n", r"a.csv:3: '' is not a number"),
+    ("a.csv", "t," + HEAD + "0,1,2,3,4,5,6\n0\n", r"a.csv:3: 1 values for 7 columns"),
+    ("a.csv", "q1,t," + HEAD[3:] + "1,0,2,3,4,5,6\n1\n", r"a.csv:3: 1 values for 7 columns"),
+    ("a.csv", "t," + HEAD + "noon,1,2,3,x,5,6\n", r"a.csv:2: 'x' is not a number"),
+    ("a.csv", "t," + HEAD + "noon,1,2,3,4,5,6\n,1,2,3\n", r"a.csv:3: 4 values for 7 columns"),
+    ("a.csv", HEAD + "1,2,3,4,5,6\n" * 65537 + "1,2\n", r"a.csv:65539: 2 values for 6 columns"),
     ("a.npy", "junk", r"a.npy: not a numpy file"),
     ("a.npz", "", r"a.npz: not a numpy file"),
 ]
@@ -209,7 +214,8 @@ def test_times_are_left_out_of_arrays_with_a_warning(tmp_path: Path) -> None:
         (state,) = chunks
         with pytest.warns(DataWarning, match="the column t is left out: only CSV keeps it"):
             sink.write(state.q, state.times)
-    assert np.load(tmp_path / "t.npy").tolist() == [[0.0, 1.0]]
+        sink.write(state.q, state.times)  # once is enough
+    assert np.load(tmp_path / "t.npy").tolist() == [[0.0, 1.0]] * 2
 
 
 def test_a_csv_line_without_end_is_not_read_to_its_end(tmp_path: Path) -> None:

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from boolcomp.programfile import load_program, save_program
 from limited import with_ranges
 
 from boolcomp.codes import Code
-from boolcomp.common.errors import SaturationWarning
+from boolcomp.common.errors import DataError, SaturationWarning
+from boolcomp.paper import truth
+from boolcomp.paper.bounds import term_bound
 from boolcomp.paper.plan import Options, make_plan
 from boolcomp.paper.quantised import quantised_torques
 from boolcomp.paper.store import Recipe, Store
@@ -22,8 +25,7 @@ from boolcomp.paper.truthfile import parse_table, render_table
 from boolcomp.pipeline import PAPER as PASSES
 from boolcomp.pipeline import Job, run
 from boolcomp.problem.robot import Interval
-from boolcomp.program.programfile import load_program, save_program
-from boolcomp.terms import split_torques
+from boolcomp.terms import evaluate_terms, split_torques
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -114,7 +116,9 @@ def test_full_turns_of_programs_of_earlier_versions_wrap(tmp_path: Path) -> None
     del document["stops"], document["checksum"]
     for word in document["inputs"]:
         word["code"].pop("wraps", None)
-    from boolcomp.program.programfile import _canonical, _digest  # an old file is made
+    ranges = [word["code"] for word in document["inputs"]]
+    ranges[2]["range"], ranges[3]["range"] = [-np.pi, np.pi], [-np.pi / 2, np.pi / 2]
+    from boolcomp.programfile import _canonical, _digest  # an old file is made
 
     document["checksum"] = _digest(_canonical(document))
     head.write_text(json.dumps(document))
@@ -123,11 +127,13 @@ def test_full_turns_of_programs_of_earlier_versions_wrap(tmp_path: Path) -> None
     assert old.stops == ()
 
 
-def test_only_rows_beyond_stops_and_margin_are_free() -> None:
+@pytest.mark.parametrize("q2", [(-2.5, 2.5), (-2.5, 0.9)], ids=["even", "lopsided"])
+def test_only_rows_beyond_stops_and_margin_are_free(q2: tuple[float, float]) -> None:
     margin = 0.02 * 2 * np.pi
-    for entry in make_tables(make_plan(split_torques(ARM), Options(bits=4))):
+    arm = with_ranges(ARM, q2=q2)
+    for entry in make_tables(make_plan(split_torques(arm), Options(bits=4))):
         words = entry.plan.words
-        reach = {"q1": (0.3 - margin, 1.4 + margin), "q2": (-2.5 - margin, 2.5 + margin)}
+        reach = {"q1": (0.3 - margin, 1.4 + margin), "q2": (q2[0] - margin, q2[1] + margin)}
         near: list[Any] = []
         for word in words:
             low, high = reach.get(word.variable.name, (-9.0, 9.0))
@@ -168,3 +174,121 @@ def test_cells_of_a_code_that_wraps_are_those_of_whole_turns_less(bits: int) -> 
     assert np.array_equal(code.cell(x + 2 * np.pi * turns)[0], plain.cell(x)[0])
     assert code.cell([np.pi, -np.pi, 3 * np.pi])[0].tolist() == [0, 0, 0]
     assert code.prefix(2).wraps
+
+
+@cache
+def turning(folder: Path) -> Program:
+    """Return a program one joint of which wraps and the other of which has stops."""
+    arm = with_ranges("machado-2r", q2=(-2.5, 2.5), qd1=(-1.1, 2.7))
+    job = Job(arm, options=Options(bits=4), recipe=Recipe("isop"), store=Store((folder,)))
+    program: Program = run(PASSES, job, "program")["program"]
+    return program
+
+
+@pytest.fixture(name="mixed", scope="module")
+def _mixed(tmp_path_factory: pytest.TempPathFactory) -> Program:
+    return turning(tmp_path_factory.mktemp("covers"))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_beside_a_joint_that_wraps_another_saturates(mixed: Program, engine: Any) -> None:
+    below, above = -np.pi + 1e-6, np.pi - 1e-6
+    ends = mixed.evaluate([[1.0, below], [1.0, above]], np.zeros(2), np.zeros(2), engine=engine)
+    q = [[1.0, -np.pi], [1.0 + 8 * np.pi, np.pi], [1.0, -9.0], [1.0 - 6 * np.pi, 9.0]]
+    far = mixed.evaluate(q, np.zeros(2), np.zeros(2), engine=engine)
+    assert far.torques.tolist() == [*ends.torques.tolist()] * 2
+    assert (far.saturated_inputs, far.beyond_stops) == (2, 4)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_turn_is_left_at_the_same_place_on_every_engine(
+    mixed: Program, engine: Any, sign: int
+) -> None:
+    still = np.zeros(2)
+    border = mixed.evaluate([-np.pi, 0.1], still, still, engine=engine).torques
+    for x in (np.pi - 1e-12, 3 * np.pi - 1e-12, -np.pi - 1e-12):
+        assert (mixed.evaluate([x, 0.1], still, still, engine=engine).torques == border).all()
+    most = sign * 2**20 * 2 * np.pi
+    assert mixed.evaluate([most, 0.1], still, still, engine=engine).saturated_inputs == 0
+    q = np.array([[0, 0], [1.001 * most, 0]])
+    with pytest.raises(DataError, match=r"q1 of sample 1 is .*: more than 1048576 turns"):
+        mixed.torques(q, [[1e9, 0]] * 2, still, engine=engine)
+
+
+def test_rounding_to_float32_and_a_billionth_are_no_way_beyond_a_stop(mixed: Program) -> None:
+    still, stop = np.zeros((2, 2)), np.array([[-1.1, 0], [2.7, 0]])
+    for speeds in (stop.astype(np.float32), stop * (1 + 2e-10)):
+        states = [x.astype(speeds.dtype) for x in (still, speeds, still)]
+        assert mixed.evaluate(*states, engine="numpy").beyond_stops == 0
+    assert mixed.evaluate([[0, 2.5 + 1e-6], [0, -2.5 - 1e-6]], still, still).beyond_stops == 2
+
+
+def test_code_words_are_never_beyond_stops(mixed: Program) -> None:
+    assert mixed.evaluate_words([1, 3], [0, 0], [0, 0], engine="numpy").beyond_stops == 0
+
+
+def test_a_single_value_is_a_stop_of_a_saved_program(tmp_path: Path) -> None:
+    arm = with_ranges("machado-2r", qd1=(0.25, 0.25))
+    job = Job(arm, options=Options(bits=4), recipe=Recipe("isop"), store=Store((tmp_path,)))
+    program = run(PASSES, job, "program")["program"]
+    save_program(program, tmp_path / "p")
+    again = load_program(tmp_path / "p")
+    assert [str(one) for one in again.stops] == ["qd1 within 0.25 .. 0.25"]
+    assert again.evaluate([0, 0], [0.2, 0], [0, 0], engine="numpy").beyond_stops == 1
+
+
+@pytest.mark.parametrize("bits", [4, 5])
+def test_a_state_on_a_stop_that_is_a_border_of_cells_is_no_free_row(bits: int) -> None:
+    # The word is asked to span a turn, so there is no margin, and a stop may begin a cell.
+    arm = with_ranges("machado-2r", q2=(-np.pi / 2, np.pi / 2), word2=(-np.pi, np.pi))
+    plan = make_plan(split_torques(arm), Options(bits=bits))
+    ends = np.array([-np.pi / 2, np.pi / 2, np.pi / 2 + 5e-10])
+    for entry in make_tables(plan):
+        row = np.zeros(len(ends), int)
+        for word in entry.plan.words:
+            value = ends if word.variable.name == "q2" else np.zeros(len(ends))
+            kept = word.code.encode(value).words & (word.code.cells - 1 >> word.dropped)
+            row = row << word.inputs | kept
+        for column in entry.table.free:
+            assert not any(column[int(k)] for k in row), str(entry.plan.term)
+
+
+def test_a_table_of_several_blocks_has_its_free_rows_where_they_belong(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plan = make_plan(split_torques(ARM), Options(bits=5))
+    whole = [entry.table for entry in make_tables(plan)]
+    monkeypatch.setattr(truth, "CHUNK", 4)
+    assert [truth.tabulate(entry.plan) for entry in make_tables(plan)] == whole
+    assert any(table.free for table in whole)
+
+
+def test_only_equal_tables_have_equal_signatures() -> None:
+    # What words span is no part of where the joint may be: both arms go as far.
+    arms = [with_ranges(ARM, word2=(-2.5, high)) for high in (2.5, 3.5)]
+    plans = [make_plan(split_torques(arm), Options(bits=4)) for arm in arms]
+    tables: dict[object, Any] = {}
+    for term in (term for plan in plans for joint in plan.joints for term in joint.terms):
+        table = truth.tabulate(term)
+        assert tables.setdefault(truth.signature(term), table) == table
+    assert len(set(tables.values())) > 3
+
+
+def test_slopes_count_at_the_centres_of_cells_that_reach_beyond_a_stop() -> None:
+    arm = with_ranges("machado-2r", q1=(0.7, 0.75), q2=(1.3, 1.4))
+    rng = np.random.default_rng(2)
+    for joint in make_plan(split_torques(arm), Options(bits=4)).joints:
+        for plan in joint.terms:
+            centres = {}
+            for word in plan.words:
+                span = word.variable.range
+                drawn = word.code.encode(rng.uniform(span.low, span.high, 4000)).words
+                centres[word.variable.name] = word.code.decode(drawn)
+            missed = np.zeros(4000)
+            for word in plan.words:
+                name, half = word.variable.name, word.code.step / 2
+                ends = [{**centres, name: centres[name] + x} for x in (-1e-6, 1e-6)]
+                low, high = (evaluate_terms([plan.term], values) for values in ends)
+                missed += np.abs(high - low) / 2e-6 * half
+            assert (missed <= (term_bound(plan) - plan.code.step / 2) * (1 + 1e-6)).all()

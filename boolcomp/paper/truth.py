@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from bitarray import bitarray, frozenbitarray
 
+from boolcomp.codes import TIE
 from boolcomp.common.errors import DataError
 from boolcomp.logic.truthtable import TruthTable
 from boolcomp.paper.plan import MOST_INPUT_BITS
@@ -128,7 +129,8 @@ def _never(word: Word) -> NDArray[np.bool_]:
     code, range_ = word.code, word.variable.range
     cells = code.index(np.arange(code.cells, dtype=np.uint32))
     low = code.range.low + cells * code.step
-    beyond = (low + code.step <= range_.low) | (low >= range_.high)
+    # A value on a border goes up, so that the cell that begins where the range ends has one.
+    beyond = (low + code.step <= range_.low) | (low > range_.high + TIE * code.step)
     if word.dropped:  # a word stands for its mirror image, too
         beyond = beyond[: len(beyond) // 2] & beyond[len(beyond) // 2 :]
     return np.asarray(beyond)

@@ -13,8 +13,16 @@ from boolcomp.compact.graph.simulate import node_word
 from boolcomp.compact.sketch.sketch import AngleSum, Sketch, SketchNode, Source, Sum
 
 
-def _sketch(bits: tuple[int, ...], *sums: tuple[tuple[int, int], ...], exact: bool) -> Sketch:
-    sources = tuple(Source(f"q{k}", size, angle=True) for k, size in enumerate(bits))
+def _sketch(
+    bits: tuple[int, ...],
+    *sums: tuple[tuple[int, int], ...],
+    exact: bool,
+    parts: tuple[int, ...] = (0, 0, 0),
+) -> Sketch:
+    sources = tuple(
+        Source(f"q{k}", size, angle=True, part=part)
+        for k, (size, part) in enumerate(zip(bits, parts, strict=False))
+    )
     made = (AngleSum(items, exact) for items in sums)
     nodes: tuple[SketchNode, ...] = (*sources, *made, Sum((), 0.0))
     return Sketch(nodes, (len(nodes) - 1,))
@@ -28,7 +36,8 @@ def _errors(sketch: Sketch, widths: dict[tuple[int, str], int]) -> dict[int, np.
     sources = [node for node in sketch.nodes if isinstance(node, Source)]
     grid = np.array(list(itertools.product(*(range(1 << s.bits) for s in sources))), dtype=np.int64)
     words = [grid[:, k] for k in range(len(sources))]
-    angles = [(w + 0.5) / (1 << s.bits) - 0.5 for w, s in zip(words, sources, strict=True)]
+    # The leading bits of a turn that a word over part of one has not are 0.
+    angles = [(w + 0.5) / (1 << s.bits + s.part) - 0.5 for w, s in zip(words, sources, strict=True)]
     nodes: list[g.Node] = [g.Input(s.name, s.bits, angle=True) for s in sources]
     scales = [g.Scale(0, 0.0) for _ in sources]
     found = {}
@@ -90,3 +99,13 @@ def test_a_guard_bit_is_always_zero_and_a_plain_sum_has_none() -> None:
         lowest = made.constant + sum(turn.shift == 0 for turn in made.turns)
         assert (made.bits, lowest % 2 == 0) == ((9, True) if guarded else (8, True))
         assert [turn.read for turn in made.turns] == ([8, 8] if exact else [8, 7])
+
+
+@pytest.mark.parametrize("bits", [(1, 1), (1, 4), (3, 1), (4, 3)])
+@pytest.mark.parametrize("parts", [(1, 0), (0, 2), (1, 1), (2, 3)])
+@pytest.mark.parametrize("multiples", [(1, 1), (1, -1), (-1, 2)])
+def test_an_exact_sum_of_words_over_parts_of_a_turn_is_the_sum(
+    bits: tuple[int, int], parts: tuple[int, int], multiples: tuple[int, int]
+) -> None:
+    sketch = _sketch(bits, tuple(enumerate(multiples)), exact=True, parts=parts)
+    assert np.abs(_errors(sketch, {(2, "n"): 16})[2]).max() < 1e-12

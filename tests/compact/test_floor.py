@@ -11,6 +11,7 @@ from boolcomp.common.errors import UsageError
 from boolcomp.compact.widths import search
 from boolcomp.compact.widths.compile import compile_words
 from boolcomp.compact.widths.demand import Demand
+from boolcomp.compact.widths.floor import Floor
 from boolcomp.compact.widths.search import Search, Task
 from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.problem.robot import load_robot
@@ -77,3 +78,38 @@ def test_the_widths_it_advises_are_enough() -> None:
 def test_where_inputs_are_fine_it_does_not_blame_them() -> None:
     floor = floor_of(Demand(input_bits={"q": 14, "qd": 14, "qdd": 14}))
     assert floor.advice(np.full(2, 0.3**2)) == "allow more"
+
+
+def made(bits: dict[str, int], **parts: tuple[float, ...]) -> Floor:
+    return Floor({name: np.array(part) for name, part in parts.items()}, bits)
+
+
+def test_rounding_is_a_twelfth_beside_what_inputs_make() -> None:
+    floor = made({"q1": 6, "qd1": 6}, q1=(0.3, 0.0), qd1=(0.1, 0.2))
+    assert floor.total == pytest.approx([0.4 + 1 / 12, 0.2 + 1 / 12])
+    assert floor.forbids(np.array([1 / 12 + 0.33, 9.0]))
+    assert not floor.forbids(np.array([1 / 12 + 0.35, 9.0]))
+
+
+def test_a_bit_more_quarters_what_a_word_makes() -> None:
+    # 0.75 of the 0.1 beside rounding is left: 0.26 must be quartered once, 1.1 twice.
+    allowed = np.array([1 / 12 + 0.1])
+    assert "(--input-bits q1=7)" in made({"q1": 6, "q2": 6}, q1=(0.26,), q2=(0.0,)).advice(allowed)
+    assert "(--input-bits q1=8)" in made({"q1": 6, "q2": 6}, q1=(1.1,), q2=(0.0,)).advice(allowed)
+
+
+def test_one_width_is_advised_for_many_words_and_none_that_is_not_there() -> None:
+    allowed, names = np.array([1 / 12 + 0.1]), ("q1", "q2", "q3", "qd1", "qd2")
+    bits = dict.fromkeys(names, 6)
+    # 3 in four steps and 0.2 in two leave 0.062 of 0.075.
+    many = made(bits, q1=(3.0,), **dict.fromkeys(names[1:], (0.2,)))
+    assert "widen them (--input-bits 10), or" in many.advice(allowed)
+    text = made({"q1": 15}, q1=(100.0,)).advice(allowed)
+    assert text == "most of it q1 (15 bits), but wider words would not do: allow more"
+    assert "q1=16" in made({"q1": 15}, q1=(0.2,)).advice(allowed)
+
+
+def test_no_more_words_are_blamed_than_make_four_fifths() -> None:
+    bits = dict.fromkeys(("q1", "q2", "q3"), 6)
+    text = made(bits, q1=(0.7,), q2=(0.2,), q3=(0.1,)).advice(np.array([0.2]))
+    assert text.startswith("most of it q1 (6 bits), q2 (6 bits): ")

@@ -217,3 +217,34 @@ def test_the_papers_arm_errs_as_much_as_climbing_is_known_to_find() -> None:
     assert worst.evaluations >= 10**7
     assert (worst.most >= [3.6, 3.78]).all()
     assert (worst.most <= [3.634 + 1e-3, 3.794 + 1e-3]).all()  # proved
+
+
+def test_words_that_wrap_are_searched_once_around_and_others_between_the_stops() -> None:
+    robot = pendulum(Interval(-2 * math.pi, 2 * math.pi))
+    turn = Code(Interval(-math.pi, math.pi), 5, "natural", wraps=True)
+    angle, rate, _ = axes_of(robot, {"q1": turn, "qd1": Code(Interval(-2.0, 2.0), 4)})
+    assert angle.allowed == Interval(-math.pi, math.pi)
+    assert angle.cells == (-math.pi, math.pi / 16, 0, 31)
+    assert rate.allowed == Interval(-1.0, 1.0)
+    assert rate.cells == (-2.0, 0.25, 4, 12)
+    plain = replace(turn, wraps=False)
+    (stopped, *_) = axes_of(pendulum(Interval(-1.0, 0.5)), {"q1": plain})
+    assert stopped.cells[2:] == (10, 18)
+    assert Axis(Interval(0.3, 0.3), None).cells == (0.3, 1.0, 0, 0)
+    assert Axis(Interval(0.25, 0.75), None).cells == (0.25, 0.5, 0, 0)
+
+
+def test_no_state_that_is_tried_lies_beyond_a_stop() -> None:
+    robot = pendulum(Interval(-0.83, 2.17))
+    codes = {"q1": Code(Interval(-math.pi, math.pi), 3), "qd1": Code(Interval(-2.0, 2.0), 2)}
+    tried: list[Floats] = []
+
+    def torques(*state: Floats) -> Floats:
+        tried.append(np.concatenate(state, axis=1))
+        return np.zeros((len(state[0]), 1))
+
+    subject = Subject(robot, axes_of(robot, codes), (Code(Interval(-16.0, 16.0), 5),), torques)
+    find_worst(subject, 4000, start=np.array([[9.0, -9.0, 9.0]]))
+    every = np.concatenate(tried)
+    assert (every.min(axis=0) >= [-0.83, -1, -2]).all()
+    assert (every.max(axis=0) <= [2.17, 1, 2]).all()

@@ -39,3 +39,12 @@ def test_gravity_alone_has_one_term_without_speeds() -> None:
     still = with_ranges("machado-2r", qd1=(0, 0), qd2=(0, 0), qdd1=(0, 0), qdd2=(0, 0))
     texts = [[str(term) for term in terms] for terms in split_torques(still).joints]
     assert texts == [["66.15 cos q1 + 49 cos(q1 + q2)"], ["49 cos(q1 + q2)"]]
+
+
+def test_terms_without_speeds_stay_behind_those_with_them() -> None:
+    held = with_ranges("machado-2r", qd2=(0.5, 0.5), qdd2=(0.25, 0.25))
+    for terms in split_torques(held).joints:
+        bare = [not term.factor for term in terms]
+        assert bare == sorted(bare)
+        assert bare[-1]
+        assert not bare[0]

@@ -6,13 +6,13 @@ import math
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from limited import with_ranges
 
 from boolcomp.common.errors import DataError
 from boolcomp.problem.robot import Interval, load_robot, parse_robot, stops_of
-from boolcomp.problem.robot.span import span_of
+from boolcomp.problem.robot.span import part_of, span_of
 
 PI = math.pi
 SPANS = [  # position, word, wraps; all in eighths of a turn
@@ -42,11 +42,13 @@ def test_a_word_spans_the_smallest_part_of_a_turn_that_holds_range_and_margin(
 
 
 @given(st.floats(-12, 12), st.floats(1e-6, 14))
+@example(-3.1, 6.2)  # a turn holds it, but not all of its margin
 def test_every_range_is_held_with_its_margin_or_the_word_wraps(low: float, width: float) -> None:
     position = Interval(low, low + width)
     span = span_of(position, revolute=True)
     turns = Fraction(span.word.high - span.word.low) / Fraction(2 * PI)
     assert math.log2(turns) == pytest.approx(round(math.log2(turns)), abs=1e-9)
+    assert span.word.holds(span.reach)
     if width < 2 * PI - 0.8:  # a word about an eighth of a turn loses an eighth at most
         assert not span.wraps
         assert span.word.holds(position)
@@ -69,6 +71,23 @@ def test_limits_are_the_stops_that_words_go_beyond_and_single_values() -> None:
         "qd1 within 0 .. 0",
     ]
     assert stops_of(load_robot("machado-2r")) == ()
+
+
+def test_a_turn_that_is_asked_for_wraps_and_reaches_all_around() -> None:
+    asked = Interval(-PI, PI)
+    span = span_of(Interval(-2 * PI, 2 * PI), asked, revolute=True)
+    assert (span.word, span.reach, span.wraps) == (asked, asked, True)
+
+
+def test_parts_of_a_turn_are_known_down_to_a_1024th() -> None:
+    found = [part_of(Interval(0.1, 0.1 + 2 * PI / 2**k)) for k in range(12)]
+    assert found == [*range(11), None]
+
+
+def test_what_goes_all_around_has_no_stops_and_a_slide_always_has() -> None:
+    assert stops_of(with_ranges("machado-2r", q1=(-2 * PI, 2 * PI), q2=(0.5, 7.0))) == ()
+    slide = with_ranges("stanford", q3=(0.0, 7.0), word3=(0.0, 8.0))
+    assert [str(one) for one in stops_of(slide)] == ["q3 within 0 .. 7"]
 
 
 def _file(line: str) -> str:
