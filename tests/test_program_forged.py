@@ -10,8 +10,8 @@ from boolcomp.programfile import HEAD, load_program
 from fuzzprograms import files_of, sealed, written
 from small_programs import stages
 
-from boolcomp import programfile
 from boolcomp.common.errors import DataError
+from boolcomp.program import programfile
 
 if TYPE_CHECKING:
     from collections.abc import Callable

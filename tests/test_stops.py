@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from boolcomp.programfile import load_program, save_program
 from limited import with_ranges
 
 from boolcomp.codes import Code
@@ -25,6 +24,7 @@ from boolcomp.paper.truthfile import parse_table, render_table
 from boolcomp.pipeline import PAPER as PASSES
 from boolcomp.pipeline import Job, run
 from boolcomp.problem.robot import Interval
+from boolcomp.program.programfile import load_program, save_program
 from boolcomp.terms import evaluate_terms, split_torques
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def test_full_turns_of_programs_of_earlier_versions_wrap(tmp_path: Path) -> None
         word["code"].pop("wraps", None)
     ranges = [word["code"] for word in document["inputs"]]
     ranges[2]["range"], ranges[3]["range"] = [-np.pi, np.pi], [-np.pi / 2, np.pi / 2]
-    from boolcomp.programfile import _canonical, _digest  # an old file is made
+    from boolcomp.program.programfile import _canonical, _digest  # an old file is made
 
     document["checksum"] = _digest(_canonical(document))
     head.write_text(json.dumps(document))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import time
 from pathlib import Path
@@ -64,13 +65,14 @@ def test_an_abc_on_the_path_is_found_where_there_is_no_wheel(
 
 
 def test_a_hanging_abc_is_stopped_with_its_children(tmp_path: Path, scratch: Path) -> None:
-    tool = fake(tmp_path, "sleep 98.765 & sleep 98.766")
+    own = f"98.{os.getpid()}"  # other runs of this test may be at work
+    tool = fake(tmp_path, f"sleep {own}1 & sleep {own}2")
     start = time.monotonic()
     outcome = abc.run(tool, [], {"a.txt": "a"}, ["a.txt"], deadline=0.3)
     assert time.monotonic() - start < 3
     assert (outcome.status, outcome.note) == ("timeout", "ABC was stopped after 0.3 s")
     assert outcome.files == {"a.txt": "a"}
-    assert not running("98.76")
+    assert not running(own)
     assert list(scratch.iterdir()) == []
 
 
