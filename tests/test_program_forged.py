@@ -6,12 +6,12 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from boolcomp.programfile import HEAD, load_program
 from fuzzprograms import files_of, sealed, written
 from small_programs import stages
 
 from boolcomp.common.errors import DataError
 from boolcomp.program import programfile
+from boolcomp.program.programfile import HEAD, load_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable
