@@ -13,7 +13,9 @@ import pytest
 from limited import with_ranges
 
 from boolcomp.codes import Code
-from boolcomp.common.errors import DataError, SaturationWarning
+from boolcomp.common.errors import DataError, SaturationWarning, UsageError
+from boolcomp.compact.widths.compile import compile_words
+from boolcomp.compact.widths.demand import Demand
 from boolcomp.paper import truth
 from boolcomp.paper.bounds import term_bound
 from boolcomp.paper.plan import Options, make_plan
@@ -21,15 +23,17 @@ from boolcomp.paper.quantised import quantised_torques
 from boolcomp.paper.store import Recipe, Store
 from boolcomp.paper.truth import make_tables, word_centres
 from boolcomp.paper.truthfile import parse_table, render_table
+from boolcomp.pipeline import COMPACT, Job, run
 from boolcomp.pipeline import PAPER as PASSES
-from boolcomp.pipeline import Job, run
-from boolcomp.problem.robot import Interval
+from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.problem.robot import Interval, load_robot
 from boolcomp.program.programfile import load_program, save_program
 from boolcomp.terms import evaluate_terms, split_torques
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from boolcomp.problem.robot import Robot
     from boolcomp.program.program import Program
 
 ARM = with_ranges("machado-2r", q1=(0.3, 1.4), q2=(-2.5, 2.5))
@@ -156,7 +160,6 @@ def test_a_limited_plan_bounds_its_error() -> None:
     plan = make_plan(split_torques(ARM), Options(bits=6))
     states = _states(40_000, -2.5, 2.5)
     from boolcomp.paper.bounds import error_bound
-    from boolcomp.problem.dynamics import inverse_dynamics
 
     error = np.abs(quantised_torques(plan, *states).torques - inverse_dynamics(ARM, *states))
     bounds = np.array([error_bound(joint) for joint in plan.joints])
@@ -292,3 +295,46 @@ def test_slopes_count_at_the_centres_of_cells_that_reach_beyond_a_stop() -> None
                 low, high = (evaluate_terms([plan.term], values) for values in ends)
                 missed += np.abs(high - low) / 2e-6 * half
             assert (missed <= (term_bound(plan) - plan.code.step / 2) * (1 + 1e-6)).all()
+
+
+def _still(name: str, gravity: tuple[float, float, float], joints: tuple[int, ...]) -> Robot:
+    """Return an arm whose joints, but for the positions of some, are single values."""
+    robot = load_robot(name)
+    held = {f"{kind}{k}": (0.0, 0.0) for kind in ("qd", "qdd") for k in range(1, robot.joints + 1)}
+    held |= {f"q{k}": (0.4, 0.4) for k in range(1, robot.joints + 1) if k not in joints}
+    return with_ranges(dataclasses.replace(robot, gravity=gravity), **held)
+
+
+@pytest.mark.parametrize("mode", ["paper", "compact"])
+@pytest.mark.parametrize(
+    ("gravity", "joints"),
+    [((0.0, -9.81, 0.0), ()), ((0.0, 0.0, -9.81), (1, 2))],
+    ids=["held", "level"],
+)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_torques_that_are_constant_read_nothing_and_are_right(
+    mode: Any, gravity: tuple[float, float, float], joints: tuple[int, ...], engine: Any,
+    tmp_path: Path,
+) -> None:  # fmt: skip
+    robot = _still("machado-2r", gravity, joints)
+    job = Job(
+        robot, options=Options(bits=5), recipe=Recipe("isop"), store=Store((tmp_path,)),
+        demand=Demand(bits=5, effort=0.0), built=tmp_path, processes=1,
+    )  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("boolcomp.compact.result.worst.EVALUATIONS", 2000)
+        patch.setattr("boolcomp.compact.result.finish.FRESH_SAMPLES", 2000)
+        patch.setattr("boolcomp.compact.widths.compile.QUICK_SEEN", 2000)
+        program = run({"paper": PASSES, "compact": COMPACT}[mode], job, "program")["program"]
+    q = np.full((70, 2), 0.4)
+    found = program.evaluate(q, 0 * q, 0 * q, engine=engine)
+    steps = np.array([torque.code.step for torque in program.loads[0].torques])
+    exact = inverse_dynamics(robot, q, 0 * q, 0 * q)
+    assert np.abs(found.torques - exact).max(axis=0) == pytest.approx(0, abs=1.001 * steps.max())
+    assert found.beyond_stops == found.saturated_inputs == 0
+
+
+def test_a_torque_that_hardly_leaves_zero_is_named_where_its_rounding_is_too_much() -> None:
+    robot = _still("machado-2r", (0.0, 0.0, -9.81), (1, 2))
+    with pytest.raises(UsageError, match="T1, T2 hardly leave zero, and a word has no zero"):
+        compile_words(split_torques(robot), Demand(bits=5, rms=(0.4,), effort=0.0))

@@ -100,7 +100,7 @@ def node_word(graph: Graph, place: int, values: Sequence[Words]) -> tuple[Words,
     """Return a node's word from those before it, and how many samples it wrapped on."""
     node = graph.nodes[place]
     if isinstance(node, Angles):
-        total = np.full_like(values[0], node.constant)
+        total = _filled(values, node.constant)
         for turn in node.turns:
             word = values[turn.node] >> (graph.nodes[turn.node].bits - turn.read)
             word = ((1 << turn.read) - 1) ^ word if turn.negative else word
@@ -111,7 +111,7 @@ def node_word(graph: Graph, place: int, values: Sequence[Words]) -> tuple[Words,
         return np.asarray(node.entries, dtype=np.int64)[index], 0
     if not isinstance(node, Heap):
         raise TypeError(f"node {place} is an input")
-    total = np.full_like(values[0], node.constant)
+    total = _filled(values, node.constant)
     for part in node.parts:
         if isinstance(part, Bits):
             total += _read(graph.nodes, values, part.node, part.drop, part.negative) << part.column
@@ -119,6 +119,11 @@ def node_word(graph: Graph, place: int, values: Sequence[Words]) -> tuple[Words,
             _add_product(total, graph.nodes, values, part)
     kept = total & ((1 << node.bits) - 1)
     return kept, 0 if node.wraps else int((kept != total).sum())
+
+
+def _filled(values: Sequence[Words], constant: int) -> Words:
+    """Return a constant for every sample; one that broadcasts where nothing is read at all."""
+    return np.full_like(values[0], constant) if values else np.full(1, constant, np.int64)
 
 
 def _read(

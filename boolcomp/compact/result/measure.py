@@ -57,6 +57,12 @@ def torque_steps(robot: Robot, bits: int) -> list[float]:
     return [(link.torque.high - link.torque.low) / (1 << bits) for link in robot.links]
 
 
+def sampled_torques(robot: Robot, bits: int, seed: int = 0) -> Floats:
+    """Return the exact torques, in steps, of some seeded states."""
+    states = uniform(robot, PAPER_SAMPLES, seed)
+    return np.asarray(inverse_dynamics(robot, *states) / np.asarray(torque_steps(robot, bits)))
+
+
 def paper_rms(torques: Torques, bits: int, seed: int = 0) -> Floats:
     """Return the rms error, in steps, of the paper's tables at these bits (arithmetic only)."""
     robot = torques.robot

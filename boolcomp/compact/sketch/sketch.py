@@ -159,7 +159,7 @@ class Sketch:
             return node.at(self.angle(node.source, values))
         if isinstance(node, Powers):
             return node.at(values[node.source])
-        total = np.full(len(next(iter(inputs.values()))), node.constant)
+        total = np.full(len(next(iter(inputs.values()), (0,))), node.constant)
         for addend in node.addends:
             total += addend_value(addend, values)
         return total

@@ -17,12 +17,19 @@ import numpy as np
 from boolcomp.common.errors import UsageError, listing
 from boolcomp.compact.graph.graph import narrowed
 from boolcomp.compact.result.compact import Compact
-from boolcomp.compact.result.measure import Errors, Sampling, measure_worst, paper_rms
+from boolcomp.compact.result.measure import (
+    Errors,
+    Sampling,
+    measure_worst,
+    paper_rms,
+    sampled_torques,
+)
 from boolcomp.compact.result.worst import graph_worst
 from boolcomp.compact.sketch.poly import quantities
 from boolcomp.compact.sketch.sketch import AngleSum
 from boolcomp.compact.widths import search
 from boolcomp.compact.widths.demand import ROUNDING, Demand, Listener, Progress, silent
+from boolcomp.compact.widths.floor import rounding_squares
 from boolcomp.compact.widths.search import (
     CAUTION,
     EXACT,
@@ -50,6 +57,7 @@ REFINED, QUICK_REFINED = 2, 1  # forms that are refined; where no effort is allo
 TIGHTENINGS = 6  # tries to hold the errors on many states
 FREE_WORK, WORK = 60_000, 10_000  # of refining (see `refine_work`): always, a nominal second
 CHUNKS, WALKERS = 4, 2  # parts of the effort; how many wander in each
+ROOM = 1.03  # times what rounding makes of a torque that hardly leaves zero
 LEAST = 1.1  # times the rms of rounding: the least that the default allows
 SEEN, QUICK_SEEN = 2_000_000, 500_000  # states on which errors have to hold; with no effort
 CLIMBED = 4_000_000  # evaluations that seek the worst error, where it is demanded, at first
@@ -134,6 +142,9 @@ class _Compilation:
         least = np.maximum(np.asarray(rms, dtype=np.float64), 0.0)
         if not demand.rms:
             least = np.maximum(least, LEAST * ROUNDING)
+            # What hardly leaves zero has no word near it, whatever the paper's tables do.
+            small = np.sqrt(rounding_squares(sampled_torques(torques.robot, demand.bits)))
+            least = np.where(small > ROUNDING, np.maximum(least, ROOM * small), least)
         self.demanded = np.broadcast_to(least, joints).copy() ** 2
         self.largest = np.broadcast_to(np.asarray(demand.max or np.inf), joints).copy()
 

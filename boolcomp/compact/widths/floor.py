@@ -7,7 +7,7 @@ of a step. Known before any width is chosen, so a demand below it is refused at 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,9 +22,19 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+SMALL = 1.05  # times what rounding usually makes: a torque that makes more hardly leaves zero
 CERTAIN = 0.85  # of what inputs make: it is linear and sampled, so what is nearly enough is tried
 COMFORTABLE = 0.75  # of what is allowed beside rounding is what inputs may make, in advice
 MOST_NAMED = 4  # words in a sentence
+
+
+def rounding_squares(torques: Floats) -> Floats:
+    """Return what rounding alone makes of torques in steps, (samples, joints): usually 1/12.
+
+    Cells lie beside zero, so a torque that hardly leaves zero errs by half a step.
+    """
+    found = ((torques - np.floor(torques) - 0.5) ** 2).mean(axis=0)
+    return np.asarray(np.where(found > SMALL**2 * ROUNDING**2, found, ROUNDING**2))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,11 +43,12 @@ class Floor:
 
     parts: Mapping[str, Floats]
     bits: Mapping[str, int]
+    rounding: Floats = field(default_factory=lambda: np.asarray(ROUNDING**2))
 
     @property
     def total(self) -> Floats:
         """What all words and rounding make together."""
-        return ROUNDING**2 + self._inputs
+        return np.asarray(self.rounding + self._inputs)
 
     @property
     def _inputs(self) -> Floats:
@@ -45,11 +56,19 @@ class Floor:
 
     def forbids(self, allowed: Floats) -> bool:
         """Tell whether no logic can reach the mean squares allowed."""
-        return bool((allowed - ROUNDING**2 < CERTAIN * self._inputs).any())
+        return bool((allowed - self.rounding < CERTAIN * self._inputs).any())
 
     def advice(self, allowed: Floats) -> str:
         """Return what would help: input words to widen, if it is they that err."""
-        room = COMFORTABLE * np.maximum(allowed - ROUNDING**2, 1e-9)
+        small = np.flatnonzero(allowed < np.broadcast_to(self.rounding, allowed.shape))
+        if len(small):
+            names = listing(f"T{k + 1}" for k in small)
+            leave = "leaves" if len(small) == 1 else "leave"
+            return (
+                f"{names} hardly {leave} zero, and a word has no zero: give a smaller "
+                "torque_range, or allow more"
+            )
+        room = COMFORTABLE * np.maximum(allowed - self.rounding, 1e-9)
         if (self._inputs <= room).all():
             return "allow more"
         named = self._worst(int(np.argmax(self._inputs / room)))

@@ -24,7 +24,7 @@ from boolcomp.compact.sketch.build import Form, build_sketch
 from boolcomp.compact.sketch.poly import quantities
 from boolcomp.compact.sketch.sketch import Source
 from boolcomp.compact.widths.descend import Descent, choose_widths
-from boolcomp.compact.widths.floor import Floor
+from boolcomp.compact.widths.floor import Floor, rounding_squares
 from boolcomp.compact.widths.noise import MOST_READ, Model
 from boolcomp.compact.widths.polish import Trial, polish, wander
 
@@ -191,7 +191,7 @@ class Search:
                 step = 2 * math.pi / (1 << node.bits + node.part) if node.angle else 1.0
                 felt = self.model.feelings[place].value[: len(self.steps)]
                 parts[node.name], bits[node.name] = step * step / 12 * felt, node.bits
-        return Floor(parts, bits)
+        return Floor(parts, bits, rounding_squares(self.states.torques))
 
     def graph(self, choice: Choice) -> Graph:
         """Return the graph of a choice."""

@@ -71,6 +71,10 @@ _MASKS = """\
   %samples = add i64 %samples0, %samples1
   call void @mark(i64 BLOCK_SAMPLES, ptr %whole)
   call void @mark(i64 %samples, ptr %part)"""
+_NO_READ = """\
+define internal void @read(ptr %q, ptr %qd, ptr %qdd, i64 %groups, ptr %to, ptr %counts) {
+  ret void
+}"""
 _PLACE = """\
   %Xb = add i64 %b0, %X
   %Xo = mul i64 %X, BLOCK_BYTES
@@ -148,6 +152,8 @@ def ends(
     parts = [*lines, decoding.mark_function(layout, affine=affine)]
     if ports:
         parts.append(coding.read_functions(ports, joints, layout, sample, machine))
+    elif results:  # torques that are constant read nothing
+        parts.append(_NO_READ)
     if results:
         parts.append(decoding.write_functions(results, layout, real_of(sample), machine))
     return "\n".join(parts)

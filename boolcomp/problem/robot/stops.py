@@ -27,7 +27,7 @@ class Stops:
 
 
 def stops_of(robot: Robot) -> tuple[Stops, ...]:
-    """Return the stops of joints whose words go beyond them, and what is a single value."""
+    """Return the stops of joints that turn, and what is a single value."""
     return tuple(_found(robot))
 
 
@@ -35,6 +35,8 @@ def _found(robot: Robot) -> Iterator[Stops]:
     for array, kind in enumerate(("position", "velocity", "acceleration")):
         for column, link in enumerate(robot.links):
             interval: Interval = getattr(link, kind)
-            stops = kind == "position" and interval != link.span.word
-            if interval.single or (stops and not (link.revolute and interval.width > TURN - FULL)):
+            around = link.revolute and interval.width > TURN - FULL
+            narrower = link.revolute or interval != link.span.word
+            stops = kind == "position" and narrower and not around
+            if interval.single or stops:
                 yield Stops(array, column, interval)
