@@ -179,7 +179,7 @@ def test_cells_of_a_code_that_wraps_are_those_of_whole_turns_less(bits: int) -> 
 @cache
 def turning(folder: Path) -> Program:
     """Return a program one joint of which wraps and the other of which has stops."""
-    arm = with_ranges("machado-2r", q2=(-2.5, 2.5), qd1=(-1.1, 2.7))
+    arm = with_ranges("machado-2r", q2=(-2.6, 2.7))
     job = Job(arm, options=Options(bits=4), recipe=Recipe("isop"), store=Store((folder,)))
     program: Program = run(PASSES, job, "program")["program"]
     return program
@@ -217,11 +217,12 @@ def test_a_turn_is_left_at_the_same_place_on_every_engine(
 
 
 def test_rounding_to_float32_and_a_billionth_are_no_way_beyond_a_stop(mixed: Program) -> None:
-    still, stop = np.zeros((2, 2)), np.array([[-1.1, 0], [2.7, 0]])
-    for speeds in (stop.astype(np.float32), stop * (1 + 2e-10)):
-        states = [x.astype(speeds.dtype) for x in (still, speeds, still)]
+    still, stops = np.zeros((2, 2)), np.array([[0, -2.6], [0, 2.7]])
+    assert float(np.float32(2.7)) > 2.7
+    for q in (stops.astype(np.float32), stops * (1 + 2e-10)):
+        states = [x.astype(q.dtype) for x in (q, still, still)]
         assert mixed.evaluate(*states, engine="numpy").beyond_stops == 0
-    assert mixed.evaluate([[0, 2.5 + 1e-6], [0, -2.5 - 1e-6]], still, still).beyond_stops == 2
+    assert mixed.evaluate(stops * (1 + 1e-6), still, still, engine="numpy").beyond_stops == 2
 
 
 def test_code_words_are_never_beyond_stops(mixed: Program) -> None:
