@@ -16,7 +16,7 @@ from boolcomp.codes import CODE_KINDS, ROUNDINGS, Code
 from boolcomp.errors import DataError, listing
 from boolcomp.plan import TermPlan, Word
 from boolcomp.robot import Interval
-from boolcomp.robot.span import FULL, TURN
+from boolcomp.robot.span import part_of
 from boolcomp.terms import Variable, parse_term
 from boolcomp.text import parse_number
 from boolcomp.truth import TermTable, TruthTable, tabulate
@@ -115,7 +115,7 @@ def _word(text: str, where: str) -> Word:
     turns, reach, spanned = match["turns"] is not None, code.range, None
     if match["within_low"] is not None:
         reach, spanned = _interval(match, "within_low", "within_high", where), code.range
-    elif turns and abs(reach.width - TURN) < FULL:
+    elif turns and part_of(reach) == 0:
         code = replace(code, wraps=True)
     variable = Variable(kind, int(match["joint"]), reach, turns, spanned, code.wraps)
     return Word(variable, code, int(match["dropped"] or 0))

@@ -13,7 +13,7 @@ from boolcomp.robot import limits
 from boolcomp.robot.inertia import check_inertia
 from boolcomp.robot.interval import Interval
 from boolcomp.robot.model import Link, Robot
-from boolcomp.robot.span import FULL, TURN
+from boolcomp.robot.span import all_around, part_of
 from boolcomp.text import number, parse_number, parse_toml
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ def _word_range(section: _Section, position: Interval, *, revolute: bool) -> Int
     if isinstance(section.table["word_range"], str):
         section.fail("word_range", "must be two numbers that rise, or 'exact' for position_range")
     asked = section.interval("word_range")
-    turns = revolute and position.width >= TURN - FULL and abs(asked.width - TURN) < FULL
+    turns = revolute and all_around(position) and part_of(asked) == 0
     if not turns and not asked.holds(position):
         section.fail("word_range", f"{asked} does not hold position_range, {position}")
     return asked

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from boolcomp.robot.span import FULL, TURN
+from boolcomp.robot.span import all_around
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,5 +36,5 @@ def _found(robot: Robot) -> Iterator[Stops]:
         for column, link in enumerate(robot.links):
             interval: Interval = getattr(link, kind)
             stops = kind == "position" and interval != link.span.word
-            if interval.single or (stops and not (link.revolute and interval.width > TURN - FULL)):
+            if interval.single or (stops and not (link.revolute and all_around(interval))):
                 yield Stops(array, column, interval)
