@@ -295,3 +295,14 @@ def test_slopes_count_at_the_centres_of_cells_that_reach_beyond_a_stop() -> None
                 low, high = (evaluate_terms([plan.term], values) for values in ends)
                 missed += np.abs(high - low) / 2e-6 * half
             assert (missed <= (term_bound(plan) - plan.code.step / 2) * (1 + 1e-6)).all()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_angle_too_far_away_is_named_and_not_a_value_that_saturates(
+    tmp_path: Path, engine: Any
+) -> None:
+    arm = with_ranges("machado-2r", q1=(-2.5, 2.5))
+    job = Job(arm, options=Options(bits=4), recipe=Recipe("isop"), store=Store((tmp_path,)))
+    program = run(PASSES, job, "program")["program"]
+    with pytest.raises(DataError, match="q2 of sample 0 is 2e"):
+        program.evaluate([1e9, 2e9], [0, 0], [0, 0], engine=engine)
