@@ -61,6 +61,7 @@ MISTAKES = [
     ("a.csv", HEAD + "1,2,3,4,5,6\n1,2,,4,5,6\n", r"a.csv:3: '' is not a number"),
     ("a.csv", "t," + HEAD + "0,1,2,3,4,5,6\n0\n", r"a.csv:3: 1 values for 7 columns"),
     ("a.csv", "q1,t," + HEAD[3:] + "1,0,2,3,4,5,6\n1\n", r"a.csv:3: 1 values for 7 columns"),
+    ("a.csv", "t," + HEAD + "0\n", r"a.csv:2: 1 values for 7 columns"),
     ("a.csv", "t," + HEAD + "noon,1,2,3,x,5,6\n", r"a.csv:2: 'x' is not a number"),
     ("a.csv", "t," + HEAD + "noon,1,2,3,4,5,6\n,1,2,3\n", r"a.csv:3: 4 values for 7 columns"),
     ("a.csv", HEAD + "1,2,3,4,5,6\n" * 65537 + "1,2\n", r"a.csv:65539: 2 values for 6 columns"),

@@ -121,13 +121,13 @@ def test_full_turns_of_programs_of_earlier_versions_wrap(tmp_path: Path) -> None
     for word in document["inputs"]:
         word["code"].pop("wraps", None)
     ranges = [word["code"] for word in document["inputs"]]
-    ranges[2]["range"], ranges[3]["range"] = [-np.pi, np.pi], [-np.pi / 2, np.pi / 2]
+    ranges[0]["range"], ranges[2]["range"] = [-np.pi / 2, np.pi / 2], [-np.pi, np.pi]
     from boolcomp.program.programfile import _canonical, _digest  # an old file is made
 
     document["checksum"] = _digest(_canonical(document))
     head.write_text(json.dumps(document))
     old = load_program(tmp_path / "p")
-    assert [word.code.wraps for word in old.inputs] == [True, True, *[False] * 4]
+    assert [word.code.wraps for word in old.inputs] == [False, True, *[False] * 4]
     assert old.stops == ()
 
 
@@ -182,7 +182,7 @@ def test_cells_of_a_code_that_wraps_are_those_of_whole_turns_less(bits: int) -> 
 @cache
 def turning(folder: Path) -> Program:
     """Return a program one joint of which wraps and the other of which has stops."""
-    arm = with_ranges("machado-2r", q2=(-2.5, 2.5), qd1=(-1.1, 2.7))
+    arm = with_ranges("machado-2r", q2=(-2.6, 2.7))
     job = Job(arm, options=Options(bits=4), recipe=Recipe("isop"), store=Store((folder,)))
     program: Program = run(PASSES, job, "program")["program"]
     return program
@@ -209,9 +209,11 @@ def test_a_turn_is_left_at_the_same_place_on_every_engine(
     mixed: Program, engine: Any, sign: int
 ) -> None:
     still = np.zeros(2)
-    border = mixed.evaluate([-np.pi, 0.1], still, still, engine=engine).torques
+    last = mixed.evaluate([np.pi - 1e-3, 1.0], still, still, engine=engine).torques
+    border = mixed.evaluate([-np.pi, 1.0], still, still, engine=engine).torques
+    assert (border != last).any()
     for x in (np.pi - 1e-12, 3 * np.pi - 1e-12, -np.pi - 1e-12):
-        assert (mixed.evaluate([x, 0.1], still, still, engine=engine).torques == border).all()
+        assert (mixed.evaluate([x, 1.0], still, still, engine=engine).torques == border).all()
     most = sign * 2**20 * 2 * np.pi
     assert mixed.evaluate([most, 0.1], still, still, engine=engine).saturated_inputs == 0
     q = np.array([[0, 0], [1.001 * most, 0]])
@@ -220,11 +222,12 @@ def test_a_turn_is_left_at_the_same_place_on_every_engine(
 
 
 def test_rounding_to_float32_and_a_billionth_are_no_way_beyond_a_stop(mixed: Program) -> None:
-    still, stop = np.zeros((2, 2)), np.array([[-1.1, 0], [2.7, 0]])
-    for speeds in (stop.astype(np.float32), stop * (1 + 2e-10)):
-        states = [x.astype(speeds.dtype) for x in (still, speeds, still)]
+    still, stops = np.zeros((2, 2)), np.array([[0, -2.6], [0, 2.7]])
+    assert float(np.float32(2.7)) > 2.7
+    for q in (stops.astype(np.float32), stops * (1 + 2e-10)):
+        states = [x.astype(q.dtype) for x in (q, still, still)]
         assert mixed.evaluate(*states, engine="numpy").beyond_stops == 0
-    assert mixed.evaluate([[0, 2.5 + 1e-6], [0, -2.5 - 1e-6]], still, still).beyond_stops == 2
+    assert mixed.evaluate(stops * (1 + 1e-6), still, still, engine="numpy").beyond_stops == 2
 
 
 def test_code_words_are_never_beyond_stops(mixed: Program) -> None:
@@ -338,3 +341,14 @@ def test_a_torque_that_hardly_leaves_zero_is_named_where_its_rounding_is_too_muc
     robot = _still("machado-2r", (0.0, 0.0, -9.81), (1, 2))
     with pytest.raises(UsageError, match="T1, T2 hardly leave zero, and a word has no zero"):
         compile_words(split_torques(robot), Demand(bits=5, rms=(0.4,), effort=0.0))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_angle_too_far_away_is_named_and_not_a_value_that_saturates(
+    tmp_path: Path, engine: Any
+) -> None:
+    arm = with_ranges("machado-2r", q1=(-2.5, 2.5))
+    job = Job(arm, options=Options(bits=4), recipe=Recipe("isop"), store=Store((tmp_path,)))
+    program = run(PASSES, job, "program")["program"]
+    with pytest.raises(DataError, match="q2 of sample 0 is 2e"):
+        program.evaluate([1e9, 2e9], [0, 0], [0, 0], engine=engine)

@@ -18,7 +18,7 @@ from boolcomp.common.text import parse_number
 from boolcomp.paper.plan import TermPlan, Word
 from boolcomp.paper.truth import TermTable, tabulate
 from boolcomp.problem.robot import Interval
-from boolcomp.problem.robot.span import FULL, TURN
+from boolcomp.problem.robot.span import part_of
 from boolcomp.terms import Variable, parse_term
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def _word(text: str, where: str) -> Word:
     turns, reach, spanned = match["turns"] is not None, code.range, None
     if match["within_low"] is not None:
         reach, spanned = _interval(match, "within_low", "within_high", where), code.range
-    elif turns and abs(reach.width - TURN) < FULL:
+    elif turns and part_of(reach) == 0:
         code = replace(code, wraps=True)
     variable = Variable(kind, int(match["joint"]), reach, turns, spanned, code.wraps)
     return Word(variable, code, int(match["dropped"] or 0))

@@ -106,6 +106,7 @@ def test_one_width_is_advised_for_many_words_and_none_that_is_not_there() -> Non
     assert "widen them (--input-bits 10), or" in many.advice(allowed)
     text = made({"q1": 15}, q1=(100.0,)).advice(allowed)
     assert text == "most of it q1 (15 bits), but wider words would not do: allow more"
+    assert "would not do" in made({"q1": 15}, q1=(1.0,)).advice(allowed)  # 17 bits would
     assert "q1=16" in made({"q1": 15}, q1=(0.2,)).advice(allowed)
 
 

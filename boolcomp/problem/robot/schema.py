@@ -22,7 +22,7 @@ from boolcomp.problem.robot import limits
 from boolcomp.problem.robot.inertia import check_inertia
 from boolcomp.problem.robot.interval import Interval
 from boolcomp.problem.robot.model import Link, Robot
-from boolcomp.problem.robot.span import FULL, TURN
+from boolcomp.problem.robot.span import all_around, part_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -210,7 +210,7 @@ def _word_range(section: _Section, position: Interval, *, revolute: bool) -> Int
     if isinstance(section.table["word_range"], str):
         section.fail("word_range", "must be two numbers that rise, or 'exact' for position_range")
     asked = section.interval("word_range")
-    turns = revolute and position.width >= TURN - FULL and abs(asked.width - TURN) < FULL
+    turns = revolute and all_around(position) and part_of(asked) == 0
     if not turns and not asked.holds(position):
         section.fail("word_range", f"{asked} does not hold position_range, {position}")
     return asked

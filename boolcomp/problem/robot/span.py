@@ -46,13 +46,18 @@ def part_of(word: Interval) -> int | None:
     return None
 
 
+def all_around(position: Interval) -> bool:
+    """Tell whether a turning joint that may go so far has no stops that matter."""
+    return position.width > TURN - FULL
+
+
 def span_of(position: Interval, asked: Interval | None = None, *, revolute: bool) -> Span:
     """Return the span of a position whose joint may go so far; `asked` is what its word spans."""
-    whole = revolute and position.width > TURN - FULL
+    whole = revolute and all_around(position)
     if position.single:
         return Span(position, position)
     if asked is not None:
-        wraps = whole and abs(asked.width - TURN) < FULL
+        wraps = whole and part_of(asked) == 0
         return Span(asked, asked if wraps else position, wraps=wraps)
     if not revolute:
         return Span(position, position)

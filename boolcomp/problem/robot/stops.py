@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from boolcomp.problem.robot.span import FULL, TURN
+from boolcomp.problem.robot.span import all_around
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +35,7 @@ def _found(robot: Robot) -> Iterator[Stops]:
     for array, kind in enumerate(("position", "velocity", "acceleration")):
         for column, link in enumerate(robot.links):
             interval: Interval = getattr(link, kind)
-            around = link.revolute and interval.width > TURN - FULL
+            around = link.revolute and all_around(interval)
             narrower = link.revolute or interval != link.span.word
             stops = kind == "position" and narrower and not around
             if interval.single or stops:

@@ -10,10 +10,10 @@ from samples import random_robot
 
 from boolcomp.common.errors import DataError, DataWarning
 from boolcomp.problem.dynamics import inverse_dynamics
-from boolcomp.problem.robot import load_robot, parse_robot
+from boolcomp.problem.robot import Robot, load_robot, parse_robot
 from boolcomp.problem.robot.inertia import principal_moments
 from boolcomp.problem.robot.limits import MOST_JOINTS
-from boolcomp.terms import split_torques
+from boolcomp.terms import extract, split_torques
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -134,3 +134,20 @@ def test_terms_of_too_many_joints_are_refused_before_anything_is_allocated() -> 
     with pytest.raises(DataError, match=r"one: the terms of 10 joints need 12.5 GB"):
         split_torques(arm)
     assert len(split_torques(random_robot(1, 3)).joints) == 3
+
+
+def test_nine_turning_joints_are_refused_before_anything_is_sampled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class SampledError(Exception):
+        pass
+
+    def sampled(*_: object) -> None:
+        raise SampledError
+
+    monkeypatch.setattr(extract, "inertia_matrix", sampled)
+    (link, _) = load_robot("machado-2r").links
+    with pytest.raises(DataError, match=r"terms of 9 joints need 2\.02 GB.*up to eight turning"):
+        extract.split_torques(Robot("nine", "", "", "", (0.0, -9.8, 0.0), (link,) * 9))
+    with pytest.raises(SampledError):
+        extract.split_torques(Robot("eight", "", "", "", (0.0, -9.8, 0.0), (link,) * 8))
