@@ -2,8 +2,9 @@
 
 Columns are q1..qn, qd1..qdn, qdd1..qddn. A CSV file names them in its first line, in any order; an
 .npy file holds them in that order; an .npz file holds arrays q, qd and qdd of shape (samples, n).
-Torques are tau1..taun. `-` is CSV on standard input or output. A CSV file may have a column of
-times, t or time, in front or anywhere: it comes first in a CSV file of torques, letter by letter.
+Torques are tau1..taun. `-` is CSV on standard input or output; a device or a pipe is CSV, too. A
+CSV file may have a column of times, t or time, in front or anywhere: it comes first in a CSV file
+of torques, letter by letter.
 Fields may be quoted; what is quoted holds commas and doubled quotes, but no end of a line.
 """
 
@@ -21,7 +22,7 @@ import numpy as np
 from boolcomp.common.arrayfile import read_npy, read_npz
 from boolcomp.common.csvtext import cells_of, other_separator, unclosed, unquoted
 from boolcomp.common.errors import DataError, DataWarning, UsageError, listing, shown, suggestion
-from boolcomp.common.files import regular_file, whole_file
+from boolcomp.common.files import is_stream, regular_file, whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -87,6 +88,8 @@ def _suffix(path: Path) -> str:
     if path == STANDARD:
         return ".csv"
     if path.suffix not in SUFFIXES:
+        if is_stream(path):
+            return ".csv"
         raise UsageError(
             f"{path}: unknown kind of file{suggestion(path.suffix, SUFFIXES)}: "
             f"kinds are {listing(SUFFIXES)}, or - for CSV on standard input or output"
