@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import boolcomp as bc
-from boolcomp.commands.compact import say_whence
+from boolcomp.commands.compact import say_whence, unread
 from boolcomp.compact.result.finish import compile_compact
 from boolcomp.compact.widths.demand import Demand
 from boolcomp.compiler import usual_demand
@@ -206,3 +206,12 @@ def test_from_python_it_is_the_usual_mode() -> None:
     program = bc.compile("machado-2r", bits=4)
     assert program.mode == "compact"
     assert program.bound == (float("inf"),) * 2
+
+
+def test_an_input_that_is_not_read_is_told_from_its_low_bits() -> None:
+    asked = {"q1": 10, "q2": 10, "qd1": 8}
+    assert unread({"q1": 10, "q2": 3, "qd1": 0}, asked) == [
+        "low bits that nobody reads: q2 3",
+        "not read at all: q1",
+    ]
+    assert unread(dict.fromkeys(asked, 0), asked) == []

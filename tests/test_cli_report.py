@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from small_programs import stages
 
 from boolcomp.commands.report import numbers
 from boolcomp.common.errors import UsageError
+from boolcomp.problem.robot import load_robot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,6 +51,18 @@ def test_ranges_and_lists_of_numbers() -> None:
     for wrong in ("", "x", "6-4", "4-", "-4", "4,,5"):
         with pytest.raises(UsageError, match=r"--bits .*: give a number, a range or a list"):
             numbers("--bits", wrong)
+
+
+def test_a_program_of_a_robot_of_ones_own_asks_for_its_file(run: Callable[..., Result]) -> None:
+    replace(stages(4)[2], robot="my-2r").save("mine")
+    few = ("report", "mine", "--samples", "10", "--evaluations", "0")
+    result = run(*few)
+    assert result.code == 2
+    assert "none of the robots that ship: say its robot file with --robot FILE" in result.err
+    robot = replace(load_robot("machado-2r"), name="my-2r")
+    Path("my-2r.toml").write_text(str(robot))
+    assert "say its robot file with --robot my-2r.toml" in run(*few).err
+    assert run(*few, "--robot", "my-2r.toml").code == 0
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -77,6 +79,25 @@ def test_a_value_that_is_not_finite_is_named_by_its_true_sample(
     result = run("evaluate", *way, "-i", "s.npy", "-o", "t.npy")
     assert result.code == 1
     assert "s.npy: qd2 of sample 70000 is inf: not a finite number" in result.err
+
+
+def test_devices_and_pipes_take_and_give_csv(run: Callable[..., Result], program: str) -> None:
+    Path("s.csv").write_text(HEAD + FEW)
+    for target in ("/dev/null", "./null"):
+        if not Path(target).exists():
+            Path(target).symlink_to("/dev/null")
+        result = run("evaluate", program, "-i", "s.csv", "-o", target)
+        assert (result.code, result.out) == (0, ""), result.err
+    os.mkfifo("pipe")
+    found: list[str] = []
+    reader = threading.Thread(target=lambda: found.append(Path("pipe").read_text()))
+    reader.start()
+    assert run("evaluate", program, "-i", "s.csv", "-o", "pipe").code == 0
+    reader.join()
+    assert found[0].startswith("tau1,tau2\n")
+    result = run("evaluate", program, "-i", "s.csv", "-o", "t.txt")
+    assert result.code == 2
+    assert "t.txt: unknown kind of file" in result.err
 
 
 def test_times_come_out_first_as_they_were(run: Callable[..., Result], program: str) -> None:

@@ -179,13 +179,50 @@ def test_quoted_cells_are_read_as_quoted_headers_are(tmp_path: Path) -> None:
     rows = "\n".join(", ".join(f'"{x}"' for x in row) for row in Q)
     head = ",".join(f'"{name}"' for name in column_names(2))
     check(csv(tmp_path / "a.csv", f"{head}\n{rows}\n"))
-    with pytest.raises(DataError, match=r"a.csv:2: '\"1' is not a number"):
-        csv(tmp_path / "a.csv", HEAD + '"1,2,3,4,5,6\n')
+    with pytest.raises(DataError, match=r"a.csv:2: '\"1,5\"' is not a number"):
+        csv(tmp_path / "a.csv", HEAD + '"1,5",2,3,4,5,6\n')
+    with pytest.raises(DataError, match=r"a.csv:2: 7 values for 6 columns"):
+        csv(tmp_path / "a.csv", HEAD + '1," 1,5","1""",4,5,6,\n')
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('"q1\n",' + HEAD[3:], 1),
+        (HEAD + '1,2,3,4,5,6\n"1,2,3,4,5,6\n', 3),
+        ("t," + HEAD + '"0\n5",1,2,3,4,5,6\n', 2),
+        (HEAD[:-1] + ',t\n1,2,3,4,5,6,"0""\n"\n', 2),
+        (HEAD[:-1] + ',t\n1,2,3,4,5,6,"0', 2),
+    ],
+)
+def test_a_line_that_ends_inside_quotes_is_a_sentence(tmp_path: Path, text: str, line: int) -> None:
+    with pytest.raises(DataError, match=rf"a.csv:{line}: the line ends inside quotes: "):
+        csv(tmp_path / "a.csv", text)
+
+
+@pytest.mark.parametrize(("mark", "name"), [(";", "semicolons"), ("\t", "tabs")])
+def test_another_separator_is_named(tmp_path: Path, mark: str, name: str) -> None:
+    with pytest.raises(
+        DataError, match=f"a.csv:1: columns are separated by commas here, not by {name}"
+    ):
+        csv(tmp_path / "a.csv", (HEAD + "1,2,3,4,5,6\n").replace(",", mark))
+    with pytest.raises(DataError, match=f"a.csv:2: 1 values for 6 columns: .* by {name}"):
+        csv(tmp_path / "a.csv", HEAD + "1,2,3,4,5,6\n".replace(",", mark))
+
+
+@pytest.mark.parametrize("name", ["T", "Time", "TIME", '"Time"'])
+def test_the_column_of_times_may_have_capitals(tmp_path: Path, name: str) -> None:
+    (tmp_path / "a.csv").write_text(f"{name},{HEAD}noon,0,1,2,3,4,5\n")
+    with read_states(tmp_path / "a.csv", 2) as (chunks, _):
+        (state,) = chunks
+    assert state.times == (name.strip('"'), ["noon"])
+    with pytest.raises(DataError, match="unknown column 'QD1'"):
+        csv(tmp_path / "a.csv", HEAD.replace("qd1", "QD1"))
 
 
 @pytest.mark.parametrize("place", [0, 2, 6])
 def test_a_column_of_times_comes_out_first_letter_by_letter(tmp_path: Path, place: int) -> None:
-    stamps = ["12:00:00.10", '"0.50"', "-1e-3"]
+    stamps = ["12:00:00.10", '"0.50"', '"0,5"', '"a ""b"", c"', "-1e-3"]
     rows = [["0"] * 6 for _ in stamps]
     names = list(column_names(2))
     for row, cell in zip([names, *rows], ["time", *stamps], strict=True):

@@ -26,7 +26,7 @@ from boolcomp.paper.truthfile import parse_table, render_table
 from boolcomp.pipeline import COMPACT, Job, run
 from boolcomp.pipeline import PAPER as PASSES
 from boolcomp.problem.dynamics import inverse_dynamics
-from boolcomp.problem.robot import Interval, load_robot
+from boolcomp.problem.robot import Interval, Stops, load_robot
 from boolcomp.program.programfile import load_program, save_program
 from boolcomp.terms import evaluate_terms, split_torques
 
@@ -97,6 +97,18 @@ def test_python_is_warned_in_a_sentence_that_one_line_turns_off(program: Program
         warnings.simplefilter("ignore", SaturationWarning)
         program.torques([1.5, 9.0], [0, 0], [0, 0])
         program.torques([1.0, 2.0], [0, 0], [0, 0])
+
+
+def test_beyond_stops_alone_the_warning_says_how_far_the_logic_holds(program: Program) -> None:
+    sentence = (
+        "machado-2r: 2 input values beyond the joints' stops: further out than 2 % of a turn "
+        r"\(with word_range: at all\) the logic is free"
+    )
+    with pytest.warns(SaturationWarning, match=sentence):
+        program.torques([1.5, 2.6], [0, 0], [0, 0])
+    held = dataclasses.replace(program, stops=(*program.stops, Stops(1, 0, Interval(0.0, 0.0))))
+    with pytest.warns(SaturationWarning, match="stops: their torques are not what they seem"):
+        held.torques([1.0, 2.0], [0.5, 0], [0, 0])
 
 
 def test_a_saved_program_knows_its_stops(program: Program, tmp_path: Path) -> None:

@@ -8,10 +8,11 @@ import click
 
 from boolcomp.commands.options import print_json
 from boolcomp.commands.progress import share
+from boolcomp.common.errors import listing
 from boolcomp.common.text import short, table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from boolcomp.compact.graph.graph import Graph
@@ -175,10 +176,16 @@ def _sentence(built: Built) -> str:
     ]
     if wider:
         text += f"\n{', '.join(wider)}: one bit more, for torques beyond the range"
-    dropped = [f"{name} {bits}" for name, bits in built.dropped.items() if bits]
-    if dropped:
-        text += f"\nlow bits that nobody reads: {', '.join(dropped)}"
-    return text
+    asked = {name: word.bits for name, word in built.compact.asked_words.items()}
+    return "\n".join([text, *unread(built.dropped, asked)])
+
+
+def unread(dropped: Mapping[str, int], asked: Mapping[str, int]) -> list[str]:
+    """Return a line of the low bits that nobody reads, and one of the inputs nobody reads."""
+    whole = [name for name, bits in dropped.items() if bits == asked[name]]
+    low = [f"{name} {bits}" for name, bits in dropped.items() if bits and name not in whole]
+    lines = (("low bits that nobody reads", low), ("not read at all", whole))
+    return [f"{what}: {listing(names)}" for what, names in lines if names]
 
 
 def _document(compiled: CompiledWords, output: Path | None) -> dict[str, Any]:

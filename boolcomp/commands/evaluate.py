@@ -54,10 +54,11 @@ def command(
     """Evaluate the torques of PROGRAM (a folder made by compile) for a file of states.
 
     Columns are q1..qn, qd1..qdn, qdd1..qddn in (CSV by name in any order, .npy, .npz with q, qd,
-    qdd; - is CSV on standard input or output), tau1..taun out. A column t or time of a CSV file
-    comes first in a CSV file of torques, unchanged. With a ROBOT in place of a program the torques
-    are those of Newton-Euler. Angles over a whole turn wrap; other values outside their range
-    saturate, and values beyond a joint's stops are taken as they are: both are counted.
+    qdd; -, a device or a pipe is CSV), tau1..taun out. A column t or time (or T, Time) of a CSV
+    file comes first in a CSV file of torques, unchanged. With a ROBOT in place of a program the
+    torques are those of Newton-Euler, arithmetic in doubles: zero may print as 7e-18. Angles
+    over a whole turn wrap; other values outside their range saturate, and values beyond a joint's
+    stops are taken as they are: both are counted.
     """
     from boolcomp.problem.samples import STANDARD, read_states, write_torques
 

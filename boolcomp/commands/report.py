@@ -28,7 +28,7 @@ from boolcomp.commands.options import (
 from boolcomp.commands.progress import progress
 from boolcomp.common.errors import UsageError, listing, shown, suggestion
 from boolcomp.common.files import is_file, write_bytes, write_text
-from boolcomp.problem.robot import load_robot, with_payload
+from boolcomp.problem.robot import load_robot, robot_names, with_payload
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -183,7 +183,7 @@ def _of_program(
     from boolcomp.proof.worst import EVALUATIONS
 
     program = load_program(source)
-    robot = load_robot(arm or program.robot)
+    robot = load_robot(arm or _shipped(source, program.robot))
     if (robot.name, robot.joints) != (program.robot, program.joints):
         raise UsageError(
             f"{source} was compiled for {program.robot} with {program.joints} joints, "
@@ -194,6 +194,18 @@ def _of_program(
         states = draw_samples(with_payload(robot, mass), drawn.samples, drawn.seed)
         searched = EVALUATIONS if drawn.evaluations is None else drawn.evaluations
         return Path(source).name, program_rows(program, states, mass, evaluations=searched)
+
+
+def _shipped(source: str, name: str) -> str:
+    """Return the name of a robot that ships; for any other its file has to be said."""
+    if name not in robot_names():
+        here = f"{name}.toml"
+        file = here if is_file(Path(here)) else "FILE"
+        raise UsageError(
+            f"{source} was compiled for {shown(name)}, which is none of the robots that ship: "
+            f"say its robot file with --robot {file}"
+        )
+    return name
 
 
 def _payload(program: Program, payload: float | None) -> float:

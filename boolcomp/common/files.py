@@ -98,6 +98,15 @@ def is_folder(path: Path) -> bool:
         return False
 
 
+def is_stream(path: Path) -> bool:
+    """Tell whether there is a device or a pipe of this name."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISCHR(mode) or stat.S_ISFIFO(mode)
+
+
 def write_text(path: Path, text: str, *, durable: bool = True) -> None:
     """Write a text file atomically, as UTF-8 with plain line ends."""
     with whole_file(path, durable=durable) as stream:

@@ -68,7 +68,10 @@ class Evaluation:
         """What was saturated or beyond stops, in words; nothing where all is well."""
         counts = (
             (self.saturated_inputs, "input values beyond their words"),
-            (self.beyond_stops, "beyond the joints' stops"),
+            (
+                self.beyond_stops,
+                "input values " * (not self.saturated_inputs) + "beyond the joints' stops",
+            ),
             (self.saturated_outputs, "torques beyond theirs"),
         )
         return ", ".join(f"{count} {what}" for count, what in counts if count)

@@ -49,8 +49,8 @@ def make_covers(
             raise DataError(
                 f"{entry.robot}: the table of {entry.plan.term.name} has {entry.table.inputs} "
                 f"inputs and {entry.table.outputs} outputs; minimisation takes {MOST_INPUTS} "
-                f"inputs and 2^{MOST_BITS.bit_length() - 1} bits. Lower --bits, or cut terms "
-                "further with --splits"
+                f"inputs and 2^{MOST_BITS.bit_length() - 1} bits. Lower --bits, or use compact "
+                "mode, which has no tables"
             )
     covers: dict[TruthTable, Cover] = {}
     for table, entry in first.items():

@@ -219,14 +219,13 @@ class Plan:
         """Raise a `DataError` where a term is too wide for a table."""
         wide = [term for term in self.terms if term.too_wide]
         if wide:
-            worst = max(wide, key=lambda term: term.input_bits)
-            words = ", ".join(f"{w.variable.name} {w.inputs}" for w in worst.words)
+            first = wide[0]
+            words = ", ".join(f"{w.variable.name} {w.inputs}" for w in first.words)
             others = f", and {len(wide) - 1} more terms" if len(wide) > 1 else ""
             raise DataError(
-                f"{self.robot}: {worst.term.name} needs a table of {worst.input_bits} input bits "
+                f"{self.robot}: {first.term.name} needs a table of {first.input_bits} input bits "
                 f"({words}); tables have at most {MOST_INPUT_BITS}{others}. Compact mode "
-                "makes none: boolcomp compile --mode compact. In paper mode, lower --bits, or cut "
-                "terms further with --splits"
+                "makes none: boolcomp compile --mode compact. In paper mode, lower --bits"
             )
 
     def __str__(self) -> str:

@@ -2,8 +2,10 @@
 
 Columns are q1..qn, qd1..qdn, qdd1..qddn. A CSV file names them in its first line, in any order; an
 .npy file holds them in that order; an .npz file holds arrays q, qd and qdd of shape (samples, n).
-Torques are tau1..taun. `-` is CSV on standard input or output. A CSV file may have a column of
-times, t or time, in front or anywhere: it comes first in a CSV file of torques, letter by letter.
+Torques are tau1..taun. `-` is CSV on standard input or output; a device or a pipe is CSV, too. A
+CSV file may have a column of times, t or time, in front or anywhere: it comes first in a CSV file
+of torques, letter by letter.
+Fields may be quoted; what is quoted holds commas and doubled quotes, but no end of a line.
 """
 
 from __future__ import annotations
@@ -18,8 +20,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from boolcomp.common.arrayfile import read_npy, read_npz
+from boolcomp.common.csvtext import cells_of, other_separator, unclosed, unquoted
 from boolcomp.common.errors import DataError, DataWarning, UsageError, listing, shown, suggestion
-from boolcomp.common.files import regular_file, whole_file
+from boolcomp.common.files import is_stream, regular_file, whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
 CHUNK = 1 << 16  # samples in memory at a time
 LETTERS = 1 << 22  # of CSV in memory at a time
 LONGEST_LINE = 1 << 20
-TIMES = ("t", "time")
+TIMES = ("t", "time")  # in capitals too
 SUFFIXES = (".csv", ".npy", ".npz")
 STANDARD = Path("-")
 NPY_HEADER = 128  # bytes; long enough for any shape we write
@@ -85,6 +88,8 @@ def _suffix(path: Path) -> str:
     if path == STANDARD:
         return ".csv"
     if path.suffix not in SUFFIXES:
+        if is_stream(path):
+            return ".csv"
         raise UsageError(
             f"{path}: unknown kind of file{suggestion(path.suffix, SUFFIXES)}: "
             f"kinds are {listing(SUFFIXES)}, or - for CSV on standard input or output"
@@ -115,15 +120,20 @@ def _csv_chunks(stream: TextIO, name: str, joints: int) -> Iterator[State]:
             raise DataError(f"{name}: empty: the first line must name the columns")
         if len(first_line) == LONGEST_LINE:
             raise _too_long(name, line)
-        header = [_unquoted(cell) for cell in first_line.split(",")]
-        place = next((k for k, cell in enumerate(header) if cell in TIMES), None)
+        _check_quotes([first_line], name, line)
+        if other := other_separator(first_line):
+            raise DataError(f"{name}:1: columns are separated by commas here, not by {other}")
+        header = [unquoted(cell) for cell in cells_of(first_line)]
+        place = next((k for k, cell in enumerate(header) if cell.lower() in TIMES), None)
         times = None if place is None else Times(header.pop(place), [])
         order = _order(header, name, joints)
         line, done = 2, 0
-        for lines in _lines(stream, name, line):
+        for lines, quotes in _lines(stream, name, line):
+            if quotes:
+                _check_quotes(lines, name, line)
             kept = [text for text in lines if text and not text.isspace()]
             if place is not None and times is not None:
-                kept, texts = _without_times(kept, place)
+                kept, texts = _without_times(kept, place, quotes=quotes)
                 times = Times(times.name, texts)
             table = _numbers(kept, len(header))
             if table is None:
@@ -137,19 +147,24 @@ def _csv_chunks(stream: TextIO, name: str, joints: int) -> Iterator[State]:
         raise DataError(f"{name}: not UTF-8 text, in line {line} or after it") from error
 
 
-def _lines(stream: TextIO, name: str, line: int) -> Iterator[list[str]]:
-    """Yield lines without their ends, as many at a time as a bounded number of letters has."""
+def _lines(stream: TextIO, name: str, line: int) -> Iterator[tuple[list[str], bool]]:
+    """Yield lines without their ends, as many at a time as a bounded number of letters has.
+
+    With them comes whether there are quotes in them or near.
+    """
     rest = ""
     while text := stream.read(LETTERS):
-        lines = (rest + text).split("\n")
+        text = rest + text
+        quotes = '"' in text
+        lines = text.split("\n")
         rest = lines.pop()
         if len(rest) > LONGEST_LINE:
             raise _too_long(name, line + len(lines))
         for start in range(0, len(lines), CHUNK):
-            yield lines[start : start + CHUNK]
+            yield lines[start : start + CHUNK], quotes
         line += len(lines)
     if rest:
-        yield [rest]
+        yield [rest], '"' in rest
 
 
 def _too_long(name: str, line: int) -> DataError:
@@ -160,16 +175,20 @@ def _state(table: Floats, joints: int, times: Times | None = None) -> State:
     return State(table[:, :joints], table[:, joints : 2 * joints], table[:, 2 * joints :], times)
 
 
-def _unquoted(cell: str) -> str:
-    text = cell.strip()
-    return text[1:-1].strip() if len(text) > 1 and text[0] == text[-1] == '"' else text
+def _check_quotes(lines: list[str], name: str, first: int) -> None:
+    """Refuse a line that ends inside quotes."""
+    for row, line in enumerate(lines, first):
+        if '"' in line and unclosed(line):
+            raise DataError(
+                f"{name}:{row}: the line ends inside quotes: what is quoted is read within one line"
+            )
 
 
 def _order(header: Sequence[str], name: str, joints: int) -> list[int]:
     """Return where the columns stand; errors name the extra, repeated and missing ones."""
     wanted = column_names(joints)
     for column in header:
-        if column in TIMES:
+        if column.lower() in TIMES:
             raise DataError(f"{name}:1: two columns of times: give one of {listing(TIMES)}")
         if column not in wanted:
             raise DataError(
@@ -184,12 +203,12 @@ def _order(header: Sequence[str], name: str, joints: int) -> list[int]:
     return [header.index(column) for column in wanted]
 
 
-def _without_times(lines: list[str], place: int) -> tuple[list[str], list[str]]:
+def _without_times(lines: list[str], place: int, *, quotes: bool) -> tuple[list[str], list[str]]:
     """Return the lines without the column of times, and that column as it stands."""
-    if place == 0:
+    if place == 0 and not quotes:
         parted = [line.partition(",") for line in lines]
         return [rest for _, _, rest in parted], [time.strip() for time, _, _ in parted]
-    cells = [line.split(",", place + 1) for line in lines]
+    cells = [cells_of(line) if quotes else line.split(",", place + 1) for line in lines]
     texts = [row.pop(place).strip() if len(row) > place else "" for row in cells]
     return [",".join(row) for row in cells], texts
 
@@ -204,7 +223,7 @@ def _numbers(lines: list[str], width: int) -> Floats | None:
         table = np.loadtxt(lines, delimiter=",", ndmin=2, comments=None)
     except ValueError:
         # The slow way, for quoted cells; and _mistake says what cannot be read.
-        rows = [[_number(cell) for cell in line.split(",")] for line in lines]
+        rows = [[_number(cell) for cell in cells_of(line)] for line in lines]
         if any(len(row) != width or None in row for row in rows):
             return None
         table = np.array(rows, dtype=np.float64)
@@ -212,7 +231,7 @@ def _numbers(lines: list[str], width: int) -> Floats | None:
 
 
 def _number(cell: str) -> float | None:
-    text = _unquoted(cell)
+    text = unquoted(cell)
     try:
         return None if "_" in text else float(text)
     except ValueError:
@@ -222,12 +241,14 @@ def _number(cell: str) -> float | None:
 def _mistake(lines: list[str], place: int | None, width: int, name: str, first: int) -> DataError:
     """Return what is wrong with the first wrong line."""
     for row, line in enumerate(lines, first):
-        cells = line.split(",")
+        cells = cells_of(line)
         if not line.strip():
             continue
         columns = width if place is None else width + 1
         if len(cells) != columns:
-            return DataError(f"{name}:{row}: {len(cells)} values for {columns} columns")
+            other = other_separator(line)
+            hint = f": values are separated by commas here, not by {other}" if other else ""
+            return DataError(f"{name}:{row}: {len(cells)} values for {columns} columns{hint}")
         for k, cell in enumerate(cells):
             if k != place and _number(cell) is None:
                 return DataError(f"{name}:{row}: {shown(cell.strip())} is not a number")

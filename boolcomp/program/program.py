@@ -188,11 +188,21 @@ class Program:
         """
         found = self.evaluate(q, qd, qdd, payload=payload, engine=engine, threads=threads)
         if found.doubt:
-            text = f"{self.robot}: {found.doubt}: their torques are not what they seem"
+            text = f"{self.robot}: {found.doubt}: {self._meaning(found)}"
             warnings.warn(text, SaturationWarning, stacklevel=2)
         return found.torques
 
     __call__ = torques
+
+    def _meaning(self, found: Evaluation) -> str:
+        """Say what it means for torques that values were beyond words or stops."""
+        if (
+            found.saturated_inputs
+            or found.saturated_outputs
+            or any(s.range.single for s in self.stops)
+        ):
+            return "their torques are not what they seem"
+        return "further out than 2 % of a turn (with word_range: at all) the logic is free"
 
     def evaluate(
         self,

@@ -95,7 +95,10 @@ def test_an_error_that_no_widths_reach_is_refused() -> None:
     inputs = {"q": 3, "qd": 3, "qdd": 3}
     demand = Demand(bits=6, input_bits=inputs, rms=(0.3,), effort=0.0)
     torques = split_torques(small_robot(1, 1))
-    with pytest.raises(UsageError, match="no widths reach") as caught:
+    usual = r"no widths reach the default rms 0\.\d+ LSB \(the paper's own error at 6 bits; --rms-"
+    with pytest.raises(UsageError, match=usual):
+        compile_words(torques, Demand(bits=6, input_bits=inputs, effort=0.0))
+    with pytest.raises(UsageError, match=r"no widths reach the demanded rms 0\.300 LSB ") as caught:
         compile_words(torques, demand)
     # The floor that it names is what coarse inputs make of errors where all else is fine.
     found = re.search(r"inputs of 3 bits and rounding alone make ([0-9.]+) LSB", str(caught.value))

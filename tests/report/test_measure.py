@@ -13,7 +13,7 @@ import pytest
 
 from boolcomp.common.errors import UsageError
 from boolcomp.measure.report import draw_samples, error_rows
-from boolcomp.measure.report.chart import draw_errors, page
+from boolcomp.measure.report.chart import draw_errors, errors_figure, page
 from boolcomp.measure.report.compare import Question, report_rows
 from boolcomp.measure.report.measure import documents, errors
 from boolcomp.measure.report.tabulate import HEADER, cells, csv_table, text_table
@@ -90,6 +90,45 @@ def test_a_table_too_wide_to_minimise_has_an_error_and_a_reason(tmp_path: Path) 
         assert row.total.max > 0
         assert row.products is None
         assert re.search(r"not minimised: T\d+ has \d\d input bits, more than 18", row.note)
+
+
+def test_a_reason_stands_in_the_rows_of_its_own_torque_alone(tmp_path: Path) -> None:
+    plan = make_plan(TORQUES, Options(bits=8))
+    widths = {
+        joint: max(t.input_bits for t in plan.terms if t.term.joint == joint) for joint in (1, 2)
+    }
+    assert widths[1] != widths[2]  # else the test says nothing
+    question = Question(
+        bits=(8,), extra=(0,), recipe=Recipe("isop"), widest=min(widths.values()), evaluations=100
+    )
+    rows = report_rows(TORQUES, draw_samples(ROBOT, 100), question, Store((tmp_path,)))
+    for row in rows:
+        assert row.products is None
+        assert bool(row.note) == (widths[row.joint] > question.widest)
+
+
+def test_the_legend_of_the_picture_covers_no_curves() -> None:
+    samples = draw_samples(ROBOT, 50)
+    plans = {bits: make_plan(TORQUES, Options(bits=bits)) for bits in (4, 5)}
+    rows = [
+        replace(row, extra=extra, program_luts=100 * bits)
+        for bits, plan in plans.items()
+        for row in error_rows(plan, samples, evaluations=100)
+        for extra in range(5)
+    ]
+    for some in (rows, [row for row in rows if row.joint == 1]):
+        figure = errors_figure(some)
+        figure.canvas.draw()
+        (legend,) = figure.legends
+        box = legend.get_window_extent()
+        assert len(legend.get_texts()) == 1 + 5 * 4
+        assert figure.bbox.contains(box.x0, box.y0)
+        assert figure.bbox.contains(box.x1, box.y1)
+        for panel in figure.axes:
+            assert panel.get_legend() is None
+            around = panel.get_tightbbox()
+            assert around is not None
+            assert not around.overlaps(box)
 
 
 @pytest.mark.slow

@@ -228,9 +228,16 @@ class _Compilation:
         words = quantities(self.torques.robot, self.demand.input_bits)
         widths = sorted({word.bits for word in words.values()})
         floor = Search(self.task(np.ones(len(self.demanded))), 0).floor()
-        largest = f" and max {listing(f'{x:g}' for x in self.largest)}" if self.demand.max else ""
+        kind, why = "demanded", ""
+        if not self.demand.rms:
+            bits = self.demand.bits
+            kind = "default"
+            why = f" (the paper's own error at {bits} bits; --rms-error allows another)"
+        rms = f"{kind} rms {_listed(self.demanded)} LSB{why}"
+        most = listing(f"{x:g}" for x in self.largest)
+        largest = f" and the demanded max {most} LSB" if self.demand.max else ""
         return UsageError(
-            f"no widths reach the demanded rms {_listed(self.demanded)}{largest} LSB {where}: "
+            f"no widths reach the {rms}{largest} {where}: "
             f"inputs of {listing(map(str, widths))} bits and rounding alone make "
             f"{_listed(floor.total)} LSB: "
             f"{floor.advice(self.demanded)}"

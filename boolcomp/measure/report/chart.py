@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import html
 import io
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from matplotlib.figure import Figure
+
     from boolcomp.measure.report.measure import Row
 
-COLOURS = ("#3367b0", "#c8553d", "#4f9d69", "#8e6bb0")
+COLOURS = (
+    "#3367b0", "#c8553d", "#4f9d69", "#8e6bb0", "#b8860b", "#2a9fa5", "#7d4f35", "#c4619c",
+)  # fmt: skip
+LEGEND = (1.95, 0.16)  # inches across a column, and down a line
 # Fixed names inside the SVG, and no date: the same rows are the same file.
 SETTINGS: dict[Any, Any] = {"svg.hashsalt": "boolcomp", "font.size": 9, "svg.fonttype": "path"}
 
@@ -19,32 +25,59 @@ SETTINGS: dict[Any, Any] = {"svg.hashsalt": "boolcomp", "font.size": 9, "svg.fon
 def draw_errors(rows: Sequence[Row], kind: str) -> bytes:
     """Return a picture (`svg` or `png`): error versus bits, one panel a joint, and nodes."""
     import matplotlib as mpl  # noqa: PLC0415 (only who draws needs it)
+
+    with mpl.rc_context(SETTINGS):
+        stream = io.BytesIO()
+        metadata = {"Date": None} if kind == "svg" else {"Software": None}
+        errors_figure(rows).savefig(stream, format=kind, dpi=120, metadata=metadata)
+    return stream.getvalue()
+
+
+def errors_figure(rows: Sequence[Row]) -> Figure:
+    """Return the figure: a panel a joint, one of nodes where they are known, a legend below."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 (likewise)
     from matplotlib.figure import Figure  # noqa: PLC0415 (likewise)
 
     joints = sorted({row.joint for row in rows})
     counted = any(row.program_luts is not None for row in rows)
     panels = len(joints) + counted
-    with mpl.rc_context(SETTINGS):
-        across = min(panels, 3)
-        down = -(-panels // across)
-        figure = Figure(figsize=(4.2 * across, 3.6 * down), layout="constrained")
-        FigureCanvasAgg(figure)
-        axes: Any = figure.subplots(down, across, squeeze=False).ravel()
-        for panel, joint in zip(axes, joints, strict=False):
-            _draw_joint(panel, [row for row in rows if row.joint == joint])
-        if counted:
-            _draw_nodes(axes[len(joints)], rows)
-        for panel in axes[panels:]:
-            panel.set_axis_off()
-        stream = io.BytesIO()
-        metadata = {"Date": None} if kind == "svg" else {"Software": None}
-        figure.savefig(stream, format=kind, dpi=120, metadata=metadata)
-    return stream.getvalue()
+    across = min(panels, 3)
+    down = -(-panels // across)
+    figure = Figure(figsize=(4.2 * across, 3.4 * down), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes: Any = figure.subplots(down, across, squeeze=False).ravel()
+    for panel, joint in zip(axes, joints, strict=False):
+        _draw_joint(panel, [row for row in rows if row.joint == joint])
+    if counted:
+        _draw_nodes(axes[len(joints)], rows)
+    for panel in axes[panels:]:
+        panel.set_axis_off()
+    _add_legend(figure, list(_series(rows)))
+    return figure
+
+
+def _add_legend(figure: Figure, series: Sequence[str]) -> None:
+    """Put one legend for all panels below them: a column a series, where the width allows it."""
+    known: dict[str, Any] = {}
+    for panel in figure.axes:
+        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
+            known.setdefault(label, handle)
+    # What is of no series, a step, comes first: legends make their first columns longer.
+    place = {
+        label: k for k, one in enumerate(series) for label in known if label.endswith(f", {one}")
+    }
+    labels = sorted(known, key=lambda label: place.get(label, -1))
+    width, height = figure.get_size_inches()
+    columns = max(1, min(len(series), int(width / LEGEND[0])))
+    figure.set_size_inches(width, height + LEGEND[1] * (1 + -(-len(labels) // columns)))
+    figure.legend(
+        [known[label] for label in labels], labels, fontsize=7, ncols=columns,
+        loc="outside lower center",
+    )  # fmt: skip
 
 
 def _draw_joint(panel: Any, rows: Sequence[Row]) -> None:
-    for (series, line), colour in zip(_series(rows).items(), COLOURS, strict=False):
+    for (series, line), colour in zip(_series(rows).items(), cycle(COLOURS), strict=False):
         bits = [row.bits for row in line]
         panel.plot(
             bits, [r.total.max for r in line], "o-", color=colour, label=f"sampled max, {series}"
@@ -60,7 +93,6 @@ def _draw_joint(panel: Any, rows: Sequence[Row]) -> None:
     label = f"error, {rows[0].unit}"
     panel.set(title=f"torque {rows[0].joint}", xlabel="bits", ylabel=label, xticks=bits)
     panel.grid(visible=True, which="major", alpha=0.3)
-    panel.legend(fontsize=7)
 
 
 def _series(rows: Sequence[Row]) -> dict[str, list[Row]]:
@@ -72,15 +104,16 @@ def _series(rows: Sequence[Row]) -> dict[str, list[Row]]:
 
 
 def _draw_nodes(panel: Any, rows: Sequence[Row]) -> None:
-    for (series, line), colour in zip(_series(rows).items(), COLOURS, strict=False):
+    for (series, line), colour in zip(_series(rows).items(), cycle(COLOURS), strict=False):
         nodes = {row.bits: row.program_luts for row in line if row.program_luts is not None}
         if nodes:
-            panel.plot(list(nodes), list(nodes.values()), "o-", color=colour, label=series)
+            panel.plot(
+                list(nodes), list(nodes.values()), "D-", color=colour, label=f"nodes, {series}"
+            )
     panel.set_yscale("log")
     bits = sorted({row.bits for row in rows})
     panel.set(title="nodes, all torques", xlabel="bits", ylabel="nodes of 3 inputs", xticks=bits)
     panel.grid(visible=True, which="major", alpha=0.3)
-    panel.legend(fontsize=7)
 
 
 def page(

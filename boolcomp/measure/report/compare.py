@@ -108,19 +108,31 @@ def _widened(torques: Torques, paper: Plan, extra: int) -> Plan:
     return replace(paper, joints=tuple(joints))
 
 
+def _too_wide(plan: Plan, most: int) -> dict[int, str]:
+    """Return why torques keep all from being minimised: by joint, their widest term's name."""
+    notes = {}
+    for joint in plan.joints:
+        widest = max(joint.terms, key=lambda term: term.input_bits, default=None)
+        if widest is not None and widest.input_bits > most:
+            notes[widest.term.joint] = (
+                f"not minimised: {widest.term.name} has {widest.input_bits} input bits, "
+                f"more than {most}"
+            )
+    return notes
+
+
 def _with_logic(
     plan: Plan, rows: Sequence[Row], question: Question, store: Store, samples: Samples
 ) -> tuple[Row, ...]:
     """Add products, literals, nodes, compile and evaluation time, or say why they are missing."""
     if question.recipe is None:
         return tuple(rows)
-    widest = max(plan.terms, key=lambda term: term.input_bits, default=None)
-    if widest is not None and widest.input_bits > question.widest:
-        note = (
-            f"not minimised: {widest.term.name} has {widest.input_bits} input bits, "
-            f"more than {question.widest}"
+    wide = _too_wide(plan, question.widest)
+    if wide:
+        return tuple(
+            replace(row, note="; ".join(filter(None, [row.note, wide.get(row.joint)])))
+            for row in rows
         )
-        return tuple(replace(row, note="; ".join(filter(None, [row.note, note]))) for row in rows)
     tables = make_tables(plan)
     covers = make_covers(tables, question.recipe, store)
     program = program_of(plan, tables, [c.cover for c in covers], logic=stored_network)

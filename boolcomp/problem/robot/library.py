@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from boolcomp.common.errors import UsageError, listing, shown, suggestion
-from boolcomp.common.files import read_text
+from boolcomp.common.files import is_file, read_text
 from boolcomp.problem.robot.limits import MOST_BYTES
 from boolcomp.problem.robot.model import Robot
 from boolcomp.problem.robot.schema import parse_robot
@@ -33,8 +33,10 @@ def load_robot(name_or_path: str | Path) -> Robot:
         path = shipped("robots") / f"{text}.toml"
         return parse_robot(read_text(path), f"robots/{path.name}")
     if "/" not in text and "\\" not in text and not re.search(r"\.[A-Za-z]\w*$", text):
+        beside = f"{text}.toml"
+        meant = (beside,) if is_file(Path(beside)) else robot_names()
         raise UsageError(
-            f"no robot named {shown(text)}{suggestion(text, robot_names())}: "
+            f"no robot named {shown(text)}{suggestion(text, meant)}: "
             f"robots are {listing(robot_names())}, or a path ending in .toml"
         )
     path = Path(text)

@@ -146,6 +146,15 @@ def test_an_unknown_name_is_told_the_nearest() -> None:
         load_robot("puma-560")
 
 
+def test_a_file_of_the_name_that_lies_here_is_what_was_meant(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("desk-4r.toml").write_text(GOOD)
+    with pytest.raises(UsageError, match=r"'desk-4r' \(did you mean 'desk-4r.toml'\?\): robots"):
+        load_robot("desk-4r")
+
+
 def test_a_missing_path_is_wrong_usage() -> None:
     with pytest.raises(UsageError, match=r"nowhere/machado.toml: no such robot file \(did you"):
         load_robot(Path("nowhere/machado.toml"))
