@@ -43,7 +43,7 @@ def value_of(name: str, columns: dict[str, Any]) -> tuple[NDArray[np.float64], b
 
 
 def misses(robot: Robot, form: Form, allowed: float) -> list[tuple[str, float]]:
-    """Return every table's name and what it leaves of the entries, as a part of their rms."""
+    """Return every table's name and what it leaves of the entries, as a part of what it may."""
     inputs = {"qd": 8, "qdd": 8}
     for joint, link in enumerate(robot.links, 1):
         inputs[f"q{joint}"] = 9 + (joint == 1 and not form.exact) - (link.span.part or 0)
@@ -76,9 +76,12 @@ def misses(robot: Robot, form: Form, allowed: float) -> list[tuple[str, float]]:
         entries = (np.array(node.entries) - (2**node.bits - 1) / 2) * 2.0**scale.lsb + scale.offset
         table = entries[there]
         matrix = np.stack([mean] if told else [mean, np.ones_like(mean)], axis=1)
-        factors = np.linalg.lstsq(matrix, table, rcond=None)[0]
-        left = math.sqrt(((table - matrix @ factors) ** 2).mean()) / entries.std()
-        found.append((name, left if factors[0] > 0 else math.inf))
+        # A cell that is hardly reached says little: its states are not about its middle.
+        weights = np.sqrt(count[there] / count.sum())
+        factors = np.linalg.lstsq(matrix * weights[:, None], table * weights, rcond=None)[0]
+        left = float(np.linalg.norm((table - matrix @ factors) * weights))
+        allowed_here = max(0.15 * entries.std(), 0.4 * 2.0**scale.lsb)
+        found.append((name, left / allowed_here if factors[0] > 0 else math.inf))
     return found
 
 
@@ -86,14 +89,14 @@ def misses(robot: Robot, form: Form, allowed: float) -> list[tuple[str, float]]:
 @pytest.mark.parametrize("arm", ARMS)
 def test_tables_hold_what_their_names_say(arm: str, form: Form) -> None:
     found = misses(ARMS[arm], form, 0.1)
-    assert not [item for item in found if item[1] > 0.15]
+    assert not [item for item in found if item[1] > 1]
     assert any("cos" in name or "sin" in name for name, _ in found)
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_tables_of_random_limited_arms_hold_what_their_names_say(seed: int) -> None:
     found = misses(random_limited(2, seed), EXACT, 0.1)
-    assert not [item for item in found if item[1] > 0.15]
+    assert not [item for item in found if item[1] > 1]
 
 
 def test_the_pure_cosine_of_a_sum_about_no_zero_is_one() -> None:

@@ -26,6 +26,7 @@ POINTS = 256  # of a table that are looked at
 VISIBLE = 0.04  # an amplitude below this part of the largest is left out of a name
 HUGE = 20  # a constant this many times the waves beside it is called c
 FIT = 0.12  # what a name may leave of a table, as a part of its rms
+COARSE = 0.25  # and where rounding to few bits leaves more
 ROUNDED = 0.35  # of an entry's lowest bit: the rms that rounding leaves, and a little
 DIGITS = (1, 2, 3)  # that factors are shown with; more where a name would not agree
 CURVES = {"cos": np.cos, "sin": np.sin}
@@ -50,16 +51,23 @@ def wave_name(values: Floats, angle: Floats, of: str, lsb: float) -> str:
     whole = count > 1 and abs((angle[1] - angle[0]) * count - 2 * np.pi) < 1e-6
     if not values.std() or (not whole and count < ARC_CELLS):
         return ""
-    found = _over_a_turn(values, angle) if whole else _over_an_arc(values, angle, lsb)
+    slack = _slack(values, lsb)
+    found = _over_a_turn(values, angle, slack) if whole else _over_an_arc(values, angle, lsb)
     for waves, constant in found:
         for digits in DIGITS:
-            text = _written(waves, constant, of, digits, values, angle)
-            if text:
+            text, shown, free = _written(waves, constant, of, digits, angle)
+            if _agree(values, shown, slack, free=free):
                 return text
     return ""
 
 
-def _over_a_turn(values: Floats, angle: Floats) -> Iterator[tuple[list[Wave], float]]:
+def _slack(values: Floats, lsb: float) -> float:
+    """Return the rms that a name may leave of a table."""
+    size = float(values.std())
+    return max(FIT * size, min(ROUNDED * lsb, COARSE * size))
+
+
+def _over_a_turn(values: Floats, angle: Floats, slack: float) -> Iterator[tuple[list[Wave], float]]:
     mean = float(values.mean())
     rest = values - mean
     size = float(rest.std())
@@ -71,7 +79,7 @@ def _over_a_turn(values: Floats, angle: Floats) -> Iterator[tuple[list[Wave], fl
             if abs(amplitude) > VISIBLE * size:
                 waves.append((letters, k, amplitude))
                 rest = rest - amplitude * curve
-    if waves and rest.std() <= FIT * size:
+    if waves and rest.std() <= slack:
         yield waves, mean
 
 
@@ -93,15 +101,15 @@ def _over_an_arc(values: Floats, angle: Floats, lsb: float) -> Iterator[tuple[li
         poor, _, left, waves, number = min(fits, key=lambda fit: fit[:3])
         if not poor:
             yield waves, number
-        elif left <= FIT * values.std():
+        elif left <= _slack(values, lsb):
             rough.append((waves, number))
     yield from rough
 
 
 def _written(
-    waves: Sequence[Wave], constant: float, of: str, digits: int, values: Floats, angle: Floats
-) -> str:
-    """Return a sum of waves as text, or nothing where it would not agree with a table."""
+    waves: Sequence[Wave], constant: float, of: str, digits: int, angle: Floats
+) -> tuple[str, Floats, bool]:
+    """Return a sum of waves as text, what it says, and whether it leaves the constant open."""
     largest = max(abs(amplitude) for *_, amplitude in waves)
     text, shown = "", np.zeros_like(angle)
     huge = abs(constant) > HUGE * largest  # a constant beside which waves are small
@@ -116,7 +124,7 @@ def _written(
         inner = of if k == 1 else f"{k}({of})" if is_sum(of) else f"{k}{of}"
         text += f"{'-' if amplitude < 0 else '+'}{'' if size == '1' else size}{letters}({inner})"
         shown += np.copysign(float(size), amplitude) * CURVES[letters](k * angle)
-    return text.removeprefix("+") if _agree(values, shown, free=not said) else ""
+    return text.removeprefix("+"), shown, not said
 
 
 def power_name(values: Floats, x: Floats, of: str, lsb: float) -> str:
@@ -128,17 +136,19 @@ def power_name(values: Floats, x: Floats, of: str, lsb: float) -> str:
     name = f"-{of}" if linear[0] < 0 else of
     if left <= max(ROUNDED * lsb, VISIBLE * size):
         return name
+    slack = _slack(values, lsb)
     square, left_of_square = _fitted(values, [x * x, x, np.ones_like(x)])
-    if left_of_square <= FIT * size and square[0]:
+    if left_of_square <= slack and square[0]:
         vertex = -square[1] / (2 * square[0])
         sign = "-" if square[0] < 0 else ""
         if abs(vertex) < VISIBLE * (x[-1] - x[0]):
             return f"{sign}({of})²" if is_sum(of) else f"{sign}{of}²"
         for digits in DIGITS:
             beside = f"{-vertex:+.{digits}g}"
-            if _agree(values, np.copysign(1.0, square[0]) * (x + float(beside)) ** 2, free=True):
+            shown = np.copysign(1.0, square[0]) * (x + float(beside)) ** 2
+            if _agree(values, shown, slack, free=True):
                 return f"{sign}({of}{beside})²"
-    return name if left <= FIT * size else ""
+    return name if left <= slack else ""
 
 
 def _fitted(values: Floats, columns: Sequence[Floats]) -> tuple[Floats, float]:
@@ -148,7 +158,7 @@ def _fitted(values: Floats, columns: Sequence[Floats]) -> tuple[Floats, float]:
     return factors, float(np.sqrt(((values - matrix @ factors) ** 2).mean()))
 
 
-def _agree(values: Floats, shown: Floats, *, free: bool) -> bool:
+def _agree(values: Floats, shown: Floats, slack: float, *, free: bool) -> bool:
     """Tell whether a table is a curve times a positive factor (and beside a constant, if free)."""
     factors, left = _fitted(values, [shown, *[np.ones_like(shown)] * free])
-    return bool(factors[0] > 0 and left <= FIT * values.std())
+    return bool(factors[0] > 0 and left <= slack)

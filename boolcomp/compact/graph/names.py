@@ -2,7 +2,8 @@
 
 Factors that only scale are left out. A table is named by the waves or powers that its entries
 follow; one that corrects another (a bipartite pair) is the fine part of it. Angles are the robot's
-own: the ranges of input words say what their indices stand for.
+own: the ranges of input words say what their indices stand for. In sums and products speeds,
+accelerations and slides count from the middle of their ranges.
 """
 
 from __future__ import annotations
@@ -115,10 +116,9 @@ class _Namer:
             found = power_name(values, self.linear_values(node), of, lsb)
         if found:
             return found
-        for other in reversed(range(place)):
-            pair = graph.nodes[other]
-            if isinstance(pair, Lookup) and pair.source == node.source and pair.read < node.read:
-                return f"{self.names[other].removesuffix(', fine')}, fine"
+        pair = graph.nodes[place - 1]  # the second of a pair stands right behind the first
+        if isinstance(pair, Lookup) and pair.source == node.source and pair.read < node.read:
+            return f"{self.names[place - 1].removesuffix(', fine')}, fine"
         return f"f({of})"
 
     def angles(self, node: Lookup) -> Floats:
