@@ -59,7 +59,8 @@ def draw_words(name: str, path: Path) -> None:
     built = compile_compact(split_torques(load_robot(name)))
     bits = built.compact.demand.bits
     title = f"{name} at {bits} bits: {built.nodes} nodes"
-    path.write_text(draw_graph(built.compact.graph, title, bits))
+    ranges = {name: word.range for name, word in built.compact.asked_words.items()}
+    path.write_text(draw_graph(built.compact.graph, title, bits, ranges))
 
 
 def main() -> None:

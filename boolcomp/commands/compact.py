@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from boolcomp.compact.result.finish import Built
     from boolcomp.compact.widths.demand import Demand, Progress
     from boolcomp.compiler import CompiledWords
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot import Interval, Robot
 
 
 def compile_words(
@@ -102,9 +102,10 @@ def plan_words(
         )  # fmt: skip
     say_whence([built])
     graph = built.compact.graph
+    spans = {name: word.range for name, word in built.compact.asked_words.items()}
     if picture is not None:
         title = f"{robot.name} at {demand.bits} bits: {built.nodes} nodes"
-        write_text(picture, draw_graph(graph, title, demand.bits))
+        write_text(picture, draw_graph(graph, title, demand.bits, spans))
     if as_json:
         lines = str(graph).splitlines()
         joints = [
@@ -116,18 +117,20 @@ def plan_words(
         document = {"robot": robot.name, "bits": demand.bits, "mode": "compact"}
         print_json({**document, "joints": joints, "graph": lines})
         return
-    click.echo(_words(graph))
+    click.echo(_words(graph, spans))
     click.echo(f"\n{graph}", nl=False)
     click.echo(_sentence(built))
     if picture is not None:
         click.echo(f"drawn in {picture}", err=True)
 
 
-def _words(graph: Graph) -> str:
-    """Return what every word of a graph means."""
+def _words(graph: Graph, spans: Mapping[str, Interval]) -> str:
+    """Return what every word of a graph means: nothing where no short name says it."""
     from boolcomp.compact.graph.names import word_names
 
-    names = [*word_names(graph)]
+    names = [
+        "" if name == f"w{place}" else name for place, name in enumerate(word_names(graph, spans))
+    ]
     for joint, result in enumerate(graph.results, 1):
         names[result.node] = f"torque {joint}"
     rows = [

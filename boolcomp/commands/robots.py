@@ -117,6 +117,7 @@ def _judged(robot: Robot, verdicts: Sequence[Verdict]) -> dict[str, Any]:
             "share_beyond_range": verdict.beyond,
             "saturates": verdict.saturates,
             "wasted_bits": verdict.wasted_bits,
+            "tight": verdict.tight,
             "better_torque_range": None if better is None else [-better, better],
         }
     return document

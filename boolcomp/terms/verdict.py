@@ -10,6 +10,7 @@ import numpy as np
 
 from boolcomp.common.text import short
 from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.problem.robot.limits import size_problem, width_problem
 from boolcomp.terms.extrema import climb, state_bounds
 
 if TYPE_CHECKING:
@@ -20,7 +21,11 @@ if TYPE_CHECKING:
 SAMPLES = 100_000
 BEST = 8  # samples from which every extreme is climbed to
 FINE = 1e-6  # steps, as parts of a range, at which climbing ends
-MARGIN = 1.01  # between what a search finds and a range: the search proves nothing
+# Between what a search finds and a range: the search proves nothing, and a torque's word in compact
+# mode is sized for 1.02 times the largest and 3 steps more, 2.3 % of the range at 8 bits.
+MARGIN = 1.05
+DUST = 1e-9  # of the arm's largest torque, or of what its weight could make: rounding, no torque
+ROUNDING = 1e-13  # of what its speeds and accelerations could make
 ROUND = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 
 
@@ -29,7 +34,7 @@ class Verdict:
     """A joint's torque range beside the extremes that were searched, in N·m (N where it slides).
 
     `beyond` is the share of uniform samples that the range does not hold; `better` a round range
-    where this one saturates or wastes a bit, otherwise None.
+    where this one saturates or wastes a bit and a robot file may say so, otherwise None.
     """
 
     joint: int
@@ -58,20 +63,33 @@ class Verdict:
         return self.reach > self.range * (1 + 1e-9)
 
     @property
+    def tight(self) -> bool:
+        """Whether the range holds the torque, but leaves too little for a word of compact mode."""
+        return not self.saturates and self.reach * MARGIN > self.range * (1 + 1e-9)
+
+    @property
     def better(self) -> float | None:
         """The least round range that holds what was found, where this one does not suit."""
-        return round_above(self.reach * MARGIN) if self.saturates or self.wasted_bits else None
+        if not self.saturates and not self.wasted_bits:
+            return None
+        found = round_above(self.reach * MARGIN)
+        refused = size_problem("torque_range", found, revolute=True) or width_problem(-found, found)
+        return None if refused else found
 
     def __str__(self) -> str:
         if not self.reach:
-            return "nothing moves it"
+            return "this torque is always zero"
         if self.saturates:
-            return (
-                f"saturates: {round(self.beyond * self.samples)} of {self.samples} samples beyond"
-            )
+            beyond = round(self.beyond * self.samples)
+            if not beyond:
+                return f"saturates (found by climbing; none of {self.samples} samples)"
+            return f"saturates: {beyond} of {self.samples} samples beyond"
         if self.wasted_bits:
             return f"wastes {self.wasted_bits} bit{'s' * (self.wasted_bits > 1)}"
-        return f"suits: {short(100 * self.reach / self.range, 3)} % of it is used"
+        used = f"{short(100 * self.reach / self.range, 3)} % of it is used"
+        if self.tight:
+            return f"tight: compact mode may take a bit more ({used})"
+        return f"suits: {used}"
 
 
 def judge_torques(robot: Robot) -> tuple[Verdict, ...]:
@@ -89,13 +107,38 @@ def judge_torques(robot: Robot) -> tuple[Verdict, ...]:
         return _torques(robot, x)[np.arange(len(x)), joint[rows]] * sign[rows]
 
     _, found = climb(height, states[order.T.ravel()], low, high, 0.25, FINE)
-    most = [_tidy(value) for value in found.reshape(2 * n, BEST).max(axis=1)]
+    most = np.array([_tidy(value) for value in found.reshape(2 * n, BEST).max(axis=1)])
+    sizes = np.abs(most).reshape(2, n).max(axis=0)
+    real = sizes > dust_of(robot, float(sizes.max()))
+    most *= np.tile(real, 2)
     limits = np.array([link.torque.high for link in robot.links])
-    beyond = (np.abs(torques) > limits).mean(axis=0)
+    beyond = (np.abs(torques) > limits).mean(axis=0) * real
     return tuple(
-        Verdict(k + 1, link.torque_unit, 0.0 - most[n + k], most[k], link.torque.high, float(share))
-        for k, (link, share) in enumerate(zip(robot.links, beyond, strict=True))
-    )
+        Verdict(
+            k + 1, link.torque_unit, 0.0 - float(most[n + k]), 0.0 + float(most[k]),
+            link.torque.high, float(beyond[k]),
+        )
+        for k, link in enumerate(robot.links)
+    )  # fmt: skip
+
+
+def dust_of(robot: Robot, largest: float) -> float:
+    """Return the size up to which a torque is rounding of sums that are zero.
+
+    Beside the largest torque of the arm stand what its weight could make, and (with what rounding
+    alone leaves) its speeds and accelerations: where all torques are zero, dust is the largest.
+    """
+    links = robot.links
+    reach = sum(
+        abs(link.a) + abs(link.d) + math.hypot(*link.center_of_mass)
+        + (0.0 if link.revolute else link.position.magnitude)
+        for link in links
+    )  # fmt: skip
+    inertia = robot.mass * reach**2 + sum(sum(map(abs, link.inertia)) for link in links)
+    speed = sum(link.velocity.magnitude for link in links)
+    changes = speed**2 + sum(link.acceleration.magnitude for link in links)
+    weight = robot.mass * math.hypot(*robot.gravity) * reach
+    return max(DUST * largest, DUST * weight, ROUNDING * inertia * changes)
 
 
 def round_above(value: float) -> float:

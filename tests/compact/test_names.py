@@ -18,6 +18,7 @@ from boolcomp.compact.graph.graph import (
     Turn,
 )
 from boolcomp.compact.graph.names import LONGEST, word_names
+from boolcomp.problem.robot import Interval
 
 ANGLES = (Input("q1", 8, angle=True), Input("q2", 8, angle=True), Input("qd1", 6, angle=False))
 PHASE = 2 * np.pi * ((np.arange(64) + 0.5) / 64 - 0.5)
@@ -83,3 +84,36 @@ def test_a_long_meaning_falls_back_to_the_words_number() -> None:
     found = name_of(waves)
     assert found == "w3"
     assert len(found) <= LONGEST
+
+
+def test_a_multiple_of_a_word_is_not_called_that_word() -> None:
+    unnamed = table(np.cos(PHASE) + 0.5 * np.sin(2 * PHASE) + 0.3 * np.cos(3 * PHASE))
+    assert name_of(unnamed, Heap((Bits(3, 1, 0, negative=False),), 0, 9)) == "w3, scaled"
+    assert name_of(Heap((Bits(2, 0, 1, negative=False),), 0, 9)) == "qd1, scaled"
+    assert name_of(Heap((Bits(1, 0, 1, negative=False),), 0, 9, wraps=True)) == "q2, in turns"
+
+
+def test_words_over_parts_of_a_turn_are_counted_whole() -> None:
+    half, quarter = Interval(0.0, np.pi), Interval(np.pi / 4, 3 * np.pi / 4)
+    both = Angles((Turn(0, 8, 0, negative=False), Turn(1, 7, 2, negative=True)), 0, 9)
+    every = (*ANGLES, both)
+    graph = Graph(every, (Scale(0, 0.0),) * 4, ())
+    assert word_names(graph, {"q1": half, "q2": quarter})[-1] == "q1-4q2"
+
+
+def test_a_table_over_an_arc_is_named_by_the_fewest_waves() -> None:
+    arc = Interval(np.pi / 4, 3 * np.pi / 4)
+    angle = arc.low + (np.arange(64) + 0.5) / 64 * arc.width
+    for values, name in ((np.sin(angle), "sin(q2)"), (-np.cos(2 * angle), "-cos(2q2)")):
+        entries = tuple(int(k) for k in np.rint((values + 1) * 1000))
+        graph = Graph(
+            (*ANGLES, Lookup(1, 6, entries, 11)), (Scale(0, 0.0),) * 3 + (Scale(0, 23.5),), ()
+        )
+        assert word_names(graph, {"q2": arc})[-1] == name
+
+
+def test_the_square_of_a_word_beside_zero_says_where_it_lies() -> None:
+    entries = tuple(int(k) for k in np.rint(np.linspace(-1, 1, 64) ** 2 * 200))
+    graph = Graph((*ANGLES, Lookup(2, 6, entries, 8)), (Scale(0, 0.0),) * 4, ())
+    assert word_names(graph, {"qd1": Interval(-0.5, 1.0)})[-1] == "(qd1-0.25)²"
+    assert word_names(graph, {"qd1": Interval(-1.0, 1.0)})[-1] == "qd1²"

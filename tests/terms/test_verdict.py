@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from boolcomp.problem.robot import Interval, Robot, load_robot, parse_robot
-from boolcomp.terms.verdict import judge_torques, round_above
+from boolcomp.terms.verdict import Verdict, dust_of, judge_torques, round_above
 
 PENDULUM = """\
 name = "pendulum"
@@ -64,7 +64,60 @@ def test_a_torque_that_nothing_moves_is_no_reason_for_another_range() -> None:
     still = replace(pendulum(5), gravity=(0.0, 0.0, 0.0))
     link = replace(still.links[0], mass=0.0)
     (verdict,) = judge_torques(replace(still, links=(link,)))
-    assert (str(verdict), verdict.better) == ("nothing moves it", None)
+    assert (str(verdict), verdict.better) == ("this torque is always zero", None)
+
+
+@pytest.mark.parametrize("gravity", ["[0, 0, -10]", "[0, 0, 0]"])
+def test_rounding_is_no_torque(gravity: str) -> None:
+    # Sums of sines and cosines that are zero on paper leave some 1e-17 here.
+    still = PENDULUM.replace("[0, -10, 0]", gravity).replace("[-4, 4]", "[0, 0]")
+    still = still.replace("center_of_mass = [0, 0, 0]", "center_of_mass = [-0.1, 0.3, 0.2]")
+    still = still.replace("[0, 0, 0]\nposition", "[0.2, 0.25, 0.3, 0.01, 0.02, 0.03]\nposition")
+    (verdict,) = judge_torques(parse_robot(still))
+    assert (verdict.low, verdict.high, verdict.beyond) == (0.0, 0.0, 0.0)
+    assert (str(verdict), verdict.better) == ("this torque is always zero", None)
+    lying = still.replace("alpha = 0", 'alpha = "pi/2"').replace("[-1, 1]", "[0, 0]")
+    second = lying[lying.index("[[joint]]") :].replace('alpha = "pi/2"', "alpha = 0.3")
+    first, _ = judge_torques(parse_robot(f"{lying}\n{second}"))
+    assert (str(first), first.wasted_bits, first.better) == ("this torque is always zero", 0, None)
+
+
+def test_dust_is_measured_by_the_largest_torque_of_the_arm() -> None:
+    robot = pendulum(16)
+    assert dust_of(robot, 1e5) == pytest.approx(1e-4)
+    assert dust_of(robot, 0.0) == pytest.approx(1e-8)  # m g a = 10
+
+
+@pytest.mark.parametrize("reach", [1e-13, 3e12])
+def test_no_range_is_advised_that_a_robot_file_may_not_have(reach: float) -> None:
+    verdict = Verdict(1, "N·m", -reach, reach, 1e12 if reach > 1 else 1.0, 0.5)
+    assert verdict.saturates or verdict.wasted_bits
+    assert verdict.better is None
+
+
+@pytest.mark.parametrize("reach", [0.9530, 1.0, 3.3, 4.77, 7.9, 96.0])
+def test_what_is_advised_leaves_room_for_a_word_of_compact_mode(reach: float) -> None:
+    advised = Verdict(1, "N·m", -reach, reach, 1000.0, 0.0).better
+    assert advised is not None
+    assert advised >= 1.05 * reach
+    again = Verdict(1, "N·m", -reach, reach, advised, 0.0)
+    assert (again.tight, again.better) == (False, None)
+    steps = 2.0**7  # of half a range, at 8 bits
+    assert advised * (1 - 3 / steps) >= 1.02 * reach * (1 - 1e-3)
+
+
+def test_a_range_that_leaves_less_is_tight() -> None:
+    verdict = Verdict(1, "N·m", -9.7, 9.7, 10.0, 0.0)
+    assert (verdict.tight, verdict.better) == (True, None)
+    assert str(verdict) == "tight: compact mode may take a bit more (97 % of it is used)"
+    assert str(Verdict(1, "N·m", -9.5, 9.5, 10.0, 0.0)) == "suits: 95 % of it is used"
+
+
+def test_what_only_climbing_found_is_said_so() -> None:
+    assert str(Verdict(1, "N·m", -9, 10.1, 10.0, 0.0)) == (
+        "saturates (found by climbing; none of 100000 samples)"
+    )
+    assert str(Verdict(1, "N·m", -9, 10.1, 10.0, 1e-5)) == "saturates: 1 of 100000 samples beyond"
 
 
 def test_a_sliding_joint_is_judged_in_newtons() -> None:

@@ -1,61 +1,178 @@
 """What the words of a graph mean, read off the graph alone: cos(q1+q2), qdd1·(0.8+cos(q2)).
 
 Factors that only scale are left out. A table is named by the waves or powers that its entries
-follow; one that corrects another (a bipartite pair) is the fine part of it.
+follow; one that corrects another (a bipartite pair) is the fine part of it. Angles are the robot's
+own: the ranges of input words say what their indices stand for. In sums and products speeds,
+accelerations and slides count from the middle of their ranges.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from boolcomp.compact.graph.curves import is_sum, power_name, wave_name
 from boolcomp.compact.graph.graph import Angles, Bits, Heap, Input, Lookup
+from boolcomp.compact.sketch.sketch import TURN
+from boolcomp.problem.robot import Interval
+from boolcomp.problem.robot.span import part_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from boolcomp.compact.graph.graph import Graph
 
+    Floats = NDArray[np.float64]
+
+Ranges: TypeAlias = "Mapping[str, Interval]"
+
 LONGEST = 26  # characters: a longer name says less than `w7`
-WAVES = 4  # multiples of an angle that a table may follow
-VISIBLE = 0.04  # an amplitude below this part of the largest is left out of a name
-HUGE = 20
-FIT = 0.12  # what rounding may leave of a table, as a part of its rms
+WHOLE = Interval(-np.pi, np.pi)  # what an angle's word spans that no range is known of
+ABOUT_ZERO = Interval(-0.5, 0.5)  # and any other's
+NEARLY = 1e-6  # of a step
+_NUMBER = re.compile(r"w\d+")
 
 
-def word_names(graph: Graph) -> tuple[str, ...]:
-    """Return a name for every word; `w7` where its meaning takes too long to write."""
-    names: list[str] = []
+def word_names(graph: Graph, ranges: Ranges | None = None) -> tuple[str, ...]:
+    """Return a name for every word; `w7` where its meaning takes too long to write.
+
+    `ranges` are what the input words span, by name: a whole turn where nothing is said.
+    """
+    known = ranges or {}
+    spans = [known.get(node.name, WHOLE if node.angle else ABOUT_ZERO) for node in graph.inputs]
+    namer = _Namer(graph, spans)
     for place in range(len(graph.nodes)):
-        name = _name(graph, place, names)
-        names.append(name if 0 < len(name) <= LONGEST else f"w{place}")
-    return tuple(names)
+        name = namer.name(place)
+        namer.names.append(name if 0 < len(name) <= LONGEST else f"w{place}")
+    return tuple(_told_apart(graph, namer.names))
 
 
-def _name(graph: Graph, place: int, names: list[str]) -> str:
-    node = graph.nodes[place]
-    if isinstance(node, Input):
-        return node.name
-    if isinstance(node, Angles):
-        return _joined([(names[k], factor) for k, factor in _turns(graph, place).items()])
-    if isinstance(node, Lookup):
-        return _table_name(graph, place, node, names)
-    return _heap_name(node, names)
+def _told_apart(graph: Graph, names: list[str]) -> list[str]:
+    """Return names of which none is another word's: a multiple of a word is not that word."""
+    inputs = {node.name for node in graph.inputs}
+    found = []
+    for place, (node, name) in enumerate(zip(graph.nodes, names, strict=True)):
+        taken = name in inputs or (_NUMBER.fullmatch(name) and name != f"w{place}")
+        if isinstance(node, Input) or not taken:
+            found.append(name)
+        else:
+            wraps = isinstance(node, Heap) and node.wraps
+            found.append(f"{name}, in turns" if wraps else f"{name}, scaled")
+    return found
 
 
-def _turns(graph: Graph, place: int) -> dict[int, float]:
-    """Return how often an angle sum holds every word that is none itself."""
-    node = graph.nodes[place]
-    if not isinstance(node, Angles):
-        return {place: 1.0}
-    total: dict[int, float] = {}
-    for turn in node.turns:
-        # The leading bits of a word count turns: what shifts them past the top is a multiple.
-        times = 2.0 ** (turn.read + turn.shift - node.bits) * (-1 if turn.negative else 1)
-        for k, inner in _turns(graph, turn.node).items():
-            total[k] = total.get(k, 0.0) + times * inner
-    return {k: times for k, times in sorted(total.items()) if times}
+class _Namer:
+    """Names words one after the other; `spans` are what the inputs' words span."""
+
+    def __init__(self, graph: Graph, spans: list[Interval]) -> None:
+        self.graph, self.spans = graph, spans
+        self.names: list[str] = []
+
+    def name(self, place: int) -> str:
+        node = self.graph.nodes[place]
+        if isinstance(node, Input):
+            return node.name
+        if isinstance(node, Angles):
+            turns = self.turns(place).items()
+            return _joined([(self.names[k], factor) for k, factor in turns])
+        if isinstance(node, Lookup):
+            return self.table_name(place, node)
+        return _heap_name(node, self.names)
+
+    def turns(self, place: int) -> dict[int, float]:
+        """Return how often an angle sum holds every word that is none itself."""
+        node = self.graph.nodes[place]
+        if isinstance(node, Input):  # a word over a part of a turn lacks leading bits
+            return {place: 2.0 ** (part_of(self.spans[place]) or 0)}
+        if not isinstance(node, Angles):
+            return {place: 1.0}
+        total: dict[int, float] = {}
+        for turn in node.turns:
+            # The leading bits of a word count turns: what shifts them past the top is a multiple.
+            times = 2.0 ** (turn.read + turn.shift - node.bits) * (-1 if turn.negative else 1)
+            for k, inner in self.turns(turn.node).items():
+                total[k] = total.get(k, 0.0) + times * inner
+        return {k: times for k, times in sorted(total.items()) if times}
+
+    def table_name(self, place: int, node: Lookup) -> str:
+        graph, of = self.graph, self.names[node.source]
+        source = graph.nodes[node.source]
+        scale = graph.scales[place]
+        middle = ((1 << node.bits) - 1) / 2
+        lsb = 2.0**scale.lsb
+        values = (np.array(node.entries) - middle) * lsb + scale.offset
+        angle = (
+            isinstance(source, Angles)
+            or (isinstance(source, Input) and source.angle)
+            or (isinstance(source, Heap) and source.wraps)
+        )
+        if angle:
+            found = wave_name(values, self.angles(node), of, lsb)
+        else:
+            found = power_name(values, self.linear_values(node), of, lsb)
+        if found:
+            return found
+        pair = graph.nodes[place - 1]  # the second of a pair stands right behind the first
+        if isinstance(pair, Lookup) and pair.source == node.source and pair.read < node.read:
+            return f"{self.names[place - 1].removesuffix(', fine')}, fine"
+        return f"f({of})"
+
+    def angles(self, node: Lookup) -> Floats:
+        """Return the robot's own angles at the cells of a table."""
+        source, scale = self.graph.nodes[node.source], self.graph.scales[node.source]
+        count = len(node.entries)
+        cells = np.arange(count) + 0.5
+        if isinstance(source, Input):
+            span = self.spans[node.source]
+            return span.low + cells / count * span.width
+        if isinstance(source, Heap):  # it starts from the middle of the word's own range
+            return 2 * np.pi * (cells / count - 0.5 + scale.offset / (1 << TURN))
+        offset = scale.offset
+        if abs(offset * (1 << source.bits) + 0.5) < NEARLY:  # bit 0 is a guard: always 0
+            # Coarser cells hold even words alone; of all cells the odd ones mirror the even ones.
+            full = node.read == source.bits
+            offset = 0.0 if full else 2 * offset
+            cells += np.where(np.arange(count) % 2, 0.5, -0.5) * full
+        return 2 * np.pi * (cells / count - 0.5 + offset) + self.zero(node.source)
+
+    def zero(self, place: int) -> float:
+        """Return the robot's own angle where that of an angle sum's words is 0."""
+        zero = 0.0
+        for k, times in self.turns(place).items():
+            if isinstance(self.graph.nodes[k], Input):
+                zero += times * (self.spans[k].low + np.pi)
+        return zero
+
+    def linear_values(self, node: Lookup) -> Floats:
+        """Return what a linear word stands for at the cells of a table."""
+        scale, count = self.graph.scales[node.source], len(node.entries)
+        wide = 2.0 ** (scale.lsb + self.graph.nodes[node.source].bits)
+        words = ((np.arange(count) + 0.5) / count - 0.5) * wide + scale.offset
+        step, centre = self.linear(node.source) or (1.0, 0.0)
+        return np.asarray(centre + step * words)
+
+    def linear(self, place: int) -> tuple[float, float] | None:
+        """Return the unit of a linear word and what its 0 stands for, where both are known."""
+        node, scale = self.graph.nodes[place], self.graph.scales[place]
+        if isinstance(node, Input):
+            span = self.spans[place]
+            return span.width / 2.0 ** (node.bits + scale.lsb), span.centre
+        if not isinstance(node, Heap):
+            return None
+        centre, steps, seen = 0.0, set(), set()
+        for part in node.parts:
+            inner = self.linear(part.node) if isinstance(part, Bits) else None
+            if not isinstance(part, Bits) or inner is None or part.node in seen:
+                return None
+            seen.add(part.node)
+            shift = part.column + scale.lsb - part.drop - self.graph.scales[part.node].lsb
+            steps.add(inner[0] / 2.0**shift)
+            centre += -inner[1] if part.negative else inner[1]
+        return (steps.pop(), centre) if len(steps) == 1 else None
 
 
 def _joined(items: list[tuple[str, float]]) -> str:
@@ -67,18 +184,9 @@ def _joined(items: list[tuple[str, float]]) -> str:
     for name, factor in total.items():
         size = round(abs(factor))
         times = f"{size}" if size > 1 else ""
-        inner = f"({name})" if times and _is_sum(name) else name
+        inner = f"({name})" if times and is_sum(name) else name
         text += f"{'-' if factor < 0 else '+'}{times}{inner}"
     return text.replace("+-", "-").removeprefix("+")
-
-
-def _is_sum(name: str) -> bool:
-    depth = 0
-    for k, letter in enumerate(name):
-        depth += (letter == "(") - (letter == ")")
-        if k and not depth and letter in "+-":
-            return True
-    return name.startswith("-")
 
 
 def _heap_name(node: Heap, names: list[str]) -> str:
@@ -101,69 +209,9 @@ def _product(a: str, b: str) -> str:
     minus = 0
     factors = []
     for name in (a, b):
-        plain = name.startswith("-") and not _is_sum(name[1:])
+        plain = name.startswith("-") and not is_sum(name[1:])
         minus += plain
         factors.append(name[1:] if plain else name)
     factors.sort(key=lambda name: ("cos" in name or "sin" in name, len(name), name))
-    text = "·".join(f"({name})" if _is_sum(name) else name for name in factors)
+    text = "·".join(f"({name})" if is_sum(name) else name for name in factors)
     return f"-{text}" if minus % 2 else text
-
-
-def _table_name(graph: Graph, place: int, node: Lookup, names: list[str]) -> str:
-    source = graph.nodes[node.source]
-    angle = (
-        isinstance(source, Angles)
-        or (isinstance(source, Input) and source.angle)
-        or (isinstance(source, Heap) and source.wraps)
-    )
-    scale = graph.scales[place]
-    middle = ((1 << node.bits) - 1) / 2
-    values = (np.array(node.entries) - middle) * 2.0**scale.lsb + scale.offset
-    of = names[node.source]
-    found = _waves(values, of) if angle else _powers(values, of)
-    if found:
-        return found
-    for other in reversed(range(place)):
-        pair = graph.nodes[other]
-        if isinstance(pair, Lookup) and pair.source == node.source and pair.read < node.read:
-            return f"{names[other].removesuffix(', fine')}, fine"
-    return f"f({of})"
-
-
-def _waves(values: NDArray[np.float64], of: str) -> str:
-    """Return the few waves of an angle that a table follows; nothing where it does not."""
-    count = len(values)
-    angle = 2 * np.pi * ((np.arange(count) + 0.5) / count - 0.5)
-    mean = float(values.mean())
-    rest = values - mean
-    size = float(np.sqrt((rest**2).mean()))
-    parts: list[tuple[str, float]] = []
-    for k in range(1, min(WAVES, count // 4) + 1):
-        inner = of if k == 1 else f"{k}({of})" if _is_sum(of) else f"{k}{of}"
-        for curve, letters in ((np.cos(k * angle), "cos"), (np.sin(k * angle), "sin")):
-            amplitude = 2 * float((rest * curve).mean())
-            if abs(amplitude) > VISIBLE * size:
-                parts.append((f"{letters}({inner})", amplitude))
-                rest = rest - amplitude * curve
-    if not parts or np.sqrt((rest**2).mean()) > FIT * size:
-        return ""
-    largest = max(abs(amplitude) for _, amplitude in parts)
-    text = f"{mean / largest:.1g}" if abs(mean) > 3 * VISIBLE * largest else ""
-    text = "c" if abs(mean) > HUGE * largest else text  # a constant beside which waves are small
-    for wave, amplitude in parts:
-        factor = f"{abs(amplitude) / largest:.1g}"
-        text += f"{'-' if amplitude < 0 else '+'}{'' if factor == '1' else factor}{wave}"
-    return text.removeprefix("+")
-
-
-def _powers(values: NDArray[np.float64], of: str) -> str:
-    """Return the square (or the multiple) of a word that a table follows."""
-    x = (np.arange(len(values)) + 0.5) / len(values) - 0.5
-    rest = values - values.mean()
-    size = np.sqrt((rest**2).mean())
-    inner = f"({of})" if _is_sum(of) else of
-    for curve, name in ((x, of), (x * x - (x * x).mean(), f"{inner}²")):
-        factor = (rest * curve).sum() / (curve**2).sum()
-        if np.sqrt(((rest - factor * curve) ** 2).mean()) <= FIT * size:
-            return f"-{name}" if factor < 0 else name
-    return ""

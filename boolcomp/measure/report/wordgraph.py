@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from boolcomp.compact.graph.graph import Graph, Node
+    from boolcomp.problem.robot import Interval
 
 WIDE, HIGH = 176, 40  # a box
 ACROSS, DOWN = 246, 54  # from box to box
@@ -58,12 +59,18 @@ class Box:
     y: float
 
 
-def draw_graph(graph: Graph, title: str = "", bits: int | None = None) -> str:
+def draw_graph(
+    graph: Graph,
+    title: str = "",
+    bits: int | None = None,
+    ranges: Mapping[str, Interval] | None = None,
+) -> str:
     """Return the picture of a word graph; the same graph is the same text.
 
-    `bits` are those asked for: of a torque with more the picture says why.
+    `bits` are those asked for: of a torque with more the picture says why. `ranges` are what the
+    input words span.
     """
-    names = word_names(graph)
+    names = word_names(graph, ranges)
     columns = _columns(graph)
     rows, lanes = _rows(graph, columns)
     outputs = {result.node: joint for joint, result in enumerate(graph.results, 1)}

@@ -17,7 +17,7 @@ from boolcomp.common.errors import (
     shown,
     suggestion,
 )
-from boolcomp.common.text import number, parse_number, parse_toml
+from boolcomp.common.text import number, parse_number, parse_toml, short
 from boolcomp.problem.robot import limits
 from boolcomp.problem.robot.inertia import check_inertia
 from boolcomp.problem.robot.interval import Interval
@@ -37,6 +37,7 @@ JOINT_KEYS = (
 )  # fmt: skip
 TYPES: tuple[JointType, ...] = ("revolute", "prismatic")
 _NAME = rf"[A-Za-z0-9][A-Za-z0-9_.-]{{0,{LONGEST_NAME - 1}}}"
+MANY_TURNS = 4  # no arm turns so far: a position beyond was meant in degrees
 SNAP = 5e-5  # an alpha printed as 1.5708 is a right angle: the rest would be spurious terms
 _KEY = r"""(?:{key}|"{key}"|'{key}')\s*[=.]"""
 
@@ -193,6 +194,10 @@ def _link(section: _Section) -> Link:
     for key, value in (("alpha", link.alpha), ("theta", link.theta)):
         if abs(value) > 2 * math.pi:
             section.warn(key, f"{number(value)} rad is more than a turn: is it in degrees?")
+    farthest = max(position.width, position.magnitude)
+    if revolute and farthest > MANY_TURNS * TURN:
+        turns = f"{short(farthest / TURN, 2)} turns"
+        section.warn("position_range", f"{position} rad goes over {turns}: is it in degrees?")
     problem, doubtful = check_inertia(link.inertia)
     if problem:
         section.fail("inertia", problem)

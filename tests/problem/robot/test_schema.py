@@ -135,6 +135,22 @@ def test_an_inertia_that_no_body_has_is_a_warning_unless_its_doubt_is_stated() -
         parse_robot(flat + 'doubt = "as published"\n')
 
 
+@pytest.mark.parametrize("ends", ["[-110, 110]", "[-13, 13]", "[85, 95]"])
+def test_a_position_many_turns_away_is_a_warning(ends: str) -> None:
+    text = GOOD.replace('["-pi", "pi"]', ends)
+    with pytest.warns(DataWarning, match=r"r.toml:12: .*position_range: .* turns: is it in deg"):
+        parse_robot(text, "r.toml")
+
+
+@pytest.mark.parametrize("ends", ['["-4*pi", "4*pi"]', "[-10, 10]"])
+def test_four_turns_and_long_slides_are_no_reason_to_warn(ends: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        parse_robot(GOOD.replace('["-pi", "pi"]', ends))
+        slides = GOOD.replace("revolute", "prismatic").replace("d = 0", "theta = 0")
+        parse_robot(slides.replace('["-pi", "pi"]', "[-110, 110]"))
+
+
 @given(st.binary(max_size=300))
 def test_junk_is_refused_with_a_sentence(junk: bytes) -> None:
     with pytest.raises(BoolcompError):
