@@ -22,7 +22,7 @@ from boolcomp.problem.robot import limits
 from boolcomp.problem.robot.inertia import check_inertia
 from boolcomp.problem.robot.interval import Interval
 from boolcomp.problem.robot.model import Link, Robot
-from boolcomp.problem.robot.span import all_around, part_of
+from boolcomp.problem.robot.span import TURN, all_around, part_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
