@@ -233,7 +233,7 @@ def test_one_robot_gets_a_verdict_and_remains_a_robot_file(run: Callable[..., Re
     assert parse_robot(out) == load_robot("puma560")
     assert "# Torques over these ranges: searched (100000 samples" in out
     assert "# T5      -0.93861  0.93861     ±1  N·m   suits: 93.9 % of it is used" in out
-    assert "# joint 2:  torque_range = [-80, 80]" in out
+    assert "# joint 2:  torque_range = [-100, 100]" in out
     joints = json.loads(run("robots", "puma560", "--json").out)["robots"][0]["joints"]
     assert [joint["saturates"] for joint in joints] == [True] * 4 + [False] * 2
     assert joints[3]["better_torque_range"] == [-1.2, 1.2]
