@@ -117,3 +117,10 @@ def test_the_square_of_a_word_beside_zero_says_where_it_lies() -> None:
     graph = Graph((*ANGLES, Lookup(2, 6, entries, 8)), (Scale(0, 0.0),) * 4, ())
     assert word_names(graph, {"qd1": Interval(-0.5, 1.0)})[-1] == "(qd1-0.25)²"
     assert word_names(graph, {"qd1": Interval(-1.0, 1.0)})[-1] == "qd1²"
+
+
+def test_numbers_in_names_have_no_powers_of_ten() -> None:
+    entries = tuple(int(k) for k in np.rint(100 * np.cos(PHASE)) + 127)
+    scales = (*(Scale(0, 0.0),) * 3, Scale(0, 1540.5))
+    graph = Graph((*ANGLES, Lookup(1, 6, entries, 8)), scales, ())
+    assert word_names(graph)[-1] in ("20+cos(q2)", "15+cos(q2)")

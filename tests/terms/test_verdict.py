@@ -6,7 +6,9 @@ import math
 from dataclasses import replace
 
 import pytest
+from compact.word_robots import case
 
+from boolcomp.compact.sketch.build import Form
 from boolcomp.problem.robot import Interval, Robot, load_robot, parse_robot
 from boolcomp.terms.verdict import Verdict, dust_of, judge_torques, round_above
 
@@ -134,3 +136,16 @@ def test_better_ranges_are_round_numbers(value: float, above: float) -> None:
 @pytest.mark.parametrize("name", ["puma560-stops", "desk-3r"])
 def test_the_ranges_of_the_new_arms_suit_them(name: str) -> None:
     assert all(verdict.better is None for verdict in judge_torques(load_robot(name)))
+
+
+@pytest.mark.parametrize("name", ["machado-2r", "desk-3r"])
+def test_a_range_with_room_costs_compact_mode_no_bit(name: str) -> None:
+    robot = load_robot(name)
+    for room in (1.05, 1.0):
+        ranges = (Interval(-room * v.reach, room * v.reach) for v in judge_torques(robot))
+        links = (
+            replace(link, torque=torque) for link, torque in zip(robot.links, ranges, strict=True)
+        )
+        made = case(replace(robot, links=tuple(links)), bits=8, form=Form(exact=True))
+        found = {result.bits for result in made.graph(0.1, bits=8).results}
+        assert (9 in found) == (room == 1.0)

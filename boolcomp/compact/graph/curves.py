@@ -115,16 +115,21 @@ def _written(
     huge = abs(constant) > HUGE * largest  # a constant beside which waves are small
     said = not huge and abs(constant) > 3 * VISIBLE * largest
     if said:
-        text = f"{constant / largest:.{digits}g}"
+        text = _shown(constant / largest, digits)
         shown += float(text)
     elif huge:
         text = "c"
     for letters, k, amplitude in waves:
-        size = f"{abs(amplitude) / largest:.{digits}g}"
+        size = _shown(abs(amplitude) / largest, digits)
         inner = of if k == 1 else f"{k}({of})" if is_sum(of) else f"{k}{of}"
         text += f"{'-' if amplitude < 0 else '+'}{'' if size == '1' else size}{letters}({inner})"
         shown += np.copysign(float(size), amplitude) * CURVES[letters](k * angle)
     return text.removeprefix("+"), shown, not said
+
+
+def _shown(value: float, digits: int) -> str:
+    """Write a number with so many digits, and never a power of ten."""
+    return np.format_float_positional(float(f"{value:.{digits}g}"), trim="-")
 
 
 def power_name(values: Floats, x: Floats, of: str, lsb: float) -> str:
@@ -144,7 +149,7 @@ def power_name(values: Floats, x: Floats, of: str, lsb: float) -> str:
         if abs(vertex) < VISIBLE * (x[-1] - x[0]):
             return f"{sign}({of})²" if is_sum(of) else f"{sign}{of}²"
         for digits in DIGITS:
-            beside = f"{-vertex:+.{digits}g}"
+            beside = f"{'-' if vertex > 0 else '+'}{_shown(abs(vertex), digits)}"
             shown = np.copysign(1.0, square[0]) * (x + float(beside)) ** 2
             if _agree(values, shown, slack, free=True):
                 return f"{sign}({of}{beside})²"
