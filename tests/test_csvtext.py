@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -15,7 +16,7 @@ texts = st.lists(st.text('",; \tab1', max_size=6), min_size=1, max_size=5)
 
 
 @given(texts, st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]))
-def test_what_pythons_csv_writes_is_read(row: list[str], quoting: int) -> None:
+def test_what_pythons_csv_writes_is_read(row: list[str], quoting: Literal[0, 1]) -> None:
     stream = io.StringIO()
     csv.writer(stream, quoting=quoting, lineterminator="").writerow(row)
     line = stream.getvalue()
