@@ -189,6 +189,7 @@ def test_the_native_engine_says_what_it_needs_and_another_takes_over(
         make_engine(wiring, "llvm")
 
 
+@pytest.mark.slow
 def test_tables_that_happen_to_lie_here_are_not_believed(run: Callable[..., Result]) -> None:
     Path("tables").mkdir()
     Path("tables/x.pla").write_text("nothing good")

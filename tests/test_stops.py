@@ -355,6 +355,7 @@ def test_a_torque_that_hardly_leaves_zero_is_named_where_its_rounding_is_too_muc
         compile_words(split_torques(robot), Demand(bits=5, rms=(0.4,), effort=0.0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_an_angle_too_far_away_is_named_and_not_a_value_that_saturates(
     tmp_path: Path, engine: Any

@@ -185,6 +185,7 @@ def test_a_large_robot_takes_no_more_kicks_than_effort_allows() -> None:
     assert one._kicks(5, 10**6) == 0  # noqa: SLF001
 
 
+@pytest.mark.slow
 def test_refining_that_does_not_end_is_given_up_after_counted_work(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

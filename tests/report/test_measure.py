@@ -61,6 +61,7 @@ def test_errors_halve_with_every_bit_and_stay_below_the_bound(bits: int) -> None
         assert row.lsb == (400, 200)[row.joint - 1] / 2**bits
 
 
+@pytest.mark.slow
 def test_more_guard_bits_err_less_and_every_joint_keeps_its_terms(tmp_path: Path) -> None:
     samples = draw_samples(ROBOT, 5000)
     question = Question(bits=(6,), extra=(0, 1, 2))
@@ -83,6 +84,7 @@ def test_products_are_counted_once_a_distinct_table(tmp_path: Path) -> None:
     assert all(row.products and row.literals and row.seconds is not None for row in rows)
 
 
+@pytest.mark.slow
 def test_a_table_too_wide_to_minimise_has_an_error_and_a_reason(tmp_path: Path) -> None:
     samples = draw_samples(ROBOT, 100)
     question = Question(bits=(12,), extra=(0,), recipe=Recipe("isop"), widest=18)
@@ -170,6 +172,7 @@ def test_torques_have_no_bias_however_terms_repeat(splits: int) -> None:
         assert abs(row.total.mean) < 0.02 * row.lsb
 
 
+@pytest.mark.slow
 def test_errors_of_a_sliding_joint_are_in_newtons() -> None:
     robot = load_robot("stanford")
     rows = error_rows(make_plan(split_torques(robot), Options(bits=4)), draw_samples(robot, 100))
