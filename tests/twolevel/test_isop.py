@@ -62,9 +62,9 @@ def test_a_clock_that_has_run_out_ends_it() -> None:
 def test_the_arms_tables_are_covered_in_time(name: str, most: int, seconds: float) -> None:
     table = robot_table(name)
     isop(robot_table("T13"))  # compiles the loop, where it is not yet
-    begin = time.perf_counter()
+    begin = time.process_time()
     cover = isop(table)
-    assert time.perf_counter() - begin < seconds
+    assert time.process_time() - begin < seconds
     assert cover is not None
     assert len(cover) <= most
     assert implements(Function.from_dense(table), cover)
