@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 from samples import random_robot
 
-from boolcomp.problem.robot import Interval, Robot, load_robot
+from boolcomp.problem.interval import Interval
+from boolcomp.problem.robot import Robot, load_robot
 from boolcomp.terms import torque_amplitude
 
 KEYS = {"q": "position", "qd": "velocity", "qdd": "acceleration", "word": "word_range"}

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.problem.robot import Interval, Link, Robot
+from boolcomp.problem.interval import Interval
+from boolcomp.problem.robot import Link, Robot
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

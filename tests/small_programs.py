@@ -10,7 +10,7 @@ from boolcomp.engines.wiring import Call, Port, Result, Wiring
 from boolcomp.paper.assembly import program_of
 from boolcomp.paper.plan import Options
 from boolcomp.pipeline import run_passes
-from boolcomp.problem.robot import Interval
+from boolcomp.problem.interval import Interval
 from boolcomp.twolevel.dense import Dense
 from boolcomp.twolevel.isop import isop
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from boolcomp.codes import CODE_KINDS, Code
 from boolcomp.common.errors import DataError, UsageError
-from boolcomp.problem.robot import Interval
+from boolcomp.problem.interval import Interval
 
 WIDTHS = range(1, 11)
 RANGE = Interval(-3.0, 5.0)

@@ -17,7 +17,7 @@ from boolcomp.compact.graph.simulate import simulate
 from boolcomp.compact.result.samples import uniform
 from boolcomp.engines import make_engine
 from boolcomp.logic.simulation import Planes
-from boolcomp.problem.robot import Interval
+from boolcomp.problem.interval import Interval
 from boolcomp.program.parts import Input, Load, Slice, Whole
 from boolcomp.program.program import Program, family_of, program_of_network
 from boolcomp.program.programfile import load_program, save_program

@@ -26,7 +26,8 @@ from boolcomp.paper.truthfile import parse_table, render_table
 from boolcomp.pipeline import COMPACT, Job, run
 from boolcomp.pipeline import PAPER as PASSES
 from boolcomp.problem.dynamics import inverse_dynamics
-from boolcomp.problem.robot import Interval, Stops, load_robot
+from boolcomp.problem.interval import Interval
+from boolcomp.problem.robot import Stops, load_robot
 from boolcomp.program.programfile import load_program, save_program
 from boolcomp.terms import evaluate_terms, split_torques
 

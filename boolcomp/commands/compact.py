@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from boolcomp.compact.result.finish import Built
     from boolcomp.compact.widths.demand import Demand, Progress
     from boolcomp.compiler import CompiledWords
-    from boolcomp.problem.robot import Interval, Robot
+    from boolcomp.problem.interval import Interval
+    from boolcomp.problem.robot import Robot
 
 
 def compile_words(

@@ -13,7 +13,8 @@ from boolcomp.problem.robot import load_robot, robot_names
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from boolcomp.problem.robot import Interval, Robot
+    from boolcomp.problem.interval import Interval
+    from boolcomp.problem.robot import Robot
     from boolcomp.terms.verdict import Verdict
 
 

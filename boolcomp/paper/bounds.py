@@ -16,7 +16,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from boolcomp.problem.robot import Interval
+from boolcomp.problem.interval import Interval
 from boolcomp.terms import amplitude
 from boolcomp.terms.extrema import largest
 from boolcomp.terms.waves import Wave, collect

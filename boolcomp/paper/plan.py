@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING
 from boolcomp.codes import ROUNDINGS, Code, CodeKind, Rounding
 from boolcomp.common.errors import DataError, UsageError, listing, suggestion
 from boolcomp.common.text import number
-from boolcomp.problem.robot import Interval, Stops, stops_of
+from boolcomp.problem.interval import Interval
+from boolcomp.problem.robot import Stops, stops_of
 from boolcomp.terms import Term, Torques, torque_amplitude
 from boolcomp.terms.extract import number_terms
 from boolcomp.terms.extrema import ceiling, height

@@ -17,8 +17,8 @@ from boolcomp.common.errors import DataError, listing
 from boolcomp.common.text import parse_number
 from boolcomp.paper.plan import TermPlan, Word
 from boolcomp.paper.truth import TermTable, tabulate
-from boolcomp.problem.robot import Interval
-from boolcomp.problem.robot.span import part_of
+from boolcomp.problem.interval import Interval
+from boolcomp.problem.span import part_of
 from boolcomp.terms import Variable, parse_term
 
 if TYPE_CHECKING:

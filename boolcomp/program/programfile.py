@@ -29,8 +29,9 @@ from boolcomp.common.files import (
 )
 from boolcomp.common.version import VERSION as BOOLCOMP
 from boolcomp.logic.networktext import parse_network, render_network
-from boolcomp.problem.robot import Interval, Stops
-from boolcomp.problem.robot.span import part_of
+from boolcomp.problem.interval import Interval
+from boolcomp.problem.robot import Stops
+from boolcomp.problem.span import part_of
 from boolcomp.program.parts import ARRAYS, Input, Load, Slice, TermUse, Torque, Whole
 from boolcomp.program.program import MODES, Program
 

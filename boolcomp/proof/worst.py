@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     from boolcomp.codes import Code
     from boolcomp.engines import EngineName
-    from boolcomp.problem.robot import Interval, Robot
+    from boolcomp.problem.interval import Interval
+    from boolcomp.problem.robot import Robot
     from boolcomp.program.program import Program
 
     Floats = NDArray[np.float64]

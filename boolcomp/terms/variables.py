@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from boolcomp.problem.robot import Interval, Robot
+    from boolcomp.problem.interval import Interval
+    from boolcomp.problem.robot import Robot
 
 Kind = Literal["q", "qd", "qdd"]
 

@@ -17,7 +17,7 @@ from boolcomp.compact.result.finish import compile_compact
 from boolcomp.compact.sketch.build import Form
 from boolcomp.compact.widths.demand import Demand
 from boolcomp.problem.dynamics import inverse_dynamics
-from boolcomp.problem.robot import Interval
+from boolcomp.problem.interval import Interval
 from boolcomp.terms import split_torques
 
 if TYPE_CHECKING:

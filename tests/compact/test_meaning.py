@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -16,7 +17,10 @@ from boolcomp.compact.sketch.poly import Quantity, quantities
 from boolcomp.compact.sketch.sketch import Source, Waves
 from boolcomp.compact.widths.noise import _heap_nodes
 from boolcomp.problem.dynamics import inverse_dynamics
-from boolcomp.problem.robot import Interval, Robot
+from boolcomp.problem.interval import Interval
+
+if TYPE_CHECKING:
+    from boolcomp.problem.robot import Robot
 
 PI = math.pi
 ARMS = {

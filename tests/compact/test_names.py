@@ -18,7 +18,7 @@ from boolcomp.compact.graph.graph import (
     Turn,
 )
 from boolcomp.compact.graph.names import LONGEST, word_names
-from boolcomp.problem.robot import Interval
+from boolcomp.problem.interval import Interval
 
 ANGLES = (Input("q1", 8, angle=True), Input("q2", 8, angle=True), Input("qd1", 6, angle=False))
 PHASE = 2 * np.pi * ((np.arange(64) + 0.5) / 64 - 0.5)

@@ -18,7 +18,8 @@ from boolcomp.compact.sketch.sketch import AngleSum, Powers, Sketch, Sum, Waves
 from boolcomp.compact.widths.descend import Descent, choose_widths
 from boolcomp.compact.widths.noise import Model
 from boolcomp.logic.simulation import Planes
-from boolcomp.problem.robot import Interval, Robot, load_robot
+from boolcomp.problem.interval import Interval
+from boolcomp.problem.robot import Robot, load_robot
 from boolcomp.terms import split_torques, torque_amplitude
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from boolcomp.engines.native.machine import host
 from boolcomp.engines.planes import NumpyEngine
 from boolcomp.engines.wiring import Call, Port, Result, Wiring
 from boolcomp.logic.network import Builder
-from boolcomp.problem.robot import Interval
+from boolcomp.problem.interval import Interval
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

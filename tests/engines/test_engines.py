@@ -188,7 +188,7 @@ def test_other_numbers_of_joints_are_read_and_written_in_their_own_layout(
 ) -> None:
     from boolcomp.codes import Code
     from boolcomp.engines.wiring import Call, Port, Result, Wiring
-    from boolcomp.problem.robot import Interval
+    from boolcomp.problem.interval import Interval
 
     code = [Code(Interval(-1 - k, 2.0 + k), 3 + 4 * k, "gray") for k in range(joints)]
     first = [sum(c.bits for c in code[:k]) for k in range(joints + 1)]

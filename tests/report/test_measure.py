@@ -19,7 +19,8 @@ from boolcomp.measure.report.measure import documents, errors
 from boolcomp.measure.report.tabulate import HEADER, cells, csv_table, text_table
 from boolcomp.paper.plan import Options, make_plan
 from boolcomp.paper.store import Recipe, Store
-from boolcomp.problem.robot import Interval, load_robot
+from boolcomp.problem.interval import Interval
+from boolcomp.problem.robot import load_robot
 from boolcomp.terms import split_torques
 
 if TYPE_CHECKING:

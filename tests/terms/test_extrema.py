@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from samples import TURN, random_robot
 
 from boolcomp.problem.dynamics import inverse_dynamics
-from boolcomp.problem.robot import Interval, load_robot, robot_names
+from boolcomp.problem.interval import Interval
+from boolcomp.problem.robot import load_robot, robot_names
 from boolcomp.terms import (
     Term,
     Variable,

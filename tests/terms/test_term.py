@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from samples import ONE, TURN, random_robot
 
 from boolcomp.common.errors import DataError, UsageError
-from boolcomp.problem.robot import Interval, load_robot, robot_names
+from boolcomp.problem.interval import Interval
+from boolcomp.problem.robot import load_robot, robot_names
 from boolcomp.terms import (
     FORMS,
     Monomial,

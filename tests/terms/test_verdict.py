@@ -9,7 +9,8 @@ import pytest
 from compact.word_robots import case
 
 from boolcomp.compact.sketch.build import Form
-from boolcomp.problem.robot import Interval, Robot, load_robot, parse_robot
+from boolcomp.problem.interval import Interval
+from boolcomp.problem.robot import Robot, load_robot, parse_robot
 from boolcomp.terms.verdict import Verdict, dust_of, judge_torques, round_above
 
 PENDULUM = """\

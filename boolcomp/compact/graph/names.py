@@ -16,8 +16,8 @@ import numpy as np
 from boolcomp.compact.graph.curves import is_sum, power_name, wave_name
 from boolcomp.compact.graph.graph import Angles, Bits, Heap, Input, Lookup
 from boolcomp.compact.sketch.sketch import TURN
-from boolcomp.problem.robot import Interval
-from boolcomp.problem.robot.span import part_of
+from boolcomp.problem.interval import Interval
+from boolcomp.problem.span import part_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,7 +10,8 @@ from boolcomp.compact.graph.logic import Synthesiser, word_logic
 from boolcomp.compact.graph.tables import mux_network
 from boolcomp.compact.result.measure import Errors, torque_steps
 from boolcomp.compact.sketch.poly import Quantity, quantities
-from boolcomp.problem.robot import Interval, stops_of
+from boolcomp.problem.interval import Interval
+from boolcomp.problem.robot import stops_of
 from boolcomp.program.program import ARRAYS, Input, program_of_network
 
 if TYPE_CHECKING:

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.problem.robot import Span
-from boolcomp.problem.robot.span import part_of
+from boolcomp.problem.span import Span, part_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
-    from boolcomp.problem.robot import Interval, Robot
+    from boolcomp.problem.interval import Interval
+    from boolcomp.problem.robot import Robot
     from boolcomp.terms import Torques
 
 Monomial = tuple[tuple[str, int], ...]  # (linear variable, power), sorted, powers positive

@@ -12,7 +12,8 @@ from boolcomp.problem.dynamics import inverse_dynamics
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.problem.robot import Interval, Robot
+    from boolcomp.problem.interval import Interval
+    from boolcomp.problem.robot import Robot
 
 Kind = Literal["int8", "int16", "float32", "float64"]
 KINDS: tuple[Kind, ...] = ("int8", "int16", "float32", "float64")

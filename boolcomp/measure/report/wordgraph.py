@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from boolcomp.compact.graph.graph import Graph, Node
-    from boolcomp.problem.robot import Interval
+    from boolcomp.problem.interval import Interval
 
 WIDE, HIGH = 176, 40  # a box
 ACROSS, DOWN = 246, 54  # from box to box

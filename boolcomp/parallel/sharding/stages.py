@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from boolcomp.codes import Code
 from boolcomp.engines.wiring import Call, Port, Result, Wiring
-from boolcomp.problem.robot import Interval
+from boolcomp.problem.interval import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

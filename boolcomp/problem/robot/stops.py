@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from boolcomp.problem.robot.span import all_around
+from boolcomp.problem.span import all_around
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from boolcomp.problem.robot.interval import Interval
+    from boolcomp.problem.interval import Interval
     from boolcomp.problem.robot.model import Robot
 
 

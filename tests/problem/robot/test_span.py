@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from limited import with_ranges
 
 from boolcomp.common.errors import DataError
-from boolcomp.problem.robot import Interval, load_robot, parse_robot, stops_of
-from boolcomp.problem.robot.span import part_of, span_of
+from boolcomp.problem.interval import Interval
+from boolcomp.problem.robot import load_robot, parse_robot, stops_of
+from boolcomp.problem.span import part_of, span_of
 
 PI = math.pi
 SPANS = [  # position, word, wraps; all in eighths of a turn

@@ -13,7 +13,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from boolcomp.problem.robot.interval import Interval
+from boolcomp.problem.interval import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
