@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from boolcomp.common.errors import UsageError
 from boolcomp.paper.bounds import error_bound
 from boolcomp.paper.coverlogic import network_of_cover
+from boolcomp.problem.problem import name_order
+from boolcomp.problem.robot.stops import stops_of
 from boolcomp.program.parts import ARRAYS, Input, Load, Slice, TermUse, Torque
 from boolcomp.program.program import Program
 from boolcomp.twolevel.cover import Cover
@@ -45,20 +47,20 @@ def program_of(
             made[table.table] = logic(cubes)
         place = networks.setdefault(made[table.table], len(networks))
         uses[table.plan.term.name] = _term_use(table.plan, place, places)
-    torques = tuple(
+    outputs = tuple(
         Torque(
-            joint.joint,
-            joint.output,
-            joint.guard_bits,
-            tuple(uses[term.term.name] for term in joint.terms),
-            tuple(str(term) for term in joint.left_out),
-            error_bound(joint),
+            place,
+            output.word,
+            output.guard_bits,
+            tuple(uses[term.term.name] for term in output.terms),
+            tuple(str(term) for term in output.left_out),
+            error_bound(output),
         )
-        for joint in plan.joints
+        for place, output in enumerate(plan.outputs, 1)
     )
     return Program(
-        plan.robot, plan.options.bits, "paper", inputs, tuple(networks), (Load(payload, torques),),
-        plan.stops,
+        plan.problem.name, plan.options.bits, "paper", inputs, tuple(networks), (Load(payload, outputs),),
+        stops_of(plan.problem),
     )  # fmt: skip
 
 
@@ -66,10 +68,11 @@ def _inputs(terms: Iterable[TermPlan]) -> tuple[Input, ...]:
     finest: dict[tuple[int, int], Input] = {}
     for term in terms:
         for word in term.words:
-            variable = word.variable
-            key = (ARRAYS.index(variable.kind), variable.joint)
+            letters, number = name_order(word.variable.name)
+            kind = next(kind for kind in ARRAYS if kind == letters)
+            key = (ARRAYS.index(kind), number)
             if key not in finest or finest[key].code.bits < word.code.bits:
-                finest[key] = Input(variable.kind, variable.joint, word.code)
+                finest[key] = Input(kind, number, word.code)
     return tuple(finest[key] for key in sorted(finest))
 
 

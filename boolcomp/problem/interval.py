@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from boolcomp.common.text import angle
+from boolcomp.common.text import angle, short
 
 SLACK = 1e-9  # how far an interval may stick out of one that holds it
+MOST_SIZE = 1e12  # of the ends of an output's range
+LEAST_WIDTH = 1e-12  # of a range
+LEAST_SHARE = 1e-9  # of its larger end: narrower ranges have no cells in double precision
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,3 +45,9 @@ class Interval:
 
     def __str__(self) -> str:
         return f"{angle(self.low)} .. {angle(self.high)}"
+
+
+def width_problem(low: float, high: float) -> str:
+    """Return what is wrong with a range that rises, where it is too narrow to be cut in cells."""
+    least = max(LEAST_WIDTH, LEAST_SHARE * max(abs(low), abs(high)))
+    return "" if high - low >= least else f"must be at least {short(least)} wide"

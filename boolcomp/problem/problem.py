@@ -58,12 +58,18 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """An output: its name in files (`tau1`), its symbol in formulas (`T1`), its range and unit."""
+    """An output: its name in files (`tau1`), in formulas (`T1`) and in sentences (`torque 1`)."""
 
     name: str
     symbol: str
+    title: str
     range: Interval
     unit: str
+
+    @property
+    def noun(self) -> str:
+        """What it is called where it need not be told from others: `torque`."""
+        return self.title.rstrip(" 0123456789")
 
     def __str__(self) -> str:
         return f"{self.name} in {self.range} {self.unit}".rstrip()
