@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from boolcomp.compact.graph.graph import Graph
+    from boolcomp.compact.graph.graph import WordGraph
     from boolcomp.compact.sketch.build import Form
     from boolcomp.compact.sketch.sketch import Sketch
     from boolcomp.compact.widths.demand import Demand
@@ -44,7 +44,7 @@ class Compact:
     form: Form
     sketch: Sketch
     widths: Mapping[Knob, int]
-    graph: Graph
+    graph: WordGraph
     biases: Floats
     allowed: Floats
     nodes: int
@@ -72,7 +72,7 @@ class Compact:
         return word_logic(self.graph, synthesise)
 
 
-def input_codes(robot: Robot, demand: Demand, graph: Graph) -> dict[str, Code]:
+def input_codes(robot: Robot, demand: Demand, graph: WordGraph) -> dict[str, Code]:
     """Return the codes of a graph's input words by name, in the order of its network's inputs."""
     words = quantities(robot, demand.input_bits)
     return {
@@ -81,7 +81,7 @@ def input_codes(robot: Robot, demand: Demand, graph: Graph) -> dict[str, Code]:
     }
 
 
-def torque_codes(robot: Robot, demand: Demand, graph: Graph) -> tuple[Code, ...]:
+def torque_codes(robot: Robot, demand: Demand, graph: WordGraph) -> tuple[Code, ...]:
     """Return the codes of a graph's torques: about zero, wider than the range if that is short."""
     codes = []
     for step, result in zip(torque_steps(robot, demand.bits), graph.results, strict=True):
@@ -91,7 +91,7 @@ def torque_codes(robot: Robot, demand: Demand, graph: Graph) -> tuple[Code, ...]
 
 
 def program_of_graph(
-    robot: Robot, demand: Demand, graph: Graph, network: Network, payload: float = 0.0
+    robot: Robot, demand: Demand, graph: WordGraph, network: Network, payload: float = 0.0
 ) -> Program:
     """Return the program of a graph's network; the robot carries the payload (kg) already."""
     inputs = [

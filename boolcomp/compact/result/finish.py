@@ -19,7 +19,7 @@ from boolcomp.compact.result.measure import Sampling, measure_many
 from boolcomp.compact.result.passes import finished, lut6
 from boolcomp.compact.result.worst import network_worst
 from boolcomp.compact.widths.compile import compile_words, spans
-from boolcomp.compact.widths.demand import Demand, Listener, Progress, silent
+from boolcomp.compact.widths.demand import Demand, Listener, Progress, ignore_progress
 from boolcomp.logic.synthesis import abc
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def compile_compact(
     demand: Demand | None = None,
     *,
     store: Path | None = None,
-    progress: Listener = silent,
+    progress: Listener = ignore_progress,
     processes: int = 2,
     also_shipped: bool = True,
 ) -> Built:

@@ -26,7 +26,7 @@ from boolcomp.compact.result.compact import Compact
 from boolcomp.compact.result.measure import Errors, Sampling, measure_many, torque_steps
 from boolcomp.compact.result.worst import is_worst
 from boolcomp.compact.sketch.build import Form, build_sketch
-from boolcomp.compact.widths.demand import VERSION, Demand, digest
+from boolcomp.compact.widths.demand import SEARCH_VERSION, Demand, digest
 from boolcomp.logic.networktext import parse_network, render_network
 from boolcomp.logic.synthesis import abc
 from boolcomp.logic.synthesis.optimise import Step
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from boolcomp.terms import Torques
 
 CHECKED, CHECK_SEED, CHECK_SLACK = 16_384, 0x5EED, 0.08  # states; relative rms
-TITLE = f"boolcomp compact result, format {VERSION}"
+TITLE = f"boolcomp compact result, format {SEARCH_VERSION}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

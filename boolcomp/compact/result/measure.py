@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.compact.graph.graph import Graph
+    from boolcomp.compact.graph.graph import WordGraph
     from boolcomp.compact.graph.simulate import Simulated
     from boolcomp.compact.result.samples import States
     from boolcomp.logic.network import Network
@@ -78,7 +78,7 @@ def paper_rms(torques: Torques, bits: int, seed: int = 0) -> Floats:
     return np.asarray(np.sqrt(mean))
 
 
-def deviations(graph: Graph, states: States) -> tuple[Floats, tuple[int, ...], int]:
+def deviations(graph: WordGraph, states: States) -> tuple[Floats, tuple[int, ...], int]:
     """Return errors in steps, (samples, joints); the heaps that wrapped; how often one saturated.
 
     A torque that a word cannot hold counts as the nearest that it can.
@@ -87,7 +87,7 @@ def deviations(graph: Graph, states: States) -> tuple[Floats, tuple[int, ...], i
 
 
 def compared(
-    graph: Graph, states: States, simulated: Simulated
+    graph: WordGraph, states: States, simulated: Simulated
 ) -> tuple[Floats, tuple[int, ...], int]:
     """Return what `deviations` does, for words that are known."""
     reach = np.asarray([2.0 ** (result.bits - 1) for result in graph.results])
@@ -95,7 +95,7 @@ def compared(
     return error, simulated.wrapped, simulated.saturated
 
 
-def measure(graph: Graph, states: States) -> Errors:
+def measure(graph: WordGraph, states: States) -> Errors:
     """Simulate a graph and compare it with Newton-Euler on the unquantised states."""
     return errors_of(*deviations(graph, states))
 
@@ -125,7 +125,7 @@ class Sampling:
     samples: int
     seed: int
 
-    def blocks(self, graph: Graph) -> Iterator[tuple[list[Floats], States]]:
+    def blocks(self, graph: WordGraph) -> Iterator[tuple[list[Floats], States]]:
         """Yield states, and as words of a graph's widths, a block at a time."""
         own = {**self.widths, **{node.name: node.bits for node in graph.inputs}}
         words, steps = quantities(self.robot, own), torque_steps(self.robot, self.bits)
@@ -136,7 +136,7 @@ class Sampling:
             yield arrays, states_of(self.robot, words, steps, arrays)
 
 
-def measure_many(sampling: Sampling, graph: Graph, network: Network | None = None) -> Errors:
+def measure_many(sampling: Sampling, graph: WordGraph, network: Network | None = None) -> Errors:
     """Return what `measure` does for many states; a network must give the same words throughout."""
     found = _Accumulator(sampling.robot.joints)
     for arrays, states in sampling.blocks(graph):
@@ -146,7 +146,7 @@ def measure_many(sampling: Sampling, graph: Graph, network: Network | None = Non
     return found.errors()
 
 
-def measure_worst(sampling: Sampling, graph: Graph, kept: int) -> tuple[Errors, list[Floats]]:
+def measure_worst(sampling: Sampling, graph: WordGraph, kept: int) -> tuple[Errors, list[Floats]]:
     """Return errors, and about `kept` states (q, qd, qdd) a torque at which they are largest."""
     block = -(-kept * BLOCK // max(BLOCK, sampling.samples))
     found = _Accumulator(sampling.robot.joints, block)
@@ -194,7 +194,7 @@ class _Accumulator:
         return Errors(rms, self.most, mean, wrapped, self.saturated, self.samples)
 
 
-def agrees(network: Network, graph: Graph, words: Mapping[str, Words]) -> bool:
+def agrees(network: Network, graph: WordGraph, words: Mapping[str, Words]) -> bool:
     """Tell whether a network gives, bit for bit, the words that simulating its graph gives."""
     simulated = simulate(graph, words)
     count = len(simulated.words)

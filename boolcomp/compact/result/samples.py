@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.compact.graph.graph import Graph
+    from boolcomp.compact.graph.graph import WordGraph
     from boolcomp.compact.graph.simulate import Simulated
     from boolcomp.compact.sketch.poly import Quantity
     from boolcomp.problem.robot import Robot
@@ -116,7 +116,7 @@ def word_value(word: Quantity, column: Floats) -> Floats:
     return (column - word.range.centre) / word.step
 
 
-def torque_values(graph: Graph, simulated: Simulated) -> Floats:
+def torque_values(graph: WordGraph, simulated: Simulated) -> Floats:
     """Return the torques that words stand for, in their steps."""
     halves = [2.0 ** (result.bits - 1) - 0.5 for result in graph.results]
     return np.asarray(simulated.words - np.asarray(halves))

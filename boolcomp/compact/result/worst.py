@@ -14,7 +14,7 @@ from boolcomp.proof.worst import EVALUATIONS, find_worst, subject_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.compact.graph.graph import Graph
+    from boolcomp.compact.graph.graph import WordGraph
     from boolcomp.compact.widths.demand import Demand
     from boolcomp.engines import EngineName
     from boolcomp.logic.network import Network
@@ -30,7 +30,7 @@ SAME = 1e-6  # steps: machines' sines differ in their last bits
 def graph_worst(
     robot: Robot,
     demand: Demand,
-    graph: Graph,
+    graph: WordGraph,
     evaluations: int,
     start: Floats | None = None,
     watched: int = 0,
@@ -41,13 +41,15 @@ def graph_worst(
     return find_worst(subject, evaluations, seed=demand.seed, start=start, watched=watched)
 
 
-def network_worst(robot: Robot, demand: Demand, graph: Graph, network: Network) -> Worst:
+def network_worst(robot: Robot, demand: Demand, graph: WordGraph, network: Network) -> Worst:
     """Return the worst of a graph's final network."""
     subject = _subject(robot, demand, graph, network, "auto")
     return find_worst(subject, EVALUATIONS, seed=demand.seed)
 
 
-def is_worst(robot: Robot, demand: Demand, graph: Graph, network: Network, worst: Worst) -> bool:
+def is_worst(
+    robot: Robot, demand: Demand, graph: WordGraph, network: Network, worst: Worst
+) -> bool:
     """Tell whether errors are what was found; of a demanded maximum, whether it seems to hold.
 
     That is searched for again, from what was found and from other states.
@@ -66,6 +68,6 @@ def is_worst(robot: Robot, demand: Demand, graph: Graph, network: Network, worst
 
 
 def _subject(
-    robot: Robot, demand: Demand, graph: Graph, network: Network, engine: EngineName
+    robot: Robot, demand: Demand, graph: WordGraph, network: Network, engine: EngineName
 ) -> Subject:
     return subject_of(program_of_graph(robot, demand, graph, network), robot, engine=engine)

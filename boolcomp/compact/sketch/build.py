@@ -39,8 +39,8 @@ from boolcomp.compact.sketch.sketch import (
     Sketch,
     SketchNode,
     Source,
-    Sum,
     Waves,
+    WordSum,
     is_power_of_two,
 )
 
@@ -149,7 +149,7 @@ def _emit(emitter: _Emitter, polys: Sequence[Poly], chained: Mapping[int, float]
         addends, number = emitter.addends(polys[joint])
         if joint in chained:
             addends.append(Linear(outputs[joint + 1], chained[joint]))
-        outputs[joint] = emitter.add(Sum(tuple(addends), number), fresh=True)
+        outputs[joint] = emitter.add(WordSum(tuple(addends), number), fresh=True)
     return Sketch(tuple(emitter.nodes), tuple(outputs[k] for k in range(len(polys))))
 
 
@@ -224,14 +224,16 @@ class _Emitter:
             return source
         # An angle over anything but a part 2^-k of a turn is first put in such parts.
         cells = (1 << TURN) / (2 * math.pi)
-        turned = Sum((Linear(source, word.step * cells),), word.range.centre * cells, angle=True)
+        turned = WordSum(
+            (Linear(source, word.step * cells),), word.range.centre * cells, angle=True
+        )
         return self.add(turned)
 
     def variable(self, name: str) -> int:
         """Return the node of a linear variable."""
         if name in self.sums:
             parts = tuple(Linear(self.variable(n), factor) for n, factor in self.sums[name])
-            return self.add(Sum(parts, 0.0))
+            return self.add(WordSum(parts, 0.0))
         return self.add(Source(name, self.words[name].bits, angle=False))
 
     def addends(self, poly: Poly) -> tuple[list[Addend], float]:
@@ -309,7 +311,7 @@ class _Emitter:
             whole = {m: dict(s) for m, s in normal.items()}
             add_into(whole, {(): {(): complex(inside)}})
             place, scale = self.operand(pruned(whole))
-            product = self.add(Sum((Product(node, place, scale),), 0.0))
+            product = self.add(WordSum((Product(node, place, scale),), 0.0))
             self._shared[key] = (product, inside)
         product, inside = self._shared[key]
         rest = number - inside * factor
@@ -339,7 +341,7 @@ class _Emitter:
         bare = len(addends) == 1 and not number and isinstance(alone, Linear)
         if bare and isinstance(alone, Linear) and is_power_of_two(alone.factor):
             return alone.node, factor * alone.factor
-        return self.add(Sum(tuple(addends), _rounded(number))), factor
+        return self.add(WordSum(tuple(addends), _rounded(number))), factor
 
 
 def _next_variable(poly: Poly) -> str:

@@ -1,8 +1,8 @@
-"""The search for the smallest graph whose errors are as demanded, from forms to wandering widths.
+"""The search for the smallest graph whose errors are as demanded, from forms to annealed widths.
 
 All forms are screened by the model; the two most promising are refined; of the smaller, widths
-wander while effort lasts. What is kept has held on a million states. The same demand gives the
-same result, whatever the number of processes and however often it was interrupted.
+are annealed while effort lasts. What is kept has held on a million states. The same demand gives
+the same result, whatever the number of processes and however often it was interrupted.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from boolcomp.compact.result.worst import graph_worst
 from boolcomp.compact.sketch.poly import quantities
 from boolcomp.compact.sketch.sketch import AngleSum
 from boolcomp.compact.widths import search
-from boolcomp.compact.widths.demand import ROUNDING, Demand, Listener, Progress, silent
+from boolcomp.compact.widths.demand import ROUNDING, Demand, Listener, Progress, ignore_progress
 from boolcomp.compact.widths.floor import rounding_squares
 from boolcomp.compact.widths.search import (
     CAUTION,
@@ -36,9 +36,9 @@ from boolcomp.compact.widths.search import (
     FORMS,
     MAX_CAUTION,
     PLAIN,
-    Choice,
+    Candidate,
     Search,
-    Task,
+    SearchTask,
     search_of,
 )
 from boolcomp.proof.worst import EVALUATIONS, split
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 REFINED, QUICK_REFINED = 2, 1  # forms that are refined; where no effort is allowed
 TIGHTENINGS = 6  # tries to hold the errors on many states
 FREE_WORK, WORK = 60_000, 10_000  # of refining (see `refine_work`): always, a nominal second
-CHUNKS, WALKERS = 4, 2  # parts of the effort; how many wander in each
+CHUNKS, ANNEALERS = 4, 2  # parts of the effort; how many anneal in each
 ROOM = 1.03  # times what rounding makes of a torque that hardly leaves zero
 LEAST = 1.1  # times the rms of rounding: the least that the default allows
 SEEN, QUICK_SEEN = 2_000_000, 500_000  # states on which errors have to hold; with no effort
@@ -67,8 +67,8 @@ SECONDS = {"screen": 4.0, "refine": 2.0, "improve": 0.0, "passes": 18.0}  # of a
 
 
 def spans(effort: float) -> dict[str, tuple[float, float]]:
-    """Guess at which fractions of all work stages begin and end; walkers share the effort."""
-    seconds = {**SECONDS, "improve": 0.6 * effort / WALKERS}
+    """Guess at which fractions of all work stages begin and end; annealers share the effort."""
+    seconds = {**SECONDS, "improve": 0.6 * effort / ANNEALERS}
     ends = list(accumulate(seconds.values()))
     starts = [0.0, *ends]
     return {
@@ -87,7 +87,7 @@ class Stages(Protocol):
         """Write them down."""
 
 
-class Nowhere:
+class NoCheckpoint:
     """Stages of a search that nothing is kept of."""
 
     def stages(self) -> dict[str, Any]:
@@ -101,14 +101,14 @@ class Nowhere:
 def compile_words(
     torques: Torques,
     demand: Demand | None = None,
-    progress: Listener = silent,
+    progress: Listener = ignore_progress,
     stages: Stages | None = None,
     processes: int = 1,
 ) -> Compact:
     """Return the smallest graph found whose sampled and searched errors are as demanded."""
     chosen = demand or Demand()
     chosen.check(torques.robot)
-    return _Compilation(torques, chosen, progress, stages or Nowhere(), processes).run()
+    return _Compilation(torques, chosen, progress, stages or NoCheckpoint(), processes).run()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,10 +155,10 @@ class _Compilation:
             self.stages.note(self.done)
         return self.done[name]
 
-    def task(self, scale: Floats) -> Task:
+    def task(self, scale: Floats) -> SearchTask:
         """Return the task with mean squares allowed to be `scale` of those demanded."""
         allowed = self.demanded * CAUTION * scale
-        return Task(self.torques, self.demand, allowed, self.largest * MAX_CAUTION)
+        return SearchTask(self.torques, self.demand, allowed, self.largest * MAX_CAUTION)
 
     def run(self) -> Compact:
         """Go all the way."""
@@ -172,7 +172,7 @@ class _Compilation:
         if not screened:
             raise self._unreachable("by the model")
         task, best, seen = self._refined(screened)
-        units = self.demand.effort / (CHUNKS * WALKERS)
+        units = self.demand.effort / (CHUNKS * ANNEALERS)
         for chunk in range(CHUNKS if self.demand.effort else 0):
             tried = self._improved(task, best, chunk, units)
             if tried.nodes < best.nodes:
@@ -181,20 +181,20 @@ class _Compilation:
                     best, seen = tried, look
                 else:  # what was missed is watched from now on
                     seen = _Seen(seen.errors, look.worst)
-                task = self._tamed(task, best, seen)
+                task = self._watching(task, best, seen)
             self._tell("improve", best, seen.errors)
         return self._compact(task, best, seen.errors)
 
-    def _screened(self, task: Task, name: str, forms: Iterable[int]) -> list[Choice]:
+    def _screened(self, task: SearchTask, name: str, forms: Iterable[int]) -> list[Candidate]:
         """Return the most promising choices by the model, one for every sketch."""
         found = self._all(name, search.screen, [(task, form) for form in forms])
-        kept: dict[object, Choice] = {}
+        kept: dict[object, Candidate] = {}
         for choice in sorted(found, key=lambda c: (c.nodes, c.form)):
             if choice.nodes < math.inf:
                 kept.setdefault(Search.sketch_of(task, choice.form), choice)
         return list(kept.values())[: REFINED if self.demand.effort else QUICK_REFINED]
 
-    def _refined(self, screened: list[Choice]) -> tuple[Task, Choice, _Seen]:
+    def _refined(self, screened: list[Candidate]) -> tuple[SearchTask, Candidate, _Seen]:
         """Return the smallest choice that holds on very many states, its task and its errors."""
         starts, seen = screened, None
         scale, strict = np.ones((2, len(self.demanded)))
@@ -215,11 +215,11 @@ class _Compilation:
             seen = self._seen(task, best)
             self._tell("refine", best, seen.errors)
             if self._excess(seen.errors).max() <= 1 and not seen.errors.wrapped:
-                return self._tamed(task, best, seen), best, seen
+                return self._watching(task, best, seen), best, seen
             scale = scale / np.maximum(1.0, 1.005 * seen.errors.rms**2 / self.demanded)
             strict = strict * np.maximum(1.0, 1.01 * seen.errors.max / task.largest) ** 2
             tighter = replace(task, allowed=self.task(scale).allowed, pressure=2.0 ** (turn + 1))
-            task = self._tamed(tighter, best, seen, strict)
+            task = self._watching(tighter, best, seen, strict)
         where = f"on {SEEN} states; the nearest has {seen.errors}" if seen else "when simulated"
         raise self._unreachable(where + " (more effort tries longer)" * (left < -most))
 
@@ -243,7 +243,9 @@ class _Compilation:
             f"{floor.advice(self.demanded)}"
         )
 
-    def _tamed(self, task: Task, choice: Choice, seen: _Seen, strict: Floats | None = None) -> Task:
+    def _watching(
+        self, task: SearchTask, choice: Candidate, seen: _Seen, strict: Floats | None = None
+    ) -> SearchTask:
         """Return a task that watches the worst states too.
 
         There the model is allowed what it says of a choice: over `strict` where that is known,
@@ -252,21 +254,23 @@ class _Compilation:
         if not self.demand.max:
             return task
         joints = len(self.demanded)
-        watched = replace(task, worst=_together(task.worst, seen.worst), tamed=np.ones(joints))
+        watched = replace(
+            task, worst=_together(task.worst, seen.worst), worst_limits=np.ones(joints)
+        )
         _, noise = Search(watched, choice.form).noise(choice)
         room = (seen.errors.max / watched.largest) ** 2
         if strict is not None:
             room = np.where(room > 1, strict, room)
-        return replace(watched, tamed=noise[joints:] / room)
+        return replace(watched, worst_limits=noise[joints:] / room)
 
-    def _improved(self, task: Task, best: Choice, chunk: int, units: float) -> Choice:
-        jobs = [(task, best, chunk * WALKERS + k, units) for k in range(WALKERS)]
+    def _improved(self, task: SearchTask, best: Candidate, chunk: int, units: float) -> Candidate:
+        jobs = [(task, best, chunk * ANNEALERS + k, units) for k in range(ANNEALERS)]
         found = self._all(f"improve {chunk}", search.improve, jobs)
         return min([best, *found], key=lambda choice: choice.nodes)
 
     def _all(
-        self, name: str, function: Callable[..., Choice], jobs: Sequence[tuple[Any, ...]]
-    ) -> list[Choice]:
+        self, name: str, function: Callable[..., Candidate], jobs: Sequence[tuple[Any, ...]]
+    ) -> list[Candidate]:
         """Call a step for several choices, each once ever, in as many processes as there are."""
         missing = [k for k in range(len(jobs)) if f"{name} {k}" not in self.done]
         made = len(jobs) - len(missing)
@@ -279,15 +283,15 @@ class _Compilation:
         return [read(self.done[f"{name} {k}"]) for k in range(len(jobs))]
 
     def _called(
-        self, function: Callable[..., Choice], jobs: Sequence[tuple[Any, ...]]
-    ) -> Iterable[tuple[int, Choice]]:
+        self, function: Callable[..., Candidate], jobs: Sequence[tuple[Any, ...]]
+    ) -> Iterable[tuple[int, Candidate]]:
         if self.processes < 2 or len(jobs) < 2:
             return ((k, function(*job)) for k, job in enumerate(jobs))
         from boolcomp.common.workers import call_all  # noqa: PLC0415 (only where there are several)
 
         return call_all(function, jobs, min(self.processes, len(jobs)))
 
-    def _seen(self, task: Task, choice: Choice) -> _Seen:
+    def _seen(self, task: SearchTask, choice: Candidate) -> _Seen:
         """Return a choice's errors on very many states."""
         graph = search_of(task, choice.form).graph(choice)
         demand, robot = self.demand, self.torques.robot
@@ -310,7 +314,7 @@ class _Compilation:
         rms = errors.rms / np.sqrt(self.demanded)
         return np.asarray(np.maximum(rms, errors.max / (self.largest * MAX_CAUTION)))
 
-    def _tell(self, stage: str, best: Choice, errors: Errors) -> None:
+    def _tell(self, stage: str, best: Candidate, errors: Errors) -> None:
         """Say what is best now."""
         rms = tuple(float(x) for x in errors.rms)
         note = f"{errors}, {FORMS[best.form]}"
@@ -329,7 +333,7 @@ class _Compilation:
         self.latest = replace(self.latest, stage=stage, fraction=fraction)
         self.progress(self.latest)
 
-    def _compact(self, task: Task, best: Choice, errors: Errors) -> Compact:
+    def _compact(self, task: SearchTask, best: Candidate, errors: Errors) -> Compact:
         made = Search(task, best.form)
         cost, noise = made.noise(best)
         return Compact(
@@ -362,7 +366,7 @@ def _together(one: Sequence[Floats], other: Sequence[Floats]) -> tuple[Floats, .
     return tuple(joined)
 
 
-def written(choice: Choice) -> dict[str, Any]:
+def written(choice: Candidate) -> dict[str, Any]:
     """Return a choice as numbers and texts."""
     return {
         "form": choice.form,
@@ -375,11 +379,11 @@ def written(choice: Choice) -> dict[str, Any]:
     }
 
 
-def read(text: dict[str, Any]) -> Choice:
+def read(text: dict[str, Any]) -> Candidate:
     """Undo `written`."""
     widths = {(place, name): value for place, name, value in text["widths"]}
     nodes = math.inf if text["nodes"] is None else text["nodes"]
-    return Choice(
+    return Candidate(
         text["form"], widths, np.asarray(text["prices"]), np.asarray(text["biases"]),
         text["widened"], nodes, text["excess"],
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What a user may choose of compact mode, and what is heard while it works."""
+"""What a user may choose of compact mode, and what is said while it works."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from boolcomp.logic.synthesis.measure import OBJECTIVES, Objective
 if TYPE_CHECKING:
     from boolcomp.problem.robot import Robot
 
-VERSION = 1  # of what a demand leads to: raised whenever the search or the passes change
+SEARCH_VERSION = 1  # of what a demand leads to: raised whenever the search or the passes change
 ROUNDING = 1 / math.sqrt(12)  # the rms error, in steps, of rounding alone
 DEFAULT_INPUTS = {"q": 10, "qd": 10, "qdd": 10}
 LEAST_INPUT, MOST_INPUT = 2, 16
@@ -108,7 +108,7 @@ class Demand:
 
 def digest(robot: Robot, demand: Demand) -> str:
     """Return sixteen hexadecimal digits that only equal robots with equal demands share."""
-    text = f"{VERSION}\n{demand.key}\n{robot}"
+    text = f"{SEARCH_VERSION}\n{demand.key}\n{robot}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -137,5 +137,5 @@ class Progress:
 Listener: TypeAlias = Callable[[Progress], None]
 
 
-def silent(_: Progress) -> None:
-    """Hear nothing."""
+def ignore_progress(_: Progress) -> None:
+    """Do nothing."""
