@@ -23,8 +23,9 @@ from boolcomp.paper.plan import Options, make_plan
 from boolcomp.paper.store import Recipe, Store, default_store
 from boolcomp.paper.stored import stored_network
 from boolcomp.paper.truth import make_tables
-from boolcomp.problem.robot import Robot, robot_of, with_payload
-from boolcomp.terms import split_torques
+from boolcomp.problem.makers import inverse_dynamics_problem
+from boolcomp.problem.robot import robot_of, with_payload
+from boolcomp.terms import split
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,9 +36,10 @@ if TYPE_CHECKING:
     from boolcomp.paper.covers import TermCover
     from boolcomp.paper.plan import Plan
     from boolcomp.paper.truth import TermTable
+    from boolcomp.problem.problem import Problem
     from boolcomp.problem.robot import Robot
     from boolcomp.program.program import Program
-    from boolcomp.terms import Torques
+    from boolcomp.terms import Terms
 
 Values: TypeAlias = dict[str, Any]  # of passes, by their names
 
@@ -73,8 +75,8 @@ class Pass:
 
 
 _FIRST = (
-    Pass("robot", "Robot: links, ranges", lambda _, job: _robot(job)),
-    Pass("terms", "Torques: sums of terms", lambda made, _: split_torques(made["robot"])),
+    Pass("problem", "Problem: inputs, outputs, ranges", lambda _, job: _problem(job)),
+    Pass("terms", "Terms: sums of waves times inputs", lambda made, _: split(made["problem"])),
 )
 PAPER = (
     *_FIRST,
@@ -116,8 +118,8 @@ def run_passes(
     return run(PAPER, Job(source, options=options or Options()), until)[until]
 
 
-def _robot(job: Job) -> Robot:
-    return with_payload(robot_of(job.source), job.payload)
+def _problem(job: Job) -> Problem:
+    return inverse_dynamics_problem(with_payload(robot_of(job.source), job.payload))
 
 
 def _covers(tables: Sequence[TermTable], job: Job) -> Any:
@@ -131,11 +133,11 @@ def _of_covers(
     return program_of(plan, tables, covers, job.payload, logic=stored_network)
 
 
-def _words(torques: Torques, job: Job) -> Built:
+def _words(terms: Terms, job: Job) -> Built:
     from boolcomp.compact.result.finish import compile_compact  # noqa: PLC0415 (heavy; paper mode needs none)
 
     return compile_compact(
-        torques, job.demand, store=job.built, progress=job.progress, processes=job.processes
+        terms, job.demand, store=job.built, progress=job.progress, processes=job.processes
     )
 
 
@@ -145,5 +147,5 @@ def _of_words(built: Built, job: Job) -> Program:
 
     compact = built.compact
     return program_of_graph(
-        compact.robot, compact.demand, compact.graph, built.network, job.payload
+        compact.problem, compact.demand, compact.graph, built.network, job.payload
     )

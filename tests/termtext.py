@@ -1,18 +1,18 @@
-"""Read a term back from its text: `(15.75 + 10 cos q2) qdd1`, `-5 sin q2 qd2^2`."""
+"""Read a term of a robot back from its text: `(15.75 + 10 cos q2) qdd1`, `-5 sin q2 qd2^2`."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from boolcomp.common.errors import DataError
+from boolcomp.problem.problem import name_order
 from boolcomp.terms.term import Term
 from boolcomp.terms.waves import Exponents, Wave, collect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from boolcomp.terms.variables import Variable
+    from boolcomp.problem.problem import Input
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>\d+(?:\.\d*)?(?:e[+-]?\d+)?)|(?P<function>cos|sin)\b"
@@ -20,30 +20,27 @@ _TOKEN = re.compile(
 )
 
 
-def parse_term(text: str, name: str, joint: int, variables: Mapping[str, Variable]) -> Term:
-    """Return the term with this text; `variables` gives each name its range."""
-    reader = _Reader(text, variables)
-    waves, factor = reader.term()
-    joints = {j for wave in waves for j in wave.joints}
-    positions = tuple(
-        v
-        for v in sorted(variables.values(), key=lambda v: v.joint)
-        if v.kind == "q" and v.joint in joints
+def parse_term(text: str, name: str, output: str, variables: Mapping[str, Input]) -> Term:
+    """Return the term of a robot with this text; `variables` gives each name its range."""
+    waves, factor = _Reader(text, variables).term()
+    names = {one for wave in waves for one in wave.names}
+    arguments = tuple(
+        v for v in sorted(variables.values(), key=lambda v: name_order(v.name)) if v.name in names
     )
-    return Term(name, joint, waves, positions, factor)
+    return Term(name, output, waves, arguments, factor)
 
 
 class _Reader:
     """A cursor over the tokens; each method reads one rule of the grammar."""
 
-    def __init__(self, text: str, variables: Mapping[str, Variable]) -> None:
+    def __init__(self, text: str, variables: Mapping[str, Input]) -> None:
         self.text, self.variables, self.place = text, variables, 0
         self.tokens: list[tuple[str, str]] = []
         end = 0
         while end < len(text.rstrip()):
             match = _TOKEN.match(text, end)
             if match is None:
-                raise DataError(f"term {text!r}: cannot be read from {text[end:].strip()!r} on")
+                raise ValueError(f"term {text!r}: cannot be read from {text[end:].strip()!r} on")
             self.tokens.append((str(match.lastgroup), match.group(str(match.lastgroup))))
             end = match.end()
 
@@ -71,7 +68,7 @@ class _Reader:
         while self._next("variable") and self.variables_kind() == "q":
             variable = self._variable()
             power = int(self._kind("number") or "1") if self._take("^") else 1
-            powers.append((variable.joint, power))
+            powers.append((variable.name, power))
         function = self._kind("function")
         if function is None:
             return (), tuple(powers), complex(amplitude)
@@ -80,28 +77,28 @@ class _Reader:
 
     def _angle_sum(self) -> Exponents:
         if not self._take("("):
-            return ((self._variable().joint, 1),)
+            return ((self._variable().name, 1),)
         multiples = []
         sign = -1 if self._take("-") else 1
         while True:
             multiple = int(self._kind("number") or "1")
-            multiples.append((self._variable().joint, sign * multiple))
+            multiples.append((self._variable().name, sign * multiple))
             if self._take(")"):
                 return tuple(multiples)
             sign = 1 if self._take("+") else -1
             if sign < 0:
                 self._expect("-")
 
-    def _factor(self) -> list[Variable]:
+    def _factor(self) -> list[Input]:
         variable = self._variable()
         if self._take("^"):
             return [variable] * int(self._kind("number") or "1")
         return [variable]
 
-    def _variable(self) -> Variable:
+    def _variable(self) -> Input:
         name = self._kind("variable") or self._fail("a variable")
         if name not in self.variables:
-            raise DataError(f"term {self.text!r}: {name} has no range")
+            raise ValueError(f"term {self.text!r}: {name} has no range")
         return self.variables[name]
 
     def variables_kind(self) -> str:
@@ -129,4 +126,4 @@ class _Reader:
 
     def _fail(self, wanted: str) -> str:
         rest = " ".join(token for _, token in self.tokens[self.place :]) or "the end"
-        raise DataError(f"term {self.text!r}: expected {wanted} before {rest!r}")
+        raise ValueError(f"term {self.text!r}: expected {wanted} before {rest!r}")

@@ -13,7 +13,7 @@ import pytest
 
 import boolcomp as bc
 from boolcomp.commands.compact import _words, say_whence, unread
-from boolcomp.compact.graph.graph import Bits, Graph, Heap, Input, Scale
+from boolcomp.compact.graph.graph import Bits, Heap, InputWord, Scale, WordGraph
 from boolcomp.compact.result.finish import compile_compact
 from boolcomp.compact.widths.demand import Demand
 from boolcomp.compiler import usual_demand
@@ -157,12 +157,12 @@ def test_the_word_graph_is_printed_and_drawn(warm_run: Callable[..., Result]) ->
 
 def test_a_word_without_another_name_has_no_meaning_in_the_list() -> None:
     nodes = (
-        Input("another", 6, angle=False),
-        Input("an_input_of_a_long_name", 4, angle=False),
+        InputWord("another", 6, angle=False),
+        InputWord("an_input_of_a_long_name", 4, angle=False),
         Heap((Bits(1, 0, 0, negative=False), Bits(0, 0, 0, negative=True)), 0, 8),
         Heap((Bits(2, 1, 0, negative=False),), 0, 8),
     )
-    graph = Graph(nodes, (Scale(0, 0.0),) * 4, ())
+    graph = WordGraph(nodes, (Scale(0, 0.0),) * 4, ())
     assert _words(graph, {}).splitlines()[4:] == ["w2       8", "w3       8  w2, scaled"]
 
 

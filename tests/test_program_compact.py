@@ -25,12 +25,12 @@ from boolcomp.program.programfile import load_program, save_program
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from boolcomp.compact.graph.graph import Graph
+    from boolcomp.compact.graph.graph import WordGraph
     from boolcomp.engines import EngineName
 
 
 @cache
-def arm() -> tuple[Case, Graph, Program]:
+def arm() -> tuple[Case, WordGraph, Program]:
     """Return the paper's arm at 5 bits with generous errors, its graph and its program."""
     found = case("machado-2r", bits=5)
     graph = found.graph(allowed=0.5, bits=5)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from boolcomp.compact.graph.graph import Graph
+    from boolcomp.compact.graph.graph import WordGraph
     from boolcomp.compact.result.finish import Built
     from boolcomp.compact.widths.demand import Demand, Progress
     from boolcomp.compiler import CompiledWords
@@ -125,7 +125,7 @@ def plan_words(
         click.echo(f"drawn in {picture}", err=True)
 
 
-def _words(graph: Graph, spans: Mapping[str, Interval]) -> str:
+def _words(graph: WordGraph, spans: Mapping[str, Interval]) -> str:
     """Return what every word of a graph means: nothing where no short name says it."""
     from boolcomp.compact.graph.names import word_names
 

@@ -59,8 +59,8 @@ def program_of(
         for place, output in enumerate(plan.outputs, 1)
     )
     return Program(
-        plan.problem.name, plan.options.bits, "paper", inputs, tuple(networks), (Load(payload, outputs),),
-        stops_of(plan.problem),
+        plan.problem.name, plan.options.bits, "paper", inputs, tuple(networks),
+        (Load(payload, outputs),), stops_of(plan.problem),
     )  # fmt: skip
 
 

@@ -223,8 +223,8 @@ class Plan:
             words = ", ".join(f"{w.variable.name} {w.inputs}" for w in first.words)
             others = f", and {len(wide) - 1} more terms" if len(wide) > 1 else ""
             raise DataError(
-                f"{self.problem.name}: {first.term.name} needs a table of {first.input_bits} input bits "
-                f"({words}); tables have at most {MOST_INPUT_BITS}{others}. Compact mode "
+                f"{self.problem.name}: {first.term.name} needs a table of {first.input_bits} "
+                f"input bits ({words}); tables have at most {MOST_INPUT_BITS}{others}. Compact mode "
                 "makes none: boolcomp compile --mode compact. In paper mode, lower --bits"
             )
 

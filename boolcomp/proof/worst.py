@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.problem.dynamics import inverse_dynamics
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -25,14 +23,13 @@ if TYPE_CHECKING:
     from boolcomp.codes import Code
     from boolcomp.engines import EngineName
     from boolcomp.problem.interval import Interval
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.problem import Problem
     from boolcomp.program.program import Program
 
     Floats = NDArray[np.float64]
     Cells = NDArray[np.int64]
     Torques = Callable[[Floats, Floats, Floats], Floats]
 
-KINDS = (("q", "position"), ("qd", "velocity"), ("qdd", "acceleration"))
 EDGE = 1e-6  # of a cell: how near to its border a state is put, to be on the right side of it
 DIGITS = 9  # of an error that count, lest the last bit of a machine's sine decide
 DRAWN = 1 << 20  # states that climbing starts from
@@ -68,7 +65,7 @@ class Subject:
     `torques` takes q, qd and qdd, (samples, joints) each, and gives N·m (N where a joint slides).
     """
 
-    robot: Robot
+    problem: Problem
     axes: tuple[Axis, ...]
     codes: tuple[Code, ...]
     torques: Torques
@@ -79,7 +76,7 @@ class Subject:
         A torque that a word cannot hold counts as the nearest that it can.
         """
         q, qd, qdd = split(states)
-        exact = inverse_dynamics(self.robot, q, qd, qdd)
+        exact = self.problem.exact(states)
         low = np.array([code.range.low for code in self.codes])
         high = np.array([code.range.high for code in self.codes])
         step = np.array([code.step for code in self.codes])
@@ -113,22 +110,20 @@ def split(states: Floats) -> tuple[Floats, Floats, Floats]:
     return q, qd, qdd
 
 
-def axes_of(robot: Robot, words: Mapping[str, Code]) -> tuple[Axis, ...]:
+def axes_of(problem: Problem, words: Mapping[str, Code]) -> tuple[Axis, ...]:
     """Return the inputs of a robot, q1.. qd1.. qdd1.., with those words that there are.
 
     Of a word that wraps all cells are allowed, each once.
     """
     axes = []
-    for kind, attribute in KINDS:
-        for joint, link in enumerate(robot.links, 1):
-            word = words.get(f"{kind}{joint}")
-            allowed = word.range if word and word.wraps else getattr(link, attribute)
-            axes.append(Axis(allowed, word))
+    for one in problem.inputs:
+        word = words.get(one.name)
+        axes.append(Axis(word.range if word and word.wraps else one.range, word))
     return tuple(axes)
 
 
 def subject_of(
-    program: Program, robot: Robot, payload: float | None = None, engine: EngineName = "auto"
+    program: Program, problem: Problem, payload: float | None = None, engine: EngineName = "auto"
 ) -> Subject:
     """Return a program with a payload (kg) as what is searched; the robot carries it too."""
     words = {word.name: word.code for word in program.inputs}
@@ -137,7 +132,7 @@ def subject_of(
     def torques(q: Floats, qd: Floats, qdd: Floats) -> Floats:
         return program.evaluate(q, qd, qdd, payload=payload, engine=engine).torques
 
-    return Subject(robot, axes_of(robot, words), codes, torques)
+    return Subject(problem, axes_of(problem, words), codes, torques)
 
 
 def find_worst(

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 SAMPLES = 100_000
 BEST = 8  # samples from which every extreme is climbed to
 FINE = 1e-6  # steps, as parts of a range, at which climbing ends
-# Between what a search finds and a range: the search proves nothing, and an output's word in compact
-# mode is sized for 1.02 times the largest and 3 steps more, 2.3 % of the range at 8 bits.
+# Between what a search finds and a range: the search proves nothing, and a word in compact mode
+# is sized for 1.02 times the largest and 3 steps more, 2.3 % of the range at 8 bits.
 MARGIN = 1.05
 DUST = 1e-9  # of the largest output: rounding
 ROUND = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)

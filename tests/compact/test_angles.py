@@ -10,7 +10,7 @@ import pytest
 from boolcomp.compact.graph import graph as g
 from boolcomp.compact.graph.angles import angle_node, angle_shape, sum_shape
 from boolcomp.compact.graph.simulate import node_word
-from boolcomp.compact.sketch.sketch import AngleSum, Sketch, SketchNode, Source, Sum
+from boolcomp.compact.sketch.sketch import AngleSum, Sketch, SketchNode, Source, WordSum
 
 
 def _sketch(
@@ -24,7 +24,7 @@ def _sketch(
         for k, (size, part) in enumerate(zip(bits, parts, strict=False))
     )
     made = (AngleSum(items, exact) for items in sums)
-    nodes: tuple[SketchNode, ...] = (*sources, *made, Sum((), 0.0))
+    nodes: tuple[SketchNode, ...] = (*sources, *made, WordSum((), 0.0))
     return Sketch(nodes, (len(nodes) - 1,))
 
 
@@ -38,7 +38,7 @@ def _errors(sketch: Sketch, widths: dict[tuple[int, str], int]) -> dict[int, np.
     words = [grid[:, k] for k in range(len(sources))]
     # The leading bits of a turn that a word over part of one has not are 0.
     angles = [(w + 0.5) / (1 << s.bits + s.part) - 0.5 for w, s in zip(words, sources, strict=True)]
-    nodes: list[g.Node] = [g.Input(s.name, s.bits, angle=True) for s in sources]
+    nodes: list[g.Node] = [g.InputWord(s.name, s.bits, angle=True) for s in sources]
     scales = [g.Scale(0, 0.0) for _ in sources]
     found = {}
     for place, node in enumerate(sketch.nodes):
@@ -48,7 +48,7 @@ def _errors(sketch: Sketch, widths: dict[tuple[int, str], int]) -> dict[int, np.
         made, offset = angle_node(node, shape, {k: k for k in range(place)})
         nodes.append(made)
         scales.append(g.Scale(-made.bits, offset))
-        words.append(node_word(g.Graph(tuple(nodes), tuple(scales), ()), place, words)[0])
+        words.append(node_word(g.WordGraph(tuple(nodes), tuple(scales), ()), place, words)[0])
         angles.append(np.asarray(sum(m * angles[item] for item, m in node.items)))
         said = (words[-1] + 0.5) / (1 << made.bits) - 0.5 + offset
         found[place] = (said - angles[-1] + 0.5) % 1.0 - 0.5

@@ -19,7 +19,7 @@ from boolcomp.compact.widths import compile as module
 from boolcomp.compact.widths import search
 from boolcomp.compact.widths.compile import compile_words
 from boolcomp.compact.widths.demand import Demand, Progress
-from boolcomp.compact.widths.search import Choice
+from boolcomp.compact.widths.search import Candidate
 from boolcomp.problem.robot import load_robot
 from boolcomp.terms import split_torques
 
@@ -131,7 +131,7 @@ def test_coarse_inputs_lose_no_bit_where_that_is_needed() -> None:
 
 
 def test_choices_are_written_and_read() -> None:
-    choice = Choice(
+    choice = Candidate(
         3, {(4, "cut"): -2, (7, "k0"): 1}, np.array([0.1, 2.5]), np.array([0.0, 1e-3]), 1, 77.0
     )
     again = module.read(module.written(choice))
@@ -178,11 +178,11 @@ def test_the_result_is_the_same_under_any_hash_seed() -> None:
 
 def test_a_large_robot_takes_no_more_kicks_than_effort_allows() -> None:
     torques = split_torques(small_robot(1, 1))
-    task = search.Task(torques, Demand(effort=2.0), np.ones(1), np.full(1, np.inf))
+    task = search.SearchTask(torques, Demand(effort=2.0), np.ones(1), np.full(1, np.inf))
     one = search.Search(task, 0)
-    assert one._kicks(1, 100) == 2  # noqa: SLF001 (a hundredth a width and second)
-    assert one._kicks(1, 10**6) == 2 * search.MOST_KICKS_A_SECOND  # noqa: SLF001
-    assert one._kicks(5, 10**6) == 0  # noqa: SLF001
+    assert one._perturbations(1, 100) == 2  # noqa: SLF001 (a hundredth a width and second)
+    assert one._perturbations(1, 10**6) == 2 * search.MOST_PERTURBATIONS_A_SECOND  # noqa: SLF001
+    assert one._perturbations(5, 10**6) == 0  # noqa: SLF001
 
 
 @pytest.mark.slow
@@ -194,7 +194,7 @@ def test_refining_that_does_not_end_is_given_up_after_counted_work(
     turns: list[int] = []
     refine = search.refine
 
-    def counted(task: search.Task, start: Choice) -> Choice:
+    def counted(task: search.SearchTask, start: Candidate) -> Candidate:
         turns.append(len(start.widths))
         return replace(refine(task, start), nodes=50.0)
 

@@ -12,7 +12,7 @@ from boolcomp.compact.widths import search
 from boolcomp.compact.widths.compile import compile_words
 from boolcomp.compact.widths.demand import Demand
 from boolcomp.compact.widths.floor import Floor
-from boolcomp.compact.widths.search import Search, Task
+from boolcomp.compact.widths.search import Search, SearchTask
 from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.problem.robot import load_robot
 from boolcomp.terms import split_torques
@@ -22,7 +22,7 @@ ALL = np.full(2, np.inf)
 
 def floor_of(demand: Demand) -> Any:
     torques = split_torques(load_robot("machado-2r"))
-    return Search(Task(torques, demand, np.ones(2), ALL), 0).floor()
+    return Search(SearchTask(torques, demand, np.ones(2), ALL), 0).floor()
 
 
 def test_each_word_makes_what_newton_euler_makes_of_the_middles_of_its_cells() -> None:

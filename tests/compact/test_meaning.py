@@ -86,7 +86,7 @@ def test_a_table_of_part_of_a_turn_errs_by_what_its_own_cells_leave_open(
         widths |= {(place, "t"): read, (place, "e"): -30, (place, "s"): 0, (place, "p"): 0}
         cell = 2 * PI / 2**part / 2**read
         noise = model.local(widths, place)[1]
-        assert noise == pytest.approx(cell**2 / 12 * model.feelings[place].slope, rel=1e-4)
+        assert noise == pytest.approx(cell**2 / 12 * model.sensitivities[place].slope, rel=1e-4)
 
 
 def test_a_heap_of_unknown_constant_costs_the_mean_of_ones_in_every_second_column() -> None:

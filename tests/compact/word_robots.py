@@ -14,7 +14,7 @@ from boolcomp.compact.result.measure import torque_steps
 from boolcomp.compact.result.samples import States, corners, draw
 from boolcomp.compact.sketch.build import Form, build_sketch
 from boolcomp.compact.sketch.poly import Quantity, quantities
-from boolcomp.compact.sketch.sketch import AngleSum, Powers, Sketch, Sum, Waves
+from boolcomp.compact.sketch.sketch import AngleSum, Powers, Sketch, Waves, WordSum
 from boolcomp.compact.widths.descend import Descent, choose_widths
 from boolcomp.compact.widths.noise import Model
 from boolcomp.logic.simulation import Planes
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.compact.graph.graph import Graph
+    from boolcomp.compact.graph.graph import WordGraph
     from boolcomp.logic.network import Network
 
 TEN = {"q": 10, "qd": 10, "qdd": 10}
@@ -51,7 +51,7 @@ class Case:
     def model(self) -> Model:
         return Model(self.sketch, self.states(1000, 1).values, self.corners(4000, 2).values)
 
-    def graph(self, allowed: float, *, saturate: bool = False, bits: int = 6) -> Graph:
+    def graph(self, allowed: float, *, saturate: bool = False, bits: int = 6) -> WordGraph:
         """Return a graph whose predicted variance is as allowed."""
         model = self.model()
         variances = np.full(self.robot.joints, allowed)
@@ -93,7 +93,7 @@ def case(
 
 
 def run_network(
-    network: Network, graph: Graph, words: Mapping[str, NDArray[np.int64]]
+    network: Network, graph: WordGraph, words: Mapping[str, NDArray[np.int64]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the torques' words and the saturation flags of a network, (samples, joints) each."""
     count = len(next(iter(words.values())))
@@ -128,6 +128,6 @@ def finest_widths(sketch: Sketch, exact: list[NDArray[np.float64]]) -> dict[tupl
             widths[place, "n"] = 16
         elif isinstance(node, (Waves, Powers)):
             widths[place, "t"], widths[place, "e"] = 16, size - 20
-        elif isinstance(node, Sum):
+        elif isinstance(node, WordSum):
             widths[place, "cut"] = -14 if place in sketch.outputs else size - 20
     return widths

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from boolcomp.compact.graph.graph import Angles, Turn
-from boolcomp.compact.sketch.sketch import TURN, AngleSum, Sketch, Source, Sum
+from boolcomp.compact.sketch.sketch import TURN, AngleSum, Sketch, Source, WordSum
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,7 +66,7 @@ def angle_shape(sketch: Sketch, widths: Widths, place: int) -> AngleShape:
         return sum_shape(sketch, widths, place).word
     if isinstance(node, Source):
         return AngleShape(node.bits, node.bits + node.part, 0.0, node.part)
-    if isinstance(node, Sum):
+    if isinstance(node, WordSum):
         bits = TURN - widths[place, "cut"]
         return AngleShape(bits, bits)
     raise TypeError(f"node {place} is no angle")

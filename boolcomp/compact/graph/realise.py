@@ -28,9 +28,9 @@ from boolcomp.compact.sketch.sketch import (
     Product,
     Sketch,
     Source,
-    Sum,
     Table,
     Waves,
+    WordSum,
     addend_reads,
     reads,
 )
@@ -62,7 +62,7 @@ def realise(
     biases: Sequence[float],
     *,
     saturate: bool = False,
-) -> g.Graph:
+) -> g.WordGraph:
     """Return the word graph of a sketch with these widths.
 
     `bits` are those of the torques' words (one more where a torque needs it, unless it is to
@@ -73,9 +73,9 @@ def realise(
     maker.operands = operands(sketch)
     for place, node in enumerate(sketch.nodes):
         if place in live and isinstance(node, Source):
-            maker.put(place, g.Input(node.name, node.bits, node.angle), 0, 0.0)
+            maker.put(place, g.InputWord(node.name, node.bits, node.angle), 0, 0.0)
     results = dict(zip(sketch.outputs, zip(bits, biases, strict=True), strict=True))
-    found: dict[int, g.Result] = {}
+    found: dict[int, g.OutputWord] = {}
     for place, node in enumerate(sketch.nodes):
         if place not in live or isinstance(node, Source):
             continue
@@ -88,7 +88,7 @@ def realise(
         else:
             maker.heap(place, node)
     order = tuple(found[k] for k in sketch.outputs)
-    return g.Graph(tuple(maker.nodes), tuple(maker.scales), order)
+    return g.WordGraph(tuple(maker.nodes), tuple(maker.scales), order)
 
 
 def live_nodes(sketch: Sketch, widths: Widths) -> frozenset[int]:
@@ -97,7 +97,7 @@ def live_nodes(sketch: Sketch, widths: Widths) -> frozenset[int]:
     for place in reversed(range(len(sketch.nodes))):
         if place in live:
             node = sketch.nodes[place]
-            if isinstance(node, Sum):
+            if isinstance(node, WordSum):
                 kept = [a for k, a in enumerate(node.addends) if is_kept(widths, place, k)]
                 live.update(k for addend in kept for k in addend_reads(addend))
             else:
@@ -109,7 +109,7 @@ def operands(sketch: Sketch) -> frozenset[int]:
     """Return the nodes that products, tables or exact angles read: words that lie about zero."""
     found: set[int] = set()
     for node in sketch.nodes:
-        if isinstance(node, Sum):
+        if isinstance(node, WordSum):
             for addend in node.addends:
                 if isinstance(addend, Product):
                     found.update((addend.a, addend.b))
@@ -168,7 +168,7 @@ class _Maker:
             else:
                 self.put(place, lookup, lsb, table.offset)
 
-    def heap(self, place: int, node: Sum) -> None:
+    def heap(self, place: int, node: WordSum) -> None:
         lsb = self.widths[place, "cut"]
         if node.angle:
             bits = TURN - lsb
@@ -177,15 +177,17 @@ class _Maker:
             bits = needed_bits(reach, lsb)
         self._put_heap(place, node, lsb, bits, 0.0)
 
-    def output(self, place: int, node: Sum, bits: int, bias: float, *, saturate: bool) -> g.Result:
+    def output(
+        self, place: int, node: WordSum, bits: int, bias: float, *, saturate: bool
+    ) -> g.OutputWord:
         lsb = self.widths[place, "cut"]
         reach = self.statistics.largest[place] * MARGIN + SLACK_STEPS
         bits_needed = max(bits, needed_bits(reach, 0))
         self._put_heap(place, node, lsb, bits_needed - lsb, bias)
-        return g.Result(self.place[place], -lsb, bits if saturate else bits_needed)
+        return g.OutputWord(self.place[place], -lsb, bits if saturate else bits_needed)
 
-    def _put_heap(self, place: int, node: Sum, lsb: int, bits: int, bias: float) -> None:
-        parts: list[g.Part] = []
+    def _put_heap(self, place: int, node: WordSum, lsb: int, bits: int, bias: float) -> None:
+        parts: list[g.HeapPart] = []
         centre = node.constant + bias  # what the sum is where all digits are zero
         for k, addend in enumerate(node.addends):
             if not is_kept(self.widths, place, k):
@@ -205,18 +207,20 @@ class _Maker:
         heap = g.Heap(tuple(parts), constant, bits, node.angle)
         self.put(place, heap, lsb, (exact - constant) * 2.0**lsb)
 
-    def _exact_constant(self, parts: Sequence[g.Part], centre: float, lsb: int, bits: int) -> float:
+    def _exact_constant(
+        self, parts: Sequence[g.HeapPart], centre: float, lsb: int, bits: int
+    ) -> float:
         units = sum(_weight(self.nodes, part) for part in parts)  # twice half of what bits count
         return centre / 2.0**lsb - units / 2 - 0.5 + 2.0 ** (bits - 1)
 
-    def _bits(self, place: int, k: int, addend: Linear, lsb: int) -> list[g.Part]:
+    def _bits(self, place: int, k: int, addend: Linear, lsb: int) -> list[g.HeapPart]:
         nodes = [self.place[addend.node]]
         if addend.node in self.extra:
             nodes.append(self.extra[addend.node])
         return [part for node in nodes for part in self._digits(place, k, addend, lsb, node)]
 
-    def _digits(self, place: int, k: int, addend: Linear, lsb: int, node: int) -> list[g.Part]:
-        parts: list[g.Part] = []
+    def _digits(self, place: int, k: int, addend: Linear, lsb: int, node: int) -> list[g.HeapPart]:
+        parts: list[g.HeapPart] = []
         for digit in constant_digits(addend, self.widths.get((place, f"d{k}"), DIGITS)):
             column = math.frexp(abs(digit))[1] - 1 + self.scales[node].lsb - lsb
             drop = max(0, -column)
@@ -224,7 +228,7 @@ class _Maker:
                 parts.append(g.Bits(node, drop, column + drop, digit < 0))
         return parts
 
-    def _product(self, place: int, k: int, addend: Product, lsb: int) -> list[g.Part]:
+    def _product(self, place: int, k: int, addend: Product, lsb: int) -> list[g.HeapPart]:
         a, b = self.place[addend.a], self.place[addend.b]
         drop_a = min(self.widths.get((place, f"a{k}"), 0), self.nodes[a].bits - 1)
         drop_b = min(self.widths.get((place, f"b{k}"), 0), self.nodes[b].bits - 1)
@@ -233,7 +237,7 @@ class _Maker:
         top = column + self.nodes[a].bits - drop_a + self.nodes[b].bits - drop_b - 2
         if top < 0:
             return []
-        return [g.Partial(a, drop_a, b, drop_b, column, addend.factor < 0)]
+        return [g.PartialProducts(a, drop_a, b, drop_b, column, addend.factor < 0)]
 
 
 def constant_digits(addend: Linear, most: int) -> tuple[float, ...]:
@@ -273,7 +277,7 @@ def split_of(widths: Widths, place: int, operands: frozenset[int]) -> dict[str, 
     return {"low": widths.get((place, "s"), 0), "lead": widths.get((place, "p"), 0)}
 
 
-def _shortened(nodes: Sequence[g.Node], parts: Sequence[g.Part]) -> list[g.Part]:
+def _shortened(nodes: Sequence[g.Node], parts: Sequence[g.HeapPart]) -> list[g.HeapPart]:
     """Drop the lowest bit of the last word that has one in the lowest column."""
     result = list(parts)
     for k in reversed(range(len(result))):
@@ -287,7 +291,7 @@ def _shortened(nodes: Sequence[g.Node], parts: Sequence[g.Part]) -> list[g.Part]
     return result
 
 
-def _weight(nodes: Sequence[g.Node], part: g.Part) -> int:
+def _weight(nodes: Sequence[g.Node], part: g.HeapPart) -> int:
     """Return the sum of what a part's bits count, in units of the heap's lowest column."""
     if isinstance(part, g.Bits):
         return ((1 << (nodes[part.node].bits - part.drop)) - 1) << part.column

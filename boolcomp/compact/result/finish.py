@@ -19,7 +19,7 @@ from boolcomp.compact.result.measure import Sampling, measure_many
 from boolcomp.compact.result.passes import finished, lut6
 from boolcomp.compact.result.worst import network_worst
 from boolcomp.compact.widths.compile import compile_words, spans
-from boolcomp.compact.widths.demand import Demand, Listener, Progress, silent
+from boolcomp.compact.widths.demand import Demand, Listener, Progress, ignore_progress
 from boolcomp.logic.synthesis import abc
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from boolcomp.logic.network import Network
     from boolcomp.logic.synthesis.optimise import Step
     from boolcomp.proof.worst import Worst
-    from boolcomp.terms import Torques
+    from boolcomp.terms import Terms
 
     Floats = NDArray[np.float64]
 
@@ -105,7 +105,7 @@ class Built:
     def __str__(self) -> str:
         compact = self.compact
         lines = [
-            f"{compact.robot.name} at {compact.demand.bits} bits, {compact.form}",
+            f"{compact.problem.name} at {compact.demand.bits} bits, {compact.form}",
             f"built: {self.nodes} nodes, depth {self.depth}, {self.lut6} if they had six inputs",
             f"demand: {compact.demand}",
             f"predicted: {self.predicted_nodes:.0f} nodes, rms {_list(self.predicted_rms)}",
@@ -122,15 +122,15 @@ def _list(values: Iterable[float]) -> str:
 
 
 def compile_compact(
-    torques: Torques,
+    terms: Terms,
     demand: Demand | None = None,
     *,
     store: Path | None = None,
-    progress: Listener = silent,
+    progress: Listener = ignore_progress,
     processes: int = 2,
     also_shipped: bool = True,
 ) -> Built:
-    """Return the smallest network found for a robot's torques, its errors measured.
+    """Return the smallest network found for a problem's torques, its errors measured.
 
     What is finished is read from the store (by default the user's cache, and what ships with
     boolcomp, if `also_shipped`), and checked; what was interrupted goes on where it was. The same
@@ -139,15 +139,15 @@ def compile_compact(
     """
     start = time.perf_counter()
     chosen = demand or Demand()
-    chosen.check(torques.robot)
-    folder = keeper(torques, chosen, store, also_shipped=also_shipped)
+    chosen.check(terms.problem)
+    folder = keeper(terms, chosen, store, also_shipped=also_shipped)
     found = folder.find()
-    kept = found or _made(torques, chosen, folder, progress, processes)
+    kept = found or _made(terms, chosen, folder, progress, processes)
     nodes, rms = len(kept.network.nodes), tuple(kept.errors.rms)
     worst = kept.worst
     if worst is None:  # it is new, or its file is an old one
         progress(Progress("worst error", nodes, rms, 0.99))
-        worst = network_worst(torques.robot, chosen, kept.compact.graph, kept.network)
+        worst = network_worst(terms.problem, chosen, kept.compact.graph, kept.network)
     built = Built(
         kept.compact, kept.network, kept.steps, kept.lut6, kept.errors, worst,
         _dropped(kept.compact), time.perf_counter() - start, found is not None,
@@ -158,10 +158,8 @@ def compile_compact(
     return built
 
 
-def _made(
-    torques: Torques, demand: Demand, folder: Keeper, progress: Listener, processes: int
-) -> Kept:
-    compact = compile_words(torques, demand, progress, folder, processes)
+def _made(terms: Terms, demand: Demand, folder: Keeper, progress: Listener, processes: int) -> Kept:
+    compact = compile_words(terms, demand, progress, folder, processes)
     rms = tuple(compact.errors.rms)
 
     begin, end = spans(demand.effort)["passes"]
@@ -180,7 +178,7 @@ def _made(
     )  # fmt: skip
     progress(Progress("fresh states", len(done.network.nodes), rms, 0.99))
     fresh = Sampling(
-        torques.robot, demand.input_bits, demand.bits, FRESH_SAMPLES, FRESH_SEED + demand.seed
+        terms.problem, demand.input_bits, demand.bits, FRESH_SAMPLES, FRESH_SEED + demand.seed
     )
     errors = measure_many(fresh, compact.graph, done.network)
     return Kept(compact, done.network, done.steps, lut6(done.network), errors)

@@ -1,4 +1,4 @@
-"""What a word graph errs by against Newton-Euler, and whether its network does as it does."""
+"""What a word graph errs by against the exact function, and whether its network does as it does."""
 
 from __future__ import annotations
 
@@ -8,24 +8,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.compact.graph.simulate import simulate
-from boolcomp.compact.result.samples import states_of, torque_values, uniform
+from boolcomp.compact.result.samples import output_values, states_of
 from boolcomp.compact.sketch.poly import quantities
 from boolcomp.logic import simulation
 from boolcomp.paper.plan import Options, make_plan
-from boolcomp.paper.quantised import quantised_torques
-from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.paper.quantised import quantised
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
-    from boolcomp.compact.graph.graph import Graph
+    from boolcomp.compact.graph.graph import WordGraph
     from boolcomp.compact.graph.simulate import Simulated
     from boolcomp.compact.result.samples import States
     from boolcomp.logic.network import Network
-    from boolcomp.problem.robot import Robot
-    from boolcomp.terms import Torques
+    from boolcomp.problem.problem import Problem
+    from boolcomp.terms import Terms
 
     Floats = NDArray[np.float64]
     Words = NDArray[np.int64]
@@ -36,7 +35,7 @@ BLOCK = 1 << 15  # samples at a time
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Errors:
-    """Errors of a graph in steps, one for every joint; heaps that wrapped (there must be none)."""
+    """Errors of a graph in steps, one for every output; heaps that wrapped (there must be none)."""
 
     rms: Floats
     max: Floats
@@ -52,51 +51,44 @@ class Errors:
         return ", ".join(rows)
 
 
-def torque_steps(robot: Robot, bits: int) -> list[float]:
-    """Return the step of every torque's word."""
-    return [(link.torque.high - link.torque.low) / (1 << bits) for link in robot.links]
+def sampled_outputs(problem: Problem, bits: int, seed: int = 0) -> Floats:
+    """Return the exact outputs, in steps, of some seeded states."""
+    exact = problem.reference(*problem.draw(PAPER_SAMPLES, seed))
+    return np.asarray(exact / np.asarray(problem.steps(bits)))
 
 
-def sampled_torques(robot: Robot, bits: int, seed: int = 0) -> Floats:
-    """Return the exact torques, in steps, of some seeded states."""
-    states = uniform(robot, PAPER_SAMPLES, seed)
-    return np.asarray(inverse_dynamics(robot, *states) / np.asarray(torque_steps(robot, bits)))
-
-
-def paper_rms(torques: Torques, bits: int, seed: int = 0) -> Floats:
+def paper_rms(terms: Terms, bits: int, seed: int = 0) -> Floats:
     """Return the rms error, in steps, of the paper's tables at these bits (arithmetic only)."""
-    robot = torques.robot
-    q, qd, qdd = uniform(robot, PAPER_SAMPLES, seed)
-    exact = inverse_dynamics(robot, q, qd, qdd)
-    plan = make_plan(torques, Options(bits=bits))
-    found = quantised_torques(plan, q, qd, qdd).torques
-    steps = np.asarray(torque_steps(robot, bits))
-    error = (found - exact) / steps
-    reach = np.array([link.torque.high for link in robot.links])
+    problem = terms.problem
+    arrays = problem.draw(PAPER_SAMPLES, seed)
+    exact = problem.reference(*arrays)
+    found = quantised(make_plan(terms, Options(bits=bits)), arrays).values
+    error = (found - exact) / np.asarray(problem.steps(bits))
+    reach = np.array([output.range.high for output in problem.outputs])
     inside = np.abs(exact) <= reach  # what saturates is no measure of accuracy
     mean = (error**2 * inside).sum(axis=0) / np.maximum(1, inside.sum(axis=0))
     return np.asarray(np.sqrt(mean))
 
 
-def deviations(graph: Graph, states: States) -> tuple[Floats, tuple[int, ...], int]:
-    """Return errors in steps, (samples, joints); the heaps that wrapped; how often one saturated.
+def deviations(graph: WordGraph, states: States) -> tuple[Floats, tuple[int, ...], int]:
+    """Return errors in steps, (samples, outputs); the heaps that wrapped; how often one saturated.
 
-    A torque that a word cannot hold counts as the nearest that it can.
+    An output that a word cannot hold counts as the nearest that it can.
     """
     return compared(graph, states, simulate(graph, states.words))
 
 
 def compared(
-    graph: Graph, states: States, simulated: Simulated
+    graph: WordGraph, states: States, simulated: Simulated
 ) -> tuple[Floats, tuple[int, ...], int]:
     """Return what `deviations` does, for words that are known."""
     reach = np.asarray([2.0 ** (result.bits - 1) for result in graph.results])
-    error = torque_values(graph, simulated) - np.clip(states.torques, -reach, reach)
+    error = output_values(graph, simulated) - np.clip(states.outputs, -reach, reach)
     return error, simulated.wrapped, simulated.saturated
 
 
-def measure(graph: Graph, states: States) -> Errors:
-    """Simulate a graph and compare it with Newton-Euler on the unquantised states."""
+def measure(graph: WordGraph, states: States) -> Errors:
+    """Simulate a graph and compare it with the exact function on the unquantised states."""
     return errors_of(*deviations(graph, states))
 
 
@@ -117,28 +109,28 @@ def errors_of(
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """Seeded states of a robot: the widths of words, the bits of torques, how many, the seed."""
+    """Seeded states of a problem: the widths of words, the bits of outputs, how many, the seed."""
 
-    robot: Robot
+    problem: Problem
     widths: Mapping[str, int]
     bits: int
     samples: int
     seed: int
 
-    def blocks(self, graph: Graph) -> Iterator[tuple[list[Floats], States]]:
+    def blocks(self, graph: WordGraph) -> Iterator[tuple[list[Floats], States]]:
         """Yield states, and as words of a graph's widths, a block at a time."""
         own = {**self.widths, **{node.name: node.bits for node in graph.inputs}}
-        words, steps = quantities(self.robot, own), torque_steps(self.robot, self.bits)
+        words, steps = quantities(self.problem, own), self.problem.steps(self.bits)
         count = max(1, -(-self.samples // BLOCK))
         seeds = np.random.SeedSequence(self.seed).generate_state(count, np.uint64)
         for k, one in enumerate(seeds):
-            arrays = uniform(self.robot, min(BLOCK, self.samples - k * BLOCK), int(one))
-            yield arrays, states_of(self.robot, words, steps, arrays)
+            arrays = self.problem.draw(min(BLOCK, self.samples - k * BLOCK), int(one))
+            yield arrays, states_of(self.problem, words, steps, arrays)
 
 
-def measure_many(sampling: Sampling, graph: Graph, network: Network | None = None) -> Errors:
+def measure_many(sampling: Sampling, graph: WordGraph, network: Network | None = None) -> Errors:
     """Return what `measure` does for many states; a network must give the same words throughout."""
-    found = _Accumulator(sampling.robot.joints)
+    found = _Accumulator(len(sampling.problem.outputs))
     for arrays, states in sampling.blocks(graph):
         found.add(arrays, *deviations(graph, states))
         if network is not None and not agrees(network, graph, states.words):
@@ -146,20 +138,20 @@ def measure_many(sampling: Sampling, graph: Graph, network: Network | None = Non
     return found.errors()
 
 
-def measure_worst(sampling: Sampling, graph: Graph, kept: int) -> tuple[Errors, list[Floats]]:
-    """Return errors, and about `kept` states (q, qd, qdd) a torque at which they are largest."""
+def measure_worst(sampling: Sampling, graph: WordGraph, kept: int) -> tuple[Errors, list[Floats]]:
+    """Return errors, and about `kept` states an output at which they are largest."""
     block = -(-kept * BLOCK // max(BLOCK, sampling.samples))
-    found = _Accumulator(sampling.robot.joints, block)
+    found = _Accumulator(len(sampling.problem.outputs), block)
     for arrays, states in sampling.blocks(graph):
         found.add(arrays, *deviations(graph, states))
     return found.errors(), found.worst_states()
 
 
 class _Accumulator:
-    """Statistics of errors, block by block; of each block the `kept` worst states a torque."""
+    """Statistics of errors, block by block; of each block the `kept` worst states an output."""
 
-    def __init__(self, joints: int, kept: int = 0) -> None:
-        self.square, self.mean, self.most = (np.zeros(joints) for _ in range(3))
+    def __init__(self, outputs: int, kept: int = 0) -> None:
+        self.square, self.mean, self.most = (np.zeros(outputs) for _ in range(3))
         self.wrapped: set[int] = set()
         self.saturated, self.samples, self.kept = 0, 0, kept
         self.worst: list[list[list[Floats]]] = []
@@ -179,11 +171,11 @@ class _Accumulator:
             self.worst.append([[array[rows] for rows in places.T] for array in arrays])
 
     def worst_states(self) -> list[Floats]:
-        """Return q, qd and qdd of the worst states, those of the first torque first."""
+        """Return the groups' arrays of the worst states, those of the first output first."""
         arrays = range(len(self.worst[0]))
-        joints = range(len(self.worst[0][0]))
+        outputs = range(len(self.worst[0][0]))
         return [
-            np.concatenate([block[k][joint] for joint in joints for block in self.worst])
+            np.concatenate([block[k][place] for place in outputs for block in self.worst])
             for k in arrays
         ]
 
@@ -194,7 +186,7 @@ class _Accumulator:
         return Errors(rms, self.most, mean, wrapped, self.saturated, self.samples)
 
 
-def agrees(network: Network, graph: Graph, words: Mapping[str, Words]) -> bool:
+def agrees(network: Network, graph: WordGraph, words: Mapping[str, Words]) -> bool:
     """Tell whether a network gives, bit for bit, the words that simulating its graph gives."""
     simulated = simulate(graph, words)
     count = len(simulated.words)
@@ -204,10 +196,10 @@ def agrees(network: Network, graph: Graph, words: Mapping[str, Words]) -> bool:
     ones = np.full(-(-count // 64), (1 << 64) - 1, np.uint64)
     outputs = network.fold(simulation.Planes(ones), planes)
     place = 0
-    for joint, result in enumerate(graph.results):
+    for output, result in enumerate(graph.results):
         for k in reversed(range(result.bits)):
             found = np.unpackbits(outputs[place].view(np.uint8), count=count, bitorder="little")
-            if not np.array_equal(found, simulated.words[:, joint] >> k & 1):
+            if not np.array_equal(found, simulated.words[:, output] >> k & 1):
                 return False
             place += 1
         place += 1  # the plane that tells saturation

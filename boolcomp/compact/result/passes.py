@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from boolcomp.compact.graph.graph import Graph
+    from boolcomp.compact.graph.graph import WordGraph
     from boolcomp.logic.network import Network
     from boolcomp.logic.synthesis.measure import Objective
     from boolcomp.logic.truthtable import TruthTable
@@ -35,7 +35,7 @@ class Finished:
 
 
 def finished(
-    graph: Graph,
+    graph: WordGraph,
     objective: Objective = "nodes",
     rounds: int = 8,
     folder: Path | None = None,

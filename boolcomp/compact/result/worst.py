@@ -14,11 +14,11 @@ from boolcomp.proof.worst import EVALUATIONS, find_worst, subject_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.compact.graph.graph import Graph
+    from boolcomp.compact.graph.graph import WordGraph
     from boolcomp.compact.widths.demand import Demand
     from boolcomp.engines import EngineName
     from boolcomp.logic.network import Network
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.problem import Problem
     from boolcomp.proof.worst import Subject, Worst
 
     Floats = NDArray[np.float64]
@@ -28,35 +28,37 @@ SAME = 1e-6  # steps: machines' sines differ in their last bits
 
 
 def graph_worst(
-    robot: Robot,
+    problem: Problem,
     demand: Demand,
-    graph: Graph,
+    graph: WordGraph,
     evaluations: int,
     start: Floats | None = None,
     watched: int = 0,
 ) -> Worst:
     """Return the worst of a graph that may not be the last one: no engine is kept of it."""
     small = narrowed(graph)
-    subject = _subject(robot, demand, small, word_logic(small), "numpy")
+    subject = _subject(problem, demand, small, word_logic(small), "numpy")
     return find_worst(subject, evaluations, seed=demand.seed, start=start, watched=watched)
 
 
-def network_worst(robot: Robot, demand: Demand, graph: Graph, network: Network) -> Worst:
+def network_worst(problem: Problem, demand: Demand, graph: WordGraph, network: Network) -> Worst:
     """Return the worst of a graph's final network."""
-    subject = _subject(robot, demand, graph, network, "auto")
+    subject = _subject(problem, demand, graph, network, "auto")
     return find_worst(subject, EVALUATIONS, seed=demand.seed)
 
 
-def is_worst(robot: Robot, demand: Demand, graph: Graph, network: Network, worst: Worst) -> bool:
+def is_worst(
+    problem: Problem, demand: Demand, graph: WordGraph, network: Network, worst: Worst
+) -> bool:
     """Tell whether errors are what was found; of a demanded maximum, whether it seems to hold.
 
     That is searched for again, from what was found and from other states.
     """
-    subject = _subject(robot, demand, graph, network, "numpy")
-    torques, signs, inputs = worst.states.shape
+    subject = _subject(problem, demand, graph, network, "numpy")
+    outputs, signs, inputs = worst.states.shape
     states = worst.states.reshape(-1, inputs)
-    found = subject.errors(states).reshape(torques, signs, torques)
-    known = found[np.arange(torques), :, np.arange(torques)]
+    found = subject.errors(states).reshape(outputs, signs, outputs)
+    known = found[np.arange(outputs), :, np.arange(outputs)]
     if not np.allclose(known, worst.errors, rtol=0, atol=SAME):
         return False
     if not demand.max:
@@ -66,6 +68,6 @@ def is_worst(robot: Robot, demand: Demand, graph: Graph, network: Network, worst
 
 
 def _subject(
-    robot: Robot, demand: Demand, graph: Graph, network: Network, engine: EngineName
+    problem: Problem, demand: Demand, graph: WordGraph, network: Network, engine: EngineName
 ) -> Subject:
-    return subject_of(program_of_graph(robot, demand, graph, network), robot, engine=engine)
+    return subject_of(program_of_graph(problem, demand, graph, network), problem, engine=engine)

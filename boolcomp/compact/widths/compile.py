@@ -1,8 +1,8 @@
-"""The search for the smallest graph whose errors are as demanded, from forms to wandering widths.
+"""The search for the smallest graph whose errors are as demanded, from forms to annealed widths.
 
 All forms are screened by the model; the two most promising are refined; of the smaller, widths
-wander while effort lasts. What is kept has held on a million states. The same demand gives the
-same result, whatever the number of processes and however often it was interrupted.
+are annealed while effort lasts. What is kept has held on a million states. The same demand gives
+the same result, whatever the number of processes and however often it was interrupted.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from boolcomp.compact.result.measure import (
     Sampling,
     measure_worst,
     paper_rms,
-    sampled_torques,
+    sampled_outputs,
 )
 from boolcomp.compact.result.worst import graph_worst
 from boolcomp.compact.sketch.poly import quantities
 from boolcomp.compact.sketch.sketch import AngleSum
 from boolcomp.compact.widths import search
-from boolcomp.compact.widths.demand import ROUNDING, Demand, Listener, Progress, silent
+from boolcomp.compact.widths.demand import ROUNDING, Demand, Listener, Progress, ignore_progress
 from boolcomp.compact.widths.floor import rounding_squares
 from boolcomp.compact.widths.search import (
     CAUTION,
@@ -36,12 +36,12 @@ from boolcomp.compact.widths.search import (
     FORMS,
     MAX_CAUTION,
     PLAIN,
-    Choice,
+    Candidate,
     Search,
-    Task,
+    SearchTask,
     search_of,
 )
-from boolcomp.proof.worst import EVALUATIONS, split
+from boolcomp.proof.worst import EVALUATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -49,14 +49,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.compact.sketch.sketch import Sketch
-    from boolcomp.terms import Torques
+    from boolcomp.terms import Terms
 
     Floats = NDArray[np.float64]
 
 REFINED, QUICK_REFINED = 2, 1  # forms that are refined; where no effort is allowed
 TIGHTENINGS = 6  # tries to hold the errors on many states
 FREE_WORK, WORK = 60_000, 10_000  # of refining (see `refine_work`): always, a nominal second
-CHUNKS, WALKERS = 4, 2  # parts of the effort; how many wander in each
+CHUNKS, ANNEALERS = 4, 2  # parts of the effort; how many anneal in each
 ROOM = 1.03  # times what rounding makes of a torque that hardly leaves zero
 LEAST = 1.1  # times the rms of rounding: the least that the default allows
 SEEN, QUICK_SEEN = 2_000_000, 500_000  # states on which errors have to hold; with no effort
@@ -67,8 +67,8 @@ SECONDS = {"screen": 4.0, "refine": 2.0, "improve": 0.0, "passes": 18.0}  # of a
 
 
 def spans(effort: float) -> dict[str, tuple[float, float]]:
-    """Guess at which fractions of all work stages begin and end; walkers share the effort."""
-    seconds = {**SECONDS, "improve": 0.6 * effort / WALKERS}
+    """Guess at which fractions of all work stages begin and end; annealers share the effort."""
+    seconds = {**SECONDS, "improve": 0.6 * effort / ANNEALERS}
     ends = list(accumulate(seconds.values()))
     starts = [0.0, *ends]
     return {
@@ -87,7 +87,7 @@ class Stages(Protocol):
         """Write them down."""
 
 
-class Nowhere:
+class NoCheckpoint:
     """Stages of a search that nothing is kept of."""
 
     def stages(self) -> dict[str, Any]:
@@ -99,16 +99,16 @@ class Nowhere:
 
 
 def compile_words(
-    torques: Torques,
+    terms: Terms,
     demand: Demand | None = None,
-    progress: Listener = silent,
+    progress: Listener = ignore_progress,
     stages: Stages | None = None,
     processes: int = 1,
 ) -> Compact:
     """Return the smallest graph found whose sampled and searched errors are as demanded."""
     chosen = demand or Demand()
-    chosen.check(torques.robot)
-    return _Compilation(torques, chosen, progress, stages or Nowhere(), processes).run()
+    chosen.check(terms.problem)
+    return _Compilation(terms, chosen, progress, stages or NoCheckpoint(), processes).run()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,26 +127,26 @@ class _Compilation:
 
     def __init__(
         self,
-        torques: Torques,
+        terms: Terms,
         demand: Demand,
         progress: Listener,
         stages: Stages,
         processes: int,
     ) -> None:
-        self.torques, self.demand, self.progress = torques, demand, progress
+        self.terms, self.demand, self.progress = terms, demand, progress
         self.stages, self.processes = stages, processes
         self.latest = Progress("")
         self.done = stages.stages()
-        joints = torques.robot.joints
-        rms = demand.rms or tuple(self.stage("paper", lambda: _paper(torques, demand)))
+        outputs = len(terms.problem.outputs)
+        rms = demand.rms or tuple(self.stage("paper", lambda: _paper(terms, demand)))
         least = np.maximum(np.asarray(rms, dtype=np.float64), 0.0)
         if not demand.rms:
             least = np.maximum(least, LEAST * ROUNDING)
             # What hardly leaves zero has no word near it, whatever the paper's tables do.
-            small = np.sqrt(rounding_squares(sampled_torques(torques.robot, demand.bits)))
+            small = np.sqrt(rounding_squares(sampled_outputs(terms.problem, demand.bits)))
             least = np.where(small > ROUNDING, np.maximum(least, ROOM * small), least)
-        self.demanded = np.broadcast_to(least, joints).copy() ** 2
-        self.largest = np.broadcast_to(np.asarray(demand.max or np.inf), joints).copy()
+        self.demanded = np.broadcast_to(least, outputs).copy() ** 2
+        self.largest = np.broadcast_to(np.asarray(demand.max or np.inf), outputs).copy()
 
     def stage(self, name: str, make: Callable[[], Any]) -> Any:
         """Return what a stage made, now or before an interruption."""
@@ -155,10 +155,10 @@ class _Compilation:
             self.stages.note(self.done)
         return self.done[name]
 
-    def task(self, scale: Floats) -> Task:
+    def task(self, scale: Floats) -> SearchTask:
         """Return the task with mean squares allowed to be `scale` of those demanded."""
         allowed = self.demanded * CAUTION * scale
-        return Task(self.torques, self.demand, allowed, self.largest * MAX_CAUTION)
+        return SearchTask(self.terms, self.demand, allowed, self.largest * MAX_CAUTION)
 
     def run(self) -> Compact:
         """Go all the way."""
@@ -172,7 +172,7 @@ class _Compilation:
         if not screened:
             raise self._unreachable("by the model")
         task, best, seen = self._refined(screened)
-        units = self.demand.effort / (CHUNKS * WALKERS)
+        units = self.demand.effort / (CHUNKS * ANNEALERS)
         for chunk in range(CHUNKS if self.demand.effort else 0):
             tried = self._improved(task, best, chunk, units)
             if tried.nodes < best.nodes:
@@ -181,20 +181,20 @@ class _Compilation:
                     best, seen = tried, look
                 else:  # what was missed is watched from now on
                     seen = _Seen(seen.errors, look.worst)
-                task = self._tamed(task, best, seen)
+                task = self._watching(task, best, seen)
             self._tell("improve", best, seen.errors)
         return self._compact(task, best, seen.errors)
 
-    def _screened(self, task: Task, name: str, forms: Iterable[int]) -> list[Choice]:
+    def _screened(self, task: SearchTask, name: str, forms: Iterable[int]) -> list[Candidate]:
         """Return the most promising choices by the model, one for every sketch."""
         found = self._all(name, search.screen, [(task, form) for form in forms])
-        kept: dict[object, Choice] = {}
+        kept: dict[object, Candidate] = {}
         for choice in sorted(found, key=lambda c: (c.nodes, c.form)):
             if choice.nodes < math.inf:
                 kept.setdefault(Search.sketch_of(task, choice.form), choice)
         return list(kept.values())[: REFINED if self.demand.effort else QUICK_REFINED]
 
-    def _refined(self, screened: list[Choice]) -> tuple[Task, Choice, _Seen]:
+    def _refined(self, screened: list[Candidate]) -> tuple[SearchTask, Candidate, _Seen]:
         """Return the smallest choice that holds on very many states, its task and its errors."""
         starts, seen = screened, None
         scale, strict = np.ones((2, len(self.demanded)))
@@ -210,22 +210,22 @@ class _Compilation:
             if not starts:
                 break
             best = min(starts, key=lambda choice: choice.rank(task.pressure))
-            if left < 0:  # a large robot: only the best form goes on
+            if left < 0:  # a large problem: only the best form goes on
                 starts = [best]
             seen = self._seen(task, best)
             self._tell("refine", best, seen.errors)
             if self._excess(seen.errors).max() <= 1 and not seen.errors.wrapped:
-                return self._tamed(task, best, seen), best, seen
+                return self._watching(task, best, seen), best, seen
             scale = scale / np.maximum(1.0, 1.005 * seen.errors.rms**2 / self.demanded)
             strict = strict * np.maximum(1.0, 1.01 * seen.errors.max / task.largest) ** 2
             tighter = replace(task, allowed=self.task(scale).allowed, pressure=2.0 ** (turn + 1))
-            task = self._tamed(tighter, best, seen, strict)
+            task = self._watching(tighter, best, seen, strict)
         where = f"on {SEEN} states; the nearest has {seen.errors}" if seen else "when simulated"
         raise self._unreachable(where + " (more effort tries longer)" * (left < -most))
 
     def _unreachable(self, where: str) -> UsageError:
         """Say what is not reached, and what inputs and rounding make of errors on their own."""
-        words = quantities(self.torques.robot, self.demand.input_bits)
+        words = quantities(self.terms.problem, self.demand.input_bits)
         widths = sorted({word.bits for word in words.values()})
         floor = Search(self.task(np.ones(len(self.demanded))), 0).floor()
         kind, why = "demanded", ""
@@ -243,7 +243,9 @@ class _Compilation:
             f"{floor.advice(self.demanded)}"
         )
 
-    def _tamed(self, task: Task, choice: Choice, seen: _Seen, strict: Floats | None = None) -> Task:
+    def _watching(
+        self, task: SearchTask, choice: Candidate, seen: _Seen, strict: Floats | None = None
+    ) -> SearchTask:
         """Return a task that watches the worst states too.
 
         There the model is allowed what it says of a choice: over `strict` where that is known,
@@ -251,22 +253,24 @@ class _Compilation:
         """
         if not self.demand.max:
             return task
-        joints = len(self.demanded)
-        watched = replace(task, worst=_together(task.worst, seen.worst), tamed=np.ones(joints))
+        outputs = len(self.demanded)
+        watched = replace(
+            task, worst=_together(task.worst, seen.worst, outputs), worst_limits=np.ones(outputs)
+        )
         _, noise = Search(watched, choice.form).noise(choice)
         room = (seen.errors.max / watched.largest) ** 2
         if strict is not None:
             room = np.where(room > 1, strict, room)
-        return replace(watched, tamed=noise[joints:] / room)
+        return replace(watched, worst_limits=noise[outputs:] / room)
 
-    def _improved(self, task: Task, best: Choice, chunk: int, units: float) -> Choice:
-        jobs = [(task, best, chunk * WALKERS + k, units) for k in range(WALKERS)]
+    def _improved(self, task: SearchTask, best: Candidate, chunk: int, units: float) -> Candidate:
+        jobs = [(task, best, chunk * ANNEALERS + k, units) for k in range(ANNEALERS)]
         found = self._all(f"improve {chunk}", search.improve, jobs)
         return min([best, *found], key=lambda choice: choice.nodes)
 
     def _all(
-        self, name: str, function: Callable[..., Choice], jobs: Sequence[tuple[Any, ...]]
-    ) -> list[Choice]:
+        self, name: str, function: Callable[..., Candidate], jobs: Sequence[tuple[Any, ...]]
+    ) -> list[Candidate]:
         """Call a step for several choices, each once ever, in as many processes as there are."""
         missing = [k for k in range(len(jobs)) if f"{name} {k}" not in self.done]
         made = len(jobs) - len(missing)
@@ -279,38 +283,39 @@ class _Compilation:
         return [read(self.done[f"{name} {k}"]) for k in range(len(jobs))]
 
     def _called(
-        self, function: Callable[..., Choice], jobs: Sequence[tuple[Any, ...]]
-    ) -> Iterable[tuple[int, Choice]]:
+        self, function: Callable[..., Candidate], jobs: Sequence[tuple[Any, ...]]
+    ) -> Iterable[tuple[int, Candidate]]:
         if self.processes < 2 or len(jobs) < 2:
             return ((k, function(*job)) for k, job in enumerate(jobs))
         from boolcomp.common.workers import call_all  # noqa: PLC0415 (only where there are several)
 
         return call_all(function, jobs, min(self.processes, len(jobs)))
 
-    def _seen(self, task: Task, choice: Choice) -> _Seen:
+    def _seen(self, task: SearchTask, choice: Candidate) -> _Seen:
         """Return a choice's errors on very many states."""
         graph = search_of(task, choice.form).graph(choice)
-        demand, robot = self.demand, self.torques.robot
+        demand, problem = self.demand, self.terms.problem
         quick = not demand.effort and not demand.max
         seen = min(SEEN, QUICK_SEEN) if quick else SEEN
-        many = Sampling(robot, demand.input_bits, demand.bits, seen, demand.seed + 4)
+        many = Sampling(problem, demand.input_bits, demand.bits, seen, demand.seed + 4)
         errors, sampled = measure_worst(many, graph, WORST)
         worst: Sequence[Floats] = sampled
         for evaluations in (CLIMBED, EVALUATIONS) if demand.max else ():
             start = np.concatenate(worst, axis=1)
-            found = graph_worst(robot, demand, graph, evaluations, start, WORST)
+            found = graph_worst(problem, demand, graph, evaluations, start, WORST)
             errors = replace(errors, max=np.maximum(errors.max, found.most))
-            worst = _together(worst, split(found.watched.reshape(-1, start.shape[1])))
+            watched = problem.arrays(found.watched.reshape(-1, start.shape[1]))
+            worst = _together(worst, watched, len(self.demanded))
             if self._excess(errors).max() > 1:
                 break  # there is no need to look further
         return _Seen(errors, worst)
 
     def _excess(self, errors: Errors) -> Floats:
-        """Return, for every joint, by what factor errors are larger than demanded."""
+        """Return, for every output, by what factor errors are larger than demanded."""
         rms = errors.rms / np.sqrt(self.demanded)
         return np.asarray(np.maximum(rms, errors.max / (self.largest * MAX_CAUTION)))
 
-    def _tell(self, stage: str, best: Choice, errors: Errors) -> None:
+    def _tell(self, stage: str, best: Candidate, errors: Errors) -> None:
         """Say what is best now."""
         rms = tuple(float(x) for x in errors.rms)
         note = f"{errors}, {FORMS[best.form]}"
@@ -329,18 +334,18 @@ class _Compilation:
         self.latest = replace(self.latest, stage=stage, fraction=fraction)
         self.progress(self.latest)
 
-    def _compact(self, task: Task, best: Choice, errors: Errors) -> Compact:
+    def _compact(self, task: SearchTask, best: Candidate, errors: Errors) -> Compact:
         made = Search(task, best.form)
         cost, noise = made.noise(best)
         return Compact(
-            self.torques.robot, self.demand, FORMS[best.form], made.sketch, best.widths,
+            self.terms.problem, self.demand, FORMS[best.form], made.sketch, best.widths,
             narrowed(made.graph(best)), best.biases, self.demanded, int(best.nodes),
             cost, np.sqrt(noise[: len(self.demanded)]), errors,
         )  # fmt: skip
 
 
-def _paper(torques: Torques, demand: Demand) -> list[float]:
-    return [float(x) for x in paper_rms(torques, demand.bits)]
+def _paper(terms: Terms, demand: Demand) -> list[float]:
+    return [float(x) for x in paper_rms(terms, demand.bits)]
 
 
 def _has_exact(sketch: Sketch) -> bool:
@@ -351,18 +356,18 @@ def _listed(squares: Floats) -> str:
     return listing(f"{rms:.3f}" for rms in np.sqrt(squares))
 
 
-def _together(one: Sequence[Floats], other: Sequence[Floats]) -> tuple[Floats, ...]:
-    """Join sets of worst states, torque after torque and as many for each; the latest are kept."""
+def _together(one: Sequence[Floats], other: Sequence[Floats], outputs: int) -> tuple[Floats, ...]:
+    """Join sets of worst states, output after output and as many for each; the latest are kept."""
     joined = []
     for k, new in enumerate(other):
-        joints = new.shape[1]
-        sets = [old.reshape(joints, -1, joints) for old in (*one[k : k + 1], new)]
+        columns = new.shape[1]
+        sets = [old.reshape(outputs, -1, columns) for old in (*one[k : k + 1], new)]
         both = np.concatenate(sets, axis=1)[:, -MOST_WATCHED:]
-        joined.append(both.reshape(-1, joints))
+        joined.append(both.reshape(-1, columns))
     return tuple(joined)
 
 
-def written(choice: Choice) -> dict[str, Any]:
+def written(choice: Candidate) -> dict[str, Any]:
     """Return a choice as numbers and texts."""
     return {
         "form": choice.form,
@@ -375,11 +380,11 @@ def written(choice: Choice) -> dict[str, Any]:
     }
 
 
-def read(text: dict[str, Any]) -> Choice:
+def read(text: dict[str, Any]) -> Candidate:
     """Undo `written`."""
     widths = {(place, name): value for place, name, value in text["widths"]}
     nodes = math.inf if text["nodes"] is None else text["nodes"]
-    return Choice(
+    return Candidate(
         text["form"], widths, np.asarray(text["prices"]), np.asarray(text["biases"]),
         text["widened"], nodes, text["excess"],
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What a user may choose of compact mode, and what is heard while it works."""
+"""What a user may choose of compact mode, and what is said while it works."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from boolcomp.common.errors import UsageError, listing, shown, suggestion
 from boolcomp.logic.synthesis.measure import OBJECTIVES, Objective
 
 if TYPE_CHECKING:
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.problem import Problem
 
-VERSION = 1  # of what a demand leads to: raised whenever the search or the passes change
+SEARCH_VERSION = 1  # of what a demand leads to: raised whenever the search or the passes change
 ROUNDING = 1 / math.sqrt(12)  # the rms error, in steps, of rounding alone
 DEFAULT_INPUTS = {"q": 10, "qd": 10, "qdd": 10}
 LEAST_INPUT, MOST_INPUT = 2, 16
@@ -27,10 +27,10 @@ MOST_SEED = (1 << 63) - 1
 class Demand:
     """What a user may choose.
 
-    `rms` is the allowed rms error, in steps of the torque's word, of each joint (or of all);
+    `rms` is the allowed rms error, in steps of the outputs' words, of each output (or of all);
     without it the paper's own error at these bits is allowed. `max` likewise limits the largest
-    error (the worst that climbing finds, not proved). `input_bits` gives the widths of `q`, `qd`
-    and `qdd`, and of single words such as `q2`. A torque that may exceed its range has one bit
+    error (the worst that climbing finds, not proved). `input_bits` gives the widths of
+    input words by name, or for all of a group. An output that may exceed its range has one bit
     more, unless it is to `saturate`. `objective` is what synthesis makes small.
 
     `effort` is how long to look for less, in nominal seconds: work is counted, not timed, so the
@@ -67,27 +67,16 @@ class Demand:
         if self.max and not min(self.max) > 0.5:
             raise UsageError("rounding alone makes an error of half a step: allow more")
 
-    def check(self, robot: Robot) -> None:
-        """Raise a `UsageError` where this does not suit a robot."""
+    def check(self, problem: Problem) -> None:
+        """Raise a `UsageError` where this does not suit a problem."""
+        count = len(problem.outputs)
         for name, values in (("rms_error", self.rms), ("max_error", self.max)):
-            if len(values) not in (0, 1, robot.joints):
+            if len(values) not in (0, 1, count):
                 raise UsageError(
-                    f"{name} has {len(values)} values: one for all joints of {robot.name}, or "
-                    f"{robot.joints}"
+                    f"{name} has {len(values)} values: one for all {problem.plural} of "
+                    f"{problem.name}, or {count}"
                 )
-        kinds = ("q", "qd", "qdd")
-        words = [f"{kind}{joint}" for kind in kinds for joint in range(1, robot.joints + 1)]
-        for name in self.input_bits:
-            if name not in kinds and name not in words:
-                known = [*kinds, *words]
-                raise UsageError(
-                    f"{robot.name} has no input {name!r}{suggestion(name, known)}: "
-                    f"inputs are {listing(known)}"
-                )
-        for kind in kinds:
-            missing = [w for w in words if w.rstrip("0123456789") == kind]
-            if kind not in self.input_bits and any(w not in self.input_bits for w in missing):
-                raise UsageError(f"how many bits has {kind}? Give them for all its words")
+        problem.by_input(self.input_bits)
 
     @property
     def key(self) -> str:
@@ -106,9 +95,9 @@ class Demand:
         return self.key if self.max else self.key.replace(" max=paper's", " max=any")
 
 
-def digest(robot: Robot, demand: Demand) -> str:
-    """Return sixteen hexadecimal digits that only equal robots with equal demands share."""
-    text = f"{VERSION}\n{demand.key}\n{robot}"
+def digest(problem: Problem, demand: Demand) -> str:
+    """Return sixteen hexadecimal digits that only equal problems with equal demands share."""
+    text = f"{SEARCH_VERSION}\n{demand.key}\n{problem.key}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -137,5 +126,5 @@ class Progress:
 Listener: TypeAlias = Callable[[Progress], None]
 
 
-def silent(_: Progress) -> None:
-    """Hear nothing."""
+def ignore_progress(_: Progress) -> None:
+    """Do nothing."""

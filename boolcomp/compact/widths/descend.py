@@ -15,8 +15,8 @@ from boolcomp.compact.sketch.sketch import (
     Product,
     Sketch,
     Source,
-    Sum,
     Waves,
+    WordSum,
     addend_reads,
     reads,
 )
@@ -46,7 +46,7 @@ _LIMITS = {
 SWEEPS = 16
 NEARLY, REPAIR = 1.06, 8.0  # noise that is worth repairing; how dear its excess is then
 MORE_SWEEPS = 8
-COMPANY = 2  # nodes from anywhere that settle after a kick
+NEIGHBOURS = 2  # nodes from anywhere that settle after a perturbation
 
 
 def first_widths(model: Model, allowed: Floats) -> dict[Knob, int]:
@@ -56,7 +56,7 @@ def first_widths(model: Model, allowed: Floats) -> dict[Knob, int]:
     share = allowed / max(4, sources)
     widths: dict[Knob, int] = {}
     for place, node in enumerate(sketch.nodes):
-        felt = model.feelings[place].value
+        felt = model.sensitivities[place].value
         step = _exponent(share * 12, felt)
         if isinstance(node, AngleSum):
             widths[place, "n"] = MOST_ANGLE
@@ -67,7 +67,7 @@ def first_widths(model: Model, allowed: Floats) -> dict[Knob, int]:
             if place not in model.operands:
                 widths[place, "s"] = max(0, read - 6)
                 widths[place, "p"] = min(read, 5)
-        elif isinstance(node, Sum):
+        elif isinstance(node, WordSum):
             widths[place, "cut"] = _bounded_cut(sketch, place, node, step - 2)
             for k, addend in enumerate(node.addends):
                 widths[place, f"k{k}"] = 1
@@ -81,12 +81,12 @@ def first_widths(model: Model, allowed: Floats) -> dict[Knob, int]:
 
 def _first_read(model: Model, place: int, node: Waves | Powers, share: Floats) -> int:
     """Return how many bits a table has to read, so that its cells are no wider than allowed."""
-    step = 2.0 ** _exponent(share * 12, model.feelings[place].slope)
+    step = 2.0 ** _exponent(share * 12, model.sensitivities[place].slope)
     whole = 2 * math.pi if isinstance(node, Waves) else 2 * model.statistics.largest[node.source]
     return max(2, min(MOST_READ, math.ceil(math.log2(max(whole / step, 1.0)))))
 
 
-def _bounded_cut(sketch: Sketch, place: int, node: Sum, cut: int) -> int:
+def _bounded_cut(sketch: Sketch, place: int, node: WordSum, cut: int) -> int:
     if place in sketch.outputs:
         return max(LOWEST_CUT, min(0, cut))
     return min(max(cut, 0), 12) if node.angle else cut
@@ -256,18 +256,20 @@ class Descent:
                 if knob[0] in self.live:
                     moved |= self._try_steps(knob, prices)
 
-    def improve(self, prices: Floats, rng: random.Random, kicks: int, temperature: float) -> None:
-        """Kick a few knobs, let others settle around them, and keep what is not much worse.
+    def improve(
+        self, prices: Floats, rng: random.Random, perturbations: int, temperature: float
+    ) -> None:
+        """Perturb a few widths, let others settle around them, and keep what is not much worse.
 
-        `temperature` (nodes) falls to 0 over the kicks; the best state found is left behind.
+        `temperature` (nodes) falls to 0 over them; the best state found is left behind.
         """
         here = self.score(prices)
         best = (self.cost if self.feasible else math.inf, dict(self.widths))
-        for kick in range(kicks):
+        for perturbation in range(perturbations):
             saved = self.saved()
             self.jump(prices, rng)
             score = self.score(prices)
-            warmth = temperature * (1 - kick / kicks)
+            warmth = temperature * (1 - perturbation / perturbations)
             if score <= here or (warmth and rng.random() < math.exp((here - score) / warmth)):
                 here = score
                 if self.feasible and self.cost < best[0] - 1e-9:
@@ -279,13 +281,13 @@ class Descent:
         self.refresh()
 
     def jump(self, prices: Floats, rng: random.Random) -> None:
-        """Kick a width or two, and let those near them and a few others settle."""
-        tabu = self._kick(rng)
+        """Perturb a width or two, and let those near them and a few others settle."""
+        tabu = self._perturb(rng)
         places = {p for knob in tabu for p in self.near[knob[0]]}
-        places.update(rng.sample(sorted(self.live), min(len(self.live), COMPANY)))
+        places.update(rng.sample(sorted(self.live), min(len(self.live), NEIGHBOURS)))
         self.settle(places, prices, tabu)
 
-    def _kick(self, rng: random.Random) -> list[Knob]:
+    def _perturb(self, rng: random.Random) -> list[Knob]:
         """Move one or two knobs near each other; return them."""
         place = rng.choice([p for p in sorted(self.live) if self._knobs[p]])
         near = [k for p in sorted(self.near[place] & self.live) for k in self._knobs[p]]
@@ -323,7 +325,7 @@ def keeps_of(sketch: Sketch) -> list[list[tuple[Knob | None, tuple[int, ...]]]]:
     """Return, for every node, what it reads, and the width that says whether that is kept."""
     found: list[list[tuple[Knob | None, tuple[int, ...]]]] = []
     for place, node in enumerate(sketch.nodes):
-        if isinstance(node, Sum):
+        if isinstance(node, WordSum):
             reading = [addend_reads(addend) for addend in node.addends]
             found.append([((place, f"k{k}"), read) for k, read in enumerate(reading)])
         else:
@@ -342,8 +344,8 @@ def _limits(sketch: Sketch, place: int, name: str) -> tuple[int, int]:
     if name == "cut":
         if place in sketch.outputs:
             return LOWEST_CUT, 0
-        return (0, 12) if isinstance(node, Sum) and node.angle else (-HIGHEST, HIGHEST)
-    if name[0] == "d" and isinstance(node, Sum):
+        return (0, 12) if isinstance(node, WordSum) and node.angle else (-HIGHEST, HIGHEST)
+    if name[0] == "d" and isinstance(node, WordSum):
         addend = node.addends[int(name[1:])]
         return 1, min(8, len(constant_digits(addend, DIGITS)) if isinstance(addend, Linear) else 1)
     return _LIMITS[name[0]]

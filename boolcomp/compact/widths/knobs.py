@@ -13,7 +13,7 @@ from boolcomp.compact.sketch.sketch import (
     Sketch,
     SketchNode,
     Source,
-    Sum,
+    WordSum,
     reads,
 )
 
@@ -59,7 +59,7 @@ class Settings(dict[Knob, int]):
 
 def own_knobs(place: int, node: SketchNode) -> list[Knob]:
     """Return all widths that a node may have."""
-    if isinstance(node, Sum):
+    if isinstance(node, WordSum):
         named = [f"{letter}{k}" for k, a in enumerate(node.addends) for letter in letters(a)]
         return [(place, name) for name in ("cut", *named)]
     names = ("n",) if isinstance(node, AngleSum) else ("t", "e", "s", "p")
@@ -77,7 +77,7 @@ def shape_knobs(sketch: Sketch) -> list[tuple[Knob, ...]]:
     for place, node in enumerate(sketch.nodes):
         if isinstance(node, Source):
             found.append(())
-        elif isinstance(node, Sum):
+        elif isinstance(node, WordSum):
             found.append(((place, "cut"),))
         else:
             own = own_knobs(place, node)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from boolcomp.compact.sketch.sketch import Sum
+from boolcomp.compact.sketch.sketch import WordSum
 from boolcomp.compact.widths.descend import in_range
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Knob: TypeAlias = tuple[int, str]
 FURTHEST = 2  # units by which a heap's constant may be moved
-HOPE = 0.03  # of what is allowed: what is predicted to be this far beyond is still tried
+OVERSHOOT = 0.03  # of what is allowed: what is predicted to be this far beyond is still tried
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +74,10 @@ def polish(descent: Descent, allowed: Floats, judge: Judge, trials: int) -> tupl
     return best, left
 
 
-def wander(
+def anneal(
     descent: Descent, best: Trial, prices: Floats, judge: Judge, trials: int, rng: Random
 ) -> Trial:
-    """Kick widths, let the model settle around them, and keep what turns out to be no larger.
+    """Perturb widths, let the model settle around them, and keep what turns out to be no larger.
 
     Among the many choices that the model finds about as good, some build smaller than others.
     `descent.widths` are changed to the best found.
@@ -99,7 +99,7 @@ def _proposals(descent: Descent, slack: Floats) -> list[tuple[_Move, ...]]:
     descent.refresh()
     coarser = [m for m in _moves(descent) if m.saving > 0]
     finer = [m for m in _moves(descent) if m.saving <= 0 and (m.noise < 0).any()]
-    worth = np.maximum(slack, 0.0) + HOPE * descent.allowed
+    worth = np.maximum(slack, 0.0) + OVERSHOOT * descent.allowed
     singles = [m for m in coarser if (m.noise <= worth).all()]
     singles.sort(key=lambda m: (-m.saving, m.knob))
     proposals: list[tuple[_Move, ...]] = [(m,) for m in singles]
@@ -129,7 +129,7 @@ def _moves(descent: Descent) -> list[_Move]:
 
 
 def _constants(descent: Descent) -> list[_Move]:
-    sums = [p for p in sorted(descent.live) if isinstance(descent.sketch.nodes[p], Sum)]
+    sums = [p for p in sorted(descent.live) if isinstance(descent.sketch.nodes[p], WordSum)]
     return [
         _Move((place, "c"), value + step, 0.0, np.zeros(1))
         for place in sums

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
-    """An addend in a heap: nodes, variance of what it leaves away, noise, bits by column."""
+class Contribution:
+    """An addend in a heap: nodes, variance of what it discards, noise, bits by column."""
 
     cost: float
     lost: float
@@ -42,11 +42,11 @@ class Remembered:
                 places[knob].append(k)
         self._addends = [tuple(places[knob]) for knob in knobs]
         self._key: Key = b""
-        self._parts: list[Part] = []
+        self._parts: list[Contribution] = []
         self._noise = np.zeros((len(addends) + 1, rows))
         self._counts: list[int] = []
 
-    def update(self, key: Key, size: int, make: Callable[[int], Part]) -> None:
+    def update(self, key: Key, size: int, make: Callable[[int], Contribution]) -> None:
         """Bring the parts to new widths; `make` makes the part of an addend."""
         if size != len(self._counts):
             self._counts = [0] * size
@@ -65,13 +65,13 @@ class Remembered:
                     self._parts[k], self._noise[k + 1] = new, new.noise
         self._key = key
 
-    def _count(self, part: Part, sign: int) -> None:
+    def _count(self, part: Contribution, sign: int) -> None:
         counts = self._counts
         for column, number in enumerate(part.counts, part.first):
             counts[column] += sign * number
 
     def total(self) -> tuple[float, float, Floats, list[int]]:
-        """Return nodes, variance left away, noise and bits by column, added up in their order."""
+        """Return nodes, discarded variance, noise and bits by column, added up in their order."""
         cost, lost = 0.0, 0.0
         for part in self._parts:
             cost, lost = cost + part.cost, lost + part.lost

@@ -1,4 +1,4 @@
-"""How torques feel words, beside finite differences of the sketch itself."""
+"""Sensitivities, beside finite differences of the sketch itself."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from limited import random_limited, with_ranges
 
 from boolcomp.compact.sketch.build import Form
 from boolcomp.compact.sketch.sketch import Powers, Sketch, Source, Waves
-from boolcomp.compact.widths.feelings import feelings
+from boolcomp.compact.widths.sensitivities import sensitivities
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,7 +49,7 @@ def _outputs(sketch: Sketch, inputs: Mapping[str, Floats], place: int, change: f
 def test_sensitivities_are_those_of_finite_differences(arm: Robot, form: Form) -> None:
     made = case(arm, form=form)
     inputs = made.states(60, seed=2).values
-    found = feelings(made.sketch, made.sketch.evaluate(inputs))
+    found = sensitivities(made.sketch, made.sketch.evaluate(inputs))
     for place, node in enumerate(made.sketch.nodes):
         if isinstance(node, Source) and node.name.startswith("qdd"):
             continue
@@ -62,11 +62,11 @@ def test_sensitivities_are_those_of_finite_differences(arm: Robot, form: Form) -
 
 
 @pytest.mark.parametrize("arm", ARMS.values(), ids=ARMS)
-def test_the_slope_of_a_table_is_felt_per_radian_or_unit(arm: Robot) -> None:
+def test_the_slope_of_a_table_is_per_radian_or_unit(arm: Robot) -> None:
     made = case(arm)
     inputs = made.states(60, seed=3).values
     values = made.sketch.evaluate(inputs)
-    found = feelings(made.sketch, values)
+    found = sensitivities(made.sketch, values)
     for place, node in enumerate(made.sketch.nodes):
         if not isinstance(node, Waves | Powers):
             continue
@@ -78,7 +78,7 @@ def test_the_slope_of_a_table_is_felt_per_radian_or_unit(arm: Robot) -> None:
         )
         slope = (node.at(x + step) - node.at(x - step)) / (2 * step)
         base = _outputs(made.sketch, inputs, place, 0.0)
-        felt = (_outputs(made.sketch, inputs, place, 1e-4) - base) / 1e-4
-        expected = ((felt * slope) ** 2).mean(axis=1)
+        by_table = (_outputs(made.sketch, inputs, place, 1e-4) - base) / 1e-4
+        expected = ((by_table * slope) ** 2).mean(axis=1)
         assert found[place].slope == pytest.approx(expected, rel=1e-3, abs=1e-9), str(node)
     assert math.isfinite(float(found[0].value.max()))
