@@ -44,7 +44,7 @@ class _Reader:
             self.tokens.append((str(match.lastgroup), match.group(str(match.lastgroup))))
             end = match.end()
 
-    def term(self) -> tuple[tuple[Wave, ...], tuple[Variable, ...]]:
+    def term(self) -> tuple[tuple[Wave, ...], tuple[Input, ...]]:
         """Read `sum` or `(sum) factor`, or one wave followed by its factor."""
         if self._take("("):
             waves = self._sum()

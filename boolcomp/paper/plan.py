@@ -224,8 +224,8 @@ class Plan:
             others = f", and {len(wide) - 1} more terms" if len(wide) > 1 else ""
             raise DataError(
                 f"{self.problem.name}: {first.term.name} needs a table of {first.input_bits} "
-                f"input bits ({words}); tables have at most {MOST_INPUT_BITS}{others}. Compact mode "
-                "makes none: boolcomp compile --mode compact. In paper mode, lower --bits"
+                f"input bits ({words}); tables have at most {MOST_INPUT_BITS}{others}. Compact "
+                "mode makes none: boolcomp compile --mode compact. In paper mode, lower --bits"
             )
 
     def __str__(self) -> str:
