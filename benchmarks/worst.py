@@ -24,9 +24,9 @@ import numpy as np
 from boolcomp.common.files import read_text, write_text
 from boolcomp.common.text import table
 from boolcomp.compact.result.keep import keeper, render
-from boolcomp.compact.result.measure import Sampling, measure_many
-from boolcomp.compact.result.samples import uniform
-from boolcomp.compact.result.worst import network_worst
+from boolcomp.compact.errors.measure import Sampling, measure_many
+from boolcomp.compact.errors.samples import uniform
+from boolcomp.compact.errors.worst import network_worst
 from boolcomp.compact.widths.demand import Demand
 from boolcomp.compiler import compile_robot
 from boolcomp.paper.plan import Options

@@ -72,7 +72,7 @@ def test_help_says_what_effort_is_and_its_default(run: Callable[..., Result]) ->
 
 @pytest.fixture(name="fewer", autouse=True)
 def fewer_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("boolcomp.compact.result.worst.EVALUATIONS", 400_000)
+    monkeypatch.setattr("boolcomp.compact.errors.worst.EVALUATIONS", 400_000)
     monkeypatch.setattr("boolcomp.proof.worst.EVALUATIONS", 400_000)
 
 

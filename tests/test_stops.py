@@ -338,7 +338,7 @@ def test_torques_that_are_constant_read_nothing_and_are_right(
         demand=Demand(bits=5, effort=0.0), built=tmp_path, processes=1,
     )  # fmt: skip
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("boolcomp.compact.result.worst.EVALUATIONS", 2000)
+        patch.setattr("boolcomp.compact.errors.worst.EVALUATIONS", 2000)
         patch.setattr("boolcomp.compact.result.finish.FRESH_SAMPLES", 2000)
         patch.setattr("boolcomp.compact.widths.compile.QUICK_SEEN", 2000)
         program = run({"paper": PASSES, "compact": COMPACT}[mode], job, "program")["program"]

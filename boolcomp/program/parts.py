@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from boolcomp.codes import Code
-    from boolcomp.terms.variables import Kind
+    from typing import Literal
+
+    Kind = Literal["q", "qd", "qdd"]
 
 ARRAYS: tuple[Kind, ...] = ("q", "qd", "qdd")
 

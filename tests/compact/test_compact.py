@@ -8,7 +8,7 @@ from compact.word_robots import case, run_network
 from boolcomp.compact.graph.graph import narrowed
 from boolcomp.compact.graph.simulate import simulate
 from boolcomp.compact.result.compact import Compact
-from boolcomp.compact.result.measure import measure
+from boolcomp.compact.errors.measure import measure
 from boolcomp.compact.sketch.build import Form
 from boolcomp.compact.widths.demand import Demand
 

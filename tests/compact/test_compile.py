@@ -13,8 +13,8 @@ import pytest
 from compact.word_robots import case, small_robot
 
 from boolcomp.common.errors import UsageError
-from boolcomp.compact.result.measure import Sampling, measure_many
-from boolcomp.compact.result.worst import graph_worst
+from boolcomp.compact.errors.measure import Sampling, measure_many
+from boolcomp.compact.errors.worst import graph_worst
 from boolcomp.compact.widths import compile as module
 from boolcomp.compact.widths import search
 from boolcomp.compact.widths.compile import compile_words

@@ -11,7 +11,7 @@ from compact.word_robots import case
 from limited import with_ranges
 
 from boolcomp.compact.graph.heaps import adder_nodes
-from boolcomp.compact.result.samples import corners, uniform
+from boolcomp.compact.errors.samples import corners, uniform
 from boolcomp.compact.sketch.build import Form
 from boolcomp.compact.sketch.poly import Quantity, quantities
 from boolcomp.compact.sketch.sketch import Source, Waves

@@ -21,10 +21,10 @@ import numpy as np
 from boolcomp.common.caches import read_kept, user_cache
 from boolcomp.common.errors import BoolcompError, DataError, DataWarning
 from boolcomp.common.files import write_text
+from boolcomp.compact.errors.measure import Errors, Sampling, measure_many
+from boolcomp.compact.errors.worst import is_worst
 from boolcomp.compact.graph.graphtext import parse_graph
 from boolcomp.compact.result.compact import Compact
-from boolcomp.compact.result.measure import Errors, Sampling, measure_many
-from boolcomp.compact.result.worst import is_worst
 from boolcomp.compact.sketch.build import Form, build_sketch
 from boolcomp.compact.widths.demand import SEARCH_VERSION, Demand, digest
 from boolcomp.logic.networktext import parse_network, render_network

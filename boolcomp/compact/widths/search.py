@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boolcomp.compact.errors.measure import compared, deviations, errors_of
+from boolcomp.compact.errors.samples import corners, draw, joined, states_of
 from boolcomp.compact.graph.logic import word_logic
 from boolcomp.compact.graph.realise import Statistics, realise
 from boolcomp.compact.graph.simulate import Resimulation
-from boolcomp.compact.result.measure import compared, deviations, errors_of
-from boolcomp.compact.result.samples import corners, draw, joined, states_of
 from boolcomp.compact.sketch.build import Form, build_sketch
 from boolcomp.compact.sketch.poly import quantities
 from boolcomp.compact.sketch.sketch import Source
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from boolcomp.compact.errors.measure import Errors
+    from boolcomp.compact.errors.samples import States
     from boolcomp.compact.graph.graph import WordGraph
-    from boolcomp.compact.result.measure import Errors
-    from boolcomp.compact.result.samples import States
     from boolcomp.compact.sketch.sketch import Sketch
     from boolcomp.compact.widths.demand import Demand
     from boolcomp.problem.problem import Problem
