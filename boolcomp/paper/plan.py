@@ -25,7 +25,7 @@ from boolcomp.codes import ROUNDINGS, Code, CodeKind, Rounding
 from boolcomp.common.errors import DataError, UsageError, listing, suggestion
 from boolcomp.common.text import number
 from boolcomp.problem.interval import Interval
-from boolcomp.problem.robot import Stops, stops_of
+from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.terms import Term, Torques, torque_amplitude
 from boolcomp.terms.extract import number_terms
 from boolcomp.terms.extrema import ceiling, height
@@ -33,6 +33,7 @@ from boolcomp.terms.extrema import ceiling, height
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from boolcomp.problem.problem import Problem
     from boolcomp.terms import Variable
     from boolcomp.terms.waves import Wave
 
@@ -209,7 +210,7 @@ class Plan:
     robot: str
     options: Options
     joints: tuple[JointPlan, ...]
-    stops: tuple[Stops, ...] = ()
+    problem: Problem
 
     @property
     def terms(self) -> Iterator[TermPlan]:
@@ -240,7 +241,7 @@ def make_plan(torques: Torques, options: Options | None = None) -> Plan:
     joints = tuple(
         _plan_joint(torques, joint, terms, chosen) for joint, terms in enumerate(torques.joints, 1)
     )
-    return Plan(torques.robot.name, chosen, joints, stops_of(torques.robot))
+    return Plan(torques.robot.name, chosen, joints, inverse_dynamics_problem(torques.robot))
 
 
 def guard_bits_for(terms: int) -> int:

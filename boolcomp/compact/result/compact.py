@@ -11,8 +11,8 @@ from boolcomp.compact.graph.tables import mux_network
 from boolcomp.compact.result.measure import Errors, torque_steps
 from boolcomp.compact.sketch.poly import Quantity, quantities
 from boolcomp.problem.interval import Interval
-from boolcomp.problem.robot import stops_of
-from boolcomp.program.program import ARRAYS, Input, program_of_network
+from boolcomp.problem.makers import inverse_dynamics_problem
+from boolcomp.program.program import program_of_network
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -95,13 +95,7 @@ def program_of_graph(
     robot: Robot, demand: Demand, graph: Graph, network: Network, payload: float = 0.0
 ) -> Program:
     """Return the program of a graph's network; the robot carries the payload (kg) already."""
-    inputs = [
-        Input(kind, int(name[len(kind) :]), code)
-        for name, code in input_codes(robot, demand, graph).items()
-        for kind in ARRAYS
-        if kind == name.rstrip("0123456789")
-    ]
+    inputs = input_codes(robot, demand, graph)
     codes = torque_codes(robot, demand, graph)
-    return program_of_network(
-        robot.name, demand.bits, inputs, codes, network, payload, stops=stops_of(robot)
-    )
+    problem = inverse_dynamics_problem(robot)
+    return program_of_network(problem, demand.bits, inputs, codes, network, payload)

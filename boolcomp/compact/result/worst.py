@@ -9,6 +9,7 @@ import numpy as np
 from boolcomp.compact.graph.graph import narrowed
 from boolcomp.compact.graph.logic import word_logic
 from boolcomp.compact.result.compact import program_of_graph
+from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.proof.worst import EVALUATIONS, find_worst, subject_of
 
 if TYPE_CHECKING:
@@ -68,4 +69,5 @@ def is_worst(robot: Robot, demand: Demand, graph: Graph, network: Network, worst
 def _subject(
     robot: Robot, demand: Demand, graph: Graph, network: Network, engine: EngineName
 ) -> Subject:
-    return subject_of(program_of_graph(robot, demand, graph, network), robot, engine=engine)
+    program = program_of_graph(robot, demand, graph, network)
+    return subject_of(program, inverse_dynamics_problem(robot), engine=engine)

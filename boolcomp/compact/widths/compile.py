@@ -41,7 +41,8 @@ from boolcomp.compact.widths.search import (
     Task,
     search_of,
 )
-from boolcomp.proof.worst import EVALUATIONS, split
+from boolcomp.problem.makers import inverse_dynamics_problem
+from boolcomp.proof.worst import EVALUATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -297,10 +298,10 @@ class _Compilation:
         errors, sampled = measure_worst(many, graph, WORST)
         worst: Sequence[Floats] = sampled
         for evaluations in (CLIMBED, EVALUATIONS) if demand.max else ():
-            start = np.concatenate(worst, axis=1)
+            start, problem = np.concatenate(worst, axis=1), inverse_dynamics_problem(robot)
             found = graph_worst(robot, demand, graph, evaluations, start, WORST)
             errors = replace(errors, max=np.maximum(errors.max, found.most))
-            worst = _together(worst, split(found.watched.reshape(-1, start.shape[1])))
+            worst = _together(worst, problem.arrays(found.watched.reshape(-1, start.shape[1])))
             if self._excess(errors).max() > 1:
                 break  # there is no need to look further
         return _Seen(errors, worst)
