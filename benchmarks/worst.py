@@ -30,6 +30,7 @@ from boolcomp.compact.errors.worst import network_worst
 from boolcomp.compact.widths.demand import Demand
 from boolcomp.compiler import compile_robot
 from boolcomp.paper.plan import Options
+from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.problem.robot import load_robot
 from boolcomp.proof.worst import find_worst, subject_of
 from boolcomp.terms import split_torques
@@ -100,7 +101,7 @@ def of_paper(name: str, bits: int) -> tuple[list[str], bool]:
     """Search a program of paper mode, whose errors are bounded."""
     robot = load_robot(name)
     program = compile_robot(robot, Options(bits)).program
-    subject = subject_of(program, robot)
+    subject = subject_of(program, inverse_dynamics_problem(robot))
     sampled = np.zeros(robot.joints)
     for k in range(-(-SAMPLES // BLOCK)):
         states = np.concatenate(uniform(robot, min(BLOCK, SAMPLES - k * BLOCK), SEED + k), axis=1)
@@ -108,7 +109,7 @@ def of_paper(name: str, bits: int) -> tuple[list[str], bool]:
     start = time.process_time()
     worst = find_worst(subject)
     seconds = time.process_time() - start
-    steps = [torque.code.step for torque in program.loads[0].torques]
+    steps = [output.code.step for output in program.outputs]
     bound = np.asarray(program.bound) / steps
     cells = [
         f"{name}, {bits} bits, paper", "-", "-", str(len(program.network().nodes)),

@@ -21,7 +21,7 @@ HEADER = ("program", "mode", "bits", "nodes", "depth", "rms/LSB", "worst/LSB", "
 def row(folder: str) -> list[str]:
     """Measure one program against Newton-Euler."""
     program = bc.load_program(folder)
-    robot = bc.load_robot(program.robot)
+    robot = bc.load_robot(program.name)
     rows = program_rows(program, draw_samples(robot, SAMPLES), evaluations=EVALUATIONS)
     return [
         folder,

@@ -85,7 +85,7 @@ def test_compile_prints_errors_and_saves_a_program(warm_run: Callable[..., Resul
     assert re.search(r"searched with \d{6,} evaluations, not proved", result.out)
     assert "sampled max  worst found" in result.out
     program = bc.load_program("out/c")
-    assert (program.mode, program.bits, program.robot) == ("compact", 4, "machado-2r")
+    assert (program.mode, program.bits, program.name) == ("compact", 4, "machado-2r")
 
 
 @searching

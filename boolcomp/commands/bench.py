@@ -62,7 +62,7 @@ def command(
     if not 0 < seconds <= 3600:
         raise UsageError(f"--seconds {seconds:g}: more than 0, at most 3600")
     loaded = _program(program, bits, mode)
-    robot = load_robot(loaded.robot)
+    robot = load_robot(loaded.name)
     others = [_program(name, bits, mode) for name in beside]
     _check_others(loaded, others)
     bench = make_bench(
@@ -125,10 +125,10 @@ def _program(name: str, bits: int, mode: str) -> Program:
 
 def _check_others(program: Program, others: list[Program]) -> None:
     for other in others:
-        if other.robot != program.robot or other.bits != program.bits:
+        if other.name != program.name or other.bits != program.bits:
             raise UsageError(
-                f"--beside: a program of {other.robot} at {other.bits} bits is no rival of "
-                f"{program.robot} at {program.bits} bits"
+                f"--beside: a program of {other.name} at {other.bits} bits is no rival of "
+                f"{program.name} at {program.bits} bits"
             )
 
 

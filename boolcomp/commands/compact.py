@@ -197,7 +197,7 @@ def _document(compiled: CompiledWords, output: Path | None) -> dict[str, Any]:
     demand = first.compact.demand
     return {
         "program": str(output) if output else None,
-        "robot": compiled.program.robot,
+        "robot": compiled.program.name,
         "mode": "compact",
         "bits": demand.bits,
         "payloads": list(compiled.program.payloads),

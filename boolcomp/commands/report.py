@@ -183,10 +183,10 @@ def _of_program(
     from boolcomp.proof.worst import EVALUATIONS
 
     program = load_program(source)
-    robot = load_robot(arm or _shipped(source, program.robot))
-    if (robot.name, robot.joints) != (program.robot, program.joints):
+    robot = load_robot(arm or _shipped(source, program.name))
+    if (robot.name, robot.joints) != (program.name, len(program.outputs)):
         raise UsageError(
-            f"{source} was compiled for {program.robot} with {program.joints} joints, "
+            f"{source} was compiled for {program.name} with {len(program.outputs)} joints, "
             f"not for {robot.name} with {robot.joints}: say with --robot"
         )
     mass = _payload(program, payload)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from boolcomp.codes import Code
 from boolcomp.compact.sketch.poly import quantities
 from boolcomp.problem.interval import Interval
-from boolcomp.problem.robot.stops import stops_of
-from boolcomp.program.program import ARRAYS, Input, program_of_network
+from boolcomp.program.program import program_of_network
 
 if TYPE_CHECKING:
     from boolcomp.compact.graph.graph import WordGraph
@@ -37,16 +36,9 @@ def output_codes(problem: Problem, demand: Demand, graph: WordGraph) -> tuple[Co
 
 
 def program_of_graph(
-    problem: Problem, demand: Demand, graph: WordGraph, network: Network, payload: float = 0.0
+    problem: Problem, demand: Demand, graph: WordGraph, network: Network
 ) -> Program:
-    """Return the program of a graph's network; the problem carries the payload (kg) already."""
-    inputs = [
-        Input(kind, int(name[len(kind) :]), code)
-        for name, code in input_codes(problem, demand, graph).items()
-        for kind in ARRAYS
-        if kind == name.rstrip("0123456789")
-    ]
+    """Return the program of a graph's network; of one load."""
+    inputs = input_codes(problem, demand, graph)
     codes = output_codes(problem, demand, graph)
-    return program_of_network(
-        problem.name, demand.bits, inputs, codes, network, payload, stops=stops_of(problem)
-    )
+    return program_of_network(problem, demand.bits, inputs, codes, network)

@@ -23,6 +23,7 @@ from boolcomp.compact.result.keep import keeper, render
 from boolcomp.compact.errors.measure import Sampling, agrees
 from boolcomp.compact.widths.demand import Demand, Progress
 from boolcomp.compiler import compile_robot_words
+from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.problem.robot import load_robot
 from boolcomp.proof.worst import subject_of
 from boolcomp.terms import split_torques
@@ -174,7 +175,7 @@ def test_a_maximum_that_a_stored_result_does_not_hold_is_found_out(tmp_path: Pat
     still = np.zeros((1, 3))
     compact = made.compact
     program = program_of_graph(compact.robot, QUICK, compact.graph, made.network)
-    error = subject_of(program, compact.robot).errors(still)[0, 0]
+    error = subject_of(program, inverse_dynamics_problem(compact.robot)).errors(still)[0, 0]
     document["worst"].update(errors=[[error, error]], states=[[[0.0] * 3] * 2])
     for share, believed in ((1.05, True), (0.95, False)):
         demand = replace(QUICK, max=(float(made.worst.most[0]) * share,))

@@ -35,10 +35,11 @@ def test_a_paper_program_errs_as_its_tables_say() -> None:
 def test_coded_inputs_are_centres_of_cells() -> None:
     _, _, program = stages(5)
     samples = draw_samples(load_robot("machado-2r"), 100, seed=1)
-    coded = dict(zip(("q", "qd", "qdd"), coded_inputs(program, samples), strict=True))
+    coded = np.concatenate(coded_inputs(program, samples), axis=1)
+    states = np.concatenate([samples.q, samples.qd, samples.qdd], axis=1)
+    names = ["q1", "q2", "qd1", "qd2", "qdd1", "qdd2"]
     for word in program.inputs:
-        column = coded[word.kind][:, word.joint - 1]
-        given = getattr(samples, word.kind)[:, word.joint - 1]
+        column, given = coded[:, names.index(word.name)], states[:, names.index(word.name)]
         assert np.abs(column - given).max() <= word.code.step / 2 + 1e-12
         assert np.array_equal(column, word.code.centre(word.code.cell(column)[0]))
 

@@ -12,6 +12,7 @@ from boolcomp.measure.bench.rivals import c_offers
 from boolcomp.measure.bench.roofline import roofline
 from boolcomp.measure.bench.rows import Bench
 from boolcomp.measure.bench.states import draw_states
+from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.proof.worst import EVALUATIONS, find_worst, subject_of
 
 if TYPE_CHECKING:
@@ -79,5 +80,5 @@ def _worst(program: Program, robot: Robot, evaluations: int) -> tuple[tuple[floa
     """Return the program's worst errors that were found, and with how many evaluations."""
     if not evaluations:
         return (), 0
-    worst = find_worst(subject_of(program, robot), evaluations)
+    worst = find_worst(subject_of(program, inverse_dynamics_problem(robot)), evaluations)
     return tuple(worst.most.tolist()), worst.evaluations

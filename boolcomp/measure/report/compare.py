@@ -140,8 +140,8 @@ def _with_logic(
     nanoseconds, native = timed(program, samples)
     whole = program.network()
     result = []
-    for row, torque in zip(rows, program.loads[0].torques, strict=True):
-        used = {term.network for term in torque.terms}
+    for row, output in zip(rows, program.outputs, strict=True):
+        used = {term.network for term in output.terms}
         own = {c.entry.table: c for c in covers if c.entry.plan.term.joint == row.joint}
         notes = {c.cover.note for c in own.values() if c.cover.note}
         result.append(

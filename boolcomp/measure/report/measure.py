@@ -17,6 +17,7 @@ from boolcomp.common.errors import UsageError, shown
 from boolcomp.paper.bounds import error_bound
 from boolcomp.paper.quantised import finest_codes, finest_inputs, quantised_torques
 from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.proof.worst import Subject, axes_of, find_worst
 
 if TYPE_CHECKING:
@@ -162,11 +163,12 @@ def error_rows(
 def plan_subject(plan: Plan, robot: Robot) -> Subject:
     """Return what a plan's tables give, by arithmetic, as what is searched for its worst error."""
 
-    def torques(q: Floats, qd: Floats, qdd: Floats) -> Floats:
+    def logic(q: Floats, qd: Floats, qdd: Floats) -> Floats:
         return quantised_torques(plan, q, qd, qdd).torques
 
     codes = tuple(joint.output for joint in plan.joints)
-    return Subject(robot, axes_of(robot, finest_codes(plan)), codes, torques)
+    problem = inverse_dynamics_problem(robot)
+    return Subject(problem, axes_of(problem, finest_codes(plan)), codes, logic)
 
 
 def with_worst(rows: Sequence[Row], worst: Worst) -> tuple[Row, ...]:

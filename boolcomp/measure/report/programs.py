@@ -11,6 +11,7 @@ import numpy as np
 from boolcomp.common.errors import DataError
 from boolcomp.measure.report.measure import Row, errors, with_worst
 from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.proof.worst import find_worst, subject_of
 
 if TYPE_CHECKING:
@@ -42,22 +43,22 @@ def program_rows(
     nanoseconds, native = timed(program, samples, payload)
     network = program.network(payload)
     rows = []
-    for k, torque in enumerate(program.load(payload).torques):
-        lsb = torque.code.step
-        beyond = int((np.abs(samples.torques[:, k]) > torque.code.range.high).sum())
-        terms = {term.network for term in torque.terms}
+    for k, output in enumerate(program.load(payload).outputs):
+        lsb = output.code.step
+        beyond = int((np.abs(samples.torques[:, k]) > output.code.range.high).sum())
+        terms = {term.network for term in output.terms}
         rows.append(
             Row(
-                robot=program.robot,
+                robot=program.name,
                 mode=program.mode,
                 bits=program.bits,
-                guard_bits=torque.guard_bits,
+                guard_bits=output.guard_bits,
                 extra=0,
-                joint=torque.joint,
+                joint=k + 1,
                 lsb=lsb,
                 total=errors(found[:, k] - samples.torques[:, k], lsb),
                 own=errors(found[:, k] - coded[:, k], lsb),
-                bound=torque.bound,
+                bound=output.bound,
                 saturated=beyond,
                 table_bits=None,
                 luts=sum(len(program.networks[n].nodes) for n in terms) if terms else None,
@@ -72,17 +73,18 @@ def program_rows(
         )
     if not evaluations:
         return tuple(rows)
-    subject = subject_of(program, samples.robot, payload)
+    subject = subject_of(program, inverse_dynamics_problem(samples.robot), payload)
     return with_worst(rows, find_worst(subject, evaluations))
 
 
 def coded_inputs(program: Program, samples: Samples) -> tuple[Floats, Floats, Floats]:
     """Return the states put on the centres of the program's input words."""
-    arrays = {"q": samples.q.copy(), "qd": samples.qd.copy(), "qdd": samples.qdd.copy()}
+    q, qd, qdd = samples.q.copy(), samples.qd.copy(), samples.qdd.copy()
+    columns = inverse_dynamics_problem(samples.robot).columns((q, qd, qdd))
     for word in program.inputs:
-        column = arrays[word.kind][:, word.joint - 1]
+        column = columns[word.name]
         column[:] = word.code.centre(word.code.cell(column)[0])
-    return arrays["q"], arrays["qd"], arrays["qdd"]
+    return q, qd, qdd
 
 
 def timed(program: Program, samples: Samples, payload: float | None = None) -> tuple[float, float]:
@@ -97,7 +99,7 @@ def timed(program: Program, samples: Samples, payload: float | None = None) -> t
     first = program.evaluate(*few, payload=payload).words
     native = time.perf_counter() - start
     if not np.array_equal(first, program.evaluate(*few, payload=payload, engine="numpy").words):
-        raise DataError(f"{program.robot}: the engines do not agree on a program")
+        raise DataError(f"{program.name}: the engines do not agree on a program")
     seconds = math.inf
     for _ in range(ROUNDS):
         start = time.perf_counter()
