@@ -18,8 +18,6 @@ from boolcomp.problem.dynamics import inverse_dynamics
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from numpy.typing import NDArray
-
     from boolcomp.measure.bench.states import Kind, States
     from boolcomp.measure.bench.tasks import Task
     from boolcomp.problem.robot import Robot
