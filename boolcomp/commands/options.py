@@ -170,7 +170,7 @@ class Choices:
 
     def demand(self, bits: int) -> Demand:
         """Return the demand at a word length."""
-        from boolcomp.compiler import usual_demand
+        from boolcomp.compact.widths.demand import usual_demand
 
         given = {} if self.effort is None else {"effort": self.effort}
         return usual_demand(

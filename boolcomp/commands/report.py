@@ -28,6 +28,7 @@ from boolcomp.commands.options import (
 from boolcomp.commands.progress import progress
 from boolcomp.common.errors import UsageError, listing, shown, suggestion
 from boolcomp.common.files import is_file, write_bytes, write_text
+from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.problem.robot import load_robot, robot_names, with_payload
 
 if TYPE_CHECKING:
@@ -166,12 +167,11 @@ def _of_robot(
 ) -> tuple[str, tuple[Row, ...]]:
     from boolcomp.measure.report import draw_samples
     from boolcomp.measure.report.compare import report_rows
-    from boolcomp.terms import split_torques
 
     robot = load_robot(source)
     with progress("measuring", question.steps) as step:
-        states = draw_samples(robot, drawn.samples, drawn.seed)
-        return robot.name, report_rows(split_torques(robot), states, question, store, step)
+        states = draw_samples(inverse_dynamics_problem(robot), drawn.samples, drawn.seed)
+        return robot.name, report_rows(robot, states, question, store, step)
 
 
 def _of_program(
@@ -191,7 +191,8 @@ def _of_program(
         )
     mass = _payload(program, payload)
     with progress("measuring", None):
-        states = draw_samples(with_payload(robot, mass), drawn.samples, drawn.seed)
+        problem = inverse_dynamics_problem(with_payload(robot, mass))
+        states = draw_samples(problem, drawn.samples, drawn.seed)
         searched = EVALUATIONS if drawn.evaluations is None else drawn.evaluations
         return Path(source).name, program_rows(program, states, mass, evaluations=searched)
 

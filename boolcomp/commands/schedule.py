@@ -193,10 +193,11 @@ def product_tables(robot: Robot, bits: int) -> tuple[ProductTable, ...]:
         compiled = compile_robot(
             robot, Options(bits=bits), done=lambda entry: step(entry.plan.term.name)
         )
+    joints = {plan.output.title: k for k, plan in enumerate(compiled.plans[0].outputs, 1)}
     return tuple(
         ProductTable(
             term.entry.plan.term.name,
-            term.entry.plan.term.joint,
+            joints[term.entry.plan.term.output],
             term.entry.table.inputs,
             term.cover.products,
             term.cover.literals,
@@ -259,15 +260,15 @@ def _execute(
 ) -> RealRun:
     from boolcomp.measure.report import draw_samples
     from boolcomp.parallel.schedule.realrun import run_really
-    from boolcomp.problem.dynamics import inverse_dynamics
+    from boolcomp.problem.makers import inverse_dynamics_problem
 
     if recorded is None or recorded.straight.inputs[-1] != f"qdd{robot.joints}":
         raise UsageError(
             f"--run executes methods that calculate torques from q, qd and qdd, not {method}"
         )
-    drawn = draw_samples(robot, samples, 0)
-    columns = [column for x in (drawn.q, drawn.qd, drawn.qdd) for column in x.T.copy()]
-    exact = inverse_dynamics(robot, drawn.q, drawn.qd, drawn.qdd).T
+    drawn = draw_samples(inverse_dynamics_problem(robot), samples, 0)
+    columns = [column for array in drawn.arrays for column in array.T.copy()]
+    exact = drawn.outputs.T
     program = recorded.straight, recorded.task_of_node
     return run_really(program, recorded.graph, schedule.assignment, columns, exact, engine=engine)
 

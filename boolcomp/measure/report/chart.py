@@ -23,7 +23,7 @@ SETTINGS: dict[Any, Any] = {"svg.hashsalt": "boolcomp", "font.size": 9, "svg.fon
 
 
 def draw_errors(rows: Sequence[Row], kind: str) -> bytes:
-    """Return a picture (`svg` or `png`): error versus bits, one panel a joint, and nodes."""
+    """Return a picture (`svg` or `png`): error versus bits, one panel an output, and nodes."""
     import matplotlib as mpl  # noqa: PLC0415 (only who draws needs it)
 
     with mpl.rc_context(SETTINGS):
@@ -34,22 +34,22 @@ def draw_errors(rows: Sequence[Row], kind: str) -> bytes:
 
 
 def errors_figure(rows: Sequence[Row]) -> Figure:
-    """Return the figure: a panel a joint, one of nodes where they are known, a legend below."""
+    """Return the figure: a panel an output, one of nodes where they are known, a legend below."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 (likewise)
     from matplotlib.figure import Figure  # noqa: PLC0415 (likewise)
 
-    joints = sorted({row.joint for row in rows})
+    places = sorted({row.place for row in rows})
     counted = any(row.program_luts is not None for row in rows)
-    panels = len(joints) + counted
+    panels = len(places) + counted
     across = min(panels, 3)
     down = -(-panels // across)
     figure = Figure(figsize=(4.2 * across, 3.4 * down), layout="constrained")
     FigureCanvasAgg(figure)
     axes: Any = figure.subplots(down, across, squeeze=False).ravel()
-    for panel, joint in zip(axes, joints, strict=False):
-        _draw_joint(panel, [row for row in rows if row.joint == joint])
+    for panel, place in zip(axes, places, strict=False):
+        _draw_output(panel, [row for row in rows if row.place == place])
     if counted:
-        _draw_nodes(axes[len(joints)], rows)
+        _draw_nodes(axes[len(places)], rows)
     for panel in axes[panels:]:
         panel.set_axis_off()
     _add_legend(figure, list(_series(rows)))
@@ -76,7 +76,7 @@ def _add_legend(figure: Figure, series: Sequence[str]) -> None:
     )  # fmt: skip
 
 
-def _draw_joint(panel: Any, rows: Sequence[Row]) -> None:
+def _draw_output(panel: Any, rows: Sequence[Row]) -> None:
     for (series, line), colour in zip(_series(rows).items(), cycle(COLOURS), strict=False):
         bits = [row.bits for row in line]
         panel.plot(
@@ -90,8 +90,8 @@ def _draw_joint(panel: Any, rows: Sequence[Row]) -> None:
     bits = sorted(steps)
     panel.plot(bits, [steps[b] for b in bits], ":", color="grey", label="1 LSB")
     panel.set_yscale("log")
-    label = f"error, {rows[0].unit}"
-    panel.set(title=f"torque {rows[0].joint}", xlabel="bits", ylabel=label, xticks=bits)
+    output = rows[0].output
+    panel.set(title=output.title, xlabel="bits", ylabel=f"error, {output.unit}", xticks=bits)
     panel.grid(visible=True, which="major", alpha=0.3)
 
 
@@ -112,7 +112,8 @@ def _draw_nodes(panel: Any, rows: Sequence[Row]) -> None:
             )
     panel.set_yscale("log")
     bits = sorted({row.bits for row in rows})
-    panel.set(title="nodes, all torques", xlabel="bits", ylabel="nodes of 3 inputs", xticks=bits)
+    title = f"nodes, all {rows[0].output.noun}s"
+    panel.set(title=title, xlabel="bits", ylabel="nodes of 3 inputs", xticks=bits)
     panel.grid(visible=True, which="major", alpha=0.3)
 
 
