@@ -327,20 +327,19 @@ def _document(
 
 
 def _print(schedule: Schedule, graph: TaskGraph, machine: Machine, method: str) -> None:
-    from boolcomp.measure.report.schedulepage import operations_text
     from boolcomp.parallel.methods import method_named
+    from boolcomp.parallel.pages.schedule import operations_text, used_text
     from boolcomp.parallel.schedule.gantt import gantt_text
     from boolcomp.parallel.schedule.lowerbounds import lower_bounds
 
     click.echo(f"{method}: {method_named(method)}")
     click.echo(operations_text(method, graph, machine))
     click.echo(gantt_text(schedule))
-    used = ", ".join(f"P{k} {share:.2f}" for k, share in enumerate(schedule.utilisation))
     sent = sum(transfer.words for transfer in schedule.transfers)
     click.echo(
         f"{short(schedule.makespan_us, 5)} µs on {schedule.processors}, one processor "
         f"{short(schedule.sequential_us, 5)} µs: speed-up {schedule.speedup:.2f}; "
-        f"utilisation {used}; {sent} words sent"
+        f"utilisation {used_text(schedule)}; {sent} words sent"
     )
     click.echo(f"any schedule: {lower_bounds(graph, machine, schedule.processors)}")
 
@@ -368,7 +367,7 @@ def _scaling(
     robot: Robot, machine: Machine, bits: int, output: Path | None, *, as_json: bool
 ) -> None:
     from boolcomp.common.errors import DataError
-    from boolcomp.measure.report.scaling import draw_scaling, scaling, scaling_text
+    from boolcomp.parallel.pages.scaling import draw_scaling, scaling, scaling_text
 
     tables: tuple[ProductTable, ...] = ()
     try:
@@ -391,7 +390,7 @@ def _scaling(
 
 
 def _write(schedule: Schedule, method: str, folder: Path) -> None:
-    from boolcomp.measure.report.schedulepage import schedule_page
+    from boolcomp.parallel.pages.schedule import schedule_page
     from boolcomp.parallel.schedule.gantt import gantt_svg
 
     write_text(folder / "gantt.svg", gantt_svg(schedule))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
+from boolcomp.common.pictures import html_page, html_table
 from boolcomp.common.text import short, table
 from boolcomp.parallel.methods import counts, method_named
 from boolcomp.parallel.schedule.gantt import gantt_svg
@@ -61,32 +62,21 @@ def _row(name: str, found: Sequence[Operations], machine: Machine) -> list[str]:
 
 def schedule_page(schedule: Schedule, method: str) -> str:
     """Return one HTML page that needs nothing else: Gantt chart, figures, every task."""
-    rows = "\n".join(
-        f"<tr><td>{html.escape(x.task)}</td><td>P{x.processor}</td>"
-        f"<td>{x.start_us:.2f}</td><td>{x.end_us:.2f}</td></tr>"
+    rows = [
+        (x.task, f"P{x.processor}", f"{x.start_us:.2f}", f"{x.end_us:.2f}")
         for x in schedule.placements
-    )
-    title = f"{schedule.graph} on {schedule.processors} × {schedule.machine}"
-    used = ", ".join(f"P{k} {share:.2f}" for k, share in enumerate(schedule.utilisation))
-    return f"""<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>
-<style>
-body {{ font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; padding: 0 1rem }}
-body {{ max-width: 72rem }}
-svg {{ max-width: 100%; height: auto }}
-table {{ border-collapse: collapse; font-variant-numeric: tabular-nums }}
-th, td {{ padding: .15rem .6rem; text-align: right; border-bottom: 1px solid #ddd }}
-th {{ background: #f4f4f4 }}
-</style></head><body>
-<h1>{html.escape(title)}</h1>
-<p>{html.escape(str(method_named(method)))}, scheduled by {html.escape(schedule.scheduler)}:
+    ]
+    header = ("task", "processor", "start µs", "end µs")
+    how = f"{method_named(method)}, scheduled by {schedule.scheduler}"
+    said = f"""<p>{html.escape(how)}:
 {short(schedule.makespan_us, 5)} µs, on one processor {short(schedule.sequential_us, 5)} µs,
 speed-up {schedule.speedup:.2f}, critical path {short(schedule.critical_path_us, 5)} µs.
-Utilisation: {used}.</p>
-{gantt_svg(schedule)}
-<table><thead><tr><th>task</th><th>processor</th><th>start µs</th><th>end µs</th></tr></thead>
-<tbody>
-{rows}
-</tbody></table>
-</body></html>
-"""
+Utilisation: {used_text(schedule)}.</p>"""
+    title = f"{schedule.graph} on {schedule.processors} × {schedule.machine}"
+    body = f"{said}\n{gantt_svg(schedule)}\n{html_table(header, rows)}"
+    return html_page(title, body, "72rem", ".15rem")
+
+
+def used_text(schedule: Schedule) -> str:
+    """Return how busy every processor is."""
+    return ", ".join(f"P{k} {share:.2f}" for k, share in enumerate(schedule.utilisation))
