@@ -18,15 +18,13 @@ from boolcomp.parallel.schedule.encore import Contended, Encore
 from boolcomp.parallel.schedule.findings import Finding
 from boolcomp.parallel.schedule.listing import cp_misf
 from boolcomp.parallel.schedule.lowerbounds import lower_bounds
-from boolcomp.parallel.schedule.machine import Costs, Machine, Shared
+from boolcomp.parallel.schedule.machine import UNIT, Costs, Machine, Shared
 from boolcomp.parallel.schedule.simulate import simulate
 
 if TYPE_CHECKING:
     from boolcomp.parallel.schedule.graph import TaskGraph
 
 _PROCESSORS = (1, 2, 3, 4)
-# Every operation takes one: there is nothing to fit.
-_COUNTING = Machine("op", "", "", 99, Costs(1, 1, 1, 1, 1), Shared(0, 0, 0, 0, poll=False))
 
 
 def fitted_encore() -> Encore:
@@ -108,8 +106,8 @@ def _counts() -> tuple[Finding, ...]:
 
 def _enough(graph: TaskGraph) -> int:
     """Return with how many processors CP/MISF is as short as the critical path."""
-    path = lower_bounds(graph, _COUNTING, 1).critical_path_us
-    return next(p for p in range(1, 100) if _listed(graph, _COUNTING, p) <= path * (1 + 1e-9))
+    path = lower_bounds(graph, UNIT, 1).critical_path_us
+    return next(p for p in range(1, 100) if _listed(graph, UNIT, p) <= path * (1 + 1e-9))
 
 
 def _listed(graph: TaskGraph, machine: Machine, processors: int) -> float:
@@ -121,15 +119,15 @@ def _level_tables() -> tuple[Finding, ...]:
     """Compare CP/MISF with the printed tables, in operations."""
     found = []
     for processes, graph in ((3, paper.graph_of_52()), (4, paper.graph_of_57())):
-        table = simulate(graph, paper.level_table(processes), _COUNTING).makespan_us
+        table = simulate(graph, paper.level_table(processes), UNIT).makespan_us
         found.append(
             Finding(
                 f"operations on the longest way, level table for {processes}",
                 f"{table:.0f}",
-                _listed(graph, _COUNTING, processes),
+                _listed(graph, UNIT, processes),
                 "model",
                 "printed: the table's lists simulated; ours: CP/MISF on the same graph, at least "
-                f"{lower_bounds(graph, _COUNTING, processes).best_us:.0f}",
+                f"{lower_bounds(graph, UNIT, processes).best_us:.0f}",
             )
         )
     return tuple(found)
