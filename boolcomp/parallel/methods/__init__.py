@@ -1,6 +1,7 @@
 """The papers' parallel methods: their physics over any algebra, their counts, their task graphs."""
 
 from boolcomp.parallel.methods.boolean import Logic, ProductTable, boolean_tasks
+from boolcomp.parallel.methods.levels import network_tasks
 from boolcomp.parallel.methods.recording import Recorded
 from boolcomp.parallel.methods.registry import (
     METHODS,
@@ -18,6 +19,7 @@ __all__ = [
     "Recorded",
     "boolean_tasks",
     "method_named",
+    "network_tasks",
     "straight_line",
     "task_graph",
 ]

@@ -91,8 +91,7 @@ def torques(
 ) -> list[Element]:
     """Return the torques."""
     zero = of.zeros(algebra)
-    up = Vector(*(algebra.constant(-g) for g in robot.gravity))
-    motion = _Motion(zero, zero, Matrix((zero, zero, zero)), up)
+    motion = _Motion(zero, zero, Matrix((zero, zero, zero)), of.up(robot, algebra))
     places, loads = [], []
     parameters = regrouped(robot)
     for i, (link, *state) in enumerate(zip(robot.links, q, qd, qdd, strict=True), 1):

@@ -106,7 +106,7 @@ def torques(
         joint = of.Joint(rotation, step, of.axis_of(link, algebra))
         links.append(_Link(link, joint, algebra, partial(_work, algebra, name, i, robot.joints)))
     zero = of.zeros(algebra)
-    up = Vector(*(algebra.constant(-g) for g in robot.gravity))
+    up = of.up(robot, algebra)
     motion = _Motion(zero, zero, zero, up) if split else _Motion(zero, zero, up, None)
     loads = []
     for this, *rates in zip(links, qd, qdd, strict=True):

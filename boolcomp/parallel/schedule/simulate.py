@@ -44,10 +44,6 @@ class Pipelined:
         """How many times faster than one processor doing all points without overhead."""
         return self.sequential_us / self.makespan_us if self.makespan_us else 1.0
 
-    def efficiency(self, stages: int) -> float:
-        """Return η, the speed-up a stage."""
-        return self.speedup / stages
-
     def __str__(self) -> str:
         return (
             f"{self.points} points in {self.makespan_us:.2f} µs, one every {self.interval_us:.2f} "
