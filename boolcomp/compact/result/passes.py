@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from boolcomp.logic.synthesis.measure import Objective
     from boolcomp.logic.truthtable import TruthTable
 
-PROOF_SECONDS, OWN_PROOF_SECONDS, MAP_SECONDS = 60.0, 5.0, 60.0
+MAP_SECONDS = 60.0
 _COUNT = re.compile(r"\bnd\s*=\s*(\d+)")
 
 
@@ -58,10 +58,8 @@ def finished(
     start = word_logic(graph, from_truth_tables(made))
     first = Step("tables", len(start.nodes), start.depth, "at all inputs")
     report(first)
-    check = PROOF_SECONDS if abc.find() is not None else OWN_PROOF_SECONDS
     done = optimise(
-        start, deadline, objective, rounds=1 if quick else rounds, quick=quick, report=report,
-        check=check,
+        start, deadline, objective, rounds=1 if quick else rounds, quick=quick, report=report
     )  # fmt: skip
     return Finished(done.network, (first, *done.steps))
 
