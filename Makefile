@@ -14,6 +14,7 @@
 #   make bench-native                     the native engine beside the machine's limit
 #   make bench-rivals                     logic beside the best arithmetic there is
 #   make bench-kill                       commands killed and interrupted at random moments
+#   make mutants                          how many small faults the unit tests miss
 #   make bench-check                      ratios beside the committed ones; fails at 15 % loss
 #   make clean                            remove the environment and all caches here
 
@@ -131,7 +132,7 @@ $(VENV)/bin/python:
 
 $(VENV)/demo.ready: pyproject.toml $(VENV)/bin/python
 	@echo "== installing boolcomp"
-	@$(BIN)/pip install -qq --disable-pip-version-check -e .
+	@$(BIN)/pip install -qq --disable-pip-version-check -e '.[plots,abc]'
 	@command -v cc >/dev/null || command -v gcc >/dev/null || \
 	  { echo "make: a C compiler (cc or gcc) is missing: the Espresso minimiser needs one"; exit 1; }
 	@echo "== installing the Espresso minimiser (pyeda, built from source)"

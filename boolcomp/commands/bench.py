@@ -55,12 +55,15 @@ def command(
     Exit code 1 where a rival, or the program, computes something wrong.
     """
     from boolcomp.measure.bench.bench import make_bench
+    from boolcomp.measure.pictures import require_matplotlib
     from boolcomp.problem.robot import load_robot
 
     sizes = numbers("--batches", batches, MOST_BATCH)
     threads = numbers("--cores", cores, 1024)
     if not 0 < seconds <= 3600:
         raise UsageError(f"--seconds {seconds:g}: more than 0, at most 3600")
+    if output is not None:
+        require_matplotlib()
     loaded = _program(program, bits, mode)
     robot = load_robot(loaded.robot)
     others = [_program(name, bits, mode) for name in beside]

@@ -368,8 +368,11 @@ def _scaling(
     robot: Robot, machine: Machine, bits: int, output: Path | None, *, as_json: bool
 ) -> None:
     from boolcomp.common.errors import DataError
+    from boolcomp.measure.pictures import require_matplotlib
     from boolcomp.measure.report.scaling import draw_scaling, scaling, scaling_text
 
+    if output is not None:
+        require_matplotlib()
     tables: tuple[ProductTable, ...] = ()
     try:
         tables = product_tables(robot, bits)

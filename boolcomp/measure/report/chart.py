@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import html
-import io
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
+
+from boolcomp.measure.pictures import new_figure, picture
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,33 +19,21 @@ COLOURS = (
     "#3367b0", "#c8553d", "#4f9d69", "#8e6bb0", "#b8860b", "#2a9fa5", "#7d4f35", "#c4619c",
 )  # fmt: skip
 LEGEND = (1.95, 0.16)  # inches across a column, and down a line
-# Fixed names inside the SVG, and no date: the same rows are the same file.
-SETTINGS: dict[Any, Any] = {"svg.hashsalt": "boolcomp", "font.size": 9, "svg.fonttype": "path"}
 
 
 def draw_errors(rows: Sequence[Row], kind: str) -> bytes:
     """Return a picture (`svg` or `png`): error versus bits, one panel a joint, and nodes."""
-    import matplotlib as mpl  # noqa: PLC0415 (only who draws needs it)
-
-    with mpl.rc_context(SETTINGS):
-        stream = io.BytesIO()
-        metadata = {"Date": None} if kind == "svg" else {"Software": None}
-        errors_figure(rows).savefig(stream, format=kind, dpi=120, metadata=metadata)
-    return stream.getvalue()
+    return picture(lambda: errors_figure(rows), kind)
 
 
 def errors_figure(rows: Sequence[Row]) -> Figure:
     """Return the figure: a panel a joint, one of nodes where they are known, a legend below."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 (likewise)
-    from matplotlib.figure import Figure  # noqa: PLC0415 (likewise)
-
     joints = sorted({row.joint for row in rows})
     counted = any(row.program_luts is not None for row in rows)
     panels = len(joints) + counted
     across = min(panels, 3)
     down = -(-panels // across)
-    figure = Figure(figsize=(4.2 * across, 3.4 * down), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure(4.2 * across, 3.4 * down)
     axes: Any = figure.subplots(down, across, squeeze=False).ravel()
     for panel, joint in zip(axes, joints, strict=False):
         _draw_joint(panel, [row for row in rows if row.joint == joint])

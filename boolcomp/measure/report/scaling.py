@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import io
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from boolcomp.common.text import short, table
-from boolcomp.measure.report.chart import SETTINGS
+from boolcomp.measure.pictures import new_figure, picture
 from boolcomp.parallel.methods import boolean_tasks, task_graph
 from boolcomp.parallel.schedule.lowerbounds import lower_bounds
 from boolcomp.parallel.schedule.schedulers import make_schedule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from matplotlib.figure import Figure
 
     from boolcomp.parallel.methods import ProductTable
     from boolcomp.parallel.schedule.graph import TaskGraph
@@ -105,24 +106,19 @@ def scaling_text(points: Sequence[Point]) -> str:
 
 def draw_scaling(points: Sequence[Point], title: str, kind: str) -> bytes:
     """Return a picture (`svg` or `png`): µs per torque vector, and speed-up, by processors."""
-    import matplotlib as mpl  # noqa: PLC0415 (only who draws needs it)
-    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 (likewise)
-    from matplotlib.figure import Figure  # noqa: PLC0415 (likewise)
 
-    with mpl.rc_context(SETTINGS):
-        figure = Figure(figsize=(9.6, 4.2), layout="constrained")
-        FigureCanvasAgg(figure)
-        axes: Any = figure.subplots(1, 2)
+    def figure() -> Figure:
+        drawn = new_figure(9.6, 4.2)
+        axes: Any = drawn.subplots(1, 2)
         for panel, what in zip(axes, ("makespan_us", "speedup"), strict=True):
             _draw(panel, points, what)
         axes[0].set(ylabel="µs per torque vector")
         axes[1].set(ylabel="speed-up over the same tasks on one")
         axes[1].legend(fontsize=7)
-        figure.suptitle(title, fontsize=10)
-        stream = io.BytesIO()
-        metadata = {"Date": None} if kind == "svg" else {"Software": None}
-        figure.savefig(stream, format=kind, dpi=120, metadata=metadata)
-    return stream.getvalue()
+        drawn.suptitle(title, fontsize=10)
+        return drawn
+
+    return picture(figure, kind)
 
 
 def _draw(panel: Any, points: Sequence[Point], what: str) -> None:

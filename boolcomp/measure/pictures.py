@@ -1,0 +1,46 @@
+"""Pictures by matplotlib, where that is installed; the same rows are the same file."""
+
+from __future__ import annotations
+
+import io
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from boolcomp.common.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from matplotlib.figure import Figure
+
+# Fixed names inside the SVG, and no date.
+SETTINGS: dict[Any, Any] = {"svg.hashsalt": "boolcomp", "font.size": 9, "svg.fonttype": "path"}
+
+
+def require_matplotlib() -> None:
+    """Raise a `UsageError` where nothing can be drawn: before what is drawn is measured."""
+    if find_spec("matplotlib") is None:
+        raise UsageError("pictures need matplotlib: pip install 'boolcomp[plots]'")
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """Return an empty figure of so many inches."""
+    require_matplotlib()
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 (only who draws)
+    from matplotlib.figure import Figure  # noqa: PLC0415 (likewise)
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def picture(draw: Callable[[], Figure], kind: str) -> bytes:
+    """Return a picture (`svg` or `png`) of the figure that a function draws."""
+    require_matplotlib()
+    import matplotlib as mpl  # noqa: PLC0415 (only who draws needs it)
+
+    with mpl.rc_context(SETTINGS):
+        stream = io.BytesIO()
+        metadata = {"Date": None} if kind == "svg" else {"Software": None}
+        draw().savefig(stream, format=kind, dpi=120, metadata=metadata)
+    return stream.getvalue()
