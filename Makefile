@@ -29,7 +29,7 @@ WORKERS := -n 2 --dist loadfile
 
 .PHONY: demo test static lint types layers unit slow coverage clean help \
   bench-dynamics bench-evaluate bench-twolevel bench-compact bench-native bench-rivals bench-check \
-  bench-kill
+  bench-kill mutants
 
 help:
 	@awk '/^#/ { sub(/^# ?/, ""); print; next } { exit }' Makefile
@@ -113,6 +113,9 @@ bench-rivals: $(VENV)/loops.ready
 
 bench-check: $(VENV)/loops.ready
 	@$(BIN)/python benchmarks/bench_check.py
+
+mutants: $(VENV)/loops.ready
+	@$(BIN)/python benchmarks/mutants.py
 
 bench-kill: $(VENV)/loops.ready
 	@$(BIN)/python benchmarks/kill.py
