@@ -48,8 +48,8 @@ def test_compile_says_where_abc_would_have_helped(capsys: pytest.CaptureFixture[
     store, smaller = capsys.readouterr().err.splitlines()
     assert store == "1 of 2 loads read from the store; another --effort searches anew"
     assert smaller.endswith(
-        "may be larger than it need be: ABC was not found: `pip install pyosys`, or put yosys-abc "
-        "on PATH"
+        "may be larger than it need be: ABC was not found: pip install 'boolcomp[abc]', or put "
+        "yosys-abc on PATH"
     )
 
 

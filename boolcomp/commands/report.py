@@ -123,7 +123,10 @@ def command(
     of the paper's terms, (+1) one more than its rule gives. 'nodes' are those of all torques.
     --no-logic leaves out what has to be compiled: product terms and compact mode.
     """
+    from boolcomp.common.pictures import require_matplotlib
+
     within("--widest", widest, 0, MOST_INPUT_BITS)
+    require_matplotlib()
     if mode not in MODES:
         raise UsageError(f"mode {shown(mode)}{suggestion(mode, MODES)}: modes are {listing(MODES)}")
     if is_file(Path(source) / "program.json"):

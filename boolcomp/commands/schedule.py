@@ -149,10 +149,13 @@ def chart(
     samples a word; times are those of one torque vector.
     """
     from boolcomp.common.errors import DataError
+    from boolcomp.common.pictures import require_matplotlib
     from boolcomp.parallel.pages.scaling import draw_scaling, scaling, scaling_text, ways
     from boolcomp.parallel.schedule.machinefile import load_machine
     from boolcomp.problem.robot import load_robot
 
+    if output is not None:
+        require_matplotlib()
     arm, place = load_robot(robot), load_machine(machine)
     tables: tuple[ProductTable, ...] = ()
     try:

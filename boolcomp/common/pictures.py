@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import html
 import io
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
+
+from boolcomp.common.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -15,8 +18,15 @@ if TYPE_CHECKING:
 SETTINGS: dict[Any, Any] = {"svg.hashsalt": "boolcomp", "font.size": 9, "svg.fonttype": "path"}
 
 
+def require_matplotlib() -> None:
+    """Raise a `UsageError` where nothing can be drawn: before what is drawn is measured."""
+    if find_spec("matplotlib") is None:
+        raise UsageError("pictures need matplotlib: pip install 'boolcomp[plots]'")
+
+
 def picture(draw: Callable[[], Figure], kind: str) -> bytes:
     """Return what is drawn as a file's content, `svg` or `png`."""
+    require_matplotlib()
     import matplotlib as mpl  # noqa: PLC0415 (only who draws needs it)
 
     with mpl.rc_context(SETTINGS):
@@ -28,6 +38,7 @@ def picture(draw: Callable[[], Figure], kind: str) -> bytes:
 
 def blank(width: float, height: float) -> Figure:
     """Return an empty figure, in inches."""
+    require_matplotlib()
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 (likewise)
     from matplotlib.figure import Figure  # noqa: PLC0415 (likewise)
 

@@ -38,7 +38,6 @@ def test_passes_make_a_graphs_network_smaller_and_leave_what_it_computes(tmp_pat
 @pytest.mark.slow
 def test_without_abc_there_is_a_network_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("boolcomp.logic.synthesis.abc.find", lambda: None)
-    monkeypatch.setattr(passes, "OWN_PROOF_SECONDS", 0.5)
     arm = case("machado-2r", bits=4)
     graph = arm.graph(0.5)
     done = finished(graph, rounds=1)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from boolcomp.logic.synthesis.measure import Objective
     from boolcomp.logic.truthtable import TruthTable
 
-PROOF_SECONDS, OWN_PROOF_SECONDS, MAP_SECONDS = 60.0, 5.0, 60.0
+MAP_SECONDS = 60.0
 _COUNT = re.compile(r"\bnd\s*=\s*(\d+)")
 
 
@@ -70,7 +70,7 @@ def smaller(
     check = PROOF_SECONDS if abc.find() is not None else OWN_PROOF_SECONDS
     done = optimise(
         start.network, None, objective, rounds=1 if quick else rounds, quick=quick,
-        report=report, check=check,
+        report=report,
     )  # fmt: skip
     return Finished(done.network, (*start.steps, *done.steps))
 
