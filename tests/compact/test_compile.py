@@ -15,6 +15,7 @@ from compact.word_robots import case, small_robot
 from boolcomp.common.errors import UsageError
 from boolcomp.compact.result.measure import Sampling, measure_many
 from boolcomp.compact.result.worst import graph_worst
+from boolcomp.compact.sketch.variables import Role
 from boolcomp.compact.widths import compile as module
 from boolcomp.compact.widths import search
 from boolcomp.compact.widths.compile import compile_words
@@ -132,7 +133,12 @@ def test_coarse_inputs_lose_no_bit_where_that_is_needed() -> None:
 
 def test_choices_are_written_and_read() -> None:
     choice = Candidate(
-        3, {(4, "cut"): -2, (7, "k0"): 1}, np.array([0.1, 2.5]), np.array([0.0, 1e-3]), 1, 77.0
+        3,
+        {Role.CUT.of(4): -2, Role.KEEP.of(7, 0): 1},
+        np.array([0.1, 2.5]),
+        np.array([0.0, 1e-3]),
+        1,
+        77.0,
     )
     again = module.read(module.written(choice))
     assert str(again) == str(choice)

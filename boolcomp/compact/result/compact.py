@@ -14,21 +14,19 @@ from boolcomp.problem.robot import Interval, stops_of
 from boolcomp.program.program import ARRAYS, Input, program_of_network
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import numpy as np
     from numpy.typing import NDArray
 
     from boolcomp.compact.graph.graph import WordGraph
     from boolcomp.compact.sketch.build import Form
     from boolcomp.compact.sketch.sketch import Sketch
+    from boolcomp.compact.sketch.variables import Widths
     from boolcomp.compact.widths.demand import Demand
     from boolcomp.logic.network import Network
     from boolcomp.problem.robot import Robot
     from boolcomp.program.program import Program
 
     Floats = NDArray[np.float64]
-    Knob = tuple[int, str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,7 +41,7 @@ class Compact:
     demand: Demand
     form: Form
     sketch: Sketch
-    widths: Mapping[Knob, int]
+    widths: Widths
     graph: WordGraph
     biases: Floats
     allowed: Floats

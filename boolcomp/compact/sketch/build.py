@@ -90,9 +90,9 @@ def build_sketch(
         add_into(polys[joint], scaled(polys[joint + 1], -ratio))
     polys = [pruned(poly) for poly in polys]
     record: dict[object, list[float]] = {}
-    _emit(_Emitter(words, sums, record, chosen, recording=True), polys, {})
-    emitter = _Emitter(words, sums, record, chosen, recording=False)
-    return _emit(emitter, polys, chained)
+    _make(_SketchMaker(words, sums, record, chosen, recording=True), polys, {})
+    maker = _SketchMaker(words, sums, record, chosen, recording=False)
+    return _make(maker, polys, chained)
 
 
 def _chain_links(robot: Robot) -> dict[int, int]:
@@ -142,18 +142,18 @@ def _chained(
     return found
 
 
-def _emit(emitter: _Emitter, polys: Sequence[Poly], chained: Mapping[int, float]) -> Sketch:
-    emitter.register(polys)
+def _make(maker: _SketchMaker, polys: Sequence[Poly], chained: Mapping[int, float]) -> Sketch:
+    maker.register(polys)
     outputs: dict[int, int] = {}
     for joint in reversed(range(len(polys))):
-        addends, number = emitter.addends(polys[joint])
+        addends, number = maker.addends(polys[joint])
         if joint in chained:
             addends.append(Linear(outputs[joint + 1], chained[joint]))
-        outputs[joint] = emitter.add(WordSum(tuple(addends), number), fresh=True)
-    return Sketch(tuple(emitter.nodes), tuple(outputs[k] for k in range(len(polys))))
+        outputs[joint] = maker.add(WordSum(tuple(addends), number), fresh=True)
+    return Sketch(tuple(maker.nodes), tuple(outputs[k] for k in range(len(polys))))
 
 
-class _Emitter:
+class _SketchMaker:
     """Makes nodes, equal ones once."""
 
     def __init__(

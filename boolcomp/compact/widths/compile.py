@@ -27,6 +27,7 @@ from boolcomp.compact.result.measure import (
 from boolcomp.compact.result.worst import graph_worst
 from boolcomp.compact.sketch.poly import quantities
 from boolcomp.compact.sketch.sketch import AngleSum
+from boolcomp.compact.sketch.variables import variable
 from boolcomp.compact.widths import search
 from boolcomp.compact.widths.demand import ROUNDING, Demand, Listener, Progress, ignore_progress
 from boolcomp.compact.widths.floor import rounding_squares
@@ -370,7 +371,7 @@ def written(choice: Candidate) -> dict[str, Any]:
     """Return a choice as numbers and texts."""
     return {
         "form": choice.form,
-        "widths": [[place, name, value] for (place, name), value in choice.widths.items()],
+        "widths": [[v.node, v.name, value] for v, value in choice.widths.items()],
         "prices": choice.prices.tolist(),
         "biases": choice.biases.tolist(),
         "widened": choice.widened,
@@ -381,7 +382,7 @@ def written(choice: Candidate) -> dict[str, Any]:
 
 def read(text: dict[str, Any]) -> Candidate:
     """Undo `written`."""
-    widths = {(place, name): value for place, name, value in text["widths"]}
+    widths = {variable(node, name): value for node, name, value in text["widths"]}
     nodes = math.inf if text["nodes"] is None else text["nodes"]
     return Candidate(
         text["form"], widths, np.asarray(text["prices"]), np.asarray(text["biases"]),
