@@ -29,7 +29,7 @@ from boolcomp.common.errors import BoolcompError
 from boolcomp.common.text import table as aligned
 from boolcomp.compact.result.finish import compile_compact
 from boolcomp.compact.errors.measure import Sampling, agrees, measure_many
-from boolcomp.compact.widths.demand import Demand
+from boolcomp.compact.demand import Demand
 from boolcomp.problem.robot import load_robot
 from boolcomp.terms import split_torques
 

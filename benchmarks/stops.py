@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from boolcomp.common.text import table
 from boolcomp.compact.result.finish import compile_compact
-from boolcomp.compact.widths.demand import Demand
+from boolcomp.compact.demand import Demand
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.robot import load_robot
 from boolcomp.terms import split_torques

@@ -27,7 +27,7 @@ from boolcomp.compact.result.keep import keeper, render
 from boolcomp.compact.errors.measure import Sampling, measure_many
 from boolcomp.compact.errors.samples import uniform
 from boolcomp.compact.errors.worst import network_worst
-from boolcomp.compact.widths.demand import Demand
+from boolcomp.compact.demand import Demand
 from boolcomp.compiler import compile_robot
 from boolcomp.paper.plan import Options
 from boolcomp.problem.makers import inverse_dynamics_problem

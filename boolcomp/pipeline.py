@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from boolcomp.compact.demand import Listener, Progress
     from boolcomp.compact.result.built import Built
-    from boolcomp.compact.widths.demand import Listener, Progress
     from boolcomp.paper.covers import TermCover
     from boolcomp.paper.plan import Plan
     from boolcomp.problem.robot import Robot

@@ -15,7 +15,7 @@ from small_programs import stages
 import boolcomp as bc
 from boolcomp import api
 from boolcomp.common.errors import UsageError
-from boolcomp.compact.widths.demand import Demand
+from boolcomp.compact.demand import Demand
 from boolcomp.paper.plan import Options
 from boolcomp.paper.store import Recipe
 from boolcomp.problem.dynamics import bias_torques, gravity_torques, inertia_matrix

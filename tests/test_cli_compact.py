@@ -15,7 +15,7 @@ import boolcomp as bc
 from boolcomp.commands.compact import _words, say_whence, unread
 from boolcomp.compact.graph.graph import Bits, Heap, InputWord, Scale, WordGraph
 from boolcomp.compact.result.finish import compile_compact
-from boolcomp.compact.widths.demand import Demand
+from boolcomp.compact.demand import Demand
 from boolcomp.compiler import usual_demand
 from boolcomp.logic.synthesis import abc
 from boolcomp.logic.synthesis.optimise import Step

@@ -14,7 +14,7 @@ from limited import with_ranges
 from boolcomp.codes import Code
 from boolcomp.common.errors import DataError, SaturationWarning, UsageError
 from boolcomp.compact.widths.compile import compile_words
-from boolcomp.compact.widths.demand import Demand
+from boolcomp.compact.demand import Demand
 from boolcomp.engines.wiring import Stop
 from boolcomp.paper import truth
 from boolcomp.paper.bounds import term_bound

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from boolcomp.compact.demand import Demand, Progress
     from boolcomp.compact.graph.graph import WordGraph
     from boolcomp.compact.result.built import Built
-    from boolcomp.compact.widths.demand import Demand, Progress
     from boolcomp.pipeline import CompiledWords
     from boolcomp.problem.interval import Interval
     from boolcomp.problem.problem import Output, Problem

@@ -72,8 +72,8 @@ def compact_network(
 
     Nothing is searched: where there is none, a sentence says how to make it.
     """
+    from boolcomp.compact.demand import usual_demand
     from boolcomp.compact.passes import Choices
-    from boolcomp.compact.widths.demand import usual_demand
     from boolcomp.problem.makers import inverse_dynamics_problem
     from boolcomp.terms import split
 

@@ -10,8 +10,8 @@ from boolcomp.problem.interval import Interval
 from boolcomp.program.program import program_of_network
 
 if TYPE_CHECKING:
+    from boolcomp.compact.demand import Demand
     from boolcomp.compact.graph.graph import WordGraph
-    from boolcomp.compact.widths.demand import Demand
     from boolcomp.logic.network import Network
     from boolcomp.problem.problem import Problem
     from boolcomp.program.program import Program

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 
 from boolcomp.compact.assembly import program_of_graph
+from boolcomp.compact.demand import Demand, Listener, Progress, ignore_progress
 from boolcomp.compact.errors.measure import Sampling, measure_many
 from boolcomp.compact.errors.worst import network_worst
 from boolcomp.compact.graph.graph import narrowed
@@ -22,7 +23,6 @@ from boolcomp.compact.result.compact import Compact
 from boolcomp.compact.result.keep import Kept, keeper
 from boolcomp.compact.result.network import Finished, lut6, smaller, table_network
 from boolcomp.compact.widths import passes as widths
-from boolcomp.compact.widths.demand import Demand, Listener, Progress, ignore_progress
 from boolcomp.compact.widths.ledger import Ledger, spans
 from boolcomp.compact.widths.search import FORMS, Search
 

@@ -10,7 +10,7 @@ from boolcomp.compact.graph.simulate import simulate
 from boolcomp.compact.result.compact import Compact
 from boolcomp.compact.errors.measure import measure
 from boolcomp.compact.sketch.build import Form
-from boolcomp.compact.widths.demand import Demand
+from boolcomp.compact.demand import Demand
 
 
 def made() -> Compact:

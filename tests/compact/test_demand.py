@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from boolcomp.common.errors import UsageError
-from boolcomp.compact.widths.demand import Demand, Progress, digest
+from boolcomp.compact.demand import Demand, Progress, digest
 from boolcomp.problem.robot import load_robot
 
 

@@ -21,7 +21,7 @@ from boolcomp.compact.result.compact import program_of_graph
 from boolcomp.compact.result.finish import Built, compile_compact
 from boolcomp.compact.result.keep import keeper, render
 from boolcomp.compact.errors.measure import Sampling, agrees
-from boolcomp.compact.widths.demand import Demand, Progress
+from boolcomp.compact.demand import Demand, Progress
 from boolcomp.compiler import compile_robot_words
 from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.problem.robot import load_robot

@@ -10,7 +10,7 @@ import pytest
 from boolcomp.common.errors import UsageError
 from boolcomp.compact.widths import search
 from boolcomp.compact.widths.compile import compile_words
-from boolcomp.compact.widths.demand import Demand
+from boolcomp.compact.demand import Demand
 from boolcomp.compact.widths.floor import Floor
 from boolcomp.compact.widths.search import Search, SearchTask
 from boolcomp.problem.dynamics import inverse_dynamics

@@ -15,7 +15,7 @@ from boolcomp.compact.graph.realise import realise
 from boolcomp.compact.graph.simulate import node_word, simulate
 from boolcomp.compact.result.finish import compile_compact
 from boolcomp.compact.sketch.build import Form
-from boolcomp.compact.widths.demand import Demand
+from boolcomp.compact.demand import Demand
 from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.problem.interval import Interval
 from boolcomp.terms import split_torques

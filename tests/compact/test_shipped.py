@@ -6,7 +6,7 @@ import re
 import runpy
 from pathlib import Path
 
-from boolcomp.compact.widths.demand import Demand, digest
+from boolcomp.compact.demand import Demand, digest
 from boolcomp.problem.robot import load_robot
 from boolcomp.problem.robot.library import shipped
 

@@ -14,8 +14,8 @@ from boolcomp.proof.worst import EVALUATIONS, find_worst, subject_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from boolcomp.compact.demand import Demand
     from boolcomp.compact.graph.graph import WordGraph
-    from boolcomp.compact.widths.demand import Demand
     from boolcomp.engines import EngineName
     from boolcomp.logic.network import Network
     from boolcomp.problem.problem import Problem

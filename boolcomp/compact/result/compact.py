@@ -11,22 +11,20 @@ from boolcomp.compact.graph.tables import mux_network
 from boolcomp.compact.sketch.poly import Quantity, quantities
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import numpy as np
     from numpy.typing import NDArray
 
     from boolcomp.codes import Code
+    from boolcomp.compact.demand import Demand
     from boolcomp.compact.errors.measure import Errors
     from boolcomp.compact.graph.graph import WordGraph
     from boolcomp.compact.sketch.build import Form
     from boolcomp.compact.sketch.sketch import Sketch
-    from boolcomp.compact.widths.demand import Demand
+    from boolcomp.compact.sketch.variables import Widths
     from boolcomp.logic.network import Network
     from boolcomp.problem.problem import Problem
 
     Floats = NDArray[np.float64]
-    Knob = tuple[int, str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,7 +39,7 @@ class Compact:
     demand: Demand
     form: Form
     sketch: Sketch
-    widths: Mapping[Knob, int]
+    widths: Widths
     graph: WordGraph
     biases: Floats
     allowed: Floats

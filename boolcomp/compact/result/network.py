@@ -67,7 +67,6 @@ def smaller(
 
     `quick` does one round of what takes least.
     """
-    check = PROOF_SECONDS if abc.find() is not None else OWN_PROOF_SECONDS
     done = optimise(
         start.network, None, objective, rounds=1 if quick else rounds, quick=quick,
         report=report,

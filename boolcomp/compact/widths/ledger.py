@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from boolcomp.compact.widths.demand import Listener, Progress
+from boolcomp.compact.demand import Listener, Progress
+from boolcomp.compact.sketch.variables import variable
 from boolcomp.compact.widths.search import FORMS, Candidate
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def written(choice: Candidate) -> dict[str, Any]:
     """Return a choice as numbers and texts."""
     return {
         "form": choice.form,
-        "widths": [[place, name, value] for (place, name), value in choice.widths.items()],
+        "widths": [[v.node, v.name, value] for v, value in choice.widths.items()],
         "prices": choice.prices.tolist(),
         "biases": choice.biases.tolist(),
         "widened": choice.widened,
@@ -126,7 +127,7 @@ def written(choice: Candidate) -> dict[str, Any]:
 
 def read(text: dict[str, Any]) -> Candidate:
     """Undo `written`."""
-    widths = {(place, name): value for place, name, value in text["widths"]}
+    widths = {variable(node, name): value for node, name, value in text["widths"]}
     nodes = math.inf if text["nodes"] is None else text["nodes"]
     return Candidate(
         text["form"], widths, np.asarray(text["prices"]), np.asarray(text["biases"]),

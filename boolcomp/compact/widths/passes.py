@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.common.errors import UsageError, listing
+from boolcomp.compact.demand import ROUNDING, Demand
 from boolcomp.compact.errors.measure import (
     Errors,
     Sampling,
@@ -25,7 +26,6 @@ from boolcomp.compact.errors.worst import graph_worst
 from boolcomp.compact.sketch.poly import quantities
 from boolcomp.compact.sketch.sketch import AngleSum
 from boolcomp.compact.widths import search
-from boolcomp.compact.widths.demand import ROUNDING, Demand
 from boolcomp.compact.widths.floor import rounding_squares
 from boolcomp.compact.widths.ledger import ANNEALERS, CHUNKS, Ledger
 from boolcomp.compact.widths.search import (

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.common.errors import DataError, DataWarning, UsageError
+from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import Choices
-from boolcomp.compact.widths.demand import usual_demand
 from boolcomp.measure.report.measure import SEARCHED, Row, Samples, error_rows, with_worst
 from boolcomp.measure.report.programs import TIMED, program_rows, timed
 from boolcomp.paper.assembly import program_of
@@ -25,7 +25,7 @@ from boolcomp.terms import split
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from boolcomp.compact.widths.demand import Demand
+    from boolcomp.compact.demand import Demand
     from boolcomp.paper.plan import Plan
     from boolcomp.paper.store import Recipe, Store
     from boolcomp.problem.robot import Robot
