@@ -79,7 +79,7 @@ TESTS = {
     "boolcomp/logic/truthtable.py": "test_truth.py",
     "boolcomp/paper/assembly.py": "test_program.py",
     "boolcomp/paper/bounds.py": "test_quantised.py",
-    "boolcomp/paper/coverlogic.py": "test_program.py test_network.py",
+    "boolcomp/paper/coverlogic.py": "test_coverlogic.py test_network.py",
     "boolcomp/paper/covers.py": "test_store.py test_compiler.py",
     "boolcomp/paper/plan.py": "test_plan.py",
     "boolcomp/paper/quantised.py": "test_quantised.py",
