@@ -1,6 +1,6 @@
 """The papers' parallel methods: their physics over any algebra, their counts, their task graphs."""
 
-from boolcomp.parallel.methods.boolean import Logic, ProductTable, boolean_tasks
+from boolcomp.parallel.methods.boolean import WORD, ProductTable, boolean_tasks
 from boolcomp.parallel.methods.levels import network_tasks
 from boolcomp.parallel.methods.recording import Recorded
 from boolcomp.parallel.methods.registry import (
@@ -13,7 +13,7 @@ from boolcomp.parallel.methods.registry import (
 
 __all__ = [
     "METHODS",
-    "Logic",
+    "WORD",
     "Method",
     "ProductTable",
     "Recorded",

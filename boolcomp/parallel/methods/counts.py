@@ -23,7 +23,7 @@ from boolcomp.problem.robot import load_robot
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from boolcomp.parallel.methods.recording import Torques
+    from boolcomp.parallel.methods.recording import Physics
     from boolcomp.problem.dynamics.straight import Node
     from boolcomp.problem.robot import Robot
 
@@ -66,7 +66,7 @@ def without_rotors(robot: Robot) -> Robot:
     return replace(robot, links=tuple(replace(link, rotor_inertia=0.0) for link in robot.links))
 
 
-def counted(robot: Robot, torques: Torques) -> dict[str, tuple[Operations, int]]:
+def counted(robot: Robot, torques: Physics) -> dict[str, tuple[Operations, int]]:
     """Return what every task of a method takes as it is written, and its changes of sign."""
     groups: dict[str, list[Node]] = {}
     for node in record(robot, torques, Tape(fold=False)).nodes:
@@ -98,7 +98,7 @@ def semi_customised(*, dense: bool) -> tuple[Count, ...]:
 
 
 def _by_equation(
-    method: str, torques: Torques, printed: Mapping[str, tuple[int, int]]
+    method: str, torques: Physics, printed: Mapping[str, tuple[int, int]]
 ) -> tuple[Count, ...]:
     arithmetic = {name: only(found[0]) for name, found in counted(reference(), torques).items()}
     nothing = Operations()

@@ -67,11 +67,6 @@ def tasks(robot: Robot) -> tuple[str, ...]:
     return (*prepared, *(f"{name}/{i}" for i in numbers for name in EQUATIONS))
 
 
-def aside(robot: Robot) -> tuple[str, ...]:
-    """Return the tasks that are not among the equations: rotations and steps."""
-    return tasks(robot)[: len(PREPARATIONS) * robot.joints]
-
-
 def general(
     robot: Robot,
     algebra: Algebra,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from boolcomp.common.pictures import blank, picture
 from boolcomp.common.text import short, table
-from boolcomp.parallel.methods import boolean_tasks, network_tasks, task_graph
+from boolcomp.parallel.methods import WORD, boolean_tasks, network_tasks, task_graph
 from boolcomp.parallel.schedule.lowerbounds import lower_bounds
 from boolcomp.parallel.schedule.schedulers import make_schedule
 
@@ -28,7 +28,6 @@ PROCESSORS = tuple(1 << k for k in range(11))
 ARITHMETIC = ("newton-euler", "customised", "zeng-19", "lagrangian", "symbolic")
 ROUNDED = 1 + 1e-9
 FINE = 4  # groups of product terms a processor
-WORD = 32  # samples that a machine word holds
 # Product terms, and compact logic with one sample and with a word of them.
 LOGIC = {"boolean": "#c8553d", "compact": "#ee6fa5", f"compact-{WORD}": "#7c1d3f"}
 COLOURS = dict(

@@ -58,7 +58,7 @@ def simulate(
     tasks = indexed(graph, machine)
     assignment.check(graph)
     machine.check_processors(assignment.processors)
-    run = _Run(tasks, assignment, machine, 1)
+    run = _Simulation(tasks, assignment, machine, 1)
     run.go()
     return Schedule(
         graph=graph.name,
@@ -78,13 +78,13 @@ def pipelined(graph: TaskGraph, assignment: Assignment, machine: Machine, points
     tasks = indexed(graph, machine)
     assignment.check(graph)
     machine.check_processors(assignment.processors)
-    run = _Run(tasks, assignment, machine, points)
+    run = _Simulation(tasks, assignment, machine, points)
     run.go()
     first = max(run.ends[: len(tasks.names)], default=0.0)
     return Pipelined(points, max(run.free), points * tasks.sequential, first)
 
 
-class _Run:
+class _Simulation:
     """The state of a simulation; task k of point i has number i·tasks + k."""
 
     def __init__(
