@@ -70,7 +70,7 @@ class Runner(Protocol):
         """Do this chunk and more as long as they can be done; return the first that was not."""
 
     def run_drawn(self, state: WorkerState) -> None:
-        """Do the chunks whose numbers are drawn from the progress table, or leave them to the pipe."""
+        """Do the chunks whose numbers the progress table gives, or leave them to the pipe."""
 
 
 def make_runner(stage: Stage, engine: str) -> Runner:

@@ -138,7 +138,7 @@ def _function(
     body: str,
     places: tuple[int, Sequence[int], Sequence[int], int],
 ) -> str:
-    """Return a function around a loop: what it reads from the job and where the progress table stands."""
+    """Return a function around a loop: what it reads from the job, and its progress table."""
     here, before, after, all_ = places
     lines = [f"declare void @{_PAUSE}()"] if machine.host_is_x86() else []
     lines += [f"define i64 @{name}(ptr %job, i64 %from) #0 {{", "entry:"]

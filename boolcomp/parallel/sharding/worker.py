@@ -3,8 +3,8 @@
 It is told its stage once and then one job a batch, over a socket. All else is in shared memory:
 samples, results, the slots of planes, and the `ProgressTable` of a job. Who has to wait for another
 process reads from a pipe of its own, its wakeup, to which whoever makes progress writes; so waiting
-costs nothing. A worker that is started in place of one that died finds in the table how far that one
-came; a chunk that was begun is simply done again.
+costs nothing. A worker that is started in place of one that died finds in the table how far that
+one came; a chunk that was begun is simply done again.
 
 It ends when the parent closes the socket or is no more (`children`), whatever it is doing then.
 """
@@ -44,9 +44,9 @@ STOP = 0xFFFF_FFFF  # the chunk number after which there are none
 class Setup:
     """What a worker is and with whom it works; descriptors are inherited.
 
-    `before` are the stages that feed it, `after` those that it feeds. It sleeps on `wakeup`, and wakes
-    others by `wakes`. Without `chunk_numbers` it does all chunks in order, else those whose numbers
-    it draws from that pipe.
+    `before` are the stages that feed it, `after` those that it feeds. It sleeps on `wakeup`, and
+    wakes others by `wakes`. Without `chunk_numbers` it does all chunks in order, else those whose
+    numbers it draws from that pipe.
     """
 
     stage: Stage
@@ -225,7 +225,7 @@ def _wait(state: WorkerState, chunk: int) -> None:
     """Sleep until somebody wakes this process, unless the chunk can be done by now."""
     waiting = state.table.waiting
     waiting[state.setup.index] = 1
-    # Nobody wakes it who looked at the mark before it was set: so look again, and now and then later.
+    # Nobody wakes it who looked before the mark was set: so look again, and now and then later.
     if not state.ready(chunk) and select.select([state.setup.wakeup], [], [], _NAP)[0]:
         os.read(state.setup.wakeup, 4096)
     waiting[state.setup.index] = 0
