@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from boolcomp.compact.result.finish import compile_compact
+from boolcomp.compiler import usual_demand
 
 import boolcomp as bc
 from boolcomp.commands.compact import _words, say_whence, unread
-from boolcomp.compact.graph.graph import Bits, Heap, InputWord, Scale, WordGraph
-from boolcomp.compact.result.finish import compile_compact
 from boolcomp.compact.demand import Demand
-from boolcomp.compiler import usual_demand
+from boolcomp.compact.graph.graph import Bits, Heap, InputWord, Scale, WordGraph
 from boolcomp.logic.synthesis import abc
 from boolcomp.logic.synthesis.optimise import Step
 from boolcomp.problem.dynamics import inverse_dynamics

@@ -13,9 +13,9 @@ from small_programs import stages
 
 from boolcomp.codes import Code
 from boolcomp.common.errors import UsageError
+from boolcomp.compact.errors.samples import uniform
 from boolcomp.compact.graph.logic import word_logic
 from boolcomp.compact.graph.simulate import simulate
-from boolcomp.compact.errors.samples import uniform
 from boolcomp.engines import make_engine
 from boolcomp.logic.simulation import Planes
 from boolcomp.problem.interval import Interval

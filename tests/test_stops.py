@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from boolcomp.compact.widths.compile import compile_words
 from limited import with_ranges
 
 from boolcomp.codes import Code
 from boolcomp.common.errors import DataError, SaturationWarning, UsageError
-from boolcomp.compact.widths.compile import compile_words
 from boolcomp.compact.demand import Demand
 from boolcomp.engines.wiring import Stop
 from boolcomp.paper import truth

@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from boolcomp.compact.result.measure import Sampling, measure_many
+from boolcomp.compact.result.worst import graph_worst
+from boolcomp.compact.widths.compile import compile_words
 from compact.word_robots import case, small_robot
 
 from boolcomp.common.errors import UsageError
-from boolcomp.compact.result.measure import Sampling, measure_many
-from boolcomp.compact.result.worst import graph_worst
+from boolcomp.compact.demand import Demand, Progress
 from boolcomp.compact.sketch.variables import Role
 from boolcomp.compact.widths import compile as module
 from boolcomp.compact.widths import search
-from boolcomp.compact.widths.compile import compile_words
-from boolcomp.compact.demand import Demand, Progress
 from boolcomp.compact.widths.search import Candidate
 from boolcomp.problem.robot import load_robot
 from boolcomp.terms import split_torques

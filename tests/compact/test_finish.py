@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from boolcomp.compact.result.finish import Built, compile_compact
+from boolcomp.compiler import compile_robot_words
 from compact.word_robots import small_robot
 
 from boolcomp.common.caches import user_cache
 from boolcomp.common.errors import DataError, DataWarning
+from boolcomp.compact.demand import Demand, Progress
+from boolcomp.compact.errors.measure import Sampling, agrees
 from boolcomp.compact.result import keep
 from boolcomp.compact.result.compact import program_of_graph
-from boolcomp.compact.result.finish import Built, compile_compact
 from boolcomp.compact.result.keep import keeper, render
-from boolcomp.compact.errors.measure import Sampling, agrees
-from boolcomp.compact.demand import Demand, Progress
-from boolcomp.compiler import compile_robot_words
 from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.problem.robot import load_robot
 from boolcomp.proof.worst import subject_of

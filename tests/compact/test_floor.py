@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from boolcomp.compact.widths.compile import compile_words
 
 from boolcomp.common.errors import UsageError
-from boolcomp.compact.widths import search
-from boolcomp.compact.widths.compile import compile_words
 from boolcomp.compact.demand import Demand
+from boolcomp.compact.widths import search
 from boolcomp.compact.widths.floor import Floor
 from boolcomp.compact.widths.search import Search, SearchTask
 from boolcomp.problem.dynamics import inverse_dynamics

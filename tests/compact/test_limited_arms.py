@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from boolcomp.compact.result.finish import compile_compact
 from compact.word_robots import case, finest_widths
 from limited import random_limited, with_ranges
 
+from boolcomp.compact.demand import Demand
 from boolcomp.compact.graph.realise import realise
 from boolcomp.compact.graph.simulate import node_word, simulate
-from boolcomp.compact.result.finish import compile_compact
 from boolcomp.compact.sketch.build import Form
-from boolcomp.compact.demand import Demand
 from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.problem.interval import Interval
 from boolcomp.terms import split_torques

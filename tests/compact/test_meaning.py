@@ -10,8 +10,8 @@ import pytest
 from compact.word_robots import case
 from limited import with_ranges
 
-from boolcomp.compact.graph.heaps import adder_nodes
 from boolcomp.compact.errors.samples import corners, uniform
+from boolcomp.compact.graph.heaps import adder_nodes
 from boolcomp.compact.sketch.build import Form
 from boolcomp.compact.sketch.poly import Quantity, quantities
 from boolcomp.compact.sketch.sketch import Source, Waves

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from compact.word_robots import case
 
-from boolcomp.compact.graph.logic import word_logic
 from boolcomp.compact.errors.measure import (
     Sampling,
     agrees,
@@ -17,6 +16,7 @@ from boolcomp.compact.errors.measure import (
     paper_rms,
 )
 from boolcomp.compact.errors.samples import states_of
+from boolcomp.compact.graph.logic import word_logic
 from boolcomp.logic.network import Builder, copied
 from boolcomp.problem.robot import load_robot
 from boolcomp.terms import split_torques

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from boolcomp.compact.result.passes import finished, lut6
 from compact.word_robots import case
 
-from boolcomp.compact.graph.logic import word_logic
-from boolcomp.compact.result import passes
 from boolcomp.compact.errors.measure import agrees
-from boolcomp.compact.result.passes import finished, lut6
+from boolcomp.compact.graph.logic import word_logic
 from boolcomp.logic.equivalence import equivalent
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from samples import random_robot
 
-from boolcomp.compact.graph.realise import realise
 from boolcomp.compact.errors.measure import torque_steps
 from boolcomp.compact.errors.samples import States, corners, draw
+from boolcomp.compact.graph.realise import realise
 from boolcomp.compact.sketch.build import Form, build_sketch
 from boolcomp.compact.sketch.poly import Quantity, quantities
 from boolcomp.compact.sketch.sketch import AngleSum, Powers, Sketch, Waves, WordSum

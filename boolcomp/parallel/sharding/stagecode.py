@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from boolcomp.engines.wiring import Wiring
     from boolcomp.parallel.sharding.runners import Slot, Work
     from boolcomp.parallel.sharding.stages import Stage
-    from boolcomp.parallel.sharding.worker import Desk
+    from boolcomp.parallel.sharding.worker import WorkerState
 
 _ARGUMENTS = (ctypes.c_int64, ctypes.c_uint64, *(ctypes.c_void_p,) * 7)  # after the arrays
 LINE = 64  # bytes: what planes must be aligned to
@@ -46,7 +46,7 @@ class NativeRunner(NativeEngine):
         self.stage = stage
         self._stages: dict[str, tuple[machine.Code, Callable[..., None]]] = {}
         self._loops: dict[str, tuple[machine.Code, Callable[..., int]]] = {}
-        self._desk: Desk | None = None
+        self._state: WorkerState | None = None
         self._job = (ctypes.c_int64 * 1)()
         self._tile = _aligned(self.layout.block_bytes * self.blocks)
         self._handed = (ctypes.c_void_p * max(1, len(stage.feeds)))()
@@ -56,28 +56,30 @@ class NativeRunner(NativeEngine):
             ctypes.addressof(self._handed),
         )
 
-    def run_ready(self, desk: Desk, chunk: int) -> int:
+    def run_ready(self, state: WorkerState, chunk: int) -> int:
         """Do this chunk and more as long as they can be done; return the first that was not."""
-        setup, stages = desk.setup, desk.job.stages
+        setup, stages = state.setup, state.job.stages
 
         def text(sample: Sample) -> str:
             return serve_function(
                 self.stage, sample, setup.index, setup.before, setup.after, stages
             )
 
-        return self._loop("serve", desk, text)(ctypes.addressof(self._job), chunk)
+        return self._loop("serve", state, text)(ctypes.addressof(self._job), chunk)
 
-    def run_drawn(self, desk: Desk) -> None:
-        """Do the chunks whose numbers are drawn from the books, until there are none."""
-        loop = self._loop("draw", desk, lambda sample: draw_function(self.stage, sample))
+    def run_drawn(self, state: WorkerState) -> None:
+        """Do the chunks whose numbers are drawn from the progress table, until there are none."""
+        loop = self._loop("draw", state, lambda sample: draw_function(self.stage, sample))
         loop(ctypes.addressof(self._job), 0)
 
-    def _loop(self, name: str, desk: Desk, text: Callable[[Sample], str]) -> Callable[..., int]:
+    def _loop(
+        self, name: str, state: WorkerState, text: Callable[[Sample], str]
+    ) -> Callable[..., int]:
         """Return a loop over chunks, made when first needed; the batch is told to it."""
-        if desk is not self._desk:
-            self._desk = desk
-            self._job = job_of(desk, self._tile.ctypes.data, self.address)
-        dtype = desk.job.dtype
+        if state is not self._state:
+            self._state = state
+            self._job = job_of(state, self._tile.ctypes.data, self.address)
+        dtype = state.job.dtype
         if dtype not in self._loops:
             sample = _SAMPLES[dtype]
             module = self._module(sample)
