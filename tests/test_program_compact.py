@@ -14,7 +14,6 @@ from boolcomp.codes import Code
 from boolcomp.common.errors import UsageError
 from boolcomp.compact.graph.logic import word_logic
 from boolcomp.compact.graph.simulate import simulate
-from boolcomp.compact.result.samples import uniform
 from boolcomp.engines import make_engine
 from boolcomp.logic.simulation import Planes
 from boolcomp.problem.interval import Interval
@@ -38,7 +37,7 @@ def arm() -> tuple[Case, WordGraph, Program]:
     for node in graph.inputs:
         kind = node.name.rstrip("12")
         word = found.words[node.name]
-        inputs.append(Input(kind, int(node.name[-1]), Code(word.range, node.bits, "natural")))  # type: ignore[arg-type]
+        inputs.append(Input(kind, int(node.name[-1]), Code(word.range, node.bits, "natural")))
     codes = [
         Code(Interval(-step * 2 ** (r.bits - 1), step * 2 ** (r.bits - 1)), r.bits, "natural")
         for step, r in zip(found.steps, graph.results, strict=True)
@@ -48,7 +47,7 @@ def arm() -> tuple[Case, WordGraph, Program]:
 
 def test_its_words_are_those_of_the_word_graph_on_both_engines() -> None:
     found, graph, program = arm()
-    arrays = uniform(found.robot, 3000, 7)
+    arrays = found.problem.draw(3000, 7)
     simulated = simulate(graph, found.states(3000, 7).words)
     engines: tuple[EngineName, ...] = ("numpy", "llvm")
     for engine in engines:
@@ -74,7 +73,7 @@ def test_a_family_selects_by_payload() -> None:
         2.5,
     )
     family = family_of([program, heavy])
-    arrays = uniform(found.robot, 100, 3)
+    arrays = found.problem.draw(100, 3)
     assert family.payloads == (0.0, 2.5)
     for member in (program, heavy):
         payload = member.payloads[0]
@@ -132,7 +131,7 @@ def test_its_wiring_runs_on_any_engine_with_few_samples() -> None:
 
 def test_threads_give_the_same_words() -> None:
     found, _, program = arm()
-    arrays = uniform(found.robot, 70_000, 3)
+    arrays = found.problem.draw(70_000, 3)
     alone = program.evaluate(*arrays)
     shared = program.evaluate(*arrays, threads=2)
     assert np.array_equal(alone.words, shared.words)
