@@ -20,16 +20,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from boolcomp.compiler import compile_robot
 
 from boolcomp.common.text import table
-from boolcomp.compiler import compile_robot
 from boolcomp.engines import Batch, evaluate
 from boolcomp.engines.native import NativeEngine
 from boolcomp.engines.native.machine import host
 from boolcomp.engines.planes import NumpyEngine
 from boolcomp.logic.order import most_live
 from boolcomp.paper.assembly import program_of
-from boolcomp.paper.quantised import quantised_torques
+from boolcomp.paper.quantised import quantised
 from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.problem.robot import load_robot
 
@@ -155,9 +155,9 @@ def main() -> None:
     print(f"networks of all covers in {time.perf_counter() - start:.2f} s")
     check = samples(200_000)
     found = program.evaluate(*check)
-    if (found.torques != quantised_torques(plan, *check).torques).any():
+    if (found.torques != quantised(plan, check).values).any():
         sys.exit("the program does not compute the rounded sum of the quantised terms")
-    steps = np.array([joint.code.step for joint in plan.joints])
+    steps = np.array([joint.code.step for joint in plan.outputs])
     error = (found.torques - inverse_dynamics(robot, *check)) / steps
     print(
         f"error against Newton-Euler in LSB: max {abs(error).max(axis=0).round(3)}, "

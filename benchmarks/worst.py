@@ -20,20 +20,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from boolcomp.compiler import compile_robot
 
 from boolcomp.common.files import read_text, write_text
 from boolcomp.common.text import table
-from boolcomp.compact.result.keep import keeper, render
-from boolcomp.compact.errors.measure import Sampling, measure_many
-from boolcomp.compact.errors.samples import uniform
-from boolcomp.compact.errors.worst import network_worst
 from boolcomp.compact.demand import Demand
-from boolcomp.compiler import compile_robot
+from boolcomp.compact.errors.measure import Sampling, measure_many
+from boolcomp.compact.errors.worst import network_worst
+from boolcomp.compact.result.keep import keeper, render
 from boolcomp.paper.plan import Options
 from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.problem.robot import load_robot
 from boolcomp.proof.worst import find_worst, subject_of
-from boolcomp.terms import split_torques
+from boolcomp.terms import split
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,15 +75,15 @@ def of_file(path: Path, *, write: bool) -> tuple[list[str], bool]:
     """Search a stored result; return its row, and whether anything is wrong."""
     document: dict[str, Any] = json.loads(read_text(path).partition("\n")[2])
     demand = demand_of(document["demand"])
-    torques = split_torques(load_robot(document["robot"]))
+    torques = split(inverse_dynamics_problem(load_robot(document["robot"])))
     kept = keeper(torques, demand, path.parent, also_shipped=False).find()
     if kept is None:
         return [path.name, *["-"] * (len(HEADER) - 1)], True
     compact = kept.compact
-    sampling = Sampling(compact.robot, demand.input_bits, demand.bits, SAMPLES, SEED)
+    sampling = Sampling(compact.problem, demand.input_bits, demand.bits, SAMPLES, SEED)
     sampled = measure_many(sampling, compact.graph).max
     start = time.process_time()
-    worst = network_worst(compact.robot, demand, compact.graph, kept.network)
+    worst = network_worst(compact.problem, demand, compact.graph, kept.network)
     seconds = time.process_time() - start
     if write and kept.worst is None:
         write_text(path, render(replace(kept, worst=worst)))
@@ -101,10 +100,11 @@ def of_paper(name: str, bits: int) -> tuple[list[str], bool]:
     """Search a program of paper mode, whose errors are bounded."""
     robot = load_robot(name)
     program = compile_robot(robot, Options(bits)).program
-    subject = subject_of(program, inverse_dynamics_problem(robot))
+    problem = inverse_dynamics_problem(robot)
+    subject = subject_of(program, problem)
     sampled = np.zeros(robot.joints)
     for k in range(-(-SAMPLES // BLOCK)):
-        states = np.concatenate(uniform(robot, min(BLOCK, SAMPLES - k * BLOCK), SEED + k), axis=1)
+        states = np.concatenate(problem.draw(min(BLOCK, SAMPLES - k * BLOCK), SEED + k), axis=1)
         sampled = np.maximum(sampled, np.abs(subject.errors(states)).max(axis=0))
     start = time.process_time()
     worst = find_worst(subject)

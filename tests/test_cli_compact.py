@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from boolcomp.compact.result.finish import compile_compact
-from boolcomp.compiler import usual_demand
+from samples import terms_of
 
 import boolcomp as bc
 from boolcomp.commands.compact import _words, say_whence, unread
@@ -20,7 +19,6 @@ from boolcomp.compact.graph.graph import Bits, Heap, InputWord, Scale, WordGraph
 from boolcomp.logic.synthesis import abc
 from boolcomp.logic.synthesis.optimise import Step
 from boolcomp.problem.dynamics import inverse_dynamics
-from boolcomp.terms import split_torques
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +38,7 @@ def test_compile_says_what_was_read_from_the_store(run: Callable[..., Result]) -
 
 
 def test_compile_says_where_abc_would_have_helped(capsys: pytest.CaptureFixture[str]) -> None:
-    kept = compile_compact(split_torques(bc.load_robot("machado-2r")), usual_demand(8))
+    kept = compile_compact(terms_of(bc.load_robot("machado-2r")), usual_demand(8))
     say_whence([kept])
     assert "ABC" not in capsys.readouterr().err
     step = Step("ABC", 600, 20, abc.MISSING.note)
@@ -163,7 +161,7 @@ def test_a_word_without_another_name_has_no_meaning_in_the_list() -> None:
         Heap((Bits(2, 1, 0, negative=False),), 0, 8),
     )
     graph = WordGraph(nodes, (Scale(0, 0.0),) * 4, ())
-    assert _words(graph, {}).splitlines()[4:] == ["w2       8", "w3       8  w2, scaled"]
+    assert _words(graph, (), {}).splitlines()[4:] == ["w2       8", "w3       8  w2, scaled"]
 
 
 @searching

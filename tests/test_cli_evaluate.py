@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-
 from boolcomp.compiler import compile_robot
+
 from boolcomp.paper.plan import Options
-from boolcomp.paper.quantised import quantised_torques
+from boolcomp.paper.quantised import quantised
 from boolcomp.paper.store import Store
 from boolcomp.pipeline import run_passes
 from boolcomp.problem.dynamics import inverse_dynamics
@@ -56,7 +56,8 @@ def expected(payload: float = 0.0) -> np.ndarray:
     robot = with_payload(load_robot("machado-2r"), payload)
     Path("loaded.toml").write_text(str(robot))
     plan = run_passes("loaded.toml", Options(bits=5), until="plan")
-    return quantised_torques(plan, state[:, :2], state[:, 2:4], state[:, 4:]).torques
+    found: np.ndarray = quantised(plan, plan.problem.arrays(state)).values
+    return found
 
 
 @pytest.mark.slow

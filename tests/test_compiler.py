@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from boolcomp.compiler import compile_robot
 from samples import random_robot
 
 import boolcomp as bc
 from boolcomp.common.caches import user_cache
 from boolcomp.common.errors import UsageError
-from boolcomp.compiler import compile_robot
 from boolcomp.paper.coverlogic import network_of_cover
 from boolcomp.paper.plan import Options
-from boolcomp.paper.quantised import quantised_torques
+from boolcomp.paper.quantised import quantised
 from boolcomp.paper.store import Recipe, Store, function_of
 from boolcomp.paper.stored import stored_network
 from boolcomp.pipeline import run_passes
@@ -90,7 +90,7 @@ def test_random_arms_compile_to_what_their_plan_computes(seed: int, tmp_path: Pa
         state.append(rng.uniform([r.low for r in ranges], [r.high for r in ranges], (700, 2)))
     for plan, payload in zip(compiled.plans, (0.0, 0.5), strict=True):
         found = compiled.program.evaluate(*state, payload=payload, engine="numpy")
-        assert np.array_equal(found.words, quantised_torques(plan, *state).words)
+        assert np.array_equal(found.words, quantised(plan, state).words)
 
 
 def test_payloads_must_differ() -> None:

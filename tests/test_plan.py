@@ -10,7 +10,7 @@ from itertools import product
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from samples import random_robot
+from samples import random_robot, terms_of
 
 from boolcomp.codes import Code
 from boolcomp.common.errors import DataError, UsageError
@@ -26,12 +26,12 @@ from boolcomp.paper.plan import (
     make_plan,
     plan_reach,
 )
-from boolcomp.problem.robot import Interval, load_robot
-from boolcomp.terms import Term, Variable, amplitude, parse_term, split_torques
+from boolcomp.problem.interval import Interval
+from boolcomp.terms import Term, Variable, amplitude, parse_term
 
 
 def plan(name: str = "machado-2r", **chosen: object) -> Plan:
-    return make_plan(split_torques(load_robot(name)), Options(**chosen))  # type: ignore[arg-type]  # keyword arguments of the dataclass
+    return make_plan(terms_of(name), Options(**chosen))  # type: ignore[arg-type]  # keyword arguments of the dataclass
 
 
 # Fig. 1 as printed: name, expression, range, amplitude, width, input bits, used, unused states.
@@ -64,7 +64,7 @@ def test_every_term_of_figure_1_is_derived() -> None:
 
 
 def test_the_torques_of_figure_1_are_derived() -> None:
-    first, second = plan().joints
+    first, second = plan().outputs
     assert (first.code.range.high, first.guard_bits, first.input_bits) == (200, 2, 48)
     assert (second.code.range.high, second.guard_bits, second.input_bits) == (100, 2, 40)
     # Printed 152.5 and 69.1; the true extremes are a little smaller.
@@ -108,19 +108,19 @@ def test_each_bit_of_the_word_is_a_bit_of_every_term(bits: int) -> None:
 
 def test_guard_bits_and_splits_can_be_chosen() -> None:
     wide = plan(guard_bits=4)
-    assert [joint.guard_bits for joint in wide.joints] == [4, 4]
+    assert [joint.guard_bits for joint in wide.outputs] == [4, 4]
     assert [term.code.bits for term in wide.terms][:2] == [10, 8]
     unsplit = plan(splits=0)
-    assert [len(joint.terms) for joint in unsplit.joints] == [5, 4]
-    assert [term.input_bits for term in unsplit.joints[0].terms][-1] == 20
-    assert [len(joint.terms) for joint in plan(splits=5).joints] == [10, 9]
+    assert [len(joint.terms) for joint in unsplit.outputs] == [5, 4]
+    assert [term.input_bits for term in unsplit.outputs[0].terms][-1] == 20
+    assert [len(joint.terms) for joint in plan(splits=5).outputs] == [10, 9]
 
 
 @pytest.mark.parametrize("name", ["machado-2r", "planar-3r", "elbow-3r"])
 @pytest.mark.parametrize("splits", [None, 0, 7])
 def test_splitting_leaves_the_torque_as_it_was(name: str, splits: int | None) -> None:
-    torques = split_torques(load_robot(name))
-    for joint, terms in zip(plan(name, splits=splits).joints, torques.joints, strict=True):
+    torques = terms_of(name)
+    for joint, terms in zip(plan(name, splits=splits).outputs, torques.outputs, strict=True):
         assert _coefficients(t.term for t in joint.terms) == pytest.approx(_coefficients(terms))
 
 
@@ -138,8 +138,8 @@ def _coefficients(terms: object) -> dict[object, float]:
 @settings(max_examples=10)
 @given(st.integers(0, 5000), st.integers(4, 12))
 def test_every_plan_obeys_the_rules(seed: int, bits: int) -> None:
-    torques = split_torques(random_robot(seed, joints=1 + seed % 2))
-    for joint in make_plan(torques, Options(bits=bits)).joints:
+    torques = terms_of(random_robot(seed, joints=1 + seed % 2))
+    for joint in make_plan(torques, Options(bits=bits)).outputs:
         assert joint.guard_bits == guard_bits_for(len(joint.terms)) or not joint.terms
         assert sum(amplitude(term).value for term in joint.left_out) <= joint.step / 2
         for term in joint.terms:

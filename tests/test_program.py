@@ -94,7 +94,7 @@ def direct(
         finest[word.variable.name] = max(finest.get(word.variable.name, 0), word.code.bits)
     entries = iter(tables)
     torques = []
-    for joint in plan.joints:
+    for joint in plan.outputs:
         total = np.zeros(len(states[0]))
         for term in joint.terms:
             index = np.zeros(len(states[0]), np.int64)
@@ -106,7 +106,7 @@ def direct(
                 index = index << word.inputs | coded & ((1 << word.inputs) - 1)
             total += term.code.decode(next(entries).table.words()[index])
         cell, _ = joint.code.cell(total)
-        torques.append(joint.output.centre(cell))
+        torques.append(joint.word.centre(cell))
     return np.stack(torques, axis=1)
 
 
@@ -121,8 +121,8 @@ def test_torques_are_the_rounded_sum_of_the_tabulated_terms(code: CodeKind) -> N
     samples = states(3000)
     found = program.evaluate(*samples, engine="numpy")
     assert (found.torques == direct(plan, tables, samples)).all()
-    for k, joint in enumerate(plan.joints):
-        assert (joint.output.decode(found.words[:, k]) == found.torques[:, k]).all()
+    for k, joint in enumerate(plan.outputs):
+        assert (joint.word.decode(found.words[:, k]) == found.torques[:, k]).all()
     assert found.saturated_inputs == 0
 
 

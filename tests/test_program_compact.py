@@ -13,7 +13,6 @@ from small_programs import stages
 
 from boolcomp.codes import Code
 from boolcomp.common.errors import UsageError
-from boolcomp.compact.errors.samples import uniform
 from boolcomp.compact.graph.logic import word_logic
 from boolcomp.compact.graph.simulate import simulate
 from boolcomp.engines import make_engine
@@ -56,7 +55,7 @@ def arm() -> tuple[Case, WordGraph, Program]:
 
 def test_its_words_are_those_of_the_word_graph_on_both_engines() -> None:
     found, graph, program = arm()
-    arrays = uniform(found.robot, 3000, 7)
+    arrays = found.problem.draw(3000, 7)
     simulated = simulate(graph, found.states(3000, 7).words)
     engines: tuple[EngineName, ...] = ("numpy", "llvm")
     for engine in engines:
@@ -84,7 +83,7 @@ def test_a_family_selects_by_payload() -> None:
         2.5,
     )
     family = family_of([program, heavy])
-    arrays = uniform(found.robot, 100, 3)
+    arrays = found.problem.draw(100, 3)
     assert family.payloads == (0.0, 2.5)
     for member in (program, heavy):
         payload = member.payloads[0]
@@ -142,7 +141,7 @@ def test_its_wiring_runs_on_any_engine_with_few_samples() -> None:
 
 def test_threads_give_the_same_words() -> None:
     found, _, program = arm()
-    arrays = uniform(found.robot, 70_000, 3)
+    arrays = found.problem.draw(70_000, 3)
     alone = program.evaluate(*arrays)
     shared = program.evaluate(*arrays, threads=2)
     assert np.array_equal(alone.words, shared.words)

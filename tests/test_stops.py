@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from boolcomp.compact.widths.compile import compile_words
 from limited import with_ranges
+from samples import terms_of
+from tablefile import parse_table
 
 from boolcomp.codes import Code
 from boolcomp.common.errors import DataError, SaturationWarning, UsageError
@@ -19,10 +21,10 @@ from boolcomp.engines.wiring import Stop
 from boolcomp.paper import truth
 from boolcomp.paper.bounds import term_bound
 from boolcomp.paper.plan import Options, make_plan
-from boolcomp.paper.quantised import quantised_torques
+from boolcomp.paper.quantised import quantised
 from boolcomp.paper.store import Recipe, Store
 from boolcomp.paper.truth import make_tables, word_centres
-from boolcomp.paper.truthfile import parse_table, render_table
+from boolcomp.paper.truthfile import render_table
 from boolcomp.pipeline import COMPACT, Job, run
 from boolcomp.pipeline import PAPER as PASSES
 from boolcomp.problem.dynamics import inverse_dynamics
@@ -30,7 +32,7 @@ from boolcomp.problem.interval import Interval
 from boolcomp.problem.robot import load_robot
 from boolcomp.program.programfile import load_program
 from boolcomp.program.writing import save_program
-from boolcomp.terms import evaluate_terms, split_torques
+from boolcomp.terms import evaluate_terms
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,11 +66,11 @@ def _states(count: int, low: float, high: float) -> list[Any]:
 def test_tables_with_free_rows_are_the_plan_wherever_the_joints_may_be(
     program: Program, engine: Any
 ) -> None:
-    plan = make_plan(split_torques(ARM), Options(bits=4))
+    plan = make_plan(terms_of(ARM), Options(bits=4))
     states = _states(3000, -2.6, 2.6)
     found = program.evaluate(*states, engine=engine)
-    expected = quantised_torques(plan, *states)
-    assert np.array_equal(found.torques, expected.torques)
+    expected = quantised(plan, states)
+    assert np.array_equal(found.torques, expected.values)
     assert found.saturated_inputs == 0
     assert found.beyond_stops == (np.abs(states[0][:, 1]) > 2.5).sum() > 0
 
@@ -127,7 +129,7 @@ def test_a_saved_program_knows_its_stops(program: Program, tmp_path: Path) -> No
 def test_only_rows_beyond_stops_and_margin_are_free(q2: tuple[float, float]) -> None:
     margin = 0.02 * 2 * np.pi
     arm = with_ranges(ARM, q2=q2)
-    for entry in make_tables(make_plan(split_torques(arm), Options(bits=4))):
+    for entry in make_tables(make_plan(terms_of(arm), Options(bits=4))):
         words = entry.plan.words
         reach = {"q1": (0.3 - margin, 1.4 + margin), "q2": (q2[0] - margin, q2[1] + margin)}
         near: list[Any] = []
@@ -149,12 +151,12 @@ def test_only_rows_beyond_stops_and_margin_are_free(q2: tuple[float, float]) -> 
 
 
 def test_a_limited_plan_bounds_its_error() -> None:
-    plan = make_plan(split_torques(ARM), Options(bits=6))
+    plan = make_plan(terms_of(ARM), Options(bits=6))
     states = _states(40_000, -2.5, 2.5)
     from boolcomp.paper.bounds import error_bound
 
-    error = np.abs(quantised_torques(plan, *states).torques - inverse_dynamics(ARM, *states))
-    bounds = np.array([error_bound(joint) for joint in plan.joints])
+    error = np.abs(quantised(plan, states).values - inverse_dynamics(ARM, *states))
+    bounds = np.array([error_bound(joint) for joint in plan.outputs])
     assert (error.max(axis=0) <= bounds).all()
     assert (error.max(axis=0) >= 0.2 * bounds).all()
 
@@ -240,7 +242,7 @@ def test_a_single_value_is_a_stop_of_a_saved_program(tmp_path: Path) -> None:
 def test_a_state_on_a_stop_that_is_a_border_of_cells_is_no_free_row(bits: int) -> None:
     # The word is asked to span a turn, so there is no margin, and a stop may begin a cell.
     arm = with_ranges("machado-2r", q2=(-np.pi / 2, np.pi / 2), word2=(-np.pi, np.pi))
-    plan = make_plan(split_torques(arm), Options(bits=bits))
+    plan = make_plan(terms_of(arm), Options(bits=bits))
     ends = np.array([-np.pi / 2, np.pi / 2, np.pi / 2 + 5e-10])
     for entry in make_tables(plan):
         row = np.zeros(len(ends), int)
@@ -255,7 +257,7 @@ def test_a_state_on_a_stop_that_is_a_border_of_cells_is_no_free_row(bits: int) -
 def test_a_table_of_several_blocks_has_its_free_rows_where_they_belong(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    plan = make_plan(split_torques(ARM), Options(bits=5))
+    plan = make_plan(terms_of(ARM), Options(bits=5))
     whole = [entry.table for entry in make_tables(plan)]
     monkeypatch.setattr(truth, "CHUNK", 4)
     assert [truth.tabulate(entry.plan) for entry in make_tables(plan)] == whole
@@ -265,9 +267,9 @@ def test_a_table_of_several_blocks_has_its_free_rows_where_they_belong(
 def test_only_equal_tables_have_equal_signatures() -> None:
     # What words span is no part of where the joint may be: both arms go as far.
     arms = [with_ranges(ARM, word2=(-2.5, high)) for high in (2.5, 3.5)]
-    plans = [make_plan(split_torques(arm), Options(bits=4)) for arm in arms]
+    plans = [make_plan(terms_of(arm), Options(bits=4)) for arm in arms]
     tables: dict[object, Any] = {}
-    for term in (term for plan in plans for joint in plan.joints for term in joint.terms):
+    for term in (term for plan in plans for joint in plan.outputs for term in joint.terms):
         table = truth.tabulate(term)
         assert tables.setdefault(truth.signature(term), table) == table
     assert len(set(tables.values())) > 3
@@ -276,7 +278,7 @@ def test_only_equal_tables_have_equal_signatures() -> None:
 def test_slopes_count_at_the_centres_of_cells_that_reach_beyond_a_stop() -> None:
     arm = with_ranges("machado-2r", q1=(0.7, 0.75), q2=(1.3, 1.4))
     rng = np.random.default_rng(2)
-    for joint in make_plan(split_torques(arm), Options(bits=4)).joints:
+    for joint in make_plan(terms_of(arm), Options(bits=4)).outputs:
         for plan in joint.terms:
             centres = {}
             for word in plan.words:
@@ -332,7 +334,7 @@ def test_torques_that_are_constant_read_nothing_and_are_right(
 def test_a_torque_that_hardly_leaves_zero_is_named_where_its_rounding_is_too_much() -> None:
     robot = _still("machado-2r", (0.0, 0.0, -9.81), (1, 2))
     with pytest.raises(UsageError, match="T1, T2 hardly leave zero, and a word has no zero"):
-        compile_words(split_torques(robot), Demand(bits=5, rms=(0.4,), effort=0.0))
+        compile_words(terms_of(robot), Demand(bits=5, rms=(0.4,), effort=0.0))
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ import pytest
 from bitarray import frozenbitarray
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from samples import random_robot
+from samples import random_robot, terms_of
 
 from boolcomp.codes import Code
 from boolcomp.common.errors import DataError, UsageError
@@ -20,8 +20,8 @@ from boolcomp.logic.truthtable import TruthTable
 from boolcomp.paper.plan import Options, TermPlan, Word, make_plan
 from boolcomp.paper.truth import TermTable, make_tables, signature, tabulate
 from boolcomp.pipeline import run_passes
-from boolcomp.problem.robot import Interval, load_robot
-from boolcomp.terms import Variable, parse_term, split_torques
+from boolcomp.problem.interval import Interval
+from boolcomp.terms import Variable, parse_term
 
 if TYPE_CHECKING:
     from boolcomp.codes import CodeKind
@@ -58,7 +58,7 @@ def test_every_row_of_every_table_of_the_paper_is_right(code: str) -> None:
 @settings(max_examples=10)
 @given(st.integers(0, 3000))
 def test_every_row_is_right_for_random_robots(seed: int) -> None:
-    plan = make_plan(split_torques(random_robot(seed, joints=1 + seed % 2)), Options(bits=4))
+    plan = make_plan(terms_of(random_robot(seed, joints=1 + seed % 2)), Options(bits=4))
     for term in plan.terms:
         if term.input_bits <= 14:
             assert np.array_equal(tabulate(term).words(), directly(term))
@@ -145,7 +145,7 @@ def test_sixteen_inputs_take_less_than_a_fifth_of_a_processor_second() -> None:
 
 
 def test_twenty_inputs_take_less_than_two_seconds_and_200_megabytes() -> None:
-    terms = make_plan(split_torques(load_robot("machado-2r")), Options(bits=10)).terms
+    terms = make_plan(terms_of("machado-2r"), Options(bits=10)).terms
     plan = next(term for term in terms if term.input_bits == 20)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     start = time.process_time()
@@ -156,7 +156,7 @@ def test_twenty_inputs_take_less_than_two_seconds_and_200_megabytes() -> None:
 
 
 def test_a_plan_that_is_too_wide_makes_no_table() -> None:
-    plan = make_plan(split_torques(load_robot("planar-3r")), Options(bits=12))
+    plan = make_plan(terms_of("planar-3r"), Options(bits=12))
     wide = next(term for term in plan.terms if term.too_wide)
     with pytest.raises(DataError, match=r"a table of \d+ input bits is too large"):
         tabulate(wide)

@@ -10,19 +10,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from boolcomp.compact.result.measure import Sampling, measure_many
-from boolcomp.compact.result.worst import graph_worst
 from boolcomp.compact.widths.compile import compile_words
 from compact.word_robots import case, small_robot
+from samples import problem_of, terms_of
 
 from boolcomp.common.errors import UsageError
 from boolcomp.compact.demand import Demand, Progress
+from boolcomp.compact.errors.measure import Sampling, measure_many
+from boolcomp.compact.errors.worst import graph_worst
 from boolcomp.compact.sketch.variables import Role
 from boolcomp.compact.widths import compile as module
 from boolcomp.compact.widths import search
 from boolcomp.compact.widths.search import Candidate
-from boolcomp.problem.robot import load_robot
-from boolcomp.terms import split_torques
+from boolcomp.terms import split
 
 
 class Memory:
@@ -52,7 +52,7 @@ def test_an_interrupted_search_ends_where_an_uninterrupted_one_does(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(module, "SEEN", 200_000)
-    torques = split_torques(small_robot(2, 2))
+    torques = terms_of(small_robot(2, 2))
     demand = Demand(bits=5, rms=(0.6,), max=(2.5,), effort=0.3)
     whole = compile_words(torques, demand)
     memory = Memory(11)
@@ -67,24 +67,24 @@ def test_an_interrupted_search_ends_where_an_uninterrupted_one_does(
 
 @pytest.mark.slow
 def test_the_largest_error_is_held_on_states_that_were_not_seen() -> None:
-    torques = split_torques(load_robot("machado-2r"))
+    torques = terms_of("machado-2r")
     heard: list[Progress] = []
     demand = Demand(rms=(0.5, 0.6), max=(3.2, 3.4), effort=2.0)
     found = compile_words(torques, demand, heard.append, None, 2)
     assert [p.fraction for p in heard] == sorted(p.fraction for p in heard)
     assert heard[-1].best_nodes == found.nodes
     inputs = {"q": 10, "qd": 10, "qdd": 10}
-    errors = measure_many(Sampling(found.robot, inputs, 8, 300_000, 55), found.graph)
+    errors = measure_many(Sampling(found.problem, inputs, 8, 300_000, 55), found.graph)
     assert (errors.rms <= [0.5, 0.6]).all()
     assert (errors.max <= [3.2, 3.4]).all()
-    worst = graph_worst(found.robot, replace(demand, seed=77), found.graph, 1_000_000)
+    worst = graph_worst(found.problem, replace(demand, seed=77), found.graph, 1_000_000)
     assert (worst.most <= [3.2, 3.4]).all()
     assert (worst.most > errors.max * 1.2).all()  # samples would not have told
 
 
 @pytest.mark.slow
 def test_more_effort_finds_no_more_nodes() -> None:
-    torques = split_torques(load_robot("machado-2r"))
+    torques = terms_of("machado-2r")
     quick, longer = (
         compile_words(torques, Demand(bits=6, rms=(0.43, 0.58), effort=effort))
         for effort in (0.0, 4.0)
@@ -95,7 +95,7 @@ def test_more_effort_finds_no_more_nodes() -> None:
 def test_an_error_that_no_widths_reach_is_refused() -> None:
     inputs = {"q": 3, "qd": 3, "qdd": 3}
     demand = Demand(bits=6, input_bits=inputs, rms=(0.3,), effort=0.0)
-    torques = split_torques(small_robot(1, 1))
+    torques = terms_of(small_robot(1, 1))
     usual = r"no widths reach the default rms 0\.\d+ LSB \(the paper's own error at 6 bits; --rms-"
     with pytest.raises(UsageError, match=usual):
         compile_words(torques, Demand(bits=6, input_bits=inputs, effort=0.0))
@@ -120,14 +120,14 @@ def test_an_error_that_no_widths_reach_is_refused() -> None:
 
 @pytest.mark.slow
 def test_coarse_inputs_lose_no_bit_where_that_is_needed() -> None:
-    torques = split_torques(load_robot("machado-2r"))
+    torques = terms_of("machado-2r")
     inputs = {"q": 8, "qd": 8, "qdd": 8}
     loose, tight = (
         compile_words(torques, Demand(input_bits=inputs, rms=rms, effort=0.0))
         for rms in ((0.6, 0.8), (0.53, 0.62))
     )
     assert (loose.form.exact, tight.form.exact) == (False, True)
-    errors = measure_many(Sampling(tight.robot, inputs, 8, 300_000, 55), tight.graph)
+    errors = measure_many(Sampling(tight.problem, inputs, 8, 300_000, 55), tight.graph)
     assert (errors.rms <= [0.53, 0.62]).all()
 
 
@@ -150,10 +150,10 @@ def test_random_arms_compile_within_their_budget(
     monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
     monkeypatch.setattr(module, "SEEN", 200_000)
-    robot = small_robot(seed, 1 + seed % 4)
-    found = compile_words(split_torques(robot), Demand(bits=6, rms=(0.55,), effort=0.2))
+    problem = problem_of(small_robot(seed, 1 + seed % 4))
+    found = compile_words(split(problem), Demand(bits=6, rms=(0.55,), effort=0.2))
     inputs = {"q": 10, "qd": 10, "qdd": 10}
-    errors = measure_many(Sampling(robot, inputs, 6, 50_000, 77), found.graph)
+    errors = measure_many(Sampling(problem, inputs, 6, 50_000, 77), found.graph)
     assert (errors.rms <= 0.55 * 1.02).all()
     assert not errors.wrapped
 
@@ -161,11 +161,13 @@ def test_random_arms_compile_within_their_budget(
 @pytest.mark.slow
 def test_the_result_is_the_same_under_any_hash_seed() -> None:
     script = (
+        "from boolcomp.problem.makers import inverse_dynamics_problem\n"
         "from boolcomp.problem.robot import load_robot\n"
-        "from boolcomp.terms import split_torques\n"
+        "from boolcomp.terms import split\n"
         "from boolcomp.compact.widths.compile import compile_words\n"
         "from boolcomp.compact.demand import Demand\n"
-        "found = compile_words(split_torques(load_robot('elbow-3r')), "
+        "problem = inverse_dynamics_problem(load_robot('elbow-3r'))\n"
+        "found = compile_words(split(problem), "
         "Demand(bits=5, rms=(0.6,), effort=0.2))\n"
         "print(found.graph)\n"
     )
@@ -183,7 +185,7 @@ def test_the_result_is_the_same_under_any_hash_seed() -> None:
 
 
 def test_a_large_robot_takes_no_more_kicks_than_effort_allows() -> None:
-    torques = split_torques(small_robot(1, 1))
+    torques = terms_of(small_robot(1, 1))
     task = search.SearchTask(torques, Demand(effort=2.0), np.ones(1), np.full(1, np.inf))
     one = search.Search(task, 0)
     assert one._perturbations(1, 100) == 2  # noqa: SLF001 (a hundredth a width and second)
@@ -206,7 +208,7 @@ def test_refining_that_does_not_end_is_given_up_after_counted_work(
 
     monkeypatch.setattr(search, "refine", counted)
     demand = Demand(bits=4, rms=(0.5,), max=(0.52,), effort=0.0)  # out of reach
-    torques = split_torques(small_robot(1, 1))
+    torques = terms_of(small_robot(1, 1))
     for free in (10**9, 1):
         monkeypatch.setattr(module, "FREE_WORK", free)
         turns.clear()

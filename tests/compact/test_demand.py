@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from samples import problem_of
 
 from boolcomp.common.errors import UsageError
 from boolcomp.compact.demand import Demand, Progress, digest
-from boolcomp.problem.robot import load_robot
 
 
 @pytest.mark.parametrize(
@@ -39,15 +39,15 @@ def test_what_cannot_be_is_refused(wrong: dict[str, Any], said: str) -> None:
 )
 def test_what_does_not_suit_a_robot_is_refused(wrong: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        Demand(**wrong).check(load_robot("machado-2r"))
+        Demand(**wrong).check(problem_of("machado-2r"))
 
 
 def test_single_words_may_have_widths_of_their_own() -> None:
-    Demand(input_bits={"q": 8, "qd": 8, "qdd1": 8, "qdd2": 6}).check(load_robot("machado-2r"))
+    Demand(input_bits={"q": 8, "qd": 8, "qdd1": 8, "qdd2": 6}).check(problem_of("machado-2r"))
 
 
 def test_a_digest_knows_every_choice_and_the_robot() -> None:
-    two, three = load_robot("machado-2r"), load_robot("planar-3r")
+    two, three = problem_of("machado-2r"), problem_of("planar-3r")
     others = [
         Demand(bits=7), Demand(rms=(0.5,)), Demand(max=(3.0,)), Demand(saturate=True),
         Demand(seed=1), Demand(effort=1.0), Demand(objective="depth"),

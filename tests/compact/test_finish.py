@@ -15,6 +15,7 @@ import pytest
 from boolcomp.compact.result.finish import Built, compile_compact
 from boolcomp.compiler import compile_robot_words
 from compact.word_robots import small_robot
+from samples import problem_of, terms_of
 
 from boolcomp.common.caches import user_cache
 from boolcomp.common.errors import DataError, DataWarning
@@ -23,23 +24,21 @@ from boolcomp.compact.errors.measure import Sampling, agrees
 from boolcomp.compact.result import keep
 from boolcomp.compact.result.compact import program_of_graph
 from boolcomp.compact.result.keep import keeper, render
-from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.problem.robot import load_robot
 from boolcomp.proof.worst import subject_of
-from boolcomp.terms import split_torques
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from boolcomp.logic.synthesis.measure import Objective
-    from boolcomp.terms import Torques
+    from boolcomp.terms import Terms
 
 QUICK = Demand(bits=4, rms=(0.6,), effort=0.0, seed=3)
 
 
 @cache
-def torques() -> Torques:
-    return split_torques(small_robot(3, 1))
+def torques() -> Terms:
+    return terms_of(small_robot(3, 1))
 
 
 @pytest.fixture(name="fewer", autouse=True, scope="module")
@@ -174,8 +173,8 @@ def test_a_maximum_that_a_stored_result_does_not_hold_is_found_out(tmp_path: Pat
     path.unlink()
     still = np.zeros((1, 3))
     compact = made.compact
-    program = program_of_graph(compact.robot, QUICK, compact.graph, made.network)
-    error = subject_of(program, inverse_dynamics_problem(compact.robot)).errors(still)[0, 0]
+    program = program_of_graph(compact.problem, QUICK, compact.graph, made.network)
+    error = subject_of(program, compact.problem).errors(still)[0, 0]
     document["worst"].update(errors=[[error, error]], states=[[[0.0] * 3] * 2])
     for share, believed in ((1.05, True), (0.95, False)):
         demand = replace(QUICK, max=(float(made.worst.most[0]) * share,))
@@ -222,7 +221,7 @@ def test_a_result_that_cannot_be_kept_is_a_warning(tmp_path: Path) -> None:
 def test_another_demand_or_robot_is_another_result(made: tuple[Built, Path]) -> None:
     built, folder = made
     assert keeper(torques(), Demand(bits=4, rms=(0.61,)), folder).find() is None
-    other = split_torques(small_robot(4, 1))
+    other = terms_of(small_robot(4, 1))
     assert keeper(other, QUICK, folder).find() is None
     kept = keeper(torques(), QUICK, folder).find()
     assert kept is not None
@@ -234,7 +233,7 @@ def test_what_was_built_says_what_it_is(tmp_path: Path) -> None:
     heard: list[Progress] = []
     demand = Demand(bits=6, rms=(0.43, 0.58), effort=1.0)
     robot = load_robot("machado-2r")
-    built = compile_compact(split_torques(robot), demand, store=tmp_path, progress=heard.append)
+    built = compile_compact(terms_of(robot), demand, store=tmp_path, progress=heard.append)
     fractions = [progress.fraction for progress in heard]
     assert fractions == sorted(fractions)
     assert fractions[-1] == 1.0
@@ -245,14 +244,14 @@ def test_what_was_built_says_what_it_is(tmp_path: Path) -> None:
     assert built.holds
     assert not built.errors.wrapped
     assert built.network.inputs == sum(code.bits for code in built.compact.input_codes.values())
-    assert len(built.network.outputs) == sum(c.bits + 1 for c in built.compact.torque_codes)
+    assert len(built.network.outputs) == sum(c.bits + 1 for c in built.compact.output_codes)
     assert 0 < built.lut6 < built.nodes
     assert abs(built.predicted_nodes / built.nodes - 1) < 0.15
     assert np.abs(np.asarray(built.predicted_rms) / built.errors.rms - 1).max() < 0.2
     for name, bits in built.dropped.items():
         left = built.compact.input_codes.get(name)
         assert bits == 10 - (left.bits if left else 0)
-    sampling = Sampling(robot, demand.input_bits, 6, 5000, 4)
+    sampling = Sampling(problem_of(robot), demand.input_bits, 6, 5000, 4)
     for _, states in sampling.blocks(built.compact.graph):
         assert agrees(built.network, built.compact.graph, states.words)
     assert any("equivalent" in step.note for step in built.steps)
@@ -264,7 +263,7 @@ def test_what_was_built_says_what_it_is(tmp_path: Path) -> None:
 def test_other_objectives_give_networks_of_the_same_torques(
     tmp_path: Path, objective: Objective
 ) -> None:
-    arm = split_torques(load_robot("machado-2r"))
+    arm = terms_of("machado-2r")
     objectives: tuple[Objective, ...] = ("nodes", objective)
     plain, other = (
         compile_compact(

@@ -11,6 +11,7 @@ import pytest
 from boolcomp.compact.result.finish import compile_compact
 from compact.word_robots import case, finest_widths
 from limited import random_limited, with_ranges
+from samples import terms_of
 
 from boolcomp.compact.demand import Demand
 from boolcomp.compact.graph.realise import realise
@@ -18,7 +19,6 @@ from boolcomp.compact.graph.simulate import node_word, simulate
 from boolcomp.compact.sketch.build import Form
 from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.problem.interval import Interval
-from boolcomp.terms import split_torques
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,9 +90,7 @@ def fewer_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
 def _compiled(arm: Robot, folder: Path, **choices: Any) -> Any:
     inputs = {"q": 8, "qd": 8, "qdd": 8}
     demand = Demand(bits=5, input_bits=inputs, effort=0.0, **choices)
-    return compile_compact(
-        split_torques(arm), demand, store=folder, processes=1, also_shipped=False
-    )
+    return compile_compact(terms_of(arm), demand, store=folder, processes=1, also_shipped=False)
 
 
 @pytest.mark.slow

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from compact.word_robots import case
 from limited import with_ranges
+from samples import problem_of
 
-from boolcomp.compact.errors.samples import corners, uniform
+from boolcomp.compact.errors.samples import corners
 from boolcomp.compact.graph.heaps import adder_nodes
 from boolcomp.compact.sketch.build import Form
 from boolcomp.compact.sketch.poly import Quantity, quantities
@@ -40,12 +41,12 @@ def test_a_sketch_is_newton_euler_at_every_state(arm: Robot, form: Form) -> None
     states = made.states(50, seed=4)
     values = made.sketch.evaluate(states.values)
     found = np.stack([values[k] for k in made.sketch.outputs], axis=1)
-    exact = inverse_dynamics(arm, *uniform(arm, 50, 4)) / np.asarray(made.steps)
+    exact = inverse_dynamics(arm, *made.problem.draw(50, 4)) / np.asarray(made.steps)
     assert found == pytest.approx(exact, abs=1e-6)
 
 
 def test_a_single_value_is_no_word_and_a_turn_wraps() -> None:
-    words = quantities(ARMS["single"], {"q": 6, "qd": 6, "qdd": 6})
+    words = quantities(problem_of(ARMS["single"]), {"q": 6, "qd": 6, "qdd": 6})
     assert {"q1", "q2", "q3", "qd1", "qd2"} - set(words) == {"q2", "qd1"}
     assert [words[name].wraps for name in ("q1", "q3", "qd2")] == [True, True, False]
 
@@ -60,9 +61,9 @@ def test_cells_of_a_turn_wrap_and_all_others_saturate() -> None:
 
 
 def test_corners_go_a_margin_beyond_the_stops() -> None:
-    arm = with_ranges("machado-2r", q1=(0.3, 1.4), q2=(-2.5, 2.5))
-    words = quantities(arm, {"q": 10, "qd": 6, "qdd": 6})
-    cells = corners(arm, words, [1.0, 1.0], 4000, 3).words
+    problem = problem_of(with_ranges("machado-2r", q1=(0.3, 1.4), q2=(-2.5, 2.5)))
+    words = quantities(problem, {"q": 10, "qd": 6, "qdd": 6})
+    cells = corners(problem, words, [1.0, 1.0], 4000, 3).words
     margin = 0.02 * 2 * PI
     for name, low, high in (("q1", 0.3, 1.4), ("q2", -2.5, 2.5)):
         word = words[name]

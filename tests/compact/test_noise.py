@@ -22,7 +22,7 @@ ONES = np.ones(2)
 def test_errors_and_nodes_are_about_as_predicted(name: str) -> None:
     arm = case(name, bits=8)
     descent = arm.chosen(0.3)
-    count = arm.robot.joints
+    count = len(arm.steps)
     graph = realise(
         arm.sketch, descent.widths, descent.model.statistics, [8] * count, [0.0] * count
     )
@@ -52,7 +52,7 @@ def test_a_change_of_one_width_is_judged_as_the_whole_is() -> None:
 
 def test_the_worst_states_have_rows_of_their_own() -> None:
     arm = case("machado-2r", bits=8)
-    count = arm.robot.joints
+    count = len(arm.steps)
     states, worst = arm.states(400, seed=1), arm.states(200 * count, seed=2)
     usual = Model(arm.sketch, states.values, states.values)
     model = Model(arm.sketch, states.values, states.values, worst.values)

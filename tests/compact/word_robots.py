@@ -7,9 +7,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from samples import random_robot
+from samples import problem_of, random_robot
 
-from boolcomp.compact.errors.measure import torque_steps
 from boolcomp.compact.errors.samples import States, corners, draw
 from boolcomp.compact.graph.realise import realise
 from boolcomp.compact.sketch.build import Form, build_sketch
@@ -20,8 +19,7 @@ from boolcomp.compact.widths.descend import Descent, choose_widths
 from boolcomp.compact.widths.noise import Model
 from boolcomp.logic.simulation import Planes
 from boolcomp.problem.interval import Interval
-from boolcomp.problem.robot import Robot, load_robot
-from boolcomp.terms import split_torques, torque_amplitude
+from boolcomp.terms import output_amplitudes, split
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,24 +28,26 @@ if TYPE_CHECKING:
 
     from boolcomp.compact.graph.graph import WordGraph
     from boolcomp.logic.network import Network
+    from boolcomp.problem.problem import Problem
+    from boolcomp.problem.robot import Robot
 
 TEN = {"q": 10, "qd": 10, "qdd": 10}
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A robot at a word length, its sketch, and how its states are drawn."""
+    """A problem at a word length, its sketch, and how its states are drawn."""
 
-    robot: Robot
+    problem: Problem
     steps: list[float]
     words: dict[str, Quantity]
     sketch: Sketch
 
     def states(self, count: int, seed: int) -> States:
-        return draw(self.robot, self.words, self.steps, count, seed)
+        return draw(self.problem, self.words, self.steps, count, seed)
 
     def corners(self, count: int, seed: int) -> States:
-        return corners(self.robot, self.words, self.steps, count, seed)
+        return corners(self.problem, self.words, self.steps, count, seed)
 
     def model(self) -> Model:
         return Model(self.sketch, self.states(1000, 1).values, self.corners(4000, 2).values)
@@ -55,16 +55,16 @@ class Case:
     def graph(self, allowed: float, *, saturate: bool = False, bits: int = 6) -> WordGraph:
         """Return a graph whose predicted variance is as allowed."""
         model = self.model()
-        variances = np.full(self.robot.joints, allowed)
+        variances = np.full(len(self.steps), allowed)
         widths, _ = choose_widths(model, variances)
-        count = self.robot.joints
+        count = len(self.steps)
         return realise(
             self.sketch, widths, model.statistics, [bits] * count, [0.0] * count, saturate=saturate
         )
 
     def chosen(self, allowed: float) -> Descent:
         model = self.model()
-        variances = np.full(self.robot.joints, allowed)
+        variances = np.full(len(self.steps), allowed)
         widths, _ = choose_widths(model, variances)
         return Descent(model, widths, variances)
 
@@ -74,8 +74,8 @@ def small_robot(seed: int, joints: int) -> Robot:
     """Return a random arm whose torque ranges are what it needs, as a user would choose them."""
     robot = random_robot(seed, joints)
     links = []
-    for joint, link in enumerate(robot.links, 1):
-        reach = float(np.ceil(torque_amplitude(robot, joint)))
+    for link, most in zip(robot.links, output_amplitudes(problem_of(robot)), strict=True):
+        reach = float(np.ceil(most))
         links.append(replace(link, torque=Interval(-reach, reach)))
     return replace(robot, links=tuple(links))
 
@@ -86,11 +86,11 @@ def case(
     input_bits: Mapping[str, int] | None = None,
     form: Form | None = None,
 ) -> Case:
-    arm = load_robot(robot) if isinstance(robot, str) else robot
-    steps = torque_steps(arm, bits)
+    problem = problem_of(robot)
+    steps = problem.steps(bits)
     widths = dict(input_bits or TEN)
-    sketch = build_sketch(split_torques(arm), widths, steps, form)
-    return Case(arm, steps, quantities(arm, widths), sketch)
+    sketch = build_sketch(split(problem), widths, steps, form)
+    return Case(problem, steps, quantities(problem, widths), sketch)
 
 
 def run_network(
