@@ -19,7 +19,18 @@ def made() -> Compact:
     ones = np.ones(2)
     errors = measure(arm.graph(0.3), arm.states(500, seed=1))
     return Compact(
-        arm.problem, Demand(), Form(), arm.sketch, {}, graph, 0 * ones, ones, 0, 0.0, ones, errors
+        arm.problem,
+        Demand().completed(arm.problem),
+        Form(),
+        arm.sketch,
+        {},
+        graph,
+        0 * ones,
+        ones,
+        0,
+        0.0,
+        ones,
+        errors,
     )
 
 
