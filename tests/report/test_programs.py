@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from samples import problem_of
+from samples import by_name, problem_of
 from small_programs import stages
 
 from boolcomp.common.errors import UsageError
@@ -35,11 +35,10 @@ def test_a_paper_program_errs_as_its_tables_say() -> None:
 def test_coded_inputs_are_centres_of_cells() -> None:
     _, _, program = stages(5)
     samples = draw_samples(problem_of("machado-2r"), 100, seed=1)
-    coded = dict(zip(("q", "qd", "qdd"), coded_inputs(program, samples), strict=True))
+    given, coded = by_name(*samples.arrays), by_name(*coded_inputs(program, samples))
     for word in program.inputs:
-        column = coded[word.kind][:, word.joint - 1]
-        given = getattr(samples, word.kind)[:, word.joint - 1]
-        assert np.abs(column - given).max() <= word.code.step / 2 + 1e-12
+        column = coded[word.name]
+        assert np.abs(column - given[word.name]).max() <= word.code.step / 2 + 1e-12
         assert np.array_equal(column, word.code.centre(word.code.cell(column)[0]))
 
 
