@@ -24,18 +24,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from boolcomp.compact.result.finish import compile_compact
 
 from boolcomp.common.errors import BoolcompError
 from boolcomp.common.text import table as aligned
-from boolcomp.compact.result.finish import compile_compact
-from boolcomp.compact.result.measure import Sampling, agrees, measure_many
-from boolcomp.compact.widths.demand import Demand
+from boolcomp.compact.demand import Demand
+from boolcomp.compact.errors.measure import Sampling, agrees, measure_many
 from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.problem.robot import load_robot
 from boolcomp.terms import split
 
 if TYPE_CHECKING:
     from boolcomp.compact.result.finish import Built
+
     from boolcomp.problem.robot import Robot
 
 SAMPLES, SEED = 1_000_000, 20_260_101

@@ -20,9 +20,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from boolcomp.compiler import compile_robot
 
 from boolcomp.common.text import table
-from boolcomp.compiler import compile_robot
 from boolcomp.engines import Batch, evaluate
 from boolcomp.engines.native import NativeEngine
 from boolcomp.engines.native.machine import host
@@ -56,11 +56,11 @@ def samples(count: int) -> list[NDArray[np.float64]]:
 def without(program: Program, names: tuple[str, ...]) -> Program:
     """Return the program without some terms."""
     load = program.loads[0]
-    torques = tuple(
-        replace(torque, terms=tuple(t for t in torque.terms if t.name not in names))
-        for torque in load.torques
+    outputs = tuple(
+        replace(output, terms=tuple(t for t in output.terms if t.name not in names))
+        for output in load.outputs
     )
-    return replace(program, loads=(replace(load, torques=torques),))
+    return replace(program, loads=(replace(load, outputs=outputs),))
 
 
 def fastest(work: Callable[[], object], rounds: int) -> tuple[float, float]:

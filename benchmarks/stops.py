@@ -17,9 +17,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from boolcomp.common.text import table
 from boolcomp.compact.result.finish import compile_compact
-from boolcomp.compact.widths.demand import Demand
+
+from boolcomp.common.text import table
+from boolcomp.compact.demand import Demand
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.problem.robot import load_robot
@@ -27,6 +28,7 @@ from boolcomp.terms import split
 
 if TYPE_CHECKING:
     from boolcomp.compact.result.finish import Built
+
     from boolcomp.problem.robot import Robot
 
 MORE = 1.05  # times the nodes without stops

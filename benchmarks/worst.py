@@ -20,14 +20,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from boolcomp.compiler import compile_robot
 
 from boolcomp.common.files import read_text, write_text
 from boolcomp.common.text import table
+from boolcomp.compact.demand import Demand
+from boolcomp.compact.errors.measure import Sampling, measure_many
+from boolcomp.compact.errors.worst import network_worst
 from boolcomp.compact.result.keep import keeper, render
-from boolcomp.compact.result.measure import Sampling, measure_many
-from boolcomp.compact.result.worst import network_worst
-from boolcomp.compact.widths.demand import Demand
-from boolcomp.compiler import compile_robot
 from boolcomp.paper.plan import Options
 from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.problem.robot import load_robot
@@ -109,7 +109,7 @@ def of_paper(name: str, bits: int) -> tuple[list[str], bool]:
     start = time.process_time()
     worst = find_worst(subject)
     seconds = time.process_time() - start
-    steps = [torque.code.step for torque in program.loads[0].torques]
+    steps = [output.code.step for output in program.outputs]
     bound = np.asarray(program.bound) / steps
     cells = [
         f"{name}, {bits} bits, paper", "-", "-", str(len(program.network().nodes)),

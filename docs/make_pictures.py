@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import matplotlib as mpl
 import numpy as np
+from boolcomp.compact.result.finish import compile_compact
 from matplotlib import pyplot as plt
 
-from boolcomp.compact.result.finish import compile_compact
 from boolcomp.measure.report.wordgraph import draw_graph
 from boolcomp.pipeline import run_passes
 from boolcomp.problem.makers import inverse_dynamics_problem

@@ -22,7 +22,7 @@ HEADER = ("program", "mode", "bits", "nodes", "depth", "rms/LSB", "worst/LSB", "
 def row(folder: str) -> list[str]:
     """Measure one program against Newton-Euler."""
     program = bc.load_program(folder)
-    problem = inverse_dynamics_problem(bc.load_robot(program.robot))
+    problem = inverse_dynamics_problem(bc.load_robot(program.name))
     rows = program_rows(program, draw_samples(problem, SAMPLES), evaluations=EVALUATIONS)
     return [
         folder,

@@ -148,7 +148,7 @@ def program_case(seed: int, folder: Path) -> bool:
         sentence(error)
         return False
     str(program)
-    zero = np.zeros((3, program.joints))
+    zero = np.zeros((3, len(program.outputs)))
     for load in program.loads:
         for state in (zero, zero + 1, zero - 1e308):
             q = np.clip(state, -1e6, 1e6)  # an angle that is farther off is refused

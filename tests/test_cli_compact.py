@@ -14,10 +14,8 @@ from samples import terms_of
 
 import boolcomp as bc
 from boolcomp.commands.compact import _words, say_whence, unread
+from boolcomp.compact.demand import Demand
 from boolcomp.compact.graph.graph import Bits, Heap, InputWord, Scale, WordGraph
-from boolcomp.compact.result.finish import compile_compact
-from boolcomp.compact.widths.demand import Demand
-from boolcomp.compiler import usual_demand
 from boolcomp.logic.synthesis import abc
 from boolcomp.logic.synthesis.optimise import Step
 from boolcomp.problem.dynamics import inverse_dynamics
@@ -48,8 +46,8 @@ def test_compile_says_where_abc_would_have_helped(capsys: pytest.CaptureFixture[
     store, smaller = capsys.readouterr().err.splitlines()
     assert store == "1 of 2 loads read from the store; another --effort searches anew"
     assert smaller.endswith(
-        "may be larger than it need be: ABC was not found: `pip install pyosys`, or put yosys-abc "
-        "on PATH"
+        "may be larger than it need be: ABC was not found: pip install 'boolcomp[abc]', or put "
+        "yosys-abc on PATH"
     )
 
 
@@ -72,7 +70,7 @@ def test_help_says_what_effort_is_and_its_default(run: Callable[..., Result]) ->
 
 @pytest.fixture(name="fewer", autouse=True)
 def fewer_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("boolcomp.compact.result.worst.EVALUATIONS", 400_000)
+    monkeypatch.setattr("boolcomp.compact.errors.worst.EVALUATIONS", 400_000)
     monkeypatch.setattr("boolcomp.proof.worst.EVALUATIONS", 400_000)
 
 
@@ -85,7 +83,7 @@ def test_compile_prints_errors_and_saves_a_program(warm_run: Callable[..., Resul
     assert re.search(r"searched with \d{6,} evaluations, not proved", result.out)
     assert "sampled max  worst found" in result.out
     program = bc.load_program("out/c")
-    assert (program.mode, program.bits, program.robot) == ("compact", 4, "machado-2r")
+    assert (program.mode, program.bits, program.name) == ("compact", 4, "machado-2r")
 
 
 @searching

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-
 from boolcomp.compiler import compile_robot
+
 from boolcomp.paper.plan import Options
 from boolcomp.paper.quantised import quantised
 from boolcomp.paper.store import Store

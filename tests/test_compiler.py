@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from boolcomp.compiler import compile_robot
 from samples import random_robot
 
 import boolcomp as bc
 from boolcomp.common.caches import user_cache
 from boolcomp.common.errors import UsageError
-from boolcomp.compiler import compile_robot
 from boolcomp.paper.coverlogic import network_of_cover
 from boolcomp.paper.plan import Options
 from boolcomp.paper.quantised import quantised

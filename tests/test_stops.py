@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import warnings
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from boolcomp.compact.widths.compile import compile_words
 from limited import with_ranges
 from samples import terms_of
 from tablefile import parse_table
 
 from boolcomp.codes import Code
 from boolcomp.common.errors import DataError, SaturationWarning, UsageError
-from boolcomp.compact.widths.compile import compile_words
-from boolcomp.compact.widths.demand import Demand
+from boolcomp.compact.demand import Demand
+from boolcomp.engines.wiring import Stop
 from boolcomp.paper import truth
 from boolcomp.paper.bounds import term_bound
 from boolcomp.paper.plan import Options, make_plan
@@ -29,8 +29,9 @@ from boolcomp.pipeline import COMPACT, Job, run
 from boolcomp.pipeline import PAPER as PASSES
 from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.problem.interval import Interval
-from boolcomp.problem.robot import Stops, load_robot
-from boolcomp.program.programfile import load_program, save_program
+from boolcomp.problem.robot import load_robot
+from boolcomp.program.programfile import load_program
+from boolcomp.program.writing import save_program
 from boolcomp.terms import evaluate_terms
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def test_beyond_stops_alone_the_warning_says_how_far_the_logic_holds(program: Pr
     )
     with pytest.warns(SaturationWarning, match=sentence):
         program.torques([1.5, 2.6], [0, 0], [0, 0])
-    held = dataclasses.replace(program, stops=(*program.stops, Stops(1, 0, Interval(0.0, 0.0))))
+    held = dataclasses.replace(program, stops=(*program.stops, Stop("qd1", Interval(0.0, 0.0))))
     with pytest.warns(SaturationWarning, match="stops: their torques are not what they seem"):
         held.torques([1.0, 2.0], [0.5, 0], [0, 0])
 
@@ -122,28 +123,6 @@ def test_a_saved_program_knows_its_stops(program: Program, tmp_path: Path) -> No
         "q1 within 0.3 .. 1.4",
         "q2 within -2.5 .. 2.5",
     ]
-
-
-def test_full_turns_of_programs_of_earlier_versions_wrap(tmp_path: Path) -> None:
-    free = with_ranges("machado-2r", q2=(-2.5, 2.5))
-    job = Job(free, options=Options(bits=4), recipe=Recipe("isop"), store=Store((tmp_path,)))
-    program = run(PASSES, job, "program")["program"]
-    assert [word.code.wraps for word in program.inputs] == [True, *[False] * 5]
-    save_program(program, tmp_path / "p")
-    head = tmp_path / "p" / "program.json"
-    document = json.loads(head.read_text())
-    del document["stops"], document["checksum"]
-    for word in document["inputs"]:
-        word["code"].pop("wraps", None)
-    ranges = [word["code"] for word in document["inputs"]]
-    ranges[0]["range"], ranges[2]["range"] = [-np.pi / 2, np.pi / 2], [-np.pi, np.pi]
-    from boolcomp.program.programfile import _canonical, _digest  # an old file is made
-
-    document["checksum"] = _digest(_canonical(document))
-    head.write_text(json.dumps(document))
-    old = load_program(tmp_path / "p")
-    assert [word.code.wraps for word in old.inputs] == [False, True, *[False] * 4]
-    assert old.stops == ()
 
 
 @pytest.mark.parametrize("q2", [(-2.5, 2.5), (-2.5, 0.9)], ids=["even", "lopsided"])
@@ -340,13 +319,13 @@ def test_torques_that_are_constant_read_nothing_and_are_right(
         demand=Demand(bits=5, effort=0.0), built=tmp_path, processes=1,
     )  # fmt: skip
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("boolcomp.compact.result.worst.EVALUATIONS", 2000)
+        patch.setattr("boolcomp.compact.errors.worst.EVALUATIONS", 2000)
         patch.setattr("boolcomp.compact.result.finish.FRESH_SAMPLES", 2000)
         patch.setattr("boolcomp.compact.widths.compile.QUICK_SEEN", 2000)
         program = run({"paper": PASSES, "compact": COMPACT}[mode], job, "program")["program"]
     q = np.full((70, 2), 0.4)
     found = program.evaluate(q, 0 * q, 0 * q, engine=engine)
-    steps = np.array([torque.code.step for torque in program.loads[0].torques])
+    steps = np.array([output.code.step for output in program.outputs])
     exact = inverse_dynamics(robot, q, 0 * q, 0 * q)
     assert np.abs(found.torques - exact).max(axis=0) == pytest.approx(0, abs=1.001 * steps.max())
     assert found.beyond_stops == found.saturated_inputs == 0

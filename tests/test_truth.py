@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import resource
 import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -12,11 +14,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import random_robot, terms_of
 
+from boolcomp.codes import Code
 from boolcomp.common.errors import DataError, UsageError
 from boolcomp.logic.truthtable import TruthTable
-from boolcomp.paper.plan import Options, TermPlan, make_plan
+from boolcomp.paper.plan import Options, TermPlan, Word, make_plan
 from boolcomp.paper.truth import TermTable, make_tables, signature, tabulate
 from boolcomp.pipeline import run_passes
+from boolcomp.problem.interval import Interval
+from boolcomp.terms import Variable, parse_term
+
+if TYPE_CHECKING:
+    from boolcomp.codes import CodeKind
 
 
 def tables(bits: int = 8, code: str = "gray") -> tuple[TermTable, ...]:
@@ -154,3 +162,90 @@ def test_a_plan_that_is_too_wide_makes_no_table() -> None:
         tabulate(wide)
     with pytest.raises(DataError, match="planar-3r"):
         make_tables(plan)
+
+
+HALF = Variable("q", 1, Interval(-0.5, 1.0), word=Interval(-2.0, 2.0))
+SPEED = Variable("qd", 1, Interval(-2.0, 2.0))
+
+
+def planned(
+    text: str, words: list[tuple[Variable, int, int]], high: float = 4.0, kind: CodeKind = "gray"
+) -> TermPlan:
+    """Return the plan of a term of 3 bits over ± high: its words' variables, bits and dropped."""
+    term = parse_term(text, "T11", 1, {variable.name: variable for variable, _, _ in words})
+    made = tuple(Word(v, Code(v.spanned, bits, kind), dropped) for v, bits, dropped in words)
+    return TermPlan(term, Code(Interval(-high, high), 3, kind), made)
+
+
+def test_rows_are_free_where_a_cell_lies_beyond_what_the_joint_may_do() -> None:
+    plan = planned("1 sin q1 qd1", [(SPEED, 1, 0), (HALF, 3, 0)], kind="natural")
+    table = tabulate(plan)
+    # Cells of width 1/2 from -2: 0, 1, 2 end where the range begins, 6 begins where it ends.
+    assert {column.to01() for column in table.free} == {"1110000111100001"}
+    assert len(table.free) == 3
+
+
+def test_a_row_of_a_word_without_its_first_bit_is_free_where_both_its_cells_are() -> None:
+    table = tabulate(planned("1 cos q1", [(HALF, 3, 1)]))
+    assert {column.to01() for column in table.free} == {"1000"}
+
+
+def test_a_border_of_the_range_that_rounding_moved_is_still_the_border() -> None:
+    above = replace(HALF, range=Interval(-0.5, 1.0 - 1e-11))
+    beyond = replace(HALF, range=Interval(-0.5, 1.0 - 1e-3))
+    for variable, ends in ((above, "11100001"), (beyond, "11100011")):
+        table = tabulate(planned("1 sin q1", [(variable, 3, 0)], kind="natural"))
+        assert table.free[0].to01() == ends
+
+
+@pytest.mark.parametrize("chunk", [1, 3, 8, 40])
+def test_a_table_is_the_same_however_large_its_blocks_are(
+    chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = Variable("q", 2, Interval(-2.0, 2.0))
+    words = [(HALF, 3, 0), (other, 2, 0), (SPEED, 2, 0)]
+    for rounding in ("nearest", "faithful"):
+        plan = replace(planned("1 cos(q1 + q2) qd1", words), rounding=rounding)
+        whole = tabulate(plan)
+        with monkeypatch.context() as patch:
+            patch.setattr("boolcomp.paper.truth.CHUNK", chunk)
+            assert tabulate(plan) == whole
+        assert np.array_equal(whole.words(), directly(plan))
+
+
+def test_signatures_tell_coefficients_ranges_and_codes_apart() -> None:
+    wide, shifted = Interval(-4.0, 4.0), Interval(0.0, 4.0)
+    one = planned("3 sin q1 qd1", [(HALF, 3, 0), (SPEED, 3, 0)])
+    fast = replace(SPEED, range=wide)
+    assert signature(one) == signature(planned("1.5 sin q1 qd1", [(HALF, 3, 0), (fast, 3, 0)]))
+    assert signature(one) == signature(
+        planned("6 sin q1 qd1", [(HALF, 3, 0), (SPEED, 3, 0)], high=8.0)
+    )
+    later = replace(SPEED, range=shifted)
+    others = [
+        planned("2 sin q1 qd1", [(HALF, 3, 0), (SPEED, 3, 0)]),
+        planned("3 cos q1 qd1", [(HALF, 3, 0), (SPEED, 3, 0)]),
+        planned("3 sin q1 qd1", [(HALF, 3, 0), (SPEED, 2, 0)]),
+        planned("3 sin q1 qd1", [(HALF, 3, 0), (SPEED, 3, 0)], kind="natural"),
+        planned("3 sin q1 qd1", [(replace(HALF, word=None), 3, 0), (SPEED, 3, 0)]),
+        planned("3 sin q1 qd1", [(HALF, 3, 0), (later, 3, 0)]),
+        planned("2 sin q1 qd1", [(HALF, 3, 0), (later, 3, 0)]),
+    ]
+    assert len({signature(plan) for plan in [one, *others]}) == 8
+
+
+def test_a_table_of_the_most_inputs_is_not_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = planned("1 sin q1 qd1", [(HALF, 3, 0), (SPEED, 3, 0)])
+    monkeypatch.setattr("boolcomp.paper.truth.MOST_INPUT_BITS", 6)
+    assert tabulate(plan).inputs == 6
+    monkeypatch.setattr("boolcomp.paper.truth.MOST_INPUT_BITS", 5)
+    with pytest.raises(DataError, match="a table of 6 input bits is too large"):
+        tabulate(plan)
+
+
+def test_labels_count_bits_down_to_the_least_significant() -> None:
+    table = TermTable(
+        "arm", plan := planned("1 cos q1 qd1", [(HALF, 3, 1), (SPEED, 2, 0)]), tabulate(plan)
+    )
+    assert table.input_labels == ("q1.1", "q1.0", "qd1.1", "qd1.0")
+    assert table.output_labels == ("T11.2", "T11.1", "T11.0")

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from boolcomp.compact.demand import Demand, Progress
     from boolcomp.compact.graph.graph import WordGraph
-    from boolcomp.compact.result.finish import Built
-    from boolcomp.compact.widths.demand import Demand, Progress
-    from boolcomp.compiler import CompiledWords
+    from boolcomp.compact.result.built import Built
+    from boolcomp.pipeline import CompiledWords
     from boolcomp.problem.interval import Interval
     from boolcomp.problem.problem import Output, Problem
     from boolcomp.problem.robot import Robot
@@ -35,13 +35,12 @@ def compile_words(
     as_json: bool,
 ) -> None:
     """Compile, save, and print the words' widths, the network and its errors."""
-    from boolcomp.compiler import compile_robot_words
+    from boolcomp.compact.passes import Choices
+    from boolcomp.pipeline import compile_compact
 
     with share("searching") as show:
-        compiled = compile_robot_words(
-            robot, demand, store, payloads=masses, processes=processes,
-            progress=listener(show),
-        )  # fmt: skip
+        choices = Choices(demand, store, processes=processes, progress=listener(show))
+        compiled = compile_compact(robot, choices, masses)
     if output is not None:
         compiled.program.save(output)
     if as_json:
@@ -93,15 +92,13 @@ def plan_words(
 ) -> None:
     """Print the word graph that compile would choose, and draw it."""
     from boolcomp.common.files import write_text
-    from boolcomp.compact.result.finish import compile_compact
+    from boolcomp.compact.passes import Choices, build
     from boolcomp.measure.report.wordgraph import draw_graph
     from boolcomp.terms import split
 
     with share("searching") as show:
-        built = compile_compact(
-            split(problem), demand, store=store, processes=processes,
-            progress=listener(show),
-        )  # fmt: skip
+        choices = Choices(demand, store, processes=processes, progress=listener(show))
+        built = build(split(problem), choices)
     say_whence([built])
     graph = built.compact.graph
     spans = {name: word.range for name, word in built.compact.asked_words.items()}
@@ -202,7 +199,7 @@ def _document(compiled: CompiledWords, output: Path | None) -> dict[str, Any]:
     demand = first.compact.demand
     return {
         "program": str(output) if output else None,
-        "robot": compiled.program.robot,
+        "robot": compiled.program.name,
         "mode": "compact",
         "bits": demand.bits,
         "payloads": list(compiled.program.payloads),

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from boolcomp.commands.options import Choices
-    from boolcomp.compiler import Compiled
     from boolcomp.paper.covers import TermCover
     from boolcomp.paper.plan import Options
     from boolcomp.paper.store import Recipe, Store
+    from boolcomp.pipeline import Compiled
     from boolcomp.problem.robot import Robot
 
 
@@ -75,7 +75,7 @@ def command(
     What the store holds is not made again. With several payloads the program holds a family, and
     evaluate --payload selects.
     """
-    from boolcomp.compiler import check_mode
+    from boolcomp.pipeline import check_mode
     from boolcomp.problem.robot import load_robot
 
     check_mode(mode)
@@ -100,13 +100,12 @@ def _compile_paper(
     *,
     as_json: bool,
 ) -> None:
-    from boolcomp.compiler import compile_robot
+    from boolcomp.paper.passes import Choices as PaperChoices
+    from boolcomp.pipeline import compile_paper
 
     with progress("minimising", None) as step:
-        compiled = compile_robot(
-            robot, options, recipe, store, payloads=masses,
-            done=lambda entry: step(entry.plan.term.name),
-        )  # fmt: skip
+        choices = PaperChoices(options, recipe, store, lambda entry: step(entry.plan.term.name))
+        compiled = compile_paper(robot, choices, masses)
     if output is not None:
         compiled.program.save(output)
     if as_json:

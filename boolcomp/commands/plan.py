@@ -59,8 +59,7 @@ def command(
     is 1 and a sentence says which. In compact mode the plan is the word graph that compile would
     choose: found by search, or read from the store.
     """
-    from boolcomp.compiler import check_mode
-    from boolcomp.pipeline import run_passes
+    from boolcomp.pipeline import check_mode, run_passes
 
     check_mode(mode)
     refuse_others(context, mode, ONLY)

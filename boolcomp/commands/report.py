@@ -123,7 +123,10 @@ def command(
     of the paper's terms, (+1) one more than its rule gives. 'nodes' are those of all torques.
     --no-logic leaves out what has to be compiled: product terms and compact mode.
     """
+    from boolcomp.common.pictures import require_matplotlib
+
     within("--widest", widest, 0, MOST_INPUT_BITS)
+    require_matplotlib()
     if mode not in MODES:
         raise UsageError(f"mode {shown(mode)}{suggestion(mode, MODES)}: modes are {listing(MODES)}")
     if is_file(Path(source) / "program.json"):
@@ -183,10 +186,10 @@ def _of_program(
     from boolcomp.proof.worst import EVALUATIONS
 
     program = load_program(source)
-    robot = load_robot(arm or _shipped(source, program.robot))
-    if (robot.name, robot.joints) != (program.robot, program.joints):
+    robot = load_robot(arm or _shipped(source, program.name))
+    if (robot.name, robot.joints) != (program.name, len(program.outputs)):
         raise UsageError(
-            f"{source} was compiled for {program.robot} with {program.joints} joints, "
+            f"{source} was compiled for {program.name} with {len(program.outputs)} joints, "
             f"not for {robot.name} with {robot.joints}: say with --robot"
         )
     mass = _payload(program, payload)

@@ -169,8 +169,6 @@ def value_blocks(
 def _append(columns: list[bitarray], words: NDArray[np.uint32]) -> None:
     """Append the bits of words to columns, the first column their most significant bit."""
     for k, column in enumerate(reversed(columns)):
-        bits = (words >> np.uint32(k) & np.uint32(1)).astype(np.uint8)
-        if len(bits) % 8 == 0 and len(column) % 8 == 0:
-            column.frombytes(np.packbits(bits).tobytes())
-        else:
-            column.extend(bits.tolist())
+        bits = bitarray()
+        bits.frombytes(np.packbits((words >> np.uint32(k) & np.uint32(1)) != 0).tobytes())
+        column.extend(bits[: len(words)])

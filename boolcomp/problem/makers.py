@@ -42,6 +42,7 @@ def inverse_dynamics_problem(robot: Robot) -> Problem:
         sums=tuple(_sum_hints(signs)),
         parts=tuple(PartHint(joint, joint + 1, sign) for joint, sign in signs.items()),
         plural="torques",
+        places="joints",
         dust=_dust(robot),
     )
 
@@ -60,6 +61,7 @@ def gravity_problem(robot: Robot) -> Problem:
         form=partial(gravity_spectra, robot, q),
         parts=tuple(PartHint(joint, joint + 1, sign) for joint, sign in signs.items()),
         plural="torques",
+        places="joints",
         dust=_dust(robot),
     )
 

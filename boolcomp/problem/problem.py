@@ -87,6 +87,11 @@ class Group:
         """How many columns its array has."""
         return len(self.members)
 
+    @property
+    def lone(self) -> bool:
+        """Whether it is one input by its own name, whose samples may be a plain list."""
+        return self.members == (self.name,)
+
 
 @dataclass(frozen=True, slots=True)
 class SumHint:
@@ -113,8 +118,9 @@ class Problem:
 
     `key` is a text that only equal problems share. `reference` takes the arrays of all groups and
     returns exact outputs, (samples, outputs); `form` makes what terms are made of. `plural` is
-    what a user calls the outputs ("torques"). Up to `dust` an output is rounding of sums that are
-    zero. Names, hints and functions can be sent to other processes.
+    what a user calls the outputs ("torques"), `places` what it is that inputs belong to ("joints").
+    Up to `dust` an output is rounding of sums that are zero. Names, hints and functions can be sent
+    to other processes.
     """
 
     name: str
@@ -128,6 +134,7 @@ class Problem:
     sums: tuple[SumHint, ...] = ()
     parts: tuple[PartHint, ...] = ()
     plural: str = "outputs"
+    places: str = "inputs"
     dust: float = 0.0
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""The process that runs Espresso (pyeda's C engine), so that it can die, hang or grow in peace.
+"""The process that runs Espresso (pyeda's C engine), which may crash or exceed limits.
 
 Started by `espresso.py` as a script of its own: it imports nothing of boolcomp. Input and output
 are a line of JSON and then rows of letters; the C code's own prints go to stderr.

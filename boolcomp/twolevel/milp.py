@@ -111,7 +111,7 @@ class Milp:
             "end": end - 0.05 * seconds,
         }
         if len(indices) <= SMALL:
-            from boolcomp.twolevel.milp_worker import answers  # noqa: PLC0415 (imports scipy)
+            from boolcomp.twolevel.milp_worker import answers  # noqa: PLC0415 (imports highspy)
 
             return _answer(0, list(answers(problem))[-1], problem)
         bound = 0

@@ -10,16 +10,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from boolcomp.compact.widths.compile import compile_words
 from compact.word_robots import case, small_robot
 from samples import problem_of, terms_of
 
 from boolcomp.common.errors import UsageError
-from boolcomp.compact.result.measure import Sampling, measure_many
-from boolcomp.compact.result.worst import graph_worst
+from boolcomp.compact.demand import Demand, Progress
+from boolcomp.compact.errors.measure import Sampling, measure_many
+from boolcomp.compact.errors.worst import graph_worst
+from boolcomp.compact.sketch.variables import Role
 from boolcomp.compact.widths import compile as module
 from boolcomp.compact.widths import search
-from boolcomp.compact.widths.compile import compile_words
-from boolcomp.compact.widths.demand import Demand, Progress
 from boolcomp.compact.widths.search import Candidate
 from boolcomp.terms import split
 
@@ -132,7 +133,12 @@ def test_coarse_inputs_lose_no_bit_where_that_is_needed() -> None:
 
 def test_choices_are_written_and_read() -> None:
     choice = Candidate(
-        3, {(4, "cut"): -2, (7, "k0"): 1}, np.array([0.1, 2.5]), np.array([0.0, 1e-3]), 1, 77.0
+        3,
+        {Role.CUT.of(4): -2, Role.KEEP.of(7, 0): 1},
+        np.array([0.1, 2.5]),
+        np.array([0.0, 1e-3]),
+        1,
+        77.0,
     )
     again = module.read(module.written(choice))
     assert str(again) == str(choice)
@@ -159,7 +165,7 @@ def test_the_result_is_the_same_under_any_hash_seed() -> None:
         "from boolcomp.problem.robot import load_robot\n"
         "from boolcomp.terms import split\n"
         "from boolcomp.compact.widths.compile import compile_words\n"
-        "from boolcomp.compact.widths.demand import Demand\n"
+        "from boolcomp.compact.demand import Demand\n"
         "problem = inverse_dynamics_problem(load_robot('elbow-3r'))\n"
         "found = compile_words(split(problem), "
         "Demand(bits=5, rms=(0.6,), effort=0.2))\n"

@@ -8,7 +8,7 @@ import pytest
 from samples import problem_of
 
 from boolcomp.common.errors import UsageError
-from boolcomp.compact.widths.demand import Demand, Progress, digest
+from boolcomp.compact.demand import Demand, Progress, digest
 
 
 @pytest.mark.parametrize(

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from boolcomp.compact.result.finish import Built, compile_compact
+from boolcomp.compiler import compile_robot_words
 from compact.word_robots import small_robot
 from samples import problem_of, terms_of
 
 from boolcomp.common.caches import user_cache
 from boolcomp.common.errors import DataError, DataWarning
+from boolcomp.compact.demand import Demand, Progress
+from boolcomp.compact.errors.measure import Sampling, agrees
 from boolcomp.compact.result import keep
 from boolcomp.compact.result.compact import program_of_graph
-from boolcomp.compact.result.finish import Built, compile_compact
 from boolcomp.compact.result.keep import keeper, render
-from boolcomp.compact.result.measure import Sampling, agrees
-from boolcomp.compact.widths.demand import Demand, Progress
-from boolcomp.compiler import compile_robot_words
 from boolcomp.problem.robot import load_robot
 from boolcomp.proof.worst import subject_of
 
@@ -46,8 +46,8 @@ def fewer_states() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("boolcomp.compact.widths.compile.SEEN", 20_000)
         patch.setattr("boolcomp.compact.result.finish.FRESH_SAMPLES", 20_000)
-        patch.setattr("boolcomp.compact.result.worst.EVALUATIONS", 40_000)
-        patch.setattr("boolcomp.compact.result.worst.CHECKED", 40_000)
+        patch.setattr("boolcomp.compact.errors.worst.EVALUATIONS", 40_000)
+        patch.setattr("boolcomp.compact.errors.worst.CHECKED", 40_000)
         patch.setattr("boolcomp.compact.widths.compile.EVALUATIONS", 40_000)
         patch.setattr("boolcomp.compact.widths.compile.CLIMBED", 40_000)
         yield

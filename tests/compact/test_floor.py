@@ -9,9 +9,8 @@ import pytest
 from samples import terms_of
 
 from boolcomp.common.errors import UsageError
+from boolcomp.compact.demand import Demand
 from boolcomp.compact.widths import search
-from boolcomp.compact.widths.compile import compile_words
-from boolcomp.compact.widths.demand import Demand
 from boolcomp.compact.widths.floor import Floor
 from boolcomp.compact.widths.search import Search, SearchTask
 from boolcomp.problem.dynamics import inverse_dynamics

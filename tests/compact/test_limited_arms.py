@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from boolcomp.compact.result.finish import compile_compact
 from compact.word_robots import case, finest_widths
 from limited import random_limited, with_ranges
 from samples import terms_of
 
+from boolcomp.compact.demand import Demand
 from boolcomp.compact.graph.realise import realise
 from boolcomp.compact.graph.simulate import node_word, simulate
-from boolcomp.compact.result.finish import compile_compact
 from boolcomp.compact.sketch.build import Form
-from boolcomp.compact.widths.demand import Demand
 from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.problem.interval import Interval
 
@@ -82,7 +82,7 @@ def test_a_word_of_less_than_a_turn_costs_fewer_table_inputs_and_no_product() ->
 
 @pytest.fixture(name="fewer", autouse=True)
 def fewer_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("boolcomp.compact.result.worst.EVALUATIONS", 100_000)
+    monkeypatch.setattr("boolcomp.compact.errors.worst.EVALUATIONS", 100_000)
     monkeypatch.setattr("boolcomp.compact.result.finish.FRESH_SAMPLES", 100_000)
     monkeypatch.setattr("boolcomp.compact.widths.compile.QUICK_SEEN", 100_000)
 

@@ -11,11 +11,12 @@ from compact.word_robots import case
 from limited import with_ranges
 from samples import problem_of
 
+from boolcomp.compact.errors.samples import corners
 from boolcomp.compact.graph.heaps import adder_nodes
-from boolcomp.compact.result.samples import corners
 from boolcomp.compact.sketch.build import Form
 from boolcomp.compact.sketch.poly import Quantity, quantities
 from boolcomp.compact.sketch.sketch import Source, Waves
+from boolcomp.compact.sketch.variables import Role
 from boolcomp.compact.widths.noise import _heap_nodes
 from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.problem.interval import Interval
@@ -84,7 +85,12 @@ def test_a_table_of_part_of_a_turn_errs_by_what_its_own_cells_leave_open(
     assert tables
     for place, _ in tables:
         # Read to 4 bits and written to 30: all it errs by is uniform within a cell of its word.
-        widths |= {(place, "t"): read, (place, "e"): -30, (place, "s"): 0, (place, "p"): 0}
+        widths |= {
+            Role.READ.of(place): read,
+            Role.EXPONENT.of(place): -30,
+            Role.SPLIT.of(place): 0,
+            Role.LEAD.of(place): 0,
+        }
         cell = 2 * PI / 2**part / 2**read
         noise = model.local(widths, place)[1]
         assert noise == pytest.approx(cell**2 / 12 * model.sensitivities[place].slope, rel=1e-4)

@@ -7,8 +7,7 @@ import pytest
 from compact.word_robots import case
 from samples import terms_of
 
-from boolcomp.compact.graph.logic import word_logic
-from boolcomp.compact.result.measure import (
+from boolcomp.compact.errors.measure import (
     Sampling,
     agrees,
     deviations,
@@ -17,7 +16,8 @@ from boolcomp.compact.result.measure import (
     measure_worst,
     paper_rms,
 )
-from boolcomp.compact.result.samples import states_of
+from boolcomp.compact.errors.samples import states_of
+from boolcomp.compact.graph.logic import word_logic
 from boolcomp.logic.network import Builder, copied
 
 

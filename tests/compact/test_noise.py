@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from compact.word_robots import case
 
+from boolcomp.compact.errors.measure import measure
 from boolcomp.compact.graph.logic import word_logic
 from boolcomp.compact.graph.realise import realise
-from boolcomp.compact.result.measure import measure
 from boolcomp.compact.widths.descend import Descent
 from boolcomp.compact.widths.noise import Model
 

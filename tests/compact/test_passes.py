@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from boolcomp.compact.result.passes import finished, lut6
 from compact.word_robots import case
 
+from boolcomp.compact.errors.measure import agrees
 from boolcomp.compact.graph.logic import word_logic
-from boolcomp.compact.result import passes
-from boolcomp.compact.result.measure import agrees
-from boolcomp.compact.result.passes import finished, lut6
 from boolcomp.logic.equivalence import equivalent
 
 if TYPE_CHECKING:
@@ -38,7 +37,6 @@ def test_passes_make_a_graphs_network_smaller_and_leave_what_it_computes(tmp_pat
 @pytest.mark.slow
 def test_without_abc_there_is_a_network_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("boolcomp.logic.synthesis.abc.find", lambda: None)
-    monkeypatch.setattr(passes, "OWN_PROOF_SECONDS", 0.5)
     arm = case("machado-2r", bits=4)
     graph = arm.graph(0.5)
     done = finished(graph, rounds=1)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from samples import problem_of
 
-from boolcomp.compact.widths.demand import Demand, digest
+from boolcomp.compact.demand import Demand, digest
 from boolcomp.problem.robot.library import shipped
 
 ROOT = Path(__file__).resolve().parents[2]

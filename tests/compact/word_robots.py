@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from samples import problem_of, random_robot
 
+from boolcomp.compact.errors.samples import States, corners, draw
 from boolcomp.compact.graph.realise import realise
-from boolcomp.compact.result.samples import States, corners, draw
 from boolcomp.compact.sketch.build import Form, build_sketch
 from boolcomp.compact.sketch.poly import Quantity, quantities
 from boolcomp.compact.sketch.sketch import AngleSum, Powers, Sketch, Waves, WordSum
+from boolcomp.compact.sketch.variables import Role, WidthVariable
 from boolcomp.compact.widths.descend import Descent, choose_widths
 from boolcomp.compact.widths.noise import Model
 from boolcomp.logic.simulation import Planes
@@ -119,15 +120,18 @@ def run_network(
     return np.stack(torques, axis=1), np.stack(flags, axis=1)
 
 
-def finest_widths(sketch: Sketch, exact: list[NDArray[np.float64]]) -> dict[tuple[int, str], int]:
+def finest_widths(sketch: Sketch, exact: list[NDArray[np.float64]]) -> dict[WidthVariable, int]:
     """Return widths with which nothing but inputs is rounded; `exact` are all nodes' values."""
     widths = {}
     for place, node in enumerate(sketch.nodes):
         size = int(np.floor(np.log2(np.abs(exact[place]).max() + 1e-30)))
         if isinstance(node, AngleSum):
-            widths[place, "n"] = 16
+            widths[Role.ANGLE_BITS.of(place)] = 16
         elif isinstance(node, (Waves, Powers)):
-            widths[place, "t"], widths[place, "e"] = 16, size - 20
+            widths[Role.READ.of(place)], widths[Role.EXPONENT.of(place)] = (
+                16,
+                size - 20,
+            )
         elif isinstance(node, WordSum):
-            widths[place, "cut"] = -14 if place in sketch.outputs else size - 20
+            widths[Role.CUT.of(place)] = -14 if place in sketch.outputs else size - 20
     return widths

@@ -19,6 +19,7 @@ from boolcomp.paper.assembly import program_of
 from boolcomp.paper.plan import Options
 from boolcomp.pipeline import run_passes
 from boolcomp.problem.interval import Interval
+from boolcomp.problem.makers import inverse_dynamics_problem as problem_of
 from boolcomp.problem.robot import Link, Robot
 from boolcomp.proof import worst as module
 from boolcomp.proof.worst import Axis, Subject, axes_of, find_worst, subject_of
@@ -179,7 +180,7 @@ def test_the_worst_states_give_the_worst_errors_and_no_draw_a_larger_one() -> No
 def test_paper_mode_errs_nowhere_more_than_its_bound(bits: int) -> None:
     program = stages(bits)[2]
     worst = find_worst(subject_of(program, problem_of("machado-2r")), FEW)
-    steps = [torque.code.step for torque in program.loads[0].torques]
+    steps = [torque.code.step for torque in program.outputs]
     share = worst.most * steps / program.bound
     assert (share <= 1).all(), share
     assert (share > 0.5).all(), share

@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from samples import by_name, problem_of
+from samples import problem_of
 from small_programs import stages
 
 from boolcomp.common.errors import UsageError
@@ -35,10 +35,11 @@ def test_a_paper_program_errs_as_its_tables_say() -> None:
 def test_coded_inputs_are_centres_of_cells() -> None:
     _, _, program = stages(5)
     samples = draw_samples(problem_of("machado-2r"), 100, seed=1)
-    given, coded = by_name(*samples.arrays), by_name(*coded_inputs(program, samples))
+    coded = samples.problem.columns(coded_inputs(program, samples))
+    states = samples.problem.columns(samples.arrays)
     for word in program.inputs:
-        column = coded[word.name]
-        assert np.abs(column - given[word.name]).max() <= word.code.step / 2 + 1e-12
+        column, given = coded[word.name], states[word.name]
+        assert np.abs(column - given).max() <= word.code.step / 2 + 1e-12
         assert np.array_equal(column, word.code.centre(word.code.cell(column)[0]))
 
 

@@ -63,7 +63,7 @@ def word_logic(graph: WordGraph, synthesise: Synthesiser = mux_network) -> Netwo
     Its inputs are the bits of the input words, each most significant first. Its outputs are, for
     every torque, the bits of its word, most significant first, and whether it saturated.
     """
-    maker = _Maker(graph, TimedBuilder(sum(word.bits for word in graph.inputs)), synthesise)
+    maker = _LogicMaker(graph, TimedBuilder(sum(word.bits for word in graph.inputs)), synthesise)
     first = 0
     for node in graph.nodes:
         if isinstance(node, InputWord):
@@ -80,7 +80,7 @@ def word_logic(graph: WordGraph, synthesise: Synthesiser = mux_network) -> Netwo
     return maker.builder.build(outputs)
 
 
-class _Maker:
+class _LogicMaker:
     """Makes the bits of one node after the other."""
 
     def __init__(self, graph: WordGraph, builder: TimedBuilder, synthesise: Synthesiser) -> None:

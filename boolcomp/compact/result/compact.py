@@ -5,31 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from boolcomp.codes import Code
+from boolcomp.compact.assembly import input_codes, output_codes
 from boolcomp.compact.graph.logic import Synthesiser, word_logic
 from boolcomp.compact.graph.tables import mux_network
 from boolcomp.compact.sketch.poly import Quantity, quantities
-from boolcomp.problem.interval import Interval
-from boolcomp.problem.robot.stops import stops_of
-from boolcomp.program.program import ARRAYS, Input, program_of_network
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import numpy as np
     from numpy.typing import NDArray
 
+    from boolcomp.codes import Code
+    from boolcomp.compact.demand import Demand
+    from boolcomp.compact.errors.measure import Errors
     from boolcomp.compact.graph.graph import WordGraph
-    from boolcomp.compact.result.measure import Errors
     from boolcomp.compact.sketch.build import Form
     from boolcomp.compact.sketch.sketch import Sketch
-    from boolcomp.compact.widths.demand import Demand
+    from boolcomp.compact.sketch.variables import Widths
     from boolcomp.logic.network import Network
     from boolcomp.problem.problem import Problem
-    from boolcomp.program.program import Program
 
     Floats = NDArray[np.float64]
-    Knob = tuple[int, str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +39,7 @@ class Compact:
     demand: Demand
     form: Form
     sketch: Sketch
-    widths: Mapping[Knob, int]
+    widths: Widths
     graph: WordGraph
     biases: Floats
     allowed: Floats
@@ -68,40 +63,12 @@ class Compact:
         """The codes of the torques' words: about zero, wider than the range where that is short."""
         return output_codes(self.problem, self.demand, self.graph)
 
+    @property
+    def dropped(self) -> dict[str, int]:
+        """How many low bits of every input word the graph does not have."""
+        left = {node.name: node.bits for node in self.graph.inputs}
+        return {name: word.bits - left.get(name, 0) for name, word in self.asked_words.items()}
+
     def network(self, synthesise: Synthesiser = mux_network) -> Network:
         """Return the network of the graph (see `word_logic`)."""
         return word_logic(self.graph, synthesise)
-
-
-def input_codes(problem: Problem, demand: Demand, graph: WordGraph) -> dict[str, Code]:
-    """Return the codes of a graph's input words by name, in the order of its network's inputs."""
-    words = quantities(problem, demand.input_bits)
-    return {
-        node.name: Code(words[node.name].range, node.bits, "natural", words[node.name].wraps)
-        for node in graph.inputs
-    }
-
-
-def output_codes(problem: Problem, demand: Demand, graph: WordGraph) -> tuple[Code, ...]:
-    """Return the codes of a graph's torques: about zero, wider than the range if that is short."""
-    codes = []
-    for step, result in zip(problem.steps(demand.bits), graph.results, strict=True):
-        reach = step * 2.0 ** (result.bits - 1)
-        codes.append(Code(Interval(-reach, reach), result.bits, "natural"))
-    return tuple(codes)
-
-
-def program_of_graph(
-    problem: Problem, demand: Demand, graph: WordGraph, network: Network, payload: float = 0.0
-) -> Program:
-    """Return the program of a graph's network; the problem carries the payload (kg) already."""
-    inputs = [
-        Input(kind, int(name[len(kind) :]), code)
-        for name, code in input_codes(problem, demand, graph).items()
-        for kind in ARRAYS
-        if kind == name.rstrip("0123456789")
-    ]
-    codes = output_codes(problem, demand, graph)
-    return program_of_network(
-        problem.name, demand.bits, inputs, codes, network, payload, stops=stops_of(problem)
-    )

@@ -21,12 +21,13 @@ import numpy as np
 from boolcomp.common.caches import read_kept, user_cache
 from boolcomp.common.errors import BoolcompError, DataError, DataWarning
 from boolcomp.common.files import write_text
+from boolcomp.compact.demand import SEARCH_VERSION, Demand, digest
+from boolcomp.compact.errors.measure import Errors, Sampling, measure_many
+from boolcomp.compact.errors.worst import is_worst
 from boolcomp.compact.graph.graphtext import parse_graph
 from boolcomp.compact.result.compact import Compact
-from boolcomp.compact.result.measure import Errors, Sampling, measure_many
-from boolcomp.compact.result.worst import is_worst
 from boolcomp.compact.sketch.build import Form, build_sketch
-from boolcomp.compact.widths.demand import SEARCH_VERSION, Demand, digest
+from boolcomp.compact.sketch.variables import widths_of, widths_text
 from boolcomp.logic.networktext import parse_network, render_network
 from boolcomp.logic.synthesis import abc
 from boolcomp.logic.synthesis.optimise import Step
@@ -243,20 +244,6 @@ def _text(lines: list[str]) -> str:
 
 def _numbers(values: Any) -> list[float]:
     return [float(value) for value in values]
-
-
-def widths_text(widths: Any) -> dict[str, int]:
-    """Return widths with their keys as text."""
-    return {f"{place} {name}": value for (place, name), value in sorted(widths.items())}
-
-
-def widths_of(text: dict[str, int]) -> dict[tuple[int, str], int]:
-    """Undo `widths_text`."""
-    found = {}
-    for key, value in text.items():
-        place, _, name = key.partition(" ")
-        found[int(place), name] = int(value)
-    return found
 
 
 def _errors_out(errors: Errors) -> dict[str, Any]:

@@ -91,9 +91,9 @@ def build_sketch(
         add_into(polys[whole], scaled(polys[part], -ratio))
     polys = [pruned(poly) for poly in polys]
     record: dict[object, list[float]] = {}
-    _emit(_Emitter(words, sums, record, chosen, recording=True), polys, {})
-    emitter = _Emitter(words, sums, record, chosen, recording=False)
-    return _emit(emitter, polys, parts)
+    _make(_SketchMaker(words, sums, record, chosen, recording=True), polys, {})
+    maker = _SketchMaker(words, sums, record, chosen, recording=False)
+    return _make(maker, polys, parts)
 
 
 def _with_sum(
@@ -127,21 +127,21 @@ def _parts(
     return found
 
 
-def _emit(
-    emitter: _Emitter, polys: Sequence[Poly], parts: Mapping[int, tuple[int, float]]
+def _make(
+    maker: _SketchMaker, polys: Sequence[Poly], parts: Mapping[int, tuple[int, float]]
 ) -> Sketch:
-    emitter.register(polys)
+    maker.register(polys)
     outputs: dict[int, int] = {}
     for place in reversed(range(len(polys))):
-        addends, number = emitter.addends(polys[place])
+        addends, number = maker.addends(polys[place])
         if place in parts:
             part, ratio = parts[place]
             addends.append(Linear(outputs[part], ratio))
-        outputs[place] = emitter.add(WordSum(tuple(addends), number), fresh=True)
-    return Sketch(tuple(emitter.nodes), tuple(outputs[k] for k in range(len(polys))))
+        outputs[place] = maker.add(WordSum(tuple(addends), number), fresh=True)
+    return Sketch(tuple(maker.nodes), tuple(outputs[k] for k in range(len(polys))))
 
 
-class _Emitter:
+class _SketchMaker:
     """Makes nodes, equal ones once."""
 
     def __init__(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.common.errors import listing
-from boolcomp.compact.widths.demand import MOST_INPUT, ROUNDING
+from boolcomp.compact.demand import MOST_INPUT, ROUNDING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

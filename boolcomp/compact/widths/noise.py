@@ -22,10 +22,7 @@ from boolcomp.compact.graph.realise import (
     MARGIN,
     SLACK_STEPS,
     Statistics,
-    Widths,
     constant_digits,
-    is_kept,
-    operands,
     split_of,
     table_domain,
 )
@@ -46,8 +43,16 @@ from boolcomp.compact.sketch.sketch import (
     addend_value,
     reads,
 )
-from boolcomp.compact.widths.knobs import Settings, letters, own_knobs, shape_knobs
-from boolcomp.compact.widths.remembered import Contribution, Remembered
+from boolcomp.compact.sketch.variables import (
+    Role,
+    WidthVariable,
+    addend_variables,
+    is_kept,
+    operands,
+    own_variables,
+    shape_variables,
+)
+from boolcomp.compact.widths.remembered import Contribution, Remembered, Settings
 from boolcomp.compact.widths.sensitivities import sensitivities, stacked
 
 if TYPE_CHECKING:
@@ -55,8 +60,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from boolcomp.compact.sketch.variables import Widths
+
     Floats = NDArray[np.float64]
-    Knob = tuple[int, str]
     _Key = tuple[int | None, ...]
 
 PARTIAL = 1.0  # nodes for a partial product
@@ -112,11 +118,11 @@ class Model:
         self.operands = operands(sketch)
         self._tables: dict[tuple[object, ...], _TableModel] = {}
         self._looked_up: dict[_Key, _TableModel] = {}
-        self._shapes = shape_knobs(sketch)
-        self._knobs = [self._local_knobs(place) for place in range(len(sketch.nodes))]
-        self._addends = [self._addend_knobs(place) for place in range(len(sketch.nodes))]
-        self._order = {k: i for i, k in enumerate(dict.fromkeys(itertools.chain(*self._knobs)))}
-        self._indices = [np.array([self._order[k] for k in ks], np.intp) for ks in self._knobs]
+        self._shapes = shape_variables(sketch)
+        self._variables = [self._local_variables(place) for place in range(len(sketch.nodes))]
+        self._addends = [self._addend_variables(place) for place in range(len(sketch.nodes))]
+        self._order = {k: i for i, k in enumerate(dict.fromkeys(itertools.chain(*self._variables)))}
+        self._indices = [np.array([self._order[k] for k in ks], np.intp) for ks in self._variables]
         self._known: list[dict[bytes, tuple[float, Floats]]]
         self._known = [{} for _ in sketch.nodes]
         self._parts: dict[_Key, Contribution] = {}
@@ -124,21 +130,23 @@ class Model:
         self._turns: dict[_Key, SumShape] = {}
         self._spreads: dict[_Key, float] = {}
 
-    def _local_knobs(self, place: int) -> tuple[Knob, ...]:
+    def _local_variables(self, place: int) -> tuple[WidthVariable, ...]:
         """Return the widths that a node's cost and noise depend on."""
         node = self.sketch.nodes[place]
-        found = dict.fromkeys(own_knobs(place, node))
+        found = dict.fromkeys(own_variables(place, node))
         for k in reads(node):
             found |= dict.fromkeys(self._shapes[k])
         return tuple(found)
 
-    def _addend_knobs(self, place: int) -> tuple[tuple[Knob, ...], ...]:
+    def _addend_variables(self, place: int) -> tuple[tuple[WidthVariable, ...], ...]:
         """Return, for every addend of a sum, the widths that its part of the heap depends on."""
         node = self.sketch.nodes[place]
+        if not isinstance(node, WordSum):
+            return ()
         found = []
-        for k, addend in enumerate(node.addends if isinstance(node, WordSum) else ()):
-            own = [(place, "cut"), *((place, f"{letter}{k}") for letter in letters(addend))]
-            shapes = [knob for j in addend_reads(addend) for knob in self._shapes[j]]
+        for k, addend in enumerate(node.addends):
+            own = [Role.CUT.of(place), *addend_variables(place, node, k)]
+            shapes = [v for j in addend_reads(addend) for v in self._shapes[j]]
             found.append(tuple(dict.fromkeys([*own, *shapes])))
         return tuple(found)
 
@@ -151,7 +159,11 @@ class Model:
         node = self.sketch.nodes[place]
         if isinstance(node, Source):
             return 0
-        return widths[place, "cut"] if isinstance(node, WordSum) else widths[place, "e"]
+        return (
+            widths[Role.CUT.of(place)]
+            if isinstance(node, WordSum)
+            else widths[Role.EXPONENT.of(place)]
+        )
 
     def bits(self, widths: Widths, place: int) -> int:
         """Return how many bits a word has."""
@@ -161,7 +173,7 @@ class Model:
         if isinstance(node, AngleSum):
             return self._turn(widths, place).word.bits
         if isinstance(node, WordSum):
-            lsb = widths[place, "cut"]
+            lsb = widths[Role.CUT.of(place)]
             if node.angle:
                 return TURN - lsb
             slack = SLACK_STEPS * (1.0 if place in self.sketch.outputs else 2.0**lsb)
@@ -201,7 +213,7 @@ class Model:
     def _table(self, widths: Widths, place: int, node: Table) -> tuple[float, Floats]:
         model = self._table_model(widths, place, node)
         sensitivity = self.sensitivities[place]
-        rounding = len(model.bits) * 4.0 ** widths[place, "e"] / 12 + model.missed
+        rounding = len(model.bits) * 4.0 ** widths[Role.EXPONENT.of(place)] / 12 + model.missed
         noise = rounding * sensitivity.value
         if isinstance(node, Waves):
             source = self.sketch.nodes[node.source]
@@ -265,7 +277,10 @@ class Model:
     def _made_table(self, widths: Widths, place: int, node: Table) -> _TableModel:
         bits = self.bits(widths, node.source)
         lsb = self.lsb(widths, node.source) if isinstance(node, Powers) else 0
-        read, e = min(widths[place, "t"], bits), widths[place, "e"]
+        read, e = (
+            min(widths[Role.READ.of(place)], bits),
+            widths[Role.EXPONENT.of(place)],
+        )
         split = split_of(widths, place, self.operands)
         shape = None if isinstance(node, Powers) else self._shape(widths, node.source)
         domain = table_domain(node, lsb, bits, read, 0.0, shape)
@@ -281,12 +296,12 @@ class Model:
         return self._tables[key]
 
     def _sum(self, widths: Widths, place: int, node: WordSum, key: bytes) -> tuple[float, Floats]:
-        cut = widths[place, "cut"]
+        cut = widths[Role.CUT.of(place)]
         output = place in self.sketch.outputs
         size = self.bits(widths, place)
         sensitivity = self.sensitivities[place]
         if place not in self._heaps:
-            self._heaps[place] = Remembered(self._knobs[place], self._addends[place], self.rows)
+            self._heaps[place] = Remembered(self._variables[place], self._addends[place], self.rows)
         heap = self._heaps[place]
         heap.update(key, size, lambda k: self._part(widths, place, k, size))
         cost, lost, noise, counts = heap.total()
@@ -341,8 +356,8 @@ class Model:
         self, widths: Widths, place: int, k: int, addend: Linear, counts: list[int]
     ) -> tuple[float, Floats]:
         lsb, words = self.lsb(widths, addend.node), self.words(widths, addend.node)
-        digits = constant_digits(addend, widths.get((place, f"d{k}"), DIGITS))
-        cut, lost = widths[place, "cut"], 0.0
+        digits = constant_digits(addend, widths.get(Role.DIGITS.of(place, k), DIGITS))
+        cut, lost = widths[Role.CUT.of(place)], 0.0
         for digit, bits in itertools.product(digits, words):
             column = math.frexp(abs(digit))[1] - 1 + lsb - cut
             below = min(max(0, -column), bits)
@@ -358,12 +373,12 @@ class Model:
     def _product(
         self, widths: Widths, place: int, k: int, addend: Product, counts: list[int]
     ) -> tuple[float, float, Floats]:
-        cut, sensitivity = widths[place, "cut"], self.sensitivities[place]
+        cut, sensitivity = widths[Role.CUT.of(place)], self.sensitivities[place]
         lsb_a, bits_a, input_variance_a = self._operand(
-            widths, addend.a, widths.get((place, f"a{k}"), 0)
+            widths, addend.a, widths.get(Role.DROP_A.of(place, k), 0)
         )
         lsb_b, bits_b, input_variance_b = self._operand(
-            widths, addend.b, widths.get((place, f"b{k}"), 0)
+            widths, addend.b, widths.get(Role.DROP_B.of(place, k), 0)
         )
         column = math.frexp(abs(addend.factor))[1] - 2 + lsb_a + lsb_b - cut
         made, lost = 0, 0.0

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boolcomp.compact.errors.measure import compared, deviations, errors_of
+from boolcomp.compact.errors.samples import corners, draw, joined, states_of
 from boolcomp.compact.graph.logic import word_logic
 from boolcomp.compact.graph.realise import Statistics, realise
 from boolcomp.compact.graph.simulate import Resimulation
-from boolcomp.compact.result.measure import compared, deviations, errors_of
-from boolcomp.compact.result.samples import corners, draw, joined, states_of
 from boolcomp.compact.sketch.build import Form, build_sketch
 from boolcomp.compact.sketch.poly import quantities
 from boolcomp.compact.sketch.sketch import Source
@@ -29,20 +29,18 @@ from boolcomp.compact.widths.noise import MOST_READ, Model
 from boolcomp.compact.widths.polish import Trial, anneal, polish
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
+    from boolcomp.compact.demand import Demand
+    from boolcomp.compact.errors.measure import Errors
+    from boolcomp.compact.errors.samples import States
     from boolcomp.compact.graph.graph import WordGraph
-    from boolcomp.compact.result.measure import Errors
-    from boolcomp.compact.result.samples import States
     from boolcomp.compact.sketch.sketch import Sketch
-    from boolcomp.compact.widths.demand import Demand
+    from boolcomp.compact.sketch.variables import Widths, WidthVariable
     from boolcomp.problem.problem import Problem
     from boolcomp.terms import Terms
 
     Floats = NDArray[np.float64]
-    Knob = tuple[int, str]
 
 FORMS = tuple(
     Form(speeds, accelerations, chained, exact=exact)
@@ -74,7 +72,7 @@ class Candidate:
     """
 
     form: int
-    widths: dict[Knob, int]
+    widths: dict[WidthVariable, int]
     prices: Floats
     biases: Floats
     widened: int
@@ -206,9 +204,7 @@ class Search:
         found = self.model.statistics
         return Statistics(tuple(1.1**widened * size for size in found.largest), found.means)
 
-    def _graph(
-        self, widths: Mapping[Knob, int], statistics: Statistics, biases: Floats
-    ) -> WordGraph:
+    def _graph(self, widths: Widths, statistics: Statistics, biases: Floats) -> WordGraph:
         bits = [self.task.demand.bits] * len(biases)
         saturate = self.task.demand.saturate
         return realise(self.sketch, widths, statistics, bits, biases.tolist(), saturate=saturate)
@@ -273,7 +269,7 @@ class Search:
         statistics, task = self.statistics(start.widened), self.task
         again = Resimulation(self.states.words)
 
-        def judge(widths: dict[Knob, int]) -> Trial:
+        def judge(widths: dict[WidthVariable, int]) -> Trial:
             graph = self._graph(widths, statistics, start.biases)
             found = compared(graph, self.states, again.simulate(graph))
             errors = errors_of(*found, LOOP_SAMPLES)
@@ -306,11 +302,11 @@ class Search:
         within = bool((errors.rms**2 <= self.task.allowed).all())
         return within and bool((errors.max <= self.task.largest).all()) and not errors.wrapped
 
-    def _perturbations(self, turn: int, knobs: int) -> int:
+    def _perturbations(self, turn: int, variables: int) -> int:
         """Return how often to perturbation: most in the middle rounds, never in the last ones."""
         effort = self.task.demand.effort
         perturbations = min(
-            min(MOST_PERTURBATIONS, effort * PERTURBATIONS) * knobs,
+            min(MOST_PERTURBATIONS, effort * PERTURBATIONS) * variables,
             MOST_PERTURBATIONS_A_SECOND * effort,
         )
         return round(perturbations) if 0 < turn < ROUNDS - 3 else 0

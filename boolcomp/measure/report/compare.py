@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.common.errors import DataError, DataWarning, UsageError
-from boolcomp.compiler import compile_robot_words, usual_demand
+from boolcomp.compact.demand import usual_demand
+from boolcomp.compact.passes import Choices
 from boolcomp.measure.report.measure import SEARCHED, Row, Samples, error_rows, with_worst
 from boolcomp.measure.report.programs import TIMED, program_rows, timed
 from boolcomp.paper.assembly import program_of
@@ -18,12 +19,13 @@ from boolcomp.paper.plan import MOST_GUARD_BITS, Options, make_plan
 from boolcomp.paper.quantised import quantised
 from boolcomp.paper.stored import stored_network
 from boolcomp.paper.truth import make_tables
+from boolcomp.pipeline import compile_compact
 from boolcomp.terms import split
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from boolcomp.compact.widths.demand import Demand
+    from boolcomp.compact.demand import Demand
     from boolcomp.paper.plan import Plan
     from boolcomp.paper.store import Recipe, Store
     from boolcomp.problem.robot import Robot
@@ -87,7 +89,7 @@ def _compact_rows(robot: Robot, bits: int, samples: Samples, question: Question)
     """Compile a robot in compact mode, or read what was compiled before, and measure it."""
     demand = (question.demand or usual_demand)(bits)
     try:
-        compiled = compile_robot_words(robot, demand, processes=question.processes)
+        compiled = compile_compact(robot, Choices(demand, processes=question.processes))
     except UsageError as error:  # the paper's rows are worth having all the same
         warnings.warn(f"{bits} bits, compact mode: {error}", DataWarning, stacklevel=2)
         return ()
@@ -143,8 +145,8 @@ def _with_logic(
     nanoseconds, native = timed(program, samples)
     whole = program.network()
     result = []
-    for row, torque in zip(rows, program.loads[0].torques, strict=True):
-        used = {term.network for term in torque.terms}
+    for row, output in zip(rows, program.outputs, strict=True):
+        used = {term.network for term in output.terms}
         own = {c.entry.table: c for c in covers if c.entry.plan.term.output == row.output.title}
         notes = {c.cover.note for c in own.values() if c.cover.note}
         result.append(

@@ -42,23 +42,23 @@ def program_rows(
     nanoseconds, native = timed(program, samples, payload)
     network = program.network(payload)
     rows = []
-    for k, torque in enumerate(program.load(payload).torques):
-        lsb = torque.code.step
-        beyond = int((np.abs(samples.outputs[:, k]) > torque.code.range.high).sum())
-        terms = {term.network for term in torque.terms}
+    for k, output in enumerate(program.load(payload).outputs):
+        lsb = output.code.step
+        beyond = int((np.abs(samples.outputs[:, k]) > output.code.range.high).sum())
+        terms = {term.network for term in output.terms}
         rows.append(
             Row(
-                problem=program.robot,
+                problem=program.name,
                 mode=program.mode,
                 bits=program.bits,
-                guard_bits=torque.guard_bits,
+                guard_bits=output.guard_bits,
                 extra=0,
                 place=k + 1,
                 output=problem.outputs[k],
                 lsb=lsb,
                 total=errors(found[:, k] - samples.outputs[:, k], lsb),
                 own=errors(found[:, k] - coded[:, k], lsb),
-                bound=torque.bound,
+                bound=output.bound,
                 saturated=beyond,
                 table_bits=None,
                 luts=sum(len(program.networks[n].nodes) for n in terms) if terms else None,
@@ -98,7 +98,7 @@ def timed(program: Program, samples: Samples, payload: float | None = None) -> t
     first = program.evaluate(*few, payload=payload).words
     native = time.perf_counter() - start
     if not np.array_equal(first, program.evaluate(*few, payload=payload, engine="numpy").words):
-        raise DataError(f"{program.robot}: the engines do not agree on a program")
+        raise DataError(f"{program.name}: the engines do not agree on a program")
     seconds = math.inf
     for _ in range(ROUNDS):
         start = time.perf_counter()

@@ -10,7 +10,7 @@ Three ways to share the work, all with the results of one process, bit for bit:
 Samples and results are in shared memory without a name (`arena`), and so are the planes that go
 from process to process, in rings of a few chunks that stay in the cache. No pipe carries data, only
 jobs, wake-ups and the numbers of chunks. Workers that die are noticed at once, and replaced by
-others that go on where the books say that they stopped.
+others that go on where the progress table says that they stopped.
 """
 
 from __future__ import annotations
@@ -29,14 +29,23 @@ from boolcomp.common.errors import UsageError, listing, suggestion
 from boolcomp.engines import engine_name
 from boolcomp.engines.batch import Batch, Evaluation, evaluate, not_codable
 from boolcomp.parallel.sharding.arena import Arena
-from boolcomp.parallel.sharding.crew import Crew
 from boolcomp.parallel.sharding.runners import BAD, BLOCK, CLIPPED, GROUP, OUTSIDE
 from boolcomp.parallel.sharding.shares import make_pipeline, make_shares
 from boolcomp.parallel.sharding.stages import whole_stage
-from boolcomp.parallel.sharding.worker import DONE, STOP, TICKET, Books, Job, Setup, ring
+from boolcomp.parallel.sharding.worker import (
+    DONE,
+    NUMBER_BYTES,
+    STOP,
+    Job,
+    ProgressTable,
+    Setup,
+    wake,
+)
+from boolcomp.parallel.sharding.workergroup import WorkerGroup
+from boolcomp.problem.shapes import gathered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from types import TracebackType
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -52,7 +61,7 @@ MOST_PROCESSES = 1024
 # waiting at the end, larger ones take fewer calls (of which numpy needs one for every node).
 CHUNKS = {"llvm": (24, 24 << 10), "numpy": (4, 1 << 16)}
 DRAWN = 16  # where a worker draws their numbers by itself, which costs next to nothing
-MOST_TICKETS = 1 << 9  # half of what the smallest pipe holds: writing them never waits
+MOST_CHUNKS = 1 << 9  # half of what the smallest pipe holds: writing them never waits
 SLOTS = 4  # of a ring: more than two, so that nobody waits for a neighbour who is a little late
 
 
@@ -85,23 +94,23 @@ class ProcessPool:
         self._arena = Arena()
         self._pipes: list[tuple[int, int]] = []
         self._number = 0
-        tickets = None
+        chunk_numbers = None  # a pipe from which workers draw what to do next
         workers = len(self.stages)
         if shard == "samples":
             workers = processes
-            tickets = self._pipe()
-        self._tickets = tickets
-        bells = [self._pipe() for _ in range(workers)]
+            chunk_numbers = self._pipe()
+        self._chunk_numbers = chunk_numbers
+        wakeups = [self._pipe() for _ in range(workers)]
         for _, writing in self._pipes:
             os.set_blocking(writing, False)
-        self._bells = [writing for _, writing in bells]
-        setups = [self._setup(k, bells) for k in range(workers)]
-        self._crew = Crew(setups, self._arena.file)
+        self._wakeups = [writing for _, writing in wakeups]
+        setups = [self._setup(k, wakeups) for k in range(workers)]
+        self._workers = WorkerGroup(setups, self._arena.file)
         self._finalizer = weakref.finalize(
-            self, _closed, self._crew, self._arena, self._pipes, os.getpid()
+            self, _closed, self._workers, self._arena, self._pipes, os.getpid()
         )
         try:
-            self._crew.start()
+            self._workers.start()
         except BaseException:
             self.close(kill=True)
             raise
@@ -126,47 +135,50 @@ class ProcessPool:
         self._pipes.append(pipe)
         return pipe
 
-    def _setup(self, k: int, bells: Sequence[tuple[int, int]]) -> Setup:
-        if self._tickets is not None:
-            reading = self._tickets[0]
-            return Setup(self.stages[0], self.name, 0, (), (), bells[k][0], (), reading)
+    def _setup(self, k: int, wakeups: Sequence[tuple[int, int]]) -> Setup:
+        if self._chunk_numbers is not None:
+            reading = self._chunk_numbers[0]
+            return Setup(self.stages[0], self.name, 0, (), (), wakeups[k][0], (), reading)
         before = tuple(feed.stage for feed in self.stages[k].feeds)
         after = tuple(
             j for j, stage in enumerate(self.stages) if any(f.stage == k for f in stage.feeds)
         )
-        rings = tuple(bells[j][1] for j in (*before, *after))
-        return Setup(self.stages[k], self.name, k, before, after, bells[k][0], rings, None)
+        wakes = tuple(wakeups[j][1] for j in (*before, *after))
+        return Setup(self.stages[k], self.name, k, before, after, wakeups[k][0], wakes, None)
 
     @property
     def processes(self) -> tuple[int, ...]:
         """The process numbers of the workers; none while they are to be started again."""
-        return self._crew.processes
+        return self._workers.processes
 
-    def evaluate(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Evaluation:
+    def evaluate(self, *arrays: ArrayLike, **named: ArrayLike) -> Evaluation:
         """Do what `Program.evaluate` does."""
-        return evaluate(self, (q, qd, qdd), coded=False)
+        return evaluate(self, self._gathered(arrays, named), coded=False)
 
-    def evaluate_words(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Evaluation:
+    def evaluate_words(self, *arrays: ArrayLike, **named: ArrayLike) -> Evaluation:
         """Do what `Program.evaluate_words` does."""
-        return evaluate(self, (q, qd, qdd), coded=True)
+        return evaluate(self, self._gathered(arrays, named), coded=True)
 
-    def torques(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> NDArray[Any]:
+    def torques(self, *arrays: ArrayLike, **named: ArrayLike) -> NDArray[Any]:
         """Do what `Program.torques` does."""
-        return self.evaluate(q, qd, qdd).torques
+        return self.evaluate(*arrays, **named).values
 
-    def arrays(
-        self, samples: int, dtype: DTypeLike = np.float64
-    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """Return new arrays for q, qd and qdd that the workers see: they need not be copied."""
+    def _gathered(
+        self, arrays: Sequence[ArrayLike], named: Mapping[str, ArrayLike]
+    ) -> list[ArrayLike]:
+        return gathered(self.wiring.groups, arrays, named, "this program")
+
+    def arrays(self, samples: int, dtype: DTypeLike = np.float64) -> tuple[NDArray[Any], ...]:
+        """Return a new array for every group that the workers see: they need not be copied."""
         rows = -(-samples // GROUP) * GROUP
-        q, qd, qdd = (self._arena.lent((rows, self.wiring.joints), dtype) for _ in range(3))
-        for array in (q, qd, qdd):
+        lent = [self._arena.lent((rows, width), dtype) for width in self.wiring.widths]
+        for array in lent:
             self._arena.label(array, samples)
-        return q[:samples], qd[:samples], qdd[:samples]
+        return tuple(array[:samples] for array in lent)
 
     def run(self, batch: Batch) -> Evaluation:
         """Return the results of a batch; a `DataError` for NaN and infinities."""
-        shape = (batch.samples, self.wiring.joints)
+        shape = (batch.samples, len(self.wiring.results))
         real = np.float32 if batch.dtype == np.float32 else np.float64
         if not batch.samples:
             return Evaluation(np.empty(shape, real), np.empty(shape, np.uint32), 0, 0)
@@ -174,7 +186,7 @@ class ProcessPool:
             if not self._finalizer.alive:
                 raise UsageError("this pool is closed")
             try:
-                self._crew.start()
+                self._workers.start()
                 found = self._evaluated(batch, np.dtype(real))
             except BaseException:
                 self._abandon()
@@ -185,36 +197,36 @@ class ProcessPool:
 
     def _abandon(self) -> None:
         """End the workers in the middle of a batch, so that nothing of it is left."""
-        self._crew.end(kill=True)
+        self._workers.end(kill=True)
         for reading, _ in self._pipes:
             _drain(reading)
 
     def _evaluated(self, batch: Batch, real: np.dtype[Any]) -> Evaluation | None:
         """Return the results of a batch; None where there are NaN or infinities in it."""
         rows = -(-batch.samples // GROUP) * GROUP
-        torques = self._arena.lent((rows, self.wiring.joints), real)
-        words = self._arena.lent((rows, self.wiring.joints), np.uint32)
+        values = self._arena.lent((rows, len(self.wiring.results)), real)
+        words = self._arena.lent((rows, len(self.wiring.results)), np.uint32)
         with self._arena.borrowed() as take:
             inputs = [self._input(k, array, rows, take) for k, array in enumerate(batch.arrays)]
-            places = [self._arena.place(x) for x in (*inputs, torques, words)]
+            places = [self._arena.place(x) for x in (*inputs, values, words)]
             copies = [
                 (array, room)
                 for array, room in zip(batch.arrays, inputs, strict=True)
                 if self._arena.place(array) != self._arena.place(room)
             ]
             job = self._job(batch, places, take, there=not copies)
-            lines = self._arena.array(job.books, job.books_shape, np.int64)
+            lines = self._arena.array(job.table, job.table_shape, np.int64)
             lines[:] = 0
-            books = Books(job, lines)
-            self._crew.send(job)
-            self._provide(copies, job, books)
-            self._finish(job, books)
-            sums = books.counts.sum(axis=1, dtype=np.int64)
+            table = ProgressTable(job, lines)
+            self._workers.send(job)
+            self._provide(copies, job, table)
+            self._finish(job, table)
+            sums = table.counts.sum(axis=1, dtype=np.int64)
         if sums[:, BAD].any():
             return None
         counting = [stage.counting for stage in self.stages]
         return Evaluation(
-            torques[: batch.samples],
+            values[: batch.samples],
             words[: batch.samples],
             int(sums[counting, OUTSIDE].sum()),
             int(sums[:, CLIPPED].sum()),
@@ -227,11 +239,11 @@ class ProcessPool:
 
         The rows that fill the last group up hold values in range.
         """
-        samples, joints = array.shape
-        shape = (rows, joints)
+        samples, width = array.shape
+        shape = (rows, width)
         start = self._arena.place(array)
         if start is None or self._arena.labels.get(start) != samples:
-            start = take(rows * joints * array.itemsize)
+            start = take(rows * width * array.itemsize)
         room = self._arena.array(start, shape, array.dtype)
         room[samples:] = 0
         if array.dtype != np.uint32:
@@ -251,13 +263,13 @@ class ProcessPool:
         each, most = CHUNKS[self.name]
         if there and self.name == "llvm":
             each = DRAWN
-        if self._tickets is not None:
-            wanted = max(each * len(self._bells), 1)
-            least = -(-batch.samples // MOST_TICKETS)
+        if self._chunk_numbers is not None:
+            wanted = max(each * len(self._wakeups), 1)
+            least = -(-batch.samples // MOST_CHUNKS)
             size = max(min(-(-batch.samples // wanted), most), least)
         else:
             size = min(-(-batch.samples // each), most)
-        q, qd, qdd, torques, words = (place or 0 for place in places)
+        *arrays, values, words = (place or 0 for place in places)
         chunk = -(-size // BLOCK) * BLOCK
         sizes = tuple(len(stage.sent) * chunk // 8 for stage in self.stages)
         self._number += 1
@@ -265,72 +277,74 @@ class ProcessPool:
             number=self._number,
             samples=batch.samples,
             chunk=chunk,
-            joints=self.wiring.joints,
+            widths=self.wiring.widths,
+            outputs=len(self.wiring.results),
             dtype=batch.dtype.name,
             arena=0,
-            arrays=(q, qd, qdd),
-            torques=torques,
+            arrays=tuple(arrays),
+            values=values,
             words=words,
-            books=0,
+            table=0,
             stages=len(self.stages),
             slots=SLOTS,
             there=there,
             rings=tuple(take(SLOTS * size) for size in sizes),
             sizes=sizes,
         )
-        lines, numbers = job.books_shape
-        books = take(8 * lines * numbers)
-        return replace(job, books=books, arena=self._arena.size)
+        lines, numbers = job.table_shape
+        table = take(8 * lines * numbers)
+        return replace(job, table=table, arena=self._arena.size)
 
     def _provide(
-        self, copies: Sequence[tuple[NDArray[Any], NDArray[Any]]], job: Job, books: Books
+        self, copies: Sequence[tuple[NDArray[Any], NDArray[Any]]], job: Job, table: ProgressTable
     ) -> None:
         """Copy the samples into shared memory, and let the workers at them as they come."""
         if job.there:
-            books.progress[job.stages] = job.chunks
-            drawn = self.name == "llvm"  # then only what the dead leave behind needs tickets
+            table.progress[job.stages] = job.chunks
+            drawn = self.name == "llvm"  # then only what the dead leave behind is announced
             self._announce([] if drawn else range(job.chunks), end=True)
             return
         for chunk in range(job.chunks):
             rows = slice(chunk * job.chunk, min((chunk + 1) * job.chunk, job.samples))
             for array, room in copies:
                 room[rows] = array[rows]
-            books.progress[job.stages] = chunk + 1
+            table.progress[job.stages] = chunk + 1
             self._announce([chunk])
         self._announce([], end=True)
 
     def _announce(self, chunks: Iterable[int], *, end: bool = False) -> None:
         """Tell the workers that chunks can be done; at the end, that no others will come."""
-        if self._tickets is None:
-            ring(self._bells)
+        if self._chunk_numbers is None:
+            wake(self._wakeups)
             return
-        tickets = [*chunks, *([STOP] * len(self._bells) if end else [])]
-        os.write(self._tickets[1], b"".join(t.to_bytes(TICKET, "little") for t in tickets))
+        numbers = [*chunks, *([STOP] * len(self._wakeups) if end else [])]
+        written = b"".join(number.to_bytes(NUMBER_BYTES, "little") for number in numbers)
+        os.write(self._chunk_numbers[1], written)
 
-    def _finish(self, job: Job, books: Books) -> None:
+    def _finish(self, job: Job, table: ProgressTable) -> None:
         """Wait until all chunks are done; those of dead workers are done again."""
 
         def progress() -> int:
-            return int(books.counts[:, :, DONE].sum())
+            return int(table.counts[:, :, DONE].sum())
 
         def replaced() -> None:
-            if self._tickets is not None:  # the dead may have drawn the successor's last ticket
-                os.write(self._tickets[1], STOP.to_bytes(TICKET, "little"))
+            if self._chunk_numbers is not None:  # the dead may have drawn the successor's STOP
+                os.write(self._chunk_numbers[1], STOP.to_bytes(NUMBER_BYTES, "little"))
 
-        self._crew.finish(job, progress, replaced)
-        while self._tickets is not None:
-            _drain(self._tickets[0])
-            missing = np.flatnonzero(books.counts[0, :, DONE] == 0)
+        self._workers.finish(job, progress, replaced)
+        while self._chunk_numbers is not None:
+            _drain(self._chunk_numbers[0])
+            missing = np.flatnonzero(table.counts[0, :, DONE] == 0)
             if not len(missing):
                 break
-            self._crew.send(job)
+            self._workers.send(job)
             self._announce(missing.tolist(), end=True)
-            self._crew.finish(job, progress, replaced)
+            self._workers.finish(job, progress, replaced)
 
     def close(self, *, kill: bool = False) -> None:
         """End the workers and let go of the memory; arrays that are in use stay valid."""
         if kill and self._finalizer.alive:
-            self._crew.end(kill=True)
+            self._workers.end(kill=True)
         self._finalizer()
 
     def __enter__(self) -> Self:
@@ -345,10 +359,12 @@ class ProcessPool:
         self.close(kill=kind is not None)
 
 
-def _closed(crew: Crew, arena: Arena, pipes: Sequence[tuple[int, int]], owner: int) -> None:
+def _closed(
+    workers: WorkerGroup, arena: Arena, pipes: Sequence[tuple[int, int]], owner: int
+) -> None:
     """End a pool; not in a process that was forked from its owner."""
     if os.getpid() == owner:
-        crew.end()
+        workers.end()
     arena.close()
     for end in (end for pipe in pipes for end in pipe):
         os.close(end)

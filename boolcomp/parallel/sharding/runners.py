@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.parallel.sharding.stages import Stage
-    from boolcomp.parallel.sharding.worker import Desk
+    from boolcomp.parallel.sharding.worker import WorkerState
 
 GROUP = 64
 BLOCK = 512  # chunks begin on a multiple of it
@@ -42,10 +42,10 @@ class Work:
 
     samples: int
     chunk: int
-    arrays: tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
-    torques: NDArray[Any]
+    arrays: tuple[NDArray[Any], ...]
+    values: NDArray[Any]
     words: NDArray[np.uint32]
-    addresses: tuple[int, int, int, int, int]  # of the five
+    addresses: tuple[int, ...]  # of all of them
 
     def rows(self, chunk: int) -> tuple[int, int]:
         """Return the first sample of a chunk and its end."""
@@ -66,11 +66,11 @@ class Runner(Protocol):
     ) -> None:
         """Do one chunk; set (not add to) its counts."""
 
-    def run_ready(self, desk: Desk, chunk: int) -> int:
+    def run_ready(self, state: WorkerState, chunk: int) -> int:
         """Do this chunk and more as long as they can be done; return the first that was not."""
 
-    def run_drawn(self, desk: Desk) -> None:
-        """Do the chunks whose numbers are drawn from the books, or leave them to tickets."""
+    def run_drawn(self, state: WorkerState) -> None:
+        """Do the chunks whose numbers the progress table gives, or leave them to the pipe."""
 
 
 def make_runner(stage: Stage, engine: str) -> Runner:
@@ -118,24 +118,24 @@ class NumpyRunner(NumpyEngine):
             operation(x, y, to)
         if sent is not None:
             _planes_of(sent, len(self.stage.sent), size)[:] = planes[list(self.stage.sent)]
-        for joint, result in enumerate(self.stage.results):
+        for place, result in enumerate(self.stage.results):
             first = result.first
             cells = _numbers(planes[first : first + result.code.bits], stop - start)
-            work.torques[start:stop, joint] = result.code.centre(cells)
-            work.words[start:stop, joint] = result.code.word(cells)
+            work.values[start:stop, place] = result.code.centre(cells)
+            work.words[start:stop, place] = result.code.word(cells)
             marks = _numbers(planes[result.saturated : result.saturated + 1], stop - start)
             counts[CLIPPED] += int(marks.sum(dtype=np.int64))
 
-    def run_ready(self, desk: Desk, chunk: int) -> int:
+    def run_ready(self, state: WorkerState, chunk: int) -> int:
         """Do one chunk if it can be done."""
-        if not desk.ready(chunk):
+        if not state.ready(chunk):
             return chunk
-        desk.do(self, chunk)
-        desk.books.progress[desk.setup.index] = chunk + 1
+        state.do(self, chunk)
+        state.table.progress[state.setup.index] = chunk + 1
         return chunk + 1
 
-    def run_drawn(self, desk: Desk) -> None:
-        """Leave all chunks to tickets: numpy cannot draw numbers that no one else draws."""
+    def run_drawn(self, state: WorkerState) -> None:
+        """Leave all chunks to the pipe: numpy cannot draw numbers that no one else draws."""
 
     def _coded(self, work: Work, rows: slice) -> int:
         """Code the samples into planes; count what saturated, -1 for NaN and infinities."""

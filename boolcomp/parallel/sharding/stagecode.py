@@ -1,6 +1,6 @@
 """Stages as native code: the llvm engine's functions, and the planes that come and go.
 
-    void stage(T* q, T* qd, T* qdd, i64 groups, i64 mask, F* torques, i32* words, i8* tile,
+    void stage(T* a0, T* a1, ..., i64 groups, i64 mask, F* values, i32* words, i8* tile,
                i64* counts, void (*logic)(i8* tile, i64 blocks), i8** handed, i8* sent)
 
 As the loop of the llvm engine, tile by tile (`native.driver`); but between coding and logic the
@@ -31,11 +31,9 @@ if TYPE_CHECKING:
     from boolcomp.engines.wiring import Wiring
     from boolcomp.parallel.sharding.runners import Slot, Work
     from boolcomp.parallel.sharding.stages import Stage
-    from boolcomp.parallel.sharding.worker import Desk
+    from boolcomp.parallel.sharding.worker import WorkerState
 
-_ARGUMENTS = (
-    *(ctypes.c_void_p,) * 3, ctypes.c_int64, ctypes.c_uint64, *(ctypes.c_void_p,) * 7,
-)  # fmt: skip
+_ARGUMENTS = (ctypes.c_int64, ctypes.c_uint64, *(ctypes.c_void_p,) * 7)  # after the arrays
 LINE = 64  # bytes: what planes must be aligned to
 _SAMPLES: dict[str, Sample] = {"float64": "double", "float32": "float", "uint32": "i32"}
 
@@ -48,7 +46,7 @@ class NativeRunner(NativeEngine):
         self.stage = stage
         self._stages: dict[str, tuple[machine.Code, Callable[..., None]]] = {}
         self._loops: dict[str, tuple[machine.Code, Callable[..., int]]] = {}
-        self._desk: Desk | None = None
+        self._state: WorkerState | None = None
         self._job = (ctypes.c_int64 * 1)()
         self._tile = _aligned(self.layout.block_bytes * self.blocks)
         self._handed = (ctypes.c_void_p * max(1, len(stage.feeds)))()
@@ -58,28 +56,30 @@ class NativeRunner(NativeEngine):
             ctypes.addressof(self._handed),
         )
 
-    def run_ready(self, desk: Desk, chunk: int) -> int:
+    def run_ready(self, state: WorkerState, chunk: int) -> int:
         """Do this chunk and more as long as they can be done; return the first that was not."""
-        setup, stages = desk.setup, desk.job.stages
+        setup, stages = state.setup, state.job.stages
 
         def text(sample: Sample) -> str:
             return serve_function(
                 self.stage, sample, setup.index, setup.before, setup.after, stages
             )
 
-        return self._loop("serve", desk, text)(ctypes.addressof(self._job), chunk)
+        return self._loop("serve", state, text)(ctypes.addressof(self._job), chunk)
 
-    def run_drawn(self, desk: Desk) -> None:
-        """Do the chunks whose numbers are drawn from the books, until there are none."""
-        loop = self._loop("draw", desk, lambda sample: draw_function(self.stage, sample))
+    def run_drawn(self, state: WorkerState) -> None:
+        """Do the chunks whose numbers are drawn from the progress table, until there are none."""
+        loop = self._loop("draw", state, lambda sample: draw_function(self.stage, sample))
         loop(ctypes.addressof(self._job), 0)
 
-    def _loop(self, name: str, desk: Desk, text: Callable[[Sample], str]) -> Callable[..., int]:
+    def _loop(
+        self, name: str, state: WorkerState, text: Callable[[Sample], str]
+    ) -> Callable[..., int]:
         """Return a loop over chunks, made when first needed; the batch is told to it."""
-        if desk is not self._desk:
-            self._desk = desk
-            self._job = job_of(desk, self._tile.ctypes.data, self.address)
-        dtype = desk.job.dtype
+        if state is not self._state:
+            self._state = state
+            self._job = job_of(state, self._tile.ctypes.data, self.address)
+        dtype = state.job.dtype
         if dtype not in self._loops:
             sample = _SAMPLES[dtype]
             module = self._module(sample)
@@ -99,25 +99,27 @@ class NativeRunner(NativeEngine):
         """Do one chunk; set its counts."""
         start, stop = work.rows(chunk)
         rows = -(-(stop - start) // GROUP)
-        wide = work.arrays[0].strides[0] * start
-        real = work.torques.strides[0] * start
-        word = work.words.strides[0] * start
+        rooms = (*work.arrays, work.values, work.words)
+        places = [
+            address + room.strides[0] * start
+            for address, room in zip(work.addresses, rooms, strict=True)
+        ]
         for k, slot in enumerate(handed):
             self._handed[k] = slot.address
         counts[:3] = 0
         mask = (1 << ((stop - start - 1) % GROUP + 1)) - 1
-        q, qd, qdd, torques, words = work.addresses
         tile, logic, pieces = self._fixed
         self._stage_function(work.arrays[0].dtype)(
-            q + wide, qd + wide, qdd + wide, rows, mask, torques + real, words + word, tile,
-            counts.ctypes.data, logic, pieces, sent.address if sent else 0,
+            *places[:-2], rows, mask, *places[-2:], tile, counts.ctypes.data, logic, pieces,
+            sent.address if sent else 0,
         )  # fmt: skip
 
     def _stage_function(self, dtype: np.dtype[Any]) -> Callable[..., None]:
         """Return the loop for samples of a type, made when first needed."""
         if dtype.name not in self._stages:
             code = machine.Code(self._module(_SAMPLES[dtype.name]), self.machine)
-            self._stages[dtype.name] = code, code.function("stage", *_ARGUMENTS)
+            arrays = (ctypes.c_void_p,) * len(self.stage.groups)
+            self._stages[dtype.name] = code, code.function("stage", *arrays, *_ARGUMENTS)
         return self._stages[dtype.name][1]
 
     def _module(self, sample: Sample) -> str:
@@ -137,13 +139,13 @@ def stage_module(
 ) -> str:
     """Return the LLVM module with `stage` for samples of one type, tiles of so many blocks.
 
-    `pieces` is the stage's wiring as the logic runs it; its results are the torques, or the planes
+    `pieces` is the stage's wiring as the logic runs it; its results are the outputs, or the planes
     to be sent.
     """
     sent = [] if stage.results else [result.first for result in pieces.results]
-    parts = [_loop(stage, layout, sample, blocks, len(sent))]
-    results = pieces.results if stage.results else ()
-    parts.append(driver.ends(stage.ports, results, stage.joints, layout, sample, host))
+    ends = driver.Ends(pieces.widths, stage.ports, pieces.results if stage.results else ())
+    parts = [_loop(stage, ends, layout, sample, blocks, len(sent))]
+    parts.append(driver.ends_text(ends, layout, sample, host))
     at = stage.coded
     for k, feed in enumerate(stage.feeds):
         parts.append(_move(f"fetch{k}", layout, range(at, at + feed.planes), to_block=True))
@@ -183,13 +185,16 @@ def _for(name: str, before: str, count: str, body: Sequence[str]) -> list[str]:
     ]
 
 
-def _loop(stage: Stage, layout: Layout, sample: Sample, blocks: int, sent: int) -> str:
+def _loop(
+    stage: Stage, ends: driver.Ends, layout: Layout, sample: Sample, blocks: int, sent: int
+) -> str:
     """Return the function `stage`."""
+    arrays = driver.pointers("a", len(ends.widths))
     head = (
-        "define void @stage(ptr %q, ptr %qd, ptr %qdd, i64 %groups, i64 %mask, ptr %torques, "
+        f"define void @stage({arrays} i64 %groups, i64 %mask, ptr %values, "
         "ptr %words, ptr %tile, ptr %counts, ptr %logic, ptr %handed, ptr %sent) #0 {"
     )
-    lines = [head, "entry:", driver.masks_text(stage.joints, layout, sample)]
+    lines = [head, "entry:", driver.masks_text(ends, layout, sample)]
     for k in range(len(stage.feeds)):
         lines.append(f"%hp{k} = getelementptr ptr, ptr %handed, i64 {k}")
         lines.append(f"%h{k} = load ptr, ptr %hp{k}, align 8")
@@ -203,7 +208,7 @@ def _loop(stage: Stage, layout: Layout, sample: Sample, blocks: int, sent: int) 
     ]
     before = "tiles"
     if stage.ports:
-        lines += _for("r", before, "%blocks", [driver.read_text(stage.joints, layout, sample)])
+        lines += _for("r", before, "%blocks", [driver.read_text(ends, layout, sample)])
         before = "r.end"
     if stage.feeds:
         lines += _for("f", before, "%blocks", _moves("f", layout, [
@@ -215,7 +220,7 @@ def _loop(stage: Stage, layout: Layout, sample: Sample, blocks: int, sent: int) 
         lines += _for("s", before, "%blocks", _moves("s", layout, [("send", "%sent", sent)]))
         before = "s.end"
     if stage.results:
-        lines += _for("w", before, "%blocks", [driver.write_text(stage.joints, layout, sample)])
+        lines += _for("w", before, "%blocks", [driver.write_text(ends, layout, sample)])
     lines += [
         "br label %end",
         "end:",

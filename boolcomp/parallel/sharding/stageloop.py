@@ -2,7 +2,7 @@
 
     i64 serve(i64* job, i64 chunk)
 
-does chunk after chunk from this one on, and enters each in the books (`worker.Books`), until all
+does chunk after chunk from this one on, and enters each in the `worker.ProgressTable`, until all
 are done, the next one cannot be done yet, or another stage sleeps and is to be woken. It returns
 the first chunk that it did not do. Before it gives a chunk up it looks for some microseconds again
 and again: to be woken takes longer.
@@ -10,7 +10,7 @@ and again: to be woken takes longer.
     i64 draw(i64* job, i64)
 
 does chunks of which all others are done by other processes, each of those whose number it draws
-from the books, and returns when there are none.
+from the progress table, and returns when there are none.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from __future__ import annotations
 import ctypes
 from typing import TYPE_CHECKING
 
-from boolcomp.engines.native import machine
+from boolcomp.engines.native import driver, machine
 from boolcomp.engines.native.lines import BYTES, GROUP
 
 if TYPE_CHECKING:
@@ -26,17 +26,14 @@ if TYPE_CHECKING:
 
     from boolcomp.engines.native.lines import Sample
     from boolcomp.parallel.sharding.stages import Stage
-    from boolcomp.parallel.sharding.worker import Desk
+    from boolcomp.parallel.sharding.worker import WorkerState
 
-LOOKS = 1000  # at the books, before a chunk is given up: some ten microseconds
+LOOKS = 1000  # at the progress table, before a chunk is given up: some ten microseconds
 _PAUSE = "llvm.x86.sse2.pause"  # leaves the core to its other thread for a moment
-# What `serve` is given of a batch, in this order; then for every feed the address of its ring and
-# the bytes of a slot.
-_FIELDS = (
-    "q", "qd", "qdd", "torques", "words", "tile", "logic", "books", "counts", "ring",
-    "ring_size", "samples", "size", "number", "slots",
-)  # fmt: skip
-_POINTERS = 10
+# What `serve` is given of a batch, in this order, after the arrays of samples; then for every feed
+# the address of its ring and the bytes of a slot.
+_POINTERS = ("values", "words", "tile", "logic", "table", "counts", "ring")
+_NUMBERS = ("ring_size", "samples", "size", "number", "slots")
 _LOOP = """\
   br label %next
 next:
@@ -63,12 +60,9 @@ work:
   %place = and i64 %over, 63
   %ends = sub i64 63, %place
   %mask = lshr i64 -1, %ends
-  %in = mul i64 %start, IN_ROW
-  %at.q = getelementptr i8, ptr %q, i64 %in
-  %at.qd = getelementptr i8, ptr %qd, i64 %in
-  %at.qdd = getelementptr i8, ptr %qdd, i64 %in
+ARRAYS
   %out = mul i64 %start, OUT_ROW
-  %at.torques = getelementptr i8, ptr %torques, i64 %out
+  %at.values = getelementptr i8, ptr %values, i64 %out
   %word = mul i64 %start, WORD_ROW
   %at.words = getelementptr i8, ptr %words, i64 %word
   %line = mul i64 %c, 32
@@ -79,11 +73,11 @@ work:
   %own.at = mul i64 %slot, %ring_size
   %sent = getelementptr i8, ptr %ring, i64 %own.at
 HANDED
-  call void @stage(ptr %at.q, ptr %at.qd, ptr %at.qdd, i64 %groups, i64 %mask, ptr %at.torques,
-                   ptr %at.words, ptr %tile, ptr %at.counts, ptr %logic, ptr %handed, ptr %sent)
+  call void @stage(STATES i64 %groups, i64 %mask, ptr %at.values, ptr %at.words,
+                   ptr %tile, ptr %at.counts, ptr %logic, ptr %handed, ptr %sent)
   store i64 1, ptr %done, align 8
   %c1 = add i64 %c, 1
-BOOKED
+ENTERED
   br i1 %asleep, label %woken, label %quiet
 quiet:
   br label %next
@@ -95,16 +89,16 @@ full:
 """
 
 
-def job_of(desk: Desk, tile: int, logic: int) -> ctypes.Array[ctypes.c_int64]:
+def job_of(state: WorkerState, tile: int, logic: int) -> ctypes.Array[ctypes.c_int64]:
     """Return what `serve` is given of a worker's batch."""
-    job, setup = desk.job, desk.setup
+    job, setup = state.job, state.setup
     values = [
-        *desk.work.addresses, tile, logic, desk.books.progress.ctypes.data,
-        desk.books.counts[setup.index].ctypes.data, desk.slots[setup.index][0].address,
+        *state.work.addresses, tile, logic, state.table.progress.ctypes.data,
+        state.table.counts[setup.index].ctypes.data, state.slots[setup.index][0].address,
         job.sizes[setup.index], job.samples, job.chunk, job.chunks, job.slots,
     ]  # fmt: skip
     for stage in setup.before:
-        values += [desk.slots[stage][0].address, job.sizes[stage]]
+        values += [state.slots[stage][0].address, job.sizes[stage]]
     return (ctypes.c_int64 * len(values))(*values)
 
 
@@ -113,12 +107,12 @@ def serve_function(
 ) -> str:
     """Return `serve` for stage `here` of `all_`, which has these before and after it."""
     number = "%c = phi i64 [ %from, %entry ], [ %c1, %quiet ]"
-    booked = [
+    entered = [
         f"store atomic i64 %c1, ptr %progress.{here} release, align 8",
         "fence seq_cst",
         *_asleep([*before, *after]),
     ]
-    body = _LOOP.replace("NUMBER", number).replace("BOOKED", "\n".join(booked))
+    body = _LOOP.replace("NUMBER", number).replace("ENTERED", "\n".join(entered))
     body = body.replace("READY", "\n".join(_ready(before, after, all_)))
     return _function("serve", stage, sample, body, (here, before, after, all_))
 
@@ -126,7 +120,7 @@ def serve_function(
 def draw_function(stage: Stage, sample: Sample) -> str:
     """Return `draw` for the one stage that all processes run."""
     number = "%c = atomicrmw add ptr %sleeps.1, i64 1 seq_cst"
-    body = _LOOP.replace("NUMBER", number).replace("BOOKED", "%asleep = icmp ne i64 0, 0")
+    body = _LOOP.replace("NUMBER", number).replace("ENTERED", "%asleep = icmp ne i64 0, 0")
     body = body.replace("READY", "%ready = icmp eq i64 0, 0")
     return _function("draw", stage, sample, body, (0, (), (), 1))
 
@@ -138,28 +132,41 @@ def _function(
     body: str,
     places: tuple[int, Sequence[int], Sequence[int], int],
 ) -> str:
-    """Return a function around a loop: what it reads from the job and where the books stand."""
+    """Return a function around a loop: what it reads from the job, and its progress table."""
     here, before, after, all_ = places
     lines = [f"declare void @{_PAUSE}()"] if machine.host_is_x86() else []
     lines += [f"define i64 @{name}(ptr %job, i64 %from) #0 {{", "entry:"]
     lines.append(f"%handed = alloca [{max(1, len(before))} x ptr], align 8")
-    for k, field in enumerate(_FIELDS):
-        lines += _field(field, k, "ptr" if k < _POINTERS else "i64")
+    widths = [group.size for group in stage.groups]
+    fields = [(f"a{k}", "ptr") for k in range(len(widths))]
+    fields += [(field, "ptr") for field in _POINTERS] + [(field, "i64") for field in _NUMBERS]
     for k in range(len(before)):
-        lines += _field(f"ring{k}", len(_FIELDS) + 2 * k, "ptr")
-        lines += _field(f"ring_size{k}", len(_FIELDS) + 2 * k + 1, "i64")
+        fields += [(f"ring{k}", "ptr"), (f"ring_size{k}", "i64")]
+    for k, (field, kind) in enumerate(fields):
+        lines += _field(field, k, kind)
     for s in sorted({here, *before, *after, all_}):  # a line each: what is done; who sleeps
-        lines.append(f"%progress.{s} = getelementptr i8, ptr %books, i64 {64 * s}")
-        lines.append(f"%sleeps.{s} = getelementptr i8, ptr %books, i64 {64 * s + 8}")
+        lines.append(f"%progress.{s} = getelementptr i8, ptr %table, i64 {64 * s}")
+        lines.append(f"%sleeps.{s} = getelementptr i8, ptr %table, i64 {64 * s + 8}")
     real: Sample = "float" if sample == "float" else "double"
     body = body.replace("LOOKS", str(LOOKS))
-    for kind, size in (("IN", BYTES[sample]), ("OUT", BYTES[real]), ("WORD", BYTES["i32"])):
-        body = body.replace(f"{kind}_ROW", str(size * stage.joints))
+    for row, size in (("OUT_ROW", BYTES[real]), ("WORD_ROW", BYTES["i32"])):
+        body = body.replace(row, str(size * len(stage.results)))
+    body = body.replace("ARRAYS", "\n".join(_arrays([BYTES[sample] * width for width in widths])))
+    body = body.replace("STATES", driver.pointers("at.a", len(widths)))
     pause = machine.host_is_x86()
     body = body.replace("PAUSE", f"call void @{_PAUSE}()" if pause else "")
     body = body.replace("HANDED", "\n".join(_handed(len(before))))
     assert GROUP == 64  # noqa: S101  # the loop counts in such groups
     return "\n".join([*lines, body])
+
+
+def _arrays(rows: Sequence[int]) -> list[str]:
+    """Return lines for where a chunk's samples begin in every array; a row has so many bytes."""
+    lines = []
+    for k, row in enumerate(rows):
+        lines.append(f"%in{k} = mul i64 %start, {row}")
+        lines.append(f"%at.a{k} = getelementptr i8, ptr %a{k}, i64 %in{k}")
+    return lines
 
 
 def _field(name: str, place: int, kind: str) -> list[str]:
@@ -199,7 +206,7 @@ def _handed(feeds: int) -> list[str]:
 
 
 def _asleep(stages: Sequence[int]) -> list[str]:
-    """Return lines for `%asleep`: whether one of these stages waits for its bell."""
+    """Return lines for `%asleep`: whether one of these stages waits to be woken."""
     lines = [f"%mark.{s} = load atomic i64, ptr %sleeps.{s} monotonic, align 8" for s in stages]
     lines += _joined("marks", "or", "i64", [f"%mark.{s}" for s in stages])
     return [*lines, "%asleep = icmp ne i64 %marks, 0"]

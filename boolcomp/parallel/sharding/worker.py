@@ -1,10 +1,10 @@
-"""What a worker process does: `main` is its whole life.
+"""What a worker process does: `main` is its entry point.
 
 It is told its stage once and then one job a batch, over a socket. All else is in shared memory:
-samples, results, the slots of planes, and the books of a job (`Books`). Who has to wait for another
-process reads from a pipe of its own, its bell, which whoever makes progress rings; so waiting costs
-nothing. A worker that is started in place of one that died finds in the books how far that one
-came; a chunk that was begun is simply done again.
+samples, results, the slots of planes, and the `ProgressTable` of a job. Who has to wait for another
+process reads from a pipe of its own, its wakeup, to which whoever makes progress writes; so waiting
+costs nothing. A worker that is started in place of one that died finds in the table how far that
+one came; a chunk that was begun is simply done again.
 
 It ends when the parent closes the socket or is no more (`children`), whatever it is doing then.
 """
@@ -35,17 +35,18 @@ if TYPE_CHECKING:
 LINE = 8  # numbers of 64 bits a cache line: what one process writes shares a line with no other's
 COUNTS = 4  # outside, bad, clipped; done
 DONE = 3
-TICKET = 4  # bytes
+NUMBER_BYTES = 4  # bytes
 _NAP = 0.01  # seconds
-STOP = 0xFFFF_FFFF  # the ticket after which there are none
+STOP = 0xFFFF_FFFF  # the chunk number after which there are none
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
     """What a worker is and with whom it works; descriptors are inherited.
 
-    `before` are the stages that feed it, `after` those that it feeds. Without `tickets` it does all
-    chunks in order, else those whose numbers it draws.
+    `before` are the stages that feed it, `after` those that it feeds. It sleeps on `wakeup`, and
+    wakes others by `wakes`. Without `chunk_numbers` it does all chunks in order, else those whose
+    numbers it draws from that pipe.
     """
 
     stage: Stage
@@ -53,9 +54,9 @@ class Setup:
     index: int
     before: tuple[int, ...]
     after: tuple[int, ...]
-    bell: int
-    rings: tuple[int, ...]
-    tickets: int | None
+    wakeup: int
+    wakes: tuple[int, ...]
+    chunk_numbers: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +70,14 @@ class Job:
     number: int
     samples: int
     chunk: int
-    joints: int
+    widths: tuple[int, ...]
+    outputs: int
     dtype: str
     arena: int
-    arrays: tuple[int, int, int]
-    torques: int
+    arrays: tuple[int, ...]
+    values: int
     words: int
-    books: int
+    table: int
     stages: int
     slots: int
     there: bool
@@ -94,20 +96,20 @@ class Job:
 
     @property
     def real(self) -> str:
-        """The type of the torques."""
+        """The type of the results."""
         return "float32" if self.dtype == "float32" else "float64"
 
     @property
-    def books_shape(self) -> tuple[int, int]:
-        """The lines of 64-bit numbers that the books take."""
+    def table_shape(self) -> tuple[int, int]:
+        """The lines of 64-bit numbers that the progress table takes."""
         return (self.stages + 1 + -(-self.stages * self.chunks * COUNTS // LINE), LINE)
 
 
-class Books:
+class ProgressTable:
     """How far a job has come.
 
     `progress[s]` chunks have left stage s; the last entry counts those whose samples are there.
-    `waiting[s]` is set while stage s waits for its bell: others need not ring it otherwise.
+    `waiting[s]` is set while stage s waits for its wakeup: others need not write otherwise.
     `counts[s, c]` are the counts of chunk c in stage s, and whether it is done.
     """
 
@@ -119,7 +121,7 @@ class Books:
         self.counts = numbers.reshape(job.stages, job.chunks, COUNTS)
 
 
-class Desk:
+class WorkerState:
     """A job as one worker has it."""
 
     def __init__(self, setup: Setup, job: Job, view: View) -> None:
@@ -127,18 +129,19 @@ class Desk:
         self.setup = setup
         self.job = job
         self.view = view
-        self.books = Books(job, view.array(job.books, job.books_shape, np.int64))
-        shape = (job.rows, job.joints)
-        q, qd, qdd = (view.array(start, shape, job.dtype) for start in job.arrays)
-        places = (*job.arrays, job.torques, job.words)
-        first, second, third, fourth, fifth = (view.address + place for place in places)
+        self.table = ProgressTable(job, view.array(job.table, job.table_shape, np.int64))
+        shape = (job.rows, job.outputs)
+        places = (*job.arrays, job.values, job.words)
         self.work = Work(
             job.samples,
             job.chunk,
-            (q, qd, qdd),
-            view.array(job.torques, shape, job.real),
+            tuple(
+                view.array(start, (job.rows, width), job.dtype)
+                for start, width in zip(job.arrays, job.widths, strict=True)
+            ),
+            view.array(job.values, shape, job.real),
             view.array(job.words, shape, np.uint32),
-            (first, second, third, fourth, fifth),
+            tuple(view.address + place for place in places),
         )
         stages = (*setup.before, setup.index)
         self.slots = {s: [self._slot(s, k) for k in range(job.slots)] for s in stages}
@@ -149,18 +152,18 @@ class Desk:
         return Slot(self.view.address + start, self.view.array(start, (size,), np.uint8))
 
     def do(self, runner: Runner, chunk: int) -> None:
-        """Do one chunk and enter it in the books."""
+        """Do one chunk and enter it in the table."""
         here = self.setup.index
         place = chunk % self.job.slots
         handed = [self.slots[stage][place] for stage in self.setup.before]
         sent = self.slots[here][place] if self.setup.after else None
-        counts = self.books.counts[here, chunk]
+        counts = self.table.counts[here, chunk]
         runner.run_chunk(self.work, chunk, handed, sent, counts)
         counts[DONE] = 1
 
     def ready(self, chunk: int) -> bool:
         """Tell whether a chunk's samples and planes are there, and a slot for its own."""
-        progress = self.books.progress
+        progress = self.table.progress
         return (
             progress[self.job.stages] > chunk
             and all(progress[stage] > chunk for stage in self.setup.before)
@@ -169,7 +172,7 @@ class Desk:
 
 
 def main(control: int, arena: int) -> None:
-    """Live as a worker on inherited descriptors: the socket, the arena's file."""
+    """Work until the parent hangs up; given are inherited descriptors: the socket, the arena."""
     connection = Connection(control)
     children.hang_up(control)
     with contextlib.suppress(EOFError, ConnectionError):
@@ -186,52 +189,52 @@ def _serve(connection: Connection, view: View) -> None:
     connection.send(("ready", 0))
     while True:
         job: Job = connection.recv()
-        desk = Desk(setup, job, view)
-        if setup.tickets is None:
-            _do_in_order(desk, runner)
+        state = WorkerState(setup, job, view)
+        if setup.chunk_numbers is None:
+            _do_in_order(state, runner)
         else:
-            _do_drawn(desk, runner, setup.tickets)
+            _do_drawn(state, runner, setup.chunk_numbers)
         connection.send(("done", job.number))
 
 
-def _do_drawn(desk: Desk, runner: Runner, tickets: int) -> None:
-    """Do the chunks whose tickets this worker draws, until it draws the last one.
+def _do_drawn(state: WorkerState, runner: Runner, chunk_numbers: int) -> None:
+    """Do the chunks whose numbers this worker draws, until it draws `STOP`.
 
-    Where all samples are there from the start it draws numbers from the books first.
+    Where all samples are there from the start it draws from the progress table first.
     """
-    if desk.job.there:
-        runner.run_drawn(desk)
-    while (ticket := int.from_bytes(os.read(tickets, TICKET), "little")) != STOP:
-        desk.do(runner, ticket)
+    if state.job.there:
+        runner.run_drawn(state)
+    while (chunk := int.from_bytes(os.read(chunk_numbers, NUMBER_BYTES), "little")) != STOP:
+        state.do(runner, chunk)
 
 
-def _do_in_order(desk: Desk, runner: Runner) -> None:
-    """Do all chunks that the books do not show as done, each as soon as it can be."""
-    setup = desk.setup
-    ring(setup.rings)  # who was here before may have died before it rang
-    chunk = int(desk.books.progress[setup.index])
-    desk.books.waiting[setup.index] = 0
-    while chunk < desk.job.chunks:
-        done = runner.run_ready(desk, chunk)
+def _do_in_order(state: WorkerState, runner: Runner) -> None:
+    """Do all chunks that the progress table does not show as done, each as soon as it can be."""
+    setup = state.setup
+    wake(setup.wakes)  # who was here before may have died before it did
+    chunk = int(state.table.progress[setup.index])
+    state.table.waiting[setup.index] = 0
+    while chunk < state.job.chunks:
+        done = runner.run_ready(state, chunk)
         if done > chunk:
-            ring(setup.rings)
+            wake(setup.wakes)
             chunk = done
         else:
-            _wait(desk, chunk)
+            _wait(state, chunk)
 
 
-def _wait(desk: Desk, chunk: int) -> None:
-    """Sleep until the bell rings, unless the chunk can be done by now."""
-    waiting = desk.books.waiting
-    waiting[desk.setup.index] = 1
-    # Nobody rings who looked at the mark before it was set: so look again, and now and then later.
-    if not desk.ready(chunk) and select.select([desk.setup.bell], [], [], _NAP)[0]:
-        os.read(desk.setup.bell, 4096)
-    waiting[desk.setup.index] = 0
+def _wait(state: WorkerState, chunk: int) -> None:
+    """Sleep until somebody wakes this process, unless the chunk can be done by now."""
+    waiting = state.table.waiting
+    waiting[state.setup.index] = 1
+    # Nobody wakes it who looked before the mark was set: so look again, and now and then later.
+    if not state.ready(chunk) and select.select([state.setup.wakeup], [], [], _NAP)[0]:
+        os.read(state.setup.wakeup, 4096)
+    waiting[state.setup.index] = 0
 
 
-def ring(bells: Iterable[int]) -> None:
-    """Wake the processes that wait at these bells, or keep them from waiting."""
-    for bell in bells:
-        with contextlib.suppress(BlockingIOError):  # it rings already, thousands of times
-            os.write(bell, b"!")
+def wake(wakeups: Iterable[int]) -> None:
+    """Wake the processes that sleep on these pipes, or keep them from falling asleep."""
+    for wakeup in wakeups:
+        with contextlib.suppress(BlockingIOError):  # it is woken already, thousands of times
+            os.write(wakeup, b"!")

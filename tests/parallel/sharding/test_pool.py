@@ -19,8 +19,8 @@ from small_programs import stages
 
 from boolcomp.common.errors import DataError, UsageError
 from boolcomp.parallel.sharding.arena import Arena
-from boolcomp.parallel.sharding.crew import WorkerError
 from boolcomp.parallel.sharding.pool import SHARDINGS, ProcessPool
+from boolcomp.parallel.sharding.workergroup import WorkerError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,7 +14,7 @@ from boolcomp.parallel.sharding.arena import Arena, View
 from boolcomp.parallel.sharding.runners import make_runner
 from boolcomp.parallel.sharding.shares import make_shares
 from boolcomp.parallel.sharding.stages import Stage, whole_stage
-from boolcomp.parallel.sharding.worker import DONE, Desk, Job, Setup
+from boolcomp.parallel.sharding.worker import DONE, Job, Setup, WorkerState
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,21 +35,21 @@ def job_for(stages: tuple[Stage, ...], arena: Arena) -> Job:
     sizes = tuple(len(stage.sent) * CHUNK // 8 for stage in stages)
     rings = tuple(arena.take(4 * size).start for size in sizes)
     q, qd, qdd, torques, words = places
-    books = arena.take(1 << 14).start
+    table = arena.take(1 << 14).start
     job = Job(
-        1, SAMPLES, CHUNK, 2, "float64", arena.size, (q, qd, qdd), torques, words, books,
+        1, SAMPLES, CHUNK, (2, 2, 2), 2, "float64", arena.size, (q, qd, qdd), torques, words, table,
         len(stages), 4, there=True, rings=rings, sizes=sizes,
     )  # fmt: skip
-    lines = arena.array(books, job.books_shape, np.int64)
+    lines = arena.array(table, job.table_shape, np.int64)
     lines[:] = 0
     lines[len(stages), 0] = job.chunks
     return job
 
 
-def desk_of(stages: tuple[Stage, ...], index: int, job: Job, view: View) -> Desk:
+def state_of(stages: tuple[Stage, ...], index: int, job: Job, view: View) -> WorkerState:
     before = tuple(feed.stage for feed in stages[index].feeds)
     after = tuple(j for j, s in enumerate(stages) if any(f.stage == index for f in s.feeds))
-    return Desk(Setup(stages[index], "llvm", index, before, after, -1, (), None), job, view)
+    return WorkerState(Setup(stages[index], "llvm", index, before, after, -1, (), None), job, view)
 
 
 @pytest.fixture
@@ -63,37 +63,37 @@ def test_two_stages_take_turns_and_make_the_torques_of_one_process(arena: Arena)
     stages = make_shares(PROGRAM, 2)
     job = job_for(stages, arena)
     view = View(arena.file)
-    first, last = (desk_of(stages, k, job, view) for k in range(2))
+    first, last = (state_of(stages, k, job, view) for k in range(2))
     one, two = (make_runner(stage, "llvm") for stage in stages)
     assert two.run_ready(last, 0) == 0  # nothing is handed to it yet
     assert one.run_ready(first, 0) == 4  # then its slots are full
-    assert list(first.books.progress) == [4, 0, 6]
-    first.books.waiting[0] = 1  # the first stage sleeps now
+    assert list(first.table.progress) == [4, 0, 6]
+    first.table.waiting[0] = 1  # the first stage sleeps now
     assert two.run_ready(last, 0) == 1  # so that it is woken as soon as there is a slot
-    first.books.waiting[0] = 0
+    first.table.waiting[0] = 0
     assert one.run_ready(first, 4) == 5
     assert two.run_ready(last, 1) == 5
     assert one.run_ready(first, 5) == 6
     assert two.run_ready(last, 5) == 6
-    assert (last.books.counts[:, :, DONE] == 1).all()
+    assert (last.table.counts[:, :, DONE] == 1).all()
     states = [x[:SAMPLES] for x in last.work.arrays]
     wanted = evaluate(NumpyEngine(PROGRAM.wiring()), states, coded=False)
-    assert (last.work.torques[:SAMPLES] == wanted.torques).all()
+    assert (last.work.values[:SAMPLES] == wanted.values).all()
     assert (last.work.words[:SAMPLES] == wanted.words).all()
-    assert last.books.counts[1, :, 2].sum() == wanted.saturated_outputs
+    assert last.table.counts[1, :, 2].sum() == wanted.saturated_outputs
 
 
 def test_chunks_are_drawn_by_one_worker_each_and_only_while_there_are_some(arena: Arena) -> None:
     stages = (whole_stage(PROGRAM.wiring()),)
     job = job_for(stages, arena)
-    desk = desk_of(stages, 0, job, View(arena.file))
+    state = state_of(stages, 0, job, View(arena.file))
     runner = make_runner(stages[0], "llvm")
-    lines = arena.array(job.books, job.books_shape, np.int64)
+    lines = arena.array(job.table, job.table_shape, np.int64)
     lines[1, 1] = 2  # another worker has drawn two of six
-    runner.run_drawn(desk)
-    assert desk.books.counts[0, :, DONE].tolist() == [0, 0, 1, 1, 1, 1]
-    states = [x[:SAMPLES] for x in desk.work.arrays]
+    runner.run_drawn(state)
+    assert state.table.counts[0, :, DONE].tolist() == [0, 0, 1, 1, 1, 1]
+    states = [x[:SAMPLES] for x in state.work.arrays]
     wanted = evaluate(NumpyEngine(PROGRAM.wiring()), states, coded=False)
-    assert (desk.work.torques[2 * CHUNK : SAMPLES] == wanted.torques[2 * CHUNK :]).all()
-    runner.run_drawn(desk)  # there are none left: nothing changes
-    assert desk.books.counts[0, :2, DONE].tolist() == [0, 0]
+    assert (state.work.values[2 * CHUNK : SAMPLES] == wanted.values[2 * CHUNK :]).all()
+    runner.run_drawn(state)  # there are none left: nothing changes
+    assert state.table.counts[0, :2, DONE].tolist() == [0, 0]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boolcomp.compact.errors.samples import output_values, states_of
 from boolcomp.compact.graph.simulate import simulate
-from boolcomp.compact.result.samples import output_values, states_of
 from boolcomp.compact.sketch.poly import quantities
 from boolcomp.logic import simulation
 from boolcomp.paper.plan import Options, make_plan
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from boolcomp.compact.errors.samples import States
     from boolcomp.compact.graph.graph import WordGraph
     from boolcomp.compact.graph.simulate import Simulated
-    from boolcomp.compact.result.samples import States
     from boolcomp.logic.network import Network
     from boolcomp.problem.problem import Problem
     from boolcomp.terms import Terms

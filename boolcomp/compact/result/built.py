@@ -1,43 +1,28 @@
-"""Compact mode to its end: the smallest graph, its final network, and what both err by.
-
-    built = compile_compact(split_torques(load_robot("machado-2r")), Demand(bits=8))
-
-A finished result is kept as a file and found again by its content (see `keep`).
-"""
+"""A finished compilation: the smallest graph, its final network, and what both err by."""
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from boolcomp.common.text import short
-from boolcomp.compact.result.keep import Keeper, Kept, keeper
-from boolcomp.compact.result.measure import Sampling, measure_many
-from boolcomp.compact.result.passes import finished, lut6
-from boolcomp.compact.result.worst import network_worst
-from boolcomp.compact.widths.compile import compile_words, spans
-from boolcomp.compact.widths.demand import Demand, Listener, Progress, ignore_progress
 from boolcomp.logic.synthesis import abc
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
+    from boolcomp.compact.errors.measure import Errors
     from boolcomp.compact.result.compact import Compact
-    from boolcomp.compact.result.measure import Errors
     from boolcomp.logic.network import Network
     from boolcomp.logic.synthesis.optimise import Step
     from boolcomp.proof.worst import Worst
-    from boolcomp.terms import Terms
 
     Floats = NDArray[np.float64]
 
-FRESH_SAMPLES, FRESH_SEED = 1_000_000, 0x1988
 PASSES_LEAVE = 0.85  # of the nodes that the noise model counts, after all passes
 
 
@@ -119,72 +104,3 @@ class Built:
 
 def _list(values: Iterable[float]) -> str:
     return " ".join(short(value, 3) for value in values)
-
-
-def compile_compact(
-    terms: Terms,
-    demand: Demand | None = None,
-    *,
-    store: Path | None = None,
-    progress: Listener = ignore_progress,
-    processes: int = 2,
-    also_shipped: bool = True,
-) -> Built:
-    """Return the smallest network found for a problem's torques, its errors measured.
-
-    What is finished is read from the store (by default the user's cache, and what ships with
-    boolcomp, if `also_shipped`), and checked; what was interrupted goes on where it was. The same
-    demand gives the same word graph anywhere; the network may differ where ABC is missing, or where
-    proofs run out of time.
-    """
-    start = time.perf_counter()
-    chosen = demand or Demand()
-    chosen.check(terms.problem)
-    folder = keeper(terms, chosen, store, also_shipped=also_shipped)
-    found = folder.find()
-    kept = found or _made(terms, chosen, folder, progress, processes)
-    nodes, rms = len(kept.network.nodes), tuple(kept.errors.rms)
-    worst = kept.worst
-    if worst is None:  # it is new, or its file is an old one
-        progress(Progress("worst error", nodes, rms, 0.99))
-        worst = network_worst(terms.problem, chosen, kept.compact.graph, kept.network)
-    built = Built(
-        kept.compact, kept.network, kept.steps, kept.lut6, kept.errors, worst,
-        _dropped(kept.compact), time.perf_counter() - start, found is not None,
-    )  # fmt: skip
-    if kept.worst is None and built.holds:
-        folder.keep(replace(kept, worst=worst))
-    progress(Progress("done", nodes, rms, 1.0))
-    return built
-
-
-def _made(terms: Terms, demand: Demand, folder: Keeper, progress: Listener, processes: int) -> Kept:
-    compact = compile_words(terms, demand, progress, folder, processes)
-    rms = tuple(compact.errors.rms)
-
-    begin, end = spans(demand.effort)["passes"]
-    passes = 0
-
-    def report(step: Step) -> None:
-        nonlocal passes
-        passes += 1
-        done = begin + (end - begin) * (1 - 0.92**passes)
-        progress(Progress("passes", step.nodes, rms, done, f"{step.name}: {step.note}"))
-
-    progress(Progress("tables", compact.nodes, rms, begin))
-    done = finished(
-        compact.graph, demand.objective, folder=folder.tables, report=report,
-        quick=not demand.effort,
-    )  # fmt: skip
-    progress(Progress("fresh states", len(done.network.nodes), rms, 0.99))
-    fresh = Sampling(
-        terms.problem, demand.input_bits, demand.bits, FRESH_SAMPLES, FRESH_SEED + demand.seed
-    )
-    errors = measure_many(fresh, compact.graph, done.network)
-    return Kept(compact, done.network, done.steps, lut6(done.network), errors)
-
-
-def _dropped(compact: Compact) -> dict[str, int]:
-    """Return how many low bits of every input word the graph does not have."""
-    left = {node.name: node.bits for node in compact.graph.inputs}
-    return {name: word.bits - left.get(name, 0) for name, word in compact.asked_words.items()}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from boolcomp.common.errors import UsageError, listing, shown, suggestion
 from boolcomp.logic.synthesis.measure import OBJECTIVES, Objective
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 SEARCH_VERSION = 1  # of what a demand leads to: raised whenever the search or the passes change
 ROUNDING = 1 / math.sqrt(12)  # the rms error, in steps, of rounding alone
-DEFAULT_INPUTS = {"q": 10, "qd": 10, "qdd": 10}
+USUAL_INPUT = 10  # bits of input words
 LEAST_INPUT, MOST_INPUT = 2, 16
 LEAST_BITS, MOST_BITS = 2, 16
 LONGEST = 1e6  # nominal seconds
@@ -30,21 +30,23 @@ class Demand:
     `rms` is the allowed rms error, in steps of the outputs' words, of each output (or of all);
     without it the paper's own error at these bits is allowed. `max` likewise limits the largest
     error (the worst that climbing finds, not proved). `input_bits` gives the widths of
-    input words by name, or for all of a group. An output that may exceed its range has one bit
-    more, unless it is to `saturate`. `objective` is what synthesis makes small.
+    input words by name, or for all of a group; what is not named has
+    `usual_input`. An output that may exceed its range has one bit more, unless it is to `saturate`.
+    `objective` is what synthesis makes small.
 
     `effort` is how long to look for less, in nominal seconds: work is counted, not timed, so the
     same effort gives the same result on any machine. One unit is about a second on one core.
     """
 
     bits: int = 8
-    input_bits: Mapping[str, int] = field(default_factory=lambda: dict(DEFAULT_INPUTS))
+    input_bits: Mapping[str, int] = field(default_factory=dict)
     rms: tuple[float, ...] = ()
     max: tuple[float, ...] = ()
     saturate: bool = False
     seed: int = 0
     effort: float = 30.0
     objective: Objective = "nodes"
+    usual_input: int = field(default=USUAL_INPUT, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "effort", float(self.effort))
@@ -67,8 +69,8 @@ class Demand:
         if self.max and not min(self.max) > 0.5:
             raise UsageError("rounding alone makes an error of half a step: allow more")
 
-    def check(self, problem: Problem) -> None:
-        """Raise a `UsageError` where this does not suit a problem."""
+    def completed(self, problem: Problem) -> Demand:
+        """Return this for a problem, with the widths of all its input words."""
         count = len(problem.outputs)
         for name, values in (("rms_error", self.rms), ("max_error", self.max)):
             if len(values) not in (0, 1, count):
@@ -76,13 +78,18 @@ class Demand:
                     f"{name} has {len(values)} values: one for all {problem.plural} of "
                     f"{problem.name}, or {count}"
                 )
-        problem.by_input(self.input_bits)
+        usual = {group.name: self.usual_input for group in problem.groups}
+        widths = {**usual, **self.input_bits}
+        problem.by_input(widths)
+        return replace(self, input_bits=widths)
 
     @property
     def key(self) -> str:
         """All choices as text, for digests: a change of it makes every stored result anew."""
         shown = []
         for one in fields(self):
+            if not one.compare:  # what stands for it is in `input_bits`
+                continue
             value = getattr(self, one.name)
             if isinstance(value, Mapping):
                 value = ",".join(f"{name}={bits}" for name, bits in sorted(value.items()))
@@ -93,6 +100,12 @@ class Demand:
 
     def __str__(self) -> str:
         return self.key if self.max else self.key.replace(" max=paper's", " max=any")
+
+
+def usual_demand(bits: int, input_bits: Mapping[str, int] | None = None, **choices: Any) -> Demand:
+    """Return the demand with the usual input words: two bits wider than the outputs'."""
+    usual = min(bits + 2, MOST_INPUT)
+    return Demand(bits=bits, input_bits=input_bits or {}, usual_input=usual, **choices)
 
 
 def digest(problem: Problem, demand: Demand) -> str:

@@ -29,12 +29,12 @@ class WorkerError(BoolcompError):
 class _Worker:
     """One process, and the connection to it."""
 
-    def __init__(self, bells: Sequence[int], arena: int) -> None:
+    def __init__(self, wakeups: Sequence[int], arena: int) -> None:
         ours, theirs = socket.socketpair()
         with theirs:
             self.process = children.start_python(
                 "boolcomp.parallel.sharding.worker", theirs.fileno(), arena,
-                stdin=subprocess.DEVNULL, pass_fds=(theirs.fileno(), arena, *bells),
+                stdin=subprocess.DEVNULL, pass_fds=(theirs.fileno(), arena, *wakeups),
             )  # fmt: skip
         self.connection = Connection(ours.detach())
 
@@ -63,16 +63,20 @@ class _Worker:
             return self.process.wait()
 
 
-class Crew:
+class WorkerGroup:
     """Worker processes that are replaced when they die.
 
-    `setups` say what each is; the descriptors they name stay open as long as the crew.
+    `setups` say what each is; the descriptors they name stay open as long as the group.
     """
 
     def __init__(self, setups: Sequence[Setup], arena: int) -> None:
         self._setups = [bytes(ForkingPickler.dumps(setup)) for setup in setups]
-        self._bells = [
-            (setup.bell, *setup.rings, *(() if setup.tickets is None else (setup.tickets,)))
+        self._wakeups = [
+            (
+                setup.wakeup,
+                *setup.wakes,
+                *(() if setup.chunk_numbers is None else (setup.chunk_numbers,)),
+            )
             for setup in setups
         ]
         self._arena = arena
@@ -87,8 +91,8 @@ class Crew:
         """Start the workers if there are none, and wait until all are ready."""
         if self._workers:
             return
-        for bells in self._bells:  # first all: their starts overlap
-            self._workers.append(_Worker(bells, self._arena))
+        for wakeups in self._wakeups:  # first all: their starts overlap
+            self._workers.append(_Worker(wakeups, self._arena))
         for worker, setup in zip(self._workers, self._setups, strict=True):
             worker.send(setup)
         self._wait(("ready", 0), lambda: 0, lambda _: None)
@@ -141,7 +145,7 @@ class Crew:
                 f"worker process {k + 1} died {deaths} times without finishing a block of samples "
                 f"(exit code {code}; out of memory?)"
             )
-        self._workers[k] = _Worker(self._bells[k], self._arena)
+        self._workers[k] = _Worker(self._wakeups[k], self._arena)
         self._workers[k].send(self._setups[k])
 
     def end(self, *, kill: bool = False) -> None:

@@ -22,33 +22,27 @@ if TYPE_CHECKING:
     from boolcomp.logic.synthesis.measure import Objective
     from boolcomp.logic.truthtable import TruthTable
 
-PROOF_SECONDS, OWN_PROOF_SECONDS, MAP_SECONDS = 60.0, 5.0, 60.0
+MAP_SECONDS = 60.0
 _COUNT = re.compile(r"\bnd\s*=\s*(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A network and the passes that led to it."""
+    """A network and the steps that led to it."""
 
     network: Network
     steps: tuple[Step, ...]
 
 
-def finished(
+def table_network(
     graph: WordGraph,
     objective: Objective = "nodes",
-    rounds: int = 8,
     folder: Path | None = None,
     report: Callable[[Step], None] = lambda _: None,
-    deadline: float | None = None,
-    *,
-    quick: bool = False,
 ) -> Finished:
-    """Return the best network found for a graph; tables are kept in a folder, if one is given.
+    """Return the network that a graph says, by rule; its tables are synthesised, each compared.
 
-    It computes what the graph says for certain: tables are compared at all their inputs, heaps are
-    made by rule, and every pass is proved equivalent to what it started from, or not taken. `quick`
-    does one round of what takes least.
+    Tables are kept in a folder, if one is given.
     """
     recipe = Recipe(objective, use_abc=False)
 
@@ -58,12 +52,26 @@ def finished(
     start = word_logic(graph, from_truth_tables(made))
     first = Step("tables", len(start.nodes), start.depth, "at all inputs")
     report(first)
-    check = PROOF_SECONDS if abc.find() is not None else OWN_PROOF_SECONDS
+    return Finished(start, (first,))
+
+
+def smaller(
+    start: Finished,
+    objective: Objective = "nodes",
+    rounds: int = 8,
+    report: Callable[[Step], None] = lambda _: None,
+    *,
+    quick: bool = False,
+) -> Finished:
+    """Return the best network found; every step is proved equivalent to the one before.
+
+    `quick` does one round of what takes least.
+    """
     done = optimise(
-        start, deadline, objective, rounds=1 if quick else rounds, quick=quick, report=report,
-        check=check,
+        start.network, None, objective, rounds=1 if quick else rounds, quick=quick,
+        report=report,
     )  # fmt: skip
-    return Finished(done.network, (first, *done.steps))
+    return Finished(done.network, (*start.steps, *done.steps))
 
 
 def lut6(network: Network) -> int:
