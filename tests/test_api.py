@@ -76,7 +76,7 @@ def test_the_older_spelling_of_the_errors_still_works(monkeypatch: pytest.Monkey
         ({"rms_error": 0.1}, "rounding alone makes an rms error of 0.289 steps"),
         ({"rms_error": "much"}, "rms_error 'much': give LSB, such as .5, or one a joint"),
         ({"rms": "much"}, "rms 'much': give LSB"),
-        ({"rms_error": (0.5, 0.5, 0.5)}, "rms_error has 3 values: one for all torques"),
+        ({"rms_error": (0.5, 0.5, 0.5)}, "rms_error has 3 values: one for all joints"),
         ({"bits": "many"}, "bits 'many': give a whole number"),
         ({"bits": 99}, "bits are 2 to 16, not 99"),
         ({"input_bits": "q:12"}, "input_bits 'q:12': give bits, such as 10, or q=12"),

@@ -6,33 +6,33 @@ import subprocess
 import sys
 
 import pytest
-from samples import problem_of
 
 from boolcomp.common.errors import UsageError
 from boolcomp.paper.plan import Options
 from boolcomp.pipeline import PAPER, PASSES, Job, run, run_passes
+from boolcomp.problem.robot import Robot, load_robot
 
 
 def test_the_passes_run_in_the_order_of_the_design() -> None:
     names = {mode: [step.name for step in passes] for mode, passes in PASSES.items()}
-    assert names["paper"] == ["problem", "terms", "plan", "tables", "covers", "program"]
-    assert names["compact"] == ["problem", "terms", "words", "program"]
+    assert names["paper"] == ["robot", "terms", "plan", "tables", "covers", "program"]
+    assert names["compact"] == ["robot", "terms", "words", "program"]
 
 
 def test_one_can_stop_after_any_pass() -> None:
-    assert run_passes("machado-2r", until="problem") == problem_of("machado-2r")
+    assert isinstance(run_passes("machado-2r", until="robot"), Robot)
     for step in PAPER:
         assert run_passes("machado-2r", Options(bits=4), until=step.name)
 
 
 def test_what_is_made_is_not_made_again() -> None:
-    made = {"problem": problem_of("elbow-3r")}
-    assert run(PAPER, Job("no such robot"), "terms", made)["terms"].problem.name == "elbow-3r"
-    assert list(made) == ["problem"]
+    made = {"robot": load_robot("elbow-3r")}
+    assert run(PAPER, Job("no such robot"), "terms", made)["terms"].robot.name == "elbow-3r"
+    assert list(made) == ["robot"]
 
 
 def test_an_unknown_pass_is_told_the_nearest() -> None:
-    with pytest.raises(UsageError, match=r"no pass 'table' \(did you mean 'tables'"):
+    with pytest.raises(UsageError, match=r"no pass 'table' \(did you mean 'tables'\?\)"):
         run_passes("machado-2r", until="table")
 
 
