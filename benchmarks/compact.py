@@ -24,19 +24,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from boolcomp.compact.result.finish import compile_compact
 
 from boolcomp.common.errors import BoolcompError
 from boolcomp.common.text import table as aligned
 from boolcomp.compact.demand import Demand
 from boolcomp.compact.errors.measure import Sampling, agrees, measure_many
+from boolcomp.compact.passes import Choices, build
 from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.problem.robot import load_robot
 from boolcomp.terms import split
 
 if TYPE_CHECKING:
-    from boolcomp.compact.result.finish import Built
-
+    from boolcomp.compact.result.built import Built
     from boolcomp.problem.robot import Robot
 
 SAMPLES, SEED = 1_000_000, 20_260_101
@@ -173,10 +172,11 @@ def run(row: Row, store: Path | None, processes: int, *, fresh: bool) -> Found:
     torques = split(inverse_dynamics_problem(load_robot(row.robot)))
 
     def compiled() -> Built:
-        return compile_compact(
-            torques, row.demand, store=store, processes=processes, also_shipped=not fresh,
-            progress=lambda step: print(f"{row.name}: {step}", file=sys.stderr, flush=True),
+        choices = Choices(
+            row.demand, store, not fresh, processes,
+            lambda step: print(f"{row.name}: {step}", file=sys.stderr, flush=True),
         )  # fmt: skip
+        return build(torques, choices)
 
     try:
         before = processor_seconds()
@@ -201,8 +201,8 @@ def random_rows(store: Path | None, processes: int, count: int) -> Found:
         robot = random_robot(seed)
         demand = Demand(RANDOM_BITS, rms=(RANDOM_RMS,), effort=2.0)
         try:
-            built = compile_compact(
-                split(inverse_dynamics_problem(robot)), demand, store=store, processes=processes
+            built = build(
+                split(inverse_dynamics_problem(robot)), Choices(demand, store, processes=processes)
             )
         except BoolcompError as error:
             missed.append(f"random {seed}: {error}")

@@ -20,7 +20,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from boolcomp.compiler import compile_robot
 
 from boolcomp.common.text import table
 from boolcomp.engines import Batch, evaluate
@@ -30,6 +29,7 @@ from boolcomp.engines.planes import NumpyEngine
 from boolcomp.logic.order import most_live
 from boolcomp.paper.assembly import program_of
 from boolcomp.paper.quantised import quantised
+from boolcomp.pipeline import compile_paper
 from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.problem.robot import load_robot
 
@@ -147,7 +147,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=30)
     rounds = parser.parse_args().rounds
     robot = load_robot("machado-2r")
-    compiled = compile_robot(robot)
+    compiled = compile_paper(robot)
     plan, covers = compiled.plans[0], compiled.covers[0]
     print(f"covers in {compiled.seconds:.1f} s (minimised, or read from the store)")
     start = time.perf_counter()

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from boolcomp.compiler import compile_robot
 
 from boolcomp.common.files import read_text, write_text
 from boolcomp.common.text import table
@@ -28,7 +27,9 @@ from boolcomp.compact.demand import Demand
 from boolcomp.compact.errors.measure import Sampling, measure_many
 from boolcomp.compact.errors.worst import network_worst
 from boolcomp.compact.result.keep import keeper, render
+from boolcomp.paper.passes import Choices as PaperChoices
 from boolcomp.paper.plan import Options
+from boolcomp.pipeline import compile_paper
 from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.problem.robot import load_robot
 from boolcomp.proof.worst import find_worst, subject_of
@@ -61,7 +62,7 @@ def demand_of(key: str) -> Demand:
         int(given["bits"]), {name: int(bits) for name, bits in widths.items()},
         saturate=given["saturate"] == "True", seed=int(given["seed"]),
         effort=float(given["effort"]), objective=given["objective"],  # type: ignore[arg-type]
-        **reals,
+        rms=reals["rms"], max=reals["max"],
     )  # fmt: skip
 
 
@@ -99,7 +100,7 @@ def of_file(path: Path, *, write: bool) -> tuple[list[str], bool]:
 def of_paper(name: str, bits: int) -> tuple[list[str], bool]:
     """Search a program of paper mode, whose errors are bounded."""
     robot = load_robot(name)
-    program = compile_robot(robot, Options(bits)).program
+    program = compile_paper(robot, PaperChoices(Options(bits))).program
     problem = inverse_dynamics_problem(robot)
     subject = subject_of(program, problem)
     sampled = np.zeros(robot.joints)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from samples import problem_of
 from small_programs import stages
 
 import boolcomp as bc
@@ -24,6 +25,8 @@ from boolcomp.program.program import family_of
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from boolcomp.compact.passes import Choices
+
 
 class _Asked(Exception):  # noqa: N818  # no error: the demand got through
     """Carries what the compiler is asked for."""
@@ -32,10 +35,10 @@ class _Asked(Exception):  # noqa: N818  # no error: the demand got through
 def asked(monkeypatch: pytest.MonkeyPatch, **choices: Any) -> Demand:
     """Return the demand that `compile` makes of its keywords."""
 
-    def compiler(_: object, demand: Demand, **__: object) -> None:
-        raise _Asked(demand)
+    def compiler(_: object, choices: Choices, __: object) -> None:
+        raise _Asked(choices.demand.completed(problem_of("machado-2r")))
 
-    monkeypatch.setattr(api, "compile_robot_words", compiler)
+    monkeypatch.setattr(api, "compile_compact", compiler)
     with pytest.raises(_Asked) as caught:
         bc.compile("machado-2r", **choices)
     found = caught.value.args[0]

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from compact.word_robots import built_of
 from samples import terms_of
 
 import boolcomp as bc
 from boolcomp.commands.compact import _words, say_whence, unread
-from boolcomp.compact.demand import Demand
+from boolcomp.compact.demand import Demand, usual_demand
 from boolcomp.compact.graph.graph import Bits, Heap, InputWord, Scale, WordGraph
 from boolcomp.logic.synthesis import abc
 from boolcomp.logic.synthesis.optimise import Step
@@ -38,7 +39,7 @@ def test_compile_says_what_was_read_from_the_store(run: Callable[..., Result]) -
 
 
 def test_compile_says_where_abc_would_have_helped(capsys: pytest.CaptureFixture[str]) -> None:
-    kept = compile_compact(terms_of(bc.load_robot("machado-2r")), usual_demand(8))
+    kept = built_of(terms_of(bc.load_robot("machado-2r")), usual_demand(8))
     say_whence([kept])
     assert "ABC" not in capsys.readouterr().err
     step = Step("ABC", 600, 20, abc.MISSING.note)

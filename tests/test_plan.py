@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -10,13 +9,14 @@ from itertools import product
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from samples import random_robot, terms_of
+from samples import problem_of, random_robot, terms_of
+from termtext import parse_term
 
 from boolcomp.codes import Code
 from boolcomp.common.errors import DataError, UsageError
 from boolcomp.paper.plan import (
-    JointPlan,
     Options,
+    OutputPlan,
     Plan,
     TermPlan,
     Word,
@@ -27,7 +27,7 @@ from boolcomp.paper.plan import (
     plan_reach,
 )
 from boolcomp.problem.interval import Interval
-from boolcomp.terms import Term, Variable, amplitude, parse_term
+from boolcomp.terms import Term, amplitude
 
 
 def plan(name: str = "machado-2r", **chosen: object) -> Plan:
@@ -195,22 +195,25 @@ def test_a_plan_reads_line_by_line() -> None:
     ]
 
 
-Q = [Variable("q", k, Interval(-math.pi, math.pi), turns=True, wraps=True) for k in (1, 2, 3)]
+TURNING = problem_of("planar-3r")
+Q = TURNING.inputs[:3]
 WIDE = Code(Interval(-200.0, 200.0), 8)
 
 
 def term(text: str) -> Term:
-    return parse_term(text, "T11", 1, {variable.name: variable for variable in Q})
+    return parse_term(text, "T11", "torque 1", {variable.name: variable for variable in Q})
 
 
-def joint_of(times: list[int], guard: int) -> JointPlan:
+def output_of(times: list[int], guard: int) -> OutputPlan:
     """Return a torque of ± 8 in 4 bits whose distinct terms are there so many times."""
     step = 1.0 / 2**guard
     terms = []
     for place, count in enumerate(times):
         code = Code(Interval(-4 * step, 4 * step), 3)
         terms += [TermPlan(term(f"{place + 1} cos q1"), code, (Word(Q[0], code, 0),))] * count
-    return JointPlan(1, Code(Interval(-8.0, 8.0), 4), 20.0, guard, tuple(terms), (), 0)
+    return OutputPlan(
+        TURNING.outputs[0], Code(Interval(-8.0, 8.0), 4), 20.0, guard, tuple(terms), (), 0
+    )
 
 
 @pytest.mark.parametrize("guard", range(4))
@@ -230,13 +233,13 @@ def test_a_torque_is_decoded_at_the_mean_of_the_sums_that_share_a_cell(
     if not times:  # nothing is added: the sum is the lower end of a cell, and no other
         places = {Fraction(0)}
     shift = (mean - Fraction(whole, 2)) / whole if times else Fraction(-1, 2)
-    output = joint_of(times, guard).output
+    output = output_of(times, guard).word
     assert output.range == Interval(float(-8 + shift), float(8 + shift))
     assert (output.bits, output.kind) == (4, "gray")
 
 
 def test_what_a_torque_cannot_reach_is_unused_and_what_it_exceeds_is_not() -> None:
-    beyond = joint_of([1], 0)
+    beyond = output_of([1], 0)
     assert (beyond.used_states, beyond.unused_states) == (16, 0)
     within = replace(beyond, amplitude=4.0)
     assert (within.used_states, within.unused_states) == (8, 8)
@@ -322,9 +325,9 @@ def test_other_terms_too_wide_are_counted(count: int, more: str) -> None:
     words = tuple(Word(variable, wide, 0) for variable in Q[:2])
     terms = (TermPlan(term("1 cos(q1 + q2)"), wide, words),) * count
     assert terms[0].too_wide
-    joint = JointPlan(1, WIDE, 1.0, 2, terms, (), 0)
+    joint = OutputPlan(TURNING.outputs[0], WIDE, 1.0, 2, terms, (), 0)
     with pytest.raises(DataError) as caught:
-        Plan("arm", Options(), (joint,)).require_tables()
+        Plan(TURNING, Options(), (joint,)).require_tables()
     assert f"(q1 13, q2 13); tables have at most 24{more}. Compact" in str(caught.value)
     narrow = replace(terms[0], words=(replace(words[0], dropped=1), replace(words[1], dropped=1)))
-    Plan("arm", Options(), (replace(joint, terms=(narrow,)),)).require_tables()
+    Plan(TURNING, Options(), (replace(joint, terms=(narrow,)),)).require_tables()

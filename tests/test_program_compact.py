@@ -18,7 +18,6 @@ from boolcomp.compact.graph.simulate import simulate
 from boolcomp.engines import make_engine
 from boolcomp.logic.simulation import Planes
 from boolcomp.problem.interval import Interval
-from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.program.parts import JointNetwork, Slice
 from boolcomp.program.program import family_of, program_of_network
 from boolcomp.program.programfile import load_program
@@ -47,9 +46,7 @@ def arm() -> tuple[Case, WordGraph, Program]:
     return (
         found,
         graph,
-        program_of_network(
-            inverse_dynamics_problem(found.robot), 5, inputs, codes, word_logic(graph)
-        ),
+        program_of_network(found.problem, 5, inputs, codes, word_logic(graph)),
     )
 
 
@@ -75,7 +72,7 @@ def test_a_family_selects_by_payload() -> None:
     assert joint is not None
     read = [program.inputs[word.input] for word in joint.words]
     heavy = program_of_network(
-        inverse_dynamics_problem(found.robot),
+        found.problem,
         5,
         {word.name: word.code for word in read},
         [output.code for output in program.outputs],

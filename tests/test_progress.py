@@ -6,12 +6,11 @@ import io
 import sys
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.compact.widths.compile import spans
-
 from boolcomp.commands import progress
 from boolcomp.commands.compact import listener
 from boolcomp.commands.progress import Bar, Lines, counter, share
 from boolcomp.compact.demand import Progress
+from boolcomp.compact.widths.ledger import spans
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from boolcomp.compact.widths.compile import compile_words
+from compact.word_robots import searched
 from limited import with_ranges
 from samples import terms_of
 from tablefile import parse_table
@@ -17,16 +17,17 @@ from tablefile import parse_table
 from boolcomp.codes import Code
 from boolcomp.common.errors import DataError, SaturationWarning, UsageError
 from boolcomp.compact.demand import Demand
+from boolcomp.compact.passes import Choices as CompactChoices
 from boolcomp.engines.wiring import Stop
 from boolcomp.paper import truth
 from boolcomp.paper.bounds import term_bound
+from boolcomp.paper.passes import Choices
 from boolcomp.paper.plan import Options, make_plan
 from boolcomp.paper.quantised import quantised
 from boolcomp.paper.store import Recipe, Store
 from boolcomp.paper.truth import make_tables, word_centres
 from boolcomp.paper.truthfile import render_table
-from boolcomp.pipeline import COMPACT, Job, run
-from boolcomp.pipeline import PAPER as PASSES
+from boolcomp.pipeline import compile_compact, compile_paper
 from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.robot import load_robot
@@ -46,9 +47,7 @@ ENGINES = ["numpy", "llvm"]
 
 @cache
 def paper(folder: Path) -> Program:
-    job = Job(ARM, options=Options(bits=4), recipe=Recipe("isop"), store=Store((folder,)))
-    program: Program = run(PASSES, job, "program")["program"]
-    return program
+    return compile_paper(ARM, Choices(Options(bits=4), Recipe("isop"), Store((folder,)))).program
 
 
 @pytest.fixture(name="program", scope="module")
@@ -177,9 +176,7 @@ def test_cells_of_a_code_that_wraps_are_those_of_whole_turns_less(bits: int) -> 
 def turning(folder: Path) -> Program:
     """Return a program one joint of which wraps and the other of which has stops."""
     arm = with_ranges("machado-2r", q2=(-2.6, 2.7))
-    job = Job(arm, options=Options(bits=4), recipe=Recipe("isop"), store=Store((folder,)))
-    program: Program = run(PASSES, job, "program")["program"]
-    return program
+    return compile_paper(arm, Choices(Options(bits=4), Recipe("isop"), Store((folder,)))).program
 
 
 @pytest.fixture(name="mixed", scope="module")
@@ -230,8 +227,9 @@ def test_code_words_are_never_beyond_stops(mixed: Program) -> None:
 
 def test_a_single_value_is_a_stop_of_a_saved_program(tmp_path: Path) -> None:
     arm = with_ranges("machado-2r", qd1=(0.25, 0.25))
-    job = Job(arm, options=Options(bits=4), recipe=Recipe("isop"), store=Store((tmp_path,)))
-    program = run(PASSES, job, "program")["program"]
+    program = compile_paper(
+        arm, Choices(Options(bits=4), Recipe("isop"), Store((tmp_path,)))
+    ).program
     save_program(program, tmp_path / "p")
     again = load_program(tmp_path / "p")
     assert [str(one) for one in again.stops] == ["qd1 within 0.25 .. 0.25"]
@@ -314,15 +312,15 @@ def test_torques_that_are_constant_read_nothing_and_are_right(
     tmp_path: Path,
 ) -> None:  # fmt: skip
     robot = _still("machado-2r", gravity, joints)
-    job = Job(
-        robot, options=Options(bits=5), recipe=Recipe("isop"), store=Store((tmp_path,)),
-        demand=Demand(bits=5, effort=0.0), built=tmp_path, processes=1,
-    )  # fmt: skip
+    tables = Choices(Options(bits=5), Recipe("isop"), Store((tmp_path,)))
+    demand = Demand(bits=5, effort=0.0)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("boolcomp.compact.errors.worst.EVALUATIONS", 2000)
-        patch.setattr("boolcomp.compact.result.finish.FRESH_SAMPLES", 2000)
-        patch.setattr("boolcomp.compact.widths.compile.QUICK_SEEN", 2000)
-        program = run({"paper": PASSES, "compact": COMPACT}[mode], job, "program")["program"]
+        patch.setattr("boolcomp.compact.passes.FRESH_SAMPLES", 2000)
+        patch.setattr("boolcomp.compact.widths.passes.QUICK_SEEN", 2000)
+        words = CompactChoices(demand, tmp_path, processes=1)
+        made = compile_paper(robot, tables) if mode == "paper" else compile_compact(robot, words)
+    program = made.program
     q = np.full((70, 2), 0.4)
     found = program.evaluate(q, 0 * q, 0 * q, engine=engine)
     steps = np.array([output.code.step for output in program.outputs])
@@ -334,7 +332,7 @@ def test_torques_that_are_constant_read_nothing_and_are_right(
 def test_a_torque_that_hardly_leaves_zero_is_named_where_its_rounding_is_too_much() -> None:
     robot = _still("machado-2r", (0.0, 0.0, -9.81), (1, 2))
     with pytest.raises(UsageError, match="T1, T2 hardly leave zero, and a word has no zero"):
-        compile_words(terms_of(robot), Demand(bits=5, rms=(0.4,), effort=0.0))
+        searched(terms_of(robot), Demand(bits=5, rms=(0.4,), effort=0.0))
 
 
 @pytest.mark.slow
@@ -343,7 +341,8 @@ def test_an_angle_too_far_away_is_named_and_not_a_value_that_saturates(
     tmp_path: Path, engine: Any
 ) -> None:
     arm = with_ranges("machado-2r", q1=(-2.5, 2.5))
-    job = Job(arm, options=Options(bits=4), recipe=Recipe("isop"), store=Store((tmp_path,)))
-    program = run(PASSES, job, "program")["program"]
+    program = compile_paper(
+        arm, Choices(Options(bits=4), Recipe("isop"), Store((tmp_path,)))
+    ).program
     with pytest.raises(DataError, match="q2 of sample 0 is 2e"):
         program.evaluate([1e9, 2e9], [0, 0], [0, 0], engine=engine)

@@ -12,7 +12,8 @@ import pytest
 from bitarray import frozenbitarray
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from samples import random_robot, terms_of
+from samples import input_of, random_robot, terms_of
+from termtext import parse_term
 
 from boolcomp.codes import Code
 from boolcomp.common.errors import DataError, UsageError
@@ -21,10 +22,10 @@ from boolcomp.paper.plan import Options, TermPlan, Word, make_plan
 from boolcomp.paper.truth import TermTable, make_tables, signature, tabulate
 from boolcomp.pipeline import run_passes
 from boolcomp.problem.interval import Interval
-from boolcomp.terms import Variable, parse_term
 
 if TYPE_CHECKING:
     from boolcomp.codes import CodeKind
+    from boolcomp.problem.problem import Input
 
 
 def tables(bits: int = 8, code: str = "gray") -> tuple[TermTable, ...]:
@@ -164,16 +165,18 @@ def test_a_plan_that_is_too_wide_makes_no_table() -> None:
         make_tables(plan)
 
 
-HALF = Variable("q", 1, Interval(-0.5, 1.0), word=Interval(-2.0, 2.0))
-SPEED = Variable("qd", 1, Interval(-2.0, 2.0))
+HALF = replace(input_of("q1", Interval(-2.0, 2.0)), reach=Interval(-0.5, 1.0))
+SPEED = input_of("qd1", Interval(-2.0, 2.0))
 
 
 def planned(
-    text: str, words: list[tuple[Variable, int, int]], high: float = 4.0, kind: CodeKind = "gray"
+    text: str, words: list[tuple[Input, int, int]], high: float = 4.0, kind: CodeKind = "gray"
 ) -> TermPlan:
     """Return the plan of a term of 3 bits over ± high: its words' variables, bits and dropped."""
-    term = parse_term(text, "T11", 1, {variable.name: variable for variable, _, _ in words})
-    made = tuple(Word(v, Code(v.spanned, bits, kind), dropped) for v, bits, dropped in words)
+    term = parse_term(
+        text, "T11", "torque 1", {variable.name: variable for variable, _, _ in words}
+    )
+    made = tuple(Word(v, Code(v.word, bits, kind), dropped) for v, bits, dropped in words)
     return TermPlan(term, Code(Interval(-high, high), 3, kind), made)
 
 
@@ -202,7 +205,7 @@ def test_a_border_of_the_range_that_rounding_moved_is_still_the_border() -> None
 def test_a_table_is_the_same_however_large_its_blocks_are(
     chunk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other = Variable("q", 2, Interval(-2.0, 2.0))
+    other = input_of("q2", Interval(-2.0, 2.0))
     words = [(HALF, 3, 0), (other, 2, 0), (SPEED, 2, 0)]
     for rounding in ("nearest", "faithful"):
         plan = replace(planned("1 cos(q1 + q2) qd1", words), rounding=rounding)
@@ -221,13 +224,13 @@ def test_signatures_tell_coefficients_ranges_and_codes_apart() -> None:
     assert signature(one) == signature(
         planned("6 sin q1 qd1", [(HALF, 3, 0), (SPEED, 3, 0)], high=8.0)
     )
-    later = replace(SPEED, range=shifted)
+    later = replace(SPEED, range=shifted, reach=shifted)
     others = [
         planned("2 sin q1 qd1", [(HALF, 3, 0), (SPEED, 3, 0)]),
         planned("3 cos q1 qd1", [(HALF, 3, 0), (SPEED, 3, 0)]),
         planned("3 sin q1 qd1", [(HALF, 3, 0), (SPEED, 2, 0)]),
         planned("3 sin q1 qd1", [(HALF, 3, 0), (SPEED, 3, 0)], kind="natural"),
-        planned("3 sin q1 qd1", [(replace(HALF, word=None), 3, 0), (SPEED, 3, 0)]),
+        planned("3 sin q1 qd1", [(replace(HALF, word=HALF.reach), 3, 0), (SPEED, 3, 0)]),
         planned("3 sin q1 qd1", [(HALF, 3, 0), (later, 3, 0)]),
         planned("2 sin q1 qd1", [(HALF, 3, 0), (later, 3, 0)]),
     ]

@@ -78,8 +78,13 @@ class Demand:
                     f"{name} has {len(values)} values: one for all {problem.plural} of "
                     f"{problem.name}, or {count}"
                 )
-        usual = {group.name: self.usual_input for group in problem.groups}
-        widths = {**usual, **self.input_bits}
+        named = self.input_bits
+        usual = {
+            group.name: self.usual_input
+            for group in problem.groups
+            if any(name not in named for name in group.members)
+        }
+        widths = {**usual, **named}
         problem.by_input(widths)
         return replace(self, input_bits=widths)
 
@@ -110,7 +115,7 @@ def usual_demand(bits: int, input_bits: Mapping[str, int] | None = None, **choic
 
 def digest(problem: Problem, demand: Demand) -> str:
     """Return sixteen hexadecimal digits that only equal problems with equal demands share."""
-    text = f"{SEARCH_VERSION}\n{demand.key}\n{problem.key}"
+    text = f"{SEARCH_VERSION}\n{demand.completed(problem).key}\n{problem.key}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

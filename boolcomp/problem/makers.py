@@ -99,7 +99,7 @@ def _input(
 
 def _torques(robot: Robot) -> tuple[Output, ...]:
     return tuple(
-        Output(f"tau{k}", f"T{k}", f"torque {k}", link.torque, link.torque_unit)
+        Output(f"tau{k}", f"T{k}", link.torque, link.torque_unit, f"torque {k}")
         for k, link in enumerate(robot.links, 1)
     )
 

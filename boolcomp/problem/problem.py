@@ -62,9 +62,12 @@ class Output:
 
     name: str
     symbol: str
-    title: str
     range: Interval
     unit: str
+    title: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "title", self.title or self.name)
 
     @property
     def noun(self) -> str:

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from boolcomp.compact.widths.compile import compile_words
-from compact.word_robots import case, small_robot
+from compact.word_robots import case, searched, small_robot
 from samples import problem_of, terms_of
 
 from boolcomp.common.errors import UsageError
@@ -19,8 +18,8 @@ from boolcomp.compact.demand import Demand, Progress
 from boolcomp.compact.errors.measure import Sampling, measure_many
 from boolcomp.compact.errors.worst import graph_worst
 from boolcomp.compact.sketch.variables import Role
-from boolcomp.compact.widths import compile as module
-from boolcomp.compact.widths import search
+from boolcomp.compact.widths import ledger, search
+from boolcomp.compact.widths import passes as module
 from boolcomp.compact.widths.search import Candidate
 from boolcomp.terms import split
 
@@ -54,13 +53,13 @@ def test_an_interrupted_search_ends_where_an_uninterrupted_one_does(
     monkeypatch.setattr(module, "SEEN", 200_000)
     torques = terms_of(small_robot(2, 2))
     demand = Demand(bits=5, rms=(0.6,), max=(2.5,), effort=0.3)
-    whole = compile_words(torques, demand)
+    whole = searched(torques, demand)
     memory = Memory(11)
     with pytest.raises(KeyboardInterrupt):
-        compile_words(torques, demand, stages=memory)
+        searched(torques, demand, checkpoint=memory)
     assert len(memory.kept) == 11
     memory.most = 1000
-    again = compile_words(torques, demand, stages=memory, processes=2)
+    again = searched(torques, demand, checkpoint=memory, processes=2)
     assert again.graph == whole.graph
     assert again.widths == whole.widths
 
@@ -70,7 +69,7 @@ def test_the_largest_error_is_held_on_states_that_were_not_seen() -> None:
     torques = terms_of("machado-2r")
     heard: list[Progress] = []
     demand = Demand(rms=(0.5, 0.6), max=(3.2, 3.4), effort=2.0)
-    found = compile_words(torques, demand, heard.append, None, 2)
+    found = searched(torques, demand, heard.append, None, 2)
     assert [p.fraction for p in heard] == sorted(p.fraction for p in heard)
     assert heard[-1].best_nodes == found.nodes
     inputs = {"q": 10, "qd": 10, "qdd": 10}
@@ -86,8 +85,7 @@ def test_the_largest_error_is_held_on_states_that_were_not_seen() -> None:
 def test_more_effort_finds_no_more_nodes() -> None:
     torques = terms_of("machado-2r")
     quick, longer = (
-        compile_words(torques, Demand(bits=6, rms=(0.43, 0.58), effort=effort))
-        for effort in (0.0, 4.0)
+        searched(torques, Demand(bits=6, rms=(0.43, 0.58), effort=effort)) for effort in (0.0, 4.0)
     )
     assert longer.nodes <= quick.nodes
 
@@ -98,9 +96,9 @@ def test_an_error_that_no_widths_reach_is_refused() -> None:
     torques = terms_of(small_robot(1, 1))
     usual = r"no widths reach the default rms 0\.\d+ LSB \(the paper's own error at 6 bits; --rms-"
     with pytest.raises(UsageError, match=usual):
-        compile_words(torques, Demand(bits=6, input_bits=inputs, effort=0.0))
+        searched(torques, Demand(bits=6, input_bits=inputs, effort=0.0))
     with pytest.raises(UsageError, match=r"no widths reach the demanded rms 0\.300 LSB ") as caught:
-        compile_words(torques, demand)
+        searched(torques, demand)
     # The floor that it names is what coarse inputs make of errors where all else is fine.
     found = re.search(r"inputs of 3 bits and rounding alone make ([0-9.]+) LSB", str(caught.value))
     assert found is not None
@@ -123,7 +121,7 @@ def test_coarse_inputs_lose_no_bit_where_that_is_needed() -> None:
     torques = terms_of("machado-2r")
     inputs = {"q": 8, "qd": 8, "qdd": 8}
     loose, tight = (
-        compile_words(torques, Demand(input_bits=inputs, rms=rms, effort=0.0))
+        searched(torques, Demand(input_bits=inputs, rms=rms, effort=0.0))
         for rms in ((0.6, 0.8), (0.53, 0.62))
     )
     assert (loose.form.exact, tight.form.exact) == (False, True)
@@ -140,7 +138,7 @@ def test_choices_are_written_and_read() -> None:
         1,
         77.0,
     )
-    again = module.read(module.written(choice))
+    again = ledger.read(ledger.written(choice))
     assert str(again) == str(choice)
 
 
@@ -151,7 +149,7 @@ def test_random_arms_compile_within_their_budget(
 ) -> None:
     monkeypatch.setattr(module, "SEEN", 200_000)
     problem = problem_of(small_robot(seed, 1 + seed % 4))
-    found = compile_words(split(problem), Demand(bits=6, rms=(0.55,), effort=0.2))
+    found = searched(split(problem), Demand(bits=6, rms=(0.55,), effort=0.2))
     inputs = {"q": 10, "qd": 10, "qdd": 10}
     errors = measure_many(Sampling(problem, inputs, 6, 50_000, 77), found.graph)
     assert (errors.rms <= 0.55 * 1.02).all()
@@ -164,10 +162,10 @@ def test_the_result_is_the_same_under_any_hash_seed() -> None:
         "from boolcomp.problem.makers import inverse_dynamics_problem\n"
         "from boolcomp.problem.robot import load_robot\n"
         "from boolcomp.terms import split\n"
-        "from boolcomp.compact.widths.compile import compile_words\n"
+        "from compact.word_robots import searched\n"
         "from boolcomp.compact.demand import Demand\n"
         "problem = inverse_dynamics_problem(load_robot('elbow-3r'))\n"
-        "found = compile_words(split(problem), "
+        "found = searched(split(problem), "
         "Demand(bits=5, rms=(0.6,), effort=0.2))\n"
         "print(found.graph)\n"
     )
@@ -213,5 +211,5 @@ def test_refining_that_does_not_end_is_given_up_after_counted_work(
         monkeypatch.setattr(module, "FREE_WORK", free)
         turns.clear()
         with pytest.raises(UsageError, match="no widths reach"):
-            compile_words(torques, demand)
+            searched(torques, demand)
         assert len(turns) == (module.TIGHTENINGS if free > 1 else 1)

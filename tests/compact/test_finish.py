@@ -12,18 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from boolcomp.compact.result.finish import Built, compile_compact
-from boolcomp.compiler import compile_robot_words
-from compact.word_robots import small_robot
+from compact.word_robots import built_of, small_robot
 from samples import problem_of, terms_of
 
 from boolcomp.common.caches import user_cache
 from boolcomp.common.errors import DataError, DataWarning
+from boolcomp.compact.assembly import program_of_graph
 from boolcomp.compact.demand import Demand, Progress
 from boolcomp.compact.errors.measure import Sampling, agrees
+from boolcomp.compact.passes import Choices
 from boolcomp.compact.result import keep
-from boolcomp.compact.result.compact import program_of_graph
+from boolcomp.compact.result.built import Built
 from boolcomp.compact.result.keep import keeper, render
+from boolcomp.pipeline import compile_compact
 from boolcomp.problem.robot import load_robot
 from boolcomp.proof.worst import subject_of
 
@@ -44,17 +45,17 @@ def torques() -> Terms:
 @pytest.fixture(name="fewer", autouse=True, scope="module")
 def fewer_states() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("boolcomp.compact.widths.compile.SEEN", 20_000)
-        patch.setattr("boolcomp.compact.result.finish.FRESH_SAMPLES", 20_000)
+        patch.setattr("boolcomp.compact.widths.passes.SEEN", 20_000)
+        patch.setattr("boolcomp.compact.passes.FRESH_SAMPLES", 20_000)
         patch.setattr("boolcomp.compact.errors.worst.EVALUATIONS", 40_000)
         patch.setattr("boolcomp.compact.errors.worst.CHECKED", 40_000)
-        patch.setattr("boolcomp.compact.widths.compile.EVALUATIONS", 40_000)
-        patch.setattr("boolcomp.compact.widths.compile.CLIMBED", 40_000)
+        patch.setattr("boolcomp.compact.widths.passes.EVALUATIONS", 40_000)
+        patch.setattr("boolcomp.compact.widths.passes.CLIMBED", 40_000)
         yield
 
 
 def build(folder: Path) -> Built:
-    return compile_compact(torques(), QUICK, store=folder, processes=1)
+    return built_of(torques(), QUICK, store=folder, processes=1)
 
 
 @pytest.fixture(name="made", scope="module")
@@ -193,7 +194,7 @@ def test_a_demanded_maximum_is_that_which_climbing_finds(tmp_path: Path) -> None
     free = build(tmp_path)
     most = float(free.worst.most[0] + free.errors.max[0]) / 2  # no sample breaks it
     demand = replace(QUICK, max=(most,))
-    bound = compile_compact(torques(), demand, store=tmp_path, processes=1)
+    bound = built_of(torques(), demand, store=tmp_path, processes=1)
     assert bound.holds
     assert bound.worst.most[0] <= most
     assert bound.nodes > free.nodes
@@ -205,7 +206,7 @@ def test_what_does_not_hold_is_neither_delivered_nor_kept(
 ) -> None:
     monkeypatch.setattr(Built, "holds", property(lambda _: False))
     with pytest.raises(DataError, match=r"does not hold what was asked: .*worst found [0-9.]+ LSB"):
-        compile_robot_words(small_robot(3, 1), QUICK, tmp_path, processes=1)
+        compile_compact(small_robot(3, 1), Choices(QUICK, tmp_path, processes=1))
     assert list(tmp_path.glob("*.compact.json")) == []
 
 
@@ -233,7 +234,7 @@ def test_what_was_built_says_what_it_is(tmp_path: Path) -> None:
     heard: list[Progress] = []
     demand = Demand(bits=6, rms=(0.43, 0.58), effort=1.0)
     robot = load_robot("machado-2r")
-    built = compile_compact(terms_of(robot), demand, store=tmp_path, progress=heard.append)
+    built = built_of(terms_of(robot), demand, store=tmp_path, progress=heard.append)
     fractions = [progress.fraction for progress in heard]
     assert fractions == sorted(fractions)
     assert fractions[-1] == 1.0
@@ -266,9 +267,7 @@ def test_other_objectives_give_networks_of_the_same_torques(
     arm = terms_of("machado-2r")
     objectives: tuple[Objective, ...] = ("nodes", objective)
     plain, other = (
-        compile_compact(
-            arm, Demand(bits=5, rms=(0.5,), effort=0.0, objective=o), store=tmp_path / o
-        )
+        built_of(arm, Demand(bits=5, rms=(0.5,), effort=0.0, objective=o), store=tmp_path / o)
         for o in objectives
     )
     assert plain.compact.graph == other.compact.graph

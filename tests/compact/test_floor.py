@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from compact.word_robots import searched
 from samples import terms_of
 
 from boolcomp.common.errors import UsageError
@@ -56,7 +57,7 @@ def test_a_demand_below_it_is_refused_before_any_width_is_chosen(
     monkeypatch.setattr(search, "screen", None)
     demand = Demand(rms=(0.4,), input_bits={"q": 12, "q2": 6, "qd": 12, "qdd": 12})
     with pytest.raises(UsageError, match="no widths reach") as caught:
-        compile_words(terms_of("machado-2r"), demand)
+        searched(terms_of("machado-2r"), demand)
     assert "most of it q2 (6 bits): widen it (--input-bits q2=" in str(caught.value)
 
 

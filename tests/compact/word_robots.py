@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from samples import problem_of, random_robot
 
+from boolcomp.compact.demand import Demand, Listener, ignore_progress
 from boolcomp.compact.errors.samples import States, corners, draw
 from boolcomp.compact.graph.realise import realise
+from boolcomp.compact.passes import Choices, build, graph
 from boolcomp.compact.sketch.build import Form, build_sketch
 from boolcomp.compact.sketch.poly import Quantity, quantities
 from boolcomp.compact.sketch.sketch import AngleSum, Powers, Sketch, Waves, WordSum
 from boolcomp.compact.sketch.variables import Role, WidthVariable
+from boolcomp.compact.widths import passes
 from boolcomp.compact.widths.descend import Descent, choose_widths
+from boolcomp.compact.widths.ledger import Checkpoint, Ledger
 from boolcomp.compact.widths.noise import Model
 from boolcomp.logic.simulation import Planes
 from boolcomp.problem.interval import Interval
@@ -23,13 +27,17 @@ from boolcomp.terms import output_amplitudes, split
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
     from boolcomp.compact.graph.graph import WordGraph
+    from boolcomp.compact.result.built import Built
+    from boolcomp.compact.result.compact import Compact
     from boolcomp.logic.network import Network
     from boolcomp.problem.problem import Problem
     from boolcomp.problem.robot import Robot
+    from boolcomp.terms import Terms
 
 TEN = {"q": 10, "qd": 10, "qdd": 10}
 
@@ -135,3 +143,24 @@ def finest_widths(sketch: Sketch, exact: list[NDArray[np.float64]]) -> dict[Widt
         elif isinstance(node, WordSum):
             widths[Role.CUT.of(place)] = -14 if place in sketch.outputs else size - 20
     return widths
+
+
+def searched(
+    terms: Terms,
+    demand: Demand,
+    progress: Listener = ignore_progress,
+    checkpoint: Checkpoint | None = None,
+    processes: int = 1,
+) -> Compact:
+    """Return what the passes from the sketch to the graph make of terms."""
+    asked = demand.completed(terms.problem)
+    ledger = Ledger(demand.effort, progress, checkpoint, processes)
+    found = passes.refine(passes.screen(passes.sketch(terms, asked, ledger)))
+    made = graph(passes.improve(found), Choices(asked))
+    assert isinstance(made, tuple)
+    return made[1]
+
+
+def built_of(terms: Terms, demand: Demand, store: Path | None = None, **choices: Any) -> Built:
+    """Return what all passes of compact mode make of terms."""
+    return build(terms, Choices(demand, store, **choices))

@@ -19,7 +19,6 @@ from boolcomp.paper.assembly import program_of
 from boolcomp.paper.plan import Options
 from boolcomp.pipeline import run_passes
 from boolcomp.problem.interval import Interval
-from boolcomp.problem.makers import inverse_dynamics_problem as problem_of
 from boolcomp.problem.robot import Link, Robot
 from boolcomp.proof import worst as module
 from boolcomp.proof.worst import Axis, Subject, axes_of, find_worst, subject_of

@@ -35,9 +35,10 @@ def test_a_paper_program_errs_as_its_tables_say() -> None:
 def test_coded_inputs_are_centres_of_cells() -> None:
     _, _, program = stages(5)
     samples = draw_samples(problem_of("machado-2r"), 100, seed=1)
-    coded = dict(zip(("q", "qd", "qdd"), coded_inputs(program, samples), strict=True))
+    coded = samples.problem.columns(coded_inputs(program, samples))
+    states = samples.problem.columns(samples.arrays)
     for word in program.inputs:
-        column, given = coded[:, names.index(word.name)], states[:, names.index(word.name)]
+        column, given = coded[word.name], states[word.name]
         assert np.abs(column - given).max() <= word.code.step / 2 + 1e-12
         assert np.array_equal(column, word.code.centre(word.code.cell(column)[0]))
 

@@ -33,7 +33,7 @@ acceleration_range = [-4, 4]
 torque_range = [-16, 16]
 """
 
-TORQUE = Output("tau1", "T1", "torque 1", Interval(-10.0, 10.0), "N·m")
+TORQUE = Output("tau1", "T1", Interval(-10.0, 10.0), "N·m", "torque 1")
 
 
 def pendulum(torque: float) -> Robot:
