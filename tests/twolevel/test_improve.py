@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from twolevel.robot_tables import table as robot_table
-from twolevel.strategies import as_lists, functions, points, random_table, tables, values
+from twolevel.strategies import (
+    as_lists,
+    functions,
+    implements,
+    points,
+    random_table,
+    tables,
+    values,
+)
 
 from boolcomp.twolevel.clock import Clock
 from boolcomp.twolevel.cover import Function
@@ -17,7 +25,6 @@ from boolcomp.twolevel.improve import improve, suits
 from boolcomp.twolevel.improve_lists import improve_lists, irredundant
 from boolcomp.twolevel.isop import isop, minterms
 from boolcomp.twolevel.selection import matrix
-from boolcomp.twolevel.verify import implements
 
 
 @given(tables())
