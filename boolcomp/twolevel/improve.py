@@ -20,8 +20,9 @@ import numpy as np
 from boolcomp.twolevel import sweep_kernels as kernels
 from boolcomp.twolevel.cubes import Cubes, pack, words_for
 from boolcomp.twolevel.dense import IndexCubes, from_index, points_of, to_index, work
+from boolcomp.twolevel.localsearch import SEED
 from boolcomp.twolevel.primes import FREE, Budget, PrimesTooManyError, primes_of_points
-from boolcomp.twolevel.selection import SEED, merged, select
+from boolcomp.twolevel.selection import merged, select
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
