@@ -11,7 +11,6 @@ import json
 import math
 import os
 import subprocess
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,8 +22,6 @@ from boolcomp.common import children
 from boolcomp.twolevel.cubes import Cubes, unpack
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from boolcomp.twolevel.cover import Function
 
 MEMORY = 2 << 30
@@ -84,19 +81,6 @@ def run(
     if worker.returncode:
         return Answer(None, _death(worker.returncode, complaint, memory))
     return _read(function, answer, memory)
-
-
-def run_all(
-    jobs: Sequence[tuple[Function, Cubes]],
-    deadline: float = math.inf,
-    *,
-    memory: int = MEMORY,
-    workers: int | None = None,
-) -> list[Answer]:
-    """Run several jobs, as many at a time as there are cores; the deadline is each one's own."""
-    with ThreadPoolExecutor(workers or children.cores()) as pool:
-        waiting = [pool.submit(run, f, start, deadline, memory=memory) for f, start in jobs]
-        return [job.result() for job in waiting]
 
 
 def _request(
