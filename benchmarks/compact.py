@@ -28,10 +28,11 @@ import numpy as np
 from boolcomp.common.errors import BoolcompError
 from boolcomp.common.text import table as aligned
 from boolcomp.compact.result.finish import compile_compact
-from boolcomp.compact.result.measure import Sampling, agrees, measure_many
+from boolcomp.compact.result.measure import Sampling, measure_many
 from boolcomp.compact.widths.demand import Demand
 from boolcomp.problem.robot import load_robot
 from boolcomp.terms import split_torques
+from boolcomp.words.agreement import agrees
 
 if TYPE_CHECKING:
     from boolcomp.compact.result.finish import Built

@@ -140,10 +140,4 @@ def _words(torques: Torques, job: Job) -> Built:
 
 
 def _of_words(built: Built, job: Job) -> Program:
-
-    from boolcomp.compact.result.compact import program_of_graph  # noqa: PLC0415 (heavy)
-
-    compact = built.compact
-    return program_of_graph(
-        compact.robot, compact.demand, compact.graph, built.network, job.payload
-    )
+    return built.program(job.payload)

@@ -13,7 +13,6 @@ import pytest
 
 import boolcomp as bc
 from boolcomp.commands.compact import _words, say_whence, unread
-from boolcomp.compact.graph.graph import Bits, Graph, Heap, Input, Scale
 from boolcomp.compact.result.finish import compile_compact
 from boolcomp.compact.widths.demand import Demand
 from boolcomp.compiler import usual_demand
@@ -21,6 +20,7 @@ from boolcomp.logic.synthesis import abc
 from boolcomp.logic.synthesis.optimise import Step
 from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.terms import split_torques
+from boolcomp.words.graph import Bits, Graph, Heap, Input, Scale
 
 if TYPE_CHECKING:
     from collections.abc import Callable

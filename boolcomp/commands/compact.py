@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from boolcomp.compact.graph.graph import Graph
     from boolcomp.compact.result.finish import Built
     from boolcomp.compact.widths.demand import Demand, Progress
     from boolcomp.compiler import CompiledWords
     from boolcomp.problem.interval import Interval
     from boolcomp.problem.robot import Robot
+    from boolcomp.words.graph import Graph
 
 
 def compile_words(

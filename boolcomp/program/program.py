@@ -10,7 +10,7 @@ In compact mode there are no terms: one network makes all outputs of a load.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import astuple, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from boolcomp.common.errors import SaturationWarning, UsageError, listing
@@ -19,8 +19,17 @@ from boolcomp.engines import evaluate, make_engine
 from boolcomp.engines.wiring import Stop
 from boolcomp.problem.problem import stopped
 from boolcomp.problem.shapes import gathered
+from boolcomp.program.htmltable import html_of
 from boolcomp.program.joining import joined, wire
-from boolcomp.program.parts import InputWord, JointNetwork, Load, OutputWord, Slice, TermUse
+from boolcomp.program.parts import (
+    InputWord,
+    JointNetwork,
+    KnownErrors,
+    Load,
+    OutputWord,
+    Slice,
+    TermUse,
+)
 from boolcomp.program.writing import save_program
 
 if TYPE_CHECKING:
@@ -34,6 +43,7 @@ if TYPE_CHECKING:
     from boolcomp.engines.wiring import Wiring
     from boolcomp.logic.network import Network
     from boolcomp.problem.problem import Group, Problem
+    from boolcomp.words.graph import Graph
 
 Mode = Literal["paper", "compact"]
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -47,7 +57,7 @@ class Program:
 
     States are an array for each of the `groups`, of words that are read and others; results are
     the group `returned`. `plural` is what a user calls the outputs ("torques"), `places` what
-    inputs belong to ("joints").
+    inputs belong to ("joints"), `demand` what was asked for in compact mode.
     """
 
     name: str
@@ -61,6 +71,7 @@ class Program:
     stops: tuple[Stop, ...] = ()
     plural: str = "outputs"
     places: str = "inputs"
+    demand: str = ""
     _engines: dict[tuple[float, str, int], Engine] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -94,6 +105,9 @@ class Program:
         for output in load.outputs:
             for term in output.terms:
                 self._check_term(output, term)
+        words = () if load.graph is None else load.graph.nodes
+        if len(load.meanings) != len(words) or (words and load.joint is None):
+            raise ValueError("a word graph has no network, or words without meanings")
         if load.joint is not None:
             self._check_joint(load, load.joint)
 
@@ -104,6 +118,12 @@ class Program:
         self._check_use(f"all {self.plural}", joint.network, joint.words, wide)
         if any(output.code.kind != "natural" for output in load.outputs):
             raise ValueError(f"one network for all {self.plural} makes natural words")
+        if load.graph is not None:
+            read = [(self.inputs[word.input].name, word.bits, word.dropped) for word in joint.words]
+            words = [(node.name, node.bits, 0) for node in load.graph.inputs]
+            made = [result.bits for result in load.graph.results]
+            if read != words or made != [output.code.bits for output in load.outputs]:
+                raise ValueError("a word graph does not fit its network")
 
     def _check_use(self, name: str, place: int, words: Sequence[Slice], outputs: int) -> None:
         if not 0 <= place < len(self.networks):
@@ -132,6 +152,25 @@ class Program:
     def payloads(self) -> tuple[float, ...]:
         """The tip loads (kg) it was compiled for."""
         return tuple(load.payload for load in self.loads)
+
+    @property
+    def graph(self) -> Graph | None:
+        """The word graph, with the first load; None in paper mode and where it is not known."""
+        return self.loads[0].graph
+
+    @property
+    def errors(self) -> dict[str, KnownErrors]:
+        """The errors that were measured, by output, the largest over all loads; none unmeasured.
+
+        The codes of the outputs say what one LSB is: `output.code.step`.
+        """
+        known = {}
+        for outputs in zip(*(load.outputs for load in self.loads), strict=True):
+            found = [output.errors for output in outputs if output.errors is not None]
+            if len(found) == len(self.loads):
+                each = zip(*map(astuple, found), strict=True)
+                known[outputs[0].name] = KnownErrors(*map(max, each))
+        return known
 
     @property
     def bound(self) -> tuple[float, ...]:
@@ -247,6 +286,10 @@ class Program:
         loads = listing(map(number, self.payloads))
         head = f"{self.name}: {self.bits} bits, {self.mode} mode"
         return f"<program {head}, {made}, loads of {loads} kg>"
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show."""
+        return html_of(self)
 
     def __str__(self) -> str:
         lines = [f"program {self.name}: {self.bits} bits, {self.mode} mode"]

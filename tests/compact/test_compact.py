@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from compact.word_robots import case, run_network
 
-from boolcomp.compact.graph.graph import narrowed
-from boolcomp.compact.graph.simulate import simulate
 from boolcomp.compact.result.compact import Compact
 from boolcomp.compact.result.measure import measure
 from boolcomp.compact.sketch.build import Form
 from boolcomp.compact.widths.demand import Demand
+from boolcomp.words.graph import narrowed
+from boolcomp.words.simulate import simulate
 
 
 def made() -> Compact:

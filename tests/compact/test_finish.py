@@ -20,13 +20,14 @@ from boolcomp.compact.result import keep
 from boolcomp.compact.result.compact import program_of_graph
 from boolcomp.compact.result.finish import Built, compile_compact
 from boolcomp.compact.result.keep import keeper, render
-from boolcomp.compact.result.measure import Sampling, agrees
+from boolcomp.compact.result.measure import Sampling
 from boolcomp.compact.widths.demand import Demand, Progress
 from boolcomp.compiler import compile_robot_words
 from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.problem.robot import load_robot
 from boolcomp.proof.worst import subject_of
 from boolcomp.terms import split_torques
+from boolcomp.words.agreement import agrees
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

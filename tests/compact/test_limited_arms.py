@@ -12,13 +12,13 @@ from compact.word_robots import case, finest_widths
 from limited import random_limited, with_ranges
 
 from boolcomp.compact.graph.realise import realise
-from boolcomp.compact.graph.simulate import node_word, simulate
 from boolcomp.compact.result.finish import compile_compact
 from boolcomp.compact.sketch.build import Form
 from boolcomp.compact.widths.demand import Demand
 from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.problem.interval import Interval
 from boolcomp.terms import split_torques
+from boolcomp.words.simulate import node_word, simulate
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,6 @@ from compact.word_robots import case
 from boolcomp.compact.graph.logic import word_logic
 from boolcomp.compact.result.measure import (
     Sampling,
-    agrees,
     deviations,
     measure,
     measure_many,
@@ -20,6 +19,7 @@ from boolcomp.compact.result.samples import states_of
 from boolcomp.logic.network import Builder, copied
 from boolcomp.problem.robot import load_robot
 from boolcomp.terms import split_torques
+from boolcomp.words.agreement import agrees
 
 
 def test_blocks_of_states_are_measured_as_one() -> None:

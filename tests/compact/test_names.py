@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from boolcomp.compact.graph.graph import (
+from boolcomp.compact.graph.names import LONGEST, word_names
+from boolcomp.problem.interval import Interval
+from boolcomp.words.graph import (
     Angles,
     Bits,
     Graph,
@@ -17,8 +19,6 @@ from boolcomp.compact.graph.graph import (
     Scale,
     Turn,
 )
-from boolcomp.compact.graph.names import LONGEST, word_names
-from boolcomp.problem.interval import Interval
 
 ANGLES = (Input("q1", 8, angle=True), Input("q2", 8, angle=True), Input("qd1", 6, angle=False))
 PHASE = 2 * np.pi * ((np.arange(64) + 0.5) / 64 - 0.5)

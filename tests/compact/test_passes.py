@@ -9,9 +9,9 @@ from compact.word_robots import case
 
 from boolcomp.compact.graph.logic import word_logic
 from boolcomp.compact.result import passes
-from boolcomp.compact.result.measure import agrees
 from boolcomp.compact.result.passes import finished, lut6
 from boolcomp.logic.equivalence import equivalent
+from boolcomp.words.agreement import agrees
 
 if TYPE_CHECKING:
     from pathlib import Path

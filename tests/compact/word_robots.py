@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.compact.graph.graph import Graph
     from boolcomp.logic.network import Network
+    from boolcomp.words.graph import Graph
 
 TEN = {"q": 10, "qd": 10, "qdd": 10}
 

@@ -14,8 +14,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from boolcomp.compact.graph.graph import Angles, Turn
 from boolcomp.compact.sketch.sketch import TURN, AngleSum, Sketch, Source, Sum
+from boolcomp.words.graph import Angles, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

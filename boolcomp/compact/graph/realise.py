@@ -16,7 +16,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from boolcomp.compact.graph import graph as g
 from boolcomp.compact.graph.angles import AngleShape, angle_node, angle_shape, sum_shape
 from boolcomp.compact.graph.tabulate import Domain, needed_bits, tabulate
 from boolcomp.compact.sketch.poly import signed_digits
@@ -34,6 +33,7 @@ from boolcomp.compact.sketch.sketch import (
     addend_reads,
     reads,
 )
+from boolcomp.words import graph as g
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

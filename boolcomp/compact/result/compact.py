@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from boolcomp.compact.graph.graph import Graph
     from boolcomp.compact.sketch.build import Form
     from boolcomp.compact.sketch.sketch import Sketch
     from boolcomp.compact.widths.demand import Demand
     from boolcomp.logic.network import Network
     from boolcomp.problem.robot import Robot
     from boolcomp.program.program import Program
+    from boolcomp.words.graph import Graph
 
     Floats = NDArray[np.float64]
     Knob = tuple[int, str]

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.common.text import short
+from boolcomp.compact.graph.names import word_names
+from boolcomp.compact.result.compact import program_of_graph
 from boolcomp.compact.result.keep import Keeper, Kept, keeper
 from boolcomp.compact.result.measure import Sampling, measure_many
 from boolcomp.compact.result.passes import finished, lut6
@@ -21,6 +23,7 @@ from boolcomp.compact.result.worst import network_worst
 from boolcomp.compact.widths.compile import compile_words, spans
 from boolcomp.compact.widths.demand import Demand, Listener, Progress, silent
 from boolcomp.logic.synthesis import abc
+from boolcomp.program.parts import KnownErrors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from boolcomp.compact.result.measure import Errors
     from boolcomp.logic.network import Network
     from boolcomp.logic.synthesis.optimise import Step
+    from boolcomp.program.program import Program
     from boolcomp.proof.worst import Worst
     from boolcomp.terms import Torques
 
@@ -101,6 +105,20 @@ class Built:
     def largest(self) -> Floats:
         """The largest error of every torque that is known, in steps."""
         return np.maximum(self.errors.max, self.worst.most)
+
+    def program(self, payload: float = 0.0) -> Program:
+        """Return the program, with its graph, what its words mean, and its errors."""
+        one = self.compact
+        made = program_of_graph(one.robot, one.demand, one.graph, self.network, payload)
+        (load,) = made.loads
+        sizes = zip(self.errors.rms, self.errors.max, self.largest, strict=True)
+        outputs = tuple(
+            replace(output, errors=KnownErrors(*(float(x) * output.code.step for x in found)))
+            for output, found in zip(load.outputs, sizes, strict=True)
+        )
+        meanings = word_names(one.graph, {word.name: word.code.range for word in made.inputs})
+        load = replace(load, outputs=outputs, graph=one.graph, meanings=meanings)
+        return replace(made, loads=(load,), demand=str(one.demand))
 
     def __str__(self) -> str:
         compact = self.compact

@@ -21,7 +21,6 @@ import numpy as np
 from boolcomp.common.caches import read_kept, user_cache
 from boolcomp.common.errors import BoolcompError, DataError, DataWarning
 from boolcomp.common.files import write_text
-from boolcomp.compact.graph.graphtext import parse_graph
 from boolcomp.compact.result.compact import Compact
 from boolcomp.compact.result.measure import Errors, Sampling, measure_many, torque_steps
 from boolcomp.compact.result.worst import is_worst
@@ -32,6 +31,7 @@ from boolcomp.logic.synthesis import abc
 from boolcomp.logic.synthesis.optimise import Step
 from boolcomp.problem.robot.library import shipped
 from boolcomp.proof.worst import Worst
+from boolcomp.words.graphtext import parse_graph
 
 if TYPE_CHECKING:
     from pathlib import Path

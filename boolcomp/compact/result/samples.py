@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.compact.graph.graph import Graph
-    from boolcomp.compact.graph.simulate import Simulated
     from boolcomp.compact.sketch.poly import Quantity
     from boolcomp.problem.robot import Robot
+    from boolcomp.words.graph import Graph
+    from boolcomp.words.simulate import Simulated
 
     Floats = NDArray[np.float64]
     Words = NDArray[np.int64]

@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.compact.graph.graph import narrowed
 from boolcomp.compact.graph.logic import word_logic
 from boolcomp.compact.result.compact import program_of_graph
 from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.proof.worst import EVALUATIONS, find_worst, subject_of
+from boolcomp.words.graph import narrowed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.compact.graph.graph import Graph
     from boolcomp.compact.widths.demand import Demand
     from boolcomp.engines import EngineName
     from boolcomp.logic.network import Network
     from boolcomp.problem.robot import Robot
     from boolcomp.proof.worst import Subject, Worst
+    from boolcomp.words.graph import Graph
 
     Floats = NDArray[np.float64]
 

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from boolcomp.common.errors import UsageError, listing
-from boolcomp.compact.graph.graph import narrowed
 from boolcomp.compact.result.compact import Compact
 from boolcomp.compact.result.measure import (
     Errors,
@@ -43,6 +42,7 @@ from boolcomp.compact.widths.search import (
 )
 from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.proof.worst import EVALUATIONS
+from boolcomp.words.graph import narrowed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -17,7 +17,6 @@ import numpy as np
 
 from boolcomp.compact.graph.logic import word_logic
 from boolcomp.compact.graph.realise import Statistics, realise
-from boolcomp.compact.graph.simulate import Resimulation
 from boolcomp.compact.result.measure import compared, deviations, errors_of, torque_steps
 from boolcomp.compact.result.samples import corners, draw, joined, states_of
 from boolcomp.compact.sketch.build import Form, build_sketch
@@ -27,19 +26,20 @@ from boolcomp.compact.widths.descend import Descent, choose_widths
 from boolcomp.compact.widths.floor import Floor, rounding_squares
 from boolcomp.compact.widths.noise import MOST_READ, Model
 from boolcomp.compact.widths.polish import Trial, polish, wander
+from boolcomp.words.simulate import Resimulation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from boolcomp.compact.graph.graph import Graph
     from boolcomp.compact.result.measure import Errors
     from boolcomp.compact.result.samples import States
     from boolcomp.compact.sketch.sketch import Sketch
     from boolcomp.compact.widths.demand import Demand
     from boolcomp.problem.robot import Robot
     from boolcomp.terms import Torques
+    from boolcomp.words.graph import Graph
 
     Floats = NDArray[np.float64]
     Knob = tuple[int, str]

@@ -11,14 +11,14 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from boolcomp.compact.graph.graph import Angles, Bits, Heap, Input, Lookup, reads
 from boolcomp.compact.graph.names import word_names
+from boolcomp.words.graph import Angles, Bits, Heap, Input, Lookup, reads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from boolcomp.compact.graph.graph import Graph, Node
     from boolcomp.problem.interval import Interval
+    from boolcomp.words.graph import Graph, Node
 
 WIDE, HIGH = 176, 40  # a box
 ACROSS, DOWN = 246, 54  # from box to box
