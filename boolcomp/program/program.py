@@ -19,6 +19,7 @@ from boolcomp.engines import evaluate, make_engine
 from boolcomp.engines.wiring import Stop
 from boolcomp.problem.problem import stopped
 from boolcomp.problem.shapes import gathered
+from boolcomp.program.checks import check_program
 from boolcomp.program.htmltable import html_of
 from boolcomp.program.joining import joined, wire
 from boolcomp.program.parts import (
@@ -28,7 +29,6 @@ from boolcomp.program.parts import (
     Load,
     OutputWord,
     Slice,
-    TermUse,
 )
 from boolcomp.program.writing import save_program
 
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
 Mode = Literal["paper", "compact"]
 MODES: tuple[Mode, ...] = get_args(Mode)
-STEP_SLACK = 1e-9  # relative: steps that differ by less are one step
 WHOSE = "this program"
 
 
@@ -77,71 +76,13 @@ class Program:
     )
 
     def __post_init__(self) -> None:
-        self.check()
+        if self.mode not in MODES:
+            raise ValueError(f"mode {self.mode!r}: modes are {listing(MODES)}")
+        check_program(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Engines hold native code of this process: another one makes its own.
         return Program, tuple(getattr(self, one.name) for one in fields(self) if one.init)
-
-    def check(self) -> None:
-        """Raise a `ValueError` where the parts do not fit together."""
-        payloads = [load.payload for load in self.loads]
-        if not payloads or len(set(payloads)) != len(payloads):
-            raise ValueError("a program has one load or several that differ")
-        if self.mode not in MODES:
-            raise ValueError(f"mode {self.mode!r}: modes are {listing(MODES)}")
-        names = [name for group in self.groups for name in group.members]
-        if len(set(names)) != len(names):
-            raise ValueError("inputs are repeated")
-        read = [word.name for word in self.inputs]
-        if len(set(read)) != len(read) or not {*read, *(x.name for x in self.stops)} <= {*names}:
-            raise ValueError("an input word, or a stop, is repeated or belongs to no input")
-        for load in self.loads:
-            self._check_load(load)
-
-    def _check_load(self, load: Load) -> None:
-        if tuple(output.name for output in load.outputs) != self.returned.members:
-            raise ValueError("the outputs are not those that are returned, in order")
-        for output in load.outputs:
-            for term in output.terms:
-                self._check_term(output, term)
-        words = () if load.graph is None else load.graph.nodes
-        if len(load.meanings) != len(words) or (words and load.joint is None):
-            raise ValueError("a word graph has no network, or words without meanings")
-        if load.joint is not None:
-            self._check_joint(load, load.joint)
-
-    def _check_joint(self, load: Load, joint: JointNetwork) -> None:
-        if any(output.terms for output in load.outputs):
-            raise ValueError("a load has terms, or one network for all, not both")
-        wide = sum(output.code.bits + 1 for output in load.outputs)
-        self._check_use(f"all {self.plural}", joint.network, joint.words, wide)
-        if any(output.code.kind != "natural" for output in load.outputs):
-            raise ValueError(f"one network for all {self.plural} makes natural words")
-        if load.graph is not None:
-            read = [(self.inputs[word.input].name, word.bits, word.dropped) for word in joint.words]
-            words = [(node.name, node.bits, 0) for node in load.graph.inputs]
-            made = [result.bits for result in load.graph.results]
-            if read != words or made != [output.code.bits for output in load.outputs]:
-                raise ValueError("a word graph does not fit its network")
-
-    def _check_use(self, name: str, place: int, words: Sequence[Slice], outputs: int) -> None:
-        if not 0 <= place < len(self.networks):
-            raise ValueError(f"{name} has no network")
-        network = self.networks[place]
-        for word in words:
-            known = 0 <= word.input < len(self.inputs)
-            if not known or not 0 <= word.dropped <= word.bits <= self.inputs[word.input].code.bits:
-                raise ValueError(f"{name} reads bits that no input word has")
-        width = sum(word.bits - word.dropped for word in words)
-        if (network.inputs, len(network.outputs)) != (width, outputs):
-            raise ValueError(f"the network of {name} does not fit its words")
-
-    def _check_term(self, output: OutputWord, term: TermUse) -> None:
-        self._check_use(term.name, term.network, term.words, term.code.bits)
-        centred = term.code.range.low == -term.code.range.high
-        if not centred or abs(term.code.step / output.step - 1) > STEP_SLACK:
-            raise ValueError(f"{term.name} is not aligned with {output.name}")
 
     @property
     def outputs(self) -> tuple[OutputWord, ...]:

@@ -55,6 +55,7 @@ MOST_NETWORKS = 100_000
 MOST_INPUTS = 10_000
 MOST_HEAD = 1 << 24  # bytes
 MOST_BYTES = 1 << 26  # of all networks: about two million nodes
+MOST_GRAPH = 1 << 22  # of one word graph: twenty times what the PUMA has
 MOST_VALUE = 1e15  # of a range, a load or a bound: nothing overflows, and no robot has it
 
 
@@ -70,7 +71,7 @@ def load_program(folder: str | Path) -> Program:
     networks = tuple(texts.read(network_name(k), parse_network) for k in range(count))
     for k, item in enumerate(reader.items(document, "loads")):
         if isinstance(item, dict) and "meanings" in item:
-            reader.graphs[k] = texts.read(graph_name(k), parse_graph)
+            reader.graphs[k] = texts.read(graph_name(k), parse_graph, MOST_GRAPH)
     try:
         program = reader.program(networks)
     except DataError:
@@ -90,8 +91,10 @@ class _Texts:
     def __init__(self, source: Path, sums: dict[str, Any]) -> None:
         self.source, self.sums, self.left = source, sums, MOST_BYTES
 
-    def read(self, name: str, parse: Callable[[str, str], Parsed]) -> Parsed:
-        text = read_text(self.source / name, self.left)
+    def read(
+        self, name: str, parse: Callable[[str, str], Parsed], most: int = MOST_BYTES
+    ) -> Parsed:
+        text = read_text(self.source / name, min(most, self.left))
         self.left -= len(text)
         if self.sums.get(name) != digest(text):
             raise DataError(f"{self.source / name}: damaged: its checksum is not the one in {HEAD}")
