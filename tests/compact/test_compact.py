@@ -7,10 +7,10 @@ from compact.word_robots import case, run_network
 
 from boolcomp.compact.demand import Demand
 from boolcomp.compact.errors.measure import measure
-from boolcomp.compact.graph.graph import narrowed
-from boolcomp.compact.graph.simulate import simulate
 from boolcomp.compact.result.compact import Compact
 from boolcomp.compact.sketch.build import Form
+from boolcomp.words.graph import narrowed
+from boolcomp.words.simulate import simulate
 
 
 def made() -> Compact:

@@ -19,7 +19,7 @@ from boolcomp.common.caches import user_cache
 from boolcomp.common.errors import DataError, DataWarning
 from boolcomp.compact.assembly import program_of_graph
 from boolcomp.compact.demand import Demand, Progress
-from boolcomp.compact.errors.measure import Sampling, agrees
+from boolcomp.compact.errors.measure import Sampling
 from boolcomp.compact.passes import Choices
 from boolcomp.compact.result import keep
 from boolcomp.compact.result.built import Built
@@ -27,6 +27,7 @@ from boolcomp.compact.result.keep import keeper, render
 from boolcomp.pipeline import compile_compact
 from boolcomp.problem.robot import load_robot
 from boolcomp.proof.worst import subject_of
+from boolcomp.words.agreement import agrees
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

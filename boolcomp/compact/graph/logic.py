@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from bitarray import bitarray, frozenbitarray
 
-from boolcomp.compact.graph.graph import (
+from boolcomp.compact.graph.heaps import TimedBuilder, add_constant, reduce_columns
+from boolcomp.compact.graph.tables import Columns, canonical, columns_of, fold, mux_network
+from boolcomp.logic import luts
+from boolcomp.logic.network import FALSE, Builder, Network, copied
+from boolcomp.logic.truthtable import TruthTable
+from boolcomp.words.graph import (
     Angles,
     Bits,
     Heap,
@@ -18,11 +23,6 @@ from boolcomp.compact.graph.graph import (
     PartialProducts,
     WordGraph,
 )
-from boolcomp.compact.graph.heaps import TimedBuilder, add_constant, reduce_columns
-from boolcomp.compact.graph.tables import Columns, canonical, columns_of, fold, mux_network
-from boolcomp.logic import luts
-from boolcomp.logic.network import FALSE, Builder, Network, copied
-from boolcomp.logic.truthtable import TruthTable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

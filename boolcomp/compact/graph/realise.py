@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from boolcomp.compact.graph import graph as g
 from boolcomp.compact.graph.angles import AngleShape, angle_node, angle_shape, sum_shape
 from boolcomp.compact.graph.tabulate import Domain, needed_bits, tabulate
 from boolcomp.compact.sketch.poly import signed_digits
@@ -23,6 +22,7 @@ from boolcomp.compact.sketch.sketch import (
     WordSum,
 )
 from boolcomp.compact.sketch.variables import Role, is_kept, live_nodes, operands
+from boolcomp.words import graph as g
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

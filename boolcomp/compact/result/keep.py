@@ -24,7 +24,6 @@ from boolcomp.common.files import write_text
 from boolcomp.compact.demand import SEARCH_VERSION, Demand, digest
 from boolcomp.compact.errors.measure import Errors, Sampling, measure_many
 from boolcomp.compact.errors.worst import is_worst
-from boolcomp.compact.graph.graphtext import parse_graph
 from boolcomp.compact.result.compact import Compact
 from boolcomp.compact.sketch.build import Form, build_sketch
 from boolcomp.compact.sketch.variables import widths_of, widths_text
@@ -33,6 +32,7 @@ from boolcomp.logic.synthesis import abc
 from boolcomp.logic.synthesis.optimise import Step
 from boolcomp.problem.robot.library import shipped
 from boolcomp.proof.worst import Worst
+from boolcomp.words.graphtext import parse_graph
 
 if TYPE_CHECKING:
     from pathlib import Path

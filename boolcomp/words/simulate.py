@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.compact.graph.graph import (
+from boolcomp.words.graph import (
     Angles,
     Bits,
     Heap,
