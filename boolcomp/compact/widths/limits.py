@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from boolcomp.compact.graph.realise import DIGITS, constant_digits
+from boolcomp.compact.graph.layout import DIGITS, constant_digits
 from boolcomp.compact.sketch.sketch import (
     AngleSum,
     Linear,

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boolcomp.compact.graph.layout import Statistics
 from boolcomp.compact.graph.logic import word_logic
-from boolcomp.compact.graph.realise import Statistics, realise
+from boolcomp.compact.graph.realise import realise
 from boolcomp.compact.graph.simulate import Resimulation
 from boolcomp.compact.result.measure import compared, deviations, errors_of, torque_steps
 from boolcomp.compact.result.samples import corners, draw, joined, states_of
