@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from boolcomp.compact.graph.tabulate import needed_bits
@@ -128,7 +129,7 @@ def linear_rows(
     """
     cut, digits = widths[Role.CUT.of(place)], widths.get(Role.DIGITS.of(place, k), DIGITS)
     for i, word in enumerate(words):
-        for digit in constant_digits(addend, digits):
+        for digit in constant_digits(addend.factor, digits):
             column = _exponent(digit) + word.lsb - cut
             drop = min(max(0, -column), word.bits)
             yield i, digit, Row(drop, column + drop, word.bits - drop)
@@ -144,9 +145,10 @@ def product_grid(widths: Widths, place: int, k: int, addend: Product, a: Format,
     )
 
 
-def constant_digits(addend: Linear, most: int) -> tuple[float, ...]:
+@lru_cache(maxsize=1 << 16)
+def constant_digits(factor: float, most: int) -> tuple[float, ...]:
     """Return the signed powers of two that stand for an addend's factor."""
-    return signed_digits(addend.factor, abs(addend.factor) * 2.0**-20, most)
+    return signed_digits(factor, abs(factor) * 2.0**-20, most)
 
 
 def _exponent(power: float) -> int:
