@@ -124,8 +124,10 @@ class _LogicMaker:
         columns: dict[int, list[int]] = {}
         for part in node.parts:
             if isinstance(part, Bits):
-                for k, bit in enumerate(self.bits(part.node)[part.drop :]):
-                    columns.setdefault(part.column + k, []).append(bit ^ part.negative)
+                row, bits = part.layout(self.graph.nodes), self.bits(part.node)
+                for k in range(row.bits):
+                    bit = bits[row.drop + k] ^ part.negative
+                    columns.setdefault(row.column + k, []).append(bit)
             else:
                 self._partial(columns, part)
         add_constant(columns, node.constant, node.bits)
@@ -135,11 +137,10 @@ class _LogicMaker:
         """Add partial products: two digits agree or not, and the words' signs go into the same."""
         a, b = self.words[part.a], self.words[part.b]
         sign = self.builder.node(luts.XOR2, a.sign, b.sign) ^ (not part.negative)
-        for i, left in enumerate(a.core[part.drop_a :]):
-            for j, right in enumerate(b.core[part.drop_b :]):
-                if (column := part.column + i + j) >= 0:
-                    bit = self.builder.node(luts.XOR3, left, right, sign)
-                    columns.setdefault(column, []).append(bit)
+        for i, row in part.layout(self.graph.nodes).rows():
+            for k in range(row.bits):
+                bit = self.builder.node(luts.XOR3, a.core[i], b.core[row.drop + k], sign)
+                columns.setdefault(row.column + k, []).append(bit)
 
     def result(self, result: OutputWord) -> list[int]:
         """Round and saturate a torque: what lies beyond shows in its leading bits."""

@@ -17,8 +17,9 @@ import numpy as np
 
 from boolcomp.compact.errors.measure import compared, deviations, errors_of
 from boolcomp.compact.errors.samples import corners, draw, joined, states_of
+from boolcomp.compact.graph.layout import Statistics
 from boolcomp.compact.graph.logic import word_logic
-from boolcomp.compact.graph.realise import Statistics, realise
+from boolcomp.compact.graph.realise import realise
 from boolcomp.compact.sketch.build import Form, build_sketch
 from boolcomp.compact.sketch.poly import quantities
 from boolcomp.compact.sketch.sketch import Source
