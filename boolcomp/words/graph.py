@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from boolcomp.common.text import number
-from boolcomp.compact.graph.layout import Grid, Row
+from boolcomp.words.layout import Grid, Row
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
