@@ -12,7 +12,7 @@ from synthesis.test_abc import fake, no_abc
 from boolcomp.common.errors import UsageError
 from boolcomp.logic.equivalence import matches
 from boolcomp.logic.synthesis import abc, abctables
-from boolcomp.logic.synthesis.builtin.diagram import diagram_network
+from boolcomp.logic.synthesis.builtin.diagram import diagram_networks
 from boolcomp.logic.synthesis.portfolio import Recipe, synthesise, synthesise_all
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def test_without_abc_high_effort_gives_a_result_and_a_note(
 @pytest.mark.slow
 @pytest.mark.skipif(abc.find() is None, reason="there is no ABC here")
 def test_one_process_of_abc_serves_many_tables() -> None:
-    starts = [diagram_network(t) for t in (product(2), sine(5, 6), product(3))]
+    starts = [diagram_networks(t)[0] for t in (product(2), sine(5, 6), product(3))]
     found, note = abctables.abc_networks(abc.find(), starts, 30)
     assert note == ""
     assert [len(results) for results in found] == [len(abctables.SCRIPTS)] * 3
@@ -104,7 +104,7 @@ def test_a_network_that_crashes_abc_does_not_cost_the_others_their_results(
         'write_blif) cp "$read_from" "$file";;\n'
         "esac\ndone < script.abc"
     )
-    starts = [diagram_network(t) for t in (product(2), sine(5, 6), product(3))]
+    starts = [diagram_networks(t)[0] for t in (product(2), sine(5, 6), product(3))]
     found, note = abctables.abc_networks(fake(tmp_path, body), starts, 30)
     assert [len(results) for results in found] == [3, 0, 3]
     assert note.startswith("ABC ended with exit code 9")
