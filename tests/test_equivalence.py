@@ -14,7 +14,7 @@ from synthesis.networks import networks, random_network, tables
 from boolcomp.common.errors import UsageError
 from boolcomp.logic import luts, simulation
 from boolcomp.logic.blif import clean
-from boolcomp.logic.equivalence import Verdict, equivalent, evaluate, matches
+from boolcomp.logic.equivalence import Comparison, equivalent, evaluate, matches
 from boolcomp.logic.network import Builder, Network, Node
 from boolcomp.logic.sat import Solver
 from boolcomp.logic.sweep import sweep_miter
@@ -47,7 +47,7 @@ def spoiled(network: Network, place: int) -> Network:
     return Network(network.inputs, tuple(nodes), network.outputs)
 
 
-def shown(a: Network, b: Network, verdict: Verdict) -> bool:
+def shown(a: Network, b: Network, verdict: Comparison) -> bool:
     """Tell whether a verdict's witness shows a difference at the output it names."""
     assert verdict.witness is not None
     assert verdict.output is not None

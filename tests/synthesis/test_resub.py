@@ -13,7 +13,7 @@ from boolcomp.logic import simulation
 from boolcomp.logic.blif import clean
 from boolcomp.logic.equivalence import equivalent, matches
 from boolcomp.logic.synthesis.builtin.diagram import diagram_networks, filled
-from boolcomp.logic.synthesis.builtin.resub import Timing, resubstitute
+from boolcomp.logic.synthesis.builtin.resub import LevelLimits, resubstitute
 from boolcomp.logic.synthesis.builtin.windows import improve_windows
 from boolcomp.logic.synthesis.measure import lut6_count, measure
 from boolcomp.twolevel.clock import Clock
@@ -56,13 +56,15 @@ def test_resubstitution_uses_dont_cares_and_nothing_else(table: TruthTable) -> N
 @given(networks)
 def test_no_output_gets_later_than_allowed(network: Network) -> None:
     network = clean(network)
-    found = resubstitute(network, Clock(), sweeps=4, timing=Timing.of_depth(network, network.depth))
+    found = resubstitute(
+        network, Clock(), sweeps=4, timing=LevelLimits.of_depth(network, network.depth)
+    )
     assert found.depth <= network.depth
 
 
 def test_late_inputs_are_read_late() -> None:
     start = diagram_networks(product(3))[0]
-    timing = Timing((3, 0, 0, 0, 0, 0), (8,) * 6)
+    timing = LevelLimits((3, 0, 0, 0, 0, 0), (8,) * 6)
     found = resubstitute(start, Clock(), sweeps=10, timing=timing)
     assert equivalent(start, found).holds
 

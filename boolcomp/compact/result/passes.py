@@ -11,7 +11,7 @@ from boolcomp.logic import blif
 from boolcomp.logic.synthesis import abc
 from boolcomp.logic.synthesis.measure import lut6_count
 from boolcomp.logic.synthesis.optimise import Step, optimise
-from boolcomp.logic.synthesis.portfolio import Recipe, synthesise
+from boolcomp.logic.synthesis.portfolio import SynthesisRecipe, synthesise
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,7 +50,7 @@ def finished(
     made by rule, and every pass is proved equivalent to what it started from, or not taken. `quick`
     does one round of what takes least.
     """
-    recipe = Recipe(objective, use_abc=False)
+    recipe = SynthesisRecipe(objective, use_abc=False)
 
     def made(table: TruthTable) -> Network:
         return synthesise(table, recipe, folder).network
