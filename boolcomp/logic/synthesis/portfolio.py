@@ -17,7 +17,7 @@ from boolcomp.logic.networktext import parse_network, render_network
 from boolcomp.logic.synthesis import abc
 from boolcomp.logic.synthesis.abctables import abc_networks
 from boolcomp.logic.synthesis.builtin.diagram import diagram_networks
-from boolcomp.logic.synthesis.builtin.resub import Timing, fits, resubstitute
+from boolcomp.logic.synthesis.builtin.resub import LevelLimits, fits, resubstitute
 from boolcomp.logic.synthesis.builtin.windows import improve_windows
 from boolcomp.logic.synthesis.measure import OBJECTIVES, Objective, measure
 from boolcomp.logic.truthtable import digest
@@ -56,7 +56,7 @@ _PLANS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class SynthesisRecipe:
     """How tables are synthesised.
 
     `objective` is what is made small; `slack` is how much deeper than the start, a decision
@@ -96,7 +96,7 @@ class Synthesis:
 
 
 def synthesise(
-    table: TruthTable, recipe: Recipe | None = None, folder: Path | None = None
+    table: TruthTable, recipe: SynthesisRecipe | None = None, folder: Path | None = None
 ) -> Synthesis:
     """Return the best network found for a table; read from and kept in a folder, if one is given.
 
@@ -107,7 +107,7 @@ def synthesise(
 
 def synthesise_all(
     tables: Sequence[TruthTable],
-    recipe: Recipe | None = None,
+    recipe: SynthesisRecipe | None = None,
     folder: Path | None = None,
     *,
     deadline: float | None = None,
@@ -116,7 +116,7 @@ def synthesise_all(
 
     After `deadline` seconds what is left gets the least effort, and is not stored.
     """
-    recipe = recipe or Recipe()
+    recipe = recipe or SynthesisRecipe()
     clock = Clock(deadline)
     for table in tables:
         if table.inputs > MOST_INPUTS:
@@ -138,7 +138,7 @@ def synthesise_all(
 
 
 def _abc_starts(
-    tables: list[TruthTable], recipe: Recipe, clock: Clock
+    tables: list[TruthTable], recipe: SynthesisRecipe, clock: Clock
 ) -> tuple[list[list[tuple[str, Network]]], str]:
     if not (tables and recipe.use_abc and _PLANS[recipe.effort].abc):
         return [[] for _ in tables], ""
@@ -148,7 +148,7 @@ def _abc_starts(
 
 def _made(
     table: TruthTable,
-    recipe: Recipe,
+    recipe: SynthesisRecipe,
     extra: list[tuple[str, Network]],
     note: str,
     clock: Clock,
@@ -161,7 +161,7 @@ def _made(
     kept = [(name, n) for name, n in extra if most is None or n.depth <= most]
     candidates = [*starts, *kept]
     for name, start in [*starts, *sorted(kept, key=lambda pair: len(pair[1].nodes))[:1]]:
-        timing = Timing.of_depth(start, most)
+        timing = LevelLimits.of_depth(start, most)
         for turn in range(plan.seeds):
             seed = 1000 * recipe.seed + turn
             if not fits(start):
@@ -180,7 +180,7 @@ def _made(
     return Synthesis(best, method, note)
 
 
-def _keep(path: Path, name: str, recipe: Recipe, made: Synthesis) -> None:
+def _keep(path: Path, name: str, recipe: SynthesisRecipe, made: Synthesis) -> None:
     lines = [TITLE, f"table: {name}", f"recipe: {recipe.key}", f"method: {made.method}"]
     lines.append(f"note: {made.note}".rstrip())
     text = "".join(f"# {line}\n" for line in lines) + render_network(made.network)
