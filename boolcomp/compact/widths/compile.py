@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from boolcomp.common.errors import UsageError, listing
+from boolcomp.common.processes import call_all
 from boolcomp.compact.graph.graph import narrowed
 from boolcomp.compact.result.compact import Compact
 from boolcomp.compact.result.measure import (
@@ -271,21 +272,13 @@ class _Compilation:
         missing = [k for k in range(len(jobs)) if f"{name} {k}" not in self.done]
         made = len(jobs) - len(missing)
         self._advance(name, made / max(1, len(jobs)))
-        for place, choice in self._called(function, [jobs[k] for k in missing]):
+        calls = [jobs[k] for k in missing]
+        for place, choice in call_all(function, calls, self.processes):
             self.done[f"{name} {missing[place]}"] = written(choice)
             self.stages.note(self.done)
             made += 1
             self._advance(name, made / len(jobs))
         return [read(self.done[f"{name} {k}"]) for k in range(len(jobs))]
-
-    def _called(
-        self, function: Callable[..., Choice], jobs: Sequence[tuple[Any, ...]]
-    ) -> Iterable[tuple[int, Choice]]:
-        if self.processes < 2 or len(jobs) < 2:
-            return ((k, function(*job)) for k, job in enumerate(jobs))
-        from boolcomp.common.workers import call_all  # noqa: PLC0415 (only where there are several)
-
-        return call_all(function, jobs, min(self.processes, len(jobs)))
 
     def _seen(self, task: Task, choice: Choice) -> _Seen:
         """Return a choice's errors on very many states."""
