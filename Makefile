@@ -14,6 +14,7 @@
 #   make bench-native                     the native engine beside the machine's limit
 #   make bench-rivals                     logic beside the best arithmetic there is
 #   make bench-kill                       commands killed and interrupted at random moments
+#   make mutants                          how many small faults the unit tests miss
 #   make bench-check                      ratios beside the committed ones; fails at 15 % loss
 #   make clean                            remove the environment and all caches here
 
@@ -28,7 +29,7 @@ WORKERS := -n 2 --dist loadfile
 
 .PHONY: demo test static lint types layers unit slow coverage clean help \
   bench-dynamics bench-evaluate bench-twolevel bench-compact bench-native bench-rivals bench-check \
-  bench-kill
+  bench-kill mutants
 
 help:
 	@awk '/^#/ { sub(/^# ?/, ""); print; next } { exit }' Makefile
@@ -113,6 +114,9 @@ bench-rivals: $(VENV)/loops.ready
 bench-check: $(VENV)/loops.ready
 	@$(BIN)/python benchmarks/bench_check.py
 
+mutants: $(VENV)/loops.ready
+	@$(BIN)/python benchmarks/mutants.py
+
 bench-kill: $(VENV)/loops.ready
 	@$(BIN)/python benchmarks/kill.py
 
@@ -131,7 +135,7 @@ $(VENV)/bin/python:
 
 $(VENV)/demo.ready: pyproject.toml $(VENV)/bin/python
 	@echo "== installing boolcomp"
-	@$(BIN)/pip install -qq --disable-pip-version-check -e .
+	@$(BIN)/pip install -qq --disable-pip-version-check -e '.[plots,abc]'
 	@command -v cc >/dev/null || command -v gcc >/dev/null || \
 	  { echo "make: a C compiler (cc or gcc) is missing: the Espresso minimiser needs one"; exit 1; }
 	@echo "== installing the Espresso minimiser (pyeda, built from source)"

@@ -27,14 +27,15 @@ import numpy as np
 
 from boolcomp.common.errors import BoolcompError
 from boolcomp.common.text import table as aligned
-from boolcomp.compact.result.finish import compile_compact
-from boolcomp.compact.result.measure import Sampling, agrees, measure_many
-from boolcomp.compact.widths.demand import Demand
+from boolcomp.compact.demand import Demand
+from boolcomp.compact.errors.measure import Sampling, agrees, measure_many
+from boolcomp.compact.passes import Choices, build
+from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.problem.robot import load_robot
-from boolcomp.terms import split_torques
+from boolcomp.terms import split
 
 if TYPE_CHECKING:
-    from boolcomp.compact.result.finish import Built
+    from boolcomp.compact.result.built import Built
     from boolcomp.problem.robot import Robot
 
 SAMPLES, SEED = 1_000_000, 20_260_101
@@ -124,7 +125,7 @@ def errors_against(
 def judged(row: Row, built: Built, again: float, cpu: float) -> Found:
     """Measure a result afresh and compare it with what is asked."""
     demand, compact = row.demand, built.compact
-    sampling = Sampling(compact.robot, demand.input_bits, demand.bits, SAMPLES, SEED)
+    sampling = Sampling(compact.problem, demand.input_bits, demand.bits, SAMPLES, SEED)
     errors = measure_many(sampling, compact.graph)
     words = all(
         agrees(built.network, compact.graph, states.words)
@@ -168,13 +169,14 @@ def marked(text: str, bad: bool) -> tuple[str, bool]:  # noqa: FBT001 (a mark or
 
 def run(row: Row, store: Path | None, processes: int, *, fresh: bool) -> Found:
     """Compile a row, load it again, and judge it."""
-    torques = split_torques(load_robot(row.robot))
+    torques = split(inverse_dynamics_problem(load_robot(row.robot)))
 
     def compiled() -> Built:
-        return compile_compact(
-            torques, row.demand, store=store, processes=processes, also_shipped=not fresh,
-            progress=lambda step: print(f"{row.name}: {step}", file=sys.stderr, flush=True),
+        choices = Choices(
+            row.demand, store, not fresh, processes,
+            lambda step: print(f"{row.name}: {step}", file=sys.stderr, flush=True),
         )  # fmt: skip
+        return build(torques, choices)
 
     try:
         before = processor_seconds()
@@ -199,7 +201,9 @@ def random_rows(store: Path | None, processes: int, count: int) -> Found:
         robot = random_robot(seed)
         demand = Demand(RANDOM_BITS, rms=(RANDOM_RMS,), effort=2.0)
         try:
-            built = compile_compact(split_torques(robot), demand, store=store, processes=processes)
+            built = build(
+                split(inverse_dynamics_problem(robot)), Choices(demand, store, processes=processes)
+            )
         except BoolcompError as error:
             missed.append(f"random {seed}: {error}")
             continue

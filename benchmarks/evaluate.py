@@ -22,14 +22,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.common.text import table
-from boolcomp.compiler import compile_robot
 from boolcomp.engines import Batch, evaluate
 from boolcomp.engines.native import NativeEngine
 from boolcomp.engines.native.machine import host
 from boolcomp.engines.planes import NumpyEngine
 from boolcomp.logic.order import most_live
 from boolcomp.paper.assembly import program_of
-from boolcomp.paper.quantised import quantised_torques
+from boolcomp.paper.quantised import quantised
+from boolcomp.pipeline import compile_paper
 from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.problem.robot import load_robot
 
@@ -56,11 +56,11 @@ def samples(count: int) -> list[NDArray[np.float64]]:
 def without(program: Program, names: tuple[str, ...]) -> Program:
     """Return the program without some terms."""
     load = program.loads[0]
-    torques = tuple(
-        replace(torque, terms=tuple(t for t in torque.terms if t.name not in names))
-        for torque in load.torques
+    outputs = tuple(
+        replace(output, terms=tuple(t for t in output.terms if t.name not in names))
+        for output in load.outputs
     )
-    return replace(program, loads=(replace(load, torques=torques),))
+    return replace(program, loads=(replace(load, outputs=outputs),))
 
 
 def fastest(work: Callable[[], object], rounds: int) -> tuple[float, float]:
@@ -147,7 +147,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=30)
     rounds = parser.parse_args().rounds
     robot = load_robot("machado-2r")
-    compiled = compile_robot(robot)
+    compiled = compile_paper(robot)
     plan, covers = compiled.plans[0], compiled.covers[0]
     print(f"covers in {compiled.seconds:.1f} s (minimised, or read from the store)")
     start = time.perf_counter()
@@ -155,9 +155,9 @@ def main() -> None:
     print(f"networks of all covers in {time.perf_counter() - start:.2f} s")
     check = samples(200_000)
     found = program.evaluate(*check)
-    if (found.torques != quantised_torques(plan, *check).torques).any():
+    if (found.torques != quantised(plan, check).values).any():
         sys.exit("the program does not compute the rounded sum of the quantised terms")
-    steps = np.array([joint.code.step for joint in plan.joints])
+    steps = np.array([joint.code.step for joint in plan.outputs])
     error = (found.torques - inverse_dynamics(robot, *check)) / steps
     print(
         f"error against Newton-Euler in LSB: max {abs(error).max(axis=0).round(3)}, "

@@ -80,7 +80,7 @@ def samples(wiring: Wiring, count: int) -> Columns:
 def check(wiring: Wiring, engine: NativeEngine) -> None:
     """Stop unless the engine gives the codes of the numpy engine."""
     columns = samples(wiring, 3000)
-    words = [np.zeros((3000, wiring.joints), np.uint32) for _ in range(3)]
+    words = [np.zeros((3000, width), np.uint32) for width in wiring.widths]
     for port, column in zip(wiring.ports, columns, strict=True):
         cells = column.astype(np.int64) + (1 << port.code.bits - 1)
         words[port.array][:, port.column] = port.code.word(cells)

@@ -18,13 +18,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from boolcomp.common.text import table
-from boolcomp.compact.result.finish import compile_compact
-from boolcomp.compact.widths.demand import Demand
-from boolcomp.problem.robot import Interval, load_robot
-from boolcomp.terms import split_torques
+from boolcomp.compact.demand import Demand
+from boolcomp.compact.passes import Choices, build
+from boolcomp.problem.interval import Interval
+from boolcomp.problem.makers import inverse_dynamics_problem
+from boolcomp.problem.robot import load_robot
+from boolcomp.terms import split
 
 if TYPE_CHECKING:
-    from boolcomp.compact.result.finish import Built
+    from boolcomp.compact.result.built import Built
     from boolcomp.problem.robot import Robot
 
 MORE = 1.05  # times the nodes without stops
@@ -69,7 +71,9 @@ def built(robot: Robot, row: Row, store: Path | None, processes: int) -> Built:
     """Compile an arm, or read it from a store."""
     inputs = dict.fromkeys(("q", "qd", "qdd"), row.bits + 2)
     demand = Demand(row.bits, inputs, row.rms)
-    return compile_compact(split_torques(robot), demand, store=store, processes=processes)
+    return build(
+        split(inverse_dynamics_problem(robot)), Choices(demand, store, processes=processes)
+    )
 
 
 def main() -> int:

@@ -23,16 +23,17 @@ import numpy as np
 
 from boolcomp.common.files import read_text, write_text
 from boolcomp.common.text import table
+from boolcomp.compact.demand import Demand
+from boolcomp.compact.errors.measure import Sampling, measure_many
+from boolcomp.compact.errors.worst import network_worst
 from boolcomp.compact.result.keep import keeper, render
-from boolcomp.compact.result.measure import Sampling, measure_many
-from boolcomp.compact.result.samples import uniform
-from boolcomp.compact.result.worst import network_worst
-from boolcomp.compact.widths.demand import Demand
-from boolcomp.compiler import compile_robot
+from boolcomp.paper.passes import Choices as PaperChoices
 from boolcomp.paper.plan import Options
+from boolcomp.pipeline import compile_paper
+from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.problem.robot import load_robot
 from boolcomp.proof.worst import find_worst, subject_of
-from boolcomp.terms import split_torques
+from boolcomp.terms import split
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +62,7 @@ def demand_of(key: str) -> Demand:
         int(given["bits"]), {name: int(bits) for name, bits in widths.items()},
         saturate=given["saturate"] == "True", seed=int(given["seed"]),
         effort=float(given["effort"]), objective=given["objective"],  # type: ignore[arg-type]
-        **reals,
+        rms=reals["rms"], max=reals["max"],
     )  # fmt: skip
 
 
@@ -75,15 +76,15 @@ def of_file(path: Path, *, write: bool) -> tuple[list[str], bool]:
     """Search a stored result; return its row, and whether anything is wrong."""
     document: dict[str, Any] = json.loads(read_text(path).partition("\n")[2])
     demand = demand_of(document["demand"])
-    torques = split_torques(load_robot(document["robot"]))
+    torques = split(inverse_dynamics_problem(load_robot(document["robot"])))
     kept = keeper(torques, demand, path.parent, also_shipped=False).find()
     if kept is None:
         return [path.name, *["-"] * (len(HEADER) - 1)], True
     compact = kept.compact
-    sampling = Sampling(compact.robot, demand.input_bits, demand.bits, SAMPLES, SEED)
+    sampling = Sampling(compact.problem, demand.input_bits, demand.bits, SAMPLES, SEED)
     sampled = measure_many(sampling, compact.graph).max
     start = time.process_time()
-    worst = network_worst(compact.robot, demand, compact.graph, kept.network)
+    worst = network_worst(compact.problem, demand, compact.graph, kept.network)
     seconds = time.process_time() - start
     if write and kept.worst is None:
         write_text(path, render(replace(kept, worst=worst)))
@@ -99,16 +100,17 @@ def of_file(path: Path, *, write: bool) -> tuple[list[str], bool]:
 def of_paper(name: str, bits: int) -> tuple[list[str], bool]:
     """Search a program of paper mode, whose errors are bounded."""
     robot = load_robot(name)
-    program = compile_robot(robot, Options(bits)).program
-    subject = subject_of(program, robot)
+    program = compile_paper(robot, PaperChoices(Options(bits))).program
+    problem = inverse_dynamics_problem(robot)
+    subject = subject_of(program, problem)
     sampled = np.zeros(robot.joints)
     for k in range(-(-SAMPLES // BLOCK)):
-        states = np.concatenate(uniform(robot, min(BLOCK, SAMPLES - k * BLOCK), SEED + k), axis=1)
+        states = np.concatenate(problem.draw(min(BLOCK, SAMPLES - k * BLOCK), SEED + k), axis=1)
         sampled = np.maximum(sampled, np.abs(subject.errors(states)).max(axis=0))
     start = time.process_time()
     worst = find_worst(subject)
     seconds = time.process_time() - start
-    steps = [torque.code.step for torque in program.loads[0].torques]
+    steps = [output.code.step for output in program.outputs]
     bound = np.asarray(program.bound) / steps
     cells = [
         f"{name}, {bits} bits, paper", "-", "-", str(len(program.network().nodes)),

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any, Never
 
 from boolcomp.common.choices import MASSES, flag, real, reals, whole, widths
 from boolcomp.common.errors import UsageError, listing, suggestion
-from boolcomp.compiler import check_mode, compile_robot, compile_robot_words, usual_demand
+from boolcomp.compact.demand import usual_demand
+from boolcomp.compact.passes import Choices as CompactChoices
+from boolcomp.paper.passes import Choices as PaperChoices
 from boolcomp.paper.plan import Options
 from boolcomp.paper.store import Recipe
-from boolcomp.problem.robot import Robot, load_robot, robot_of
+from boolcomp.pipeline import check_mode, compile_compact, compile_paper
+from boolcomp.problem.robot import Robot, load_robot
 from boolcomp.program.programfile import load_program
 
 if TYPE_CHECKING:
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from boolcomp.codes import CodeKind, Rounding
     from boolcomp.common.choices import Number, Reals, Widths
     from boolcomp.logic.synthesis.measure import Objective
+    from boolcomp.problem.problem import Problem
     from boolcomp.program.program import Mode, Program
 
 __all__ = ["compile", "load_program", "load_robot"]
@@ -33,7 +37,7 @@ ONLY = {
 
 
 def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command has options
-    robot: Robot | str | Path,
+    robot: Robot | Problem | str | Path,
     bits: Number = 8,
     mode: Mode | str = "compact",
     *,
@@ -56,7 +60,7 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     max: Reals | None = None,  # noqa: A002  # the older spelling
     **unknown: Never,
 ) -> Program:
-    """Compile a robot (a value, a shipped name or a path) to a program of logic.
+    """Compile a robot (a value, a shipped name or a path), or a problem, to a program of logic.
 
     Names and values are those of the command `boolcomp compile`, texts included. With several
     `payloads` (kg at the tip) the program holds one load each. What was compiled before is read
@@ -76,7 +80,7 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     said = dict(locals())
     check_mode(mode)
     _refuse_others(mode, said)
-    loaded, masses = robot_of(robot), reals("payloads", payloads, MASSES)
+    masses = reals("payloads", payloads, MASSES)
     word = whole("bits", bits)
     if mode == "compact":
         demand = usual_demand(
@@ -85,14 +89,13 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
             saturate=flag("saturate", saturate), objective=objective,
             effort=real("effort", effort), seed=whole("seed", seed),
         )  # fmt: skip
-        return compile_robot_words(
-            loaded, demand, payloads=masses, processes=whole("processes", processes)
-        ).program
+        words = CompactChoices(demand, processes=whole("processes", processes))
+        return compile_compact(robot, words, masses).program
     options = Options(
         word, code, _if_any("guard_bits", guard_bits), _if_any("splits", splits), rounding
     )
     recipe = Recipe(minimizer, real("deadline", deadline or 0) or None)
-    return compile_robot(loaded, options, recipe, payloads=masses).program
+    return compile_paper(robot, PaperChoices(options, recipe), masses).program
 
 
 def _refuse_others(mode: str, said: dict[str, Any]) -> None:

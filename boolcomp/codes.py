@@ -19,7 +19,7 @@ from boolcomp.common.errors import DataError, UsageError, listing, suggestion
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from boolcomp.problem.robot import Interval
+    from boolcomp.problem.interval import Interval
 
 CodeKind = Literal["gray", "natural"]
 CODE_KINDS: tuple[CodeKind, ...] = get_args(CodeKind)

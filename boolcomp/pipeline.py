@@ -1,149 +1,232 @@
-"""The compiler, as the list of its passes: one list for each mode.
+"""The compiler, as the list of its passes: one list for each mode, and it is what runs.
 
-Each pass is a pure function of the values before it; run one, print its value, save it, test it
-alone. Read down a list and you have seen the way from a robot file to a program; every name leads
-to the module that does the work.
+Each pass is a pure function of the value before it and of what the user chooses; run one, print
+its value, save it, test it alone. Read down a list and you have seen the way from a problem to a
+program; every name leads to the module that does the work.
 
-    robots/*.toml ─ robot ─ terms ─┬─ plan ─ tables ─ covers ─┬─ program      (mode paper)
-                                   └─ words ──────────────────┘               (mode compact)
+    problem ─ terms ─┬─ plan ─ tables ─ covers ─────────────────────── program      (mode paper)
+                     └─ store ─ sketch ─ … ─ graph ─ logic ─ measure ─ program      (mode compact)
 
-`compiler.py` runs a list for every load at the tip and joins the programs; what one does with a
-program (evaluate it, report its errors) begins where these lists end.
+Several loads at the tip of an arm are several problems: every pass runs for all of them before
+the next one does, and in the end their programs are joined. What one does with a program (evaluate
+it, report its errors) begins where these lists end.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import time
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from boolcomp.common.errors import UsageError, listing, suggestion
-from boolcomp.paper.assembly import program_of
-from boolcomp.paper.covers import make_covers
-from boolcomp.paper.plan import Options, make_plan
-from boolcomp.paper.store import Recipe, Store, default_store
-from boolcomp.paper.stored import stored_network
-from boolcomp.paper.truth import make_tables
-from boolcomp.problem.robot import Robot, robot_of, with_payload
-from boolcomp.terms import split_torques
+from boolcomp.common.errors import DataError, UsageError, listing, suggestion
+from boolcomp.compact import passes as compact
+from boolcomp.paper import passes as paper
+from boolcomp.paper.plan import Options
+from boolcomp.problem.makers import inverse_dynamics_problem
+from boolcomp.problem.problem import Problem
+from boolcomp.problem.robot import robot_of, with_payload
+from boolcomp.program.program import MODES, family_of
+from boolcomp.terms import split
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from boolcomp.compact.result.finish import Built
-    from boolcomp.compact.widths.demand import Demand, Progress
+    from boolcomp.compact.demand import Listener, Progress
+    from boolcomp.compact.result.built import Built
     from boolcomp.paper.covers import TermCover
     from boolcomp.paper.plan import Plan
-    from boolcomp.paper.truth import TermTable
     from boolcomp.problem.robot import Robot
     from boolcomp.program.program import Program
-    from boolcomp.terms import Torques
 
-Values: TypeAlias = dict[str, Any]  # of passes, by their names
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """What is to be compiled, with all that a user may choose; each pass takes what it needs.
-
-    `payload` is a mass at the tip in kg. `built` is the folder of compact mode's finished results,
-    the user's cache if it is None. `done` is told of every distinct table, `progress` how the
-    search is going.
-    """
-
-    source: Robot | str | Path
-    payload: float = 0.0
-    options: Options = field(default_factory=Options)
-    recipe: Recipe = field(default_factory=Recipe)
-    store: Store = field(default_factory=default_store)
-    done: Callable[[TermTable], None] = lambda _: None
-    demand: Demand | None = None
-    built: Path | None = None
-    processes: int = 2
-    progress: Callable[[Progress], None] = lambda _: None
+    Source: TypeAlias = Robot | Problem | str | Path
 
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """One step: its name, what it makes, and the function of the values before it."""
+    """One step: its name, what it makes, and the function of the values before it, one a load."""
 
     name: str
     makes: str
-    run: Callable[[Values, Job], Any]
+    run: Callable[[list[Any], Any], Sequence[Any]]
+
+
+def _each(step: Callable[[Any, Any], Any]) -> Callable[[list[Any], Any], Sequence[Any]]:
+    """Run a step for every value with the same choices."""
+    return lambda values, choices: [step(value, choices) for value in values]
+
+
+def _own(step: Callable[[Any, Any], Any]) -> Callable[[list[Any], Any], Sequence[Any]]:
+    """Run a step for every value with choices of its own."""
+    return lambda values, own: [step(*one) for one in zip(values, own, strict=True)]
 
 
 _FIRST = (
-    Pass("robot", "Robot: links, ranges", lambda _, job: _robot(job)),
-    Pass("terms", "Torques: sums of terms", lambda made, _: split_torques(made["robot"])),
+    Pass("problem", "Problem: inputs, outputs, ranges", _each(lambda load, _: load.problem())),
+    Pass("terms", "Terms: sums of waves times inputs", _each(lambda problem, _: split(problem))),
 )
 PAPER = (
     *_FIRST,
-    Pass(
-        "plan", "Plan: the paper's Fig. 1", lambda made, job: make_plan(made["terms"], job.options)
-    ),
-    Pass("tables", "TermTable of every term", lambda made, _: make_tables(made["plan"])),
-    Pass("covers", "TermCover of every table", lambda made, job: _covers(made["tables"], job)),
-    Pass(
-        "program",
-        "Program: covers and adders",
-        lambda made, job: _of_covers(made["plan"], made["tables"], made["covers"], job),
-    ),
+    Pass("plan", "Plan: the paper's Fig. 1", _each(paper.plan)),
+    Pass("tables", "Tabulated: the truth table of every term", paper.tables),
+    Pass("covers", "Covered: products that make every table", paper.covers),
+    Pass("program", "Program: covers and adders", _each(paper.program)),
 )
 COMPACT = (
     *_FIRST,
-    Pass("words", "Built: word graph, network", lambda made, job: _words(made["terms"], job)),
-    Pass("program", "Program: one network", lambda made, job: _of_words(made["words"], job)),
+    Pass("store", "Built, if it is there; else nothing new", _own(compact.store)),
+    Pass("sketch", "Sketched: words without widths", _own(compact.sketch)),
+    Pass("screen", "Screened: forms, by the noise model", _own(compact.screen)),
+    Pass("refine", "Refined: widths that hold on states", _own(compact.refine)),
+    Pass("improve", "Refined: smaller ones", _own(compact.improve)),
+    Pass("graph", "Compact: the word graph", _own(compact.graph)),
+    Pass("logic", "Networked: adders by rule, tables", _own(compact.logic)),
+    Pass("optimise", "Networked: fewer nodes, proved", _own(compact.optimise)),
+    Pass("measure", "Built: errors on fresh states, the worst", _own(compact.measure)),
+    Pass("program", "Program: one network", _own(compact.program)),
 )
 PASSES = {"paper": PAPER, "compact": COMPACT}
 
 
-def run(passes: Sequence[Pass], job: Job, until: str, made: Values | None = None) -> Values:
-    """Run passes up to the named one; return all values. Those in `made` are not made again."""
+@dataclass(frozen=True, slots=True)
+class TipLoad:
+    """What a problem is made of: a robot (a value, its name or path) with a mass (kg) at its tip.
+
+    A problem is one already; it carries nothing.
+    """
+
+    source: Source
+    mass: float = 0.0
+
+    def problem(self) -> Problem:
+        """Return the problem."""
+        if not isinstance(self.source, Problem):
+            return inverse_dynamics_problem(with_payload(robot_of(self.source), self.mass))
+        if self.mass:
+            raise UsageError(f"{self.source.name} is no robot: it carries no payload")
+        return self.source
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A program in paper mode, and how it came about: plans and covers of every load."""
+
+    program: Program
+    made: tuple[paper.Covered, ...]
+    seconds: float
+
+    @property
+    def plans(self) -> tuple[Plan, ...]:
+        """The plan of every load."""
+        return tuple(one.plan for one in self.made)
+
+    @property
+    def covers(self) -> tuple[tuple[TermCover, ...], ...]:
+        """The covers of every load."""
+        return tuple(one.terms for one in self.made)
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledWords:
+    """A program in compact mode, and how it came about: what was built for every load."""
+
+    program: Program
+    built: tuple[Built, ...]
+    seconds: float
+
+
+def run(
+    passes: Sequence[Pass], values: Sequence[Any], choices: Any, until: str = "program"
+) -> list[Any]:
+    """Run passes up to the named one, each for all values; return what that makes of them."""
     names = [step.name for step in passes]
     if until not in names:
         raise UsageError(f"no pass {until!r}{suggestion(until, names)}: {listing(names)}")
-    values = dict(made or {})
+    made = list(values)
     for step in passes[: names.index(until) + 1]:
-        if step.name not in values:
-            values[step.name] = step.run(values, job)
-    return values
+        made = list(step.run(made, choices))
+    return made
 
 
-def run_passes(
-    source: Robot | str | Path, options: Options | None = None, until: str = "tables"
-) -> Any:
-    """Run the paper's passes on a robot, its name or path; return the value of the named one."""
-    return run(PAPER, Job(source, options=options or Options()), until)[until]
+def compile_paper(
+    source: Source, choices: paper.Choices | None = None, payloads: Sequence[float] = (0.0,)
+) -> Compiled:
+    """Compile to product terms for tip loads (kg), as the paper does.
+
+    What the store holds is not minimised again.
+    """
+    start, chosen = time.perf_counter(), choices or paper.Choices()
+    loads = [TipLoad(source, mass) for mass in _masses(payloads)]
+    made = run(PAPER[:-1], loads, chosen, "covers")
+    program = _family(run(PAPER[-1:], made, chosen), loads)
+    return Compiled(program, tuple(made), time.perf_counter() - start)
 
 
-def _robot(job: Job) -> Robot:
-    return with_payload(robot_of(job.source), job.payload)
+def compile_compact(
+    source: Source, choices: compact.Choices | None = None, payloads: Sequence[float] = (0.0,)
+) -> CompiledWords:
+    """Compile to word-level logic for tip loads (kg): compact mode.
+
+    What does not hold the demand is a `DataError`.
+    """
+    start, chosen = time.perf_counter(), choices or compact.Choices()
+    loads = [TipLoad(source, mass) for mass in _masses(payloads)]
+    own = [replace(chosen, progress=one) for one in _listeners(chosen.progress, loads)]
+    made = run(COMPACT[:-1], loads, own, "measure")
+    program = _family(run(COMPACT[-1:], made, own), loads)
+    for one in made:
+        if not one.holds:
+            worst = ", ".join(f"{error:.2f}" for error in one.largest)
+            raise DataError(
+                f"{one.compact.problem.name}: what was found does not hold what was asked: "
+                f"{one.errors} on fresh states, worst found {worst} LSB: allow more, or ask for "
+                "more --effort"
+            )
+    return CompiledWords(program, tuple(made), time.perf_counter() - start)
 
 
-def _covers(tables: Sequence[TermTable], job: Job) -> Any:
-    return make_covers(tables, job.recipe, job.store, job.done)
-
-
-def _of_covers(
-    plan: Plan, tables: Sequence[TermTable], terms: Sequence[TermCover], job: Job
-) -> Program:
-    covers = [term.cover for term in terms]
-    return program_of(plan, tables, covers, job.payload, logic=stored_network)
-
-
-def _words(torques: Torques, job: Job) -> Built:
-    from boolcomp.compact.result.finish import compile_compact  # noqa: PLC0415 (heavy; paper mode needs none)
-
-    return compile_compact(
-        torques, job.demand, store=job.built, progress=job.progress, processes=job.processes
+def _family(programs: Sequence[Program], loads: Sequence[TipLoad]) -> Program:
+    """Return one program with the loads of all."""
+    return family_of(
+        replace(program, loads=tuple(replace(one, payload=load.mass) for one in program.loads))
+        for program, load in zip(programs, loads, strict=True)
     )
 
 
-def _of_words(built: Built, job: Job) -> Program:
+def _listeners(progress: Listener, loads: Sequence[TipLoad]) -> list[Listener]:
+    """Return what is told of each load, and tells of all; one load alone is told as it is."""
+    if len(loads) == 1:
+        return [progress]
+    fractions = [0.0] * len(loads)
 
-    from boolcomp.compact.result.compact import program_of_graph  # noqa: PLC0415 (heavy)
+    def of(place: int) -> Listener:
+        def told(step: Progress) -> None:
+            fractions[place] = step.fraction
+            stage = f"{loads[place].mass:g} kg, {step.stage}"
+            progress(replace(step, stage=stage, fraction=sum(fractions) / len(loads)))
 
-    compact = built.compact
-    return program_of_graph(
-        compact.robot, compact.demand, compact.graph, built.network, job.payload
-    )
+        return told
+
+    return [of(place) for place in range(len(loads))]
+
+
+def _masses(payloads: Sequence[float] | float) -> tuple[float, ...]:
+    masses = (payloads,) if isinstance(payloads, int | float) else tuple(payloads)
+    if not masses or len(set(masses)) != len(masses):
+        raise UsageError("payloads must be one or several different masses")
+    return masses
+
+
+def check_mode(mode: str) -> None:
+    """Raise a `UsageError` for what is no mode."""
+    if mode not in MODES:
+        raise UsageError(f"mode {mode!r}{suggestion(mode, MODES)}: modes are {listing(MODES)}")
+
+
+def run_passes(source: Source, options: Options | None = None, until: str = "tables") -> Any:
+    """Run the paper's passes on a robot or a problem; return the value of the named one."""
+    choices = paper.Choices(options or Options())
+    (made,) = run(PAPER, [TipLoad(source)], choices, until)
+    if until == "tables":
+        return made.tables
+    return made.terms if until == "covers" else made

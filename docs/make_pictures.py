@@ -9,11 +9,12 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib import pyplot as plt
 
-from boolcomp.compact.result.finish import compile_compact
+from boolcomp.compact.passes import build
 from boolcomp.measure.report.wordgraph import draw_graph
 from boolcomp.pipeline import run_passes
+from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.problem.robot import load_robot
-from boolcomp.terms import split_torques
+from boolcomp.terms import split
 
 if TYPE_CHECKING:
     from boolcomp.paper.truth import TermTable
@@ -56,7 +57,7 @@ def draw_term(entry: TermTable, path: Path) -> None:
 
 def draw_words(name: str, path: Path) -> None:
     """Draw the word graph of a robot as compact mode compiles it."""
-    built = compile_compact(split_torques(load_robot(name)))
+    built = build(split(inverse_dynamics_problem(load_robot(name))))
     bits = built.compact.demand.bits
     title = f"{name} at {bits} bits: {built.nodes} nodes"
     ranges = {name: word.range for name, word in built.compact.asked_words.items()}

@@ -13,6 +13,7 @@ import boolcomp as bc
 from boolcomp.common.text import table
 from boolcomp.measure.report import draw_samples
 from boolcomp.measure.report.programs import program_rows
+from boolcomp.problem.makers import inverse_dynamics_problem
 
 SAMPLES, EVALUATIONS = 200_000, 3_000_000
 HEADER = ("program", "mode", "bits", "nodes", "depth", "rms/LSB", "worst/LSB", "ns/sample")
@@ -21,8 +22,8 @@ HEADER = ("program", "mode", "bits", "nodes", "depth", "rms/LSB", "worst/LSB", "
 def row(folder: str) -> list[str]:
     """Measure one program against Newton-Euler."""
     program = bc.load_program(folder)
-    robot = bc.load_robot(program.robot)
-    rows = program_rows(program, draw_samples(robot, SAMPLES), evaluations=EVALUATIONS)
+    problem = inverse_dynamics_problem(bc.load_robot(program.name))
+    rows = program_rows(program, draw_samples(problem, SAMPLES), evaluations=EVALUATIONS)
     return [
         folder,
         program.mode,

@@ -83,17 +83,17 @@ def main() -> None:
     found = program.evaluate(q, qd, qdd)
     exact = bc.inverse_dynamics(robot, q, qd, qdd)
     FOLDER.mkdir(parents=True, exist_ok=True)
-    header = ",".join(column_names(robot.joints))
+    header = ",".join(column_names(program.groups))
     states = np.hstack([q, qd, qdd])
     np.savetxt(FOLDER / "states.csv", states, "%.9g", ",", header=header, comments="")
     both = ",".join(f"{kind}{k + 1}" for kind in ("logic", "exact") for k in range(robot.joints))
-    rows = np.hstack([found.torques, exact])
+    rows = np.hstack([found.values, exact])
     np.savetxt(FOLDER / "torques.csv", rows, "%.9g", ",", header=both, comments="")
     units = [link.torque_unit for link in robot.links]
-    draw(time, found.torques, exact, units, FOLDER / "torques")
+    draw(time, found.values, exact, units, FOLDER / "torques")
     print(f"{STEPS} states of a {SECONDS:g} s trajectory, torques by logic and by Newton-Euler:")
     for k, bound in enumerate(program.bound):
-        error = np.abs(found.torques[:, k] - exact[:, k])
+        error = np.abs(found.values[:, k] - exact[:, k])
         rms = np.sqrt((error**2).mean())
         proved = f"proven bound {bound:.3f}" if np.isfinite(bound) else "none proved"
         print(

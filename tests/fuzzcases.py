@@ -17,6 +17,7 @@ import numpy as np
 from fuzzing import BrokenError, damaged, seeded, sentence
 from fuzzlines import line_case
 from fuzzprograms import files_of, forged_program, written
+from samples import terms_of
 
 from boolcomp import cli
 from boolcomp.common.errors import BoolcompError, DataWarning
@@ -25,7 +26,6 @@ from boolcomp.pipeline import run_passes
 from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.problem.robot import load_robot, parse_robot, robot_names
 from boolcomp.program.programfile import load_program
-from boolcomp.terms import split_torques
 from boolcomp.twolevel import pla
 from boolcomp.twolevel.minimise import minimise
 
@@ -131,7 +131,7 @@ def robot_case(seed: int, folder: Path) -> bool:
         raise BrokenError("torques are not finite")
     try:
         if robot.joints <= 3:
-            str(split_torques(robot))
+            str(terms_of(robot))
         if robot.joints <= 2 and rng.random() < 0.05:
             run_passes(robot, Options(bits=4), until="plan")
     except BoolcompError as error:
@@ -148,7 +148,7 @@ def program_case(seed: int, folder: Path) -> bool:
         sentence(error)
         return False
     str(program)
-    zero = np.zeros((3, program.joints))
+    zero = np.zeros((3, len(program.outputs)))
     for load in program.loads:
         for state in (zero, zero + 1, zero - 1e308):
             q = np.clip(state, -1e6, 1e6)  # an angle that is farther off is refused

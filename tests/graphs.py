@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boolcomp.parallel.schedule.graph import TaskGraph
 from boolcomp.problem.dynamics import inverse_dynamics
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.parallel.schedule.graph import TaskGraph
+    from boolcomp.parallel.methods import Recorded
     from boolcomp.problem.dynamics.straight import Straight
     from boolcomp.problem.robot import Robot
 
@@ -19,6 +20,22 @@ if TYPE_CHECKING:
 def before(graph: TaskGraph) -> dict[str, frozenset[str]]:
     """Return everything that each task waits for, directly or not."""
     return closure({n: {e.before for e in edges} for n, edges in graph.predecessors().items()})
+
+
+def printed(found: Recorded) -> TaskGraph:
+    """Return a graph without what no paper counts: sines, cosines, rotations and steps."""
+    graph = found.graph
+    kept = {t.name for t in graph.tasks if t.name.split("/")[0] not in ("A", "p")}
+    tasks = tuple(task for task in graph.tasks if task.name in kept)
+    edges = tuple(edge for edge in graph.edges if {edge.before, edge.after} <= kept)
+    return TaskGraph(graph.name, tasks, edges)
+
+
+def crossing(found: Recorded, before: str, after: str) -> set[int]:
+    """Return the nodes that one task hands to another."""
+    nodes = found.straight.nodes
+    read = {k for node in nodes if node.task == after for k in node.operands}
+    return {k for k in read if nodes[k].task == before and not nodes[k].free}
 
 
 def closure(direct: dict[str, set[str]]) -> dict[str, frozenset[str]]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from samples import random_robot
+from samples import problem_of, random_robot
 
-from boolcomp.problem.robot import Interval, Robot, load_robot
-from boolcomp.terms import torque_amplitude
+from boolcomp.problem.interval import Interval
+from boolcomp.problem.robot import Robot, load_robot
+from boolcomp.terms import output_amplitudes
 
 KEYS = {"q": "position", "qd": "velocity", "qdd": "acceleration", "word": "word_range"}
 
@@ -50,5 +51,5 @@ def random_limited(joints: int, seed: int) -> Robot:
 
 def _reaches(robot: Robot) -> list[float]:
     """Return torque ranges as a user would choose them."""
-    reaches = (torque_amplitude(robot, joint) for joint in range(1, robot.joints + 1))
+    reaches = output_amplitudes(problem_of(robot))
     return [float(np.ceil(10 * max(reach, 0.1)) / 10) for reach in reaches]

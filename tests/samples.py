@@ -1,4 +1,4 @@
-"""Robots and states that several tests use: random but seeded."""
+"""Robots, their problems and states that several tests use: random but seeded."""
 
 from __future__ import annotations
 
@@ -7,13 +7,43 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.problem.robot import Interval, Link, Robot
+from boolcomp.problem.interval import Interval
+from boolcomp.problem.makers import inverse_dynamics_problem
+from boolcomp.problem.problem import Input
+from boolcomp.problem.robot import Link, Robot, load_robot
+from boolcomp.terms import Terms, split
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from boolcomp.problem.problem import Problem
+
 TURN = Interval(-math.pi, math.pi)
 ONE = Interval(-1.0, 1.0)
+
+
+def problem_of(robot: Robot | str) -> Problem:
+    """Return the inverse dynamics of a robot, or of one that ships."""
+    return inverse_dynamics_problem(load_robot(robot) if isinstance(robot, str) else robot)
+
+
+def terms_of(robot: Robot | str, form: str = "grouped") -> Terms:
+    """Return the torques of a robot, or of one that ships, as sums of terms."""
+    return split(problem_of(robot), form)
+
+
+def by_name(*arrays: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+    """Return the columns of q, qd and qdd under the names of a robot's inputs."""
+    return {
+        f"{kind}{k}": column
+        for kind, array in zip(("q", "qd", "qdd"), arrays, strict=True)
+        for k, column in enumerate(array.T, 1)
+    }
+
+
+def input_of(name: str, where: Interval, *, angle: bool = False) -> Input:
+    """Return an input whose word spans its range; an angle wraps where that is a turn."""
+    return Input(name, where, "", where, where, angle, angle and where == TURN)
 
 
 def random_robot(seed: int, joints: int | None = None) -> Robot:

@@ -10,7 +10,8 @@ from boolcomp.engines.wiring import Call, Port, Result, Wiring
 from boolcomp.paper.assembly import program_of
 from boolcomp.paper.plan import Options
 from boolcomp.pipeline import run_passes
-from boolcomp.problem.robot import Interval
+from boolcomp.problem.interval import Interval
+from boolcomp.problem.problem import numbered
 from boolcomp.twolevel.dense import Dense
 from boolcomp.twolevel.isop import isop
 
@@ -45,6 +46,8 @@ def table_wiring(network: Network) -> Wiring:
     whole = Code(Interval(-1.0, 1.0), network.inputs, "natural")
     code = Code(Interval(-1.0, 1.0), len(network.outputs), "natural")
     call = Call(0, tuple(range(network.inputs)), network.inputs)
-    result = Result(code, network.inputs, network.inputs)
+    result = Result("y", code, network.inputs, network.inputs)
     planes = network.inputs + len(network.outputs)
-    return Wiring(1, (Port(0, 0, whole, 0),), (network,), (call,), (result,), planes)
+    return Wiring(
+        (numbered("x", 1),), (Port(0, 0, whole, 0),), (network,), (call,), (result,), planes
+    )

@@ -5,23 +5,27 @@ from __future__ import annotations
 import inspect
 import subprocess
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from samples import problem_of
 from small_programs import stages
 
 import boolcomp as bc
 from boolcomp import api
 from boolcomp.common.errors import UsageError
-from boolcomp.compact.widths.demand import Demand
+from boolcomp.compact.demand import Demand
 from boolcomp.paper.plan import Options
 from boolcomp.paper.store import Recipe
 from boolcomp.problem.dynamics import bias_torques, gravity_torques, inertia_matrix
-from boolcomp.program.program import Program, family_of
+from boolcomp.program.program import family_of
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from boolcomp.compact.passes import Choices
 
 
 class _Asked(Exception):  # noqa: N818  # no error: the demand got through
@@ -31,10 +35,10 @@ class _Asked(Exception):  # noqa: N818  # no error: the demand got through
 def asked(monkeypatch: pytest.MonkeyPatch, **choices: Any) -> Demand:
     """Return the demand that `compile` makes of its keywords."""
 
-    def compiler(_: object, demand: Demand, **__: object) -> None:
-        raise _Asked(demand)
+    def compiler(_: object, choices: Choices, __: object) -> None:
+        raise _Asked(choices.demand.completed(problem_of("machado-2r")))
 
-    monkeypatch.setattr(api, "compile_robot_words", compiler)
+    monkeypatch.setattr(api, "compile_compact", compiler)
     with pytest.raises(_Asked) as caught:
         bc.compile("machado-2r", **choices)
     found = caught.value.args[0]
@@ -195,10 +199,7 @@ def test_a_program_is_shown_in_one_line() -> None:
     assert repr(light) == (
         f"<program machado-2r: 4 bits, paper mode, {nodes} nodes before the adders, loads of 0 kg>"
     )
-    heavy = Program(
-        light.robot, light.bits, light.mode, light.inputs, light.networks,
-        tuple(type(load)(2.5, load.torques, load.whole) for load in light.loads),
-    )  # fmt: skip
+    heavy = replace(light, loads=tuple(replace(load, payload=2.5) for load in light.loads))
     assert repr(family_of([light, heavy])).endswith("loads of 0, 2.5 kg>")
 
 

@@ -12,12 +12,14 @@ import numpy as np
 import pytest
 
 from boolcomp.common.errors import DataError
+from boolcomp.problem.problem import numbered
 from boolcomp.problem.samples import CHUNK, read_states
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+GROUPS = [numbered(name, 2) for name in ("q", "qd", "qdd")]
 Q = np.arange(12.0).reshape(2, 6)
 GOOD = "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 6), }"
 
@@ -30,8 +32,8 @@ def npy(header: str, data: bytes = Q.tobytes(), version: int = 1) -> bytes:
 
 def read(path: Path, data: bytes) -> np.ndarray:
     path.write_bytes(data)
-    with read_states(path, 2) as (chunks, count):
-        table = np.concatenate([np.concatenate(state[:3], axis=1) for state in chunks])
+    with read_states(path, GROUPS) as (chunks, count):
+        table = np.concatenate([np.concatenate(state.arrays, axis=1) for state in chunks])
     assert count == len(table)
     return table
 
@@ -96,7 +98,7 @@ def test_an_array_that_becomes_shorter_while_it_is_read_is_a_sentence(tmp_path: 
     np.save(path, np.zeros((3 * CHUNK, 6)))
 
     def shrinking() -> None:
-        with read_states(path, 2) as (chunks, _):
+        with read_states(path, GROUPS) as (chunks, _):
             next(chunks)
             os.truncate(path, 1000)
             list(chunks)
@@ -151,6 +153,6 @@ def test_what_is_no_regular_file_is_refused_without_waiting(tmp_path: Path) -> N
     os.mkfifo(tmp_path / "a.npy")
     with (
         pytest.raises(DataError, match=r"a.npy: cannot be read: not a regular file"),
-        read_states(tmp_path / "a.npy", 2),
+        read_states(tmp_path / "a.npy", GROUPS),
     ):
         pass

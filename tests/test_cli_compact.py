@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from compact.word_robots import built_of
+from samples import terms_of
 
 import boolcomp as bc
 from boolcomp.commands.compact import _words, say_whence, unread
-from boolcomp.compact.graph.graph import Bits, Graph, Heap, Input, Scale
-from boolcomp.compact.result.finish import compile_compact
-from boolcomp.compact.widths.demand import Demand
-from boolcomp.compiler import usual_demand
+from boolcomp.compact.demand import Demand, usual_demand
+from boolcomp.compact.graph.graph import Bits, Heap, InputWord, Scale, WordGraph
 from boolcomp.logic.synthesis import abc
 from boolcomp.logic.synthesis.optimise import Step
 from boolcomp.problem.dynamics import inverse_dynamics
-from boolcomp.terms import split_torques
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +39,7 @@ def test_compile_says_what_was_read_from_the_store(run: Callable[..., Result]) -
 
 
 def test_compile_says_where_abc_would_have_helped(capsys: pytest.CaptureFixture[str]) -> None:
-    kept = compile_compact(split_torques(bc.load_robot("machado-2r")), usual_demand(8))
+    kept = built_of(terms_of(bc.load_robot("machado-2r")), usual_demand(8))
     say_whence([kept])
     assert "ABC" not in capsys.readouterr().err
     step = Step("ABC", 600, 20, abc.MISSING.note)
@@ -48,8 +47,8 @@ def test_compile_says_where_abc_would_have_helped(capsys: pytest.CaptureFixture[
     store, smaller = capsys.readouterr().err.splitlines()
     assert store == "1 of 2 loads read from the store; another --effort searches anew"
     assert smaller.endswith(
-        "may be larger than it need be: ABC was not found: `pip install pyosys`, or put yosys-abc "
-        "on PATH"
+        "may be larger than it need be: ABC was not found: pip install 'boolcomp[abc]', or put "
+        "yosys-abc on PATH"
     )
 
 
@@ -72,7 +71,7 @@ def test_help_says_what_effort_is_and_its_default(run: Callable[..., Result]) ->
 
 @pytest.fixture(name="fewer", autouse=True)
 def fewer_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("boolcomp.compact.result.worst.EVALUATIONS", 400_000)
+    monkeypatch.setattr("boolcomp.compact.errors.worst.EVALUATIONS", 400_000)
     monkeypatch.setattr("boolcomp.proof.worst.EVALUATIONS", 400_000)
 
 
@@ -85,7 +84,7 @@ def test_compile_prints_errors_and_saves_a_program(warm_run: Callable[..., Resul
     assert re.search(r"searched with \d{6,} evaluations, not proved", result.out)
     assert "sampled max  worst found" in result.out
     program = bc.load_program("out/c")
-    assert (program.mode, program.bits, program.robot) == ("compact", 4, "machado-2r")
+    assert (program.mode, program.bits, program.name) == ("compact", 4, "machado-2r")
 
 
 @searching
@@ -157,13 +156,13 @@ def test_the_word_graph_is_printed_and_drawn(warm_run: Callable[..., Result]) ->
 
 def test_a_word_without_another_name_has_no_meaning_in_the_list() -> None:
     nodes = (
-        Input("another", 6, angle=False),
-        Input("an_input_of_a_long_name", 4, angle=False),
+        InputWord("another", 6, angle=False),
+        InputWord("an_input_of_a_long_name", 4, angle=False),
         Heap((Bits(1, 0, 0, negative=False), Bits(0, 0, 0, negative=True)), 0, 8),
         Heap((Bits(2, 1, 0, negative=False),), 0, 8),
     )
-    graph = Graph(nodes, (Scale(0, 0.0),) * 4, ())
-    assert _words(graph, {}).splitlines()[4:] == ["w2       8", "w3       8  w2, scaled"]
+    graph = WordGraph(nodes, (Scale(0, 0.0),) * 4, ())
+    assert _words(graph, (), {}).splitlines()[4:] == ["w2       8", "w3       8  w2, scaled"]
 
 
 @searching

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from boolcomp.compiler import compile_robot
+from boolcomp.paper.passes import Choices
 from boolcomp.paper.plan import Options
-from boolcomp.paper.quantised import quantised_torques
+from boolcomp.paper.quantised import quantised
 from boolcomp.paper.store import Store
-from boolcomp.pipeline import run_passes
+from boolcomp.pipeline import compile_paper, run_passes
 from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.problem.robot import load_robot, with_payload
 
@@ -31,12 +31,8 @@ pytestmark = pytest.mark.slow  # two loads are compiled first
 def compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Compile the 2R at 5 bits for two loads."""
     folder = tmp_path_factory.mktemp("compiled")
-    compile_robot(
-        load_robot("machado-2r"),
-        Options(bits=5),
-        store=Store((folder / "store",)),
-        payloads=(0.0, 1.0),
-    ).program.save(folder / "2r")
+    choices = Choices(Options(bits=5), store=Store((folder / "store",)))
+    compile_paper("machado-2r", choices, (0.0, 1.0)).program.save(folder / "2r")
     return folder / "2r"
 
 
@@ -56,7 +52,8 @@ def expected(payload: float = 0.0) -> np.ndarray:
     robot = with_payload(load_robot("machado-2r"), payload)
     Path("loaded.toml").write_text(str(robot))
     plan = run_passes("loaded.toml", Options(bits=5), until="plan")
-    return quantised_torques(plan, state[:, :2], state[:, 2:4], state[:, 4:]).torques
+    found: np.ndarray = quantised(plan, plan.problem.arrays(state)).values
+    return found
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ import pytest
 
 from boolcomp.commands import group
 from boolcomp.common.errors import UsageError
-from boolcomp.compact.widths.demand import Demand
+from boolcomp.compact.demand import Demand
 from boolcomp.paper.store import Recipe
 from boolcomp.problem.robot import load_robot, with_payload
 

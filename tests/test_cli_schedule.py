@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,9 +14,12 @@ if TYPE_CHECKING:
 
     from conftest import Result
 
+LOGIC = ("boolean", "compact", "compact-32")
+
 
 def test_the_example_of_the_help_prints_operations_and_a_chart(run: Callable[..., Result]) -> None:
-    result = run("schedule", "puma560", "--method", "lagrangian", "--machine", "t800")
+    arguments = ("puma560", "--method", "lagrangian", "--machine", "t800")
+    result = run("schedule", "simulate", *arguments)
     assert (result.code, result.err) == (0, "")
     assert "recursive Lagrangian in ten plus six jobs (Zalzala and Morris 1989)" in result.out
     assert "W, n>1        24/15    24/15" in result.out
@@ -25,7 +29,9 @@ def test_the_example_of_the_help_prints_operations_and_a_chart(run: Callable[...
 
 
 def test_json_has_the_promised_keys(run: Callable[..., Result]) -> None:
-    result = run("schedule", "elbow-3r", "--method", "zeng-10", "--machine", "encore", "--json")
+    result = run(
+        "schedule", "simulate", "elbow-3r", "--method", "zeng-10", "--machine", "encore", "--json"
+    )
     document = json.loads(result.out)
     assert {"makespan_us", "sequential_us", "speedup", "utilisation", "critical_path_us"} <= set(
         document
@@ -36,13 +42,13 @@ def test_json_has_the_promised_keys(run: Callable[..., Result]) -> None:
 
 
 def test_a_pipeline_over_a_trajectory_is_faster_a_point(run: Callable[..., Result]) -> None:
-    arguments = ("schedule", "elbow-3r", "--method", "lagrangian", "--points", "50", "--json")
-    document = json.loads(run(*arguments).out)
+    arguments = ("elbow-3r", "--method", "lagrangian", "--points", "50", "--json")
+    document = json.loads(run("schedule", "simulate", *arguments).out)
     assert document["pipeline"]["makespan_us"] < 50 * document["makespan_us"]
 
 
 def test_charts_and_page_are_written(run: Callable[..., Result]) -> None:
-    result = run("schedule", "machado-2r", "--processors", "2", "-o", "out/s")
+    result = run("schedule", "simulate", "machado-2r", "--processors", "2", "-o", "out/s")
     assert result.err == "written to out/s\n"
     assert Path("out/s/gantt.svg").read_text().startswith("<svg")
     page = Path("out/s/schedule.html").read_text()
@@ -69,10 +75,57 @@ def test_an_assignment_of_ones_own(run: Callable[..., Result]) -> None:
 
 @pytest.mark.parametrize("paper", ["zomaya", "zalzala"])
 def test_a_papers_counts_are_reproduced(run: Callable[..., Result], paper: str) -> None:
-    findings = json.loads(run("schedule", "--paper", paper, "--json").out)["findings"]
+    findings = json.loads(run("schedule", "paper", paper, "--json").out)["findings"]
     counted = [x for x in findings if x["kind"] == "count"]
     assert len(counted) > 15
     assert all(x["holds"] or x["note"] for x in counted)
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        (("elbow-3r", "--method", "zeng-10"), ("simulate", "elbow-3r", "--method", "zeng-10")),
+        (
+            ("--points", "9", "machado-2r", "--json"),
+            ("simulate", "machado-2r", "--points", "9", "--json"),
+        ),
+        (("--paper", "zalzala"), ("paper", "zalzala")),
+        (("--json", "--paper", "zomaya"), ("paper", "zomaya", "--json")),
+        (("--paper", "zengg"), ("paper", "zengg")),
+        (("nobody",), ("simulate", "nobody")),
+        (
+            ("machado-2r", "--run", "--samples", "0"),
+            ("run", "machado-2r", "--samples", "0"),
+        ),
+        pytest.param(
+            ("machado-2r", "--chart", "--bits", "5", "--machine", "cortex-m"),
+            ("chart", "machado-2r", "--bits", "5", "--machine", "cortex-m"),
+            marks=pytest.mark.slow,
+        ),
+    ],
+)
+def test_the_older_spelling_prints_the_same(
+    run: Callable[..., Result], older: tuple[str, ...], newer: tuple[str, ...]
+) -> None:
+    one, other = run("schedule", *older), run("schedule", *newer)
+    assert (one.code, one.out) == (other.code, other.out)
+    assert one.err.splitlines()[-1:] == other.err.splitlines()[-1:]
+
+
+@pytest.mark.parametrize("name", ["simulate", "run", "chart", "paper"])
+def test_a_sub_command_has_few_options_and_an_example(
+    run: Callable[..., Result], name: str
+) -> None:
+    text = run("schedule", name, "--help").out
+    assert f"Example: boolcomp schedule {name} " in text
+    assert len(re.findall(r"^  (-\w, )?--(?!help)", text, re.MULTILINE)) <= 10
+    assert f"\n  {name} " in run("schedule", "--help").out
+
+
+def test_a_misspelt_sub_command_gets_the_nearest(run: Callable[..., Result]) -> None:
+    result = run("schedule", "chrat", "puma560")
+    assert (result.code, result.out) == (2, "")
+    assert "no sub-command 'chrat' (did you mean 'chart'?)" in result.err
 
 
 @pytest.mark.parametrize(
@@ -134,21 +187,33 @@ def test_a_chart_refuses_what_is_of_one_schedule(
 
 
 @pytest.mark.slow
+def test_a_chart_without_compact_logic_says_how_to_make_it(run: Callable[..., Result]) -> None:
+    result = run("schedule", "chart", "stanford", "--machine", "cortex-m", "--rms-error", ".77")
+    assert result.code == 0
+    assert "`boolcomp compile stanford --bits 8 --rms-error .77` makes it" in result.err
+    assert "compact" not in result.out
+
+
+@pytest.mark.slow
 def test_all_methods_on_many_processors(run: Callable[..., Result]) -> None:
-    arguments = ("schedule", "machado-2r", "--chart", "--bits", "5", "-o", "out/c", "--json")
+    arguments = ("schedule", "chart", "machado-2r", "--bits", "5", "-o", "out/c", "--json")
     rows = json.loads(run(*arguments).out)["rows"]
     assert Path("out/c/scaling.svg").exists()
     boolean = {row["processors"]: row for row in rows if row["method"] == "boolean"}
-    others = [row for row in rows if row["method"] != "boolean" and row["processors"] == 1024]
+    others = [r for r in rows if r["method"] not in LOGIC and r["processors"] == 1024]
     assert len(others) == 5
     assert boolean[64]["speedup"] > 5 * max(row["speedup"] for row in others)
+    for name in ("compact", "compact-32"):
+        compact = {row["processors"]: row["makespan_us"] for row in rows if row["method"] == name}
+        assert compact[1] < boolean[1]["makespan_us"] / 10
+        assert compact[1024] < compact[1] / 2
     for row in rows:
         assert row["makespan_us"] >= row["lower_bound_us"] * (1 - 1e-9)
 
 
 @pytest.mark.slow
 def test_a_real_run_gives_the_torques(run: Callable[..., Result]) -> None:
-    arguments = ("schedule", "puma560", "--processors", "2", "--run", "--samples", "20000")
+    arguments = ("schedule", "run", "puma560", "--processors", "2", "--samples", "20000")
     document = json.loads(run(*arguments, "--json").out)
     found = document["run"]
     kinds = {"one", "scheduled", "dealt", "points"}
@@ -167,7 +232,7 @@ def test_a_real_run_gives_the_torques(run: Callable[..., Result]) -> None:
 
 @pytest.mark.slow
 def test_a_real_run_is_printed_by_kind(run: Callable[..., Result]) -> None:
-    arguments = ("schedule", "machado-2r", "--processors", "2", "--run", "--samples", "1000")
+    arguments = ("schedule", "run", "machado-2r", "--processors", "2", "--samples", "1000")
     lines = run(*arguments, "--engine", "numpy").out.splitlines()[-5:]
     assert lines[0].startswith("really run in one process: ")
     assert lines[0].endswith(" ns a sample, speed-up 1.00")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from boolcomp.codes import CODE_KINDS, Code
 from boolcomp.common.errors import DataError, UsageError
-from boolcomp.problem.robot import Interval
+from boolcomp.problem.interval import Interval
 
 WIDTHS = range(1, 11)
 RANGE = Interval(-3.0, 5.0)
@@ -116,3 +117,55 @@ def test_an_angle_of_more_than_a_million_turns_is_refused_either_way(sign: int) 
     assert code.cell([sign * most])[1] == 0
     with pytest.raises(DataError, match="more than 1048576 turns away"):
         code.cell([0.0, sign * most * 1.001])
+
+
+@pytest.mark.parametrize("kind", CODE_KINDS)
+def test_neighbour_bits_are_those_in_which_the_words_of_the_two_nearest_centres_differ(
+    kind: str,
+) -> None:
+    code = Code(RANGE, 3, kind)  # type: ignore[arg-type]  # cells of width 1 from -3 to 5
+    words = [0, 1, 3, 2, 6, 7, 5, 4] if kind == "gray" else list(range(8))
+    for quarters in range(-16, 24):
+        lower, beside = divmod(quarters + 3 * 4 - 2, 4)  # the centre below, and how far above it
+        between = beside and 0 <= lower < 7
+        expected = words[lower] ^ words[lower + 1] if between else 0
+        assert code.neighbour_bits([quarters / 4]).tolist() == [expected]
+
+
+def test_the_first_of_several_values_that_are_not_finite_is_named() -> None:
+    with pytest.raises(DataError, match="value nan at place 1 is"):
+        Code(RANGE, 8).encode([0.0, np.nan, 1.0, np.inf])
+
+
+def test_one_word_too_large_among_many_is_refused() -> None:
+    assert Code(RANGE, 8).decode([]).size == 0
+    with pytest.raises(DataError, match="word 256 does not fit in 8 bits"):
+        Code(RANGE, 8).decode([0, 256, 3])
+
+
+@pytest.mark.parametrize("kind", CODE_KINDS)
+def test_the_prefix_of_full_width_is_the_code_itself(kind: str) -> None:
+    code = Code(RANGE, 8, kind, wraps=True)  # type: ignore[arg-type]  # parametrised
+    assert code.prefix(8) == code
+    assert code.prefix(1) == replace(code, bits=1)
+
+
+def test_a_border_is_met_within_a_billionth_of_a_cell_however_many_turns_away() -> None:
+    code = Code(Interval(0.0, 256.0), 8, "natural", wraps=True)
+    far = 2.0**23 + 6  # where numbers are 1.9e-9 apart
+    assert code.cell([far, np.nextafter(far, 0)])[0].tolist() == [6, 5]
+
+
+def test_saturation_begins_a_billionth_of_a_cell_beyond_the_range() -> None:
+    code = Code(Interval(0.0, 4.0), 2, "natural")
+    values = [-2e-9, -0.5e-9, 4 + 0.5e-9, 4 + 2e-9]
+    assert [code.cell([value])[1] for value in values] == [1, 0, 0, 1]
+    assert code.cell([3 - 2e-9, 3 - 0.5e-9])[0].tolist() == [2, 3]
+
+
+def test_the_widest_word_has_32_bits() -> None:
+    code = Code(Interval(0.0, 1.0), 32, "natural")
+    assert code.encode([0.0, 1.0]).words.tolist() == [0, 2**32 - 1]
+    assert Code(Interval(0.0, 1.0), 32).decode([2**31]).tolist() == [1 - 2.0**-33]
+    with pytest.raises(UsageError, match="not 33"):
+        Code(RANGE, 33)

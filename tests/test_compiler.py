@@ -11,14 +11,13 @@ from samples import random_robot
 import boolcomp as bc
 from boolcomp.common.caches import user_cache
 from boolcomp.common.errors import UsageError
-from boolcomp.compiler import compile_robot
 from boolcomp.paper.coverlogic import network_of_cover
+from boolcomp.paper.passes import Choices
 from boolcomp.paper.plan import Options
-from boolcomp.paper.quantised import quantised_torques
+from boolcomp.paper.quantised import quantised
 from boolcomp.paper.store import Recipe, Store, function_of
 from boolcomp.paper.stored import stored_network
-from boolcomp.pipeline import run_passes
-from boolcomp.problem.robot import load_robot
+from boolcomp.pipeline import compile_paper, run_passes
 from boolcomp.twolevel.minimise import minimise
 
 if TYPE_CHECKING:
@@ -80,9 +79,8 @@ def test_python_users_compile_by_name_path_or_value(tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", [0, 3, 6])
 def test_random_arms_compile_to_what_their_plan_computes(seed: int, tmp_path: Path) -> None:
     robot = random_robot(seed, joints=2)
-    compiled = compile_robot(
-        robot, Options(bits=4), Recipe("isop"), Store((tmp_path,)), payloads=(0.0, 0.5)
-    )
+    choices = Choices(Options(bits=4), Recipe("isop"), Store((tmp_path,)))
+    compiled = compile_paper(robot, choices, (0.0, 0.5))
     rng = np.random.default_rng(seed)
     state = []
     for kind in ("position", "velocity", "acceleration"):
@@ -90,10 +88,10 @@ def test_random_arms_compile_to_what_their_plan_computes(seed: int, tmp_path: Pa
         state.append(rng.uniform([r.low for r in ranges], [r.high for r in ranges], (700, 2)))
     for plan, payload in zip(compiled.plans, (0.0, 0.5), strict=True):
         found = compiled.program.evaluate(*state, payload=payload, engine="numpy")
-        assert np.array_equal(found.words, quantised_torques(plan, *state).words)
+        assert np.array_equal(found.words, quantised(plan, state).words)
 
 
 def test_payloads_must_differ() -> None:
     for payloads in ((), (1.0, 1.0)):
         with pytest.raises(UsageError, match="payloads must be one or several different masses"):
-            compile_robot(load_robot("machado-2r"), payloads=payloads)
+            compile_paper("machado-2r", payloads=payloads)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from boolcomp.cli import COMMANDS
-from boolcomp.compact.widths.demand import Demand
+from boolcomp.compact.demand import Demand
 from boolcomp.compact.widths.search import WORK
 from boolcomp.problem.robot import parse_robot
 from boolcomp.problem.robot.library import FOREIGN

@@ -186,6 +186,14 @@ def test_values_that_are_no_longer_needed_are_let_go() -> None:
 
 BAD = {
     "a node reads a later one": (2, (Node(luts.AND2, (2, 5)), Node(luts.AND2, (2, 3))), (4,)),
+    "a node reads itself": (2, (Node(luts.AND2, (2, 4)),), (4,)),
+    "operands are equal": (2, (Node(luts.AND2, (2, 2)),), (4,)),
+    "the last two operands are equal": (2, (Node(luts.AND3, (2, 3, 3)),), (4,)),
+    "a table of more than eight rows": (2, (Node(0x100 | luts.AND2, (2, 3)),), (4,)),
+    "a table that is constant": (2, (Node(0, (2, 3)),), (4,)),
+    "no operands": (2, (Node(luts.ALL - 1, ()),), (4,)),
+    "a table of one input that is no inversion": (2, (Node(luts.FIRST, (2,)),), (4,)),
+    "an output below all signals": (2, (), (-1,)),
     "operands fall": (2, (Node(luts.AND2, (3, 2)),), (4,)),
     "an operand is a constant": (2, (Node(luts.AND2, (1, 2)),), (4,)),
     "a table ignores its operand": (2, (Node(luts.FIRST, (2, 3)),), (4,)),
@@ -202,6 +210,88 @@ def test_a_network_out_of_normal_form_is_refused(
 ) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 (each has a text of its own)
         Network(*parts)
+
+
+@pytest.mark.parametrize("count", [1, 2, 7])
+def test_the_depth_of_a_chain_is_its_length_and_of_wires_zero(count: int) -> None:
+    builder = Builder(count + 1)
+    value = builder.input(0)
+    for k in range(count):
+        value = builder.node(luts.XOR2, value, builder.input(k + 1))
+    short = builder.node(luts.AND2, builder.input(0), builder.input(1))
+    assert builder.build([short, value, 2, builder.input(0)]).depth == count
+    assert builder.build([2, builder.input(0)]).depth == 0
+    assert builder.build([2]).depth == builder.build([]).depth == 0
+
+
+@pytest.mark.parametrize("count", range(10))
+def test_trees_are_as_flat_as_threes_allow(count: int) -> None:
+    builder = Builder(count)
+    literals = [builder.input(k) for k in range(count)]
+    network = builder.build([builder.all_of(reversed(literals))])
+    assert network.depth == [0, 0, 1, 1, 2, 2, 2, 2, 2, 2][count]
+    assert tables_of(network) == [1 << (1 << count) - 1]
+
+
+def test_all_and_any_of_nothing_are_the_constants() -> None:
+    builder = Builder(1)
+    a = builder.input(0)
+    assert (builder.all_of([]), builder.any_of([])) == (2, 0)
+    assert (builder.all_of([a, 2, a]), builder.any_of([a, 0])) == (a, a)
+
+
+@pytest.mark.parametrize(("a", "b"), [(0, 0), (0, 1), (1, 0), (1, 1)])
+def test_a_product_is_known_by_its_two_literals(a: int, b: int) -> None:
+    builder = Builder(3)
+    x, y, z = (builder.input(k) for k in range(3))
+    both = builder.node(luts.AND2, x ^ a, y ^ b)
+    assert builder.product(both) == (x ^ a, y ^ b)
+    assert builder.product(both ^ 1) is None
+    assert builder.product(x) is None
+    assert builder.product(builder.node(luts.XOR2, x, z)) is None
+    assert builder.product(builder.node(luts.AND3, both, z, z)) == (z, both)
+
+
+def test_uses_count_the_nodes_that_read_a_literal_either_way() -> None:
+    builder = Builder(3)
+    x, y, z = (builder.input(k) for k in range(3))
+    both = builder.node(luts.AND2, x, y)
+    builder.node(luts.OR2, both ^ 1, z ^ 1)
+    assert builder.uses() == {x: 1, y: 1, both: 1, z: 1}
+
+
+def test_operations_are_counted_one_by_one() -> None:
+    builder = Builder(3)
+    x, y, z = (builder.input(k) for k in range(3))
+    first = builder.node(luts.AND3, x, y ^ 1, z)
+    second = builder.node(luts.OR2, first, builder.node(luts.XOR2, x, z))
+    network = builder.build([builder.node(luts.AND2, second, y)])
+    assert network.operations() == {"and": 3, "not": 1, "or": 1, "xor": 1}
+
+
+def test_an_inverted_output_is_the_inverse_of_its_node_or_a_node_of_its_own() -> None:
+    builder = Builder(2)
+    x, y = builder.input(0), builder.input(1)
+    both = builder.node(luts.AND2, x, y)
+    assert str(builder.build([both ^ 1, x ^ 1, 1, 3])) == (
+        "network 2 inputs 4 outputs 2 nodes\nn0 = ~i0 | ~i1\nn1 = ~i0\noutputs n0 n1 1 0\n"
+    )
+
+
+@pytest.mark.parametrize("place", [-1, 2])
+def test_an_input_that_is_not_there_is_refused(place: int) -> None:
+    with pytest.raises(ValueError, match=f"input {place} of 2"):
+        Builder(2).input(place)
+    with pytest.raises(ValueError, match="1 values for 2 inputs"):
+        Network(2, (), ()).fold(Patterns(2), [0])
+
+
+def test_the_largest_number_of_values_needed_at_one_time_is_exact() -> None:
+    builder = Builder(6)
+    ands = [builder.node(luts.AND2, builder.input(k), builder.input(k + 3)) for k in range(3)]
+    assert most_live(builder.build([builder.node(luts.XOR3, *ands)])) == 3
+    assert most_live(builder.build(ands)) == 3
+    assert most_live(builder.build([])) == 0
 
 
 TEXT = "network 2 inputs 1 outputs 2 nodes\nn0 = i0 & ~i1\nn1 = i1 ^ n0\noutputs n1\n"

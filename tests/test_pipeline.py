@@ -4,31 +4,71 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from compact.word_robots import small_robot
 
+from boolcomp import pipeline
 from boolcomp.common.errors import UsageError
+from boolcomp.compact.demand import Demand
+from boolcomp.compact.passes import Choices
 from boolcomp.paper.plan import Options
-from boolcomp.pipeline import PAPER, PASSES, Job, run, run_passes
-from boolcomp.problem.robot import Robot, load_robot
+from boolcomp.pipeline import COMPACT, PAPER, PASSES, Pass, run_passes
+from boolcomp.problem.makers import gravity_problem
+from boolcomp.problem.problem import Problem
+from boolcomp.problem.robot import load_robot
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
 
 
-def test_the_passes_run_in_the_order_of_the_design() -> None:
+def test_the_passes_are_those_of_the_design() -> None:
     names = {mode: [step.name for step in passes] for mode, passes in PASSES.items()}
-    assert names["paper"] == ["robot", "terms", "plan", "tables", "covers", "program"]
-    assert names["compact"] == ["robot", "terms", "words", "program"]
+    assert names["paper"] == ["problem", "terms", "plan", "tables", "covers", "program"]
+    assert names["compact"] == [
+        "problem", "terms", "store", "sketch", "screen", "refine", "improve", "graph", "logic",
+        "optimise", "measure", "program",
+    ]  # fmt: skip
 
 
 def test_one_can_stop_after_any_pass() -> None:
-    assert isinstance(run_passes("machado-2r", until="robot"), Robot)
+    assert isinstance(run_passes("machado-2r", until="problem"), Problem)
     for step in PAPER:
         assert run_passes("machado-2r", Options(bits=4), until=step.name)
 
 
-def test_what_is_made_is_not_made_again() -> None:
-    made = {"robot": load_robot("elbow-3r")}
-    assert run(PAPER, Job("no such robot"), "terms", made)["terms"].robot.name == "elbow-3r"
-    assert list(made) == ["robot"]
+def test_the_list_is_what_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("boolcomp.compact.errors.worst.EVALUATIONS", 2000)
+    monkeypatch.setattr("boolcomp.compact.passes.FRESH_SAMPLES", 2000)
+    monkeypatch.setattr("boolcomp.compact.widths.passes.QUICK_SEEN", 2000)
+    ran: list[str] = []
+
+    def heard(step: Pass) -> Pass:
+        def run_it(values: list[Any], choices: Any) -> Sequence[Any]:
+            ran.append(step.name)
+            return step.run(values, choices)
+
+        return replace(step, run=run_it)
+
+    monkeypatch.setattr(pipeline, "COMPACT", tuple(map(heard, COMPACT)))
+    demand = Demand(bits=4, rms=(0.6,), effort=0.0)
+    choices = Choices(demand, tmp_path, also_shipped=False, processes=1)
+    made = pipeline.compile_compact(small_robot(3, 1), choices, payloads=(0.0, 0.5))
+    assert ran == [step.name for step in COMPACT]
+    assert made.program.payloads == (0.0, 0.5)
+    assert not any(one.stored for one in made.built)
+    again = pipeline.compile_compact(small_robot(3, 1), choices, payloads=(0.5, 0.0))
+    assert all(one.stored for one in again.built)
+    assert [str(x) for x in again.built] == [str(x) for x in reversed(made.built)]
+
+
+def test_what_is_no_robot_carries_nothing() -> None:
+    problem = gravity_problem(load_robot("machado-2r"))
+    with pytest.raises(UsageError, match="machado-2r-gravity is no robot: it carries no payload"):
+        pipeline.compile_paper(problem, payloads=(1.0,))
 
 
 def test_an_unknown_pass_is_told_the_nearest() -> None:

@@ -23,8 +23,10 @@ from boolcomp.common.errors import DataError, UsageError
 from boolcomp.logic.order import most_live
 from boolcomp.logic.sums import Addend, Sum, sum_network
 from boolcomp.paper.assembly import program_of
+from boolcomp.program import writing
 from boolcomp.program.program import Program, family_of
-from boolcomp.program.programfile import load_program, render_program, save_program
+from boolcomp.program.programfile import load_program
+from boolcomp.program.writing import render_program, save_program
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -92,7 +94,7 @@ def direct(
         finest[word.variable.name] = max(finest.get(word.variable.name, 0), word.code.bits)
     entries = iter(tables)
     torques = []
-    for joint in plan.joints:
+    for joint in plan.outputs:
         total = np.zeros(len(states[0]))
         for term in joint.terms:
             index = np.zeros(len(states[0]), np.int64)
@@ -104,7 +106,7 @@ def direct(
                 index = index << word.inputs | coded & ((1 << word.inputs) - 1)
             total += term.code.decode(next(entries).table.words()[index])
         cell, _ = joint.code.cell(total)
-        torques.append(joint.output.centre(cell))
+        torques.append(joint.word.centre(cell))
     return np.stack(torques, axis=1)
 
 
@@ -119,8 +121,8 @@ def test_torques_are_the_rounded_sum_of_the_tabulated_terms(code: CodeKind) -> N
     samples = states(3000)
     found = program.evaluate(*samples, engine="numpy")
     assert (found.torques == direct(plan, tables, samples)).all()
-    for k, joint in enumerate(plan.joints):
-        assert (joint.output.decode(found.words[:, k]) == found.torques[:, k]).all()
+    for k, joint in enumerate(plan.outputs):
+        assert (joint.word.decode(found.words[:, k]) == found.torques[:, k]).all()
     assert found.saturated_inputs == 0
 
 
@@ -143,7 +145,7 @@ def test_sums_hold_nothing_but_adders_and_the_way_out_of_the_gray_code() -> None
 
 def test_identical_tables_are_stored_once_and_equal_uses_computed_once() -> None:
     _, _, program = stages(5)
-    uses = {t.name: t for torque in program.loads[0].torques for t in torque.terms}
+    uses = {t.name: t for output in program.outputs for t in output.terms}
     assert uses["T12"].network == uses["T21"].network == uses["T22"].network
     assert uses["T16"].network == uses["T25"].network == uses["T26"].network
     assert len(program.wiring().calls) == len(set(uses.values())) - 3 + 2
@@ -204,8 +206,8 @@ def test_rendering_a_program_twice_gives_the_same_bytes() -> None:
 def test_a_program_of_a_later_format_is_refused_by_name(tmp_path: Path) -> None:
     save_program(stages(4)[2], tmp_path / "p")
     head = tmp_path / "p" / "program.json"
-    head.write_text(head.read_text().replace('"version": 2', '"version": 3'))
-    with pytest.raises(DataError, match="a program of format 3, made by boolcomp"):
+    head.write_text(head.read_text().replace('"version": 3', '"version": 4'))
+    with pytest.raises(DataError, match="a program of format 4, made by boolcomp"):
         load_program(tmp_path / "p")
 
 
@@ -230,21 +232,21 @@ def test_truncated_and_missing_files_are_refused(tmp_path: Path) -> None:
 def test_parts_that_contradict_each_other_are_refused_though_the_checksum_is_right(
     tmp_path: Path,
 ) -> None:
-    from boolcomp.program import programfile
 
     save_program(stages(4)[2], tmp_path / "p")
     head = tmp_path / "p" / "program.json"
     document = json.loads(head.read_text())
     changes = [
         ("bits", "eight"), ("mode", "exact"), ("networks", -1), ("networks", 10**9),
-        ("loads", []), ("loads", [{"payload": 1e999, "torques": []}]), ("inputs", []),
+        ("loads", []), ("loads", [{"payload": 1e999, "outputs": []}]), ("inputs", []),
         ("files", {}),
-        ("inputs", [{"kind": "x", "joint": 1, "code": {}}]), ("robot", None), ("bits", True),
+        ("inputs", [{"name": "x", "unit": "", "code": {}}]), ("name", None),
+        ("groups", [["q"]]), ("returned", ["tau", "tau1"]), ("places", 3), ("bits", True),
     ]  # fmt: skip
     for key, value in changes:
         wrong = {**document, key: value}
         del wrong["checksum"]
-        wrong["checksum"] = programfile._digest(programfile._canonical(wrong))  # noqa: SLF001 (a forger would)
+        wrong["checksum"] = writing.digest(writing.canonical(wrong))
         head.write_text(json.dumps(wrong))
         with pytest.raises(DataError):
             load_program(tmp_path / "p")
@@ -253,7 +255,7 @@ def test_parts_that_contradict_each_other_are_refused_though_the_checksum_is_rig
 def test_a_wiring_is_written_one_readable_call_a_line() -> None:
     wiring = stages(4)[2].wiring()
     lines = str(wiring).splitlines()
-    assert lines[0] == f"wiring 2 joints {wiring.planes} planes"
+    assert lines[0] == f"wiring of q of 2, qd of 2, qdd of 2: {wiring.planes} planes"
     assert lines[1] == "p0 = q1 gray 5 bits, -pi .. pi"
     assert len(lines) == 1 + len(wiring.ports) + len(wiring.calls) + 2
     late = replace(wiring.calls[0], inputs=(wiring.planes - 1,) * len(wiring.calls[0].inputs))
@@ -272,7 +274,7 @@ def test_a_program_is_written_with_its_words_networks_and_sums() -> None:
 def test_a_saved_program_has_the_same_bytes_under_any_hash_seed() -> None:
     text = (
         "import sys; sys.path.insert(0, 'tests'); from small_programs import stages;"
-        "from boolcomp.program.programfile import render_program; import hashlib;"
+        "from boolcomp.program.writing import render_program; import hashlib;"
         "print(hashlib.sha256(repr(render_program(stages(5)[2])).encode()).hexdigest())"
     )
     root = Path(__file__).parent.parent

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -14,41 +15,44 @@ from boolcomp.codes import Code
 from boolcomp.common.errors import UsageError
 from boolcomp.compact.graph.logic import word_logic
 from boolcomp.compact.graph.simulate import simulate
-from boolcomp.compact.result.samples import uniform
 from boolcomp.engines import make_engine
 from boolcomp.logic.simulation import Planes
-from boolcomp.problem.robot import Interval
-from boolcomp.program.parts import Input, Load, Slice, Whole
-from boolcomp.program.program import Program, family_of, program_of_network
-from boolcomp.program.programfile import load_program, save_program
+from boolcomp.problem.interval import Interval
+from boolcomp.program.parts import JointNetwork, Slice
+from boolcomp.program.program import family_of, program_of_network
+from boolcomp.program.programfile import load_program
+from boolcomp.program.writing import save_program
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from boolcomp.compact.graph.graph import Graph
+    from boolcomp.compact.graph.graph import WordGraph
     from boolcomp.engines import EngineName
+    from boolcomp.program.program import Program
 
 
 @cache
-def arm() -> tuple[Case, Graph, Program]:
+def arm() -> tuple[Case, WordGraph, Program]:
     """Return the paper's arm at 5 bits with generous errors, its graph and its program."""
     found = case("machado-2r", bits=5)
     graph = found.graph(allowed=0.5, bits=5)
-    inputs = []
-    for node in graph.inputs:
-        kind = node.name.rstrip("12")
-        word = found.words[node.name]
-        inputs.append(Input(kind, int(node.name[-1]), Code(word.range, node.bits, "natural")))  # type: ignore[arg-type]
+    inputs = {
+        node.name: Code(found.words[node.name].range, node.bits, "natural") for node in graph.inputs
+    }
     codes = [
         Code(Interval(-step * 2 ** (r.bits - 1), step * 2 ** (r.bits - 1)), r.bits, "natural")
         for step, r in zip(found.steps, graph.results, strict=True)
     ]
-    return found, graph, program_of_network("machado-2r", 5, inputs, codes, word_logic(graph))
+    return (
+        found,
+        graph,
+        program_of_network(found.problem, 5, inputs, codes, word_logic(graph)),
+    )
 
 
 def test_its_words_are_those_of_the_word_graph_on_both_engines() -> None:
     found, graph, program = arm()
-    arrays = uniform(found.robot, 3000, 7)
+    arrays = found.problem.draw(3000, 7)
     simulated = simulate(graph, found.states(3000, 7).words)
     engines: tuple[EngineName, ...] = ("numpy", "llvm")
     for engine in engines:
@@ -64,17 +68,19 @@ def test_saved_and_loaded_it_is_the_same(tmp_path: Path) -> None:
 def test_a_family_selects_by_payload() -> None:
     found, _, program = arm()
     other = found.graph(allowed=1.5, bits=5)
-    load = program.loads[0]
+    joint = program.loads[0].joint
+    assert joint is not None
+    read = [program.inputs[word.input] for word in joint.words]
     heavy = program_of_network(
-        "machado-2r",
+        found.problem,
         5,
-        [program.inputs[word.input] for word in load.whole.words] if load.whole else [],
-        [torque.code for torque in load.torques],
+        {word.name: word.code for word in read},
+        [output.code for output in program.outputs],
         word_logic(other),
         2.5,
     )
     family = family_of([program, heavy])
-    arrays = uniform(found.robot, 100, 3)
+    arrays = found.problem.draw(100, 3)
     assert family.payloads == (0.0, 2.5)
     for member in (program, heavy):
         payload = member.payloads[0]
@@ -99,9 +105,9 @@ def test_all_logic_of_a_program_is_one_network() -> None:
         for port, column in zip(ports, words, strict=True):
             arrays[port.array][:, port.column] = column
         expected = program.evaluate_words(*arrays)
-        for joint, torque in enumerate(program.loads[0].torques):
-            cells = torque.code.index(expected.words[:, joint])
-            for bit in reversed(range(torque.code.bits)):
+        for place, output in enumerate(program.outputs):
+            cells = output.code.index(expected.words[:, place])
+            for bit in reversed(range(output.code.bits)):
                 assert next(outputs) == sum(int(c >> bit & 1) << k for k, c in enumerate(cells))
             next(outputs)
 
@@ -109,16 +115,16 @@ def test_all_logic_of_a_program_is_one_network() -> None:
 def test_parts_that_do_not_fit_are_refused() -> None:
     program = arm()[2]
     load = program.loads[0]
-    assert load.whole is not None
-    short = Load(0.0, load.torques, Whole(0, load.whole.words[1:]))
+    assert load.joint is not None
+    short = JointNetwork(0, load.joint.words[1:])
     with pytest.raises(ValueError, match="does not fit its words"):
-        Program("x", 5, "compact", program.inputs, program.networks, (short,))
-    missing = Load(0.0, load.torques, Whole(1, load.whole.words))
+        replace(program, loads=(replace(load, joint=short),))
+    missing = JointNetwork(1, load.joint.words)
     with pytest.raises(ValueError, match="no network"):
-        Program("x", 5, "compact", program.inputs, program.networks, (missing,))
-    beyond = Load(0.0, load.torques, Whole(0, (Slice(99, 8, 0), *load.whole.words)))
+        replace(program, loads=(replace(load, joint=missing),))
+    beyond = JointNetwork(0, (Slice(99, 8, 0), *load.joint.words))
     with pytest.raises(ValueError, match="reads bits that no input word has"):
-        Program("x", 5, "compact", program.inputs, program.networks, (beyond,))
+        replace(program, loads=(replace(load, joint=beyond),))
     with pytest.raises(UsageError, match="no payload"):
         program.torques([0, 0], [0, 0], [0, 0], payload=3.0)
 
@@ -126,13 +132,13 @@ def test_parts_that_do_not_fit_are_refused() -> None:
 def test_its_wiring_runs_on_any_engine_with_few_samples() -> None:
     program = arm()[2]
     engine = make_engine(program.wiring(), "numpy")
-    assert engine.wiring.results[0].code == program.loads[0].torques[0].code
+    assert engine.wiring.results[0].code == program.outputs[0].code
     assert program.torques([0.1, 0.2], [0, 0], [0, 0]).shape == (2,)
 
 
 def test_threads_give_the_same_words() -> None:
     found, _, program = arm()
-    arrays = uniform(found.robot, 70_000, 3)
+    arrays = found.problem.draw(70_000, 3)
     alone = program.evaluate(*arrays)
     shared = program.evaluate(*arrays, threads=2)
     assert np.array_equal(alone.words, shared.words)

@@ -11,7 +11,8 @@ from small_programs import stages
 
 from boolcomp.common.errors import DataError
 from boolcomp.program import programfile
-from boolcomp.program.programfile import HEAD, load_program
+from boolcomp.program.programfile import load_program
+from boolcomp.program.writing import HEAD
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +36,7 @@ EDITS = [
     ("networks", 10**400, "'networks' is an integer of about 401 digits, not 0 to"),
     ("loads.0.payload", 1e308, "'payload' is not from"),
     ("mode", "m" * 1_000_000, "mode 'mmm.* is not known"),
-    ("robot", ["r"] * 1_000_000, r"'robot' is \['r', 'r', .*not of type str"),
+    ("name", ["r"] * 1_000_000, r"'name' is \['r', 'r', .*not of type str"),
 ]
 
 

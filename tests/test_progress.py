@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from boolcomp.commands import progress
 from boolcomp.commands.compact import listener
 from boolcomp.commands.progress import Bar, Lines, counter, share
-from boolcomp.compact.widths.compile import spans
-from boolcomp.compact.widths.demand import Progress
+from boolcomp.compact.demand import Progress
+from boolcomp.compact.widths.ledger import spans
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from samples import random_robot
+from samples import by_name, random_robot, terms_of
 
 from boolcomp.paper.bounds import error_bound, slope
 from boolcomp.paper.plan import Options, Plan, make_plan
-from boolcomp.paper.quantised import finest_inputs, quantised_torques
+from boolcomp.paper.quantised import finest_inputs, quantised
 from boolcomp.pipeline import run_passes
 from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.problem.robot import Robot, load_robot
-from boolcomp.terms import split_torques
 
 
 def states(robot: Robot, count: int, seed: int = 0) -> list[np.ndarray]:
@@ -32,19 +31,19 @@ def test_it_is_what_looking_up_the_truth_tables_and_adding_gives() -> None:
     plan: Plan = run_passes("machado-2r", Options(bits=6), until="plan")
     tables = iter(run_passes("machado-2r", Options(bits=6)))
     q, qd, qdd = states(load_robot("machado-2r"), 5000)
-    arrays = {"q": q, "qd": qd, "qdd": qdd}
-    found = quantised_torques(plan, q, qd, qdd)
-    for joint in plan.joints:
+    columns = by_name(q, qd, qdd)
+    found = quantised(plan, (q, qd, qdd))
+    for place, joint in enumerate(plan.outputs):
         total = np.zeros(len(q))
         for term in joint.terms:
             row = np.zeros(len(q), dtype=np.int64)
             for word in term.words:
-                column = arrays[word.variable.kind][:, word.variable.joint - 1]
+                column = columns[word.variable.name]
                 bits = word.code.encode(column).words.astype(np.int64)
                 row = row << word.inputs | bits & ((1 << word.inputs) - 1)
             total += term.code.decode(next(tables).table.words()[row])
-        expected = joint.output.encode(total)
-        assert np.array_equal(found.words[:, joint.joint - 1], expected.words)
+        expected = joint.word.encode(total)
+        assert np.array_equal(found.words[:, place], expected.words)
 
 
 @pytest.mark.parametrize(("guard", "most", "rms"), [(2, (2.15, 3.04), (0.43, 0.60))])
@@ -54,8 +53,8 @@ def test_the_papers_arm_errs_as_little_as_was_measured(
     robot = load_robot("machado-2r")
     plan: Plan = run_passes("machado-2r", Options(guard_bits=guard), until="plan")
     state = states(robot, 300_000)
-    lsb = np.array([joint.code.step for joint in plan.joints])
-    error = (quantised_torques(plan, *state).torques - inverse_dynamics(robot, *state)) / lsb
+    lsb = np.array([joint.code.step for joint in plan.outputs])
+    error = (quantised(plan, state).values - inverse_dynamics(robot, *state)) / lsb
     assert (np.abs(error).max(axis=0) <= most).all()
     assert (np.sqrt((error**2).mean(axis=0)) <= rms).all()
     assert (np.abs(error.mean(axis=0)) < 0.01).all()  # no bias
@@ -66,13 +65,13 @@ def test_the_papers_arm_errs_as_little_as_was_measured(
 @given(st.integers(0, 3000), st.integers(4, 9), st.sampled_from(["gray", "natural"]))
 def test_no_sample_exceeds_the_proven_bound(seed: int, bits: int, code: str) -> None:
     robot = random_robot(seed, joints=1 + seed % 2)
-    plan = make_plan(split_torques(robot), Options(bits=bits, code=code))  # type: ignore[arg-type]  # sampled from the literals
+    plan = make_plan(terms_of(robot), Options(bits=bits, code=code))  # type: ignore[arg-type]  # sampled from the literals
     state = states(robot, 2000, seed)
-    error = np.abs(quantised_torques(plan, *state).torques - inverse_dynamics(robot, *state))
+    error = np.abs(quantised(plan, state).values - inverse_dynamics(robot, *state))
     exact = np.abs(inverse_dynamics(robot, *state))
-    for joint in plan.joints:
-        inside = exact[:, joint.joint - 1] < joint.code.range.high
-        worst = error[inside, joint.joint - 1].max(initial=0.0)
+    for place, joint in enumerate(plan.outputs):
+        inside = exact[:, place] < joint.code.range.high
+        worst = error[inside, place].max(initial=0.0)
         assert worst <= error_bound(joint) + 1e-9
 
 
@@ -81,7 +80,7 @@ def test_no_sample_exceeds_the_proven_bound(seed: int, bits: int, code: str) -> 
 def test_a_slope_bounds_differences(seed: int) -> None:
     robot = random_robot(seed, joints=2)
     rng = np.random.default_rng(seed)
-    for terms in split_torques(robot).joints:
+    for terms in terms_of(robot).outputs:
         for term in terms:
             at = {v.name: rng.uniform(v.range.low, v.range.high, 50) for v in term.variables}
             for v in term.variables:
@@ -94,7 +93,7 @@ def test_a_slope_bounds_differences(seed: int) -> None:
 def test_the_finest_words_are_those_of_the_widest_term() -> None:
     plan: Plan = run_passes("machado-2r", until="plan")
     state = states(load_robot("machado-2r"), 1000)
-    coded = finest_inputs(plan, *state)
+    coded = finest_inputs(plan, state)
     steps = [2 * np.pi / 2**9, 2 / 2**6, 2 / 2**8]  # q1 in T15, qd1 in T14, qdd1 in T11
     for exact, found, step in zip(state, coded, steps, strict=True):
         error = np.abs(found[:, 0] - exact[:, 0])

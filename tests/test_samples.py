@@ -10,15 +10,19 @@ import numpy as np
 import pytest
 
 from boolcomp.common.errors import DataError, DataWarning, UsageError
-from boolcomp.problem.samples import CHUNK, column_names, read_states, write_torques
+from boolcomp.problem.problem import numbered
+from boolcomp.problem.samples import CHUNK, column_names, read_states, write_results
 
 Q = np.arange(12.0).reshape(2, 6)
+GROUPS = [numbered(name, 2) for name in ("q", "qd", "qdd")]
+TAU = numbered("tau", 2)
 
 
 def states(path: Path, joints: int = 2) -> list[np.ndarray]:
-    with read_states(path, joints) as (chunks, count):
+    groups = [numbered(name, joints) for name in ("q", "qd", "qdd")]
+    with read_states(path, groups) as (chunks, count):
         parts = list(chunks)
-    joined = [np.concatenate([part[k] for part in parts]) for k in range(3)]
+    joined = [np.concatenate([part.arrays[k] for part in parts]) for k in range(3)]
     assert count is None or count == len(joined[0])
     return joined
 
@@ -30,7 +34,7 @@ def check(found: list[np.ndarray]) -> None:
 
 def test_csv_columns_may_stand_in_any_order(tmp_path: Path) -> None:
     order = [5, 0, 3, 1, 4, 2]
-    names = column_names(2)
+    names = column_names(GROUPS)
     lines = [",".join(names[k] for k in order)]
     lines += [", ".join(str(row[k]) for k in order) for row in Q]
     (tmp_path / "a.csv").write_text("\n".join([*lines, "", ""]))
@@ -38,7 +42,7 @@ def test_csv_columns_may_stand_in_any_order(tmp_path: Path) -> None:
 
 
 def test_windows_line_ends_and_byte_order_marks_are_taken(tmp_path: Path) -> None:
-    text = "\r\n".join([",".join(column_names(2)), *(",".join(map(str, row)) for row in Q)])
+    text = "\r\n".join([",".join(column_names(GROUPS)), *(",".join(map(str, row)) for row in Q)])
     (tmp_path / "a.csv").write_bytes(b"\xef\xbb\xbf" + text.encode())
     check(states(tmp_path / "a.csv"))
 
@@ -115,7 +119,7 @@ def test_arrays_of_the_wrong_shape_or_kind_are_sentences(tmp_path: Path) -> None
 def test_torques_are_written_whole(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"t{suffix}"
     tau = np.array([[1.5, -2.25], [1e-7, 3e8], [0.1, 123456.789]])
-    with write_torques(path, 2) as sink:
+    with write_results(path, TAU) as sink:
         sink.write(tau[:2])
         sink.write(tau[2:])
         assert not path.exists()
@@ -130,7 +134,7 @@ def test_torques_are_written_whole(tmp_path: Path, suffix: str) -> None:
 
 def test_a_failure_leaves_no_output(tmp_path: Path) -> None:
     def fail() -> None:
-        with write_torques(tmp_path / "t.csv", 2) as sink:
+        with write_results(tmp_path / "t.csv", TAU) as sink:
             sink.write(np.zeros((1, 2)))
             raise ZeroDivisionError
 
@@ -151,8 +155,11 @@ def test_long_files_stream_in_constant_memory(tmp_path: Path) -> None:
     def peak(samples: int) -> int:
         tracemalloc.start()
         done = 0
-        with read_states(path, 2) as (chunks, _), write_torques(tmp_path / "t.npy", 2) as sink:
-            for q, *_ in chunks:
+        with (
+            read_states(path, GROUPS) as (chunks, _),
+            write_results(tmp_path / "t.npy", TAU) as sink,
+        ):
+            for (q, *_), _ in chunks:
                 sink.write(q)
                 done += len(q)
                 if done >= samples:
@@ -177,7 +184,7 @@ def csv(path: Path, text: str) -> list[np.ndarray]:
 
 def test_quoted_cells_are_read_as_quoted_headers_are(tmp_path: Path) -> None:
     rows = "\n".join(", ".join(f'"{x}"' for x in row) for row in Q)
-    head = ",".join(f'"{name}"' for name in column_names(2))
+    head = ",".join(f'"{name}"' for name in column_names(GROUPS))
     check(csv(tmp_path / "a.csv", f"{head}\n{rows}\n"))
     with pytest.raises(DataError, match=r"a.csv:2: '\"1,5\"' is not a number"):
         csv(tmp_path / "a.csv", HEAD + '"1,5",2,3,4,5,6\n')
@@ -213,7 +220,7 @@ def test_another_separator_is_named(tmp_path: Path, mark: str, name: str) -> Non
 @pytest.mark.parametrize("name", ["T", "Time", "TIME", '"Time"'])
 def test_the_column_of_times_may_have_capitals(tmp_path: Path, name: str) -> None:
     (tmp_path / "a.csv").write_text(f"{name},{HEAD}noon,0,1,2,3,4,5\n")
-    with read_states(tmp_path / "a.csv", 2) as (chunks, _):
+    with read_states(tmp_path / "a.csv", GROUPS) as (chunks, _):
         (state,) = chunks
     assert state.times == (name.strip('"'), ["noon"])
     with pytest.raises(DataError, match="unknown column 'QD1'"):
@@ -224,16 +231,16 @@ def test_the_column_of_times_may_have_capitals(tmp_path: Path, name: str) -> Non
 def test_a_column_of_times_comes_out_first_letter_by_letter(tmp_path: Path, place: int) -> None:
     stamps = ["12:00:00.10", '"0.50"', '"0,5"', '"a ""b"", c"', "-1e-3"]
     rows = [["0"] * 6 for _ in stamps]
-    names = list(column_names(2))
+    names = list(column_names(GROUPS))
     for row, cell in zip([names, *rows], ["time", *stamps], strict=True):
         row.insert(place, cell)
     (tmp_path / "a.csv").write_text("\n".join(",".join(row) for row in [names, *rows]) + "\n")
     with (
-        read_states(tmp_path / "a.csv", 2) as (chunks, _),
-        write_torques(tmp_path / "t.csv", 2) as sink,
+        read_states(tmp_path / "a.csv", GROUPS) as (chunks, _),
+        write_results(tmp_path / "t.csv", TAU) as sink,
     ):
         for state in chunks:
-            sink.write(state.q + 1, state.times)
+            sink.write(state.arrays[0] + 1, state.times)
     lines = (tmp_path / "t.csv").read_text().splitlines()
     assert lines == ["time,tau1,tau2", *(f"{stamp},1,1" for stamp in stamps)]
 
@@ -246,13 +253,13 @@ def test_two_columns_of_times_are_refused(tmp_path: Path) -> None:
 def test_times_are_left_out_of_arrays_with_a_warning(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("t," + HEAD + "9,0,1,2,3,4,5\n")
     with (
-        read_states(tmp_path / "a.csv", 2) as (chunks, _),
-        write_torques(tmp_path / "t.npy", 2) as sink,
+        read_states(tmp_path / "a.csv", GROUPS) as (chunks, _),
+        write_results(tmp_path / "t.npy", TAU) as sink,
     ):
         (state,) = chunks
         with pytest.warns(DataWarning, match="the column t is left out: only CSV keeps it"):
-            sink.write(state.q, state.times)
-        sink.write(state.q, state.times)  # once is enough
+            sink.write(state.arrays[0], state.times)
+        sink.write(state.arrays[0], state.times)  # once is enough
     assert np.load(tmp_path / "t.npy").tolist() == [[0.0, 1.0]] * 2
 
 
@@ -293,6 +300,6 @@ def test_names_of_columns_are_cut_in_messages(tmp_path: Path) -> None:
 def test_nothing_is_printed_before_the_first_torques_are(
     capfdbinary: pytest.CaptureFixture[bytes],
 ) -> None:
-    with pytest.raises(ZeroDivisionError), write_torques(Path("-"), 2):
+    with pytest.raises(ZeroDivisionError), write_results(Path("-"), TAU):
         raise ZeroDivisionError
     assert capfdbinary.readouterr().out == b""

@@ -3,32 +3,37 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import warnings
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from compact.word_robots import searched
 from limited import with_ranges
+from samples import terms_of
+from tablefile import parse_table
 
 from boolcomp.codes import Code
 from boolcomp.common.errors import DataError, SaturationWarning, UsageError
-from boolcomp.compact.widths.compile import compile_words
-from boolcomp.compact.widths.demand import Demand
+from boolcomp.compact.demand import Demand
+from boolcomp.compact.passes import Choices as CompactChoices
+from boolcomp.engines.wiring import Stop
 from boolcomp.paper import truth
 from boolcomp.paper.bounds import term_bound
+from boolcomp.paper.passes import Choices
 from boolcomp.paper.plan import Options, make_plan
-from boolcomp.paper.quantised import quantised_torques
+from boolcomp.paper.quantised import quantised
 from boolcomp.paper.store import Recipe, Store
 from boolcomp.paper.truth import make_tables, word_centres
-from boolcomp.paper.truthfile import parse_table, render_table
-from boolcomp.pipeline import COMPACT, Job, run
-from boolcomp.pipeline import PAPER as PASSES
+from boolcomp.paper.truthfile import render_table
+from boolcomp.pipeline import compile_compact, compile_paper
 from boolcomp.problem.dynamics import inverse_dynamics
-from boolcomp.problem.robot import Interval, Stops, load_robot
-from boolcomp.program.programfile import load_program, save_program
-from boolcomp.terms import evaluate_terms, split_torques
+from boolcomp.problem.interval import Interval
+from boolcomp.problem.robot import load_robot
+from boolcomp.program.programfile import load_program
+from boolcomp.program.writing import save_program
+from boolcomp.terms import evaluate_terms
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,9 +47,7 @@ ENGINES = ["numpy", "llvm"]
 
 @cache
 def paper(folder: Path) -> Program:
-    job = Job(ARM, options=Options(bits=4), recipe=Recipe("isop"), store=Store((folder,)))
-    program: Program = run(PASSES, job, "program")["program"]
-    return program
+    return compile_paper(ARM, Choices(Options(bits=4), Recipe("isop"), Store((folder,)))).program
 
 
 @pytest.fixture(name="program", scope="module")
@@ -62,11 +65,11 @@ def _states(count: int, low: float, high: float) -> list[Any]:
 def test_tables_with_free_rows_are_the_plan_wherever_the_joints_may_be(
     program: Program, engine: Any
 ) -> None:
-    plan = make_plan(split_torques(ARM), Options(bits=4))
+    plan = make_plan(terms_of(ARM), Options(bits=4))
     states = _states(3000, -2.6, 2.6)
     found = program.evaluate(*states, engine=engine)
-    expected = quantised_torques(plan, *states)
-    assert np.array_equal(found.torques, expected.torques)
+    expected = quantised(plan, states)
+    assert np.array_equal(found.torques, expected.values)
     assert found.saturated_inputs == 0
     assert found.beyond_stops == (np.abs(states[0][:, 1]) > 2.5).sum() > 0
 
@@ -106,7 +109,7 @@ def test_beyond_stops_alone_the_warning_says_how_far_the_logic_holds(program: Pr
     )
     with pytest.warns(SaturationWarning, match=sentence):
         program.torques([1.5, 2.6], [0, 0], [0, 0])
-    held = dataclasses.replace(program, stops=(*program.stops, Stops(1, 0, Interval(0.0, 0.0))))
+    held = dataclasses.replace(program, stops=(*program.stops, Stop("qd1", Interval(0.0, 0.0))))
     with pytest.warns(SaturationWarning, match="stops: their torques are not what they seem"):
         held.torques([1.0, 2.0], [0.5, 0], [0, 0])
 
@@ -121,33 +124,11 @@ def test_a_saved_program_knows_its_stops(program: Program, tmp_path: Path) -> No
     ]
 
 
-def test_full_turns_of_programs_of_earlier_versions_wrap(tmp_path: Path) -> None:
-    free = with_ranges("machado-2r", q2=(-2.5, 2.5))
-    job = Job(free, options=Options(bits=4), recipe=Recipe("isop"), store=Store((tmp_path,)))
-    program = run(PASSES, job, "program")["program"]
-    assert [word.code.wraps for word in program.inputs] == [True, *[False] * 5]
-    save_program(program, tmp_path / "p")
-    head = tmp_path / "p" / "program.json"
-    document = json.loads(head.read_text())
-    del document["stops"], document["checksum"]
-    for word in document["inputs"]:
-        word["code"].pop("wraps", None)
-    ranges = [word["code"] for word in document["inputs"]]
-    ranges[0]["range"], ranges[2]["range"] = [-np.pi / 2, np.pi / 2], [-np.pi, np.pi]
-    from boolcomp.program.programfile import _canonical, _digest  # an old file is made
-
-    document["checksum"] = _digest(_canonical(document))
-    head.write_text(json.dumps(document))
-    old = load_program(tmp_path / "p")
-    assert [word.code.wraps for word in old.inputs] == [False, True, *[False] * 4]
-    assert old.stops == ()
-
-
 @pytest.mark.parametrize("q2", [(-2.5, 2.5), (-2.5, 0.9)], ids=["even", "lopsided"])
 def test_only_rows_beyond_stops_and_margin_are_free(q2: tuple[float, float]) -> None:
     margin = 0.02 * 2 * np.pi
     arm = with_ranges(ARM, q2=q2)
-    for entry in make_tables(make_plan(split_torques(arm), Options(bits=4))):
+    for entry in make_tables(make_plan(terms_of(arm), Options(bits=4))):
         words = entry.plan.words
         reach = {"q1": (0.3 - margin, 1.4 + margin), "q2": (q2[0] - margin, q2[1] + margin)}
         near: list[Any] = []
@@ -169,12 +150,12 @@ def test_only_rows_beyond_stops_and_margin_are_free(q2: tuple[float, float]) -> 
 
 
 def test_a_limited_plan_bounds_its_error() -> None:
-    plan = make_plan(split_torques(ARM), Options(bits=6))
+    plan = make_plan(terms_of(ARM), Options(bits=6))
     states = _states(40_000, -2.5, 2.5)
     from boolcomp.paper.bounds import error_bound
 
-    error = np.abs(quantised_torques(plan, *states).torques - inverse_dynamics(ARM, *states))
-    bounds = np.array([error_bound(joint) for joint in plan.joints])
+    error = np.abs(quantised(plan, states).values - inverse_dynamics(ARM, *states))
+    bounds = np.array([error_bound(joint) for joint in plan.outputs])
     assert (error.max(axis=0) <= bounds).all()
     assert (error.max(axis=0) >= 0.2 * bounds).all()
 
@@ -195,9 +176,7 @@ def test_cells_of_a_code_that_wraps_are_those_of_whole_turns_less(bits: int) -> 
 def turning(folder: Path) -> Program:
     """Return a program one joint of which wraps and the other of which has stops."""
     arm = with_ranges("machado-2r", q2=(-2.6, 2.7))
-    job = Job(arm, options=Options(bits=4), recipe=Recipe("isop"), store=Store((folder,)))
-    program: Program = run(PASSES, job, "program")["program"]
-    return program
+    return compile_paper(arm, Choices(Options(bits=4), Recipe("isop"), Store((folder,)))).program
 
 
 @pytest.fixture(name="mixed", scope="module")
@@ -248,8 +227,9 @@ def test_code_words_are_never_beyond_stops(mixed: Program) -> None:
 
 def test_a_single_value_is_a_stop_of_a_saved_program(tmp_path: Path) -> None:
     arm = with_ranges("machado-2r", qd1=(0.25, 0.25))
-    job = Job(arm, options=Options(bits=4), recipe=Recipe("isop"), store=Store((tmp_path,)))
-    program = run(PASSES, job, "program")["program"]
+    program = compile_paper(
+        arm, Choices(Options(bits=4), Recipe("isop"), Store((tmp_path,)))
+    ).program
     save_program(program, tmp_path / "p")
     again = load_program(tmp_path / "p")
     assert [str(one) for one in again.stops] == ["qd1 within 0.25 .. 0.25"]
@@ -260,7 +240,7 @@ def test_a_single_value_is_a_stop_of_a_saved_program(tmp_path: Path) -> None:
 def test_a_state_on_a_stop_that_is_a_border_of_cells_is_no_free_row(bits: int) -> None:
     # The word is asked to span a turn, so there is no margin, and a stop may begin a cell.
     arm = with_ranges("machado-2r", q2=(-np.pi / 2, np.pi / 2), word2=(-np.pi, np.pi))
-    plan = make_plan(split_torques(arm), Options(bits=bits))
+    plan = make_plan(terms_of(arm), Options(bits=bits))
     ends = np.array([-np.pi / 2, np.pi / 2, np.pi / 2 + 5e-10])
     for entry in make_tables(plan):
         row = np.zeros(len(ends), int)
@@ -275,7 +255,7 @@ def test_a_state_on_a_stop_that_is_a_border_of_cells_is_no_free_row(bits: int) -
 def test_a_table_of_several_blocks_has_its_free_rows_where_they_belong(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    plan = make_plan(split_torques(ARM), Options(bits=5))
+    plan = make_plan(terms_of(ARM), Options(bits=5))
     whole = [entry.table for entry in make_tables(plan)]
     monkeypatch.setattr(truth, "CHUNK", 4)
     assert [truth.tabulate(entry.plan) for entry in make_tables(plan)] == whole
@@ -285,9 +265,9 @@ def test_a_table_of_several_blocks_has_its_free_rows_where_they_belong(
 def test_only_equal_tables_have_equal_signatures() -> None:
     # What words span is no part of where the joint may be: both arms go as far.
     arms = [with_ranges(ARM, word2=(-2.5, high)) for high in (2.5, 3.5)]
-    plans = [make_plan(split_torques(arm), Options(bits=4)) for arm in arms]
+    plans = [make_plan(terms_of(arm), Options(bits=4)) for arm in arms]
     tables: dict[object, Any] = {}
-    for term in (term for plan in plans for joint in plan.joints for term in joint.terms):
+    for term in (term for plan in plans for joint in plan.outputs for term in joint.terms):
         table = truth.tabulate(term)
         assert tables.setdefault(truth.signature(term), table) == table
     assert len(set(tables.values())) > 3
@@ -296,7 +276,7 @@ def test_only_equal_tables_have_equal_signatures() -> None:
 def test_slopes_count_at_the_centres_of_cells_that_reach_beyond_a_stop() -> None:
     arm = with_ranges("machado-2r", q1=(0.7, 0.75), q2=(1.3, 1.4))
     rng = np.random.default_rng(2)
-    for joint in make_plan(split_torques(arm), Options(bits=4)).joints:
+    for joint in make_plan(terms_of(arm), Options(bits=4)).outputs:
         for plan in joint.terms:
             centres = {}
             for word in plan.words:
@@ -332,18 +312,18 @@ def test_torques_that_are_constant_read_nothing_and_are_right(
     tmp_path: Path,
 ) -> None:  # fmt: skip
     robot = _still("machado-2r", gravity, joints)
-    job = Job(
-        robot, options=Options(bits=5), recipe=Recipe("isop"), store=Store((tmp_path,)),
-        demand=Demand(bits=5, effort=0.0), built=tmp_path, processes=1,
-    )  # fmt: skip
+    tables = Choices(Options(bits=5), Recipe("isop"), Store((tmp_path,)))
+    demand = Demand(bits=5, effort=0.0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("boolcomp.compact.result.worst.EVALUATIONS", 2000)
-        patch.setattr("boolcomp.compact.result.finish.FRESH_SAMPLES", 2000)
-        patch.setattr("boolcomp.compact.widths.compile.QUICK_SEEN", 2000)
-        program = run({"paper": PASSES, "compact": COMPACT}[mode], job, "program")["program"]
+        patch.setattr("boolcomp.compact.errors.worst.EVALUATIONS", 2000)
+        patch.setattr("boolcomp.compact.passes.FRESH_SAMPLES", 2000)
+        patch.setattr("boolcomp.compact.widths.passes.QUICK_SEEN", 2000)
+        words = CompactChoices(demand, tmp_path, processes=1)
+        made = compile_paper(robot, tables) if mode == "paper" else compile_compact(robot, words)
+    program = made.program
     q = np.full((70, 2), 0.4)
     found = program.evaluate(q, 0 * q, 0 * q, engine=engine)
-    steps = np.array([torque.code.step for torque in program.loads[0].torques])
+    steps = np.array([output.code.step for output in program.outputs])
     exact = inverse_dynamics(robot, q, 0 * q, 0 * q)
     assert np.abs(found.torques - exact).max(axis=0) == pytest.approx(0, abs=1.001 * steps.max())
     assert found.beyond_stops == found.saturated_inputs == 0
@@ -352,7 +332,7 @@ def test_torques_that_are_constant_read_nothing_and_are_right(
 def test_a_torque_that_hardly_leaves_zero_is_named_where_its_rounding_is_too_much() -> None:
     robot = _still("machado-2r", (0.0, 0.0, -9.81), (1, 2))
     with pytest.raises(UsageError, match="T1, T2 hardly leave zero, and a word has no zero"):
-        compile_words(split_torques(robot), Demand(bits=5, rms=(0.4,), effort=0.0))
+        searched(terms_of(robot), Demand(bits=5, rms=(0.4,), effort=0.0))
 
 
 @pytest.mark.slow
@@ -361,7 +341,8 @@ def test_an_angle_too_far_away_is_named_and_not_a_value_that_saturates(
     tmp_path: Path, engine: Any
 ) -> None:
     arm = with_ranges("machado-2r", q1=(-2.5, 2.5))
-    job = Job(arm, options=Options(bits=4), recipe=Recipe("isop"), store=Store((tmp_path,)))
-    program = run(PASSES, job, "program")["program"]
+    program = compile_paper(
+        arm, Choices(Options(bits=4), Recipe("isop"), Store((tmp_path,)))
+    ).program
     with pytest.raises(DataError, match="q2 of sample 0 is 2e"):
         program.evaluate([1e9, 2e9], [0, 0], [0, 0], engine=engine)

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import resource
 import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from bitarray import frozenbitarray
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from samples import random_robot
+from samples import input_of, random_robot, terms_of
+from termtext import parse_term
 
+from boolcomp.codes import Code
 from boolcomp.common.errors import DataError, UsageError
 from boolcomp.logic.truthtable import TruthTable
-from boolcomp.paper.plan import Options, TermPlan, make_plan
+from boolcomp.paper.plan import Options, TermPlan, Word, make_plan
 from boolcomp.paper.truth import TermTable, make_tables, signature, tabulate
 from boolcomp.pipeline import run_passes
-from boolcomp.problem.robot import load_robot
-from boolcomp.terms import split_torques
+from boolcomp.problem.interval import Interval
+
+if TYPE_CHECKING:
+    from boolcomp.codes import CodeKind
+    from boolcomp.problem.problem import Input
 
 
 def tables(bits: int = 8, code: str = "gray") -> tuple[TermTable, ...]:
@@ -52,7 +59,7 @@ def test_every_row_of_every_table_of_the_paper_is_right(code: str) -> None:
 @settings(max_examples=10)
 @given(st.integers(0, 3000))
 def test_every_row_is_right_for_random_robots(seed: int) -> None:
-    plan = make_plan(split_torques(random_robot(seed, joints=1 + seed % 2)), Options(bits=4))
+    plan = make_plan(terms_of(random_robot(seed, joints=1 + seed % 2)), Options(bits=4))
     for term in plan.terms:
         if term.input_bits <= 14:
             assert np.array_equal(tabulate(term).words(), directly(term))
@@ -139,7 +146,7 @@ def test_sixteen_inputs_take_less_than_a_fifth_of_a_processor_second() -> None:
 
 
 def test_twenty_inputs_take_less_than_two_seconds_and_200_megabytes() -> None:
-    terms = make_plan(split_torques(load_robot("machado-2r")), Options(bits=10)).terms
+    terms = make_plan(terms_of("machado-2r"), Options(bits=10)).terms
     plan = next(term for term in terms if term.input_bits == 20)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     start = time.process_time()
@@ -150,9 +157,98 @@ def test_twenty_inputs_take_less_than_two_seconds_and_200_megabytes() -> None:
 
 
 def test_a_plan_that_is_too_wide_makes_no_table() -> None:
-    plan = make_plan(split_torques(load_robot("planar-3r")), Options(bits=12))
+    plan = make_plan(terms_of("planar-3r"), Options(bits=12))
     wide = next(term for term in plan.terms if term.too_wide)
     with pytest.raises(DataError, match=r"a table of \d+ input bits is too large"):
         tabulate(wide)
     with pytest.raises(DataError, match="planar-3r"):
         make_tables(plan)
+
+
+HALF = replace(input_of("q1", Interval(-2.0, 2.0)), reach=Interval(-0.5, 1.0))
+SPEED = input_of("qd1", Interval(-2.0, 2.0))
+
+
+def planned(
+    text: str, words: list[tuple[Input, int, int]], high: float = 4.0, kind: CodeKind = "gray"
+) -> TermPlan:
+    """Return the plan of a term of 3 bits over ± high: its words' variables, bits and dropped."""
+    term = parse_term(
+        text, "T11", "torque 1", {variable.name: variable for variable, _, _ in words}
+    )
+    made = tuple(Word(v, Code(v.word, bits, kind), dropped) for v, bits, dropped in words)
+    return TermPlan(term, Code(Interval(-high, high), 3, kind), made)
+
+
+def test_rows_are_free_where_a_cell_lies_beyond_what_the_joint_may_do() -> None:
+    plan = planned("1 sin q1 qd1", [(SPEED, 1, 0), (HALF, 3, 0)], kind="natural")
+    table = tabulate(plan)
+    # Cells of width 1/2 from -2: 0, 1, 2 end where the range begins, 6 begins where it ends.
+    assert {column.to01() for column in table.free} == {"1110000111100001"}
+    assert len(table.free) == 3
+
+
+def test_a_row_of_a_word_without_its_first_bit_is_free_where_both_its_cells_are() -> None:
+    table = tabulate(planned("1 cos q1", [(HALF, 3, 1)]))
+    assert {column.to01() for column in table.free} == {"1000"}
+
+
+def test_a_border_of_the_range_that_rounding_moved_is_still_the_border() -> None:
+    above = replace(HALF, range=Interval(-0.5, 1.0 - 1e-11))
+    beyond = replace(HALF, range=Interval(-0.5, 1.0 - 1e-3))
+    for variable, ends in ((above, "11100001"), (beyond, "11100011")):
+        table = tabulate(planned("1 sin q1", [(variable, 3, 0)], kind="natural"))
+        assert table.free[0].to01() == ends
+
+
+@pytest.mark.parametrize("chunk", [1, 3, 8, 40])
+def test_a_table_is_the_same_however_large_its_blocks_are(
+    chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = input_of("q2", Interval(-2.0, 2.0))
+    words = [(HALF, 3, 0), (other, 2, 0), (SPEED, 2, 0)]
+    for rounding in ("nearest", "faithful"):
+        plan = replace(planned("1 cos(q1 + q2) qd1", words), rounding=rounding)
+        whole = tabulate(plan)
+        with monkeypatch.context() as patch:
+            patch.setattr("boolcomp.paper.truth.CHUNK", chunk)
+            assert tabulate(plan) == whole
+        assert np.array_equal(whole.words(), directly(plan))
+
+
+def test_signatures_tell_coefficients_ranges_and_codes_apart() -> None:
+    wide, shifted = Interval(-4.0, 4.0), Interval(0.0, 4.0)
+    one = planned("3 sin q1 qd1", [(HALF, 3, 0), (SPEED, 3, 0)])
+    fast = replace(SPEED, range=wide)
+    assert signature(one) == signature(planned("1.5 sin q1 qd1", [(HALF, 3, 0), (fast, 3, 0)]))
+    assert signature(one) == signature(
+        planned("6 sin q1 qd1", [(HALF, 3, 0), (SPEED, 3, 0)], high=8.0)
+    )
+    later = replace(SPEED, range=shifted, reach=shifted)
+    others = [
+        planned("2 sin q1 qd1", [(HALF, 3, 0), (SPEED, 3, 0)]),
+        planned("3 cos q1 qd1", [(HALF, 3, 0), (SPEED, 3, 0)]),
+        planned("3 sin q1 qd1", [(HALF, 3, 0), (SPEED, 2, 0)]),
+        planned("3 sin q1 qd1", [(HALF, 3, 0), (SPEED, 3, 0)], kind="natural"),
+        planned("3 sin q1 qd1", [(replace(HALF, word=HALF.reach), 3, 0), (SPEED, 3, 0)]),
+        planned("3 sin q1 qd1", [(HALF, 3, 0), (later, 3, 0)]),
+        planned("2 sin q1 qd1", [(HALF, 3, 0), (later, 3, 0)]),
+    ]
+    assert len({signature(plan) for plan in [one, *others]}) == 8
+
+
+def test_a_table_of_the_most_inputs_is_not_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = planned("1 sin q1 qd1", [(HALF, 3, 0), (SPEED, 3, 0)])
+    monkeypatch.setattr("boolcomp.paper.truth.MOST_INPUT_BITS", 6)
+    assert tabulate(plan).inputs == 6
+    monkeypatch.setattr("boolcomp.paper.truth.MOST_INPUT_BITS", 5)
+    with pytest.raises(DataError, match="a table of 6 input bits is too large"):
+        tabulate(plan)
+
+
+def test_labels_count_bits_down_to_the_least_significant() -> None:
+    table = TermTable(
+        "arm", plan := planned("1 cos q1 qd1", [(HALF, 3, 1), (SPEED, 2, 0)]), tabulate(plan)
+    )
+    assert table.input_labels == ("q1.1", "q1.0", "qd1.1", "qd1.0")
+    assert table.output_labels == ("T11.2", "T11.1", "T11.0")

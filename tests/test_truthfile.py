@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from samples import random_robot
+from samples import random_robot, terms_of
+from tablefile import parse_header, parse_table
 
-from boolcomp.common.errors import BoolcompError, DataError
 from boolcomp.paper.plan import Options, make_plan
 from boolcomp.paper.truth import TermTable, tabulate
-from boolcomp.paper.truthfile import MEANING, parse_header, parse_table, render_table
+from boolcomp.paper.truthfile import MEANING, render_table
 from boolcomp.pipeline import run_passes
-from boolcomp.terms import split_torques
 
 
 @pytest.fixture(scope="module", name="entries")
@@ -47,7 +46,7 @@ def test_headers_survive_for_sliding_joints_too() -> None:
     robots = [random_robot(seed, joints=2) for seed in range(8)]
     assert any(not link.revolute for robot in robots for link in robot.links)
     for robot in robots:
-        plan = make_plan(split_torques(robot), Options(bits=5))
+        plan = make_plan(terms_of(robot), Options(bits=5))
         for term in [term for term in plan.terms if term.input_bits <= 12]:
             text = render_table(TermTable(robot.name, term, tabulate(term)))
             assert parse_header(text) == (robot.name, term)
@@ -79,34 +78,3 @@ def test_a_file_reads_like_this(entries: tuple[TermTable, ...]) -> None:
         "111 01",
         ".e",
     ]
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("format 1", "format 9", r"t.pla: the first line must be '# boolcomp truth table"),
-        ("# robot: machado-2r\n", "", r"t.pla: the header lacks '# robot: …'"),
-        ("gray 2 bits, -pi", "grey 2 bits, -pi", r"t.pla: 'grey 2 bits, -pi .. pi' is no code"),
-        ("q2 gray", "q gray", r"t.pla: input 'q gray"),
-        ("T13 of torque 1", "T13 of 1", r"t.pla: the header's term or output"),
-        ("-5 sin q2", "-5 sin q3", r"q3 has no range"),
-        ("111 01\n", "", r"t.pla: the header promises 8 rows of 6 characters, and .* 7 rows"),
-        ("111 01\n", "110 01\n", r"t.pla: the rows do not count up"),
-        ("111 01\n", "111 11\n", r"t.pla: the rows are not those of the term in the header"),
-        ("nearest", "near", r"t.pla: rounding 'near' is not nearest, faithful"),
-    ],
-)
-def test_a_damaged_file_is_a_sentence(
-    entries: tuple[TermTable, ...], old: str, new: str, message: str
-) -> None:
-    text = render_table(next(e for e in entries if e.plan.term.name == "T13"))
-    assert old in text
-    with pytest.raises(DataError, match=message):
-        parse_table(text.replace(old, new), "t.pla")
-
-
-@pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.7, 0.9])
-def test_a_truncated_file_is_a_sentence(entries: tuple[TermTable, ...], share: float) -> None:
-    text = render_table(entries[0])
-    with pytest.raises(BoolcompError):
-        parse_table(text[: int(len(text) * share)])

@@ -54,6 +54,7 @@ def command(
     measured error. Rivals that this machine or this arm does not allow are named with the reason.
     Exit code 1 where a rival, or the program, computes something wrong.
     """
+    from boolcomp.common.pictures import require_matplotlib
     from boolcomp.measure.bench.bench import make_bench
     from boolcomp.problem.robot import load_robot
 
@@ -61,8 +62,10 @@ def command(
     threads = numbers("--cores", cores, 1024)
     if not 0 < seconds <= 3600:
         raise UsageError(f"--seconds {seconds:g}: more than 0, at most 3600")
+    if output is not None:
+        require_matplotlib()
     loaded = _program(program, bits, mode)
-    robot = load_robot(loaded.robot)
+    robot = load_robot(loaded.name)
     others = [_program(name, bits, mode) for name in beside]
     _check_others(loaded, others)
     bench = make_bench(
@@ -125,10 +128,10 @@ def _program(name: str, bits: int, mode: str) -> Program:
 
 def _check_others(program: Program, others: list[Program]) -> None:
     for other in others:
-        if other.robot != program.robot or other.bits != program.bits:
+        if other.name != program.name or other.bits != program.bits:
             raise UsageError(
-                f"--beside: a program of {other.robot} at {other.bits} bits is no rival of "
-                f"{program.robot} at {program.bits} bits"
+                f"--beside: a program of {other.name} at {other.bits} bits is no rival of "
+                f"{program.name} at {program.bits} bits"
             )
 
 

@@ -15,11 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from boolcomp.compact.graph.graph import Graph
-    from boolcomp.compact.result.finish import Built
-    from boolcomp.compact.widths.demand import Demand, Progress
-    from boolcomp.compiler import CompiledWords
-    from boolcomp.problem.robot import Interval, Robot
+    from boolcomp.compact.demand import Demand, Progress
+    from boolcomp.compact.graph.graph import WordGraph
+    from boolcomp.compact.result.built import Built
+    from boolcomp.pipeline import CompiledWords
+    from boolcomp.problem.interval import Interval
+    from boolcomp.problem.problem import Output, Problem
+    from boolcomp.problem.robot import Robot
 
 
 def compile_words(
@@ -33,13 +35,12 @@ def compile_words(
     as_json: bool,
 ) -> None:
     """Compile, save, and print the words' widths, the network and its errors."""
-    from boolcomp.compiler import compile_robot_words
+    from boolcomp.compact.passes import Choices
+    from boolcomp.pipeline import compile_compact
 
     with share("searching") as show:
-        compiled = compile_robot_words(
-            robot, demand, store, payloads=masses, processes=processes,
-            progress=listener(show),
-        )  # fmt: skip
+        choices = Choices(demand, store, processes=processes, progress=listener(show))
+        compiled = compile_compact(robot, choices, masses)
     if output is not None:
         compiled.program.save(output)
     if as_json:
@@ -81,7 +82,7 @@ def _print(compiled: CompiledWords, output: Path | None) -> None:
 
 
 def plan_words(
-    robot: Robot,
+    problem: Problem,
     demand: Demand,
     processes: int,
     store: Path | None,
@@ -91,48 +92,46 @@ def plan_words(
 ) -> None:
     """Print the word graph that compile would choose, and draw it."""
     from boolcomp.common.files import write_text
-    from boolcomp.compact.result.finish import compile_compact
+    from boolcomp.compact.passes import Choices, build
     from boolcomp.measure.report.wordgraph import draw_graph
-    from boolcomp.terms import split_torques
+    from boolcomp.terms import split
 
     with share("searching") as show:
-        built = compile_compact(
-            split_torques(robot), demand, store=store, processes=processes,
-            progress=listener(show),
-        )  # fmt: skip
+        choices = Choices(demand, store, processes=processes, progress=listener(show))
+        built = build(split(problem), choices)
     say_whence([built])
     graph = built.compact.graph
     spans = {name: word.range for name, word in built.compact.asked_words.items()}
     if picture is not None:
-        title = f"{robot.name} at {demand.bits} bits: {built.nodes} nodes"
+        title = f"{problem.name} at {demand.bits} bits: {built.nodes} nodes"
         write_text(picture, draw_graph(graph, title, demand.bits, spans))
     if as_json:
         lines = str(graph).splitlines()
         joints = [
-            {"joint": joint, "range": link.torque.high, "bits": code.bits, "lsb": code.step}
-            for joint, (link, code) in enumerate(
-                zip(robot.links, built.compact.torque_codes, strict=True), 1
+            {"joint": joint, "range": output.range.high, "bits": code.bits, "lsb": code.step}
+            for joint, (output, code) in enumerate(
+                zip(problem.outputs, built.compact.output_codes, strict=True), 1
             )
         ]
-        document = {"robot": robot.name, "bits": demand.bits, "mode": "compact"}
+        document = {"robot": problem.name, "bits": demand.bits, "mode": "compact"}
         print_json({**document, "joints": joints, "graph": lines})
         return
-    click.echo(_words(graph, spans))
+    click.echo(_words(graph, problem.outputs, spans))
     click.echo(f"\n{graph}", nl=False)
     click.echo(_sentence(built))
     if picture is not None:
         click.echo(f"drawn in {picture}", err=True)
 
 
-def _words(graph: Graph, spans: Mapping[str, Interval]) -> str:
+def _words(graph: WordGraph, outputs: Sequence[Output], spans: Mapping[str, Interval]) -> str:
     """Return what every word of a graph means: nothing where no short name says it."""
     from boolcomp.compact.graph.names import word_names
 
     names = [
         "" if name == f"w{place}" else name for place, name in enumerate(word_names(graph, spans))
     ]
-    for joint, result in enumerate(graph.results, 1):
-        names[result.node] = f"torque {joint}"
+    for output, result in zip(outputs, graph.results, strict=True):
+        names[result.node] = output.title
     rows = [
         [f"w{place}", str(node.bits), name]
         for place, (node, name) in enumerate(zip(graph.nodes, names, strict=True))
@@ -148,18 +147,20 @@ def _chart(built: Built) -> str:
     ]  # fmt: skip
     rows = [
         [
-            f"T{joint}",
-            f"±{short(compact.robot.links[joint - 1].torque.high)}",
+            output.symbol,
+            f"±{short(output.range.high)}",
             str(code.bits),
             short(code.step),
-            f"{compact.allowed[joint - 1] ** 0.5:.3f}",
-            f"{built.errors.rms[joint - 1]:.3f}",
-            f"{built.predicted_rms[joint - 1]:.3f}",
-            f"{built.errors.max[joint - 1]:.2f}",
-            f"{built.largest[joint - 1]:.2f}",
-            f"{built.errors.mean[joint - 1]:+.3f}",
+            f"{compact.allowed[k] ** 0.5:.3f}",
+            f"{built.errors.rms[k]:.3f}",
+            f"{built.predicted_rms[k]:.3f}",
+            f"{built.errors.max[k]:.2f}",
+            f"{built.largest[k]:.2f}",
+            f"{built.errors.mean[k]:+.3f}",
         ]
-        for joint, code in enumerate(compact.torque_codes, 1)
+        for k, (output, code) in enumerate(
+            zip(compact.problem.outputs, compact.output_codes, strict=True)
+        )
     ]
     return table(header, rows, left=(0,))
 
@@ -172,14 +173,16 @@ def _sentence(built: Built) -> str:
         f"errors are sampled on {built.errors.samples} fresh states, the worst (in LSB) searched "
         f"with {built.worst.evaluations} evaluations, not proved"
     )
+    compact = built.compact
+    problem = compact.problem
     wider = [
-        f"T{joint}"
-        for joint, code in enumerate(built.compact.torque_codes, 1)
-        if code.bits > built.compact.demand.bits
+        output.symbol
+        for output, code in zip(problem.outputs, compact.output_codes, strict=True)
+        if code.bits > compact.demand.bits
     ]
     if wider:
-        text += f"\n{', '.join(wider)}: one bit more, for torques beyond the range"
-    asked = {name: word.bits for name, word in built.compact.asked_words.items()}
+        text += f"\n{', '.join(wider)}: one bit more, for {problem.plural} beyond the range"
+    asked = {name: word.bits for name, word in compact.asked_words.items()}
     return "\n".join([text, *unread(built.dropped, asked)])
 
 
@@ -196,7 +199,7 @@ def _document(compiled: CompiledWords, output: Path | None) -> dict[str, Any]:
     demand = first.compact.demand
     return {
         "program": str(output) if output else None,
-        "robot": compiled.program.robot,
+        "robot": compiled.program.name,
         "mode": "compact",
         "bits": demand.bits,
         "payloads": list(compiled.program.payloads),
@@ -230,6 +233,6 @@ def _document(compiled: CompiledWords, output: Path | None) -> dict[str, Any]:
                 "predicted_rms_lsb": float(built.predicted_rms[joint - 1]),
             }
             for mass, built in zip(compiled.program.payloads, compiled.built, strict=True)
-            for joint, code in enumerate(built.compact.torque_codes, 1)
+            for joint, code in enumerate(built.compact.output_codes, 1)
         ],
     }

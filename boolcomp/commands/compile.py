@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from boolcomp.commands.options import Choices
-    from boolcomp.compiler import Compiled
     from boolcomp.paper.covers import TermCover
     from boolcomp.paper.plan import Options
     from boolcomp.paper.store import Recipe, Store
+    from boolcomp.pipeline import Compiled
     from boolcomp.problem.robot import Robot
 
 
@@ -75,7 +75,7 @@ def command(
     What the store holds is not made again. With several payloads the program holds a family, and
     evaluate --payload selects.
     """
-    from boolcomp.compiler import check_mode
+    from boolcomp.pipeline import check_mode
     from boolcomp.problem.robot import load_robot
 
     check_mode(mode)
@@ -100,13 +100,12 @@ def _compile_paper(
     *,
     as_json: bool,
 ) -> None:
-    from boolcomp.compiler import compile_robot
+    from boolcomp.paper.passes import Choices as PaperChoices
+    from boolcomp.pipeline import compile_paper
 
     with progress("minimising", None) as step:
-        compiled = compile_robot(
-            robot, options, recipe, store, payloads=masses,
-            done=lambda entry: step(entry.plan.term.name),
-        )  # fmt: skip
+        choices = PaperChoices(options, recipe, store, lambda entry: step(entry.plan.term.name))
+        compiled = compile_paper(robot, choices, masses)
     if output is not None:
         compiled.program.save(output)
     if as_json:
@@ -128,7 +127,10 @@ def _print(compiled: Compiled, masses: Sequence[float], output: Path | None) -> 
             click.echo(f"payload {mass:g} kg")
         click.echo(_chart(covers))
     program = compiled.program
-    bounds = ", ".join(f"T{k} ±{short(bound)}" for k, bound in enumerate(program.bound, 1))
+    outputs = (one.output.symbol for one in compiled.plans[0].outputs)
+    bounds = ", ".join(
+        f"{symbol} ±{short(bound)}" for symbol, bound in zip(outputs, program.bound, strict=True)
+    )
     nodes = [len(program.network(mass).nodes) for mass in masses]
     click.echo(
         f"{', '.join(map(str, nodes))} nodes of at most three inputs, adders included; "
@@ -140,14 +142,14 @@ def _print(compiled: Compiled, masses: Sequence[float], output: Path | None) -> 
 
 
 def _beyond(compiled: Compiled) -> list[str]:
-    """Return a sentence for every torque that can leave its range, where no bound holds."""
+    """Return a sentence for every output that can leave its range, where no bound holds."""
     return [
-        f"T{joint.joint} can reach ±{short(joint.amplitude)}, beyond its range "
-        f"±{short(joint.code.range.high)}{f' with {mass:g} kg' if mass else ''}: it saturates "
+        f"{one.output.symbol} can reach ±{short(one.amplitude)}, beyond its range "
+        f"±{short(one.code.range.high)}{f' with {mass:g} kg' if mass else ''}: it saturates "
         "there, and the bound does not hold"
         for mass, plan in zip(compiled.program.payloads, compiled.plans, strict=True)
-        for joint in plan.joints
-        if joint.amplitude > joint.code.range.high
+        for one in plan.outputs
+        if one.amplitude > one.code.range.high
     ]
 
 
@@ -186,7 +188,7 @@ def _document(compiled: Compiled, options: Options, output: Path | None) -> dict
     networks = [compiled.program.network(mass) for mass in compiled.program.payloads]
     return {
         "program": str(output) if output else None,
-        "robot": plan.robot,
+        "robot": plan.problem.name,
         "mode": "paper",
         "bits": options.bits,
         "rounding": options.rounding,
@@ -200,8 +202,10 @@ def _document(compiled: Compiled, options: Options, output: Path | None) -> dict
             for term in covers
         ],
         "joints": [
-            {"joint": joint.joint, "lsb": joint.code.step, "bound": bound}
-            for joint, bound in zip(plan.joints, compiled.program.bound, strict=True)
+            {"joint": joint, "lsb": one.code.step, "bound": bound}
+            for joint, (one, bound) in enumerate(
+                zip(plan.outputs, compiled.program.bound, strict=True), 1
+            )
         ],
     }
 

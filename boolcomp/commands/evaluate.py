@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -21,12 +21,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.engines import Evaluation
+    from boolcomp.problem.problem import Group
 
-    Torques = NDArray[np.float64]
-    Run = Callable[..., tuple[Torques, int, int, int]]
+    Floats = NDArray[np.float64]
 
 ENGINES = ("auto", "numpy", "llvm")
 SHARDS = ("samples", "terms", "pipeline")
+COUNTS = ("saturated_inputs", "saturated_torques", "beyond_stops")  # keys of --json
 
 
 @click.command("evaluate", epilog="Example: boolcomp evaluate out/2r -i samples.csv -o torques.csv")
@@ -60,7 +61,7 @@ def command(
     over a whole turn wrap; other values outside their range saturate, and values beyond a joint's
     stops are taken as they are: both are counted.
     """
-    from boolcomp.problem.samples import STANDARD, read_states, write_torques
+    from boolcomp.problem.samples import STANDARD
 
     _check("engine", engine, ENGINES)
     _check("shard", shard, SHARDS)
@@ -70,39 +71,50 @@ def command(
     if as_json and target == STANDARD:
         raise UsageError("--json prints on standard output: give the torques a file with -o")
     start = time.perf_counter()
-    samples = inputs = outputs = beyond = 0
+    with _runner(program, engine, (threads, processes), shard, payload) as runner:
+        done = _evaluated(runner, source, target)
+        plural, places = runner.plural, runner.places
+    samples, *counts = done.values()
+    seconds = time.perf_counter() - start
+    if as_json:
+        head = {"program": program, "samples": samples, "seconds": seconds}
+        print_json({**head, **done, "output": str(target)})
+        return
+    inputs, outputs, beyond = counts
+    saturated = f"; saturated: {inputs} inputs, {outputs} {plural}" if inputs or outputs else ""
+    stops = f"; beyond the {places}' stops: {beyond} inputs" if beyond else ""
+    click.echo(f"{samples} samples in {seconds:.2f} s{saturated}{stops}", err=True)
+
+
+class _Runner(NamedTuple):
+    """What turns the arrays of some states into results and counts, and what they are called."""
+
+    groups: tuple[Group, ...]
+    returned: Group
+    plural: str
+    places: str
+    run: Callable[..., tuple[Floats, int, int, int]]
+
+
+def _evaluated(runner: _Runner, source: Path, target: Path) -> dict[str, int]:
+    """Evaluate a file; return how many samples it has, and the counts of all."""
+    from boolcomp.problem.samples import read_states, write_results
+
+    totals = [0, 0, 0]
+    samples = 0
     with (
-        _runner(program, engine, (threads, processes), shard, payload) as (joints, run),
-        read_states(source, joints) as (chunks, count),
-        write_torques(target, joints) as sink,
+        read_states(source, runner.groups) as (chunks, count),
+        write_results(target, runner.returned) as sink,
         _bar(count) as advance,
     ):
         for state in chunks:
-            torques, saturated_in, saturated_out, beyond_stops = run(state.q, state.qd, state.qdd)
-            _check_torques(torques, source, samples)
-            sink.write(torques, state.times)
-            samples += len(torques)
-            inputs += saturated_in
-            outputs += saturated_out
-            beyond += beyond_stops
-            advance(len(torques))
-    seconds = time.perf_counter() - start
-    if as_json:
-        print_json(
-            {
-                "program": program,
-                "samples": samples,
-                "seconds": seconds,
-                "saturated_inputs": inputs,
-                "saturated_torques": outputs,
-                "beyond_stops": beyond,
-                "output": str(target),
-            }
-        )
-        return
-    saturated = f"; saturated: {inputs} inputs, {outputs} torques" if inputs or outputs else ""
-    stops = f"; beyond the joints' stops: {beyond} inputs" if beyond else ""
-    click.echo(f"{samples} samples in {seconds:.2f} s{saturated}{stops}", err=True)
+            values, *counts = runner.run(*state.arrays)
+            _check_results(values, runner.returned, source, samples)
+            sink.write(values, state.times)
+            samples += len(values)
+            totals = [total + count for total, count in zip(totals, counts, strict=True)]
+            advance(len(values))
+    return {"samples": samples, **dict(zip(COUNTS, totals, strict=True))}
 
 
 def _check(option: str, given: str, allowed: tuple[str, ...]) -> None:
@@ -120,23 +132,23 @@ def _check_workers(threads: int, processes: int) -> None:
         raise UsageError("--threads and --processes share the same work: say one of them")
 
 
-def _check_torques(torques: Torques, source: Path, before: int) -> None:
-    """Name the first torque that is none, after so many samples: its state is too large."""
+def _check_results(values: Floats, returned: Group, source: Path, before: int) -> None:
+    """Name the first result that is none, after so many samples: its state is too large."""
     import numpy as np
 
-    if not np.isfinite(torques).all():
-        row, column = (int(k) for k in np.argwhere(~np.isfinite(torques))[0])
+    if not np.isfinite(values).all():
+        row, column = (int(k) for k in np.argwhere(~np.isfinite(values))[0])
         raise DataError(
-            f"{source}: tau{column + 1} of sample {before + row} is {torques[row, column]}: its "
-            "state has values too large to calculate with"
+            f"{source}: {returned.members[column]} of sample {before + row} is "
+            f"{values[row, column]}: its state has values too large to calculate with"
         )
 
 
 @contextlib.contextmanager
 def _runner(
     program: str, engine: Any, workers: tuple[int, int], shard: Any, payload: float | None
-) -> Iterator[tuple[int, Run]]:
-    """Provide the number of joints and what turns states into torques and saturation counts."""
+) -> Iterator[_Runner]:
+    """Provide what turns states into results and saturation counts."""
     if not program or not is_folder(Path(program)):
         yield _arithmetic(program, payload)
         return
@@ -147,14 +159,15 @@ def _runner(
         masses = listing(f"{mass:g}" for mass in loaded.payloads)
         raise UsageError(f"this program has payloads {masses} kg: say which with --payload")
     threads, processes = workers
+    names = loaded.groups, loaded.returned, loaded.plural, loaded.places
     if processes == 1:
 
-        def here(*state: Torques) -> tuple[Torques, int, int, int]:
+        def here(*state: Floats) -> tuple[Floats, int, int, int]:
             return _counted(
                 loaded.evaluate(*state, payload=payload, engine=engine, threads=threads)
             )
 
-        yield loaded.joints, here
+        yield _Runner(*names, here)
         return
     if shard != "samples" and loaded.mode == "compact":
         raise UsageError(
@@ -167,31 +180,31 @@ def _runner(
         loaded, processes=processes, shard=shard, engine=engine, payload=payload
     ) as pool:
 
-        def shared(*state: Torques) -> tuple[Torques, int, int, int]:
+        def shared(*state: Floats) -> tuple[Floats, int, int, int]:
             return _counted(pool.evaluate(*state))
 
-        yield loaded.joints, shared
+        yield _Runner(*names, shared)
 
 
-def _counted(found: Evaluation) -> tuple[Torques, int, int, int]:
+def _counted(found: Evaluation) -> tuple[Floats, int, int, int]:
     counts = found.saturated_inputs, found.saturated_outputs, found.beyond_stops
-    return found.torques, *counts
+    return found.values, *counts
 
 
-def _arithmetic(name: str, payload: float | None) -> tuple[int, Run]:
+def _arithmetic(name: str, payload: float | None) -> _Runner:
     import numpy as np
 
-    from boolcomp.problem.dynamics import inverse_dynamics
+    from boolcomp.problem.makers import inverse_dynamics_problem
     from boolcomp.problem.robot import load_robot, with_payload
 
     check_robot(name)
-    robot = with_payload(load_robot(name), payload or 0.0)
+    problem = inverse_dynamics_problem(with_payload(load_robot(name), payload or 0.0))
 
-    def run(*state: Torques) -> tuple[Torques, int, int, int]:
-        with np.errstate(over="ignore", invalid="ignore"):  # _check_torques tells of it
-            return inverse_dynamics(robot, *state), 0, 0, 0
+    def run(*state: Floats) -> tuple[Floats, int, int, int]:
+        with np.errstate(over="ignore", invalid="ignore"):  # _check_results tells of it
+            return problem.reference(*state), 0, 0, 0
 
-    return robot.joints, run
+    return _Runner(problem.groups, problem.returned, problem.plural, problem.places, run)
 
 
 @contextlib.contextmanager

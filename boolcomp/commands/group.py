@@ -25,6 +25,8 @@ from boolcomp.common.version import VERSION
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+PACKAGES = {"pysat": "python-sat"}  # whose name is not that of its module
+
 
 class LazyGroup(click.Group):
     """A group that knows its commands by name and imports one only to run it."""
@@ -99,6 +101,11 @@ def _run(arguments: list[str]) -> int:
         return error.exit_code
     except (BoolcompError, MemoryError) as error:
         return _failed(error)
+    except ModuleNotFoundError as error:
+        name = (error.name or "").partition(".")[0]
+        if name == "boolcomp":
+            raise
+        return _say(f"error: this needs {name}: pip install {PACKAGES.get(name, name)}", 1)
     except click.Abort:
         raise KeyboardInterrupt from None
     except BrokenPipeError:

@@ -18,7 +18,7 @@ from boolcomp.common.files import is_file
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from boolcomp.compact.widths.demand import Demand
+    from boolcomp.compact.demand import Demand
 
     _PathType = click.ParamType[Path]
 else:
@@ -170,7 +170,7 @@ class Choices:
 
     def demand(self, bits: int) -> Demand:
         """Return the demand at a word length."""
-        from boolcomp.compiler import usual_demand
+        from boolcomp.compact.demand import usual_demand
 
         given = {} if self.effort is None else {"effort": self.effort}
         return usual_demand(

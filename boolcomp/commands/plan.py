@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from boolcomp.commands.options import Choices
-    from boolcomp.paper.plan import JointPlan, Options, Plan, TermPlan
+    from boolcomp.paper.plan import Options, OutputPlan, Plan, TermPlan
     from boolcomp.paper.store import Store
 
 ONLY = {"paper": ONLY_PAPER, "compact": {**ONLY_COMPACT, "graph": "--graph"}}
@@ -59,18 +59,19 @@ def command(
     is 1 and a sentence says which. In compact mode the plan is the word graph that compile would
     choose: found by search, or read from the store.
     """
-    from boolcomp.compiler import check_mode
-    from boolcomp.pipeline import run_passes
+    from boolcomp.pipeline import check_mode, run_passes
 
     check_mode(mode)
     refuse_others(context, mode, ONLY)
     if mode == "compact":
         from boolcomp.commands.compact import plan_words
+        from boolcomp.problem.makers import inverse_dynamics_problem
         from boolcomp.problem.robot import load_robot
 
         folder = context.params.get("folder")
         demand = choices.demand(options.bits)
-        plan_words(load_robot(robot), demand, choices.processes, folder, graph, as_json=as_json)
+        problem = inverse_dynamics_problem(load_robot(robot))
+        plan_words(problem, demand, choices.processes, folder, graph, as_json=as_json)
         return
     del store
 
@@ -78,32 +79,33 @@ def command(
     if as_json:
         print_json(_document(plan))
     else:
-        click.echo("\n\n".join(_chart(joint, options) for joint in plan.joints))
+        click.echo("\n\n".join(_chart(output, options) for output in plan.outputs))
     plan.require_tables()
 
 
-def _chart(joint: JointPlan, options: Options) -> str:
+def _chart(plan: OutputPlan, options: Options) -> str:
     header = ["term", "expression", "range", "amplitude", "bits", "input bits", "used", "unused"]
+    symbol = plan.output.symbol
     whole = [
-        f"T{joint.joint}",
-        f"sum of {len(joint.terms)} terms",
-        f"±{short(joint.code.range.high)}",
-        short(joint.amplitude),
-        str(joint.code.bits),
-        str(joint.input_bits),
-        f"{joint.used_states:.3g}",
-        f"{joint.unused_states:.3g}",
+        symbol,
+        f"sum of {len(plan.terms)} terms",
+        f"±{short(plan.code.range.high)}",
+        short(plan.amplitude),
+        str(plan.code.bits),
+        str(plan.input_bits),
+        f"{plan.used_states:.3g}",
+        f"{plan.unused_states:.3g}",
     ]
-    rows = [_row(term) for term in joint.terms]
+    rows = [_row(term) for term in plan.terms]
     title = (
-        f"T{joint.joint}: {options.bits} bits, {joint.guard_bits} guard bits, {options.code} code, "
-        f"common least significant bit {short(joint.step)}"
+        f"{symbol}: {options.bits} bits, {plan.guard_bits} guard bits, {options.code} code, "
+        f"common least significant bit {short(plan.step)}"
     )
     lines = [title, table(header, [whole, *rows], left=(0, 1, 5))]
-    if joint.amplitude > joint.code.range.high:
-        lines.append(f"T{joint.joint} can exceed its range: it saturates there")
-    if joint.left_out:
-        names = ", ".join(_shortened(str(term), 30) for term in joint.left_out)
+    if plan.amplitude > plan.code.range.high:
+        lines.append(f"{symbol} can exceed its range: it saturates there")
+    if plan.left_out:
+        names = ", ".join(_shortened(str(term), 30) for term in plan.left_out)
         lines.append(f"left out, together below half a common least significant bit: {names}")
     return "\n".join(lines)
 
@@ -128,24 +130,24 @@ def _shortened(text: str, most: int) -> str:
 
 def _document(plan: Plan) -> dict[str, Any]:
     return {
-        "robot": plan.robot,
+        "robot": plan.problem.name,
         "bits": plan.options.bits,
         "code": plan.options.code,
         "joints": [
             {
-                "joint": joint.joint,
-                "range": joint.code.range.high,
-                "amplitude": _tidy(joint.amplitude),
-                "bits": joint.code.bits,
-                "guard_bits": joint.guard_bits,
-                "input_bits": joint.input_bits,
-                "used_states": joint.used_states,
-                "unused_states": joint.unused_states,
-                "lsb": joint.step,
-                "terms": [_term_document(term) for term in joint.terms],
-                "left_out": [str(term) for term in joint.left_out],
+                "joint": joint,
+                "range": one.code.range.high,
+                "amplitude": _tidy(one.amplitude),
+                "bits": one.code.bits,
+                "guard_bits": one.guard_bits,
+                "input_bits": one.input_bits,
+                "used_states": one.used_states,
+                "unused_states": one.unused_states,
+                "lsb": one.step,
+                "terms": [_term_document(term) for term in one.terms],
+                "left_out": [str(term) for term in one.left_out],
             }
-            for joint in plan.joints
+            for joint, one in enumerate(plan.outputs, 1)
         ],
     }
 

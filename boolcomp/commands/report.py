@@ -28,6 +28,7 @@ from boolcomp.commands.options import (
 from boolcomp.commands.progress import progress
 from boolcomp.common.errors import UsageError, listing, shown, suggestion
 from boolcomp.common.files import is_file, write_bytes, write_text
+from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.problem.robot import load_robot, robot_names, with_payload
 
 if TYPE_CHECKING:
@@ -122,7 +123,10 @@ def command(
     of the paper's terms, (+1) one more than its rule gives. 'nodes' are those of all torques.
     --no-logic leaves out what has to be compiled: product terms and compact mode.
     """
+    from boolcomp.common.pictures import require_matplotlib
+
     within("--widest", widest, 0, MOST_INPUT_BITS)
+    require_matplotlib()
     if mode not in MODES:
         raise UsageError(f"mode {shown(mode)}{suggestion(mode, MODES)}: modes are {listing(MODES)}")
     if is_file(Path(source) / "program.json"):
@@ -166,12 +170,11 @@ def _of_robot(
 ) -> tuple[str, tuple[Row, ...]]:
     from boolcomp.measure.report import draw_samples
     from boolcomp.measure.report.compare import report_rows
-    from boolcomp.terms import split_torques
 
     robot = load_robot(source)
     with progress("measuring", question.steps) as step:
-        states = draw_samples(robot, drawn.samples, drawn.seed)
-        return robot.name, report_rows(split_torques(robot), states, question, store, step)
+        states = draw_samples(inverse_dynamics_problem(robot), drawn.samples, drawn.seed)
+        return robot.name, report_rows(robot, states, question, store, step)
 
 
 def _of_program(
@@ -183,15 +186,16 @@ def _of_program(
     from boolcomp.proof.worst import EVALUATIONS
 
     program = load_program(source)
-    robot = load_robot(arm or _shipped(source, program.robot))
-    if (robot.name, robot.joints) != (program.robot, program.joints):
+    robot = load_robot(arm or _shipped(source, program.name))
+    if (robot.name, robot.joints) != (program.name, len(program.outputs)):
         raise UsageError(
-            f"{source} was compiled for {program.robot} with {program.joints} joints, "
+            f"{source} was compiled for {program.name} with {len(program.outputs)} joints, "
             f"not for {robot.name} with {robot.joints}: say with --robot"
         )
     mass = _payload(program, payload)
     with progress("measuring", None):
-        states = draw_samples(with_payload(robot, mass), drawn.samples, drawn.seed)
+        problem = inverse_dynamics_problem(with_payload(robot, mass))
+        states = draw_samples(problem, drawn.samples, drawn.seed)
         searched = EVALUATIONS if drawn.evaluations is None else drawn.evaluations
         return Path(source).name, program_rows(program, states, mass, evaluations=searched)
 

@@ -13,7 +13,8 @@ from boolcomp.problem.robot import load_robot, robot_names
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from boolcomp.problem.robot import Interval, Robot
+    from boolcomp.problem.interval import Interval
+    from boolcomp.problem.robot import Robot
     from boolcomp.terms.verdict import Verdict
 
 
@@ -28,9 +29,10 @@ def command(robot: str | None, *, as_json: bool) -> None:
     """
     robots = [load_robot(name) for name in ([robot] if robot else robot_names())]
     if robot:
-        from boolcomp.terms.verdict import judge_torques
+        from boolcomp.problem.makers import inverse_dynamics_problem
+        from boolcomp.terms.verdict import judge_outputs
 
-        verdicts = judge_torques(robots[0])
+        verdicts = judge_outputs(inverse_dynamics_problem(robots[0]))
         if as_json:
             print_json({"robots": [_judged(robots[0], verdicts)]})
         else:
@@ -81,11 +83,11 @@ def _verdict_text(verdicts: Sequence[Verdict]) -> str:
     header = ["torque", "least", "largest", "range", "unit", "verdict"]
     rows = [
         [
-            f"T{verdict.joint}",
+            verdict.output.symbol,
             short(verdict.low, 5),
             short(verdict.high, 5),
             f"±{short(verdict.range)}",
-            verdict.unit,
+            verdict.output.unit,
             str(verdict),
         ]
         for verdict in verdicts
@@ -96,12 +98,13 @@ def _verdict_text(verdicts: Sequence[Verdict]) -> str:
         "",
         *table(header, rows, left=(0, 4, 5)).splitlines(),
     ]
-    better = [verdict for verdict in verdicts if verdict.better is not None]
+    better = [
+        f"joint {joint}:  torque_range = [-{short(verdict.better)}, {short(verdict.better)}]"
+        for joint, verdict in enumerate(verdicts, 1)
+        if verdict.better is not None
+    ]
     if better:
-        lines += ["", "Better ones, to paste:"]
-    for verdict in better:
-        bound = short(verdict.better or 0.0)
-        lines.append(f"joint {verdict.joint}:  torque_range = [-{bound}, {bound}]")
+        lines += ["", "Better ones, to paste:", *better]
     return "\n".join(f"# {line}".rstrip() for line in lines)
 
 
@@ -110,7 +113,7 @@ def _judged(robot: Robot, verdicts: Sequence[Verdict]) -> dict[str, Any]:
     for joint, verdict in zip(document["joints"], verdicts, strict=True):
         better = verdict.better
         joint |= {
-            "torque_unit": verdict.unit,
+            "torque_unit": verdict.output.unit,
             "torque_extremes": [verdict.low, verdict.high],
             "torque_extremes_kind": "searched",
             "samples": verdict.samples,

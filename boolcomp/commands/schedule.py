@@ -2,90 +2,107 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from boolcomp.commands.options import FilePath, given, json_option, print_json, within
 from boolcomp.commands.progress import progress
-from boolcomp.common.errors import UsageError, shown
-from boolcomp.common.files import read_text, write_bytes, write_text
-from boolcomp.common.text import short
+from boolcomp.commands.scheduling import (
+    Asked,
+    compact_network,
+    executed,
+    graph_of,
+    more_of,
+    pipeline_of,
+    product_tables,
+    scheduled,
+    vectors_of,
+)
+from boolcomp.common.errors import UsageError, listing, shown, suggestion
+from boolcomp.common.files import write_bytes, write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable
     from pathlib import Path
 
-    from boolcomp.parallel.methods import ProductTable, Recorded
-    from boolcomp.parallel.schedule.assigning import CommunicationVector
-    from boolcomp.parallel.schedule.graph import TaskGraph
-    from boolcomp.parallel.schedule.machine import Machine
-    from boolcomp.parallel.schedule.placed import Schedule
-    from boolcomp.parallel.schedule.realrun import RealRun
-    from boolcomp.parallel.schedule.simulate import Pipelined
-    from boolcomp.problem.robot import Robot
+    from boolcomp.parallel.methods import ProductTable
 
-# Options that mean nothing in a mode, by the names that click gives their values.
-ONLY_RUN = {"engine": "--engine", "samples": "--samples"}
-ONLY_SCHEDULE = {
-    "method": "--method", "processors": "--processors", "scheduler": "--scheduler",
-    "assignment": "--assignment", "folded": "--folded", "points": "--points", "execute": "--run",
-    **ONLY_RUN,
-}  # fmt: skip
-NOT_WITH_PAPER = {
-    **ONLY_SCHEDULE, "machine": "--machine", "chart": "--chart", "bits": "--bits",
-    "output": "--output",
-}  # fmt: skip
 RUN_SAMPLES = 200_000
 MOST_SAMPLES = 10_000_000  # of a run
-MOST_STEPS = 10_000_000  # tasks of all points together
+OLDER = "older"  # the command of the spelling before there were sub-commands
+
+machine_option = click.option(
+    "--machine", default="t800", show_default=True, help="A name, or a TOML file."
+)
+bits_option = click.option("--bits", default=8, show_default=True, help="Word length of the logic.")
 
 
-@click.command(
-    "schedule", epilog="Example: boolcomp schedule puma560 --method lagrangian --machine t800"
+class Schedules(click.Group):
+    """The sub-commands; a robot or an option in place of one is the older spelling."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Find the sub-command, or put in the one that reads the older spelling."""
+        words = [word for word in args[:2] if not word.startswith("-")]
+        if args[:1] not in (["-h"], ["--help"]) and not (words and args[0] in self.commands):
+            if len(words) == 2:
+                names = [name for name in self.commands if name != OLDER]
+                raise UsageError(
+                    f"no sub-command {shown(words[0])}{suggestion(words[0], names)}: "
+                    f"there are {listing(names)}"
+                )
+            args = [OLDER, *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(
+    "schedule", cls=Schedules, epilog="Example: boolcomp schedule simulate puma560 --machine t800"
 )
-@click.argument("robot", required=False)
-@click.option(
-    "--method", default="newton-euler", show_default=True, help="Whose tasks (see below)."
+def command() -> None:
+    """Schedule the tasks of the parallel-dynamics papers on machines, and run them."""
+
+
+def asked_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add ROBOT and the options of its schedule, and hand them on as `Asked`."""
+    options = (
+        click.argument("robot"),
+        click.option("--method", default="newton-euler", show_default=True, help="Whose tasks."),
+        click.option("--processors", default=4, show_default=True, help="How many."),
+        click.option(
+            "--scheduler", default="cp-misf", show_default=True, help="Who does what, and when."
+        ),
+        machine_option,
+        click.option("--assignment", type=FilePath(), help="TOML: tasks per processor."),
+        click.option(
+            "--folded",
+            is_flag=True,
+            help="Fold constants, where the paper counts every product.",
+        ),
+    )
+
+    @functools.wraps(function)
+    def wrapped(**said: Any) -> None:
+        asked = Asked(**{name: said.pop(name) for name in Asked.__dataclass_fields__})
+        function(asked, **said)
+
+    for option in reversed(options):
+        wrapped = option(wrapped)
+    return wrapped
+
+
+@command.command(
+    epilog="Example: boolcomp schedule simulate puma560 --method lagrangian --machine t800"
 )
-@click.option("--processors", default=4, show_default=True, help="How many.")
-@click.option("--scheduler", default="cp-misf", show_default=True, help="Who does what, and when.")
-@click.option("--machine", default="t800", show_default=True, help="A name, or a TOML file.")
-@click.option("--assignment", type=FilePath(), help="TOML: tasks per processor.")
-@click.option(
-    "--folded", is_flag=True, help="Fold constants, where the paper counts every product."
-)
+@asked_options
 @click.option("--points", type=int, help="Pipeline so many points of a trajectory.")
-@click.option("--run", "execute", is_flag=True, help="Really run it: one process per processor.")
-@click.option("--engine", default="auto", show_default=True, help="Of --run: numpy, llvm, auto.")
-@click.option("--samples", default=RUN_SAMPLES, show_default=True, help="States of --run.")
-@click.option("--chart", is_flag=True, help="All methods on 1 to 1024 processors of the machine.")
-@click.option("--bits", default=8, show_default=True, help="Of the tables of method boolean.")
-@click.option("--paper", help="The figures of zomaya, zeng, zalzala or schaefer beside ours.")
-@click.option("-o", "--output", type=FilePath(), help="Folder for charts and page.")
+@bits_option
+@click.option("-o", "--output", type=FilePath(), help="Folder for chart and page.")
 @json_option
-@click.pass_context
-def command(
-    context: click.Context,
-    robot: str | None,
-    *,
-    method: str,
-    processors: int,
-    scheduler: str,
-    machine: str,
-    assignment: Path | None,
-    folded: bool,
-    points: int | None,
-    execute: bool,
-    engine: str,
-    samples: int,
-    chart: bool,
-    bits: int,
-    paper: str | None,
-    output: Path | None,
-    as_json: bool,
+def simulate(
+    asked: Asked, points: int | None, bits: int, output: Path | None, *, as_json: bool
 ) -> None:
-    """Schedule the tasks of a parallel method for ROBOT on a machine's processors.
+    """Schedule the tasks of a method for ROBOT, and simulate them on a machine's processors.
 
     Methods: newton-euler, semi-customised, customised, regrouped, lagrangian, lagrangian-rows,
     zeng-19, zeng-10, zeng-52, symbolic, symbolic-forward, symbolic-cycle, boolean.
@@ -93,74 +110,79 @@ def command(
     mappings zomaya, zalzala, schaefer. Machines: t800, t414, encore, cortex-m, this-machine.
     Prints operations, times and a Gantt chart; with -o also writes them as SVG and HTML.
     """
-    if paper is not None:
-        _refuse(context, NOT_WITH_PAPER, f"with --paper {paper}")
-        _paper(paper, robot, as_json=as_json)
-        return
-    if robot is None:
-        raise UsageError("which robot? Give its name or file, or --paper with a paper's name")
+    _one(asked, points, bits, output, None, as_json=as_json)
+
+
+@command.command(epilog="Example: boolcomp schedule run puma560 --method customised --processors 2")
+@asked_options
+@click.option("--engine", default="auto", show_default=True, help="numpy, llvm, auto.")
+@click.option("--samples", default=RUN_SAMPLES, show_default=True, help="States.")
+@json_option
+def run(asked: Asked, engine: str, samples: int, *, as_json: bool) -> None:
+    """Really run a schedule of ROBOT's tasks: one process for every processor.
+
+    Methods, schedulers and machines: see `boolcomp schedule simulate --help`. The machine is the
+    one that is scheduled for; what is measured is this one.
+    """
+    _one(asked, None, 8, None, (engine, samples), as_json=as_json)
+
+
+@command.command(epilog="Example: boolcomp schedule chart machado-2r -o out")
+@click.argument("robot")
+@machine_option
+@bits_option
+@click.option("--rms-error", help="Of compact logic, in LSB [default: as `boolcomp compile`]")
+@click.option("-o", "--output", type=FilePath(), help="Folder for the chart.")
+@json_option
+def chart(
+    robot: str,
+    machine: str,
+    bits: int,
+    rms_error: str | None,
+    output: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Chart all methods for ROBOT on 1 to 1024 processors of a machine.
+
+    Compact logic is charted where `boolcomp compile` has made it, with one sample and with 32
+    samples a word; times are those of one torque vector.
+    """
+    from boolcomp.common.errors import DataError
+    from boolcomp.common.pictures import require_matplotlib
+    from boolcomp.parallel.pages.scaling import draw_scaling, scaling, scaling_text, ways
     from boolcomp.parallel.schedule.machinefile import load_machine
     from boolcomp.problem.robot import load_robot
 
-    arm, place = load_robot(robot), load_machine(machine)
-    if chart:
-        _refuse(context, ONLY_SCHEDULE, "with --chart, which has all methods")
-        _scaling(arm, place, bits, output, as_json=as_json)
-        return
-    _check(context, method, samples, engine)
-    recorded, graph = _graph(method, arm, bits, processors, folded=folded)
-    schedule = _schedule(graph, place, processors, scheduler, assignment)
-    pipeline = None if points is None else _pipelined(schedule, graph, place, points)
-    run = _execute(recorded, schedule, arm, method, samples, engine) if execute else None
     if output is not None:
-        _write(schedule, method, output)
-    vectors = _vectors(schedule, graph, recorded)
+        require_matplotlib()
+    arm, place = load_robot(robot), load_machine(machine)
+    tables: tuple[ProductTable, ...] = ()
+    try:
+        tables = product_tables(arm, bits)
+    except DataError as error:  # tables too wide: then it is the arithmetic methods' chart
+        click.echo(f"without method boolean: {error}", err=True)
+    methods = ways(arm, tables, *compact_network(arm, bits, rms_error))
+    with progress("scheduling", None) as step:
+        points = scaling(methods, place, done=step)
+    if output is not None:
+        title = f"{arm.name} on {place.title}: {len(methods)} methods, CP/MISF"
+        for kind in ("svg", "png"):
+            write_bytes(output / f"scaling.{kind}", draw_scaling(points, title, kind))
     if as_json:
-        print_json(_document(schedule, graph, place, vectors, pipeline, run))
+        print_json({"robot": arm.name, "rows": [point.document() for point in points]})
         return
-    _print(schedule, graph, place, method)
-    if assignment is not None:
-        _print_vectors(vectors)
-    _print_more(schedule, pipeline, run)
+    click.echo(f"{arm.name} on {place.title}: µs per torque vector, and speed-up")
+    click.echo(scaling_text(points))
     if output is not None:
         click.echo(f"written to {output}", err=True)
 
 
-def _refuse(context: click.Context, names: Mapping[str, str], where: str) -> None:
-    """Raise a `UsageError` for the first of these options that was given."""
-    for name, option in names.items():
-        if given(context, name):
-            raise UsageError(f"{option} means nothing {where}")
-
-
-def _check(context: click.Context, method: str, samples: int, engine: str) -> None:
-    """Refuse what means nothing for this method or without --run, and values that are none."""
-    from boolcomp.parallel.methods import method_named
-    from boolcomp.parallel.schedule.realrun import check_engine
-
-    if not context.params["execute"]:
-        _refuse(context, ONLY_RUN, "without --run")
-    if samples < 1:
-        raise UsageError(f"--samples {samples}: a run has at least one")
-    within("--samples", samples, 1, MOST_SAMPLES)
-    check_engine(engine)
-    if not method_named(method).literal:
-        _refuse(context, {"folded": "--folded"}, f"with --method {method}: {_folds(method)}")
-    if method != "boolean":
-        _refuse(context, {"bits": "--bits"}, f"with --method {method}: only boolean has tables")
-    if given(context, "assignment"):
-        _refuse(
-            context, {"scheduler": "--scheduler"}, "with --assignment, which says who does what"
-        )
-
-
-def _folds(method: str) -> str:
-    return "it has tables" if method == "boolean" else "it folds constants anyway"
-
-
-def _paper(name: str, robot: str | None, *, as_json: bool) -> None:
-    if robot is not None:
-        raise UsageError(f"--paper {name} needs no robot: say one or the other")
+@command.command(epilog="Example: boolcomp schedule paper zomaya")
+@click.argument("name")
+@json_option
+def paper(name: str, *, as_json: bool) -> None:
+    """Print the figures of a paper (zomaya, zeng, zalzala, schaefer) beside ours."""
     from boolcomp.parallel.methods import task_graph
     from boolcomp.parallel.schedule.findings import findings_text
     from boolcomp.parallel.schedule.papers import reproduce
@@ -171,228 +193,122 @@ def _paper(name: str, robot: str | None, *, as_json: bool) -> None:
         cycle = task_graph("symbolic-forward", load_robot("stanford")).graph
     findings = reproduce(name, cycle)
     if as_json:
-        rows = [
-            {
-                "figure": x.figure, "printed": x.value, "ours": x.ours, "kind": x.kind,
-                "holds": x.holds, "residual": x.residual, "note": x.note,
-            }
-            for x in findings
-        ]  # fmt: skip
-        print_json({"paper": name, "findings": rows})
+        print_json({"paper": name, "findings": [finding.document() for finding in findings]})
         return
     click.echo(findings_text(findings))
 
 
-def product_tables(robot: Robot, bits: int) -> tuple[ProductTable, ...]:
-    """Return the tables of a robot as the paper compiles them: the Boolean evaluator's work."""
-    from boolcomp.compiler import compile_robot
-    from boolcomp.paper.plan import Options
-    from boolcomp.parallel.methods import ProductTable
-
-    with progress("minimising", None) as step:
-        compiled = compile_robot(
-            robot, Options(bits=bits), done=lambda entry: step(entry.plan.term.name)
-        )
-    return tuple(
-        ProductTable(
-            term.entry.plan.term.name,
-            term.entry.plan.term.joint,
-            term.entry.table.inputs,
-            term.cover.products,
-            term.cover.literals,
-            term.entry.table.outputs,
-        )
-        for term in compiled.covers[0]
-    )
-
-
-def _graph(
-    method: str, robot: Robot, bits: int, processors: int, *, folded: bool
-) -> tuple[Recorded | None, TaskGraph]:
-    from boolcomp.parallel.methods import boolean_tasks, method_named, task_graph
-
-    method_named(method)
-    if method == "boolean":
-        tables = product_tables(robot, bits)
-        return None, boolean_tasks(tables, groups=processors, name=f"boolean {robot.name}")
-    recorded = task_graph(method, robot, literal=False if folded else None)
-    return recorded, recorded.graph
-
-
-def _schedule(
-    graph: TaskGraph, machine: Machine, processors: int, scheduler: str, assignment: Path | None
-) -> Schedule:
-    from boolcomp.parallel.schedule.assigning import parse_assignment
-    from boolcomp.parallel.schedule.check import check_schedule
-    from boolcomp.parallel.schedule.schedulers import make_schedule
-    from boolcomp.parallel.schedule.simulate import simulate
-
-    machine.check_processors(processors)
-    if assignment is None:
-        schedule = make_schedule(graph, machine, processors, scheduler)
+def _older(**said: Any) -> None:
+    """Do what the spelling before there were sub-commands says: all options stood side by side."""
+    context = click.get_current_context()
+    name, robot, really = said["paper"], said["robot"], said["execute"]
+    kinds = [chart] if said["chart"] else [simulate, run]
+    fit, where = {"chart", *(x.name for kind in kinds for x in kind.params)}, "without --run"
+    if name is not None:
+        fit, where = {"paper", "robot", "as_json"}, f"with --paper {name}"
+    elif said["chart"]:
+        where = "with --chart, which has all methods"
     else:
-        text = read_text(assignment)
-        lists = parse_assignment(text, graph, machine, processors, str(assignment))
-        schedule = simulate(graph, lists, machine, assignment.stem)
-    check_schedule(schedule, graph, machine)
-    return schedule
+        fit = fit | {"execute"} if really else fit - {"engine", "samples"}
+    for parameter in context.command.params:
+        if parameter.name not in fit and given(context, parameter.name or ""):
+            raise UsageError(f"{parameter.opts[-1]} means nothing {where}")
+    if name is not None:
+        if robot is not None:
+            raise UsageError(f"--paper {name} needs no robot: say one or the other")
+        context.invoke(paper, name=name, as_json=said["as_json"])
+    elif robot is None:
+        raise UsageError("which robot? Give its name or file, or a sub-command, such as paper")
+    elif said["chart"]:
+        context.invoke(chart, **{x.name or "": said.get(x.name or "") for x in chart.params})
+    else:
+        asked = Asked(**{name: said[name] for name in Asked.__dataclass_fields__})
+        measured = (said["engine"], said["samples"]) if really else None
+        _one(asked, said["points"], said["bits"], said["output"], measured, as_json=said["as_json"])
 
 
-def _pipelined(schedule: Schedule, graph: TaskGraph, machine: Machine, points: int) -> Pipelined:
-    from boolcomp.parallel.schedule.simulate import pipelined
-
-    most = MOST_STEPS // max(1, len(graph.tasks))
-    if not 1 <= points <= most:
-        raise UsageError(
-            f"--points {shown(points)}: a trajectory has 1 to {most}, for {len(graph.tasks)} tasks"
-        )
-    return pipelined(graph, schedule.assignment, machine, points)
-
-
-def _execute(
-    recorded: Recorded | None,
-    schedule: Schedule,
-    robot: Robot,
-    method: str,
-    samples: int,
-    engine: Any,
-) -> RealRun:
-    from boolcomp.measure.report import draw_samples
-    from boolcomp.parallel.schedule.realrun import run_really
-    from boolcomp.problem.dynamics import inverse_dynamics
-
-    if recorded is None or recorded.straight.inputs[-1] != f"qdd{robot.joints}":
-        raise UsageError(
-            f"--run executes methods that calculate torques from q, qd and qdd, not {method}"
-        )
-    drawn = draw_samples(robot, samples, 0)
-    columns = [column for x in (drawn.q, drawn.qd, drawn.qdd) for column in x.T.copy()]
-    exact = inverse_dynamics(robot, drawn.q, drawn.qd, drawn.qdd).T
-    program = recorded.straight, recorded.task_of_node
-    return run_really(program, recorded.graph, schedule.assignment, columns, exact, engine=engine)
-
-
-def _vectors(
-    schedule: Schedule, graph: TaskGraph, recorded: Recorded | None
-) -> tuple[CommunicationVector, ...]:
-    """Return what must be sent: value by value where the tasks' program is known."""
-    from boolcomp.parallel.schedule.assigning import communication, exact_communication
-
-    if recorded is None:
-        return communication(graph, schedule.assignment)
-    return exact_communication(recorded.straight, recorded.task_of_node, schedule.assignment)
-
-
-def _document(
-    schedule: Schedule,
-    graph: TaskGraph,
-    machine: Machine,
-    vectors: Sequence[CommunicationVector],
-    pipeline: Pipelined | None,
-    run: RealRun | None,
-) -> dict[str, Any]:
-    from boolcomp.parallel.schedule.lowerbounds import lower_bounds
-
-    bounds = lower_bounds(graph, machine, schedule.processors)
-    document = {
-        "graph": schedule.graph,
-        "machine": schedule.machine,
-        "scheduler": schedule.scheduler,
-        "processors": schedule.processors,
-        "makespan_us": schedule.makespan_us,
-        "sequential_us": schedule.sequential_us,
-        "speedup": schedule.speedup,
-        "utilisation": list(schedule.utilisation),
-        "critical_path_us": schedule.critical_path_us,
-        "lower_bound_us": bounds.best_us,
-        "tasks": [
-            {
-                "task": x.task, "processor": x.processor, "start_us": x.start_us,
-                "end_us": x.end_us,
-            }
-            for x in schedule.placements
+command.add_command(
+    click.Command(
+        OLDER,
+        callback=_older,
+        hidden=True,
+        params=[
+            click.Argument(["robot"], required=False),
+            *{x.name: x for x in (*simulate.params[1:], *run.params[1:])}.values(),
+            click.Option(["--run", "execute"], is_flag=True),
+            click.Option(["--chart"], is_flag=True),
+            click.Option(["--paper"]),
         ],
-        "communication": [
-            {"source": v.source, "target": v.target, "words": v.words, "tasks": list(v.tasks)}
-            for v in vectors
-        ],
-    }  # fmt: skip
-    if pipeline is not None:
-        document["pipeline"] = {
-            "points": pipeline.points, "text": str(pipeline), "makespan_us": pipeline.makespan_us
-        }  # fmt: skip
-    if run is not None:
-        document["run"] = {**run.document(), "simulated_speedup": schedule.speedup}
-    return document
-
-
-def _print(schedule: Schedule, graph: TaskGraph, machine: Machine, method: str) -> None:
-    from boolcomp.measure.report.schedulepage import operations_text
-    from boolcomp.parallel.methods import method_named
-    from boolcomp.parallel.schedule.gantt import gantt_text
-    from boolcomp.parallel.schedule.lowerbounds import lower_bounds
-
-    click.echo(f"{method}: {method_named(method)}")
-    click.echo(operations_text(method, graph, machine))
-    click.echo(gantt_text(schedule))
-    used = ", ".join(f"P{k} {share:.2f}" for k, share in enumerate(schedule.utilisation))
-    sent = sum(transfer.words for transfer in schedule.transfers)
-    click.echo(
-        f"{short(schedule.makespan_us, 5)} µs on {schedule.processors}, one processor "
-        f"{short(schedule.sequential_us, 5)} µs: speed-up {schedule.speedup:.2f}; "
-        f"utilisation {used}; {sent} words sent"
     )
-    click.echo(f"any schedule: {lower_bounds(graph, machine, schedule.processors)}")
+)
 
 
-def _print_vectors(vectors: Sequence[CommunicationVector]) -> None:
-    click.echo("to be sent, each value once:" if vectors else "nothing to be sent")
-    for vector in vectors:
-        click.echo(f"  {vector}")
+def _one(
+    asked: Asked,
+    points: int | None,
+    bits: int,
+    output: Path | None,
+    measured: tuple[str, int] | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Make one schedule, show it, and run it where an engine and a number of samples are given."""
+    from boolcomp.parallel.pages.schedule import (
+        schedule_document,
+        schedule_page,
+        schedule_text,
+        vectors_text,
+    )
+    from boolcomp.parallel.schedule.gantt import gantt_svg
+    from boolcomp.parallel.schedule.machinefile import load_machine
+    from boolcomp.problem.robot import load_robot
 
-
-def _print_more(schedule: Schedule, pipeline: Pipelined | None, run: RealRun | None) -> None:
+    arm, machine = load_robot(asked.robot), load_machine(asked.machine)
+    _check(asked.method, measured)
+    recorded, graph = graph_of(asked, arm, bits)
+    schedule = scheduled(asked, graph, machine)
+    pipeline = None if points is None else pipeline_of(schedule, graph, machine, points)
+    done = None if measured is None else executed(asked, recorded, schedule, arm, *measured)
+    if output is not None:
+        write_text(output / "gantt.svg", gantt_svg(schedule))
+        write_text(output / "schedule.html", schedule_page(schedule, asked.method))
+    vectors = vectors_of(schedule, graph, recorded)
+    if as_json:
+        document = schedule_document(schedule, graph, machine, vectors)
+        print_json(document | more_of(schedule, pipeline, done))
+        return
+    click.echo(schedule_text(schedule, graph, machine, asked.method))
+    if asked.assignment is not None:
+        click.echo(vectors_text(vectors))
     if pipeline is not None:
         click.echo(str(pipeline))
-    if run is None:
-        return
-    click.echo(str(run))
-    click.echo(
-        f"{run.samples} samples, least of {run.rounds} rounds in turn, torques equal "
-        f"Newton-Euler's to {run.relative_error:.1e} of the largest; simulated speed-up on "
-        f"{schedule.machine} {schedule.speedup:.2f}"
-    )
-
-
-def _scaling(
-    robot: Robot, machine: Machine, bits: int, output: Path | None, *, as_json: bool
-) -> None:
-    from boolcomp.common.errors import DataError
-    from boolcomp.measure.report.scaling import draw_scaling, scaling, scaling_text
-
-    tables: tuple[ProductTable, ...] = ()
-    try:
-        tables = product_tables(robot, bits)
-    except DataError as error:  # tables too wide: then it is the arithmetic methods' chart
-        click.echo(f"without method boolean: {error}", err=True)
-    with progress("scheduling", None) as step:
-        points = scaling(robot, machine, tables, done=step)
-    if output is not None:
-        title = f"{robot.name} on {machine.title}: five methods, CP/MISF"
-        write_bytes(output / "scaling.svg", draw_scaling(points, title, "svg"))
-        write_bytes(output / "scaling.png", draw_scaling(points, title, "png"))
-    if as_json:
-        print_json({"robot": robot.name, "rows": [point.document() for point in points]})
-        return
-    click.echo(f"{robot.name} on {machine.title}: µs per torque vector, and speed-up")
-    click.echo(scaling_text(points))
+    if done is not None:
+        click.echo(
+            f"{done}\n{done.samples} samples, least of {done.rounds} rounds in turn, torques equal "
+            f"Newton-Euler's to {done.relative_error:.1e} of the largest; simulated speed-up on "
+            f"{schedule.machine} {schedule.speedup:.2f}"
+        )
     if output is not None:
         click.echo(f"written to {output}", err=True)
 
 
-def _write(schedule: Schedule, method: str, folder: Path) -> None:
-    from boolcomp.measure.report.schedulepage import schedule_page
-    from boolcomp.parallel.schedule.gantt import gantt_svg
+def _check(method: str, measured: tuple[str, int] | None) -> None:
+    """Refuse what means nothing for this method, and values that are none."""
+    from boolcomp.parallel.methods import method_named
+    from boolcomp.parallel.schedule.realrun import check_engine
 
-    write_text(folder / "gantt.svg", gantt_svg(schedule))
-    write_text(folder / "schedule.html", schedule_page(schedule, method))
+    if measured is not None:
+        engine, samples = measured
+        if samples < 1:
+            raise UsageError(f"--samples {samples}: a run has at least one")
+        within("--samples", samples, 1, MOST_SAMPLES)
+        check_engine(engine)
+    why = "it has tables" if method == "boolean" else "it folds constants anyway"
+    context = click.get_current_context()
+    for name, nothing, where in (
+        ("folded", not method_named(method).literal, f"--method {method}: {why}"),
+        ("bits", method != "boolean", f"--method {method}: only boolean has tables"),
+        ("scheduler", given(context, "assignment"), "--assignment, which says who does what"),
+    ):
+        if nothing and given(context, name):
+            raise UsageError(f"--{name} means nothing with {where}")

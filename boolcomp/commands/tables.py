@@ -36,7 +36,7 @@ def command(robot: str, options: Options, output: Path | None, *, as_json: bool)
     from boolcomp.pipeline import run_passes
 
     entries: tuple[TermTable, ...] = run_passes(robot, options, until="tables")
-    name = entries[0].robot if entries else Path(robot).stem
+    name = entries[0].problem if entries else Path(robot).stem
     folder = output or Path("out") / f"{name}-{options.bits}"
     first: dict[object, str] = {}
     rows = []

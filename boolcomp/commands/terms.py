@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from boolcomp.commands.options import json_option, print_json, robot_argument
+from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.problem.robot import load_robot
 
 
@@ -20,15 +21,15 @@ def command(robot: str, form: str, *, as_json: bool) -> None:
     Grouped: one term per speed or acceleration factor. Amplitude-phase: one per factor and angle
     sum. Products: one per factor and monomial in sines and cosines.
     """
-    from boolcomp.terms import amplitude, split_torques
+    from boolcomp.terms import amplitude, split
 
-    torques = split_torques(load_robot(robot), form)
+    terms = split(inverse_dynamics_problem(load_robot(robot)), form)
     if not as_json:
-        click.echo(str(torques))
+        click.echo(str(terms))
         return
     document = {
-        "robot": torques.robot.name,
-        "form": torques.form,
+        "robot": terms.problem.name,
+        "form": terms.form,
         "joints": [
             {
                 "joint": joint,
@@ -44,10 +45,10 @@ def command(robot: str, form: str, *, as_json: bool) -> None:
                             for v in term.variables
                         },
                     }
-                    for term in terms
+                    for term in several
                 ],
             }
-            for joint, terms in enumerate(torques.joints, 1)
+            for joint, several in enumerate(terms.outputs, 1)
         ],
     }
     print_json(document)

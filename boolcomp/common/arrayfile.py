@@ -20,7 +20,7 @@ import numpy as np
 from boolcomp.common.errors import DataError, listing, shown, suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
     from typing import IO, BinaryIO
 
@@ -84,13 +84,12 @@ def read_npy(stream: BinaryIO, where: str, width: int) -> Rows:
 
 
 @contextlib.contextmanager
-def read_npz(
-    stream: BinaryIO, path: Path, names: Sequence[str], width: int
-) -> Iterator[list[Rows]]:
-    """Provide the arrays with these names of an .npz file, which must hold them and no others.
+def read_npz(stream: BinaryIO, path: Path, widths: Mapping[str, int]) -> Iterator[list[Rows]]:
+    """Provide the named arrays of an .npz file, which must hold them and no others.
 
-    They have as many rows each, and so many columns.
+    They have as many rows each, and so many columns as stands beside their names.
     """
+    names = list(widths)
     head = stream.read(200)
     if head.startswith(MAGIC):
         raise DataError(f"{path}: one array; an .npz file with {listing(names)} is needed")
@@ -101,10 +100,11 @@ def read_npz(
             archive = opened.enter_context(zipfile.ZipFile(stream))
         members = _members(archive, path, names)
         arrays = []
-        for name in names:
+        for name, width in widths.items():
             arrays.append(_member(opened, archive, members[name], f"{path}: {name}", width))
-            if arrays[-1].shape != arrays[0].shape:
-                shapes = f"{_shape(arrays[-1].shape)}: {_shape(arrays[0].shape)}"
+            needed = (arrays[0].shape[0], width)
+            if arrays[-1].shape != needed:
+                shapes = f"{_shape(arrays[-1].shape)}: {_shape(needed)}"
                 raise DataError(f"{path}: {name} has shape {shapes} is needed, as {names[0]} has")
         yield arrays
 

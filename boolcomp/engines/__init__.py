@@ -1,4 +1,4 @@
-"""Torques by logic: engines that run a wiring on bit-planes, with identical results."""
+"""Outputs by logic: engines that run a wiring on bit-planes, with identical results."""
 
 from __future__ import annotations
 

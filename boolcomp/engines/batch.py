@@ -9,29 +9,27 @@ import numpy as np
 
 from boolcomp.codes import MOST_TURNS
 from boolcomp.common.errors import DataError, UsageError
-from boolcomp.problem.shapes import array_of, common_shape
+from boolcomp.problem.shapes import array_of, full_shapes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from boolcomp.engines.wiring import Port, Wiring
-    from boolcomp.problem.robot import Stops
+    from boolcomp.engines.wiring import Stop, Wiring
 
-NAMES = ("q", "qd", "qdd")
 SLACK = 1e-9  # how far beyond a stop still counts as on it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
-    """Samples of q, qd and qdd: contiguous (samples, joints) arrays of one type.
+    """Samples: a contiguous (samples, members) array for every group, all of one type.
 
     float64 or float32 hold values, uint32 holds code words. Words fit their codes; values may
     still be anything.
     """
 
-    arrays: tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+    arrays: tuple[NDArray[Any], ...]
 
     @property
     def samples(self) -> int:
@@ -51,28 +49,32 @@ class Batch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evaluation:
-    """Torques, their code words, and how many input and output values were put on an end of range.
+    """Outputs, their code words, and how many input and output values were put on an end of range.
 
-    `beyond_stops` counts input values where no joint may be, whether its word can say so or not.
+    `beyond_stops` counts input values beyond stops, whether their words can say so or not.
     Equal inputs give bit-identical results on every engine.
     """
 
-    torques: NDArray[Any]
+    values: NDArray[Any]
     words: NDArray[np.uint32]
     saturated_inputs: int
     saturated_outputs: int
     beyond_stops: int = 0
 
     @property
-    def doubt(self) -> str:
-        """What was saturated or beyond stops, in words; nothing where all is well."""
+    def torques(self) -> NDArray[Any]:
+        """The values, under their older name."""
+        return self.values
+
+    def doubt(self, plural: str, places: str) -> str:
+        """Say what was saturated or beyond stops in a user's words; nothing where all is well."""
         counts = (
             (self.saturated_inputs, "input values beyond their words"),
             (
                 self.beyond_stops,
-                "input values " * (not self.saturated_inputs) + "beyond the joints' stops",
+                "input values " * (not self.saturated_inputs) + f"beyond the {places}' stops",
             ),
-            (self.saturated_outputs, "torques beyond theirs"),
+            (self.saturated_outputs, f"{plural} beyond theirs"),
         )
         return ", ".join(f"{count} {what}" for count, what in counts if count)
 
@@ -89,45 +91,51 @@ class Engine(Protocol):
         """What it runs."""
 
     def run(self, batch: Batch) -> Evaluation:
-        """Return (samples, joints) results; a `DataError` for NaN and infinities."""
+        """Return (samples, outputs) results; a `DataError` for NaN and infinities."""
 
 
 def evaluate(engine: Engine, arrays: Sequence[ArrayLike], *, coded: bool) -> Evaluation:
-    """Check the caller's q, qd and qdd, run an engine, and return results in their shape.
+    """Check the caller's arrays, run an engine, and return results in their shape.
 
-    Each is (samples, joints), (joints,), or a number that stands for all joints; where samples are
-    given more than once, as many each time.
+    Each is (samples, members), (members,), or a number that stands for all members of its group;
+    where samples are given more than once, as many each time.
     """
-    joints = engine.wiring.joints
-    given = [_array(name, x, coded=coded) for name, x in zip(NAMES, arrays, strict=True)]
-    shape = common_shape(dict(zip(NAMES, given, strict=True)), joints, "this program")
+    wiring = engine.wiring
+    given = [_array(g.name, x, coded=coded) for g, x in zip(wiring.groups, arrays, strict=True)]
+    full, shape = full_shapes(
+        wiring.groups, given, len(wiring.results), "this program", wiring.places
+    )
     dtype: Any = np.uint32
     if not coded:
         dtype = np.float32 if all(x.dtype == np.float32 for x in given) else np.float64
     else:
-        _check_words(engine.wiring, given)
-    rows = -1 if shape else 1
-    full = [
-        np.require(x if x.shape == shape else np.broadcast_to(x, shape), dtype, ["C", "A"])
-        for x in given
-    ]
-    full = [x.reshape(rows, joints) for x in full]
-    batch = Batch((full[0], full[1], full[2]))
+        _check_words(wiring, full)
+    batch = Batch(tuple(np.require(x, dtype, ["C", "A"]) for x in full))
     if not coded:
-        _check_unused(engine.wiring, batch)
+        _check_unused(wiring, batch)
     found = engine.run(batch)
     return Evaluation(
-        found.torques.reshape(shape),
+        found.values.reshape(shape),
         found.words.reshape(shape),
         found.saturated_inputs,
         found.saturated_outputs,
-        0 if coded else sum(_beyond(one, batch) for one in engine.wiring.stops),
+        0 if coded else _beyond(wiring, batch),
     )
 
 
-def _beyond(one: Stops, batch: Batch) -> int:
-    """Return how many values lie where their joint may not be."""
-    column = batch.arrays[one.array][:, one.column]
+def _beyond(wiring: Wiring, batch: Batch) -> int:
+    """Return how many values lie beyond stops."""
+    if not wiring.stops:
+        return 0
+    columns = {
+        name: array[:, k]
+        for group, array in zip(wiring.groups, batch.arrays, strict=True)
+        for k, name in enumerate(group.members)
+    }
+    return sum(_beyond_stop(one, columns[one.name]) for one in wiring.stops)
+
+
+def _beyond_stop(one: Stop, column: NDArray[Any]) -> int:
     if not len(column):
         return 0
     slack = SLACK * max(1.0, one.range.magnitude)
@@ -148,14 +156,13 @@ def _array(name: str, given: ArrayLike, *, coded: bool) -> NDArray[Any]:
 
 def _check_words(wiring: Wiring, given: Sequence[NDArray[Any]]) -> None:
     for port in wiring.ports:
-        array = given[port.array]
-        column = array[..., port.column] if array.ndim else array
+        column = given[port.array][:, port.column]
         if not column.size:
             continue
         for word in (int(column.min()), int(column.max())):
             if not 0 <= word < port.code.cells:
                 raise DataError(
-                    f"{port_name(port)}: word {word} does not fit in {port.code.bits} bits"
+                    f"{wiring.name(port)}: word {word} does not fit in {port.code.bits} bits"
                 )
 
 
@@ -163,9 +170,9 @@ def _check_unused(wiring: Wiring, batch: Batch) -> None:
     """Refuse NaN and infinities also in columns that no term reads."""
     used = {(port.array, port.column) for port in wiring.ports}
     for k, array in enumerate(batch.arrays):
-        for column in range(wiring.joints):
+        for column in range(array.shape[1]):
             if (k, column) not in used and not np.isfinite(array[:, column]).all():
-                raise not_finite(batch)
+                raise not_finite(wiring, batch)
 
 
 def not_codable(wiring: Wiring, batch: Batch) -> DataError:
@@ -176,24 +183,18 @@ def not_codable(wiring: Wiring, batch: Batch) -> DataError:
             if port.code.wraps and (far := port.code.too_far(column)).any():
                 row = int(np.argmax(far))
                 return DataError(
-                    f"{port_name(port)} of sample {row} is {column[row]:g}: more than "
+                    f"{wiring.name(port)} of sample {row} is {column[row]:g}: more than "
                     f"{MOST_TURNS} turns, so that its place in one is lost"
                 )
-    return not_finite(batch)
+    return not_finite(wiring, batch)
 
 
-def not_finite(batch: Batch) -> DataError:
+def not_finite(wiring: Wiring, batch: Batch) -> DataError:
     """Return the error that names the first value that is NaN or infinite."""
-    for name, array in zip(NAMES, batch.arrays, strict=True):
+    for group, array in zip(wiring.groups, batch.arrays, strict=True):
         wrong = np.argwhere(~np.isfinite(array))
         if len(wrong):
             row, column = (int(k) for k in wrong[0])
-            return DataError(
-                f"{name}{column + 1} of sample {row} is {array[row, column]}: not a finite number"
-            )
+            name, value = group.members[column], array[row, column]
+            return DataError(f"{name} of sample {row} is {value}: not a finite number")
     raise AssertionError("all values are finite")
-
-
-def port_name(port: Port) -> str:
-    """Return the name of the variable that a port reads: `qd2`."""
-    return f"{NAMES[port.array]}{port.column + 1}"

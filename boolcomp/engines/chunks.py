@@ -6,16 +6,18 @@ to it in pieces, which pass values on through planes.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from boolcomp.engines.wiring import Call, Result, Wiring
+from boolcomp.engines.wiring import Call
 from boolcomp.logic.network import CONSTANTS, Builder
 from boolcomp.logic.order import in_order
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from boolcomp.engines.wiring import Wiring
     from boolcomp.logic.network import Network
 
 MOST_REMADE = 8  # nodes: a sub-cube of ten literals, say
@@ -107,8 +109,12 @@ def split_calls(wiring: Wiring, most: int, each: int | None = None) -> Wiring:
             network, inputs = _gathering(network, made)
         at = call(network, inputs)
         place.update((old.first + k, at + k) for k in range(len(network.outputs)))
-    results = tuple(Result(r.code, place[r.first], place[r.saturated]) for r in wiring.results)
-    return Wiring(wiring.joints, wiring.ports, tuple(networks), tuple(calls), results, planes)
+    results = tuple(
+        replace(r, first=place[r.first], saturated=place[r.saturated]) for r in wiring.results
+    )
+    return replace(
+        wiring, networks=tuple(networks), calls=tuple(calls), results=results, planes=planes
+    )
 
 
 def _gathering(network: Network, made: dict[int, int]) -> tuple[Network, tuple[int, ...]]:

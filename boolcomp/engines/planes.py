@@ -136,8 +136,8 @@ class NumpyEngine:
 
     def run(self, batch: Batch) -> Evaluation:
         """Return the results of a batch, block by block."""
-        shape = (batch.samples, self.wiring.joints)
-        torques = np.empty(shape, np.float32 if batch.dtype == np.float32 else np.float64)
+        shape = (batch.samples, len(self.wiring.results))
+        values = np.empty(shape, np.float32 if batch.dtype == np.float32 else np.float64)
         words = np.empty(shape, np.uint32)
         outside = clipped = 0
         size = min(WORDS, -(-batch.samples // 64))
@@ -150,12 +150,12 @@ class NumpyEngine:
                 outside += self._read(batch, rows, port, planes)
             for operation, x, y, to in program:
                 operation(x, y, to)
-            for joint, result in enumerate(self.wiring.results):
+            for place, result in enumerate(self.wiring.results):
                 cells = _gathered(planes, range(result.first, result.first + result.code.bits))
-                torques[rows, joint] = result.code.centre(cells[:count])
-                words[rows, joint] = result.code.word(cells[:count])
+                values[rows, place] = result.code.centre(cells[:count])
+                words[rows, place] = result.code.word(cells[:count])
                 clipped += _count(planes[result.saturated], count)
-        return Evaluation(torques, words, outside, clipped)
+        return Evaluation(values, words, outside, clipped)
 
     def _bound(
         self, planes: Words
@@ -184,7 +184,7 @@ class NumpyEngine:
             words = values
         else:
             if not np.isfinite(values).all():
-                raise not_finite(batch)
+                raise not_finite(self.wiring, batch)
             if port.code.wraps and port.code.too_far(values).any():
                 raise not_codable(self.wiring, batch)
             encoded = port.code.encode(values)

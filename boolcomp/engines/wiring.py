@@ -1,7 +1,7 @@
-"""How networks are joined to make all torques: numbered planes, and calls that read and write them.
+"""How networks are joined to make all outputs: numbered planes, and calls that read and write them.
 
 A plane is one bit of every sample. Input words come first, then the outputs of every call in
-order. The engines run a wiring and know nothing of robots or terms.
+order. The engines run a wiring and know nothing of problems or terms: names are for messages.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from boolcomp.codes import Code
     from boolcomp.logic.network import Network
-    from boolcomp.problem.robot import Stops
+    from boolcomp.problem.interval import Interval
+    from boolcomp.problem.problem import Group
 
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """An input word: its code, and the column of q, qd or qdd (`array` 0, 1, 2) it is made from.
+    """An input word: its code, and the array (of a group) and column that it is made from.
 
     Its planes are `first` and following, most significant bit first.
     """
@@ -39,40 +40,65 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A torque: its code, where its cell index begins, and the plane that marks saturated samples.
+    """An output: its code, where its cell index begins, and the plane that marks saturated samples.
 
     The planes of the cell index are natural binary, most significant bit first.
     """
 
+    name: str
     code: Code
     first: int
     saturated: int
 
 
 @dataclass(frozen=True, slots=True)
+class Stop:
+    """Where an input may be, if its word can say more, or if it is a single value."""
+
+    name: str
+    range: Interval
+
+    def __str__(self) -> str:
+        return f"{self.name} within {self.range}"
+
+
+@dataclass(frozen=True, slots=True)
 class Wiring:
     """Everything an engine needs: ports in, networks and their calls in order, results out.
 
-    `stops` say where inputs may be; what lies beyond is counted.
+    Samples come as an array for each of the `groups`. `stops` say where inputs may be; what lies
+    beyond is counted. `places` is what inputs belong to, for messages.
     """
 
-    joints: int
+    groups: tuple[Group, ...]
     ports: tuple[Port, ...]
     networks: tuple[Network, ...]
     calls: tuple[Call, ...]
     results: tuple[Result, ...]
     planes: int
-    stops: tuple[Stops, ...] = ()
+    stops: tuple[Stop, ...] = ()
+    places: str = "inputs"
 
     def __post_init__(self) -> None:
         self.check()
 
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """How many columns the arrays have."""
+        return tuple(group.size for group in self.groups)
+
+    def name(self, port: Port) -> str:
+        """Return the name of the input that a port reads: `qd2`."""
+        return self.groups[port.array].members[port.column]
+
     def check(self) -> None:
         """Raise a `ValueError` where a call reads a plane that is not yet written."""
-        written = 0
+        written, widths = 0, self.widths
         for port in self.ports:
-            if port.first != written or not 0 <= port.array < 3:
+            if port.first != written or not 0 <= port.array < len(widths):
                 raise ValueError("the ports' planes do not follow each other")
+            if not 0 <= port.column < widths[port.array]:
+                raise ValueError("a port reads a column that no array has")
             written += port.code.bits
         for call in self.calls:
             network = self.networks[call.network]
@@ -81,22 +107,20 @@ class Wiring:
             if not all(0 <= plane < written for plane in call.inputs):
                 raise ValueError("a call reads planes that are not written yet")
             written += len(network.outputs)
-        if written != self.planes or len(self.results) != self.joints:
-            raise ValueError("the number of planes or results is wrong")
+        if written != self.planes:
+            raise ValueError("the number of planes is wrong")
 
     def __str__(self) -> str:
-        lines = [f"wiring {self.joints} joints {self.planes} planes"]
-        lines += [
-            f"p{port.first} = {('q', 'qd', 'qdd')[port.array]}{port.column + 1} {port.code}"
-            for port in self.ports
-        ]
+        arrays = ", ".join(f"{group.name} of {group.size}" for group in self.groups)
+        lines = [f"wiring of {arrays}: {self.planes} planes"]
+        lines += [f"p{port.first} = {self.name(port)} {port.code}" for port in self.ports]
         lines += [
             f"p{call.first} = network {call.network}({', '.join(f'p{k}' for k in call.inputs)})"
             for call in self.calls
         ]
         lines += [
-            f"tau{k} = p{result.first} {result.code}, saturated p{result.saturated}"
-            for k, result in enumerate(self.results, 1)
+            f"{result.name} = p{result.first} {result.code}, saturated p{result.saturated}"
+            for result in self.results
         ]
         lines += [str(one) for one in self.stops]
         return "\n".join(lines)

@@ -1,9 +1,8 @@
 """Do two networks compute the same? Exhaustively for few inputs, by proof for many.
 
 Up to 20 inputs every input word is tried. Above, random words look for a difference, then the
-miter is proved: by the `cec` command of ABC where there is one, else by our own sweeping with a SAT
-solver. "different" always comes with an input word that was tried and shows it; where time runs out
-the verdict is "unknown", never a guess.
+miter is proved by sweeping with a SAT solver. "different" always comes with an input word that was
+tried and shows it; where time runs out the verdict is "unknown", never a guess.
 """
 
 from __future__ import annotations
@@ -62,7 +61,6 @@ def equivalent(
     *,
     deadline: float | None = 60.0,
     most_exhaustive: int = MOST_EXHAUSTIVE,
-    use_abc: bool = True,
 ) -> Verdict:
     """Compare two networks output by output; certain, or "unknown" after `deadline` seconds."""
     if (a.inputs, len(a.outputs)) != (b.inputs, len(b.outputs)):
@@ -75,7 +73,7 @@ def equivalent(
     clock = Clock(deadline)
     used = sorted(support(a) | support(b))
     small_a, small_b = _restricted(a, used), _restricted(b, used)
-    verdict = _compare(small_a, small_b, clock, most_exhaustive, use_abc=use_abc)
+    verdict = _compare(small_a, small_b, clock, most_exhaustive)
     if verdict.witness is None:
         return verdict
     word = dict(zip(used, verdict.witness, strict=True))
@@ -121,9 +119,7 @@ def _restricted(network: Network, used: list[int]) -> Network:
     return builder.build(copied(network, builder, literals))
 
 
-def _compare(
-    a: Network, b: Network, clock: Clock, most_exhaustive: int, *, use_abc: bool
-) -> Verdict:
+def _compare(a: Network, b: Network, clock: Clock, most_exhaustive: int) -> Verdict:
     if a == b:
         return Verdict("equivalent", "structure", 0)
     if a.inputs <= min(most_exhaustive, simulation.INTEGER_INPUTS):
@@ -134,7 +130,7 @@ def _compare(
     cases = 64 * RANDOM_WORDS
     if found is not None:
         return Verdict("different", "random simulation", cases, found)
-    return _proved(a, b, clock, cases, use_abc=use_abc)
+    return _proved(a, b, clock, cases)
 
 
 def _by_integers(a: Network, b: Network) -> Verdict:
@@ -169,27 +165,16 @@ def _first_difference(a: Network, b: Network, planes: list[Words]) -> tuple[int,
     return tuple(int(plane[word]) >> place & 1 for plane in planes)
 
 
-def _proved(a: Network, b: Network, clock: Clock, cases: int, *, use_abc: bool) -> Verdict:
+def _proved(a: Network, b: Network, clock: Clock, cases: int) -> Verdict:
     """Prove or refute what random words could not tell apart."""
     from boolcomp.logic.sweep import sweep_miter  # noqa: PLC0415 (only hard cases need it)
-    from boolcomp.logic.synthesis import abc, cec  # noqa: PLC0415 (`multilevel` imports this module)
 
-    notes = []
-    if use_abc and (tool := abc.find()) is not None:
-        answer = cec.check(tool, a, b, clock.left)
-        if answer.equal:
-            return Verdict("equivalent", "ABC cec", cases)
-        if answer.witness is not None and evaluate(a, answer.witness) != evaluate(
-            b, answer.witness
-        ):
-            return Verdict("different", "ABC cec", cases, answer.witness)
-        notes.append(answer.note)
     proof = sweep_miter(a, b, clock)
     if proof.equal:
         return Verdict("equivalent", "sweeping", cases)
     if proof.witness is not None:
         return Verdict("different", "sweeping", cases, proof.witness)
-    return Verdict("unknown", "sweeping", cases, note="; ".join([*notes, proof.note]))
+    return Verdict("unknown", "sweeping", cases, note=proof.note)
 
 
 def _witnessed(a: Network, b: Network, word: tuple[int, ...], verdict: Verdict) -> Verdict:

@@ -259,8 +259,7 @@ class Builder:
             return 1 - signal
         if signal >= CONSTANTS + self.inputs:  # better the inverse of the node than one more
             lut, operands = self._nodes[signal - CONSTANTS - self.inputs]
-            if lut != luts.NOT1:
-                return self._add(Node(~lut & luts.ALL, operands))
+            return self._add(Node(~lut & luts.ALL, operands))
         return self._add(Node(luts.NOT1, (signal,)))
 
 

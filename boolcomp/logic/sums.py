@@ -88,7 +88,7 @@ def sum_network(torque: Sum) -> Network:
                     columns[weight + shift].append(bit)
     width = max(torque.highest.bit_length(), (torque.bits + torque.guard_bits))
     if torque.lowest < 0:
-        width = max(width, (-torque.lowest - 1).bit_length()) + 1  # and a bit for the sign
+        width += 1  # for the sign: no sum lies farther below zero than the highest above
     for weight in range(width):
         if torque.offset >> weight & 1:
             columns[weight].append(2 * TRUE)

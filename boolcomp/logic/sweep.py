@@ -164,7 +164,7 @@ class _Sweep:
 
     def word(self) -> tuple[int, ...]:
         """Return the inputs of the solver's last model."""
-        return tuple(int(self.solver.value[literal] == 1) for literal in self.inputs)
+        return self.solver.model(self.inputs)
 
     def _value(self, literal: int) -> int:
         plane = self.planes[literal >> 1]

@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING
 from boolcomp.common.errors import UsageError
 from boolcomp.paper.bounds import error_bound
 from boolcomp.paper.coverlogic import network_of_cover
-from boolcomp.program.parts import ARRAYS, Input, Load, Slice, TermUse, Torque
-from boolcomp.program.program import Program
+from boolcomp.program.parts import Load, OutputWord, Slice, TermUse
+from boolcomp.program.program import program_of_problem
 from boolcomp.twolevel.cover import Cover
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from boolcomp.codes import Code
     from boolcomp.logic.network import Network
     from boolcomp.paper.plan import Plan, TermPlan
     from boolcomp.paper.truth import TermTable
+    from boolcomp.program.program import Program
     from boolcomp.twolevel.cubes import Cubes
 
 
@@ -34,8 +36,9 @@ def program_of(
     """
     if [table.plan for table in tables] != list(plan.terms) or len(tables) != len(covers):
         raise UsageError("the tables or the covers are not those of the plan's terms")
-    inputs = _inputs(plan.terms)
-    places = {word.name: k for k, word in enumerate(inputs)}
+    codes = _finest(plan.terms)
+    read = [one.name for one in plan.problem.inputs if one.name in codes]
+    places = {name: k for k, name in enumerate(read)}
     networks: dict[Network, int] = {}
     made: dict[object, Network] = {}
     uses = {}
@@ -45,32 +48,34 @@ def program_of(
             made[table.table] = logic(cubes)
         place = networks.setdefault(made[table.table], len(networks))
         uses[table.plan.term.name] = _term_use(table.plan, place, places)
-    torques = tuple(
-        Torque(
-            joint.joint,
-            joint.output,
-            joint.guard_bits,
-            tuple(uses[term.term.name] for term in joint.terms),
-            tuple(str(term) for term in joint.left_out),
-            error_bound(joint),
+    outputs = tuple(
+        OutputWord(
+            output.output.name,
+            output.output.symbol,
+            output.output.unit,
+            output.word,
+            output.guard_bits,
+            tuple(uses[term.term.name] for term in output.terms),
+            tuple(str(term) for term in output.left_out),
+            error_bound(output),
         )
-        for joint in plan.joints
+        for output in plan.outputs
     )
-    return Program(
-        plan.robot, plan.options.bits, "paper", inputs, tuple(networks), (Load(payload, torques),),
-        plan.stops,
-    )  # fmt: skip
+    load = Load(payload, outputs)
+    return program_of_problem(
+        plan.problem, plan.options.bits, "paper", codes, tuple(networks), (load,)
+    )
 
 
-def _inputs(terms: Iterable[TermPlan]) -> tuple[Input, ...]:
-    finest: dict[tuple[int, int], Input] = {}
+def _finest(terms: Iterable[TermPlan]) -> dict[str, Code]:
+    """Return the codes of input words by name, as wide as any term reads them."""
+    finest: dict[str, Code] = {}
     for term in terms:
         for word in term.words:
-            variable = word.variable
-            key = (ARRAYS.index(variable.kind), variable.joint)
-            if key not in finest or finest[key].code.bits < word.code.bits:
-                finest[key] = Input(variable.kind, variable.joint, word.code)
-    return tuple(finest[key] for key in sorted(finest))
+            known = finest.setdefault(word.variable.name, word.code)
+            if known.bits < word.code.bits:
+                finest[word.variable.name] = word.code
+    return finest
 
 
 def _term_use(plan: TermPlan, network: int, places: dict[str, int]) -> TermUse:

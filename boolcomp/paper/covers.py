@@ -1,4 +1,4 @@
-"""Minimise every table of a robot: identical ones once, what the store holds not at all."""
+"""Minimise every table of a problem: identical ones once, what the store holds not at all."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def make_covers(
         first.setdefault(entry.table, entry)
         if not fits(entry.table.inputs, entry.table.outputs):
             raise DataError(
-                f"{entry.robot}: the table of {entry.plan.term.name} has {entry.table.inputs} "
+                f"{entry.problem}: the table of {entry.plan.term.name} has {entry.table.inputs} "
                 f"inputs and {entry.table.outputs} outputs; minimisation takes {MOST_INPUTS} "
                 f"inputs and 2^{MOST_BITS.bit_length() - 1} bits. Lower --bits, or use compact "
                 "mode, which has no tables"

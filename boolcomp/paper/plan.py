@@ -1,7 +1,7 @@
 """The paper's plan (its Fig. 1): how wide every term's table is, derived from its rules.
 
-With p terms in a torque, each carries m = int(log2(p + 1)) guard bits (eq. 2). A term's range is
-the torque's divided by the largest power of two that still covers the term's amplitude, so that
+With p terms in an output, each carries m = int(log2(p + 1)) guard bits (eq. 2). A term's range is
+the output's divided by the largest power of two that still covers the term's amplitude, so that
 all terms share one least significant bit (rule a); its width is bits + m minus that power. Every
 input word has the same width (rule e). A word about whose centre the term is even loses its most
 significant Gray bit (rule d).
@@ -24,15 +24,16 @@ from typing import TYPE_CHECKING
 from boolcomp.codes import ROUNDINGS, Code, CodeKind, Rounding
 from boolcomp.common.errors import DataError, UsageError, listing, suggestion
 from boolcomp.common.text import number
-from boolcomp.problem.robot import Interval, Stops, stops_of
-from boolcomp.terms import Term, Torques, torque_amplitude
+from boolcomp.problem.interval import Interval
+from boolcomp.problem.problem import name_order
+from boolcomp.terms import Term, Terms, output_amplitudes
 from boolcomp.terms.extract import number_terms
 from boolcomp.terms.extrema import ceiling, height
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from boolcomp.terms import Variable
+    from boolcomp.problem.problem import Input, Output, Problem
     from boolcomp.terms.waves import Wave
 
 FEWEST_BITS, MOST_BITS = 4, 16
@@ -44,7 +45,7 @@ SLACK = 1e-9  # an amplitude that equals a power of two of the range fits in it
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a user may choose: the torque's word length, the code, and two of the paper's rules."""
+    """What a user may choose: the outputs' word length, the code, and two of the paper's rules."""
 
     bits: int = 8
     code: CodeKind = "gray"
@@ -75,9 +76,9 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """An input word of a table: a variable's code, of which the first bit may be dropped."""
+    """An input word of a table: the code of an input, of which the first bit may be dropped."""
 
-    variable: Variable
+    variable: Input
     code: Code
     dropped: int
 
@@ -138,10 +139,10 @@ class TermPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class JointPlan:
-    """One torque: its final code, guard bits, and the plans of its terms."""
+class OutputPlan:
+    """One output: its final code, guard bits, and the plans of its terms."""
 
-    joint: int
+    output: Output
     code: Code
     amplitude: float
     guard_bits: int
@@ -150,25 +151,25 @@ class JointPlan:
     splits: int
 
     @property
-    def variables(self) -> tuple[Variable, ...]:
+    def variables(self) -> tuple[Input, ...]:
         """Every variable of its terms once."""
         seen = dict.fromkeys(word.variable for term in self.terms for word in term.words)
         return tuple(seen)
 
     @property
     def input_bits(self) -> int:
-        """Input bits of one table for the whole torque: the paper's first column."""
+        """Input bits of one table for the whole output: the paper's first column."""
         return len(self.variables) * self.code.bits
 
     @property
     def used_states(self) -> int:
-        """The paper's count for one table of the whole torque."""
+        """The paper's count for one table of the whole output."""
         used = min(1.0, self.amplitude / self.code.range.high)
         return round((1 << self.input_bits) * used)
 
     @property
     def unused_states(self) -> int:
-        """The rest: none where the torque can exceed its range."""
+        """The rest: none where the output can exceed its range."""
         return (1 << self.input_bits) - self.used_states
 
     @property
@@ -177,8 +178,8 @@ class JointPlan:
         return self.code.step / (1 << self.guard_bits)
 
     @property
-    def output(self) -> Code:
-        """The code of the torque's word: `code`, with its cells centred on the sums they hold.
+    def word(self) -> Code:
+        """The code of the output's word: `code`, with its cells centred on the sums they hold.
 
         Mid-rise terms add up to multiples of h steps beyond half as many steps as there are terms,
         where h is how often every distinct term is there, at least (their common power of two).
@@ -195,7 +196,7 @@ class JointPlan:
         return Code(Interval(low, high), self.code.bits, self.code.kind)
 
     def __str__(self) -> str:
-        lines = [f"T{self.joint} {self.code}, {self.guard_bits} guard bits"]
+        lines = [f"{self.output.symbol} {self.code}, {self.guard_bits} guard bits"]
         lines += [f"  {term}" for term in self.terms]
         lines += [f"  left out: {term.name} = {term}" for term in self.left_out]
         return "\n".join(lines)
@@ -203,17 +204,16 @@ class JointPlan:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The whole of Fig. 1 for one robot."""
+    """The whole of Fig. 1 for one problem."""
 
-    robot: str
+    problem: Problem
     options: Options
-    joints: tuple[JointPlan, ...]
-    stops: tuple[Stops, ...] = ()
+    outputs: tuple[OutputPlan, ...]
 
     @property
     def terms(self) -> Iterator[TermPlan]:
-        """Every term of every torque."""
-        return (term for joint in self.joints for term in joint.terms)
+        """Every term of every output."""
+        return (term for output in self.outputs for term in output.terms)
 
     def require_tables(self) -> None:
         """Raise a `DataError` where a term is too wide for a table."""
@@ -223,23 +223,21 @@ class Plan:
             words = ", ".join(f"{w.variable.name} {w.inputs}" for w in first.words)
             others = f", and {len(wide) - 1} more terms" if len(wide) > 1 else ""
             raise DataError(
-                f"{self.robot}: {first.term.name} needs a table of {first.input_bits} input bits "
-                f"({words}); tables have at most {MOST_INPUT_BITS}{others}. Compact mode "
-                "makes none: boolcomp compile --mode compact. In paper mode, lower --bits"
+                f"{self.problem.name}: {first.term.name} needs a table of {first.input_bits} "
+                f"input bits ({words}); tables have at most {MOST_INPUT_BITS}{others}. Compact "
+                "mode makes none: boolcomp compile --mode compact. In paper mode, lower --bits"
             )
 
     def __str__(self) -> str:
-        head = f"{self.robot}: {self.options.bits} bits, {self.options.code} code"
-        return "\n".join([head, *(str(joint) for joint in self.joints)])
+        head = f"{self.problem.name}: {self.options.bits} bits, {self.options.code} code"
+        return "\n".join([head, *(str(output) for output in self.outputs)])
 
 
-def make_plan(torques: Torques, options: Options | None = None) -> Plan:
-    """Apply the paper's rules to the grouped terms of a robot."""
-    chosen = options or Options()
-    joints = tuple(
-        _plan_joint(torques, joint, terms, chosen) for joint, terms in enumerate(torques.joints, 1)
-    )
-    return Plan(torques.robot.name, chosen, joints, stops_of(torques.robot))
+def make_plan(terms: Terms, options: Options | None = None) -> Plan:
+    """Apply the paper's rules to the grouped terms of a problem."""
+    chosen, problem = options or Options(), terms.problem
+    outputs = zip(problem.outputs, output_amplitudes(problem), terms.outputs, strict=True)
+    return Plan(problem, chosen, tuple(_plan_output(*one, chosen) for one in outputs))
 
 
 def guard_bits_for(terms: int) -> int:
@@ -247,19 +245,18 @@ def guard_bits_for(terms: int) -> int:
     return (terms + 1).bit_length() - 1
 
 
-def _plan_joint(
-    torques: Torques, joint: int, terms: tuple[Term, ...], options: Options
-) -> JointPlan:
-    code = Code(torques.robot.links[joint - 1].torque, options.bits, options.code)
+def _plan_output(
+    output: Output, reach: float, terms: tuple[Term, ...], options: Options
+) -> OutputPlan:
+    code = Code(output.range, options.bits, options.code)
     kept, left_out = _leave_out_small(terms, code, options)
     parts = _split(kept, code, options)
     guard = _guard(len(parts), options)
     plans = tuple(
         replace(plan_term(term, code, guard), rounding=options.rounding)
-        for term in number_terms(joint, parts)
+        for term in number_terms(output.symbol, parts)
     )
-    reach = torque_amplitude(torques.robot, joint)
-    return JointPlan(joint, code, reach, guard, plans, left_out, len(parts) - len(kept))
+    return OutputPlan(output, code, reach, guard, plans, left_out, len(parts) - len(kept))
 
 
 def _guard(terms: int, options: Options) -> int:
@@ -333,26 +330,26 @@ def _halves(term: Term, code: Code, guard: int) -> tuple[Term, Term]:
     return min(cuts, key=size)
 
 
-def _by_span(wave: Wave) -> tuple[int, list[int]]:
-    return (len(wave.joints), sorted(wave.joints))
+def _by_span(wave: Wave) -> tuple[int, list[tuple[str, int]]]:
+    return (len(wave.names), sorted(name_order(name) for name in wave.names))
 
 
-def plan_term(term: Term, torque: Code, guard: int) -> TermPlan:
-    """Return the plan of one term of a torque: its range, its width and its input words."""
-    return plan_reach(term, height(term), torque, guard)
+def plan_term(term: Term, output: Code, guard: int) -> TermPlan:
+    """Return the plan of one term of an output: its range, its width and its input words."""
+    return plan_reach(term, height(term), output, guard)
 
 
-def plan_reach(term: Term, reach: float, torque: Code, guard: int) -> TermPlan:
+def plan_reach(term: Term, reach: float, output: Code, guard: int) -> TermPlan:
     """Return the plan of a term whose largest |value| is known."""
-    whole = torque.range.high
-    power = math.floor(math.log2(whole / reach * (1 + SLACK))) if reach else torque.bits + guard
-    bits = max(1, torque.bits + guard - power)
-    high = whole / 2.0 ** (torque.bits + guard - bits)
-    words = tuple(_word(term, variable, bits, torque.kind) for variable in term.variables)
-    return TermPlan(term, Code(Interval(-high, high), bits, torque.kind), words)
+    whole = output.range.high
+    power = math.floor(math.log2(whole / reach * (1 + SLACK))) if reach else output.bits + guard
+    bits = max(1, output.bits + guard - power)
+    high = whole / 2.0 ** (output.bits + guard - bits)
+    words = tuple(_word(term, variable, bits, output.kind) for variable in term.variables)
+    return TermPlan(term, Code(Interval(-high, high), bits, output.kind), words)
 
 
-def _word(term: Term, variable: Variable, bits: int, kind: CodeKind) -> Word:
-    code = Code(variable.spanned, bits, kind, variable.wraps)
+def _word(term: Term, variable: Input, bits: int, kind: CodeKind) -> Word:
+    code = Code(variable.word, bits, kind, variable.wraps)
     even = kind == "gray" and term.reflection(variable, code.range.centre) == 1
     return Word(variable, code, int(even))

@@ -11,59 +11,54 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.terms import samples_by_name
-
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from boolcomp.codes import Code
-    from boolcomp.paper.plan import JointPlan, Plan, TermPlan
+    from boolcomp.paper.plan import OutputPlan, Plan, TermPlan
 
 BLOCK = 1 << 14  # samples whose columns stay in the second-level cache
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Quantised:
-    """Torques at the centres of their cells, their words, and how many saturated; (n, joints)."""
+    """Outputs at the centres of their cells, their words, how many saturated; (n, outputs)."""
 
-    torques: NDArray[np.float64]
+    values: NDArray[np.float64]
     words: NDArray[np.uint32]
     saturated: int
 
 
-def quantised_torques(plan: Plan, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Quantised:
-    """Return what the plan's tables and sums give for (n, joints) arrays of values."""
-    values = samples_by_name(q, qd, qdd)
-    count = len(next(iter(values.values())))
-    torques = np.empty((count, len(plan.joints)))
-    words = np.empty((count, len(plan.joints)), dtype=np.uint32)
+def quantised(plan: Plan, arrays: Sequence[NDArray[np.float64]]) -> Quantised:
+    """Return what the plan's tables and sums give for the arrays of all groups of inputs."""
+    columns = plan.problem.columns(arrays)
+    count = len(arrays[0])
+    values = np.empty((count, len(plan.outputs)))
+    words = np.empty((count, len(plan.outputs)), dtype=np.uint32)
     saturated = 0
     for start in range(0, count, BLOCK):
         rows = slice(start, start + BLOCK)
-        block = {name: column[rows] for name, column in values.items()}
+        block = {name: column[rows] for name, column in columns.items()}
         centres: dict[tuple[str, int], NDArray[np.float64]] = {}
-        for place, joint in enumerate(plan.joints):
-            coded = joint.output.encode(_sum(joint, block, centres))
+        for place, output in enumerate(plan.outputs):
+            coded = output.word.encode(_sum(output, block, centres))
             words[rows, place] = coded.words
-            torques[rows, place] = joint.output.decode(coded.words)
+            values[rows, place] = output.word.decode(coded.words)
             saturated += coded.saturated
-    return Quantised(torques, words, saturated)
+    return Quantised(values, words, saturated)
 
 
 def finest_inputs(
-    plan: Plan, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
+    plan: Plan, arrays: Sequence[NDArray[np.float64]]
 ) -> tuple[NDArray[np.float64], ...]:
     """Return the inputs put on the centres of the finest words that any term reads."""
-    values = {name: column.copy() for name, column in samples_by_name(q, qd, qdd).items()}
+    found = tuple(array.copy() for array in arrays)
+    columns = plan.problem.columns(found)
     for name, code in finest_codes(plan).items():
-        values[name] = code.centre(code.cell(values[name])[0])
-    joints = range(1, np.shape(q)[1] + 1)
-    return tuple(
-        np.stack([values[f"{kind}{joint}"] for joint in joints], axis=1)
-        for kind in ("q", "qd", "qdd")
-    )
+        columns[name][:] = code.centre(code.cell(columns[name])[0])
+    return found
 
 
 def finest_codes(plan: Plan) -> dict[str, Code]:
@@ -78,12 +73,12 @@ def finest_codes(plan: Plan) -> dict[str, Code]:
 
 
 def _sum(
-    joint: JointPlan,
+    output: OutputPlan,
     block: Mapping[str, NDArray[np.float64]],
     centres: dict[tuple[str, int], NDArray[np.float64]],
 ) -> NDArray[np.float64]:
     total = np.zeros(len(next(iter(block.values()))))
-    for term in joint.terms:
+    for term in output.terms:
         total += term_value(term, block, centres)
     return total
 

@@ -79,7 +79,7 @@ class Store:
 
     def keep(self, entry: TermTable, recipe: Recipe, cover: Cover) -> Path:
         """Write the cover of a term's table; return the file."""
-        stem = f"{entry.robot}-{entry.plan.term.name}-{entry.plan.code.bits}"
+        stem = f"{entry.problem}-{entry.plan.term.name}-{entry.plan.code.bits}"
         path = self.folders[0] / f"{stem}.{digest(entry.table)}.{recipe.method}.pla"
         write_text(path, _render(entry, recipe, cover))
         return path
@@ -110,8 +110,8 @@ def _render(entry: TermTable, recipe: Recipe, cover: Cover) -> str:
         f"lower bound: {cover.lower_bound}",
         f"stopped after: {f'{had} s' if had else 'never'}",
         f"note: {cover.note}",
-        f"robot: {entry.robot}",
-        f"term: {plan.term.name} of torque {plan.term.joint} = {plan.term}",
+        f"robot: {entry.problem}",
+        f"term: {plan.term.name} of {plan.term.output} = {plan.term}",
         f"output: {plan.term.name} {plan.code}, {plan.rounding}",
         *(f"input: {word}" for word in plan.words),
     ]

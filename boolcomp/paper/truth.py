@@ -26,9 +26,9 @@ CHUNK = 1 << 17  # rows at a time: the columns are built without a large array o
 
 @dataclass(frozen=True, slots=True)
 class TermTable:
-    """A term's plan and its truth table."""
+    """A term's plan and its truth table; `problem` is the name of what the term belongs to."""
 
-    robot: str
+    problem: str
     plan: TermPlan
     table: TruthTable
 
@@ -55,7 +55,7 @@ def make_tables(plan: Plan) -> tuple[TermTable, ...]:
     """Tabulate every term of a plan; terms that are the same function share one table."""
     plan.require_tables()
     made: dict[object, TruthTable] = {}
-    return tuple(TermTable(plan.robot, term, _once(made, term)) for term in plan.terms)
+    return tuple(TermTable(plan.problem.name, term, _once(made, term)) for term in plan.terms)
 
 
 def _once(made: dict[object, TruthTable], plan: TermPlan) -> TruthTable:
@@ -73,24 +73,24 @@ def signature(plan: TermPlan) -> object:
     """
     term, high = plan.term, plan.code.range.high
     place = {variable: k for k, variable in enumerate(term.variables)}
-    joint = {variable.joint: place[variable] for variable in term.positions}
+    known = {variable.name: place[variable] for variable in term.arguments}
     scale, factor = 1.0, []
     for variable in term.factor:
-        reach = variable.range
+        reach = variable.reach
         centred = reach.low == -reach.high
         scale *= reach.high if centred else 1.0
         factor.append((place[variable], None if centred else reach))
     waves = tuple(
         (
-            tuple((joint[j], k) for j, k in wave.multiples),
-            tuple((joint[j], power) for j, power in wave.powers),
+            tuple((known[name], k) for name, k in wave.multiples),
+            tuple((known[name], power) for name, power in wave.powers),
             f"{wave.cosine * scale / high:.12g}",
             f"{wave.sine * scale / high:.12g}",
         )
         for wave in term.waves()
     )
     words = tuple((word.code.bits, word.dropped) for word in plan.words)
-    ranges = tuple((variable.range, variable.word) for variable in term.positions)
+    ranges = tuple((variable.reach, variable.word) for variable in term.arguments)
     kind = (plan.code.bits, plan.code.kind, plan.rounding)
     return (kind, words, ranges, tuple(factor), waves)
 
@@ -126,11 +126,11 @@ def _beyond(plan: TermPlan) -> NDArray[np.bool_] | None:
 
 def _never(word: Word) -> NDArray[np.bool_]:
     """Tell which combinations of a word's remaining bits stand for cells beyond its range."""
-    code, range_ = word.code, word.variable.range
+    code, reach = word.code, word.variable.reach
     cells = code.index(np.arange(code.cells, dtype=np.uint32))
     low = code.range.low + cells * code.step
     # A value on a border goes up, so that the cell that begins where the range ends has one.
-    beyond = (low + code.step <= range_.low) | (low > range_.high + TIE * code.step)
+    beyond = (low + code.step <= reach.low) | (low > reach.high + TIE * code.step)
     if word.dropped:  # a word stands for its mirror image, too
         beyond = beyond[: len(beyond) // 2] & beyond[len(beyond) // 2 :]
     return np.asarray(beyond)
@@ -169,8 +169,6 @@ def value_blocks(
 def _append(columns: list[bitarray], words: NDArray[np.uint32]) -> None:
     """Append the bits of words to columns, the first column their most significant bit."""
     for k, column in enumerate(reversed(columns)):
-        bits = (words >> np.uint32(k) & np.uint32(1)).astype(np.uint8)
-        if len(bits) % 8 == 0 and len(column) % 8 == 0:
-            column.frombytes(np.packbits(bits).tobytes())
-        else:
-            column.extend(bits.tolist())
+        bits = bitarray()
+        bits.frombytes(np.packbits((words >> np.uint32(k) & np.uint32(1)) != 0).tobytes())
+        column.extend(bits[: len(words)])

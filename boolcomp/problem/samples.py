@@ -1,10 +1,11 @@
-"""Files of states in, files of torques out: CSV, .npy, .npz, in constant memory.
+"""Files of states in, files of results out: CSV, .npy, .npz, in constant memory.
 
-Columns are q1..qn, qd1..qdn, qdd1..qddn. A CSV file names them in its first line, in any order; an
-.npy file holds them in that order; an .npz file holds arrays q, qd and qdd of shape (samples, n).
-Torques are tau1..taun. `-` is CSV on standard input or output; a device or a pipe is CSV, too. A
-CSV file may have a column of times, t or time, in front or anywhere: it comes first in a CSV file
-of torques, letter by letter.
+Columns are the inputs of a problem, such as q1..qn, qd1..qdn, qdd1..qddn. A CSV file names them in
+its first line, in any order; an .npy file holds them in that order; an .npz file holds an array of
+shape (samples, members) for every group, such as q, qd and qdd. Results are named likewise: tau1..
+or an array tau. `-` is CSV on standard input or output; a device or a pipe is CSV, too. A CSV file
+may have a column of times, t or time, in front or anywhere: it comes first in a CSV file of
+results, letter by letter.
 Fields may be quoted; what is quoted holds commas and doubled quotes, but no end of a line.
 """
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.common.arrayfile import Rows
+    from boolcomp.problem.problem import Group
 
     Floats = NDArray[np.float64]
 
@@ -43,9 +45,9 @@ STANDARD = Path("-")
 NPY_HEADER = 128  # bytes; long enough for any shape we write
 
 
-def column_names(joints: int) -> tuple[str, ...]:
-    """Return q1..qn, qd1..qdn, qdd1..qddn."""
-    return tuple(f"{kind}{k}" for kind in ("q", "qd", "qdd") for k in range(1, joints + 1))
+def column_names(groups: Sequence[Group]) -> tuple[str, ...]:
+    """Return the names of all inputs, in order: q1, q2, qd1 and so on."""
+    return tuple(name for group in groups for name in group.members)
 
 
 class Times(NamedTuple):
@@ -56,16 +58,16 @@ class Times(NamedTuple):
 
 
 class State(NamedTuple):
-    """Samples of q, qd and qdd, each (samples, joints), and their times where the file has any."""
+    """Samples, an array for every group, and their times where the file has any."""
 
-    q: Floats
-    qd: Floats
-    qdd: Floats
+    arrays: tuple[Floats, ...]
     times: Times | None = None
 
 
 @contextlib.contextmanager
-def read_states(path: Path, joints: int) -> Iterator[tuple[Iterator[State], int | None]]:
+def read_states(
+    path: Path, groups: Sequence[Group]
+) -> Iterator[tuple[Iterator[State], int | None]]:
     """Provide the states in chunks, and their number where the file tells it beforehand.
 
     A value that is NaN or infinite is a `DataError` that names its sample.
@@ -73,15 +75,15 @@ def read_states(path: Path, joints: int) -> Iterator[tuple[Iterator[State], int 
     suffix = _suffix(path)
     if suffix == ".csv":
         with _text_input(path) as stream:
-            yield _csv_chunks(stream, str(path), joints), None
+            yield _csv_chunks(stream, str(path), groups), None
         return
     with regular_file(path) as file:
         if suffix == ".npy":
-            array = read_npy(file, str(path), 3 * joints)
-            yield _array_chunks([array], str(path), joints), array.shape[0]
+            array = read_npy(file, str(path), len(column_names(groups)))
+            yield _array_chunks([array], str(path), groups), array.shape[0]
             return
-        with read_npz(file, path, ("q", "qd", "qdd"), joints) as arrays:
-            yield _array_chunks(arrays, str(path), joints), arrays[0].shape[0]
+        with read_npz(file, path, {group.name: group.size for group in groups}) as arrays:
+            yield _array_chunks(arrays, str(path), groups), arrays[0].shape[0]
 
 
 def _suffix(path: Path) -> str:
@@ -112,8 +114,8 @@ def _text_input(path: Path) -> Iterator[TextIO]:
         yield stream
 
 
-def _csv_chunks(stream: TextIO, name: str, joints: int) -> Iterator[State]:
-    line = 1
+def _csv_chunks(stream: TextIO, name: str, groups: Sequence[Group]) -> Iterator[State]:
+    line, wanted = 1, column_names(groups)
     try:
         first_line = stream.readline(LONGEST_LINE)
         if not first_line.strip():
@@ -124,9 +126,9 @@ def _csv_chunks(stream: TextIO, name: str, joints: int) -> Iterator[State]:
         if other := other_separator(first_line):
             raise DataError(f"{name}:1: columns are separated by commas here, not by {other}")
         header = [unquoted(cell) for cell in cells_of(first_line)]
-        place = next((k for k, cell in enumerate(header) if cell.lower() in TIMES), None)
+        place = next((k for k, cell in enumerate(header) if _is_time(cell, wanted)), None)
         times = None if place is None else Times(header.pop(place), [])
-        order = _order(header, name, joints)
+        order = _order(header, name, wanted)
         line, done = 2, 0
         for lines, quotes in _lines(stream, name, line):
             if quotes:
@@ -139,10 +141,10 @@ def _csv_chunks(stream: TextIO, name: str, joints: int) -> Iterator[State]:
             if table is None:
                 raise _mistake(lines, place, len(header), f"{name}", line)
             table = table[:, order]
-            _check_finite(table, name, done)
+            _check_finite(table, name, done, wanted)
             line += len(lines)
             done += len(table)
-            yield _state(table, joints, times)
+            yield _state(table, groups, times)
     except UnicodeDecodeError as error:
         raise DataError(f"{name}: not UTF-8 text, in line {line} or after it") from error
 
@@ -171,8 +173,13 @@ def _too_long(name: str, line: int) -> DataError:
     return DataError(f"{name}:{line}: longer than {LONGEST_LINE} letters: is this a CSV file?")
 
 
-def _state(table: Floats, joints: int, times: Times | None = None) -> State:
-    return State(table[:, :joints], table[:, joints : 2 * joints], table[:, 2 * joints :], times)
+def _state(table: Floats, groups: Sequence[Group], times: Times | None = None) -> State:
+    ends = np.cumsum([group.size for group in groups])[:-1]
+    return State(tuple(np.split(table, ends, axis=1)), times)
+
+
+def _is_time(column: str, wanted: Sequence[str]) -> bool:
+    return column.lower() in TIMES and column not in wanted
 
 
 def _check_quotes(lines: list[str], name: str, first: int) -> None:
@@ -184,11 +191,10 @@ def _check_quotes(lines: list[str], name: str, first: int) -> None:
             )
 
 
-def _order(header: Sequence[str], name: str, joints: int) -> list[int]:
+def _order(header: Sequence[str], name: str, wanted: Sequence[str]) -> list[int]:
     """Return where the columns stand; errors name the extra, repeated and missing ones."""
-    wanted = column_names(joints)
     for column in header:
-        if column.lower() in TIMES:
+        if _is_time(column, wanted):
             raise DataError(f"{name}:1: two columns of times: give one of {listing(TIMES)}")
         if column not in wanted:
             raise DataError(
@@ -255,43 +261,42 @@ def _mistake(lines: list[str], place: int | None, width: int, name: str, first: 
     return DataError(f"{name}:{first}: cannot be read as numbers")
 
 
-def _array_chunks(arrays: Sequence[Rows], name: str, joints: int) -> Iterator[State]:
-    done = 0
+def _array_chunks(arrays: Sequence[Rows], name: str, groups: Sequence[Group]) -> Iterator[State]:
+    done, names = 0, column_names(groups)
     for pieces in zip(*(array.pieces(CHUNK) for array in arrays), strict=True):
         with np.errstate(over="ignore", invalid="ignore"):  # _check_finite tells of it
             parts = [piece.astype(np.float64, copy=False) for piece in pieces]
         table = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
-        _check_finite(table, name, done)
+        _check_finite(table, name, done, names)
         done += len(table)
-        yield _state(table, joints)
+        yield _state(table, groups)
 
 
-def _check_finite(table: Floats, name: str, before: int) -> None:
+def _check_finite(table: Floats, name: str, before: int, names: Sequence[str]) -> None:
     """Name the first value that is not finite, after so many samples."""
     if np.isfinite(table).all():
         return
     row, column = (int(k) for k in np.argwhere(~np.isfinite(table))[0])
     raise DataError(
-        f"{name}: {column_names(table.shape[1] // 3)[column]} of sample {before + row} is "
-        f"{table[row, column]}: not a finite number"
+        f"{name}: {names[column]} of sample {before + row} is {table[row, column]}: "
+        "not a finite number"
     )
 
 
 class Sink(Protocol):
-    """Where torques go, chunk by chunk."""
+    """Where results go, chunk by chunk."""
 
-    def write(self, torques: Floats, times: Times | None = None) -> None:
-        """Take (samples, joints) torques, and their times: those of the first call, or never."""
+    def write(self, values: Floats, times: Times | None = None) -> None:
+        """Take (samples, outputs) results, and their times: those of the first call, or never."""
 
 
 @contextlib.contextmanager
-def write_torques(path: Path, joints: int) -> Iterator[Sink]:
-    """Provide a sink for torques; the file appears whole when the block ends well.
+def write_results(path: Path, returned: Group) -> Iterator[Sink]:
+    """Provide a sink for results; the file appears whole when the block ends well.
 
-    Nothing is written to standard output before the first torques are.
+    Nothing is written to standard output before the first results are.
     """
-    suffix = _suffix(path)
-    names = [f"tau{k}" for k in range(1, joints + 1)]
+    suffix, names = _suffix(path), returned.members
     if path == STANDARD:
         if sys.stdout is None:
             raise DataError("standard output is closed: name a file with -o")
@@ -300,14 +305,14 @@ def write_torques(path: Path, joints: int) -> Iterator[Sink]:
         sink.finish()
         return
     with whole_file(path) as stream:
-        sink = _CsvSink(stream, names) if suffix == ".csv" else _NpySink(stream, joints)
+        sink = _CsvSink(stream, names) if suffix == ".csv" else _NpySink(stream, returned.size)
         yield sink
         sink.finish()
         if suffix == ".npz":
             stream.seek(0)
             array = np.load(stream)
             packed = io.BytesIO()
-            np.savez(packed, tau=array)
+            np.savez(packed, **{returned.name: array})
             stream.seek(0)
             stream.truncate()
             stream.write(packed.getbuffer())
@@ -325,10 +330,10 @@ class _CsvSink:
         self.stream.write((",".join(names) + "\n").encode())
         self.started = True
 
-    def write(self, torques: Floats, times: Times | None = None) -> None:
+    def write(self, values: Floats, times: Times | None = None) -> None:
         if not self.started:
             self._start(times)
-        text = self.line * len(torques) % tuple(torques.ravel().tolist())
+        text = self.line * len(values) % tuple(values.ravel().tolist())
         if times is not None:
             lines = zip(times.texts, text.split("\n"), strict=False)  # the last one is empty
             text = "".join([f"{time},{line}\n" for time, line in lines])
@@ -342,20 +347,20 @@ class _CsvSink:
 class _NpySink:
     """One float64 array; its header, which says how long it is, comes last."""
 
-    def __init__(self, stream: BinaryIO, joints: int) -> None:
-        self.stream, self.joints, self.count = stream, joints, 0
+    def __init__(self, stream: BinaryIO, outputs: int) -> None:
+        self.stream, self.outputs, self.count = stream, outputs, 0
         stream.write(bytes(NPY_HEADER))
 
-    def write(self, torques: Floats, times: Times | None = None) -> None:
+    def write(self, values: Floats, times: Times | None = None) -> None:
         if times is not None and not self.count:
             text = f"the column {times.name} is left out: only CSV keeps it"
             warnings.warn(text, DataWarning, stacklevel=2)
-        self.count += len(torques)
-        self.stream.write(np.ascontiguousarray(torques, dtype="<f8").tobytes())
+        self.count += len(values)
+        self.stream.write(np.ascontiguousarray(values, dtype="<f8").tobytes())
 
     def finish(self) -> None:
         header = io.BytesIO()
-        shape = (self.count, self.joints)
+        shape = (self.count, self.outputs)
         described = {"descr": "<f8", "fortran_order": False, "shape": shape}
         np.lib.format.write_array_header_1_0(header, described)
         assert len(header.getvalue()) == NPY_HEADER  # noqa: S101  # our own mistake otherwise

@@ -1,4 +1,4 @@
-"""From the torques of a program to the wiring that an engine runs."""
+"""From the outputs of a program to the wiring that an engine runs."""
 
 from __future__ import annotations
 
@@ -8,41 +8,60 @@ from typing import TYPE_CHECKING
 from boolcomp.engines.wiring import Call, Port, Result, Wiring
 from boolcomp.logic.network import Builder, copied
 from boolcomp.logic.sums import Addend, Sum, sum_network
-from boolcomp.program.parts import ARRAYS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from boolcomp.logic.network import Network
-    from boolcomp.program.parts import Input, Load, Slice, Torque, Whole
+    from boolcomp.problem.problem import Group
+    from boolcomp.program.parts import InputWord, JointNetwork, Load, OutputWord, Slice
 
 
-def wire(inputs: Sequence[Input], networks: Sequence[Network], load: Load) -> Wiring:
-    """Join a program's networks to make the torques of a load."""
-    ports = []
+def wire(
+    groups: tuple[Group, ...],
+    inputs: Sequence[InputWord],
+    networks: Sequence[Network],
+    load: Load,
+) -> Wiring:
+    """Join a program's networks to make the outputs of a load."""
+    columns = {
+        name: (array, column)
+        for array, group in enumerate(groups)
+        for column, name in enumerate(group.members)
+    }
+    ports: list[Port] = []
     planes = 0
     for word in inputs:
-        ports.append(Port(ARRAYS.index(word.kind), word.joint - 1, word.code, planes))
+        ports.append(Port(*columns[word.name], word.code, planes))
         planes += word.code.bits
-    if load.whole is not None:
-        return _wire_whole(ports, planes, networks[load.whole.network], load.torques, load.whole)
-    return _wire_terms(ports, planes, networks, load.torques)
+    if load.joint is None:
+        return _wire_terms(groups, ports, planes, networks, load.outputs)
+    return _wire_joint(groups, ports, planes, networks[load.joint.network], load, load.joint)
 
 
-def _wire_whole(
-    ports: Sequence[Port], planes: int, network: Network, torques: Sequence[Torque], whole: Whole
+def _wire_joint(
+    groups: tuple[Group, ...],
+    ports: Sequence[Port],
+    planes: int,
+    network: Network,
+    load: Load,
+    joint: JointNetwork,
 ) -> Wiring:
-    """Call the one network that makes all torques."""
-    call = Call(0, tuple(_slice_planes(ports, whole.words)), planes)
+    """Call the one network that makes all outputs."""
+    call = Call(0, tuple(_slice_planes(ports, joint.words)), planes)
     results = []
-    for torque in torques:
-        results.append(Result(torque.code, planes, planes + torque.code.bits))
-        planes += torque.code.bits + 1
-    return Wiring(len(torques), tuple(ports), (network,), (call,), tuple(results), planes)
+    for output in load.outputs:
+        results.append(Result(output.name, output.code, planes, planes + output.code.bits))
+        planes += output.code.bits + 1
+    return Wiring(groups, tuple(ports), (network,), (call,), tuple(results), planes)
 
 
 def _wire_terms(
-    ports: Sequence[Port], planes: int, tables: Sequence[Network], torques: Sequence[Torque]
+    groups: tuple[Group, ...],
+    ports: Sequence[Port],
+    planes: int,
+    tables: Sequence[Network],
+    outputs: Sequence[OutputWord],
 ) -> Wiring:
     """Join the networks of tables and sums; what several terms need is computed once."""
     places: dict[Network, int] = {}
@@ -59,25 +78,25 @@ def _wire_terms(
             planes += len(network.outputs)
         return made[place, reads]
 
-    for torque in torques:
+    for output in outputs:
         counts: dict[int, Addend] = {}
-        for term in torque.terms:
+        for term in output.terms:
             reads = tuple(_slice_planes(ports, term.words))
             first = call(tables[term.network], reads)
             times = counts[first].times + 1 if first in counts else 1
             counts[first] = Addend(term.code.bits, term.code.kind, times)
-        total = Sum(tuple(counts.values()), torque.code.bits, torque.guard_bits)
+        total = Sum(tuple(counts.values()), output.code.bits, output.guard_bits)
         words = [range(first, first + addend.bits) for first, addend in counts.items()]
         first = call(_sum_network(total), tuple(k for word in words for k in word))
-        results.append(Result(torque.code, first, first + torque.code.bits))
-    return Wiring(len(torques), tuple(ports), tuple(places), tuple(calls), tuple(results), planes)
+        results.append(Result(output.name, output.code, first, first + output.code.bits))
+    return Wiring(groups, tuple(ports), tuple(places), tuple(calls), tuple(results), planes)
 
 
 def joined(wiring: Wiring) -> Network:
-    """Return a wiring as one network: the input words' planes in, and all torques' planes out.
+    """Return a wiring as one network: the input words' planes in, and all outputs' planes out.
 
-    The outputs are, for every joint, the bits of the torque's cell, most significant first, and
-    whether it saturated.
+    The outputs are, for every result, the bits of its cell, most significant first, and whether it
+    saturated.
     """
     inputs = sum(port.code.bits for port in wiring.ports)
     builder = Builder(inputs)

@@ -1,7 +1,7 @@
-"""What a program is made of: input words, and the logic of torques that reads them.
+"""What a program is made of: input words, and the logic of outputs that reads them.
 
-In paper mode a torque is a sum of terms, each with a network of its own; in compact mode one
-network makes all torques of a load.
+In paper mode an output is a sum of terms, each with a network of its own; in compact mode one
+network makes all outputs of a load.
 """
 
 from __future__ import annotations
@@ -12,23 +12,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from boolcomp.codes import Code
-    from boolcomp.terms.variables import Kind
-
-ARRAYS: tuple[Kind, ...] = ("q", "qd", "qdd")
 
 
 @dataclass(frozen=True, slots=True)
-class Input:
-    """An input word: the position, speed or acceleration of a joint (counted from one)."""
+class InputWord:
+    """A word that is read: the input it codes, and how."""
 
-    kind: Kind
-    joint: int
+    name: str
     code: Code
-
-    @property
-    def name(self) -> str:
-        """`q1`, `qd1`, `qdd1`."""
-        return f"{self.kind}{self.joint}"
+    unit: str = ""
 
     def __str__(self) -> str:
         return f"{self.name} {self.code}"
@@ -45,7 +37,7 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class TermUse:
-    """A term of a torque: its network, the code of its value, and what it reads."""
+    """A term of an output: its network, the code of its value, and what it reads."""
 
     name: str
     text: str
@@ -55,18 +47,31 @@ class TermUse:
 
 
 @dataclass(frozen=True, slots=True)
-class Torque:
-    """The sum of a torque's terms, rounded to its own code.
+class KnownErrors:
+    """What was measured of an output, in its unit: on fresh states, and the worst searched for."""
 
-    `bound` is the proven error in N·m (N where the joint slides), infinite where none is known.
+    rms: float
+    sampled_max: float
+    worst_found: float
+
+
+@dataclass(frozen=True, slots=True)
+class OutputWord:
+    """The sum of an output's terms, rounded to its own code; its name is `tau1`, its symbol `T1`.
+
+    `bound` is the proven error in the output's unit, infinite where none is known; `errors` are
+    those that were measured, if any were.
     """
 
-    joint: int
+    name: str
+    symbol: str
+    unit: str
     code: Code
-    guard_bits: int
-    terms: tuple[TermUse, ...]
+    guard_bits: int = 0
+    terms: tuple[TermUse, ...] = ()
     left_out: tuple[str, ...] = ()
     bound: float = math.inf
+    errors: KnownErrors | None = None
 
     @property
     def step(self) -> float:
@@ -75,11 +80,11 @@ class Torque:
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
-    """One network for all torques, and what it reads.
+class JointNetwork:
+    """One network for all outputs, and what it reads.
 
-    Its outputs are, for every joint, the bits of the torque's word, most significant first, and
-    whether it saturated.
+    Its outputs are, for every output, the bits of its word, most significant first, and whether it
+    saturated.
     """
 
     network: int
@@ -88,8 +93,8 @@ class Whole:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """The torques with one payload (kg) at the tip; `whole` makes them where they have no terms."""
+    """The outputs with one payload (kg) at the tip; `joint` makes them where they have no terms."""
 
     payload: float
-    torques: tuple[Torque, ...]
-    whole: Whole | None = None
+    outputs: tuple[OutputWord, ...]
+    joint: JointNetwork | None = None

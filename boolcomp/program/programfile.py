@@ -1,70 +1,44 @@
-"""Programs on disk: a directory with `program.json` and one text file a network.
+"""Programs read from disk (see `writing`): what is damaged, incomplete or newer is refused.
 
-    program.json        what the program is, and the SHA-256 of every other file and of itself
-    networks/0.txt      the networks, as `networktext` writes them
-
-It is data and nothing else: native code is made on the machine that runs it. A directory appears
-whole under its name or not at all; what is damaged, incomplete or newer is refused.
+Formats 1 and 2 are those of robots' torques: inputs q1, qd1, qdd1 and so on, outputs tau1, tau2.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
-import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from boolcomp.codes import CODE_KINDS, Code
 from boolcomp.common.errors import BoolcompError, DataError, cut, shown
-from boolcomp.common.files import (
-    exchange,
-    is_file,
-    read_text,
-    sync_folder,
-    temporary_folder,
-    write_text,
-)
+from boolcomp.common.files import is_file, read_text
 from boolcomp.common.version import VERSION as BOOLCOMP
-from boolcomp.logic.networktext import parse_network, render_network
-from boolcomp.problem.robot import Interval, Stops
-from boolcomp.problem.robot.span import part_of
-from boolcomp.program.parts import ARRAYS, Input, Load, Slice, TermUse, Torque, Whole
+from boolcomp.engines.wiring import Stop
+from boolcomp.logic.networktext import parse_network
+from boolcomp.problem.interval import Interval
+from boolcomp.problem.problem import Group, numbered
+from boolcomp.problem.span import part_of
+from boolcomp.program.parts import (
+    InputWord,
+    JointNetwork,
+    KnownErrors,
+    Load,
+    OutputWord,
+    Slice,
+    TermUse,
+)
 from boolcomp.program.program import MODES, Program
+from boolcomp.program.writing import FORMAT, HEAD, VERSION, canonical, digest, network_name
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-FORMAT, VERSION = "boolcomp program", 2  # 2: one network for all torques of a load
-HEAD = "program.json"
+NAMED = 3  # the first format whose inputs and outputs have names
+KINDS = ("q", "qd", "qdd")  # of inputs, before
 MOST_NETWORKS = 100_000
+MOST_INPUTS = 10_000
 MOST_HEAD = 1 << 24  # bytes
 MOST_BYTES = 1 << 26  # of all networks: about two million nodes
 MOST_VALUE = 1e15  # of a range, a load or a bound: nothing overflows, and no robot has it
-
-
-def save_program(program: Program, folder: str | Path) -> None:
-    """Write a program to a directory; a program that is there already is replaced."""
-    target = Path(os.path.realpath(folder))  # a symbolic link stays one
-    if target.is_dir() and any(target.iterdir()) and not (target / HEAD).is_file():
-        raise DataError(f"{folder}: is a directory with other things in it, and no program")
-    if target.exists() and not target.is_dir():
-        raise DataError(f"{folder}: is a file; a program is saved to a directory")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with temporary_folder(target) as temporary:
-            new = temporary / "new"
-            for name, text in render_program(program).items():
-                write_text(new / name, text)
-            if target.exists():
-                exchange(new, target, temporary / "old")
-            else:
-                new.rename(target)
-            sync_folder(target.parent)
-    except OSError as error:
-        raise DataError(f"{folder}: cannot be written: {error.strerror}") from error
 
 
 def load_program(folder: str | Path) -> Program:
@@ -77,88 +51,18 @@ def load_program(folder: str | Path) -> Program:
     sums = reader.field(document, "files", dict)
     networks, left = [], MOST_BYTES
     for k in range(reader.count(document, "networks", MOST_NETWORKS)):
-        name = _network_name(k)
+        name = network_name(k)
         text = read_text(source / name, left)
         left -= len(text)
-        if sums.get(name) != _digest(text):
+        if sums.get(name) != digest(text):
             raise DataError(f"{source / name}: damaged: its checksum is not the one in {HEAD}")
         networks.append(parse_network(text, str(source / name)))
     try:
         return reader.program(tuple(networks))
+    except DataError:
+        raise
     except (ValueError, TypeError, OverflowError, BoolcompError) as error:
         raise DataError(f"{source / HEAD}: {error}") from error
-
-
-def render_program(program: Program) -> dict[str, str]:
-    """Return the files of a program: texts by their names inside its directory."""
-    files = {_network_name(k): render_network(n) for k, n in enumerate(program.networks)}
-    document: dict[str, Any] = {
-        "format": FORMAT,
-        "version": VERSION,
-        "made_by": f"boolcomp {BOOLCOMP}",
-        "robot": program.robot,
-        "bits": program.bits,
-        "mode": program.mode,
-        "inputs": [
-            {"kind": word.kind, "joint": word.joint, "code": _code(word.code)}
-            for word in program.inputs
-        ],
-        "networks": len(program.networks),
-        "loads": [_load(load) for load in program.loads],
-        "stops": [[one.array, one.column, one.range.low, one.range.high] for one in program.stops],
-        "files": {name: _digest(text) for name, text in files.items()},
-    }
-    document["checksum"] = _digest(_canonical(document))
-    text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
-    return {HEAD: text + "\n", **files}
-
-
-def _network_name(k: int) -> str:
-    return f"networks/{k}.txt"
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _canonical(document: dict[str, Any]) -> str:
-    return json.dumps(document, sort_keys=True, separators=(",", ":"))
-
-
-def _code(code: Code) -> dict[str, Any]:
-    section = {"kind": code.kind, "bits": code.bits, "range": [code.range.low, code.range.high]}
-    return {**section, "wraps": True} if code.wraps else section
-
-
-def _load(load: Load) -> dict[str, Any]:
-    section = {"payload": load.payload, "torques": [_torque(torque) for torque in load.torques]}
-    if load.whole is None:
-        return section
-    return {**section, "network": load.whole.network, "words": _words(load.whole.words)}
-
-
-def _words(words: Sequence[Slice]) -> list[list[int]]:
-    return [[word.input, word.bits, word.dropped] for word in words]
-
-
-def _torque(torque: Torque) -> dict[str, Any]:
-    return {
-        "joint": torque.joint,
-        "code": _code(torque.code),
-        "guard_bits": torque.guard_bits,
-        "terms": [
-            {
-                "name": term.name,
-                "text": term.text,
-                "network": term.network,
-                "code": _code(term.code),
-                "words": _words(term.words),
-            }
-            for term in torque.terms
-        ],
-        "left_out": list(torque.left_out),
-        "bound": torque.bound if math.isfinite(torque.bound) else None,
-    }
 
 
 def _document(text: str, where: str) -> dict[str, Any]:
@@ -179,7 +83,7 @@ def _document(text: str, where: str) -> dict[str, Any]:
             f"{VERSION}"
         )
     checksum = document.pop("checksum", None)
-    if checksum != _digest(_canonical(document)):
+    if checksum != digest(canonical(document)):
         raise DataError(f"{where}: damaged: its checksum is not the one it states")
     return document
 
@@ -213,39 +117,84 @@ class _Reader:
             self.fail(f"{key!r} is {shown(value)}, not 0 to {most}")
         return value
 
+    @property
+    def named(self) -> bool:
+        """Whether inputs and outputs have names."""
+        return bool(self.document["version"] >= NAMED)
+
+    def text(self, section: Any, key: str) -> str:
+        value: str = self.field(section, key, str)
+        return value
+
+    def items(self, section: Any, key: str) -> list[Any]:
+        value: list[Any] = self.field(section, key, list)
+        return value
+
     def program(self, networks: tuple[Any, ...]) -> Program:
         document = self.document
         mode = self.field(document, "mode", str)
         if mode not in MODES:
             self.fail(f"mode {shown(mode)} is not known")
+        groups, returned = self.groups()
         return Program(
-            self.field(document, "robot", str),
+            self.text(document, "name" if self.named else "robot"),
             self.field(document, "bits", int),
             mode,
-            tuple(self.input(item) for item in self.field(document, "inputs", list)),
+            groups,
+            returned,
+            tuple(self.input(item) for item in self.items(document, "inputs")),
             networks,
-            tuple(self.load(item) for item in self.field(document, "loads", list)),
-            tuple(self.stop(item) for item in self.field({"stops": [], **document}, "stops", list)),
+            tuple(self.load(item) for item in self.items(document, "loads")),
+            self.stops(groups),
+            self.text(document, "plural") if self.named else "torques",
+            self.text(document, "places") if self.named else "joints",
         )
 
-    def stop(self, item: Any) -> Stops:
-        if not isinstance(item, list) or len(item) != 4:
-            self.fail("stops are not four numbers")
-        array, column = (self.field({"stops": part}, "stops", int) for part in item[:2])
-        low, high = (self.field({"stops": part}, "stops", float) for part in item[2:])
+    def groups(self) -> tuple[tuple[Group, ...], Group]:
+        """Return the groups of inputs, and that of the outputs."""
+        if self.named:
+            groups = tuple(self.group(item) for item in self.items(self.document, "groups"))
+            return groups, self.group(self.items(self.document, "returned"))
+        loads = self.items(self.document, "loads")
+        joints = len(self.items(loads[0], "torques")) if loads else 0
+        return tuple(numbered(kind, joints) for kind in KINDS), numbered("tau", joints)
+
+    def group(self, item: Any) -> Group:
+        if not isinstance(item, list) or not 1 < len(item) <= MOST_INPUTS:
+            self.fail("a group is not a name and those of its members")
+        name, *members = (self.text({"group": part}, "group") for part in item)
+        return Group(name, tuple(members))
+
+    def stops(self, groups: tuple[Group, ...]) -> tuple[Stop, ...]:
+        items = self.items({"stops": [], **self.document}, "stops")
+        return tuple(self.stop(item, groups) for item in items)
+
+    def stop(self, item: Any, groups: tuple[Group, ...]) -> Stop:
+        if not isinstance(item, list) or len(item) != (3 if self.named else 4):
+            self.fail("a stop is not a name and two numbers")
+        if self.named:
+            name = self.text({"stops": item[0]}, "stops")
+        else:
+            array, column = (self.field({"stops": part}, "stops", int) for part in item[:2])
+            if not (0 <= array < len(groups) and 0 <= column < groups[array].size):
+                self.fail("stops belong to no joint")
+            name = groups[array].members[column]
+        low, high = (self.field({"stops": part}, "stops", float) for part in item[-2:])
         if not low <= high:
             self.fail(f"stops are empty: {low} .. {high}")
-        return Stops(array, column, Interval(low, high))
+        return Stop(name, Interval(low, high))
 
-    def input(self, item: Any) -> Input:
-        kind = self.field(item, "kind", str)
-        if kind not in ARRAYS:
-            self.fail(f"input {shown(kind)} is not known")
+    def input(self, item: Any) -> InputWord:
         code = self.code(item)
-        # Programs of earlier versions do not say so, but their full turns are turns, too.
+        if self.named:
+            return InputWord(self.text(item, "name"), code, self.text(item, "unit"))
+        kind = self.text(item, "kind")
+        if kind not in KINDS:
+            self.fail(f"input {shown(kind)} is not known")
+        # Programs of the first version do not say so, but their full turns are turns, too.
         if "stops" not in self.document and kind == "q" and part_of(code.range) == 0:
             code = replace(code, wraps=True)
-        return Input(kind, self.field(item, "joint", int), code)
+        return InputWord(f"{kind}{self.field(item, 'joint', int)}", code)
 
     def code(self, item: Any) -> Code:
         section = self.field(item, "code", dict)
@@ -260,22 +209,36 @@ class _Reader:
         return Code(Interval(low, high), self.field(section, "bits", int), kind, wraps)
 
     def load(self, item: Any) -> Load:
-        torques = tuple(self.torque(torque) for torque in self.field(item, "torques", list))
-        payload, whole = self.field(item, "payload", float), None
+        key = "outputs" if self.named else "torques"
+        outputs = tuple(self.output(k, x) for k, x in enumerate(self.items(item, key), 1))
+        payload, joint = self.field(item, "payload", float), None
         if "network" in item:
-            whole = Whole(self.field(item, "network", int), self.words(item))
-        return Load(payload, torques, whole)
+            joint = JointNetwork(self.field(item, "network", int), self.words(item))
+        return Load(payload, outputs, joint)
 
-    def torque(self, item: Any) -> Torque:
-        left_out = self.field(item, "left_out", list)
-        return Torque(
-            self.field(item, "joint", int),
+    def output(self, place: int, item: Any) -> OutputWord:
+        if self.named:
+            name, symbol, unit = (self.text(item, key) for key in ("name", "symbol", "unit"))
+        else:
+            if self.field(item, "joint", int) != place:
+                self.fail("the torques are not in the order of the joints")
+            name, symbol, unit = f"tau{place}", f"T{place}", ""
+        left_out = self.items(item, "left_out")
+        return OutputWord(
+            name,
+            symbol,
+            unit,
             self.code(item),
             self.count(item, "guard_bits", 64),
-            tuple(self.term(term) for term in self.field(item, "terms", list)),
-            tuple(self.field({"left_out": text}, "left_out", str) for text in left_out),
+            tuple(self.term(term) for term in self.items(item, "terms")),
+            tuple(self.text({"left_out": text}, "left_out") for text in left_out),
             math.inf if item.get("bound") is None else self.field(item, "bound", float),
+            None if item.get("errors") is None else self.errors(item["errors"]),
         )
+
+    def errors(self, item: Any) -> KnownErrors:
+        keys = ("rms", "sampled_max", "worst_found")
+        return KnownErrors(*(self.field(item, key, float) for key in keys))
 
     def words(self, item: Any) -> tuple[Slice, ...]:
         words = []

@@ -1,11 +1,11 @@
-"""The largest error of compiled logic against Newton-Euler, sought by climbing: not proved.
+"""The largest error of compiled logic against the exact function, sought by climbing: not proved.
 
-Logic gives one torque for a whole cell of input words, and within a cell the exact torque is
+Logic gives one output for a whole cell of input words, and within a cell the exact output is
 nearly linear in every input, so errors are largest at corners of cells. A climber is a cell and a
 corner; it moves to another if the error there is no smaller: in one word or several, to a
 neighbour, by one bit, anywhere, to another corner, to where another climber is. Climbers start at
-the worst states of a large draw, some for every torque and sign; every so often the better half
-takes the place of the worse. Only states within the joints' ranges count, whatever words can say.
+the worst states of a large draw, some for every output and sign; every so often the better half
+takes the place of the worse. Only states within the inputs' ranges count, whatever words can say.
 """
 
 from __future__ import annotations
@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.problem.dynamics import inverse_dynamics
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -24,14 +22,13 @@ if TYPE_CHECKING:
 
     from boolcomp.codes import Code
     from boolcomp.engines import EngineName
-    from boolcomp.problem.robot import Interval, Robot
+    from boolcomp.problem.interval import Interval
+    from boolcomp.problem.problem import Problem
     from boolcomp.program.program import Program
 
     Floats = NDArray[np.float64]
     Cells = NDArray[np.int64]
-    Torques = Callable[[Floats, Floats, Floats], Floats]
 
-KINDS = (("q", "position"), ("qd", "velocity"), ("qdd", "acceleration"))
 EDGE = 1e-6  # of a cell: how near to its border a state is put, to be on the right side of it
 DIGITS = 9  # of an error that count, lest the last bit of a machine's sine decide
 DRAWN = 1 << 20  # states that climbing starts from
@@ -44,7 +41,7 @@ RESTARTS = 4
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """An input: where its joint may be, and the cells of its word."""
+    """An input: where it may be, and the cells of its word."""
 
     allowed: Interval
     word: Code | None
@@ -52,7 +49,7 @@ class Axis:
     @property
     def cells(self) -> tuple[float, float, int, int]:
         """Where the first cell begins, how wide cells are, the first and the last allowed."""
-        if self.word is None:  # nothing reads it, but the exact torque may
+        if self.word is None:  # nothing reads it, but the exact output may
             return self.allowed.low, self.allowed.width or 1.0, 0, 0
         if self.word.wraps:
             return self.word.range.low, self.word.step, 0, self.word.cells - 1
@@ -62,37 +59,37 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is searched: the inputs q1.. qd1.. qdd1.., and logic's torques with their codes.
+    """What is searched: a problem, its inputs in order, and logic's outputs with their codes.
 
-    `torques` takes q, qd and qdd, (samples, joints) each, and gives N·m (N where a joint slides).
+    `logic` takes the arrays of all groups and gives outputs, (samples, outputs), in their units.
     """
 
-    robot: Robot
+    problem: Problem
     axes: tuple[Axis, ...]
     codes: tuple[Code, ...]
-    torques: Torques
+    logic: Callable[..., Floats]
 
     def errors(self, states: Floats) -> Floats:
-        """Return errors in steps, (samples, joints), at states (samples, inputs).
+        """Return errors in steps, (samples, outputs), at states (samples, inputs).
 
-        A torque that a word cannot hold counts as the nearest that it can.
+        An output that a word cannot hold counts as the nearest that it can.
         """
-        q, qd, qdd = split(states)
-        exact = inverse_dynamics(self.robot, q, qd, qdd)
+        arrays = self.problem.arrays(states)
+        exact = self.problem.reference(*arrays)
         low = np.array([code.range.low for code in self.codes])
         high = np.array([code.range.high for code in self.codes])
         step = np.array([code.step for code in self.codes])
-        error = (self.torques(q, qd, qdd) - np.clip(exact, low, high)) / step
+        error = (self.logic(*arrays) - np.clip(exact, low, high)) / step
         return np.asarray(np.round(error, DIGITS))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Worst:
-    """The worst that was found, in steps: of every torque the largest and the least error.
+    """The worst that was found, in steps: of every output the largest and the least error.
 
-    `states` are those at which they are, (torque, sign, inputs), and `evaluations` at how many
+    `states` are those at which they are, (output, sign, inputs), and `evaluations` at how many
     states the logic was run. `watched` are the worst states that climbing ended at, as many for
-    every torque, (torque, states, inputs).
+    every output, (output, states, inputs).
     """
 
     errors: Floats
@@ -102,41 +99,33 @@ class Worst:
 
     @property
     def most(self) -> Floats:
-        """The largest absolute error of every torque, in steps."""
+        """The largest absolute error of every output, in steps."""
         return np.asarray(np.abs(self.errors).max(axis=1))
 
 
-def split(states: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return q, qd and qdd of states in one array."""
-    q, qd, qdd = (np.ascontiguousarray(part) for part in np.split(states, 3, axis=-1))
-    return q, qd, qdd
-
-
-def axes_of(robot: Robot, words: Mapping[str, Code]) -> tuple[Axis, ...]:
-    """Return the inputs of a robot, q1.. qd1.. qdd1.., with those words that there are.
+def axes_of(problem: Problem, words: Mapping[str, Code]) -> tuple[Axis, ...]:
+    """Return the inputs of a problem, with those words that there are.
 
     Of a word that wraps all cells are allowed, each once.
     """
     axes = []
-    for kind, attribute in KINDS:
-        for joint, link in enumerate(robot.links, 1):
-            word = words.get(f"{kind}{joint}")
-            allowed = word.range if word and word.wraps else getattr(link, attribute)
-            axes.append(Axis(allowed, word))
+    for one in problem.inputs:
+        word = words.get(one.name)
+        axes.append(Axis(word.range if word and word.wraps else one.range, word))
     return tuple(axes)
 
 
 def subject_of(
-    program: Program, robot: Robot, payload: float | None = None, engine: EngineName = "auto"
+    program: Program, problem: Problem, payload: float | None = None, engine: EngineName = "auto"
 ) -> Subject:
-    """Return a program with a payload (kg) as what is searched; the robot carries it too."""
+    """Return a program with a payload (kg) as what is searched; the problem has it too."""
     words = {word.name: word.code for word in program.inputs}
-    codes = tuple(torque.code for torque in program.load(payload).torques)
+    codes = tuple(output.code for output in program.load(payload).outputs)
 
-    def torques(q: Floats, qd: Floats, qdd: Floats) -> Floats:
-        return program.evaluate(q, qd, qdd, payload=payload, engine=engine).torques
+    def logic(*arrays: Floats) -> Floats:
+        return program.evaluate(*arrays, payload=payload, engine=engine).values
 
-    return Subject(robot, axes_of(robot, words), codes, torques)
+    return Subject(problem, axes_of(problem, words), codes, logic)
 
 
 def find_worst(
@@ -156,20 +145,21 @@ def find_worst(
 
 
 class Climbers:
-    """Climbers, (torque and sign, climber): their cells, places within them, and errors."""
+    """Climbers, (output and sign, climber): their cells, places within them, and errors."""
 
     def __init__(self, subject: Subject, rng: np.random.Generator) -> None:
         self.subject, self.rng = subject, rng
-        joints = len(subject.codes)
+        outputs = len(subject.codes)
         cells = [axis.cells for axis in subject.axes]
         self.start, self.step = (np.array([one[k] for one in cells]) for k in (0, 1))
         self.first, self.last = (np.array([one[k] for one in cells]) for k in (2, 3))
         self.bits = np.maximum(1, [int(one[3] - one[2]).bit_length() for one in cells])
         self.low = np.array([axis.allowed.low for axis in subject.axes])
         self.high = np.array([axis.allowed.high for axis in subject.axes])
-        self.joint, self.sign = np.repeat(np.arange(joints), 2), np.tile([1.0, -1.0], joints)
-        self.best = np.full(2 * joints, -np.inf)
-        self.states = np.zeros((2 * joints, len(cells)))
+        self.output = np.repeat(np.arange(outputs), 2)
+        self.sign = np.tile([1.0, -1.0], outputs)
+        self.best = np.full(2 * outputs, -np.inf)
+        self.states = np.zeros((2 * outputs, len(cells)))
         self.evaluations = 0
 
     def run(self, evaluations: int, given: Floats | None, watched: int) -> Worst:
@@ -182,16 +172,16 @@ class Climbers:
         ends = [self._climb(starts[:, k::RESTARTS], turns) for k in range(RESTARTS)]
         kept = rows // RESTARTS
         final = self._climb(np.concatenate([end[:, :kept] for end in ends], axis=1), turns)
-        joints = len(self.best) // 2
-        shape = (joints, 2, -1)
+        outputs = len(self.best) // 2
+        shape = (outputs, 2, -1)
         most = final[:, : -(-watched // 2)] if watched else final[:, :0]
         return Worst(
-            (self.sign * self.best).reshape(joints, 2), self.states.reshape(shape),
-            self.evaluations, most.reshape(joints, -1, len(self.low)),
+            (self.sign * self.best).reshape(outputs, 2), self.states.reshape(shape),
+            self.evaluations, most.reshape(outputs, -1, len(self.low)),
         )  # fmt: skip
 
     def _drawn(self, count: int, kept: int, given: Floats | None) -> Floats:
-        """Return the worst of so many states for every torque and sign, the worst first."""
+        """Return the worst of so many states for every output and sign, the worst first."""
         best = np.full((len(self.best), kept), -np.inf)
         states = np.broadcast_to(self.low, (len(self.best), kept, len(self.low))).copy()
         for place in range(0, max(1, count), ROWS):
@@ -200,8 +190,8 @@ class Climbers:
             if place == 0 and given is not None:
                 drawn = np.concatenate([np.clip(given, self.low, self.high), drawn])
             errors = self._evaluated(drawn)
-            for target, (joint, sign) in enumerate(zip(self.joint, self.sign, strict=True)):
-                both = np.concatenate([best[target], sign * errors[:, joint]])
+            for target, (output, sign) in enumerate(zip(self.output, self.sign, strict=True)):
+                both = np.concatenate([best[target], sign * errors[:, output]])
                 order = np.argsort(-both, kind="stable")[:kept]
                 best[target] = both[order]
                 states[target] = np.concatenate([states[target], drawn])[order]
@@ -270,16 +260,16 @@ class Climbers:
         return np.asarray(np.clip(self.start + (cell + part) * self.step, self.low, self.high))
 
     def heights(self, states: Floats) -> Floats:
-        """Return errors of climbers towards what they seek, (torque and sign, climber)."""
+        """Return errors of climbers towards what they seek, (output and sign, climber)."""
         targets, rows, axes = states.shape
         errors = self._evaluated(states.reshape(-1, axes)).reshape(targets, rows, -1)
-        return np.asarray(self.sign[:, None] * errors[np.arange(targets), :, self.joint])
+        return np.asarray(self.sign[:, None] * errors[np.arange(targets), :, self.output])
 
     def _evaluated(self, states: Floats) -> Floats:
         """Return errors at states, and note the worst."""
         errors = self.subject.errors(states)
         self.evaluations += len(states)
-        towards = errors[:, self.joint] * self.sign
+        towards = errors[:, self.output] * self.sign
         most = towards.argmax(axis=0)
         for target, row in enumerate(most):
             if towards[row, target] > self.best[target]:

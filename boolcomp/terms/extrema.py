@@ -1,4 +1,4 @@
-"""The exact height of a function of position over a box: interior extrema, not only corners.
+"""The exact height of a coefficient over a box: interior extrema, not only corners.
 
 One wave has a closed form. A sum of waves is searched: a grid of starts and compass steps find a
 value that is attained; branch and bound with second-order bounds proves that nothing exceeds it,
@@ -16,16 +16,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.problem.dynamics import inverse_dynamics
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.problem import Input, Problem
     from boolcomp.terms.term import Term
-    from boolcomp.terms.variables import Variable
     from boolcomp.terms.waves import Wave
 
     Height = Callable[[NDArray[np.float64], NDArray[np.int64]], NDArray[np.float64]]
@@ -39,7 +36,7 @@ NEWTON_STEPS = 12
 NEAR, FLAT = 1e-5, 1e-9
 MOST_ROUNDS = 300  # of compass search; a narrow ridge could be crept along for ever
 STARTS = 16
-TORQUE_STARTS = 16
+OUTPUT_STARTS = 16
 PROVED_VARIABLES = 3
 
 
@@ -59,27 +56,27 @@ class Extreme:
 @functools.lru_cache(maxsize=4096)
 def height(term: Term) -> float:
     """Return the largest |term| that is attained: the value of its amplitude, without a proof."""
-    return _attained(term.waves(), term.positions) * _factor_height(term)
+    return _attained(term.waves(), term.arguments) * _factor_height(term)
 
 
 @functools.lru_cache(maxsize=4096)
 def amplitude(term: Term) -> Extreme:
     """Return the largest |term| over the ranges of its variables."""
-    coefficient = largest(term.waves(), term.positions)
+    coefficient = largest(term.waves(), term.arguments)
     factor = _factor_height(term)
     return Extreme(coefficient.value * factor, coefficient.bound * factor)
 
 
 def _factor_height(term: Term) -> float:
-    return math.prod(variable.range.magnitude for variable in term.factor)
+    return math.prod(variable.reach.magnitude for variable in term.factor)
 
 
 def ceiling(term: Term) -> float:
     """Return the sum of the amplitudes of a term's waves: a cheap bound of its height."""
-    return _factor_height(term) * _Field.of(term.waves(), term.positions).ceiling()
+    return _factor_height(term) * _Field.of(term.waves(), term.arguments).ceiling()
 
 
-def largest(waves: tuple[Wave, ...], variables: tuple[Variable, ...]) -> Extreme:
+def largest(waves: tuple[Wave, ...], variables: tuple[Input, ...]) -> Extreme:
     """Return the largest absolute value of a sum of waves over the variables' ranges."""
     value = _attained(waves, variables)
     if not variables or _is_one_wave(waves):
@@ -93,7 +90,7 @@ def largest(waves: tuple[Wave, ...], variables: tuple[Variable, ...]) -> Extreme
     return Extreme(value, _prove(field, value))
 
 
-def _attained(waves: tuple[Wave, ...], variables: tuple[Variable, ...]) -> float:
+def _attained(waves: tuple[Wave, ...], variables: tuple[Input, ...]) -> float:
     if not variables:
         return abs(sum(wave.cosine for wave in waves))
     if _is_one_wave(waves):
@@ -105,7 +102,7 @@ def _attained(waves: tuple[Wave, ...], variables: tuple[Variable, ...]) -> float
 
 
 @functools.lru_cache(maxsize=4096)
-def _searched(waves: tuple[Wave, ...], variables: tuple[Variable, ...]) -> float:
+def _searched(waves: tuple[Wave, ...], variables: tuple[Input, ...]) -> float:
     return _Field.of(waves, variables).climb()
 
 
@@ -160,10 +157,10 @@ def climb(
     return points, best
 
 
-def _one_wave(wave: Wave, variables: tuple[Variable, ...]) -> float:
+def _one_wave(wave: Wave, variables: tuple[Input, ...]) -> float:
     """Return amplitude·max|cos(φ - φ0)| where φ covers an interval."""
-    ranges = {variable.joint: variable.range for variable in variables}
-    ends = [sorted((k * ranges[j].low, k * ranges[j].high)) for j, k in wave.multiples]
+    ranges = {variable.name: variable.reach for variable in variables}
+    ends = [sorted((k * ranges[name].low, k * ranges[name].high)) for name, k in wave.multiples]
     shift = math.atan2(wave.sine, wave.cosine)
     low, high = sum(e[0] for e in ends) - shift, sum(e[1] for e in ends) - shift
     if math.floor(high / math.pi + 1e-12) >= math.ceil(low / math.pi - 1e-12):
@@ -183,18 +180,18 @@ class _Field:
     sine: NDArray[np.float64]
 
     @staticmethod
-    def of(waves: tuple[Wave, ...], variables: tuple[Variable, ...]) -> _Field:
-        place = {variable.joint: k for k, variable in enumerate(variables)}
+    def of(waves: tuple[Wave, ...], variables: tuple[Input, ...]) -> _Field:
+        place = {variable.name: k for k, variable in enumerate(variables)}
         multiples = np.zeros((len(waves), len(variables)))
         powers = np.zeros((len(waves), len(variables)), dtype=np.int64)
         for row, wave in enumerate(waves):
-            for joint, k in wave.multiples:
-                multiples[row, place[joint]] = k
-            for joint, power in wave.powers:
-                powers[row, place[joint]] = power
+            for name, k in wave.multiples:
+                multiples[row, place[name]] = k
+            for name, power in wave.powers:
+                powers[row, place[name]] = power
         return _Field(
-            np.array([v.range.low for v in variables]),
-            np.array([v.range.high for v in variables]),
+            np.array([v.reach.low for v in variables]),
+            np.array([v.reach.high for v in variables]),
             multiples,
             powers,
             np.array([wave.cosine for wave in waves]),
@@ -254,7 +251,7 @@ class _Field:
         return result
 
     def ceiling(self) -> float:
-        """Return Σ amplitudes, each at the largest sliding positions: nothing exceeds it."""
+        """Return Σ amplitudes, each at the largest powers: nothing exceeds it."""
         reach = np.maximum(np.abs(self.low), np.abs(self.high))[None, :]
         heights = np.hypot(self.cosine, self.sine) * self._monomials(reach, self.powers)
         return float(heights.sum())
@@ -335,34 +332,18 @@ def _prove(field: _Field, attained: float) -> float:
 
 
 @functools.lru_cache(maxsize=64)
-def torque_amplitudes(robot: Robot) -> tuple[float, ...]:
-    """Return the largest |torque| of every joint that a seeded search finds, 9 digits.
+def output_amplitudes(problem: Problem) -> tuple[float, ...]:
+    """Return the largest size of every output that a seeded search finds, 9 digits.
 
-    A search, not a proof: it tells how much of the torque's range the arm uses.
+    A search, not a proof: it tells how much of an output's range is used.
     """
-    n = robot.joints
-    low, high = state_bounds(robot)
-    starts = np.random.default_rng(1988).uniform(low, high, size=(TORQUE_STARTS, len(low)))
-    joint = np.repeat(np.arange(n), TORQUE_STARTS)
+    count = len(problem.outputs)
+    low, high = problem.bounds()
+    starts = np.random.default_rng(1988).uniform(low, high, size=(OUTPUT_STARTS, len(low)))
+    place = np.repeat(np.arange(count), OUTPUT_STARTS)
 
     def height(x: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        tau = inverse_dynamics(robot, x[:, :n], x[:, n : 2 * n], x[:, 2 * n :])
-        return np.abs(tau[np.arange(len(x)), joint[rows]])
+        return np.abs(problem.exact(x)[np.arange(len(x)), place[rows]])
 
-    _, heights = climb(height, np.tile(starts, (n, 1)), low, high, 0.25)
-    return tuple(float(f"{best:.9g}") for best in heights.reshape(n, -1).max(axis=1))
-
-
-def torque_amplitude(robot: Robot, joint: int) -> float:
-    """Return the largest |torque| of a joint (from one) that the search finds."""
-    return torque_amplitudes(robot)[joint - 1]
-
-
-def state_bounds(robot: Robot) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the least and the largest position, speed and acceleration of all joints, in a row."""
-    ranges = [
-        interval
-        for kind in ("position", "velocity", "acceleration")
-        for interval in (getattr(link, kind) for link in robot.links)
-    ]
-    return np.array([r.low for r in ranges]), np.array([r.high for r in ranges])
+    _, heights = climb(height, np.tile(starts, (count, 1)), low, high, 0.25)
+    return tuple(float(f"{best:.9g}") for best in heights.reshape(count, -1).max(axis=1))

@@ -1,4 +1,4 @@
-"""A term: a function of position times a factor of speed or acceleration, part of one torque."""
+"""A term: a coefficient of some inputs times a factor of others, part of one output."""
 
 from __future__ import annotations
 
@@ -9,37 +9,37 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.common.errors import UsageError
+from boolcomp.problem.problem import name_order
 from boolcomp.terms.waves import Exponents, Monomial, Wave, collect, signed_sum, wave_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
-    from boolcomp.terms.variables import Variable
+    from boolcomp.problem.problem import Input
 
 SAME = 1e-9  # two coefficients this close, relative to the largest, are the same
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """`coefficient(q) · factor`: (15.75 + 10 cos q2) qdd1, in N·m (N where the joint slides).
+    """`coefficient(arguments) · factor`: (15.75 + 10 cos q2) qdd1, in the unit of its output.
 
-    `positions` are the position variables of the coefficient, `factor` the speeds or the
-    acceleration it is multiplied with (a speed twice for its square; empty for gravity).
+    `factor` are the inputs that the coefficient is multiplied with (one twice for its square), and
+    `output` is the title of the output it is part of.
     """
 
     name: str
-    joint: int
+    output: str
     coefficient: tuple[Wave | Monomial, ...]
-    positions: tuple[Variable, ...]
-    factor: tuple[Variable, ...]
+    arguments: tuple[Input, ...]
+    factor: tuple[Input, ...]
 
     @property
-    def variables(self) -> tuple[Variable, ...]:
-        """Every variable once: positions, then speeds, then acceleration."""
-        return (*self.positions, *dict.fromkeys(self.factor))
+    def variables(self) -> tuple[Input, ...]:
+        """Every input once: those of the coefficient, then those of the factor."""
+        return (*self.arguments, *dict.fromkeys(self.factor))
 
     def evaluate(self, values: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
         """Return the term at values given by variable name; the arrays broadcast."""
@@ -59,13 +59,13 @@ class Term:
     def part(self, waves: Iterable[Wave]) -> Term:
         """Return the term with only these waves, and only the variables they need."""
         kept = tuple(sorted(waves, key=wave_order))
-        joints = frozenset[int]().union(*(wave.joints for wave in kept))
-        positions = tuple(v for v in self.positions if v.joint in joints)
-        return replace(self, coefficient=kept, positions=positions)
+        names = frozenset[str]().union(*(wave.names for wave in kept))
+        arguments = tuple(v for v in self.arguments if v.name in names)
+        return replace(self, coefficient=kept, arguments=arguments)
 
     @property
     def factor_text(self) -> str:
-        """The factor as text: `qdd1`, `qd1 qd2`, `qd2^2`, or nothing for gravity."""
+        """The factor as text: `qdd1`, `qd1 qd2`, `qd2^2`, or nothing."""
         names = [variable.name for variable in self.factor]
         if len(names) == 2 and names[0] == names[1]:
             return f"{names[0]}^2"
@@ -84,34 +84,34 @@ class Term:
             return total
         return f"{total if len(addends) == 1 else f'({total})'} {self.factor_text}"
 
-    def parity(self, variable: Variable) -> int:
+    def parity(self, variable: Input) -> int:
         """Return 1 where the term is even in the variable, -1 where odd, 0 where neither."""
         return self.reflection(variable, 0.0)
 
-    def reflections(self, variable: Variable) -> tuple[tuple[float, int], ...]:
+    def reflections(self, variable: Input) -> tuple[tuple[float, int], ...]:
         """Return every (point, sign) with f(2·point - x) = sign·f(x).
 
         Angles are tried at multiples of pi/4 up to 3 pi/4 (each stands for itself plus pi), other
         variables at zero and at the centre of their range.
         """
-        points = [0.0, variable.range.centre]
-        if variable.turns:
+        points = [0.0, variable.reach.centre]
+        if variable.angle:
             points = [k * math.pi / 4 for k in range(4)]
         found = ((point, self.reflection(variable, point)) for point in dict.fromkeys(points))
         return tuple((point, sign) for point, sign in found if sign)
 
-    def reflection(self, variable: Variable, point: float) -> int:
+    def reflection(self, variable: Input, point: float) -> int:
         """Return s = ±1 where f(2·point - x) = s·f(x) for all x, otherwise 0."""
         if variable in self.factor:
             return 0 if point else (-1) ** self.factor.count(variable)
         here = {(w.multiples, w.powers): complex(w.cosine, -w.sine) for w in self.waves()}
         slack = SAME * max((abs(c) for c in here.values()), default=0.0)
         there: Iterable[tuple[tuple[Exponents, Exponents], complex]]
-        if any(joint == variable.joint for _, powers in here for joint, _ in powers):
+        if any(name == variable.name for _, powers in here for name, _ in powers):
             mirrored = collect(_mirrored(self.waves(), variable, point))
             there = [((w.multiples, w.powers), complex(w.cosine, -w.sine)) for w in mirrored]
         else:
-            there = _turned_over(here, variable.joint, point)
+            there = _turned_over(here, variable.name, point)
         signs, missing = [1, -1], dict(here)
         for key, mirror in there:
             one = missing.pop(key, 0.0)
@@ -122,52 +122,43 @@ class Term:
 
 
 def _turned_over(
-    waves: Mapping[tuple[Exponents, Exponents], complex], joint: int, point: float
+    waves: Mapping[tuple[Exponents, Exponents], complex], angle: str, point: float
 ) -> Iterator[tuple[tuple[Exponents, Exponents], complex]]:
     """Yield waves with an angle x replaced by 2·point - x: each is one wave again."""
     for (multiples, powers), coefficient in waves.items():
         turns = dict(multiples)
-        k = turns.get(joint, 0)
+        k = turns.get(angle, 0)
         if not k:
             yield (multiples, powers), coefficient
             continue
-        turns[joint] = -k
+        turns[angle] = -k
         turned = coefficient * cmath.exp(2j * k * point) if point else coefficient
-        if multiples[0][0] == joint:  # the first multiple is positive: name it by its conjugate
+        if multiples[0][0] == angle:  # the first multiple is positive: name it by its conjugate
             turns, turned = {j: -m for j, m in turns.items()}, turned.conjugate()
         yield (tuple(turns.items()), powers), turned
 
 
 def _mirrored(
-    waves: Iterable[Wave], variable: Variable, point: float
+    waves: Iterable[Wave], variable: Input, point: float
 ) -> Iterator[tuple[Exponents, Exponents, complex]]:
     """Yield the waves with the variable x replaced by 2·point - x, as complex parts."""
-    joint = variable.joint
+    name = variable.name
     for wave in waves:
         coefficient = complex(wave.cosine, -wave.sine)
-        k = dict(wave.multiples).get(joint, 0)
+        k = dict(wave.multiples).get(name, 0)
         turned = coefficient * np.exp(2j * k * point)
-        multiples = tuple((j, -m if j == joint else m) for j, m in wave.multiples)
-        power = dict(wave.powers).get(joint, 0)
-        others = tuple(entry for entry in wave.powers if entry[0] != joint)
+        multiples = tuple((j, -m if j == name else m) for j, m in wave.multiples)
+        power = dict(wave.powers).get(name, 0)
+        others = tuple(entry for entry in wave.powers if entry[0] != name)
         for low in range(power + 1):  # (2p - x)^n by the binomial theorem
             weight = math.comb(power, low) * (2 * point) ** (power - low) * (-1) ** low
             if weight:
-                powers = tuple(sorted((*others, (joint, low)))) if low else others
+                powers = tuple(sorted((*others, (name, low)), key=_order)) if low else others
                 yield multiples, powers, turned * weight
 
 
-def samples_by_name(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> dict[str, NDArray[np.float64]]:
-    """Return columns by variable name from (n, joints) arrays."""
-    arrays = [np.asarray(x, dtype=np.float64) for x in (q, qd, qdd)]
-    if any(a.ndim != 2 or a.shape != arrays[0].shape for a in arrays):
-        shapes = ", ".join(str(a.shape) for a in arrays)
-        raise UsageError(f"q, qd and qdd must all have shape (samples, joints), not {shapes}")
-    return {
-        f"{kind}{joint}": column
-        for kind, array in zip(("q", "qd", "qdd"), arrays, strict=True)
-        for joint, column in enumerate(array.T, 1)
-    }
+def _order(power: tuple[str, int]) -> tuple[str, int]:
+    return name_order(power[0])
 
 
 def evaluate_terms(

@@ -1,4 +1,4 @@
-"""Do torque ranges suit an arm? What the torques reach, found by sampling and climbing."""
+"""Do output ranges suit? What the outputs reach, found by sampling and climbing."""
 
 from __future__ import annotations
 
@@ -9,36 +9,33 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.common.text import short
-from boolcomp.problem.dynamics import inverse_dynamics
-from boolcomp.problem.robot.limits import size_problem, width_problem
-from boolcomp.terms.extrema import climb, state_bounds
+from boolcomp.problem.interval import MOST_SIZE, width_problem
+from boolcomp.terms.extrema import climb
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.problem import Output, Problem
 
 SAMPLES = 100_000
 BEST = 8  # samples from which every extreme is climbed to
 FINE = 1e-6  # steps, as parts of a range, at which climbing ends
-# Between what a search finds and a range: the search proves nothing, and a torque's word in compact
-# mode is sized for 1.02 times the largest and 3 steps more, 2.3 % of the range at 8 bits.
+# Between what a search finds and a range: the search proves nothing, and a word in compact mode
+# is sized for 1.02 times the largest and 3 steps more, 2.3 % of the range at 8 bits.
 MARGIN = 1.05
-DUST = 1e-9  # of the arm's largest torque, or of what its weight could make: rounding, no torque
-ROUNDING = 1e-13  # of what its speeds and accelerations could make
+DUST = 1e-9  # of the largest output: rounding
 ROUND = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A joint's torque range beside the extremes that were searched, in N·m (N where it slides).
+    """An output's range beside the extremes that were searched, in its unit.
 
     `beyond` is the share of uniform samples that the range does not hold; `better` a round range
     where this one saturates or wastes a bit and a robot file may say so, otherwise None.
     """
 
-    joint: int
-    unit: str
+    output: Output
     low: float
     high: float
     range: float
@@ -47,7 +44,7 @@ class Verdict:
 
     @property
     def reach(self) -> float:
-        """The largest size of the torque."""
+        """The largest size of the output."""
         return max(abs(self.low), abs(self.high))
 
     @property
@@ -59,12 +56,12 @@ class Verdict:
 
     @property
     def saturates(self) -> bool:
-        """Whether the torque was seen beyond the range."""
+        """Whether the output was seen beyond the range."""
         return self.reach > self.range * (1 + 1e-9)
 
     @property
     def tight(self) -> bool:
-        """Whether the range holds the torque, but leaves too little for a word of compact mode."""
+        """Whether the range holds the output, but leaves too little for a word of compact mode."""
         return not self.saturates and self.reach * MARGIN > self.range * (1 + 1e-9)
 
     @property
@@ -73,12 +70,11 @@ class Verdict:
         if not self.saturates and not self.wasted_bits:
             return None
         found = round_above(self.reach * MARGIN)
-        refused = size_problem("torque_range", found, revolute=True) or width_problem(-found, found)
-        return None if refused else found
+        return None if found > MOST_SIZE or width_problem(-found, found) else found
 
     def __str__(self) -> str:
         if not self.reach:
-            return "this torque is always zero"
+            return f"this {self.output.noun} is always zero"
         if self.saturates:
             beyond = round(self.beyond * self.samples)
             if not beyond:
@@ -92,53 +88,43 @@ class Verdict:
         return f"suits: {used}"
 
 
-def judge_torques(robot: Robot) -> tuple[Verdict, ...]:
-    """Search the extremes of all torques over the robot's ranges: seconds, and no proof."""
-    n = robot.joints
-    low, high = state_bounds(robot)
-    states = np.random.default_rng(1988).uniform(low, high, size=(SAMPLES, 3 * n))
-    torques = _torques(robot, states)
-    # One function to climb for every joint and sign, from its best samples.
-    order = np.argsort(np.concatenate([torques, -torques], axis=1), axis=0)[-BEST:]
+def judge_outputs(problem: Problem) -> tuple[Verdict, ...]:
+    """Search the extremes of all outputs over the inputs' ranges: seconds, and no proof."""
+    n = len(problem.outputs)
+    low, high = problem.bounds()
+    states = np.random.default_rng(1988).uniform(low, high, size=(SAMPLES, len(low)))
+    values = problem.exact(states)
+    # One function to climb for every output and sign, from its best samples.
+    order = np.argsort(np.concatenate([values, -values], axis=1), axis=0)[-BEST:]
     which = np.repeat(np.arange(2 * n), BEST)
-    joint, sign = which % n, np.where(which < n, 1.0, -1.0)
+    place, sign = which % n, np.where(which < n, 1.0, -1.0)
 
     def height(x: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        return _torques(robot, x)[np.arange(len(x)), joint[rows]] * sign[rows]
+        return problem.exact(x)[np.arange(len(x)), place[rows]] * sign[rows]
 
     _, found = climb(height, states[order.T.ravel()], low, high, 0.25, FINE)
     most = np.array([_tidy(value) for value in found.reshape(2 * n, BEST).max(axis=1)])
     sizes = np.abs(most).reshape(2, n).max(axis=0)
-    real = sizes > dust_of(robot, float(sizes.max()))
+    real = sizes > dust_of(problem, float(sizes.max()))
     most *= np.tile(real, 2)
-    limits = np.array([link.torque.high for link in robot.links])
-    beyond = (np.abs(torques) > limits).mean(axis=0) * real
+    limits = np.array([output.range.high for output in problem.outputs])
+    beyond = (np.abs(values) > limits).mean(axis=0) * real
     return tuple(
         Verdict(
-            k + 1, link.torque_unit, 0.0 - float(most[n + k]), 0.0 + float(most[k]),
-            link.torque.high, float(beyond[k]),
+            output, 0.0 - float(most[n + k]), 0.0 + float(most[k]), output.range.high,
+            float(beyond[k]),
         )
-        for k, link in enumerate(robot.links)
+        for k, output in enumerate(problem.outputs)
     )  # fmt: skip
 
 
-def dust_of(robot: Robot, largest: float) -> float:
-    """Return the size up to which a torque is rounding of sums that are zero.
+def dust_of(problem: Problem, largest: float) -> float:
+    """Return the size up to which an output is rounding of sums that are zero.
 
-    Beside the largest torque of the arm stand what its weight could make, and (with what rounding
-    alone leaves) its speeds and accelerations: where all torques are zero, dust is the largest.
+    Beside the largest output stands what the problem knows: where all outputs are zero, dust is
+    the largest.
     """
-    links = robot.links
-    reach = sum(
-        abs(link.a) + abs(link.d) + math.hypot(*link.center_of_mass)
-        + (0.0 if link.revolute else link.position.magnitude)
-        for link in links
-    )  # fmt: skip
-    inertia = robot.mass * reach**2 + sum(sum(map(abs, link.inertia)) for link in links)
-    speed = sum(link.velocity.magnitude for link in links)
-    changes = speed**2 + sum(link.acceleration.magnitude for link in links)
-    weight = robot.mass * math.hypot(*robot.gravity) * reach
-    return max(DUST * largest, DUST * weight, ROUNDING * inertia * changes)
+    return max(DUST * largest, problem.dust)
 
 
 def round_above(value: float) -> float:
@@ -153,8 +139,3 @@ def round_above(value: float) -> float:
 def _tidy(value: float) -> float:
     """Keep nine digits, so that no machine's last bit shows."""
     return float(f"{value:.9g}") + 0.0
-
-
-def _torques(robot: Robot, x: NDArray[np.float64]) -> NDArray[np.float64]:
-    n = robot.joints
-    return inverse_dynamics(robot, x[:, :n], x[:, n : 2 * n], x[:, 2 * n :])

@@ -10,18 +10,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.common.text import number
+from boolcomp.problem.problem import name_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
-Exponents = tuple[tuple[int, int], ...]  # (joint, how often), rising joints, never zero
+Order = tuple[str, int]
+Exponents = tuple[tuple[str, int], ...]  # (variable, how often), in their order, never zero
 
 
 @dataclass(frozen=True, slots=True)
 class Wave:
-    """(cosine·cos φ + sine·sin φ) · Π d^power with φ = Σ multiple·q, over joints counted from one.
+    """(cosine·cos φ + sine·sin φ) · Π d^power with φ = Σ multiple·angle, variables by name.
 
     The first multiple is positive, so that each wave has one name; without multiples the sine is 0.
     """
@@ -37,22 +39,22 @@ class Wave:
         return math.hypot(self.cosine, self.sine)
 
     @property
-    def joints(self) -> frozenset[int]:
-        """The joints whose position it depends on."""
-        return frozenset(joint for joint, _ in (*self.multiples, *self.powers))
+    def names(self) -> frozenset[str]:
+        """The variables it depends on."""
+        return frozenset(name for name, _ in (*self.multiples, *self.powers))
 
     def evaluate(self, values: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
-        """Return the wave at positions given by name (`q1` …); the arrays broadcast."""
+        """Return the wave at values given by name; the arrays broadcast."""
         result = np.asarray(self.cosine)
         if self.multiples:
-            angle = sum(k * values[f"q{joint}"] for joint, k in self.multiples)
+            angle = sum(k * values[name] for name, k in self.multiples)
             result = np.asarray(0.0)
             if self.cosine:
                 result = result + self.cosine * np.cos(angle)
             if self.sine:
                 result = result + self.sine * np.sin(angle)
-        for joint, power in self.powers:
-            result = result * values[f"q{joint}"] ** power
+        for name, power in self.powers:
+            result = result * values[name] ** power
         return result
 
     def scaled(self, factor: float) -> Wave:
@@ -88,25 +90,25 @@ class Wave:
 
 @dataclass(frozen=True, slots=True)
 class Monomial:
-    """amplitude · Π cos^i q · sin^j q · Π d^power, with (joint, i, j) of each angle."""
+    """amplitude · Π cos^i q · sin^j q · Π d^power, with (angle, i, j) of each."""
 
-    angles: tuple[tuple[int, int, int], ...]
+    angles: tuple[tuple[str, int, int], ...]
     powers: Exponents
     amplitude: float
 
     @property
-    def joints(self) -> frozenset[int]:
-        """The joints whose position it depends on."""
-        return frozenset(entry[0] for entry in (*self.angles, *self.powers))
+    def names(self) -> frozenset[str]:
+        """The variables it depends on."""
+        return frozenset([entry[0] for entry in self.angles] + [name for name, _ in self.powers])
 
     def evaluate(self, values: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
-        """Return the product at positions given by name."""
+        """Return the product at values given by name."""
         result = np.asarray(self.amplitude)
-        for joint, cosines, sines in self.angles:
-            q = values[f"q{joint}"]
-            result = result * np.cos(q) ** cosines * np.sin(q) ** sines
-        for joint, power in self.powers:
-            result = result * values[f"q{joint}"] ** power
+        for name, cosines, sines in self.angles:
+            angle = values[name]
+            result = result * np.cos(angle) ** cosines * np.sin(angle) ** sines
+        for name, power in self.powers:
+            result = result * values[name] ** power
         return result
 
     def waves(self) -> tuple[Wave, ...]:
@@ -115,7 +117,7 @@ class Monomial:
         total: dict[Exponents, complex] = {}
         for choice in itertools.product(*(spectrum.items() for spectrum in spectra)):
             multiples = tuple(
-                (joint, k) for (joint, _, _), (k, _) in zip(self.angles, choice, strict=True) if k
+                (name, k) for (name, _, _), (k, _) in zip(self.angles, choice, strict=True) if k
             )
             total[multiples] = total.get(multiples, 0) + math.prod(c for _, c in choice)
         return collect((m, self.powers, self.amplitude * c) for m, c in total.items())
@@ -126,10 +128,10 @@ class Monomial:
 
     def __str__(self) -> str:
         parts = [number(self.amplitude), *_powers(self.powers)]
-        for joint, cosines, sines in self.angles:
+        for name, cosines, sines in self.angles:
             for function, power in (("cos", cosines), ("sin", sines)):
                 if power:
-                    parts.append(f"{function}{f'^{power}' if power > 1 else ''} q{joint}")
+                    parts.append(f"{function}{f'^{power}' if power > 1 else ''} {name}")
         return " ".join(parts)
 
 
@@ -147,10 +149,11 @@ def collect(parts: Iterable[tuple[Exponents, Exponents, complex]]) -> tuple[Wave
     return tuple(sorted((w for w in waves if w.amplitude), key=wave_order))
 
 
-def wave_order(wave: Wave) -> tuple[int, list[tuple[int, int]], Exponents]:
-    """Sort key: fewest angles first, then low joints, low multiples, low powers."""
+def wave_order(wave: Wave) -> tuple[int, list[tuple[Order, int]], list[tuple[Order, int]]]:
+    """Sort key: fewest angles first, then low names, low multiples, low powers."""
     size = sum(abs(k) for _, k in wave.multiples)
-    return (size, [(j, -k) for j, k in wave.multiples], wave.powers)
+    turns = [(name_order(name), -k) for name, k in wave.multiples]
+    return (size, turns, [(name_order(name), power) for name, power in wave.powers])
 
 
 def signed_sum(parts: Iterable[str]) -> str:
@@ -172,9 +175,9 @@ def _spectrum(cosines: int, sines: int) -> dict[int, complex]:
 
 
 def _powers(powers: Exponents) -> list[str]:
-    return [f"q{joint}^{power}" if power > 1 else f"q{joint}" for joint, power in powers]
+    return [f"{name}^{power}" if power > 1 else name for name, power in powers]
 
 
 def _angle_sum(multiples: Exponents) -> str:
-    parts = [f"{k} q{joint}".removeprefix("1 ").replace("-1 ", "-") for joint, k in multiples]
-    return f" {parts[0]}" if parts == [f"q{multiples[0][0]}"] else f"({signed_sum(parts)})"
+    parts = [f"{k} {name}".removeprefix("1 ").replace("-1 ", "-") for name, k in multiples]
+    return f" {parts[0]}" if parts == [multiples[0][0]] else f"({signed_sum(parts)})"

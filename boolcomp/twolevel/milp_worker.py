@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from highspy import Highs, HighsVarType
     from numpy.typing import NDArray
-    from scipy.sparse import csr_array
 
 
 TOLERANCE = 1e-7
@@ -24,12 +24,37 @@ UNIT = 1 << 30
 """Prices are counted in such parts of a column's cost; whole sums stay below 2^63."""
 
 
-def _matrix(problem: dict[str, Any], columns: int) -> csr_array:
-    from scipy.sparse import csr_array  # noqa: PLC0415 (slow to import)
+def _model(problem: dict[str, Any], kind: HighsVarType) -> Highs:
+    """Return HiGHS with the problem of columns of one kind, its time limit set."""
+    import highspy  # noqa: PLC0415 (slow to import)
 
-    indices = np.asarray(problem["indices"], np.int32)
-    starts = np.asarray(problem["starts"], np.int32)
-    return csr_array((np.ones(len(indices)), indices, starts), shape=(len(starts) - 1, columns))
+    rows, columns = len(problem["starts"]) - 1, len(problem["cost"])
+    count = problem["count"]
+    model = highspy.HighsLp()
+    model.num_col_, model.num_row_ = columns, rows + (count is not None)
+    model.col_cost_ = np.asarray(problem["cost"], np.float64)
+    model.col_lower_, model.col_upper_ = np.zeros(columns), np.ones(columns)
+    model.integrality_ = [kind] * columns
+    indices, starts, low = list(problem["indices"]), list(problem["starts"]), [1.0] * rows
+    high = [highspy.kHighsInf] * rows
+    if count is not None:
+        indices += range(columns)
+        starts.append(len(indices))
+        low.append(count)
+        high.append(count)
+    model.row_lower_, model.row_upper_ = np.array(low), np.array(high)
+    matrix = model.a_matrix_
+    matrix.format_ = highspy.MatrixFormat.kRowwise
+    matrix.start_, matrix.index_ = np.array(starts, np.int32), np.array(indices, np.int32)
+    matrix.value_ = np.ones(len(indices))
+    solver = highspy.Highs()
+    for name, value in (
+        ("output_flag", False), ("threads", 1), ("mip_rel_gap", 0.0),
+        ("time_limit", max(0.01, float(problem["end"]) - time.monotonic())),
+    ):  # fmt: skip
+        solver.setOptionValue(name, value)
+    solver.passModel(model)
+    return solver
 
 
 def rounded_bound(value: float | None, columns: int) -> int:
@@ -66,40 +91,25 @@ def certified(problem: dict[str, Any], prices: NDArray[np.float64], of_count: fl
 
 def relaxed(problem: dict[str, Any]) -> int:
     """Return the bound of the linear relaxation, 0 where it was not solved in time."""
-    from scipy.optimize import linprog  # noqa: PLC0415 (slow to import)
+    from highspy import HighsModelStatus, HighsVarType  # noqa: PLC0415 (slow to import)
 
-    cost = np.asarray(problem["cost"], np.float64)
-    rows = -_matrix(problem, len(cost))
-    count = problem["count"]
-    equal = (None, None) if count is None else (np.ones((1, len(cost))), [count])
-    solve: Any = linprog  # whose types know no sparse matrices
-    found = solve(
-        cost, rows, -np.ones(rows.shape[0]), *equal, bounds=(0, 1), method="highs",
-        options={"time_limit": _left(problem)},
-    )  # fmt: skip
-    if found.status != 0:
+    solver = _model(problem, HighsVarType.kContinuous)
+    solver.run()
+    if solver.getModelStatus() != HighsModelStatus.kOptimal:
         return 0
-    of_count = 0.0 if count is None else float(found.eqlin.marginals[0])
-    return certified(problem, -found.ineqlin.marginals, of_count)
+    prices = np.asarray(solver.getSolution().row_dual)
+    rows = len(problem["starts"]) - 1
+    return certified(problem, prices[:rows], float(prices[rows:].sum()))
 
 
 def solved(problem: dict[str, Any]) -> tuple[NDArray[np.int64] | None, int]:
     """Return the columns of the integer problem, None where none were found, and their bound."""
-    from scipy.optimize import Bounds, LinearConstraint, milp  # noqa: PLC0415 (slow to import)
+    from highspy import HighsVarType, SolutionStatus  # noqa: PLC0415 (slow to import)
 
-    cost = np.asarray(problem["cost"], np.float64)
-    constraints = [LinearConstraint(_matrix(problem, len(cost)), lb=1)]
-    count = problem["count"]
-    if count is not None:
-        constraints.append(LinearConstraint(np.ones((1, len(cost))), lb=count, ub=count))
-    found = milp(
-        cost, constraints=constraints, bounds=Bounds(0, 1),
-        integrality=np.ones(len(cost), np.int64),
-        options={"time_limit": _left(problem), "mip_rel_gap": 0.0},
-    )  # fmt: skip
-    chosen = None if found.x is None else np.flatnonzero(found.x > 0.5)
-    return chosen, rounded_bound(found.mip_dual_bound, len(cost))
-
-
-def _left(problem: dict[str, Any]) -> float:
-    return max(0.01, float(problem["end"]) - time.monotonic())
+    solver = _model(problem, HighsVarType.kInteger)
+    solver.run()
+    info = solver.getInfo()
+    found = info.primal_solution_status == SolutionStatus.kSolutionStatusFeasible
+    values = np.asarray(solver.getSolution().col_value)
+    bound = rounded_bound(info.mip_dual_bound, len(problem["cost"]))
+    return (np.flatnonzero(values > 0.5) if found else None), bound

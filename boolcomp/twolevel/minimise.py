@@ -134,7 +134,7 @@ def _start(function: Function, clock: Clock) -> tuple[Cubes, str]:
 
 def _minimised(function: Function, start: Cubes, method: str, clock: Clock, effort: float) -> Cover:
     if method == "exact":
-        from boolcomp.twolevel.exact import minimise_exact  # noqa: PLC0415 (imports numba, scipy)
+        from boolcomp.twolevel.exact import minimise_exact  # noqa: PLC0415 (imports numba, highspy)
 
         begin = Clock(None if clock.left == math.inf else clock.left / 5)
         first = _own(function, start, begin, effort).cubes

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from samples import problem_of
 
 from boolcomp.common.errors import UsageError
 from boolcomp.measure.bench.harness import Case, Checked, check, run
 from boolcomp.measure.bench.rows import Row, break_evens
 from boolcomp.measure.bench.states import States, aligned, draw_states
 from boolcomp.measure.bench.tasks import Offer, PythonTask
-from boolcomp.problem.robot import load_robot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(name="states", scope="module")
 def some_states() -> States:
-    return draw_states(load_robot("machado-2r"), 512)
+    return draw_states(problem_of("machado-2r"), 512)
 
 
 def maker(seconds: float, error: float = 0.0) -> Callable[[States, int, int], Task]:
@@ -31,7 +31,7 @@ def maker(seconds: float, error: float = 0.0) -> Callable[[States, int, int], Ta
 
     def make(states: States, batch: int, count: int) -> Task:
         del batch
-        columns: list[Any] = [np.resize(x, count) + error for x in states.torques.T]
+        columns: list[Any] = [np.resize(x, count) + error for x in states.outputs.T]
         return PythonTask(lambda: time.sleep(seconds * count), lambda: columns)
 
     return make
@@ -110,4 +110,4 @@ def test_words_stand_for_the_middle_of_their_cells(states: States) -> None:
         step = 2 * np.pi / 2**bits
         assert np.abs((words + 0.5) * step - states.columns[0]).max() <= step / 2 + 1e-12
     exact = states.as_given("float64")
-    np.testing.assert_allclose(exact, states.torques, atol=1e-12)
+    np.testing.assert_allclose(exact, states.outputs, atol=1e-12)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import pytest
+from samples import problem_of
 from small_programs import stages
 
 from boolcomp.measure.bench.harness import Case, Checked, check, run
 from boolcomp.measure.bench.logic import Subject, logic_offers
 from boolcomp.measure.bench.roofline import roofline
 from boolcomp.measure.bench.states import draw_states
-from boolcomp.problem.robot import load_robot
 
 
 @pytest.mark.slow
 def test_all_ways_in_and_out_agree_with_the_numpy_engine() -> None:
     program = stages(5)[2]
-    states = draw_states(load_robot("machado-2r"), 3000)
+    states = draw_states(problem_of("machado-2r"), 3000)
     offers = list(logic_offers(program, "logic"))
     kinds = {(offer.rival, offer.kind) for offer in offers}
     assert ("logic", Subject(program).words) in kinds
@@ -30,7 +30,7 @@ def test_all_ways_in_and_out_agree_with_the_numpy_engine() -> None:
 @pytest.mark.slow
 def test_batches_that_fill_no_block_and_two_cores() -> None:
     program = stages(4)[2]
-    states = draw_states(load_robot("machado-2r"), 1000)
+    states = draw_states(problem_of("machado-2r"), 1000)
     rows = run(list(logic_offers(program, "logic")), states, 4, [Case(1), Case(1000, 2)], 0.05)
     assert not any(row.wrong for row in rows)
     assert all(row.ns_per_sample or row.skipped for row in rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from samples import problem_of
 
 from boolcomp.measure.bench import build, rivals
 from boolcomp.measure.bench.harness import Checked, check
@@ -27,9 +28,9 @@ def forget_compilers() -> Iterator[None]:
 @pytest.mark.slow
 @pytest.mark.parametrize("robot", ["machado-2r", "elbow-3r", "puma560", "stanford"])
 def test_c_rivals_are_within_their_bounds(robot: str) -> None:
-    states = draw_states(load_robot(robot), 4096)
+    states = draw_states(problem_of(robot), 4096)
     checked = 0
-    for offer in rivals.c_offers(states.robot, 8):
+    for offer in rivals.c_offers(load_robot(robot), 8):
         found = check(offer, states, 8)
         if isinstance(found, Checked):
             assert not found.wrong, f"{offer.rival} {offer.kind}: {found.own_error}"
@@ -42,8 +43,8 @@ def test_c_rivals_are_within_their_bounds(robot: str) -> None:
 
 @pytest.mark.slow
 def test_packages_compute_newton_euler() -> None:
-    states = draw_states(load_robot("elbow-3r"), 256)
-    for offer in library_offers(states.robot, 8):
+    states = draw_states(problem_of("elbow-3r"), 256)
+    for offer in library_offers(load_robot("elbow-3r"), 8):
         found = check(offer, states, 8)
         if isinstance(found, Checked):
             assert not found.wrong, offer.rival

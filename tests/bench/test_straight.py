@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from samples import problem_of
 
 from boolcomp.measure.bench import straight
 from boolcomp.measure.bench.states import draw_states
@@ -12,18 +13,18 @@ from boolcomp.problem.robot import load_robot
 
 
 def test_the_recorded_recurrence_is_newton_euler() -> None:
-    states = draw_states(load_robot("puma560"), 100)
-    found = np.stack(straight.record(states.robot).evaluate(states.columns), axis=1)
-    np.testing.assert_allclose(found, states.torques, atol=1e-9)
+    states = draw_states(problem_of("puma560"), 100)
+    found = np.stack(straight.record(load_robot("puma560")).evaluate(states.columns), axis=1)
+    np.testing.assert_allclose(found, states.outputs, atol=1e-9)
 
 
 def test_python_text_computes_the_torques() -> None:
-    states = draw_states(load_robot("elbow-3r"), 20)
+    states = draw_states(problem_of("elbow-3r"), 20)
     space: dict[str, Any] = {"sin": np.sin, "cos": np.cos}
-    exec(straight.python_loop(straight.record(states.robot)), space)  # noqa: S102
+    exec(straight.python_loop(straight.record(load_robot("elbow-3r"))), space)  # noqa: S102
     results = np.zeros((3, 20))
     space["torques"](np.stack(states.columns), results)
-    np.testing.assert_allclose(results.T, states.torques, atol=1e-10)
+    np.testing.assert_allclose(results.T, states.outputs, atol=1e-10)
 
 
 def test_c_stores_every_torque_once_and_loads_what_it_needs() -> None:

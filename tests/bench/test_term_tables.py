@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from samples import problem_of
 
 from boolcomp.measure.bench.states import draw_states
 from boolcomp.measure.bench.term_tables import SUM, TermTables, gather_c, scalar_c, term_tables
@@ -13,7 +14,7 @@ def test_looked_up_terms_sum_to_the_torques() -> None:
     robot = load_robot("machado-2r")
     made = term_tables(robot, 8)
     assert isinstance(made, TermTables)
-    states = draw_states(robot, 4000)
+    states = draw_states(problem_of(robot), 4000)
     words = [states.coded("int8", k).astype(np.int64) + 128 for k in range(6)]
     words.append((words[0] + words[1]) % 256)
     total = np.zeros(4000, np.int64)
@@ -25,7 +26,7 @@ def test_looked_up_terms_sum_to_the_torques() -> None:
     first = (total + 32768) % 65536 - 32768
     second = total - first >> 16
     found = np.stack([first * 200 / 32768, second * 100 / 32768], axis=1)
-    error = (found - states.torques) / np.array([200 / 128, 100 / 128])
+    error = (found - states.outputs) / np.array([200 / 128, 100 / 128])
     assert np.sqrt((error**2).mean(axis=0)).max() < 0.55
     assert np.abs(error).max() < 2.5
 

@@ -10,7 +10,8 @@ import pytest
 from boolcomp.measure.bench.byte_tables import byte_header
 from boolcomp.measure.bench.two_link import TwoLink, closed_form, fixed_header, header, two_link
 from boolcomp.problem.dynamics import inverse_dynamics
-from boolcomp.problem.robot import Interval, Robot, load_robot
+from boolcomp.problem.interval import Interval
+from boolcomp.problem.robot import Robot, load_robot
 
 
 @pytest.fixture(name="arm")

@@ -10,7 +10,8 @@ import pytest
 from boolcomp.compact.graph import graph as g
 from boolcomp.compact.graph.angles import angle_node, angle_shape, sum_shape
 from boolcomp.compact.graph.simulate import node_word
-from boolcomp.compact.sketch.sketch import AngleSum, Sketch, SketchNode, Source, Sum
+from boolcomp.compact.sketch.sketch import AngleSum, Sketch, SketchNode, Source, WordSum
+from boolcomp.compact.sketch.variables import Role, Widths
 
 
 def _sketch(
@@ -24,11 +25,11 @@ def _sketch(
         for k, (size, part) in enumerate(zip(bits, parts, strict=False))
     )
     made = (AngleSum(items, exact) for items in sums)
-    nodes: tuple[SketchNode, ...] = (*sources, *made, Sum((), 0.0))
+    nodes: tuple[SketchNode, ...] = (*sources, *made, WordSum((), 0.0))
     return Sketch(nodes, (len(nodes) - 1,))
 
 
-def _errors(sketch: Sketch, widths: dict[tuple[int, str], int]) -> dict[int, np.ndarray]:
+def _errors(sketch: Sketch, widths: Widths) -> dict[int, np.ndarray]:
     """Return, for every angle sum, what its word says less the sum of its parts, in turns.
 
     All states of the inputs are tried, and the words come from the graph's own simulation.
@@ -38,7 +39,7 @@ def _errors(sketch: Sketch, widths: dict[tuple[int, str], int]) -> dict[int, np.
     words = [grid[:, k] for k in range(len(sources))]
     # The leading bits of a turn that a word over part of one has not are 0.
     angles = [(w + 0.5) / (1 << s.bits + s.part) - 0.5 for w, s in zip(words, sources, strict=True)]
-    nodes: list[g.Node] = [g.Input(s.name, s.bits, angle=True) for s in sources]
+    nodes: list[g.Node] = [g.InputWord(s.name, s.bits, angle=True) for s in sources]
     scales = [g.Scale(0, 0.0) for _ in sources]
     found = {}
     for place, node in enumerate(sketch.nodes):
@@ -48,7 +49,7 @@ def _errors(sketch: Sketch, widths: dict[tuple[int, str], int]) -> dict[int, np.
         made, offset = angle_node(node, shape, {k: k for k in range(place)})
         nodes.append(made)
         scales.append(g.Scale(-made.bits, offset))
-        words.append(node_word(g.Graph(tuple(nodes), tuple(scales), ()), place, words)[0])
+        words.append(node_word(g.WordGraph(tuple(nodes), tuple(scales), ()), place, words)[0])
         angles.append(np.asarray(sum(m * angles[item] for item, m in node.items)))
         said = (words[-1] + 0.5) / (1 << made.bits) - 0.5 + offset
         found[place] = (said - angles[-1] + 0.5) % 1.0 - 0.5
@@ -59,23 +60,23 @@ def _errors(sketch: Sketch, widths: dict[tuple[int, str], int]) -> dict[int, np.
 @pytest.mark.parametrize("multiples", [(1, 1), (1, -1), (1, 2), (2, -1), (-1, 1)])
 def test_an_exact_sum_is_the_sum(bits: tuple[int, int], multiples: tuple[int, int]) -> None:
     sketch = _sketch(bits, tuple(enumerate(multiples)), exact=True)
-    assert np.abs(_errors(sketch, {(2, "n"): 16})[2]).max() < 1e-12
+    assert np.abs(_errors(sketch, {Role.ANGLE_BITS.of(2): 16})[2]).max() < 1e-12
 
 
 def test_sums_of_exact_sums_are_exact_too() -> None:
     sketch = _sketch((4, 4, 4), ((0, 1), (1, 1)), ((3, 1), (2, 1)), ((3, -1), (2, 2)), exact=True)
-    errors = _errors(sketch, dict.fromkeys(((3, "n"), (4, "n"), (5, "n")), 16))
+    widths = {Role.ANGLE_BITS.of(k): 16 for k in (3, 4, 5)}
+    errors = _errors(sketch, widths)
     assert max(np.abs(e).max() for e in errors.values()) < 1e-12
     # Three half steps are no whole step: the second sum is a plain word of four bits.
-    assert [angle_shape(sketch, dict.fromkeys(((3, "n"), (4, "n")), 16), k).bits for k in (3, 4)] \
-        == [5, 4]  # fmt: skip
+    assert [angle_shape(sketch, widths, k).bits for k in (3, 4)] == [5, 4]
 
 
 @pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize("n", [3, 4])
 def test_a_sum_of_fewer_bits_is_right_in_the_mean(n: int, *, exact: bool) -> None:
     sketch = _sketch((6, 6), ((0, 1), (1, -1)), exact=exact)
-    error = _errors(sketch, {(2, "n"): n})[2]
+    error = _errors(sketch, {Role.ANGLE_BITS.of(2): n})[2]
     assert abs(error.mean()) < 1e-12
     # A plain sum reads its second part half as finely: that is what it loses.
     assert (np.abs(error).max() < 2.0**-n) == exact
@@ -84,14 +85,14 @@ def test_a_sum_of_fewer_bits_is_right_in_the_mean(n: int, *, exact: bool) -> Non
 
 def test_sums_of_coarse_sums_are_right_in_the_mean() -> None:
     sketch = _sketch((5, 5, 5), ((0, 1), (1, 1)), ((3, 1), (2, -1)), exact=True)
-    error = _errors(sketch, {(3, "n"): 16, (4, "n"): 3})[4]
+    error = _errors(sketch, {Role.ANGLE_BITS.of(3): 16, Role.ANGLE_BITS.of(4): 3})[4]
     assert abs(error.mean()) < 1e-12
 
 
 def test_a_guard_bit_is_always_zero_and_a_plain_sum_has_none() -> None:
     for exact, guarded in ((True, True), (False, False)):
         sketch = _sketch((8, 8), ((0, 1), (1, 1)), exact=exact)
-        shape = sum_shape(sketch, {(2, "n"): 16}, 2)
+        shape = sum_shape(sketch, {Role.ANGLE_BITS.of(2): 16}, 2)
         assert shape.word.guarded == guarded
         node = sketch.nodes[2]
         assert isinstance(node, AngleSum)
@@ -108,4 +109,4 @@ def test_an_exact_sum_of_words_over_parts_of_a_turn_is_the_sum(
     bits: tuple[int, int], parts: tuple[int, int], multiples: tuple[int, int]
 ) -> None:
     sketch = _sketch(bits, tuple(enumerate(multiples)), exact=True, parts=parts)
-    assert np.abs(_errors(sketch, {(2, "n"): 16})[2]).max() < 1e-12
+    assert np.abs(_errors(sketch, {Role.ANGLE_BITS.of(2): 16})[2]).max() < 1e-12

@@ -10,7 +10,7 @@ from compact.word_robots import case, small_robot
 
 from boolcomp.compact.sketch.build import Form
 from boolcomp.compact.sketch.poly import signed_digits
-from boolcomp.compact.sketch.sketch import Product, Sum
+from boolcomp.compact.sketch.sketch import Product, WordSum
 
 FORMS = [Form(*flags) for flags in itertools.product((False, True), repeat=4)]
 
@@ -22,7 +22,7 @@ def test_every_form_of_a_sketch_is_newton_euler(name: str, form: Form) -> None:
     states = arm.states(50, seed=3)
     values = arm.sketch.evaluate(states.values)
     for joint, place in enumerate(arm.sketch.outputs):
-        assert np.allclose(values[place], states.torques[:, joint], atol=1e-6)
+        assert np.allclose(values[place], states.outputs[:, joint], atol=1e-6)
 
 
 @pytest.mark.slow
@@ -32,12 +32,12 @@ def test_sketches_of_random_arms_that_turn_and_slide_are_newton_euler(seed: int)
     states = arm.states(50, seed=3)
     values = arm.sketch.evaluate(states.values)
     for joint, place in enumerate(arm.sketch.outputs):
-        assert np.allclose(values[place], states.torques[:, joint], atol=1e-5)
+        assert np.allclose(values[place], states.outputs[:, joint], atol=1e-5)
 
 
 def test_the_2r_needs_one_product_for_each_factor_and_shares_what_torques_have_in_common() -> None:
     sketch = case("machado-2r", form=Form(speeds=True)).sketch
-    sums = [node for node in sketch.nodes if isinstance(node, Sum)]
+    sums = [node for node in sketch.nodes if isinstance(node, WordSum)]
     products = [a for node in sums for a in node.addends if isinstance(a, Product)]
     assert len(products) == 4
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from compact.word_robots import case, run_network
 
+from boolcomp.compact.demand import Demand
+from boolcomp.compact.errors.measure import measure
 from boolcomp.compact.graph.graph import narrowed
 from boolcomp.compact.graph.simulate import simulate
 from boolcomp.compact.result.compact import Compact
-from boolcomp.compact.result.measure import measure
 from boolcomp.compact.sketch.build import Form
-from boolcomp.compact.widths.demand import Demand
 
 
 def made() -> Compact:
@@ -19,7 +19,7 @@ def made() -> Compact:
     ones = np.ones(2)
     errors = measure(arm.graph(0.3), arm.states(500, seed=1))
     return Compact(
-        arm.robot, Demand(), Form(), arm.sketch, {}, graph, 0 * ones, ones, 0, 0.0, ones, errors
+        arm.problem, Demand(), Form(), arm.sketch, {}, graph, 0 * ones, ones, 0, 0.0, ones, errors
     )
 
 
@@ -38,8 +38,8 @@ def test_codes_say_what_the_words_stand_for() -> None:
         cells = states.values[name] * (1.0 if asked.part == 0 else asked.step) + zero
         assert np.abs(code.decode(words[name]) - cells).max() <= code.step * 0.51
     simulated = simulate(found.graph, words).words
-    for joint, code in enumerate(found.torque_codes):
-        error = code.decode(simulated[:, joint]) / arm.steps[joint] - states.torques[:, joint]
+    for joint, code in enumerate(found.output_codes):
+        error = code.decode(simulated[:, joint]) / arm.steps[joint] - states.outputs[:, joint]
         assert np.abs(error).max() < 3
 
 

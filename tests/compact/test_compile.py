@@ -10,18 +10,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from compact.word_robots import case, small_robot
+from compact.word_robots import case, searched, small_robot
+from samples import problem_of, terms_of
 
 from boolcomp.common.errors import UsageError
-from boolcomp.compact.result.measure import Sampling, measure_many
-from boolcomp.compact.result.worst import graph_worst
-from boolcomp.compact.widths import compile as module
-from boolcomp.compact.widths import search
-from boolcomp.compact.widths.compile import compile_words
-from boolcomp.compact.widths.demand import Demand, Progress
-from boolcomp.compact.widths.search import Choice
-from boolcomp.problem.robot import load_robot
-from boolcomp.terms import split_torques
+from boolcomp.compact.demand import Demand, Progress
+from boolcomp.compact.errors.measure import Sampling, measure_many
+from boolcomp.compact.errors.worst import graph_worst
+from boolcomp.compact.sketch.variables import Role
+from boolcomp.compact.widths import ledger, search
+from boolcomp.compact.widths import passes as module
+from boolcomp.compact.widths.search import Candidate
+from boolcomp.terms import split
 
 
 class Memory:
@@ -51,42 +51,41 @@ def test_an_interrupted_search_ends_where_an_uninterrupted_one_does(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(module, "SEEN", 200_000)
-    torques = split_torques(small_robot(2, 2))
+    torques = terms_of(small_robot(2, 2))
     demand = Demand(bits=5, rms=(0.6,), max=(2.5,), effort=0.3)
-    whole = compile_words(torques, demand)
+    whole = searched(torques, demand)
     memory = Memory(11)
     with pytest.raises(KeyboardInterrupt):
-        compile_words(torques, demand, stages=memory)
+        searched(torques, demand, checkpoint=memory)
     assert len(memory.kept) == 11
     memory.most = 1000
-    again = compile_words(torques, demand, stages=memory, processes=2)
+    again = searched(torques, demand, checkpoint=memory, processes=2)
     assert again.graph == whole.graph
     assert again.widths == whole.widths
 
 
 @pytest.mark.slow
 def test_the_largest_error_is_held_on_states_that_were_not_seen() -> None:
-    torques = split_torques(load_robot("machado-2r"))
+    torques = terms_of("machado-2r")
     heard: list[Progress] = []
     demand = Demand(rms=(0.5, 0.6), max=(3.2, 3.4), effort=2.0)
-    found = compile_words(torques, demand, heard.append, None, 2)
+    found = searched(torques, demand, heard.append, None, 2)
     assert [p.fraction for p in heard] == sorted(p.fraction for p in heard)
     assert heard[-1].best_nodes == found.nodes
     inputs = {"q": 10, "qd": 10, "qdd": 10}
-    errors = measure_many(Sampling(found.robot, inputs, 8, 300_000, 55), found.graph)
+    errors = measure_many(Sampling(found.problem, inputs, 8, 300_000, 55), found.graph)
     assert (errors.rms <= [0.5, 0.6]).all()
     assert (errors.max <= [3.2, 3.4]).all()
-    worst = graph_worst(found.robot, replace(demand, seed=77), found.graph, 1_000_000)
+    worst = graph_worst(found.problem, replace(demand, seed=77), found.graph, 1_000_000)
     assert (worst.most <= [3.2, 3.4]).all()
     assert (worst.most > errors.max * 1.2).all()  # samples would not have told
 
 
 @pytest.mark.slow
 def test_more_effort_finds_no_more_nodes() -> None:
-    torques = split_torques(load_robot("machado-2r"))
+    torques = terms_of("machado-2r")
     quick, longer = (
-        compile_words(torques, Demand(bits=6, rms=(0.43, 0.58), effort=effort))
-        for effort in (0.0, 4.0)
+        searched(torques, Demand(bits=6, rms=(0.43, 0.58), effort=effort)) for effort in (0.0, 4.0)
     )
     assert longer.nodes <= quick.nodes
 
@@ -94,12 +93,12 @@ def test_more_effort_finds_no_more_nodes() -> None:
 def test_an_error_that_no_widths_reach_is_refused() -> None:
     inputs = {"q": 3, "qd": 3, "qdd": 3}
     demand = Demand(bits=6, input_bits=inputs, rms=(0.3,), effort=0.0)
-    torques = split_torques(small_robot(1, 1))
+    torques = terms_of(small_robot(1, 1))
     usual = r"no widths reach the default rms 0\.\d+ LSB \(the paper's own error at 6 bits; --rms-"
     with pytest.raises(UsageError, match=usual):
-        compile_words(torques, Demand(bits=6, input_bits=inputs, effort=0.0))
+        searched(torques, Demand(bits=6, input_bits=inputs, effort=0.0))
     with pytest.raises(UsageError, match=r"no widths reach the demanded rms 0\.300 LSB ") as caught:
-        compile_words(torques, demand)
+        searched(torques, demand)
     # The floor that it names is what coarse inputs make of errors where all else is fine.
     found = re.search(r"inputs of 3 bits and rounding alone make ([0-9.]+) LSB", str(caught.value))
     assert found is not None
@@ -119,22 +118,27 @@ def test_an_error_that_no_widths_reach_is_refused() -> None:
 
 @pytest.mark.slow
 def test_coarse_inputs_lose_no_bit_where_that_is_needed() -> None:
-    torques = split_torques(load_robot("machado-2r"))
+    torques = terms_of("machado-2r")
     inputs = {"q": 8, "qd": 8, "qdd": 8}
     loose, tight = (
-        compile_words(torques, Demand(input_bits=inputs, rms=rms, effort=0.0))
+        searched(torques, Demand(input_bits=inputs, rms=rms, effort=0.0))
         for rms in ((0.6, 0.8), (0.53, 0.62))
     )
     assert (loose.form.exact, tight.form.exact) == (False, True)
-    errors = measure_many(Sampling(tight.robot, inputs, 8, 300_000, 55), tight.graph)
+    errors = measure_many(Sampling(tight.problem, inputs, 8, 300_000, 55), tight.graph)
     assert (errors.rms <= [0.53, 0.62]).all()
 
 
 def test_choices_are_written_and_read() -> None:
-    choice = Choice(
-        3, {(4, "cut"): -2, (7, "k0"): 1}, np.array([0.1, 2.5]), np.array([0.0, 1e-3]), 1, 77.0
+    choice = Candidate(
+        3,
+        {Role.CUT.of(4): -2, Role.KEEP.of(7, 0): 1},
+        np.array([0.1, 2.5]),
+        np.array([0.0, 1e-3]),
+        1,
+        77.0,
     )
-    again = module.read(module.written(choice))
+    again = ledger.read(ledger.written(choice))
     assert str(again) == str(choice)
 
 
@@ -144,10 +148,10 @@ def test_random_arms_compile_within_their_budget(
     monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
     monkeypatch.setattr(module, "SEEN", 200_000)
-    robot = small_robot(seed, 1 + seed % 4)
-    found = compile_words(split_torques(robot), Demand(bits=6, rms=(0.55,), effort=0.2))
+    problem = problem_of(small_robot(seed, 1 + seed % 4))
+    found = searched(split(problem), Demand(bits=6, rms=(0.55,), effort=0.2))
     inputs = {"q": 10, "qd": 10, "qdd": 10}
-    errors = measure_many(Sampling(robot, inputs, 6, 50_000, 77), found.graph)
+    errors = measure_many(Sampling(problem, inputs, 6, 50_000, 77), found.graph)
     assert (errors.rms <= 0.55 * 1.02).all()
     assert not errors.wrapped
 
@@ -155,11 +159,13 @@ def test_random_arms_compile_within_their_budget(
 @pytest.mark.slow
 def test_the_result_is_the_same_under_any_hash_seed() -> None:
     script = (
+        "from boolcomp.problem.makers import inverse_dynamics_problem\n"
         "from boolcomp.problem.robot import load_robot\n"
-        "from boolcomp.terms import split_torques\n"
-        "from boolcomp.compact.widths.compile import compile_words\n"
-        "from boolcomp.compact.widths.demand import Demand\n"
-        "found = compile_words(split_torques(load_robot('elbow-3r')), "
+        "from boolcomp.terms import split\n"
+        "from compact.word_robots import searched\n"
+        "from boolcomp.compact.demand import Demand\n"
+        "problem = inverse_dynamics_problem(load_robot('elbow-3r'))\n"
+        "found = searched(split(problem), "
         "Demand(bits=5, rms=(0.6,), effort=0.2))\n"
         "print(found.graph)\n"
     )
@@ -177,12 +183,12 @@ def test_the_result_is_the_same_under_any_hash_seed() -> None:
 
 
 def test_a_large_robot_takes_no_more_kicks_than_effort_allows() -> None:
-    torques = split_torques(small_robot(1, 1))
-    task = search.Task(torques, Demand(effort=2.0), np.ones(1), np.full(1, np.inf))
+    torques = terms_of(small_robot(1, 1))
+    task = search.SearchTask(torques, Demand(effort=2.0), np.ones(1), np.full(1, np.inf))
     one = search.Search(task, 0)
-    assert one._kicks(1, 100) == 2  # noqa: SLF001 (a hundredth a width and second)
-    assert one._kicks(1, 10**6) == 2 * search.MOST_KICKS_A_SECOND  # noqa: SLF001
-    assert one._kicks(5, 10**6) == 0  # noqa: SLF001
+    assert one._perturbations(1, 100) == 2  # noqa: SLF001 (a hundredth a width and second)
+    assert one._perturbations(1, 10**6) == 2 * search.MOST_PERTURBATIONS_A_SECOND  # noqa: SLF001
+    assert one._perturbations(5, 10**6) == 0  # noqa: SLF001
 
 
 @pytest.mark.slow
@@ -194,16 +200,16 @@ def test_refining_that_does_not_end_is_given_up_after_counted_work(
     turns: list[int] = []
     refine = search.refine
 
-    def counted(task: search.Task, start: Choice) -> Choice:
+    def counted(task: search.SearchTask, start: Candidate) -> Candidate:
         turns.append(len(start.widths))
         return replace(refine(task, start), nodes=50.0)
 
     monkeypatch.setattr(search, "refine", counted)
     demand = Demand(bits=4, rms=(0.5,), max=(0.52,), effort=0.0)  # out of reach
-    torques = split_torques(small_robot(1, 1))
+    torques = terms_of(small_robot(1, 1))
     for free in (10**9, 1):
         monkeypatch.setattr(module, "FREE_WORK", free)
         turns.clear()
         with pytest.raises(UsageError, match="no widths reach"):
-            compile_words(torques, demand)
+            searched(torques, demand)
         assert len(turns) == (module.TIGHTENINGS if free > 1 else 1)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from samples import problem_of
 
 from boolcomp.common.errors import UsageError
-from boolcomp.compact.widths.demand import Demand, Progress, digest
-from boolcomp.problem.robot import load_robot
+from boolcomp.compact.demand import Demand, Progress, digest
 
 
 @pytest.mark.parametrize(
@@ -34,20 +34,27 @@ def test_what_cannot_be_is_refused(wrong: dict[str, Any], said: str) -> None:
         ({"rms": (0.5, 0.5, 0.5)}, "rms_error has 3 values"),
         ({"max": (2.0, 2.0, 3.0)}, "max_error has 3 values"),
         ({"input_bits": {"q": 8, "qd": 8, "qdd": 8, "q3": 9}}, "no input 'q3'"),
-        ({"input_bits": {"q": 8, "qd": 8, "qdd1": 8}}, "how many bits has qdd"),
     ],
 )
 def test_what_does_not_suit_a_robot_is_refused(wrong: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        Demand(**wrong).check(load_robot("machado-2r"))
+        Demand(**wrong).completed(problem_of("machado-2r"))
 
 
 def test_single_words_may_have_widths_of_their_own() -> None:
-    Demand(input_bits={"q": 8, "qd": 8, "qdd1": 8, "qdd2": 6}).check(load_robot("machado-2r"))
+    widths = {"q": 8, "qd": 8, "qdd1": 8, "qdd2": 6}
+    assert Demand(input_bits=widths).completed(problem_of("machado-2r")).input_bits == widths
+
+
+def test_words_that_are_not_named_have_the_usual_width() -> None:
+    given = Demand(input_bits={"qd1": 7}, usual_input=9)
+    assert given.completed(problem_of("machado-2r")).input_bits == {
+        "q": 9, "qd": 9, "qdd": 9, "qd1": 7
+    }  # fmt: skip
 
 
 def test_a_digest_knows_every_choice_and_the_robot() -> None:
-    two, three = load_robot("machado-2r"), load_robot("planar-3r")
+    two, three = problem_of("machado-2r"), problem_of("planar-3r")
     others = [
         Demand(bits=7), Demand(rms=(0.5,)), Demand(max=(3.0,)), Demand(saturate=True),
         Demand(seed=1), Demand(effort=1.0), Demand(objective="depth"),

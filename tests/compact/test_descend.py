@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from compact.word_robots import case
 
-from boolcomp.compact.graph.realise import live_nodes
+from boolcomp.compact.sketch.variables import live_nodes
 
 
 @pytest.mark.parametrize("robot", ["machado-2r"])

@@ -12,49 +12,50 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from compact.word_robots import small_robot
+from compact.word_robots import built_of, small_robot
+from samples import problem_of, terms_of
 
 from boolcomp.common.caches import user_cache
 from boolcomp.common.errors import DataError, DataWarning
+from boolcomp.compact.assembly import program_of_graph
+from boolcomp.compact.demand import Demand, Progress
+from boolcomp.compact.errors.measure import Sampling, agrees
+from boolcomp.compact.passes import Choices
 from boolcomp.compact.result import keep
-from boolcomp.compact.result.compact import program_of_graph
-from boolcomp.compact.result.finish import Built, compile_compact
+from boolcomp.compact.result.built import Built
 from boolcomp.compact.result.keep import keeper, render
-from boolcomp.compact.result.measure import Sampling, agrees
-from boolcomp.compact.widths.demand import Demand, Progress
-from boolcomp.compiler import compile_robot_words
+from boolcomp.pipeline import compile_compact
 from boolcomp.problem.robot import load_robot
 from boolcomp.proof.worst import subject_of
-from boolcomp.terms import split_torques
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from boolcomp.logic.synthesis.measure import Objective
-    from boolcomp.terms import Torques
+    from boolcomp.terms import Terms
 
 QUICK = Demand(bits=4, rms=(0.6,), effort=0.0, seed=3)
 
 
 @cache
-def torques() -> Torques:
-    return split_torques(small_robot(3, 1))
+def torques() -> Terms:
+    return terms_of(small_robot(3, 1))
 
 
 @pytest.fixture(name="fewer", autouse=True, scope="module")
 def fewer_states() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("boolcomp.compact.widths.compile.SEEN", 20_000)
-        patch.setattr("boolcomp.compact.result.finish.FRESH_SAMPLES", 20_000)
-        patch.setattr("boolcomp.compact.result.worst.EVALUATIONS", 40_000)
-        patch.setattr("boolcomp.compact.result.worst.CHECKED", 40_000)
-        patch.setattr("boolcomp.compact.widths.compile.EVALUATIONS", 40_000)
-        patch.setattr("boolcomp.compact.widths.compile.CLIMBED", 40_000)
+        patch.setattr("boolcomp.compact.widths.passes.SEEN", 20_000)
+        patch.setattr("boolcomp.compact.passes.FRESH_SAMPLES", 20_000)
+        patch.setattr("boolcomp.compact.errors.worst.EVALUATIONS", 40_000)
+        patch.setattr("boolcomp.compact.errors.worst.CHECKED", 40_000)
+        patch.setattr("boolcomp.compact.widths.passes.EVALUATIONS", 40_000)
+        patch.setattr("boolcomp.compact.widths.passes.CLIMBED", 40_000)
         yield
 
 
 def build(folder: Path) -> Built:
-    return compile_compact(torques(), QUICK, store=folder, processes=1)
+    return built_of(torques(), QUICK, store=folder, processes=1)
 
 
 @pytest.fixture(name="made", scope="module")
@@ -173,8 +174,8 @@ def test_a_maximum_that_a_stored_result_does_not_hold_is_found_out(tmp_path: Pat
     path.unlink()
     still = np.zeros((1, 3))
     compact = made.compact
-    program = program_of_graph(compact.robot, QUICK, compact.graph, made.network)
-    error = subject_of(program, compact.robot).errors(still)[0, 0]
+    program = program_of_graph(compact.problem, QUICK, compact.graph, made.network)
+    error = subject_of(program, compact.problem).errors(still)[0, 0]
     document["worst"].update(errors=[[error, error]], states=[[[0.0] * 3] * 2])
     for share, believed in ((1.05, True), (0.95, False)):
         demand = replace(QUICK, max=(float(made.worst.most[0]) * share,))
@@ -193,7 +194,7 @@ def test_a_demanded_maximum_is_that_which_climbing_finds(tmp_path: Path) -> None
     free = build(tmp_path)
     most = float(free.worst.most[0] + free.errors.max[0]) / 2  # no sample breaks it
     demand = replace(QUICK, max=(most,))
-    bound = compile_compact(torques(), demand, store=tmp_path, processes=1)
+    bound = built_of(torques(), demand, store=tmp_path, processes=1)
     assert bound.holds
     assert bound.worst.most[0] <= most
     assert bound.nodes > free.nodes
@@ -205,7 +206,7 @@ def test_what_does_not_hold_is_neither_delivered_nor_kept(
 ) -> None:
     monkeypatch.setattr(Built, "holds", property(lambda _: False))
     with pytest.raises(DataError, match=r"does not hold what was asked: .*worst found [0-9.]+ LSB"):
-        compile_robot_words(small_robot(3, 1), QUICK, tmp_path, processes=1)
+        compile_compact(small_robot(3, 1), Choices(QUICK, tmp_path, processes=1))
     assert list(tmp_path.glob("*.compact.json")) == []
 
 
@@ -221,7 +222,7 @@ def test_a_result_that_cannot_be_kept_is_a_warning(tmp_path: Path) -> None:
 def test_another_demand_or_robot_is_another_result(made: tuple[Built, Path]) -> None:
     built, folder = made
     assert keeper(torques(), Demand(bits=4, rms=(0.61,)), folder).find() is None
-    other = split_torques(small_robot(4, 1))
+    other = terms_of(small_robot(4, 1))
     assert keeper(other, QUICK, folder).find() is None
     kept = keeper(torques(), QUICK, folder).find()
     assert kept is not None
@@ -233,7 +234,7 @@ def test_what_was_built_says_what_it_is(tmp_path: Path) -> None:
     heard: list[Progress] = []
     demand = Demand(bits=6, rms=(0.43, 0.58), effort=1.0)
     robot = load_robot("machado-2r")
-    built = compile_compact(split_torques(robot), demand, store=tmp_path, progress=heard.append)
+    built = built_of(terms_of(robot), demand, store=tmp_path, progress=heard.append)
     fractions = [progress.fraction for progress in heard]
     assert fractions == sorted(fractions)
     assert fractions[-1] == 1.0
@@ -244,14 +245,14 @@ def test_what_was_built_says_what_it_is(tmp_path: Path) -> None:
     assert built.holds
     assert not built.errors.wrapped
     assert built.network.inputs == sum(code.bits for code in built.compact.input_codes.values())
-    assert len(built.network.outputs) == sum(c.bits + 1 for c in built.compact.torque_codes)
+    assert len(built.network.outputs) == sum(c.bits + 1 for c in built.compact.output_codes)
     assert 0 < built.lut6 < built.nodes
     assert abs(built.predicted_nodes / built.nodes - 1) < 0.15
     assert np.abs(np.asarray(built.predicted_rms) / built.errors.rms - 1).max() < 0.2
     for name, bits in built.dropped.items():
         left = built.compact.input_codes.get(name)
         assert bits == 10 - (left.bits if left else 0)
-    sampling = Sampling(robot, demand.input_bits, 6, 5000, 4)
+    sampling = Sampling(problem_of(robot), demand.input_bits, 6, 5000, 4)
     for _, states in sampling.blocks(built.compact.graph):
         assert agrees(built.network, built.compact.graph, states.words)
     assert any("equivalent" in step.note for step in built.steps)
@@ -263,12 +264,10 @@ def test_what_was_built_says_what_it_is(tmp_path: Path) -> None:
 def test_other_objectives_give_networks_of_the_same_torques(
     tmp_path: Path, objective: Objective
 ) -> None:
-    arm = split_torques(load_robot("machado-2r"))
+    arm = terms_of("machado-2r")
     objectives: tuple[Objective, ...] = ("nodes", objective)
     plain, other = (
-        compile_compact(
-            arm, Demand(bits=5, rms=(0.5,), effort=0.0, objective=o), store=tmp_path / o
-        )
+        built_of(arm, Demand(bits=5, rms=(0.5,), effort=0.0, objective=o), store=tmp_path / o)
         for o in objectives
     )
     assert plain.compact.graph == other.compact.graph

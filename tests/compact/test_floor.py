@@ -6,23 +6,23 @@ from typing import Any
 
 import numpy as np
 import pytest
+from compact.word_robots import searched
+from samples import terms_of
 
 from boolcomp.common.errors import UsageError
+from boolcomp.compact.demand import Demand
 from boolcomp.compact.widths import search
-from boolcomp.compact.widths.compile import compile_words
-from boolcomp.compact.widths.demand import Demand
 from boolcomp.compact.widths.floor import Floor
-from boolcomp.compact.widths.search import Search, Task
+from boolcomp.compact.widths.search import Search, SearchTask
 from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.problem.robot import load_robot
-from boolcomp.terms import split_torques
 
 ALL = np.full(2, np.inf)
 
 
 def floor_of(demand: Demand) -> Any:
-    torques = split_torques(load_robot("machado-2r"))
-    return Search(Task(torques, demand, np.ones(2), ALL), 0).floor()
+    torques = terms_of("machado-2r")
+    return Search(SearchTask(torques, demand, np.ones(2), ALL), 0).floor()
 
 
 def test_each_word_makes_what_newton_euler_makes_of_the_middles_of_its_cells() -> None:
@@ -57,7 +57,7 @@ def test_a_demand_below_it_is_refused_before_any_width_is_chosen(
     monkeypatch.setattr(search, "screen", None)
     demand = Demand(rms=(0.4,), input_bits={"q": 12, "q2": 6, "qd": 12, "qdd": 12})
     with pytest.raises(UsageError, match="no widths reach") as caught:
-        compile_words(split_torques(load_robot("machado-2r")), demand)
+        searched(terms_of("machado-2r"), demand)
     assert "most of it q2 (6 bits): widen it (--input-bits q2=" in str(caught.value)
 
 

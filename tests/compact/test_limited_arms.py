@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from compact.word_robots import case, finest_widths
+from compact.word_robots import built_of, case, finest_widths
 from limited import random_limited, with_ranges
+from samples import terms_of
 
+from boolcomp.compact.demand import Demand
 from boolcomp.compact.graph.realise import realise
 from boolcomp.compact.graph.simulate import node_word, simulate
-from boolcomp.compact.result.finish import compile_compact
 from boolcomp.compact.sketch.build import Form
-from boolcomp.compact.widths.demand import Demand
 from boolcomp.problem.dynamics import inverse_dynamics
-from boolcomp.problem.robot import Interval
-from boolcomp.terms import split_torques
+from boolcomp.problem.interval import Interval
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -82,17 +81,15 @@ def test_a_word_of_less_than_a_turn_costs_fewer_table_inputs_and_no_product() ->
 
 @pytest.fixture(name="fewer", autouse=True)
 def fewer_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("boolcomp.compact.result.worst.EVALUATIONS", 100_000)
-    monkeypatch.setattr("boolcomp.compact.result.finish.FRESH_SAMPLES", 100_000)
-    monkeypatch.setattr("boolcomp.compact.widths.compile.QUICK_SEEN", 100_000)
+    monkeypatch.setattr("boolcomp.compact.errors.worst.EVALUATIONS", 100_000)
+    monkeypatch.setattr("boolcomp.compact.passes.FRESH_SAMPLES", 100_000)
+    monkeypatch.setattr("boolcomp.compact.widths.passes.QUICK_SEEN", 100_000)
 
 
 def _compiled(arm: Robot, folder: Path, **choices: Any) -> Any:
     inputs = {"q": 8, "qd": 8, "qdd": 8}
     demand = Demand(bits=5, input_bits=inputs, effort=0.0, **choices)
-    return compile_compact(
-        split_torques(arm), demand, store=folder, processes=1, also_shipped=False
-    )
+    return built_of(terms_of(arm), demand, store=folder, processes=1, also_shipped=False)
 
 
 @pytest.mark.slow
@@ -178,6 +175,6 @@ def test_beyond_the_stops_within_the_margin_the_logic_is_right(tmp_path: Path) -
 
 
 def _program(built: Any) -> Any:
-    from boolcomp.pipeline import Job, _of_words
+    from boolcomp.compact.passes import Choices, program
 
-    return _of_words(built, Job(built.compact.robot))
+    return program(built, Choices())

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from compact.word_robots import case
 from limited import with_ranges
+from samples import problem_of
 
+from boolcomp.compact.errors.samples import corners
 from boolcomp.compact.graph.heaps import adder_nodes
-from boolcomp.compact.result.samples import corners, uniform
 from boolcomp.compact.sketch.build import Form
 from boolcomp.compact.sketch.poly import Quantity, quantities
 from boolcomp.compact.sketch.sketch import Source, Waves
+from boolcomp.compact.sketch.variables import Role
 from boolcomp.compact.widths.noise import _heap_nodes
 from boolcomp.problem.dynamics import inverse_dynamics
-from boolcomp.problem.robot import Interval, Robot
+from boolcomp.problem.interval import Interval
+
+if TYPE_CHECKING:
+    from boolcomp.problem.robot import Robot
 
 PI = math.pi
 ARMS = {
@@ -35,12 +41,12 @@ def test_a_sketch_is_newton_euler_at_every_state(arm: Robot, form: Form) -> None
     states = made.states(50, seed=4)
     values = made.sketch.evaluate(states.values)
     found = np.stack([values[k] for k in made.sketch.outputs], axis=1)
-    exact = inverse_dynamics(arm, *uniform(arm, 50, 4)) / np.asarray(made.steps)
+    exact = inverse_dynamics(arm, *made.problem.draw(50, 4)) / np.asarray(made.steps)
     assert found == pytest.approx(exact, abs=1e-6)
 
 
 def test_a_single_value_is_no_word_and_a_turn_wraps() -> None:
-    words = quantities(ARMS["single"], {"q": 6, "qd": 6, "qdd": 6})
+    words = quantities(problem_of(ARMS["single"]), {"q": 6, "qd": 6, "qdd": 6})
     assert {"q1", "q2", "q3", "qd1", "qd2"} - set(words) == {"q2", "qd1"}
     assert [words[name].wraps for name in ("q1", "q3", "qd2")] == [True, True, False]
 
@@ -55,9 +61,9 @@ def test_cells_of_a_turn_wrap_and_all_others_saturate() -> None:
 
 
 def test_corners_go_a_margin_beyond_the_stops() -> None:
-    arm = with_ranges("machado-2r", q1=(0.3, 1.4), q2=(-2.5, 2.5))
-    words = quantities(arm, {"q": 10, "qd": 6, "qdd": 6})
-    cells = corners(arm, words, [1.0, 1.0], 4000, 3).words
+    problem = problem_of(with_ranges("machado-2r", q1=(0.3, 1.4), q2=(-2.5, 2.5)))
+    words = quantities(problem, {"q": 10, "qd": 6, "qdd": 6})
+    cells = corners(problem, words, [1.0, 1.0], 4000, 3).words
     margin = 0.02 * 2 * PI
     for name, low, high in (("q1", 0.3, 1.4), ("q2", -2.5, 2.5)):
         word = words[name]
@@ -79,10 +85,15 @@ def test_a_table_of_part_of_a_turn_errs_by_what_its_own_cells_leave_open(
     assert tables
     for place, _ in tables:
         # Read to 4 bits and written to 30: all it errs by is uniform within a cell of its word.
-        widths |= {(place, "t"): read, (place, "e"): -30, (place, "s"): 0, (place, "p"): 0}
+        widths |= {
+            Role.READ.of(place): read,
+            Role.EXPONENT.of(place): -30,
+            Role.SPLIT.of(place): 0,
+            Role.LEAD.of(place): 0,
+        }
         cell = 2 * PI / 2**part / 2**read
         noise = model.local(widths, place)[1]
-        assert noise == pytest.approx(cell**2 / 12 * model.feelings[place].slope, rel=1e-4)
+        assert noise == pytest.approx(cell**2 / 12 * model.sensitivities[place].slope, rel=1e-4)
 
 
 def test_a_heap_of_unknown_constant_costs_the_mean_of_ones_in_every_second_column() -> None:

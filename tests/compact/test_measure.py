@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from compact.word_robots import case
+from samples import terms_of
 
-from boolcomp.compact.graph.logic import word_logic
-from boolcomp.compact.result.measure import (
+from boolcomp.compact.errors.measure import (
     Sampling,
     agrees,
     deviations,
@@ -16,16 +16,15 @@ from boolcomp.compact.result.measure import (
     measure_worst,
     paper_rms,
 )
-from boolcomp.compact.result.samples import states_of
+from boolcomp.compact.errors.samples import states_of
+from boolcomp.compact.graph.logic import word_logic
 from boolcomp.logic.network import Builder, copied
-from boolcomp.problem.robot import load_robot
-from boolcomp.terms import split_torques
 
 
 def test_blocks_of_states_are_measured_as_one() -> None:
     arm = case("machado-2r")
     graph = arm.graph(0.4)
-    sampling = Sampling(arm.robot, {"q": 10, "qd": 10, "qdd": 10}, 6, 70_000, 9)
+    sampling = Sampling(arm.problem, {"q": 10, "qd": 10, "qdd": 10}, 6, 70_000, 9)
     errors = measure_many(sampling, graph)
     parts = [deviations(graph, states)[0] for _, states in sampling.blocks(graph)]
     every = np.concatenate(parts)
@@ -39,9 +38,9 @@ def test_blocks_of_states_are_measured_as_one() -> None:
 def test_the_worst_states_are_those_with_the_largest_errors() -> None:
     arm = case("machado-2r")
     graph = arm.graph(0.4)
-    sampling = Sampling(arm.robot, {"q": 10, "qd": 10, "qdd": 10}, 6, 5000, 9)
+    sampling = Sampling(arm.problem, {"q": 10, "qd": 10, "qdd": 10}, 6, 5000, 9)
     errors, worst = measure_worst(sampling, graph, 20)
-    states = states_of(arm.robot, arm.words, arm.steps, worst)
+    states = states_of(arm.problem, arm.words, arm.steps, worst)
     again, _, _ = deviations(graph, states)
     kept = len(again) // 2
     for joint in range(2):
@@ -72,5 +71,5 @@ def test_measuring_a_graph_compares_with_newton_euler() -> None:
 
 @pytest.mark.slow
 def test_without_a_demand_the_error_of_the_papers_tables_is_allowed() -> None:
-    rms = paper_rms(split_torques(load_robot("machado-2r")), 8)
+    rms = paper_rms(terms_of("machado-2r"), 8)
     assert rms == pytest.approx([0.425, 0.587], abs=0.02)

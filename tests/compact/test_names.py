@@ -8,25 +8,29 @@ import pytest
 from boolcomp.compact.graph.graph import (
     Angles,
     Bits,
-    Graph,
     Heap,
-    Input,
+    InputWord,
     Lookup,
     Node,
-    Partial,
+    PartialProducts,
     Scale,
     Turn,
+    WordGraph,
 )
 from boolcomp.compact.graph.names import LONGEST, word_names
-from boolcomp.problem.robot import Interval
+from boolcomp.problem.interval import Interval
 
-ANGLES = (Input("q1", 8, angle=True), Input("q2", 8, angle=True), Input("qd1", 6, angle=False))
+ANGLES = (
+    InputWord("q1", 8, angle=True),
+    InputWord("q2", 8, angle=True),
+    InputWord("qd1", 6, angle=False),
+)
 PHASE = 2 * np.pi * ((np.arange(64) + 0.5) / 64 - 0.5)
 
 
 def name_of(*nodes: Node) -> str:
     every = (*ANGLES, *nodes)
-    return word_names(Graph(every, (Scale(0, 0.0),) * len(every), ()))[-1]
+    return word_names(WordGraph(every, (Scale(0, 0.0),) * len(every), ()))[-1]
 
 
 def table(values: object, source: int = 1, read: int = 6) -> Lookup:
@@ -65,7 +69,7 @@ def test_angle_sums_count_their_angles() -> None:
 
 
 def test_a_product_has_its_sign_before_all() -> None:
-    product = Heap((Partial(2, 0, 3, 0, 0, negative=False),), 0, 8)
+    product = Heap((PartialProducts(2, 0, 3, 0, 0, negative=False),), 0, 8)
     assert name_of(table(-np.sin(PHASE)), product) == "-qd1·sin(q2)"
 
 
@@ -97,7 +101,7 @@ def test_words_over_parts_of_a_turn_are_counted_whole() -> None:
     half, quarter = Interval(0.0, np.pi), Interval(np.pi / 4, 3 * np.pi / 4)
     both = Angles((Turn(0, 8, 0, negative=False), Turn(1, 7, 2, negative=True)), 0, 9)
     every = (*ANGLES, both)
-    graph = Graph(every, (Scale(0, 0.0),) * 4, ())
+    graph = WordGraph(every, (Scale(0, 0.0),) * 4, ())
     assert word_names(graph, {"q1": half, "q2": quarter})[-1] == "q1-4q2"
 
 
@@ -106,7 +110,7 @@ def test_a_table_over_an_arc_is_named_by_the_fewest_waves() -> None:
     angle = arc.low + (np.arange(64) + 0.5) / 64 * arc.width
     for values, name in ((np.sin(angle), "sin(q2)"), (-np.cos(2 * angle), "-cos(2q2)")):
         entries = tuple(int(k) for k in np.rint((values + 1) * 1000))
-        graph = Graph(
+        graph = WordGraph(
             (*ANGLES, Lookup(1, 6, entries, 11)), (Scale(0, 0.0),) * 3 + (Scale(0, 23.5),), ()
         )
         assert word_names(graph, {"q2": arc})[-1] == name
@@ -114,7 +118,7 @@ def test_a_table_over_an_arc_is_named_by_the_fewest_waves() -> None:
 
 def test_the_square_of_a_word_beside_zero_says_where_it_lies() -> None:
     entries = tuple(int(k) for k in np.rint(np.linspace(-1, 1, 64) ** 2 * 200))
-    graph = Graph((*ANGLES, Lookup(2, 6, entries, 8)), (Scale(0, 0.0),) * 4, ())
+    graph = WordGraph((*ANGLES, Lookup(2, 6, entries, 8)), (Scale(0, 0.0),) * 4, ())
     assert word_names(graph, {"qd1": Interval(-0.5, 1.0)})[-1] == "(qd1-0.25)²"
     assert word_names(graph, {"qd1": Interval(-1.0, 1.0)})[-1] == "qd1²"
 
@@ -122,5 +126,5 @@ def test_the_square_of_a_word_beside_zero_says_where_it_lies() -> None:
 def test_numbers_in_names_have_no_powers_of_ten() -> None:
     entries = tuple(int(k) for k in np.rint(100 * np.cos(PHASE)) + 127)
     scales = (*(Scale(0, 0.0),) * 3, Scale(0, 1540.5))
-    graph = Graph((*ANGLES, Lookup(1, 6, entries, 8)), scales, ())
+    graph = WordGraph((*ANGLES, Lookup(1, 6, entries, 8)), scales, ())
     assert word_names(graph)[-1] in ("20+cos(q2)", "15+cos(q2)")

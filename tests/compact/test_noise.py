@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from compact.word_robots import case
 
+from boolcomp.compact.errors.measure import measure
 from boolcomp.compact.graph.logic import word_logic
 from boolcomp.compact.graph.realise import realise
-from boolcomp.compact.result.measure import measure
 from boolcomp.compact.widths.descend import Descent
 from boolcomp.compact.widths.noise import Model
 
@@ -22,7 +22,7 @@ ONES = np.ones(2)
 def test_errors_and_nodes_are_about_as_predicted(name: str) -> None:
     arm = case(name, bits=8)
     descent = arm.chosen(0.3)
-    count = arm.robot.joints
+    count = len(arm.steps)
     graph = realise(
         arm.sketch, descent.widths, descent.model.statistics, [8] * count, [0.0] * count
     )
@@ -52,7 +52,7 @@ def test_a_change_of_one_width_is_judged_as_the_whole_is() -> None:
 
 def test_the_worst_states_have_rows_of_their_own() -> None:
     arm = case("machado-2r", bits=8)
-    count = arm.robot.joints
+    count = len(arm.steps)
     states, worst = arm.states(400, seed=1), arm.states(200 * count, seed=2)
     usual = Model(arm.sketch, states.values, states.values)
     model = Model(arm.sketch, states.values, states.values, worst.values)
@@ -60,9 +60,9 @@ def test_the_worst_states_have_rows_of_their_own() -> None:
     places = [p for p in range(len(arm.sketch.nodes)) if p in Descent(usual, widths, ONES).live]
     for place in places:
         cost, noise = model.local(widths, place)
-        alone, heard = usual.local(widths, place)
+        alone, expected = usual.local(widths, place)
         assert cost == alone
-        assert noise[:count] == pytest.approx(heard)
+        assert noise[:count] == pytest.approx(expected)
     # The states of the second half are like those of the first: so are both rows of noise.
     total = sum(model.local(widths, place)[1] for place in places)
     assert np.asarray(total)[count:] == pytest.approx(np.asarray(total)[:count], rel=0.3)
@@ -75,9 +75,9 @@ def test_what_is_remembered_is_what_would_be_computed() -> None:
     fresh = case("elbow-3r", bits=6).model()
     for place in sorted(descent.live):
         cost, noise = descent.model.local(descent.widths, place)
-        again, heard = fresh.local(descent.widths, place)
+        again, expected = fresh.local(descent.widths, place)
         assert cost == again
-        assert noise == pytest.approx(heard)
+        assert noise == pytest.approx(expected)
 
 
 def test_after_many_changes_a_heap_is_judged_exactly_as_by_a_fresh_model() -> None:
@@ -89,5 +89,5 @@ def test_after_many_changes_a_heap_is_judged_exactly_as_by_a_fresh_model() -> No
     fresh = arm.model()
     for place in sorted(descent.live):
         cost, noise = descent.model.local(descent.widths, place)
-        again, heard = fresh.local(dict(descent.widths), place)
-        assert (cost, noise.tolist()) == (again, heard.tolist())
+        again, expected = fresh.local(dict(descent.widths), place)
+        assert (cost, noise.tolist()) == (again, expected.tolist())

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 from compact.word_robots import case
 
+from boolcomp.compact.errors.measure import agrees
 from boolcomp.compact.graph.logic import word_logic
-from boolcomp.compact.result import passes
-from boolcomp.compact.result.measure import agrees
-from boolcomp.compact.result.passes import finished, lut6
+from boolcomp.compact.result.network import lut6, smaller, table_network
 from boolcomp.logic.equivalence import equivalent
 
 if TYPE_CHECKING:
@@ -24,7 +23,8 @@ def test_passes_make_a_graphs_network_smaller_and_leave_what_it_computes(tmp_pat
     arm = case("machado-2r", bits=4)
     graph = arm.graph(0.5)
     heard: list[Step] = []
-    done = finished(graph, rounds=2, folder=tmp_path, report=heard.append)
+    start = table_network(graph, folder=tmp_path, report=heard.append)
+    done = smaller(start, rounds=2, report=heard.append)
     plain = word_logic(graph)
     assert tuple(heard) == done.steps
     assert len(done.network.nodes) < len(plain.nodes)
@@ -32,16 +32,16 @@ def test_passes_make_a_graphs_network_smaller_and_leave_what_it_computes(tmp_pat
     assert agrees(done.network, graph, arm.states(5000, seed=2).words)
     assert equivalent(plain, done.network).holds
     assert list(tmp_path.glob("*.net"))
-    assert finished(graph, rounds=2, folder=tmp_path).network == done.network
+    again = smaller(table_network(graph, folder=tmp_path), rounds=2)
+    assert again.network == done.network
 
 
 @pytest.mark.slow
 def test_without_abc_there_is_a_network_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("boolcomp.logic.synthesis.abc.find", lambda: None)
-    monkeypatch.setattr(passes, "OWN_PROOF_SECONDS", 0.5)
     arm = case("machado-2r", bits=4)
     graph = arm.graph(0.5)
-    done = finished(graph, rounds=1)
+    done = smaller(table_network(graph), rounds=1)
     assert agrees(done.network, graph, arm.states(5000, seed=2).words)
     assert len(done.network.nodes) < len(word_logic(graph).nodes)
     assert 0 < lut6(done.network) < len(done.network.nodes)

@@ -6,15 +6,16 @@ import re
 import runpy
 from pathlib import Path
 
-from boolcomp.compact.widths.demand import Demand, digest
-from boolcomp.problem.robot import load_robot
+from samples import problem_of
+
+from boolcomp.compact.demand import Demand, digest
 from boolcomp.problem.robot.library import shipped
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def _is_there(robot: str, demand: Demand) -> bool:
-    name = f"{robot}-{demand.bits}.{digest(load_robot(robot), demand)}.compact.json"
+    name = f"{robot}-{demand.bits}.{digest(problem_of(robot), demand)}.compact.json"
     return (shipped("tables") / name).is_file()
 
 

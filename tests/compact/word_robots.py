@@ -4,65 +4,75 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from samples import random_robot
+from samples import problem_of, random_robot
 
+from boolcomp.compact.demand import Demand, Listener, ignore_progress
+from boolcomp.compact.errors.samples import States, corners, draw
 from boolcomp.compact.graph.realise import realise
-from boolcomp.compact.result.measure import torque_steps
-from boolcomp.compact.result.samples import States, corners, draw
+from boolcomp.compact.passes import Choices, build, graph
 from boolcomp.compact.sketch.build import Form, build_sketch
 from boolcomp.compact.sketch.poly import Quantity, quantities
-from boolcomp.compact.sketch.sketch import AngleSum, Powers, Sketch, Sum, Waves
+from boolcomp.compact.sketch.sketch import AngleSum, Powers, Sketch, Waves, WordSum
+from boolcomp.compact.sketch.variables import Role, WidthVariable
+from boolcomp.compact.widths import passes
 from boolcomp.compact.widths.descend import Descent, choose_widths
+from boolcomp.compact.widths.ledger import Checkpoint, Ledger
 from boolcomp.compact.widths.noise import Model
 from boolcomp.logic.simulation import Planes
-from boolcomp.problem.robot import Interval, Robot, load_robot
-from boolcomp.terms import split_torques, torque_amplitude
+from boolcomp.problem.interval import Interval
+from boolcomp.terms import output_amplitudes, split
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
-    from boolcomp.compact.graph.graph import Graph
+    from boolcomp.compact.graph.graph import WordGraph
+    from boolcomp.compact.result.built import Built
+    from boolcomp.compact.result.compact import Compact
     from boolcomp.logic.network import Network
+    from boolcomp.problem.problem import Problem
+    from boolcomp.problem.robot import Robot
+    from boolcomp.terms import Terms
 
 TEN = {"q": 10, "qd": 10, "qdd": 10}
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A robot at a word length, its sketch, and how its states are drawn."""
+    """A problem at a word length, its sketch, and how its states are drawn."""
 
-    robot: Robot
+    problem: Problem
     steps: list[float]
     words: dict[str, Quantity]
     sketch: Sketch
 
     def states(self, count: int, seed: int) -> States:
-        return draw(self.robot, self.words, self.steps, count, seed)
+        return draw(self.problem, self.words, self.steps, count, seed)
 
     def corners(self, count: int, seed: int) -> States:
-        return corners(self.robot, self.words, self.steps, count, seed)
+        return corners(self.problem, self.words, self.steps, count, seed)
 
     def model(self) -> Model:
         return Model(self.sketch, self.states(1000, 1).values, self.corners(4000, 2).values)
 
-    def graph(self, allowed: float, *, saturate: bool = False, bits: int = 6) -> Graph:
+    def graph(self, allowed: float, *, saturate: bool = False, bits: int = 6) -> WordGraph:
         """Return a graph whose predicted variance is as allowed."""
         model = self.model()
-        variances = np.full(self.robot.joints, allowed)
+        variances = np.full(len(self.steps), allowed)
         widths, _ = choose_widths(model, variances)
-        count = self.robot.joints
+        count = len(self.steps)
         return realise(
             self.sketch, widths, model.statistics, [bits] * count, [0.0] * count, saturate=saturate
         )
 
     def chosen(self, allowed: float) -> Descent:
         model = self.model()
-        variances = np.full(self.robot.joints, allowed)
+        variances = np.full(len(self.steps), allowed)
         widths, _ = choose_widths(model, variances)
         return Descent(model, widths, variances)
 
@@ -72,8 +82,8 @@ def small_robot(seed: int, joints: int) -> Robot:
     """Return a random arm whose torque ranges are what it needs, as a user would choose them."""
     robot = random_robot(seed, joints)
     links = []
-    for joint, link in enumerate(robot.links, 1):
-        reach = float(np.ceil(torque_amplitude(robot, joint)))
+    for link, most in zip(robot.links, output_amplitudes(problem_of(robot)), strict=True):
+        reach = float(np.ceil(most))
         links.append(replace(link, torque=Interval(-reach, reach)))
     return replace(robot, links=tuple(links))
 
@@ -84,15 +94,15 @@ def case(
     input_bits: Mapping[str, int] | None = None,
     form: Form | None = None,
 ) -> Case:
-    arm = load_robot(robot) if isinstance(robot, str) else robot
-    steps = torque_steps(arm, bits)
+    problem = problem_of(robot)
+    steps = problem.steps(bits)
     widths = dict(input_bits or TEN)
-    sketch = build_sketch(split_torques(arm), widths, steps, form)
-    return Case(arm, steps, quantities(arm, widths), sketch)
+    sketch = build_sketch(split(problem), widths, steps, form)
+    return Case(problem, steps, quantities(problem, widths), sketch)
 
 
 def run_network(
-    network: Network, graph: Graph, words: Mapping[str, NDArray[np.int64]]
+    network: Network, graph: WordGraph, words: Mapping[str, NDArray[np.int64]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the torques' words and the saturation flags of a network, (samples, joints) each."""
     count = len(next(iter(words.values())))
@@ -118,15 +128,39 @@ def run_network(
     return np.stack(torques, axis=1), np.stack(flags, axis=1)
 
 
-def finest_widths(sketch: Sketch, exact: list[NDArray[np.float64]]) -> dict[tuple[int, str], int]:
+def finest_widths(sketch: Sketch, exact: list[NDArray[np.float64]]) -> dict[WidthVariable, int]:
     """Return widths with which nothing but inputs is rounded; `exact` are all nodes' values."""
     widths = {}
     for place, node in enumerate(sketch.nodes):
         size = int(np.floor(np.log2(np.abs(exact[place]).max() + 1e-30)))
         if isinstance(node, AngleSum):
-            widths[place, "n"] = 16
+            widths[Role.ANGLE_BITS.of(place)] = 16
         elif isinstance(node, (Waves, Powers)):
-            widths[place, "t"], widths[place, "e"] = 16, size - 20
-        elif isinstance(node, Sum):
-            widths[place, "cut"] = -14 if place in sketch.outputs else size - 20
+            widths[Role.READ.of(place)], widths[Role.EXPONENT.of(place)] = (
+                16,
+                size - 20,
+            )
+        elif isinstance(node, WordSum):
+            widths[Role.CUT.of(place)] = -14 if place in sketch.outputs else size - 20
     return widths
+
+
+def searched(
+    terms: Terms,
+    demand: Demand,
+    progress: Listener = ignore_progress,
+    checkpoint: Checkpoint | None = None,
+    processes: int = 1,
+) -> Compact:
+    """Return what the passes from the sketch to the graph make of terms."""
+    asked = demand.completed(terms.problem)
+    ledger = Ledger(demand.effort, progress, checkpoint, processes)
+    found = passes.refine(passes.screen(passes.sketch(terms, asked, ledger)))
+    made = graph(passes.improve(found), Choices(asked))
+    assert isinstance(made, tuple)
+    return made[1]
+
+
+def built_of(terms: Terms, demand: Demand, store: Path | None = None, **choices: Any) -> Built:
+    """Return what all passes of compact mode make of terms."""
+    return build(terms, Choices(demand, store, **choices))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from boolcomp.codes import Code
 from boolcomp.engines.native.cells import LARGE_HIGH, MARGIN, coarse, fine
-from boolcomp.problem.robot import Interval
+from boolcomp.problem.interval import Interval
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

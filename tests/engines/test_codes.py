@@ -17,12 +17,14 @@ from boolcomp.engines.native.machine import host
 from boolcomp.engines.planes import NumpyEngine
 from boolcomp.engines.wiring import Call, Port, Result, Wiring
 from boolcomp.logic.network import Builder
-from boolcomp.problem.robot import Interval
+from boolcomp.problem.interval import Interval
+from boolcomp.problem.problem import numbered
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 HERE = [width for width in WIDTHS if width < 512 or host().has_ternary]
+GROUPS = tuple(numbered(name, 3) for name in ("q", "qd", "qdd"))
 IN, OUT = (8, 8, 5, 12, 16, 1), (8, 3, 11)
 
 
@@ -44,10 +46,10 @@ def wiring(kind: Any = "natural") -> Wiring:
     results = []
     at = first
     for bits in OUT:
-        results.append(Result(Code(Interval(-2, 2), bits, "natural"), at, at + bits))
+        results.append(Result(f"y{at}", Code(Interval(-2, 2), bits, "natural"), at, at + bits))
         at += bits + 1
     call = Call(0, tuple(range(first)), first)
-    return Wiring(3, tuple(ports), (network,), (call,), tuple(results), at)
+    return Wiring(GROUPS, tuple(ports), (network,), (call,), tuple(results), at)
 
 
 @cache

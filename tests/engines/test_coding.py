@@ -18,7 +18,8 @@ from boolcomp.engines.planes import NumpyEngine
 from boolcomp.engines.wiring import Call, Port, Result, Wiring
 from boolcomp.logic import luts
 from boolcomp.logic.network import Builder
-from boolcomp.problem.robot import Interval
+from boolcomp.problem.interval import Interval
+from boolcomp.problem.problem import numbered
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,9 +59,11 @@ def through(name: str) -> Wiring:
     ports = tuple(Port(0, k, code, first[k]) for k, code in enumerate(codes))
     call = Call(0, tuple(range(first[-1])), first[-1])
     results = tuple(
-        Result(code, first[-1] + first[k], first[-1] + first[k]) for k, code in enumerate(codes)
+        Result(f"y{k}", code, first[-1] + first[k], first[-1] + first[k])
+        for k, code in enumerate(codes)
     )
-    return Wiring(len(codes), ports, (builder.build(outputs),), (call,), results, 2 * first[-1])
+    groups = tuple(numbered(name, len(codes)) for name in ("q", "qd", "qdd"))
+    return Wiring(groups, ports, (builder.build(outputs),), (call,), results, 2 * first[-1])
 
 
 @cache
@@ -173,8 +176,8 @@ def test_without_fused_or_affine_instructions_nothing_changes(
 def test_words_of_more_than_thirty_bits_are_refused() -> None:
     code = Code(Interval(-1, 1), 31, "natural")
     network = Builder(31).build([2] * 2)
-    result = Result(Code(Interval(-1, 1), 1), 31, 32)
-    wiring = Wiring(1, (Port(0, 0, code, 0),), (network,), (Call(0, tuple(range(31)), 31),),
-                    (result,), 33)  # fmt: skip
+    result = Result("y", Code(Interval(-1, 1), 1), 31, 32)
+    groups, call = tuple(numbered(x, 1) for x in "xyz"), Call(0, tuple(range(31)), 31)
+    wiring = Wiring(groups, (Port(0, 0, code, 0),), (network,), (call,), (result,), 33)
     with pytest.raises(UsageError, match="31 bits is more than 30"):
         run(NativeEngine(wiring, HERE[-1]), np.zeros((3, 1)))

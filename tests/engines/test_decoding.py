@@ -8,7 +8,7 @@ import numpy as np
 
 from boolcomp.codes import Code
 from boolcomp.engines.native.decoding import is_short
-from boolcomp.problem.robot import Interval
+from boolcomp.problem.interval import Interval
 
 if TYPE_CHECKING:
     from boolcomp.engines.native.lines import Sample

@@ -19,6 +19,7 @@ from boolcomp.engines.native.machine import host
 from boolcomp.engines.planes import NumpyEngine
 from boolcomp.logic.network import Builder
 from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.problem.problem import numbered
 from boolcomp.problem.robot import load_robot
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def test_values_on_and_around_borders_are_coded_as_codes_say(kind: str) -> None:
 def test_every_input_word_of_a_table_gives_its_output_word(kind: str, place: int) -> None:
     _, tables, program = stages(5)
     entry = tables[place]
-    uses = {t.name: t for torque in program.loads[0].torques for t in torque.terms}
+    uses = {t.name: t for output in program.outputs for t in output.terms}
     network = program.networks[uses[entry.plan.term.name].network]
     assert table_words(network, kind).tolist() == entry.table.words().tolist()
 
@@ -126,10 +127,7 @@ def test_every_input_word_of_a_table_gives_its_output_word(kind: str, place: int
 def table_words(network: Network, kind: str) -> NDArray[np.uint32]:
     """Run a network on all its input words."""
     words = np.arange(1 << network.inputs, dtype=np.uint32)[:, None]
-    zero = np.zeros_like(words)
-    return evaluate(engine_of(table_wiring(network), kind), (words, zero, zero), coded=True).words[
-        :, 0
-    ]
+    return evaluate(engine_of(table_wiring(network), kind), (words,), coded=True).words[:, 0]
 
 
 @st.composite
@@ -148,7 +146,7 @@ def networks(draw: st.DrawFn) -> Network:
 def test_pieces_of_a_network_give_what_the_whole_gives(network: Network, most: int) -> None:
     wiring = table_wiring(network)
     words = np.arange(1 << network.inputs, dtype=np.uint32)[:, None]
-    batch = (words, words * 0, words * 0)
+    batch = (words,)
     split = split_calls(wiring, most)
     assert all(len(piece.nodes) <= most * (1 + MOST_REMADE) for piece in split.networks)
     whole = evaluate(NumpyEngine(wiring), batch, coded=True)
@@ -166,7 +164,7 @@ def test_native_and_numpy_agree_on_random_networks_whole_and_in_pieces(kind: str
     network = builder.build(literals[-9:])
     wiring = table_wiring(network)
     words = np.arange(512, dtype=np.uint32)[:, None]
-    batch = (words, words * 0, words * 0)
+    batch = (words,)
     for variant in (wiring, split_calls(wiring, 40)):
         found = evaluate(engine_of(variant, kind), batch, coded=True)
         assert same(found, evaluate(NumpyEngine(wiring), batch, coded=True))
@@ -188,7 +186,7 @@ def test_other_numbers_of_joints_are_read_and_written_in_their_own_layout(
 ) -> None:
     from boolcomp.codes import Code
     from boolcomp.engines.wiring import Call, Port, Result, Wiring
-    from boolcomp.problem.robot import Interval
+    from boolcomp.problem.interval import Interval
 
     code = [Code(Interval(-1 - k, 2.0 + k), 3 + 4 * k, "gray") for k in range(joints)]
     first = [sum(c.bits for c in code[:k]) for k in range(joints + 1)]
@@ -196,8 +194,11 @@ def test_other_numbers_of_joints_are_read_and_written_in_their_own_layout(
     builder = Builder(first[-1])
     network = builder.build([builder.input(k) ^ k % 2 for k in range(first[-1])])
     call = Call(0, tuple(range(first[-1])), first[-1])
-    results = tuple(Result(code[k], first[-1] + first[k], first[-1]) for k in range(joints))
-    wiring = Wiring(joints, ports, (network,), (call,), results, 2 * first[-1])
+    results = tuple(
+        Result(f"y{k}", code[k], first[-1] + first[k], first[-1]) for k in range(joints)
+    )
+    groups = tuple(numbered(name, joints) for name in "xyz")
+    wiring = Wiring(groups, ports, (network,), (call,), results, 2 * first[-1])
     states = [np.random.default_rng(k).uniform(-4, 6, (150, joints)) for k in range(3)]
     found = evaluate(engine_of(wiring, kind), states, coded=False)
     assert same(found, evaluate(NumpyEngine(wiring), states, coded=False))
@@ -216,7 +217,7 @@ def test_an_engine_may_be_used_by_several_threads_at_a_time() -> None:
 @pytest.mark.slow
 def test_at_eight_bits_every_table_is_exact_and_engines_agree_on_a_million_samples() -> None:
     _, tables, program = stages(8)
-    uses = {t.name: t for torque in program.loads[0].torques for t in torque.terms}
+    uses = {t.name: t for output in program.outputs for t in output.terms}
     networks = {uses[e.plan.term.name].network: e.table.words() for e in tables}
     states = samples(1_000_000, 1.05)
     expected = program.evaluate(*states, engine="numpy")
@@ -232,7 +233,7 @@ def test_at_eight_bits_the_error_is_what_the_paper_arm_should_have() -> None:
     states = samples(400_000)
     _, _, program = stages(8)
     exact = inverse_dynamics(load_robot("machado-2r"), *states)
-    steps = [torque.code.step for torque in program.loads[0].torques]
+    steps = [torque.code.step for torque in program.outputs]
     error = (program.torques(*states) - exact) / steps
     rms = np.sqrt((error**2).mean(axis=0))
     assert np.allclose(error.mean(axis=0), 0, atol=0.02)

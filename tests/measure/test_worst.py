@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from samples import problem_of
 from small_programs import cover_of, stages
 
 import boolcomp as bc
@@ -17,7 +18,8 @@ from boolcomp.codes import Code
 from boolcomp.paper.assembly import program_of
 from boolcomp.paper.plan import Options
 from boolcomp.pipeline import run_passes
-from boolcomp.problem.robot import Interval, Link, Robot
+from boolcomp.problem.interval import Interval
+from boolcomp.problem.robot import Link, Robot
 from boolcomp.proof import worst as module
 from boolcomp.proof.worst import Axis, Subject, axes_of, find_worst, subject_of
 
@@ -85,12 +87,12 @@ def test_climbing_finds_what_trying_everything_finds() -> None:
         said[i, j] = float(found.torques[0, 0])
     ranges = (Interval(-math.pi, math.pi), Interval(-2.0, 2.0))
     most, least = extremes((angle, rate), said, ranges)
-    worst = find_worst(subject_of(program, robot), FEW)
+    worst = find_worst(subject_of(program, problem_of(robot)), FEW)
     assert worst.errors[0] == pytest.approx([most, least], abs=NEAR)
 
 
 def test_only_states_count_that_a_joint_with_stops_can_reach() -> None:
-    robot = pendulum(Interval(-0.8, 2.1))
+    problem = problem_of(pendulum(Interval(-0.8, 2.1)))
     angle = Code(Interval(-math.pi, math.pi), 5, "natural")
     rate = Code(Interval(-2.0, 2.0), 5, "natural")
     code = Code(Interval(-16.0, 16.0), 5)
@@ -104,7 +106,7 @@ def test_only_states_count_that_a_joint_with_stops_can_reach() -> None:
     def torques(q: Floats, _: Floats, qdd: Floats) -> Floats:
         return np.asarray(table[angle.cell(q)[0], rate.cell(qdd)[0]])
 
-    subject = Subject(robot, axes_of(robot, {"q1": angle, "qdd1": rate}), (code,), torques)
+    subject = Subject(problem, axes_of(problem, {"q1": angle, "qdd1": rate}), (code,), torques)
     said = {(i, j): float(table[i, j]) for i in range(32) for j in range(32)}
     most, least = extremes((angle, rate), said, (Interval(-0.8, 2.1), Interval(-2.0, 2.0)))
     worst = find_worst(subject, FEW)
@@ -127,7 +129,7 @@ def hills() -> Subject:
             total = total + sum((cells >> k & 1) for k in range(16))
         return total
 
-    return Subject(robot, axes, (code,), torques)
+    return Subject(problem_of(robot), axes, (code,), torques)
 
 
 def test_climbing_reaches_the_top_of_a_hill_that_no_draw_is_near() -> None:
@@ -149,10 +151,11 @@ def test_climbing_that_goes_down_or_nowhere_does_not(
 
 @pytest.mark.parametrize("engine", ["numpy", "llvm"])
 def test_the_same_is_found_again_and_on_every_engine(engine: EngineName) -> None:
-    robot = bc.load_robot("machado-2r")
-    program = stages(4)[2]
-    first = find_worst(subject_of(program, robot, engine="numpy"), 12_000, seed=7, watched=6)
-    again = find_worst(subject_of(program, robot, engine=engine), 12_000, seed=7, watched=6)
+    problem, program = problem_of("machado-2r"), stages(4)[2]
+    first, again = (
+        find_worst(subject_of(program, problem, engine=one), 12_000, seed=7, watched=6)
+        for one in ("numpy", engine)
+    )
     assert first.errors.tolist() == again.errors.tolist()
     assert first.states.tolist() == again.states.tolist()
     assert first.watched.tolist() == again.watched.tolist()
@@ -161,8 +164,7 @@ def test_the_same_is_found_again_and_on_every_engine(engine: EngineName) -> None
 
 
 def test_the_worst_states_give_the_worst_errors_and_no_draw_a_larger_one() -> None:
-    robot = bc.load_robot("machado-2r")
-    subject = subject_of(stages(4)[2], robot)
+    subject = subject_of(stages(4)[2], problem_of("machado-2r"))
     worst = find_worst(subject, 60_000)
     for joint, sign in itertools.product((0, 1), (0, 1)):
         error = subject.errors(worst.states[joint, sign][None])[0, joint]
@@ -175,24 +177,23 @@ def test_the_worst_states_give_the_worst_errors_and_no_draw_a_larger_one() -> No
 
 @pytest.mark.parametrize("bits", [4, 5])
 def test_paper_mode_errs_nowhere_more_than_its_bound(bits: int) -> None:
-    robot = bc.load_robot("machado-2r")
     program = stages(bits)[2]
-    worst = find_worst(subject_of(program, robot), FEW)
-    steps = [torque.code.step for torque in program.loads[0].torques]
+    worst = find_worst(subject_of(program, problem_of("machado-2r")), FEW)
+    steps = [torque.code.step for torque in program.outputs]
     share = worst.most * steps / program.bound
     assert (share <= 1).all(), share
     assert (share > 0.5).all(), share
 
 
 def test_a_torque_that_no_word_holds_counts_as_the_nearest_that_one_can() -> None:
-    robot = pendulum(Interval(-math.pi, math.pi))
+    problem = problem_of(pendulum(Interval(-math.pi, math.pi)))
     code = Code(Interval(-1.0, 1.0), 4)
 
     def torques(q: Floats, _qd: Floats, qdd: Floats) -> Floats:
         exact = [[torque(float(x[0]), float(z[0]))] for x, z in zip(q, qdd, strict=True)]
         return code.decode(code.encode(exact).words)
 
-    subject = Subject(robot, axes_of(robot, {}), (code,), torques)
+    subject = Subject(problem, axes_of(problem, {}), (code,), torques)
     assert find_worst(subject, 20_000).most[0] == pytest.approx(0.5, abs=1e-3)
 
 
@@ -206,14 +207,13 @@ def test_given_states_are_climbed_from() -> None:
 def test_a_payload_is_searched_with_the_robot_that_carries_it() -> None:
     robot, program = turning()
     heavy = replace(robot.links[0], mass=MASS + 1)
-    wrong = find_worst(subject_of(program, replace(robot, links=(heavy,))), 20_000)
-    assert (wrong.most > find_worst(subject_of(program, robot), 20_000).most).all()
+    wrong = find_worst(subject_of(program, problem_of(replace(robot, links=(heavy,)))), 20_000)
+    assert (wrong.most > find_worst(subject_of(program, problem_of(robot)), 20_000).most).all()
 
 
 @pytest.mark.slow
 def test_the_papers_arm_errs_as_much_as_climbing_is_known_to_find() -> None:
-    robot = bc.load_robot("machado-2r")
-    worst = find_worst(subject_of(bc.compile(robot, 8), robot))
+    worst = find_worst(subject_of(bc.compile("machado-2r", 8), problem_of("machado-2r")))
     assert worst.evaluations >= 10**7
     assert (worst.most >= [3.6, 3.78]).all()
     assert (worst.most <= [3.634 + 1e-3, 3.794 + 1e-3]).all()  # proved
@@ -222,20 +222,20 @@ def test_the_papers_arm_errs_as_much_as_climbing_is_known_to_find() -> None:
 def test_words_that_wrap_are_searched_once_around_and_others_between_the_stops() -> None:
     robot = pendulum(Interval(-2 * math.pi, 2 * math.pi))
     turn = Code(Interval(-math.pi, math.pi), 5, "natural", wraps=True)
-    angle, rate, _ = axes_of(robot, {"q1": turn, "qd1": Code(Interval(-2.0, 2.0), 4)})
+    angle, rate, _ = axes_of(problem_of(robot), {"q1": turn, "qd1": Code(Interval(-2.0, 2.0), 4)})
     assert angle.allowed == Interval(-math.pi, math.pi)
     assert angle.cells == (-math.pi, math.pi / 16, 0, 31)
     assert rate.allowed == Interval(-1.0, 1.0)
     assert rate.cells == (-2.0, 0.25, 4, 12)
     plain = replace(turn, wraps=False)
-    (stopped, *_) = axes_of(pendulum(Interval(-1.0, 0.5)), {"q1": plain})
+    (stopped, *_) = axes_of(problem_of(pendulum(Interval(-1.0, 0.5))), {"q1": plain})
     assert stopped.cells[2:] == (10, 18)
     assert Axis(Interval(0.3, 0.3), None).cells == (0.3, 1.0, 0, 0)
     assert Axis(Interval(0.25, 0.75), None).cells == (0.25, 0.5, 0, 0)
 
 
 def test_no_state_that_is_tried_lies_beyond_a_stop() -> None:
-    robot = pendulum(Interval(-0.83, 2.17))
+    problem = problem_of(pendulum(Interval(-0.83, 2.17)))
     codes = {"q1": Code(Interval(-math.pi, math.pi), 3), "qd1": Code(Interval(-2.0, 2.0), 2)}
     tried: list[Floats] = []
 
@@ -243,7 +243,8 @@ def test_no_state_that_is_tried_lies_beyond_a_stop() -> None:
         tried.append(np.concatenate(state, axis=1))
         return np.zeros((len(state[0]), 1))
 
-    subject = Subject(robot, axes_of(robot, codes), (Code(Interval(-16.0, 16.0), 5),), torques)
+    code = Code(Interval(-16.0, 16.0), 5)
+    subject = Subject(problem, axes_of(problem, codes), (code,), torques)
     find_worst(subject, 4000, start=np.array([[9.0, -9.0, 9.0]]))
     every = np.concatenate(tried)
     assert (every.min(axis=0) >= [-0.83, -1, -2]).all()

@@ -6,18 +6,18 @@ import json
 
 import numpy as np
 import pytest
+from samples import problem_of
 from small_programs import stages
 
 from boolcomp.common.errors import UsageError
 from boolcomp.measure.report.measure import documents, draw_samples, error_rows
 from boolcomp.measure.report.programs import coded_inputs, program_rows
-from boolcomp.problem.robot import load_robot
 
 
 @pytest.mark.slow
 def test_a_paper_program_errs_as_its_tables_say() -> None:
     plan, _, program = stages(5)
-    samples = draw_samples(load_robot("machado-2r"), 3000, seed=4)
+    samples = draw_samples(problem_of("machado-2r"), 3000, seed=4)
     for measured, said in zip(
         program_rows(program, samples), error_rows(plan, samples), strict=True
     ):
@@ -34,11 +34,11 @@ def test_a_paper_program_errs_as_its_tables_say() -> None:
 
 def test_coded_inputs_are_centres_of_cells() -> None:
     _, _, program = stages(5)
-    samples = draw_samples(load_robot("machado-2r"), 100, seed=1)
-    coded = dict(zip(("q", "qd", "qdd"), coded_inputs(program, samples), strict=True))
+    samples = draw_samples(problem_of("machado-2r"), 100, seed=1)
+    coded = samples.problem.columns(coded_inputs(program, samples))
+    states = samples.problem.columns(samples.arrays)
     for word in program.inputs:
-        column = coded[word.kind][:, word.joint - 1]
-        given = getattr(samples, word.kind)[:, word.joint - 1]
+        column, given = coded[word.name], states[word.name]
         assert np.abs(column - given).max() <= word.code.step / 2 + 1e-12
         assert np.array_equal(column, word.code.centre(word.code.cell(column)[0]))
 
@@ -47,13 +47,13 @@ def test_an_unknown_bound_is_null_in_json() -> None:
     from dataclasses import replace
 
     _, _, program = stages(5)
-    rows = program_rows(program, draw_samples(load_robot("machado-2r"), 600, seed=1))
+    rows = program_rows(program, draw_samples(problem_of("machado-2r"), 600, seed=1))
     document = json.loads(json.dumps(documents([replace(rows[0], bound=np.inf)])))
     assert document[0]["bound"] is None
 
 
 def test_a_payload_that_was_not_compiled_is_refused() -> None:
     _, _, program = stages(5)
-    samples = draw_samples(load_robot("machado-2r"), 10, seed=1)
+    samples = draw_samples(problem_of("machado-2r"), 10, seed=1)
     with pytest.raises(UsageError, match="no payload 3"):
         program_rows(program, samples, payload=3.0)

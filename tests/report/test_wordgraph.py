@@ -8,14 +8,14 @@ from xml.etree import ElementTree as ET
 
 from compact.word_robots import case
 
-from boolcomp.compact.graph.graph import Graph, Lookup, reads
+from boolcomp.compact.graph.graph import Lookup, WordGraph, reads
 from boolcomp.measure.report.wordgraph import draw_graph
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 @cache
-def graph() -> Graph:
+def graph() -> WordGraph:
     return case("machado-2r", bits=5).graph(allowed=0.5, bits=5)
 
 

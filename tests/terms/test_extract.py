@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import random_robot, random_states
+from samples import by_name, random_robot, random_states, terms_of
 
 from boolcomp.common.errors import UsageError
 from boolcomp.problem.dynamics import inverse_dynamics
-from boolcomp.problem.robot import load_robot, robot_names
-from boolcomp.terms import FORMS, Torques, evaluate_terms, samples_by_name, split_torques
+from boolcomp.problem.robot import Robot, load_robot, robot_names
+from boolcomp.terms import FORMS, Terms, evaluate_terms
 
 
 def test_the_papers_arm_has_exactly_the_papers_terms() -> None:
-    assert str(split_torques(load_robot("machado-2r"))) == (
+    assert str(terms_of("machado-2r")) == (
         "T1 = T11 + T12 + T13 + T14 + T15\n"
         "  T11 = (15.75 + 10 cos q2) qdd1\n"
         "  T12 = (4 + 5 cos q2) qdd2\n"
@@ -32,12 +32,11 @@ def test_the_papers_arm_has_exactly_the_papers_terms() -> None:
     )
 
 
-def error(torques: Torques, seed: int = 0) -> float:
+def error(robot: Robot, torques: Terms, seed: int = 0) -> float:
     """Return the largest error against Newton-Euler, relative to the largest torque."""
-    robot = torques.robot
     q, qd, qdd = random_states(robot, 200, seed)
-    values = samples_by_name(q, qd, qdd)
-    sums = np.stack([evaluate_terms(terms, values) for terms in torques.joints], axis=1)
+    values = by_name(q, qd, qdd)
+    sums = np.stack([evaluate_terms(terms, values) for terms in torques.outputs], axis=1)
     exact = inverse_dynamics(robot, q, qd, qdd)
     return float(np.abs(sums - exact).max() / (1 + np.abs(exact).max()))
 
@@ -45,14 +44,14 @@ def error(torques: Torques, seed: int = 0) -> float:
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", robot_names())
 def test_terms_add_up_to_newton_euler_on_shipped_robots(name: str, form: str) -> None:
-    assert error(split_torques(load_robot(name), form)) < 1e-10
+    assert error(load_robot(name), terms_of(name, form)) < 1e-10
 
 
 @pytest.mark.slow
 @given(st.integers(0, 10_000), st.sampled_from(FORMS))
 def test_terms_add_up_to_newton_euler_on_random_robots(seed: int, form: str) -> None:
     robot = random_robot(seed, joints=1 + seed % 4)
-    assert error(split_torques(robot, form), seed) < 1e-10
+    assert error(robot, terms_of(robot, form), seed) < 1e-10
 
 
 COUNTS = [
@@ -69,14 +68,14 @@ def test_the_number_of_terms_is_what_theory_gives(
     name: str, grouped: int, waves: int, products: int
 ) -> None:
     robot = load_robot(name)
-    found = [sum(map(len, split_torques(robot, form).joints)) for form in FORMS]
+    found = [sum(map(len, terms_of(robot, form).outputs)) for form in FORMS]
     assert found == [grouped, waves, products]
 
 
 def test_the_whole_puma_takes_less_than_a_fifth_of_a_processor_second() -> None:
     robot = load_robot("puma560")
-    split_torques(robot)
-    best = min(_seconds(lambda: split_torques(robot)) for _ in range(5))
+    terms_of(robot)
+    best = min(_seconds(lambda: terms_of(robot)) for _ in range(5))
     assert best < 0.2
 
 
@@ -89,10 +88,10 @@ def _seconds(work: object) -> float:
 
 def test_an_unknown_form_is_told_the_nearest() -> None:
     with pytest.raises(UsageError, match=r"form 'groups' \(did you mean 'grouped'"):
-        split_torques(load_robot("machado-2r"), "groups")
+        terms_of("machado-2r", "groups")
 
 
 def test_many_terms_are_numbered_so_that_names_sort() -> None:
-    names = [term.name for term in split_torques(load_robot("puma560")).joints[0]]
+    names = [term.name for term in terms_of("puma560").outputs[0]]
     assert names == sorted(names)
     assert names[0] == "T1.01"

@@ -7,10 +7,13 @@ from dataclasses import replace
 
 import pytest
 from compact.word_robots import case
+from samples import problem_of
 
 from boolcomp.compact.sketch.build import Form
-from boolcomp.problem.robot import Interval, Robot, load_robot, parse_robot
-from boolcomp.terms.verdict import Verdict, dust_of, judge_torques, round_above
+from boolcomp.problem.interval import Interval
+from boolcomp.problem.problem import Output
+from boolcomp.problem.robot import Robot, load_robot, parse_robot
+from boolcomp.terms.verdict import Verdict, dust_of, judge_outputs, round_above
 
 PENDULUM = """\
 name = "pendulum"
@@ -30,13 +33,15 @@ acceleration_range = [-4, 4]
 torque_range = [-16, 16]
 """
 
+TORQUE = Output("tau1", "T1", Interval(-10.0, 10.0), "N·m", "torque 1")
+
 
 def pendulum(torque: float) -> Robot:
     return parse_robot(PENDULUM.replace("[-16, 16]", f"[-{torque}, {torque}]"))
 
 
 def test_the_extremes_of_a_pendulum_are_its_weight_and_its_acceleration() -> None:
-    (verdict,) = judge_torques(pendulum(16))
+    (verdict,) = judge_outputs(problem_of(pendulum(16)))
     # m g a = 10 and m a² · 4 = 2: 12 either way.
     assert (verdict.low, verdict.high) == pytest.approx((-12, 12), abs=1e-7)
     assert (verdict.wasted_bits, verdict.better, verdict.saturates) == (0, None, False)
@@ -44,18 +49,18 @@ def test_the_extremes_of_a_pendulum_are_its_weight_and_its_acceleration() -> Non
 
 def test_stops_make_extremes_lopsided() -> None:
     link = replace(pendulum(16).links[0], position=Interval(0.0, math.pi / 3))
-    (verdict,) = judge_torques(replace(pendulum(16), links=(link,)))
+    (verdict,) = judge_outputs(problem_of(replace(pendulum(16), links=(link,))))
     assert (verdict.low, verdict.high) == pytest.approx((10 * 0.5 - 2, 12), abs=1e-6)
 
 
 def test_a_range_four_times_too_wide_wastes_two_bits() -> None:
-    (verdict,) = judge_torques(pendulum(48.0))
+    (verdict,) = judge_outputs(problem_of(pendulum(48.0)))
     assert (verdict.wasted_bits, verdict.better) == (2, 15.0)
     assert str(verdict) == "wastes 2 bits"
 
 
 def test_a_narrow_range_saturates_as_often_as_in_samples() -> None:
-    (verdict,) = judge_torques(pendulum(5))
+    (verdict,) = judge_outputs(problem_of(pendulum(5)))
     assert verdict.saturates
     # |10 cos q + 2 u| > 5 for uniform q, u: near the share of |cos q| > 1/2, two thirds.
     assert verdict.beyond == pytest.approx(2 / 3, abs=0.02)
@@ -65,7 +70,7 @@ def test_a_narrow_range_saturates_as_often_as_in_samples() -> None:
 def test_a_torque_that_nothing_moves_is_no_reason_for_another_range() -> None:
     still = replace(pendulum(5), gravity=(0.0, 0.0, 0.0))
     link = replace(still.links[0], mass=0.0)
-    (verdict,) = judge_torques(replace(still, links=(link,)))
+    (verdict,) = judge_outputs(problem_of(replace(still, links=(link,))))
     assert (str(verdict), verdict.better) == ("this torque is always zero", None)
 
 
@@ -75,55 +80,55 @@ def test_rounding_is_no_torque(gravity: str) -> None:
     still = PENDULUM.replace("[0, -10, 0]", gravity).replace("[-4, 4]", "[0, 0]")
     still = still.replace("center_of_mass = [0, 0, 0]", "center_of_mass = [-0.1, 0.3, 0.2]")
     still = still.replace("[0, 0, 0]\nposition", "[0.2, 0.25, 0.3, 0.01, 0.02, 0.03]\nposition")
-    (verdict,) = judge_torques(parse_robot(still))
+    (verdict,) = judge_outputs(problem_of(parse_robot(still)))
     assert (verdict.low, verdict.high, verdict.beyond) == (0.0, 0.0, 0.0)
     assert (str(verdict), verdict.better) == ("this torque is always zero", None)
     lying = still.replace("alpha = 0", 'alpha = "pi/2"').replace("[-1, 1]", "[0, 0]")
     second = lying[lying.index("[[joint]]") :].replace('alpha = "pi/2"', "alpha = 0.3")
-    first, _ = judge_torques(parse_robot(f"{lying}\n{second}"))
+    first, _ = judge_outputs(problem_of(parse_robot(f"{lying}\n{second}")))
     assert (str(first), first.wasted_bits, first.better) == ("this torque is always zero", 0, None)
 
 
 def test_dust_is_measured_by_the_largest_torque_of_the_arm() -> None:
-    robot = pendulum(16)
-    assert dust_of(robot, 1e5) == pytest.approx(1e-4)
-    assert dust_of(robot, 0.0) == pytest.approx(1e-8)  # m g a = 10
+    problem = problem_of(pendulum(16))
+    assert dust_of(problem, 1e5) == pytest.approx(1e-4)
+    assert dust_of(problem, 0.0) == pytest.approx(1e-8)  # m g a = 10
 
 
 @pytest.mark.parametrize("reach", [1e-13, 3e12])
 def test_no_range_is_advised_that_a_robot_file_may_not_have(reach: float) -> None:
-    verdict = Verdict(1, "N·m", -reach, reach, 1e12 if reach > 1 else 1.0, 0.5)
+    verdict = Verdict(TORQUE, -reach, reach, 1e12 if reach > 1 else 1.0, 0.5)
     assert verdict.saturates or verdict.wasted_bits
     assert verdict.better is None
 
 
 @pytest.mark.parametrize("reach", [0.9530, 1.0, 3.3, 4.77, 7.9, 96.0])
 def test_what_is_advised_leaves_room_for_a_word_of_compact_mode(reach: float) -> None:
-    advised = Verdict(1, "N·m", -reach, reach, 1000.0, 0.0).better
+    advised = Verdict(TORQUE, -reach, reach, 1000.0, 0.0).better
     assert advised is not None
     assert advised >= 1.05 * reach
-    again = Verdict(1, "N·m", -reach, reach, advised, 0.0)
+    again = Verdict(TORQUE, -reach, reach, advised, 0.0)
     assert (again.tight, again.better) == (False, None)
     steps = 2.0**7  # of half a range, at 8 bits
     assert advised * (1 - 3 / steps) >= 1.02 * reach * (1 - 1e-3)
 
 
 def test_a_range_that_leaves_less_is_tight() -> None:
-    verdict = Verdict(1, "N·m", -9.7, 9.7, 10.0, 0.0)
+    verdict = Verdict(TORQUE, -9.7, 9.7, 10.0, 0.0)
     assert (verdict.tight, verdict.better) == (True, None)
     assert str(verdict) == "tight: compact mode may take a bit more (97 % of it is used)"
-    assert str(Verdict(1, "N·m", -9.5, 9.5, 10.0, 0.0)) == "suits: 95 % of it is used"
+    assert str(Verdict(TORQUE, -9.5, 9.5, 10.0, 0.0)) == "suits: 95 % of it is used"
 
 
 def test_what_only_climbing_found_is_said_so() -> None:
-    assert str(Verdict(1, "N·m", -9, 10.1, 10.0, 0.0)) == (
+    assert str(Verdict(TORQUE, -9, 10.1, 10.0, 0.0)) == (
         "saturates (found by climbing; none of 100000 samples)"
     )
-    assert str(Verdict(1, "N·m", -9, 10.1, 10.0, 1e-5)) == "saturates: 1 of 100000 samples beyond"
+    assert str(Verdict(TORQUE, -9, 10.1, 10.0, 1e-5)) == "saturates: 1 of 100000 samples beyond"
 
 
 def test_a_sliding_joint_is_judged_in_newtons() -> None:
-    assert [v.unit for v in judge_torques(load_robot("stanford"))][:3] == ["N·m", "N·m", "N"]
+    assert [v.output.unit for v in judge_outputs(problem_of("stanford"))][:3] == ["N·m", "N·m", "N"]
 
 
 @pytest.mark.parametrize(
@@ -135,14 +140,14 @@ def test_better_ranges_are_round_numbers(value: float, above: float) -> None:
 
 @pytest.mark.parametrize("name", ["puma560-stops", "desk-3r"])
 def test_the_ranges_of_the_new_arms_suit_them(name: str) -> None:
-    assert all(verdict.better is None for verdict in judge_torques(load_robot(name)))
+    assert all(verdict.better is None for verdict in judge_outputs(problem_of(name)))
 
 
 @pytest.mark.parametrize("name", ["machado-2r", "desk-3r"])
 def test_a_range_with_room_costs_compact_mode_no_bit(name: str) -> None:
-    robot = load_robot(name)
+    robot, verdicts = load_robot(name), judge_outputs(problem_of(name))
     for room in (1.05, 1.0):
-        ranges = (Interval(-room * v.reach, room * v.reach) for v in judge_torques(robot))
+        ranges = (Interval(-room * v.reach, room * v.reach) for v in verdicts)
         links = (
             replace(link, torque=torque) for link, torque in zip(robot.links, ranges, strict=True)
         )

@@ -12,15 +12,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from boolcomp.compact.graph.graph import Angles, Turn
-from boolcomp.compact.sketch.sketch import TURN, AngleSum, Sketch, Source, Sum
+from boolcomp.compact.sketch.sketch import TURN, AngleSum, Sketch, Source, WordSum
+from boolcomp.compact.sketch.variables import Role
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Widths: TypeAlias = "Mapping[tuple[int, str], int]"
+    from boolcomp.compact.sketch.variables import Widths
 
 NEARLY = 1e-6  # of a step: what is this near to a half or whole step is there
 
@@ -66,8 +67,8 @@ def angle_shape(sketch: Sketch, widths: Widths, place: int) -> AngleShape:
         return sum_shape(sketch, widths, place).word
     if isinstance(node, Source):
         return AngleShape(node.bits, node.bits + node.part, 0.0, node.part)
-    if isinstance(node, Sum):
-        bits = TURN - widths[place, "cut"]
+    if isinstance(node, WordSum):
+        bits = TURN - widths[Role.CUT.of(place)]
         return AngleShape(bits, bits)
     raise TypeError(f"node {place} is no angle")
 
@@ -81,10 +82,13 @@ def sum_shape(sketch: Sketch, widths: Widths, place: int) -> SumShape:
     parts = [angle_shape(sketch, widths, item) for item, _ in node.items]
     spare = [part.known - shift for part, shift in zip(parts, shifts, strict=True)]
     if node.exact:
-        n = min(widths[place, "n"], max(spare))
+        n = min(widths[Role.ANGLE_BITS.of(place)], max(spare))
         reads = tuple(min(p.known, n + z) for p, z in zip(parts, shifts, strict=True))
     else:
-        n = min(widths[place, "n"], *(most + (k > 0) for k, most in enumerate(spare)))
+        n = min(
+            widths[Role.ANGLE_BITS.of(place)],
+            *(most + (k > 0) for k, most in enumerate(spare)),
+        )
         reads = tuple(n - (k > 0) + z for k, z in enumerate(shifts))
     ups = tuple(n + z - read for z, read in zip(shifts, reads, strict=True))
     known = sum(m * part.offset for (_, m), part in zip(node.items, parts, strict=True))

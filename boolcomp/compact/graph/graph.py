@@ -3,8 +3,8 @@
 A word of n bits is an index k in 0 .. 2^n - 1. It stands for Σ ±2^(lsb + i - 1) over its bits
 (+ where a bit is 1), plus a known offset: cells lie symmetrically about it and none is on it. Of an
 angle the word is the fraction of a turn: (k + ½)/2^n - ½ turns. Reading only the leading bits
-of a word gives a coarser word of the same kind; so the graph has no other rounding than leaving
-low bits away.
+of a word gives a coarser word of the same kind; so the graph has no other rounding than discarding
+low bits.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Input:
+class InputWord:
     """A word that comes from outside."""
 
     name: str
@@ -67,10 +67,10 @@ class Bits:
 
 
 @dataclass(frozen=True, slots=True)
-class Partial:
+class PartialProducts:
     """The partial products of two words without their lowest digits.
 
-    Those of the lowest two digits left stand in `column`; columns below 0 are left away.
+    Those of the lowest two digits left stand in `column`; columns below 0 are discarded.
     """
 
     a: int
@@ -81,7 +81,7 @@ class Partial:
     negative: bool
 
 
-Part: TypeAlias = Bits | Partial
+HeapPart: TypeAlias = Bits | PartialProducts
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +91,13 @@ class Heap:
     Only an angle may leave 0 .. 2^bits - 1 (`wraps`); the bits of all others are enough.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[HeapPart, ...]
     constant: int
     bits: int
     wraps: bool = False
 
 
-Node: TypeAlias = Input | Angles | Lookup | Heap
+Node: TypeAlias = InputWord | Angles | Lookup | Heap
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class Scale:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class OutputWord:
     """A torque: the bits of a heap above the lowest `drop`, saturated to `bits` bits.
 
     It counts steps; with `bits` as many as the heap has left nothing can saturate.
@@ -121,27 +121,27 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Graph:
+class WordGraph:
     """Nodes in topological order, what their words stand for, and the torques."""
 
     nodes: tuple[Node, ...]
     scales: tuple[Scale, ...]
-    results: tuple[Result, ...]
+    results: tuple[OutputWord, ...]
 
     def __post_init__(self) -> None:
         self.check()
 
     @property
-    def inputs(self) -> tuple[Input, ...]:
+    def inputs(self) -> tuple[InputWord, ...]:
         """The input words, which come first."""
-        return tuple(node for node in self.nodes if isinstance(node, Input))
+        return tuple(node for node in self.nodes if isinstance(node, InputWord))
 
     def check(self) -> None:
         """Raise a `ValueError` where this is no word graph."""
         if len(self.nodes) != len(self.scales):
             raise ValueError("a node without a scale")
         count = len(self.inputs)
-        if any(not isinstance(node, Input) for node in self.nodes[:count]):
+        if any(not isinstance(node, InputWord) for node in self.nodes[:count]):
             raise ValueError("inputs do not come first")
         for place, node in enumerate(self.nodes):
             if any(not 0 <= k < place for k in reads(node)):
@@ -179,10 +179,10 @@ class Graph:
         return "\n".join(lines) + "\n"
 
     def __repr__(self) -> str:
-        return f"Graph({len(self.inputs)} inputs, {len(self.nodes)} words)"
+        return f"WordGraph({len(self.inputs)} inputs, {len(self.nodes)} words)"
 
 
-def narrowed(graph: Graph) -> Graph:
+def narrowed(graph: WordGraph) -> WordGraph:
     """Return a graph whose input words lack the low bits that nothing reads; it computes the same.
 
     A word's leading bits are a coarser word of the same kind, so only what drops bits changes.
@@ -198,7 +198,7 @@ def narrowed(graph: Graph) -> Graph:
             note(place, drop)
     nodes: list[Node] = []
     for node in graph.nodes:
-        if isinstance(node, Input):
+        if isinstance(node, InputWord):
             gone = unread[len(nodes)]
             nodes.append(replace(node, bits=max(1, node.bits - gone)))
         elif isinstance(node, Heap):
@@ -209,11 +209,11 @@ def narrowed(graph: Graph) -> Graph:
         replace(scale, lsb=scale.lsb + before.bits - after.bits)
         for scale, before, after in zip(graph.scales, graph.nodes, nodes, strict=True)
     )
-    return Graph(tuple(nodes), scales, graph.results)
+    return WordGraph(tuple(nodes), scales, graph.results)
 
 
 def _drops(node: Node, nodes: tuple[Node, ...]) -> list[tuple[int, int]]:
-    """Return the words that a node reads, and how many low bits of each it leaves away."""
+    """Return the words that a node reads, and how many low bits of each it discards."""
     if isinstance(node, Angles):
         return [(turn.node, nodes[turn.node].bits - turn.read) for turn in node.turns]
     if isinstance(node, Lookup):
@@ -227,7 +227,7 @@ def _drops(node: Node, nodes: tuple[Node, ...]) -> list[tuple[int, int]]:
     return found
 
 
-def _shifted(part: Part, unread: Mapping[int, int]) -> Part:
+def _shifted(part: HeapPart, unread: Mapping[int, int]) -> HeapPart:
     if isinstance(part, Bits):
         return replace(part, drop=part.drop - unread.get(part.node, 0))
     drop_a, drop_b = part.drop_a - unread.get(part.a, 0), part.drop_b - unread.get(part.b, 0)
@@ -236,7 +236,7 @@ def _shifted(part: Part, unread: Mapping[int, int]) -> Part:
 
 def reads(node: Node) -> tuple[int, ...]:
     """Return the nodes that a node reads."""
-    if isinstance(node, Input):
+    if isinstance(node, InputWord):
         return ()
     if isinstance(node, Angles):
         return tuple(turn.node for turn in node.turns)
@@ -245,13 +245,13 @@ def reads(node: Node) -> tuple[int, ...]:
     return tuple(k for part in node.parts for k in part_reads(part))
 
 
-def part_reads(part: Part) -> tuple[int, ...]:
+def part_reads(part: HeapPart) -> tuple[int, ...]:
     """Return the nodes that a part of a heap reads."""
     return (part.node,) if isinstance(part, Bits) else (part.a, part.b)
 
 
 def _text(node: Node) -> str:
-    if isinstance(node, Input):
+    if isinstance(node, InputWord):
         return f"input {node.name}{' angle' if node.angle else ''}"
     if isinstance(node, Angles):
         turns = [

@@ -8,16 +8,16 @@ from boolcomp.common.errors import DataError
 from boolcomp.compact.graph.graph import (
     Angles,
     Bits,
-    Graph,
     Heap,
-    Input,
+    HeapPart,
+    InputWord,
     Lookup,
     Node,
-    Part,
-    Partial,
-    Result,
+    OutputWord,
+    PartialProducts,
     Scale,
     Turn,
+    WordGraph,
 )
 
 _WORD = re.compile(r"w(\d+)\[(\d+)\] = (.*) unit 2\^(-?\d+)(?: at (\S+))?")
@@ -29,15 +29,15 @@ _PART = re.compile(r"([+-]) w(\d+)>>(\d+) (?:\* w(\d+)>>(\d+) )?<< (-?\d+) ")
 _CONSTANT = re.compile(r"\+ (-?\d+)")
 
 
-def parse_graph(text: str, where: str = "graph") -> Graph:
+def parse_graph(text: str, where: str = "graph") -> WordGraph:
     """Read a graph; a `DataError` names the line that is wrong."""
     nodes: list[Node] = []
     scales: list[Scale] = []
-    results: list[Result] = []
+    results: list[OutputWord] = []
     for number, line in enumerate(text.splitlines(), 1):
         result = _RESULT.fullmatch(line)
         if result is not None and int(result[1]) == len(results) + 1:
-            results.append(Result(int(result[3]), int(result[4]), int(result[2])))
+            results.append(OutputWord(int(result[3]), int(result[4]), int(result[2])))
             continue
         word = _WORD.fullmatch(line)
         node = None
@@ -48,14 +48,14 @@ def parse_graph(text: str, where: str = "graph") -> Graph:
         nodes.append(node)
         scales.append(Scale(int(word[4]), float(word[5] or 0.0)))
     try:
-        return Graph(tuple(nodes), tuple(scales), tuple(results))
+        return WordGraph(tuple(nodes), tuple(scales), tuple(results))
     except (ValueError, IndexError) as error:
         raise DataError(f"{where}: {error}") from error
 
 
 def _node(text: str, bits: int) -> Node | None:
     if found := _INPUT.fullmatch(text):
-        return Input(found[1], bits, bool(found[2]))
+        return InputWord(found[1], bits, bool(found[2]))
     if found := _TABLE.fullmatch(text):
         entries = tuple(int(entry) for entry in found[3].split())
         return Lookup(int(found[1]), int(found[2]), entries, bits)
@@ -77,8 +77,8 @@ def _node(text: str, bits: int) -> Node | None:
     return Heap(parts, int(constant[1]), bits, kind == "wrapping")
 
 
-def _part(item: re.Match[str]) -> Part:
+def _part(item: re.Match[str]) -> HeapPart:
     negative, column = item[1] == "-", int(item[6])
     if item[4] is None:
         return Bits(int(item[2]), int(item[3]), column, negative)
-    return Partial(int(item[2]), int(item[3]), int(item[4]), int(item[5]), column, negative)
+    return PartialProducts(int(item[2]), int(item[3]), int(item[4]), int(item[5]), column, negative)

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from bitarray import bitarray, frozenbitarray
 
-from boolcomp.compact.graph.graph import Angles, Bits, Graph, Heap, Input, Lookup, Partial, Result
+from boolcomp.compact.graph.graph import (
+    Angles,
+    Bits,
+    Heap,
+    InputWord,
+    Lookup,
+    OutputWord,
+    PartialProducts,
+    WordGraph,
+)
 from boolcomp.compact.graph.heaps import TimedBuilder, add_constant, reduce_columns
 from boolcomp.compact.graph.tables import Columns, canonical, columns_of, fold, mux_network
 from boolcomp.logic import luts
@@ -48,16 +57,16 @@ class Literals:
     sign: int = 2 * FALSE
 
 
-def word_logic(graph: Graph, synthesise: Synthesiser = mux_network) -> Network:
+def word_logic(graph: WordGraph, synthesise: Synthesiser = mux_network) -> Network:
     """Return the network of a word graph.
 
     Its inputs are the bits of the input words, each most significant first. Its outputs are, for
     every torque, the bits of its word, most significant first, and whether it saturated.
     """
-    maker = _Maker(graph, TimedBuilder(sum(word.bits for word in graph.inputs)), synthesise)
+    maker = _LogicMaker(graph, TimedBuilder(sum(word.bits for word in graph.inputs)), synthesise)
     first = 0
     for node in graph.nodes:
-        if isinstance(node, Input):
+        if isinstance(node, InputWord):
             bits = [maker.builder.input(first + k) for k in range(node.bits)]
             maker.words.append(Literals(tuple(reversed(bits))))
             first += node.bits
@@ -71,10 +80,10 @@ def word_logic(graph: Graph, synthesise: Synthesiser = mux_network) -> Network:
     return maker.builder.build(outputs)
 
 
-class _Maker:
+class _LogicMaker:
     """Makes the bits of one node after the other."""
 
-    def __init__(self, graph: Graph, builder: TimedBuilder, synthesise: Synthesiser) -> None:
+    def __init__(self, graph: WordGraph, builder: TimedBuilder, synthesise: Synthesiser) -> None:
         self.graph, self.builder, self.synthesise = graph, builder, synthesise
         self.words: list[Literals] = []
 
@@ -122,7 +131,7 @@ class _Maker:
         add_constant(columns, node.constant, node.bits)
         return Literals(tuple(reduce_columns(self.builder, columns, node.bits)))
 
-    def _partial(self, columns: dict[int, list[int]], part: Partial) -> None:
+    def _partial(self, columns: dict[int, list[int]], part: PartialProducts) -> None:
         """Add partial products: two digits agree or not, and the words' signs go into the same."""
         a, b = self.words[part.a], self.words[part.b]
         sign = self.builder.node(luts.XOR2, a.sign, b.sign) ^ (not part.negative)
@@ -132,7 +141,7 @@ class _Maker:
                     bit = self.builder.node(luts.XOR3, left, right, sign)
                     columns.setdefault(column, []).append(bit)
 
-    def result(self, result: Result) -> list[int]:
+    def result(self, result: OutputWord) -> list[int]:
         """Round and saturate a torque: what lies beyond shows in its leading bits."""
         word = self.bits(result.node)[result.drop :]
         head, cell = word[result.bits :], word[: result.bits]

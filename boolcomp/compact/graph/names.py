@@ -1,8 +1,8 @@
 """What the words of a graph mean, read off the graph alone: cos(q1+q2), qdd1·(0.8+cos(q2)).
 
 Factors that only scale are left out. A table is named by the waves or powers that its entries
-follow; one that corrects another (a bipartite pair) is the fine part of it. Angles are the robot's
-own: the ranges of input words say what their indices stand for. In sums and products speeds,
+follow; one that corrects another (a bipartite pair) is the fine part of it. Angles are those of
+inputs: the ranges of input words say what their indices stand for. In sums and products speeds,
 accelerations and slides count from the middle of their ranges.
 """
 
@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from boolcomp.compact.graph.curves import is_sum, power_name, wave_name
-from boolcomp.compact.graph.graph import Angles, Bits, Heap, Input, Lookup
+from boolcomp.compact.graph.graph import Angles, Bits, Heap, InputWord, Lookup
 from boolcomp.compact.sketch.sketch import TURN
-from boolcomp.problem.robot import Interval
-from boolcomp.problem.robot.span import part_of
+from boolcomp.problem.interval import Interval
+from boolcomp.problem.span import part_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from boolcomp.compact.graph.graph import Graph
+    from boolcomp.compact.graph.graph import WordGraph
 
     Floats = NDArray[np.float64]
 
@@ -37,7 +37,7 @@ NEARLY = 1e-6  # of a step
 _NUMBER = re.compile(r"w\d+")
 
 
-def word_names(graph: Graph, ranges: Ranges | None = None) -> tuple[str, ...]:
+def word_names(graph: WordGraph, ranges: Ranges | None = None) -> tuple[str, ...]:
     """Return a name for every word; `w7` where its meaning takes too long to write.
 
     `ranges` are what the input words span, by name: a whole turn where nothing is said.
@@ -51,13 +51,13 @@ def word_names(graph: Graph, ranges: Ranges | None = None) -> tuple[str, ...]:
     return tuple(_told_apart(graph, namer.names))
 
 
-def _told_apart(graph: Graph, names: list[str]) -> list[str]:
+def _told_apart(graph: WordGraph, names: list[str]) -> list[str]:
     """Return names of which none is another word's: a multiple of a word is not that word."""
     inputs = {node.name for node in graph.inputs}
     found = []
     for place, (node, name) in enumerate(zip(graph.nodes, names, strict=True)):
         taken = name in inputs or (_NUMBER.fullmatch(name) and name != f"w{place}")
-        if isinstance(node, Input) or not taken:
+        if isinstance(node, InputWord) or not taken:
             found.append(name)
         else:
             wraps = isinstance(node, Heap) and node.wraps
@@ -68,13 +68,13 @@ def _told_apart(graph: Graph, names: list[str]) -> list[str]:
 class _Namer:
     """Names words one after the other; `spans` are what the inputs' words span."""
 
-    def __init__(self, graph: Graph, spans: list[Interval]) -> None:
+    def __init__(self, graph: WordGraph, spans: list[Interval]) -> None:
         self.graph, self.spans = graph, spans
         self.names: list[str] = []
 
     def name(self, place: int) -> str:
         node = self.graph.nodes[place]
-        if isinstance(node, Input):
+        if isinstance(node, InputWord):
             return node.name
         if isinstance(node, Angles):
             turns = self.turns(place).items()
@@ -86,7 +86,7 @@ class _Namer:
     def turns(self, place: int) -> dict[int, float]:
         """Return how often an angle sum holds every word that is none itself."""
         node = self.graph.nodes[place]
-        if isinstance(node, Input):  # a word over a part of a turn lacks leading bits
+        if isinstance(node, InputWord):  # a word over a part of a turn lacks leading bits
             return {place: 2.0 ** (part_of(self.spans[place]) or 0)}
         if not isinstance(node, Angles):
             return {place: 1.0}
@@ -107,7 +107,7 @@ class _Namer:
         values = (np.array(node.entries) - middle) * lsb + scale.offset
         angle = (
             isinstance(source, Angles)
-            or (isinstance(source, Input) and source.angle)
+            or (isinstance(source, InputWord) and source.angle)
             or (isinstance(source, Heap) and source.wraps)
         )
         if angle:
@@ -122,11 +122,11 @@ class _Namer:
         return f"f({of})"
 
     def angles(self, node: Lookup) -> Floats:
-        """Return the robot's own angles at the cells of a table."""
+        """Return the problem's own angles at the cells of a table."""
         source, scale = self.graph.nodes[node.source], self.graph.scales[node.source]
         count = len(node.entries)
         cells = np.arange(count) + 0.5
-        if isinstance(source, Input):
+        if isinstance(source, InputWord):
             span = self.spans[node.source]
             return span.low + cells / count * span.width
         if isinstance(source, Heap):  # it starts from the middle of the word's own range
@@ -140,10 +140,10 @@ class _Namer:
         return 2 * np.pi * (cells / count - 0.5 + offset) + self.zero(node.source)
 
     def zero(self, place: int) -> float:
-        """Return the robot's own angle where that of an angle sum's words is 0."""
+        """Return the problem's own angle where that of an angle sum's words is 0."""
         zero = 0.0
         for k, times in self.turns(place).items():
-            if isinstance(self.graph.nodes[k], Input):
+            if isinstance(self.graph.nodes[k], InputWord):
                 zero += times * (self.spans[k].low + np.pi)
         return zero
 
@@ -158,7 +158,7 @@ class _Namer:
     def linear(self, place: int) -> tuple[float, float] | None:
         """Return the unit of a linear word and what its 0 stands for, where both are known."""
         node, scale = self.graph.nodes[place], self.graph.scales[place]
-        if isinstance(node, Input):
+        if isinstance(node, InputWord):
             span = self.spans[place]
             return span.width / 2.0 ** (node.bits + scale.lsb), span.centre
         if not isinstance(node, Heap):

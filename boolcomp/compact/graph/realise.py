@@ -1,20 +1,10 @@
-"""From a sketch and widths to a word graph: every offset of half a step is booked here.
-
-Widths are whole numbers by (node of the sketch, name):
-    n    bits of an angle sum, where its parts have as many (see `angles`)
-    t    bits that a table reads;  e  the exponent of its output's lowest bit
-    s, p  bits split off a bipartite table, and leading bits that its correction reads
-    cut  the exponent of a heap's lowest column;  c  what is added to its constant
-    aK, bK  digits of a product's words that addend K leaves away, beyond what they lack
-    dK   signed digits of addend K's constant;  kK  0 where addend K is replaced by its mean
-"""
+"""From a sketch and widths to a word graph: every offset of half a step is booked here."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from boolcomp.compact.graph import graph as g
 from boolcomp.compact.graph.angles import AngleShape, angle_node, angle_shape, sum_shape
@@ -28,17 +18,16 @@ from boolcomp.compact.sketch.sketch import (
     Product,
     Sketch,
     Source,
-    Sum,
     Table,
     Waves,
-    addend_reads,
-    reads,
+    WordSum,
 )
+from boolcomp.compact.sketch.variables import Role, is_kept, live_nodes, operands
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-Widths: TypeAlias = Mapping[tuple[int, str], int]
+    from boolcomp.compact.sketch.variables import Widths
 
 MARGIN = 1.02  # a sampled extreme may be exceeded by this much
 SLACK_STEPS = 3  # and by the errors of what is added, in steps of the heap
@@ -62,20 +51,20 @@ def realise(
     biases: Sequence[float],
     *,
     saturate: bool = False,
-) -> g.Graph:
+) -> g.WordGraph:
     """Return the word graph of a sketch with these widths.
 
     `bits` are those of the torques' words (one more where a torque needs it, unless it is to
     saturate); `biases` are added to the torques, in their units.
     """
-    maker = _Maker(sketch, widths, statistics)
+    maker = _Realiser(sketch, widths, statistics)
     live = live_nodes(sketch, widths)
     maker.operands = operands(sketch)
     for place, node in enumerate(sketch.nodes):
         if place in live and isinstance(node, Source):
-            maker.put(place, g.Input(node.name, node.bits, node.angle), 0, 0.0)
+            maker.put(place, g.InputWord(node.name, node.bits, node.angle), 0, 0.0)
     results = dict(zip(sketch.outputs, zip(bits, biases, strict=True), strict=True))
-    found: dict[int, g.Result] = {}
+    found: dict[int, g.OutputWord] = {}
     for place, node in enumerate(sketch.nodes):
         if place not in live or isinstance(node, Source):
             continue
@@ -88,45 +77,11 @@ def realise(
         else:
             maker.heap(place, node)
     order = tuple(found[k] for k in sketch.outputs)
-    return g.Graph(tuple(maker.nodes), tuple(maker.scales), order)
-
-
-def live_nodes(sketch: Sketch, widths: Widths) -> frozenset[int]:
-    """Return the nodes that the torques need, by way of addends that are kept."""
-    live = set(sketch.outputs)
-    for place in reversed(range(len(sketch.nodes))):
-        if place in live:
-            node = sketch.nodes[place]
-            if isinstance(node, Sum):
-                kept = [a for k, a in enumerate(node.addends) if is_kept(widths, place, k)]
-                live.update(k for addend in kept for k in addend_reads(addend))
-            else:
-                live.update(reads(node))
-    return frozenset(live)
-
-
-def operands(sketch: Sketch) -> frozenset[int]:
-    """Return the nodes that products, tables or exact angles read: words that lie about zero."""
-    found: set[int] = set()
-    for node in sketch.nodes:
-        if isinstance(node, Sum):
-            for addend in node.addends:
-                if isinstance(addend, Product):
-                    found.update((addend.a, addend.b))
-        elif isinstance(node, (Waves, Powers)):
-            found.add(node.source)
-        elif isinstance(node, AngleSum) and node.exact:
-            found.update(reads(node))
-    return frozenset(found)
-
-
-def is_kept(widths: Widths, place: int, addend: int) -> bool:
-    """Tell whether an addend of a sum is computed (otherwise its mean stands for it)."""
-    return widths.get((place, f"k{addend}"), 1) > 0
+    return g.WordGraph(tuple(maker.nodes), tuple(maker.scales), order)
 
 
 @dataclass(slots=True)
-class _Maker:
+class _Realiser:
     """Makes the nodes of a graph one after the other."""
 
     sketch: Sketch
@@ -151,12 +106,12 @@ class _Maker:
     def table(self, place: int, node: Table) -> None:
         source = self.nodes[self.place[node.source]]
         scale = self.scales[self.place[node.source]]
-        read = min(self.widths[place, "t"], source.bits)
+        read = min(self.widths[Role.READ.of(place)], source.bits)
         shape = None
         if isinstance(node, Waves):
             shape = angle_shape(self.sketch, self.widths, node.source)
         domain = table_domain(node, scale.lsb, source.bits, read, scale.offset, shape)
-        lsb = self.widths[place, "e"]
+        lsb = self.widths[Role.EXPONENT.of(place)]
         split = split_of(self.widths, place, self.operands)
         made = tabulate(node, domain, lsb, centred=place not in self.operands, **split)
         for k, table in enumerate(made):
@@ -168,8 +123,8 @@ class _Maker:
             else:
                 self.put(place, lookup, lsb, table.offset)
 
-    def heap(self, place: int, node: Sum) -> None:
-        lsb = self.widths[place, "cut"]
+    def heap(self, place: int, node: WordSum) -> None:
+        lsb = self.widths[Role.CUT.of(place)]
         if node.angle:
             bits = TURN - lsb
         else:
@@ -177,15 +132,17 @@ class _Maker:
             bits = needed_bits(reach, lsb)
         self._put_heap(place, node, lsb, bits, 0.0)
 
-    def output(self, place: int, node: Sum, bits: int, bias: float, *, saturate: bool) -> g.Result:
-        lsb = self.widths[place, "cut"]
+    def output(
+        self, place: int, node: WordSum, bits: int, bias: float, *, saturate: bool
+    ) -> g.OutputWord:
+        lsb = self.widths[Role.CUT.of(place)]
         reach = self.statistics.largest[place] * MARGIN + SLACK_STEPS
         bits_needed = max(bits, needed_bits(reach, 0))
         self._put_heap(place, node, lsb, bits_needed - lsb, bias)
-        return g.Result(self.place[place], -lsb, bits if saturate else bits_needed)
+        return g.OutputWord(self.place[place], -lsb, bits if saturate else bits_needed)
 
-    def _put_heap(self, place: int, node: Sum, lsb: int, bits: int, bias: float) -> None:
-        parts: list[g.Part] = []
+    def _put_heap(self, place: int, node: WordSum, lsb: int, bits: int, bias: float) -> None:
+        parts: list[g.HeapPart] = []
         centre = node.constant + bias  # what the sum is where all digits are zero
         for k, addend in enumerate(node.addends):
             if not is_kept(self.widths, place, k):
@@ -201,39 +158,41 @@ class _Maker:
             # Products and folded tables want a word about zero: a part gives up its lowest bit.
             parts = _shortened(self.nodes, parts)
             exact = self._exact_constant(parts, centre, lsb, bits)
-        constant = math.floor(exact + 0.5) + self.widths.get((place, "c"), 0)
+        constant = math.floor(exact + 0.5) + self.widths.get(Role.SHIFT.of(place), 0)
         heap = g.Heap(tuple(parts), constant, bits, node.angle)
         self.put(place, heap, lsb, (exact - constant) * 2.0**lsb)
 
-    def _exact_constant(self, parts: Sequence[g.Part], centre: float, lsb: int, bits: int) -> float:
+    def _exact_constant(
+        self, parts: Sequence[g.HeapPart], centre: float, lsb: int, bits: int
+    ) -> float:
         units = sum(_weight(self.nodes, part) for part in parts)  # twice half of what bits count
         return centre / 2.0**lsb - units / 2 - 0.5 + 2.0 ** (bits - 1)
 
-    def _bits(self, place: int, k: int, addend: Linear, lsb: int) -> list[g.Part]:
+    def _bits(self, place: int, k: int, addend: Linear, lsb: int) -> list[g.HeapPart]:
         nodes = [self.place[addend.node]]
         if addend.node in self.extra:
             nodes.append(self.extra[addend.node])
         return [part for node in nodes for part in self._digits(place, k, addend, lsb, node)]
 
-    def _digits(self, place: int, k: int, addend: Linear, lsb: int, node: int) -> list[g.Part]:
-        parts: list[g.Part] = []
-        for digit in constant_digits(addend, self.widths.get((place, f"d{k}"), DIGITS)):
+    def _digits(self, place: int, k: int, addend: Linear, lsb: int, node: int) -> list[g.HeapPart]:
+        parts: list[g.HeapPart] = []
+        for digit in constant_digits(addend, self.widths.get(Role.DIGITS.of(place, k), DIGITS)):
             column = math.frexp(abs(digit))[1] - 1 + self.scales[node].lsb - lsb
             drop = max(0, -column)
             if drop < self.nodes[node].bits:
                 parts.append(g.Bits(node, drop, column + drop, digit < 0))
         return parts
 
-    def _product(self, place: int, k: int, addend: Product, lsb: int) -> list[g.Part]:
+    def _product(self, place: int, k: int, addend: Product, lsb: int) -> list[g.HeapPart]:
         a, b = self.place[addend.a], self.place[addend.b]
-        drop_a = min(self.widths.get((place, f"a{k}"), 0), self.nodes[a].bits - 1)
-        drop_b = min(self.widths.get((place, f"b{k}"), 0), self.nodes[b].bits - 1)
+        drop_a = min(self.widths.get(Role.DROP_A.of(place, k), 0), self.nodes[a].bits - 1)
+        drop_b = min(self.widths.get(Role.DROP_B.of(place, k), 0), self.nodes[b].bits - 1)
         exponent = math.frexp(abs(addend.factor))[1] - 1
         column = exponent + self.scales[a].lsb + drop_a + self.scales[b].lsb + drop_b - 1 - lsb
         top = column + self.nodes[a].bits - drop_a + self.nodes[b].bits - drop_b - 2
         if top < 0:
             return []
-        return [g.Partial(a, drop_a, b, drop_b, column, addend.factor < 0)]
+        return [g.PartialProducts(a, drop_a, b, drop_b, column, addend.factor < 0)]
 
 
 def constant_digits(addend: Linear, most: int) -> tuple[float, ...]:
@@ -270,10 +229,13 @@ def split_of(widths: Widths, place: int, operands: frozenset[int]) -> dict[str, 
     """Return how a table is split in two, if it is."""
     if place in operands:
         return {}
-    return {"low": widths.get((place, "s"), 0), "lead": widths.get((place, "p"), 0)}
+    return {
+        "low": widths.get(Role.SPLIT.of(place), 0),
+        "lead": widths.get(Role.LEAD.of(place), 0),
+    }
 
 
-def _shortened(nodes: Sequence[g.Node], parts: Sequence[g.Part]) -> list[g.Part]:
+def _shortened(nodes: Sequence[g.Node], parts: Sequence[g.HeapPart]) -> list[g.HeapPart]:
     """Drop the lowest bit of the last word that has one in the lowest column."""
     result = list(parts)
     for k in reversed(range(len(result))):
@@ -287,7 +249,7 @@ def _shortened(nodes: Sequence[g.Node], parts: Sequence[g.Part]) -> list[g.Part]
     return result
 
 
-def _weight(nodes: Sequence[g.Node], part: g.Part) -> int:
+def _weight(nodes: Sequence[g.Node], part: g.HeapPart) -> int:
     """Return the sum of what a part's bits count, in units of the heap's lowest column."""
     if isinstance(part, g.Bits):
         return ((1 << (nodes[part.node].bits - part.drop)) - 1) << part.column

@@ -10,12 +10,12 @@ import numpy as np
 from boolcomp.compact.graph.graph import (
     Angles,
     Bits,
-    Graph,
     Heap,
-    Input,
+    InputWord,
     Lookup,
     Node,
-    Partial,
+    PartialProducts,
+    WordGraph,
     reads,
 )
 
@@ -36,12 +36,12 @@ class Simulated:
     saturated: int
 
 
-def simulate(graph: Graph, inputs: Mapping[str, Words]) -> Simulated:
+def simulate(graph: WordGraph, inputs: Mapping[str, Words]) -> Simulated:
     """Return the torques' words for the words of the inputs, given by name."""
     values: list[Words] = []
     wrapped: list[int] = []
     for place, node in enumerate(graph.nodes):
-        if isinstance(node, Input):
+        if isinstance(node, InputWord):
             values.append(inputs[node.name])
             continue
         word, over = node_word(graph, place, values)
@@ -60,7 +60,7 @@ class Resimulation:
         self._values: list[Words] = []
         self._over: list[int] = []
 
-    def simulate(self, graph: Graph) -> Simulated:
+    def simulate(self, graph: WordGraph) -> Simulated:
         """Return what `simulate` does."""
         values: list[Words] = []
         overs: list[int] = []
@@ -71,7 +71,7 @@ class Resimulation:
             same.append(kept)
             if kept:
                 word, over = self._values[place], self._over[place]
-            elif isinstance(node, Input):
+            elif isinstance(node, InputWord):
                 word, over = self.inputs[node.name], 0
             else:
                 word, over = node_word(graph, place, values)
@@ -81,7 +81,7 @@ class Resimulation:
         return finish(graph, values, [place for place, over in enumerate(overs) if over])
 
 
-def finish(graph: Graph, values: Sequence[Words], wrapped: Sequence[int]) -> Simulated:
+def finish(graph: WordGraph, values: Sequence[Words], wrapped: Sequence[int]) -> Simulated:
     """Round and saturate the torques, given all nodes' words."""
     columns, saturated = [], 0
     for result in graph.results:
@@ -96,7 +96,7 @@ def finish(graph: Graph, values: Sequence[Words], wrapped: Sequence[int]) -> Sim
     return Simulated(np.stack(columns, axis=1), tuple(wrapped), saturated)
 
 
-def node_word(graph: Graph, place: int, values: Sequence[Words]) -> tuple[Words, int]:
+def node_word(graph: WordGraph, place: int, values: Sequence[Words]) -> tuple[Words, int]:
     """Return a node's word from those before it, and how many samples it wrapped on."""
     node = graph.nodes[place]
     if isinstance(node, Angles):
@@ -138,7 +138,7 @@ def _read(
 
 
 def _add_product(
-    total: Words, nodes: Sequence[Node], values: Sequence[Words], part: Partial
+    total: Words, nodes: Sequence[Node], values: Sequence[Words], part: PartialProducts
 ) -> None:
     """Add the partial products row by row: a digit of `a` leaves or inverts the word `b`."""
     a = values[part.a] >> part.drop_a

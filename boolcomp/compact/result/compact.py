@@ -5,30 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from boolcomp.codes import Code
+from boolcomp.compact.assembly import input_codes, output_codes
 from boolcomp.compact.graph.logic import Synthesiser, word_logic
 from boolcomp.compact.graph.tables import mux_network
-from boolcomp.compact.result.measure import Errors, torque_steps
 from boolcomp.compact.sketch.poly import Quantity, quantities
-from boolcomp.problem.robot import Interval, stops_of
-from boolcomp.program.program import ARRAYS, Input, program_of_network
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import numpy as np
     from numpy.typing import NDArray
 
-    from boolcomp.compact.graph.graph import Graph
+    from boolcomp.codes import Code
+    from boolcomp.compact.demand import Demand
+    from boolcomp.compact.errors.measure import Errors
+    from boolcomp.compact.graph.graph import WordGraph
     from boolcomp.compact.sketch.build import Form
     from boolcomp.compact.sketch.sketch import Sketch
-    from boolcomp.compact.widths.demand import Demand
+    from boolcomp.compact.sketch.variables import Widths
     from boolcomp.logic.network import Network
-    from boolcomp.problem.robot import Robot
-    from boolcomp.program.program import Program
+    from boolcomp.problem.problem import Problem
 
     Floats = NDArray[np.float64]
-    Knob = tuple[int, str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,12 +35,12 @@ class Compact:
     tables are made by cofactors; `errors` those of states that the search looked at.
     """
 
-    robot: Robot
+    problem: Problem
     demand: Demand
     form: Form
     sketch: Sketch
-    widths: Mapping[Knob, int]
-    graph: Graph
+    widths: Widths
+    graph: WordGraph
     biases: Floats
     allowed: Floats
     nodes: int
@@ -55,52 +51,24 @@ class Compact:
     @property
     def asked_words(self) -> dict[str, Quantity]:
         """The input words as they were asked for; the graph may read less of them."""
-        return quantities(self.robot, self.demand.input_bits)
+        return quantities(self.problem, self.demand.input_bits)
 
     @property
     def input_codes(self) -> dict[str, Code]:
         """The codes of the input words by name, in the order of the network's inputs."""
-        return input_codes(self.robot, self.demand, self.graph)
+        return input_codes(self.problem, self.demand, self.graph)
 
     @property
-    def torque_codes(self) -> tuple[Code, ...]:
+    def output_codes(self) -> tuple[Code, ...]:
         """The codes of the torques' words: about zero, wider than the range where that is short."""
-        return torque_codes(self.robot, self.demand, self.graph)
+        return output_codes(self.problem, self.demand, self.graph)
+
+    @property
+    def dropped(self) -> dict[str, int]:
+        """How many low bits of every input word the graph does not have."""
+        left = {node.name: node.bits for node in self.graph.inputs}
+        return {name: word.bits - left.get(name, 0) for name, word in self.asked_words.items()}
 
     def network(self, synthesise: Synthesiser = mux_network) -> Network:
         """Return the network of the graph (see `word_logic`)."""
         return word_logic(self.graph, synthesise)
-
-
-def input_codes(robot: Robot, demand: Demand, graph: Graph) -> dict[str, Code]:
-    """Return the codes of a graph's input words by name, in the order of its network's inputs."""
-    words = quantities(robot, demand.input_bits)
-    return {
-        node.name: Code(words[node.name].range, node.bits, "natural", words[node.name].wraps)
-        for node in graph.inputs
-    }
-
-
-def torque_codes(robot: Robot, demand: Demand, graph: Graph) -> tuple[Code, ...]:
-    """Return the codes of a graph's torques: about zero, wider than the range if that is short."""
-    codes = []
-    for step, result in zip(torque_steps(robot, demand.bits), graph.results, strict=True):
-        reach = step * 2.0 ** (result.bits - 1)
-        codes.append(Code(Interval(-reach, reach), result.bits, "natural"))
-    return tuple(codes)
-
-
-def program_of_graph(
-    robot: Robot, demand: Demand, graph: Graph, network: Network, payload: float = 0.0
-) -> Program:
-    """Return the program of a graph's network; the robot carries the payload (kg) already."""
-    inputs = [
-        Input(kind, int(name[len(kind) :]), code)
-        for name, code in input_codes(robot, demand, graph).items()
-        for kind in ARRAYS
-        if kind == name.rstrip("0123456789")
-    ]
-    codes = torque_codes(robot, demand, graph)
-    return program_of_network(
-        robot.name, demand.bits, inputs, codes, network, payload, stops=stops_of(robot)
-    )

@@ -1,7 +1,7 @@
 """Finished and unfinished compilations as files.
 
 `puma560-8.<digest>.compact.json` holds everything of a result but the seconds; the digest is that
-of the robot's text, the demand and this package's version. A file is written whole or not at all,
+of the problem's text, the demand and this package's version. A file is written whole or not at all,
 begins with the checksum of the rest, and is made anew where it is damaged. Beside it, while a
 search runs, `….partial.json` holds the stages that are done, and `nets/` the networks of tables.
 """
@@ -21,12 +21,13 @@ import numpy as np
 from boolcomp.common.caches import read_kept, user_cache
 from boolcomp.common.errors import BoolcompError, DataError, DataWarning
 from boolcomp.common.files import write_text
+from boolcomp.compact.demand import SEARCH_VERSION, Demand, digest
+from boolcomp.compact.errors.measure import Errors, Sampling, measure_many
+from boolcomp.compact.errors.worst import is_worst
 from boolcomp.compact.graph.graphtext import parse_graph
 from boolcomp.compact.result.compact import Compact
-from boolcomp.compact.result.measure import Errors, Sampling, measure_many, torque_steps
-from boolcomp.compact.result.worst import is_worst
 from boolcomp.compact.sketch.build import Form, build_sketch
-from boolcomp.compact.widths.demand import VERSION, Demand, digest
+from boolcomp.compact.sketch.variables import widths_of, widths_text
 from boolcomp.logic.networktext import parse_network, render_network
 from boolcomp.logic.synthesis import abc
 from boolcomp.logic.synthesis.optimise import Step
@@ -37,10 +38,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from boolcomp.logic.network import Network
-    from boolcomp.terms import Torques
+    from boolcomp.problem.problem import Problem
+    from boolcomp.terms import Terms
 
 CHECKED, CHECK_SEED, CHECK_SLACK = 16_384, 0x5EED, 0.08  # states; relative rms
-TITLE = f"boolcomp compact result, format {VERSION}"
+TITLE = f"boolcomp compact result, format {SEARCH_VERSION}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,7 +61,7 @@ class Kept:
 class Keeper:
     """Where the result of one demand is looked for, and where it is written."""
 
-    torques: Torques
+    terms: Terms
     demand: Demand
     folders: tuple[Path, ...]
     with_abc: bool
@@ -67,8 +69,8 @@ class Keeper:
     @property
     def name(self) -> str:
         """The file's name without its ending: passes by ABC find less, so they are told apart."""
-        robot = self.torques.robot
-        name = f"{robot.name}-{self.demand.bits}.{digest(robot, self.demand)}"
+        problem = self.terms.problem
+        name = f"{problem.name}-{self.demand.bits}.{digest(problem, self.demand)}"
         return name if self.with_abc else f"{name}.builtin"
 
     @property
@@ -98,7 +100,7 @@ class Keeper:
                 with contextlib.suppress(
                     BoolcompError, KeyError, TypeError, ValueError, IndexError
                 ):
-                    kept = _read(document, self.torques, self.demand)
+                    kept = _read(document, self.terms, self.demand)
                     if _is_true(kept):
                         return kept
                 _warn_of(path)
@@ -127,7 +129,7 @@ class Keeper:
 
 
 def keeper(
-    torques: Torques, demand: Demand, store: Path | None, *, also_shipped: bool = True
+    terms: Terms, demand: Demand, store: Path | None, *, also_shipped: bool = True
 ) -> Keeper:
     """Return a keeper of a folder (by default the user's cache) and of what ships.
 
@@ -136,8 +138,8 @@ def keeper(
     """
     first, with_abc = store or user_cache("compact"), abc.find() is not None
     if not also_shipped:
-        return Keeper(torques, demand, (first,), with_abc)
-    return Keeper(torques, demand, (first, shipped("tables")), with_abc)
+        return Keeper(terms, demand, (first,), with_abc)
+    return Keeper(terms, demand, (first, shipped("tables")), with_abc)
 
 
 def _is_true(kept: Kept) -> bool:
@@ -148,14 +150,14 @@ def _is_true(kept: Kept) -> bool:
     demand, compact = kept.compact.demand, kept.compact
     if kept.worst is None and demand.max:
         return False
-    sampling = Sampling(compact.robot, demand.input_bits, demand.bits, CHECKED, CHECK_SEED)
+    sampling = Sampling(compact.problem, demand.input_bits, demand.bits, CHECKED, CHECK_SEED)
     try:
         found = measure_many(sampling, compact.graph, kept.network)
     except AssertionError:
         return False
     if not np.allclose(found.rms, kept.errors.rms, rtol=CHECK_SLACK, atol=0.01):
         return False
-    given = (compact.robot, demand, compact.graph, kept.network)
+    given = (compact.problem, demand, compact.graph, kept.network)
     return kept.worst is None or is_worst(*given, kept.worst)
 
 
@@ -172,7 +174,7 @@ def render(kept: Kept) -> str:
     form = compact.form
     document = {
         "title": TITLE,
-        "robot": compact.robot.name,
+        "robot": compact.problem.name,
         "demand": demand.key,
         "form": [form.speeds, form.accelerations, form.chained, form.shared] + [True] * form.exact,
         "widths": widths_text(compact.widths),
@@ -213,15 +215,15 @@ def _sealed(path: Path) -> dict[str, Any] | None:
     return None
 
 
-def _read(document: dict[str, Any], torques: Torques, demand: Demand) -> Kept:
+def _read(document: dict[str, Any], terms: Terms, demand: Demand) -> Kept:
     if document["title"] != TITLE or document["demand"] != demand.key:
         raise DataError("a result of another demand")
     form = Form(*document["form"])
-    robot = torques.robot
-    steps = torque_steps(robot, demand.bits)
+    problem = terms.problem
+    steps = problem.steps(demand.bits)
     graph = parse_graph(_text(document["graph"]))
     compact = Compact(
-        robot, demand, form, build_sketch(torques, demand.input_bits, steps, form),
+        problem, demand, form, build_sketch(terms, demand.input_bits, steps, form),
         widths_of(document["widths"]), graph, np.asarray(document["biases"]),
         np.asarray(document["demanded"]), document["built"], document["predicted cost"],
         np.asarray(document["predicted rms"]), _errors_in(document["search"]),
@@ -232,7 +234,7 @@ def _read(document: dict[str, Any], torques: Torques, demand: Demand) -> Kept:
         raise DataError("a network of another graph")
     taken = tuple(Step(*step) for step in document["steps"])
     errors, worst = _errors_in(document["fresh"]), document.get("worst")
-    found = None if worst is None else _worst_in(worst, robot.joints)
+    found = None if worst is None else _worst_in(worst, problem)
     return Kept(compact, network, taken, document["lut6"], errors, found)
 
 
@@ -242,20 +244,6 @@ def _text(lines: list[str]) -> str:
 
 def _numbers(values: Any) -> list[float]:
     return [float(value) for value in values]
-
-
-def widths_text(widths: Any) -> dict[str, int]:
-    """Return widths with their keys as text."""
-    return {f"{place} {name}": value for (place, name), value in sorted(widths.items())}
-
-
-def widths_of(text: dict[str, int]) -> dict[tuple[int, str], int]:
-    """Undo `widths_text`."""
-    found = {}
-    for key, value in text.items():
-        place, _, name = key.partition(" ")
-        found[int(place), name] = int(value)
-    return found
 
 
 def _errors_out(errors: Errors) -> dict[str, Any]:
@@ -284,7 +272,8 @@ def _worst_out(worst: Worst) -> dict[str, Any]:
     }
 
 
-def _worst_in(document: dict[str, Any], joints: int) -> Worst:
-    errors = np.asarray(document["errors"], np.float64).reshape(joints, 2)
-    states = np.asarray(document["states"], np.float64).reshape(joints, 2, 3 * joints)
+def _worst_in(document: dict[str, Any], problem: Problem) -> Worst:
+    inputs, outputs = len(problem.inputs), len(problem.outputs)
+    errors = np.asarray(document["errors"], np.float64).reshape(outputs, 2)
+    states = np.asarray(document["states"], np.float64).reshape(outputs, 2, inputs)
     return Worst(errors, states, int(document["evaluations"]), states[:, :0])

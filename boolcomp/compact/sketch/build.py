@@ -1,9 +1,9 @@
 """From grouped terms to a sketch: every factor multiplied once, what is alike shared.
 
-A torque is a polynomial in speeds, accelerations and sliding positions whose coefficients are
-waves. It is taken apart by Horner's rule: accelerations first, then the speed that occurs most,
-then sliding positions: P = P0 + v·P1, where P1 becomes one word. What has no linear variable left
-is a sum of tables, one for every angle sum; constants live in the tables' amplitudes.
+An output is a polynomial in linear inputs whose coefficients are waves. It is taken apart by
+Horner's rule, inputs of the last group first, then the one that occurs most: P = P0 + v·P1, where
+P1 becomes one word. What has no linear variable left is a sum of tables, one for
+every angle sum; constants live in the tables' amplitudes.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from boolcomp.compact.sketch.poly import (
     add_into,
     constant,
     divided,
+    output_polys,
     pruned,
     quantities,
     scaled,
     signed_digits,
     substituted,
-    torque_polys,
     variables,
     without_constant,
 )
@@ -39,28 +39,28 @@ from boolcomp.compact.sketch.sketch import (
     Sketch,
     SketchNode,
     Source,
-    Sum,
     Waves,
+    WordSum,
     is_power_of_two,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from boolcomp.problem.robot import Robot
-    from boolcomp.terms import Torques
+    from boolcomp.problem.problem import PartHint, SumHint
+    from boolcomp.terms import Terms
 
 DIGITS = 11  # two coefficients that agree this far are the same
-PARALLEL = 1e-9
+SAME = 1e-9  # steps of two words, relative
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
     """Choices between equal expressions; which is smallest is tried out.
 
-    `speeds`, `accelerations`: use absolute ones where neighbouring axes are parallel. `chained`:
-    such a joint's torque is a part of the one before it. `shared`: a product that two torques
-    need is a word of its own. `exact`: sums of angles lose no bit (see `angles`).
+    `speeds`, `accelerations`: use the sums that hints of this kind name. `chained`: an output that
+    is a part of another is made once. `shared`: a product that two outputs need is a word of its
+    own. `exact`: sums of angles lose no bit (see `angles`).
     """
 
     speeds: bool = True
@@ -74,86 +74,74 @@ class Form:
 
 
 def build_sketch(
-    torques: Torques, bits: Mapping[str, int], steps: Sequence[float], form: Form | None = None
+    terms: Terms, bits: Mapping[str, int], steps: Sequence[float], form: Form | None = None
 ) -> Sketch:
-    """Return the sketch of all torques, each in units of its step, over inputs of these widths."""
+    """Return the sketch of all outputs, each in units of its step, over inputs of these widths."""
     chosen = form or Form()
-    words = quantities(torques.robot, bits)
-    polys = torque_polys(torques, words, steps)
-    links = _chain_links(torques.robot)
+    problem = terms.problem
+    words = quantities(problem, bits)
+    polys = output_polys(terms, words, steps)
     sums: dict[str, tuple[tuple[str, float], ...]] = {}
-    for kind, wanted in (("qd", chosen.speeds), ("qdd", chosen.accelerations)):
-        if wanted:
-            polys = _absolute(polys, words, links, kind, sums)
-    chained = _chained(polys, links, steps) if chosen.chained else {}
-    for joint, ratio in chained.items():
-        add_into(polys[joint], scaled(polys[joint + 1], -ratio))
+    for kind, wanted in (("speeds", chosen.speeds), ("accelerations", chosen.accelerations)):
+        for hint in problem.sums if wanted else ():
+            if hint.kind == kind:
+                polys = _with_sum(polys, words, hint, sums)
+    parts = _parts(polys, problem.parts, steps) if chosen.chained else {}
+    for whole, (part, ratio) in parts.items():
+        add_into(polys[whole], scaled(polys[part], -ratio))
     polys = [pruned(poly) for poly in polys]
     record: dict[object, list[float]] = {}
-    _emit(_Emitter(words, sums, record, chosen, recording=True), polys, {})
-    emitter = _Emitter(words, sums, record, chosen, recording=False)
-    return _emit(emitter, polys, chained)
+    _make(_SketchMaker(words, sums, record, chosen, recording=True), polys, {})
+    maker = _SketchMaker(words, sums, record, chosen, recording=False)
+    return _make(maker, polys, parts)
 
 
-def _chain_links(robot: Robot) -> dict[int, int]:
-    """Return +1 or -1 for every joint (from 0) whose axis is parallel to the next one's."""
-    found = {}
-    for joint in range(robot.joints - 1):
-        link, after = robot.links[joint], robot.links[joint + 1]
-        if link.revolute and after.revolute and abs(math.sin(link.alpha)) < PARALLEL:
-            found[joint] = 1 if math.cos(link.alpha) > 0 else -1
-    return found
-
-
-def _absolute(
+def _with_sum(
     polys: list[Poly],
     words: Mapping[str, Quantity],
-    links: Mapping[int, int],
-    kind: str,
+    hint: SumHint,
     sums: dict[str, tuple[tuple[str, float], ...]],
 ) -> list[Poly]:
-    """Replace relative speeds (accelerations) by sums along parallel axes, where steps allow."""
-    for joint, sign in sorted(links.items(), reverse=True):
-        first, second = words.get(f"{kind}{joint + 1}"), words.get(f"{kind}{joint + 2}")
-        if first is None or second is None or joint - 1 in links:
-            continue
-        if abs(first.step - second.step) > PARALLEL * first.step:
-            continue
-        # w = q̇1 ± q̇2 in cells; in a longer chain the pairs overlap, so only its first link counts.
-        name = f"{kind}{joint + 1}+{joint + 2}"
-        sums[name] = ((first.name, 1.0), (second.name, float(sign)))
-        linear: Poly = {
-            ((name, 1),): {(): complex(sign)},
-            ((first.name, 1),): {(): complex(-sign)},
-        }
-        polys = [substituted(poly, second.name, linear) for poly in polys]
-    return polys
+    """Replace the second of two inputs by their sum (difference), where steps allow."""
+    first, second = words.get(hint.first), words.get(hint.second)
+    if first is None or second is None or abs(first.step - second.step) > SAME * first.step:
+        return polys
+    name = f"{first.name}+{second.name}"
+    sums[name] = ((first.name, 1.0), (second.name, float(hint.sign)))
+    linear: Poly = {
+        ((name, 1),): {(): complex(hint.sign)},
+        ((first.name, 1),): {(): complex(-hint.sign)},
+    }
+    return [substituted(poly, second.name, linear) for poly in polys]
 
 
-def _chained(
-    polys: Sequence[Poly], links: Mapping[int, int], steps: Sequence[float]
-) -> dict[int, float]:
-    """Return, for a joint that adds the next one's torque to its own, the factor of that."""
+def _parts(
+    polys: Sequence[Poly], hints: Iterable[PartHint], steps: Sequence[float]
+) -> dict[int, tuple[int, float]]:
+    """Return, for an output that adds another one to its own, which, and the factor of that."""
     found = {}
-    for joint, sign in links.items():
-        ratio = sign * steps[joint + 1] / steps[joint]
-        if math.frexp(abs(ratio))[0] == 0.5 and polys[joint + 1]:
-            found[joint] = ratio
+    for hint in hints:
+        ratio = hint.sign * steps[hint.part] / steps[hint.whole]
+        if math.frexp(abs(ratio))[0] == 0.5 and polys[hint.part]:
+            found[hint.whole] = (hint.part, ratio)
     return found
 
 
-def _emit(emitter: _Emitter, polys: Sequence[Poly], chained: Mapping[int, float]) -> Sketch:
-    emitter.register(polys)
+def _make(
+    maker: _SketchMaker, polys: Sequence[Poly], parts: Mapping[int, tuple[int, float]]
+) -> Sketch:
+    maker.register(polys)
     outputs: dict[int, int] = {}
-    for joint in reversed(range(len(polys))):
-        addends, number = emitter.addends(polys[joint])
-        if joint in chained:
-            addends.append(Linear(outputs[joint + 1], chained[joint]))
-        outputs[joint] = emitter.add(Sum(tuple(addends), number), fresh=True)
-    return Sketch(tuple(emitter.nodes), tuple(outputs[k] for k in range(len(polys))))
+    for place in reversed(range(len(polys))):
+        addends, number = maker.addends(polys[place])
+        if place in parts:
+            part, ratio = parts[place]
+            addends.append(Linear(outputs[part], ratio))
+        outputs[place] = maker.add(WordSum(tuple(addends), number), fresh=True)
+    return Sketch(tuple(maker.nodes), tuple(outputs[k] for k in range(len(polys))))
 
 
-class _Emitter:
+class _SketchMaker:
     """Makes nodes, equal ones once."""
 
     def __init__(
@@ -224,15 +212,27 @@ class _Emitter:
             return source
         # An angle over anything but a part 2^-k of a turn is first put in such parts.
         cells = (1 << TURN) / (2 * math.pi)
-        turned = Sum((Linear(source, word.step * cells),), word.range.centre * cells, angle=True)
+        turned = WordSum(
+            (Linear(source, word.step * cells),), word.range.centre * cells, angle=True
+        )
         return self.add(turned)
 
     def variable(self, name: str) -> int:
         """Return the node of a linear variable."""
         if name in self.sums:
             parts = tuple(Linear(self.variable(n), factor) for n, factor in self.sums[name])
-            return self.add(Sum(parts, 0.0))
+            return self.add(WordSum(parts, 0.0))
         return self.add(Source(name, self.words[name].bits, angle=False))
+
+    def _next_variable(self, poly: Poly) -> str:
+        """Return the variable to take out next: of the last group of inputs, then frequent ones."""
+
+        def rank(name: str) -> tuple[int, int, str]:
+            first = self.sums[name][0][0] if name in self.sums else name
+            often = sum(any(n == name for n, _ in m) for m in poly)
+            return -self.words[first].group, -often, name
+
+        return min(variables(poly), key=rank)
 
     def addends(self, poly: Poly) -> tuple[list[Addend], float]:
         """Return the addends and the constant that make a polynomial."""
@@ -241,7 +241,7 @@ class _Emitter:
             return self._tables(poly.get((), {}))
         if len(names) == 1 and not any(angle for series in poly.values() for angle in series):
             return self._power_table(names[0], poly)
-        name = _next_variable(poly)
+        name = self._next_variable(poly)
         quotient, rest = divided(poly, name)
         addends, number = self.addends(rest)
         again, plain = divided(quotient, name)
@@ -309,11 +309,11 @@ class _Emitter:
             whole = {m: dict(s) for m, s in normal.items()}
             add_into(whole, {(): {(): complex(inside)}})
             place, scale = self.operand(pruned(whole))
-            product = self.add(Sum((Product(node, place, scale),), 0.0))
+            product = self.add(WordSum((Product(node, place, scale),), 0.0))
             self._shared[key] = (product, inside)
         product, inside = self._shared[key]
         rest = number - inside * factor
-        outside = [Linear(node, rest)] if abs(rest) > PARALLEL * abs(factor) else []
+        outside = [Linear(node, rest)] if abs(rest) > SAME * abs(factor) else []
         return [Linear(product, factor), *outside]
 
     def operand(self, poly: Poly) -> tuple[int, float]:
@@ -339,17 +339,7 @@ class _Emitter:
         bare = len(addends) == 1 and not number and isinstance(alone, Linear)
         if bare and isinstance(alone, Linear) and is_power_of_two(alone.factor):
             return alone.node, factor * alone.factor
-        return self.add(Sum(tuple(addends), _rounded(number))), factor
-
-
-def _next_variable(poly: Poly) -> str:
-    """Return the variable to take out next: accelerations, then frequent speeds, then slides."""
-
-    def rank(name: str) -> tuple[int, int, str]:
-        kind = 0 if name.startswith("qdd") else 1 if name.startswith("qd") else 2
-        return kind, -sum(any(n == name for n, _ in m) for m in poly), name
-
-    return min(variables(poly), key=rank)
+        return self.add(WordSum(tuple(addends), _rounded(number))), factor
 
 
 def _primitive(angle: Angle) -> tuple[Angle, int, bool]:
@@ -362,11 +352,11 @@ def _primitive(angle: Angle) -> tuple[Angle, int, bool]:
 
 def _scale(size: float) -> float:
     """Return the power of two at or below a positive number."""
-    return float(2.0 ** math.floor(math.log2(size) + PARALLEL))
+    return float(2.0 ** math.floor(math.log2(size) + SAME))
 
 
 def _sign(value: complex) -> float:
-    if abs(value.real) > PARALLEL * abs(value):
+    if abs(value.real) > SAME * abs(value):
         return math.copysign(1.0, value.real)
     return math.copysign(1.0, value.imag)
 

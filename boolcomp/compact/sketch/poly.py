@@ -1,9 +1,9 @@
-"""Torques as polynomials in linear variables whose coefficients are Fourier series of the angles.
+"""Outputs as polynomials in linear variables whose coefficients are Fourier series of the angles.
 
-All numbers are in units of words: a linear variable (a speed, an acceleration, a sliding position)
-counts the cells of its input word from the centre of its range, an angle is the turn its word
-stands for, a torque counts its own least significant bits. So every scale that remains between
-words that are to be added is a power of two, or a constant of the robot.
+All numbers are in units of words: a linear variable (any input but an angle) counts the cells of
+its input word from the centre of its range, an angle is the turn its word stands for, an output
+counts its own least significant bits. So every scale that remains between words that are to be
+added is a power of two, or a constant of the problem.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.problem.robot import Span
-from boolcomp.problem.robot.span import part_of
+from boolcomp.problem.span import part_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
-    from boolcomp.problem.robot import Interval, Robot
-    from boolcomp.terms import Torques
+    from boolcomp.problem.interval import Interval
+    from boolcomp.problem.problem import Problem
+    from boolcomp.terms import Terms
 
 Monomial = tuple[tuple[str, int], ...]  # (linear variable, power), sorted, powers positive
 Angle = tuple[tuple[str, int], ...]  # (angle, multiple), sorted, never zero, the first positive
@@ -38,7 +38,8 @@ NEARLY = 1e-9  # of a power of two
 class Quantity:
     """An input word: its name, the range that its cells divide, and whether it is an angle.
 
-    The logic has to hold within `reach`. Of an angle that `wraps`, 2π + x is x.
+    The logic has to hold within `reach`. Of an angle that `wraps`, 2π + x is x. `group` is the
+    place of its group.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Quantity:
     turns: bool
     reach: Interval
     wraps: bool = False
+    group: int = 0
 
     @property
     def step(self) -> float:
@@ -65,36 +67,30 @@ class Quantity:
         return cell & most if self.wraps else np.clip(cell, 0, most)
 
 
-def quantities(robot: Robot, bits: Mapping[str, int]) -> dict[str, Quantity]:
-    """Return every input of a robot by name, but those that are single values.
+def quantities(problem: Problem, bits: Mapping[str, int]) -> dict[str, Quantity]:
+    """Return every input of a problem by name, but those that are single values.
 
-    `bits` gives the widths of `q`, `qd` and `qdd`, and of single words such as `q2`.
+    `bits` gives the widths of inputs by name, or for all of a group.
     """
-    found = {}
-    for kind, attribute in (("q", "position"), ("qd", "velocity"), ("qdd", "acceleration")):
-        for joint, link in enumerate(robot.links, 1):
-            turns = kind == "q" and link.revolute
-            name = f"{kind}{joint}"
-            width = bits[name] if name in bits else bits[kind]
-            own: Interval = getattr(link, attribute)
-            span = link.span if kind == "q" else Span(own, own)
-            if not own.single:
-                found[name] = Quantity(name, span.word, width, turns, span.reach, span.wraps)
-    return found
+    widths = problem.by_input(bits)
+    return {
+        x.name: Quantity(x.name, x.word, widths[x.name], x.angle, x.reach, x.wraps, place)
+        for place, group in enumerate(problem.groups)
+        for x in problem.members(group)
+        if not x.range.single
+    }
 
 
-def torque_polys(
-    torques: Torques, words: Mapping[str, Quantity], steps: Iterable[float]
-) -> list[Poly]:
-    """Return every torque, in units of its step, over the words of its inputs."""
+def output_polys(terms: Terms, words: Mapping[str, Quantity], steps: Iterable[float]) -> list[Poly]:
+    """Return every output, in units of its step, over the words of its inputs."""
     polys = []
-    for terms, step in zip(torques.joints, steps, strict=True):
+    for parts, step in zip(terms.outputs, steps, strict=True):
         total: Poly = {}
-        for term in terms:
+        for term in parts:
             for wave in term.waves():
-                part = _wave_poly(dict(wave.multiples), complex(wave.cosine, -wave.sine), words)
-                for joint, power in wave.powers:
-                    part = times_power(part, shifted(words[f"q{joint}"]), power)
+                part = _wave_poly(wave.multiples, complex(wave.cosine, -wave.sine), words)
+                for name, power in wave.powers:
+                    part = times_power(part, shifted(words[name]), power)
                 for variable in term.factor:
                     part = multiply(part, shifted(words[variable.name]))
                 add_into(total, part, 1 / step)
@@ -102,18 +98,14 @@ def torque_polys(
     return polys
 
 
-def _wave_poly(
-    multiples: Mapping[int, int], coefficient: complex, words: Mapping[str, Quantity]
-) -> Poly:
+def _wave_poly(multiples: Angle, coefficient: complex, words: Mapping[str, Quantity]) -> Poly:
     """Return a wave over the words' own turns: a word's angle is -π at its lowest border."""
-    angle, phase = [], 0.0
-    for joint, multiple in multiples.items():
-        word = words[f"q{joint}"]
-        zero = 0.0 if word.part is None else word.range.low + math.pi
-        phase += multiple * zero
-        angle.append((word.name, multiple))
+    phase = 0.0
+    for name, multiple in multiples:
+        word = words[name]
+        phase += multiple * (0.0 if word.part is None else word.range.low + math.pi)
     turned = coefficient * complex(np.exp(1j * phase)) if phase else coefficient
-    return {(): {tuple(sorted(angle)): turned}}
+    return {(): {tuple(sorted(multiples)): turned}}
 
 
 def shifted(word: Quantity) -> Poly:

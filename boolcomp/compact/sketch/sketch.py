@@ -107,7 +107,7 @@ Addend: TypeAlias = Linear | Product
 
 
 @dataclass(frozen=True, slots=True)
-class Sum:
+class WordSum:
     """A constant and addends; an `angle` counts in 2^-TURN turns and wraps."""
 
     addends: tuple[Addend, ...]
@@ -116,7 +116,7 @@ class Sum:
 
 
 Table: TypeAlias = Waves | Powers
-SketchNode: TypeAlias = Source | AngleSum | Waves | Powers | Sum
+SketchNode: TypeAlias = Source | AngleSum | Waves | Powers | WordSum
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +134,11 @@ class Sketch:
         for place, node in enumerate(self.nodes):
             if any(not 0 <= k < place for k in reads(node)):
                 raise ValueError(f"node {place} reads a later node")
-            if isinstance(node, Sum):
+            if isinstance(node, WordSum):
                 for addend in node.addends:
                     if isinstance(addend, Product) and not is_power_of_two(addend.factor):
                         raise ValueError(f"sum {place}: a product's factor is no power of two")
-        if not all(isinstance(self.nodes[k], Sum) for k in self.outputs):
+        if not all(isinstance(self.nodes[k], WordSum) for k in self.outputs):
             raise ValueError("an output is no sum")
 
     def evaluate(self, inputs: Mapping[str, Floats]) -> list[Floats]:
@@ -167,7 +167,7 @@ class Sketch:
     def angle(self, place: int, values: Sequence[Floats]) -> Floats:
         """Return a node's value in radians."""
         node = self.nodes[place]
-        turns = isinstance(node, Sum)
+        turns = isinstance(node, WordSum)
         return values[place] * (2 * math.pi / (1 << TURN)) if turns else values[place]
 
     def __str__(self) -> str:
@@ -200,7 +200,7 @@ def reads(node: SketchNode) -> tuple[int, ...]:
         return ()
     if isinstance(node, AngleSum):
         return tuple(k for k, _ in node.items)
-    if isinstance(node, Sum):
+    if isinstance(node, WordSum):
         return tuple(k for addend in node.addends for k in addend_reads(addend))
     return (node.source,)
 

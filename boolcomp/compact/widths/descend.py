@@ -7,20 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boolcomp.compact.graph.realise import DIGITS, constant_digits
 from boolcomp.compact.sketch.sketch import (
     AngleSum,
-    Linear,
-    Powers,
-    Product,
     Sketch,
-    Source,
-    Sum,
-    Waves,
+    WordSum,
     addend_reads,
     reads,
 )
-from boolcomp.compact.widths.noise import MOST_READ, Model
+from boolcomp.compact.sketch.variables import Role, WidthVariable
+from boolcomp.compact.widths.limits import first_widths, in_range
 
 if TYPE_CHECKING:
     import random
@@ -28,80 +23,22 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
-    Knob = tuple[int, str]
+    from boolcomp.compact.sketch.variables import Widths
+    from boolcomp.compact.widths.noise import Model
 
-LOWEST_CUT, HIGHEST = -12, 60
-MOST_ANGLE = 16  # bits of an angle sum
-_LIMITS = {
-    "n": (3, MOST_ANGLE),
-    "t": (1, MOST_READ),
-    "e": (-HIGHEST, HIGHEST),
-    "s": (0, 7),
-    "p": (2, 10),
-    "k": (0, 1),
-    "a": (0, 30),
-    "b": (0, 30),
-}
+    Floats = NDArray[np.float64]
+
 SWEEPS = 16
 NEARLY, REPAIR = 1.06, 8.0  # noise that is worth repairing; how dear its excess is then
 MORE_SWEEPS = 8
-COMPANY = 2  # nodes from anywhere that settle after a kick
-
-
-def first_widths(model: Model, allowed: Floats) -> dict[Knob, int]:
-    """Return widths that give every rounding an equal part of the allowed variances."""
-    sketch = model.sketch
-    sources = sum(not isinstance(node, (Source, AngleSum)) for node in sketch.nodes)
-    share = allowed / max(4, sources)
-    widths: dict[Knob, int] = {}
-    for place, node in enumerate(sketch.nodes):
-        felt = model.feelings[place].value
-        step = _exponent(share * 12, felt)
-        if isinstance(node, AngleSum):
-            widths[place, "n"] = MOST_ANGLE
-        elif isinstance(node, (Waves, Powers)):
-            widths[place, "e"] = step
-            read = _first_read(model, place, node, share)
-            widths[place, "t"] = read
-            if place not in model.operands:
-                widths[place, "s"] = max(0, read - 6)
-                widths[place, "p"] = min(read, 5)
-        elif isinstance(node, Sum):
-            widths[place, "cut"] = _bounded_cut(sketch, place, node, step - 2)
-            for k, addend in enumerate(node.addends):
-                widths[place, f"k{k}"] = 1
-                if isinstance(addend, Product):
-                    widths[place, f"a{k}"] = 0
-                    widths[place, f"b{k}"] = 0
-                else:
-                    widths[place, f"d{k}"] = min(4, len(constant_digits(addend, DIGITS)))
-    return widths
-
-
-def _first_read(model: Model, place: int, node: Waves | Powers, share: Floats) -> int:
-    """Return how many bits a table has to read, so that its cells are no wider than allowed."""
-    step = 2.0 ** _exponent(share * 12, model.feelings[place].slope)
-    whole = 2 * math.pi if isinstance(node, Waves) else 2 * model.statistics.largest[node.source]
-    return max(2, min(MOST_READ, math.ceil(math.log2(max(whole / step, 1.0)))))
-
-
-def _bounded_cut(sketch: Sketch, place: int, node: Sum, cut: int) -> int:
-    if place in sketch.outputs:
-        return max(LOWEST_CUT, min(0, cut))
-    return min(max(cut, 0), 12) if node.angle else cut
-
-
-def _exponent(variance: Floats, felt: Floats) -> int:
-    ratios = [v / f for v, f in zip(variance, felt, strict=True) if f > 0]
-    return math.floor(math.log2(min(ratios)) / 2) if ratios else 0
+NEIGHBOURS = 2  # nodes from anywhere that settle after a perturbation
 
 
 class Descent:
     """The state of a descent: widths, and the cost and noise of every node."""
 
     def __init__(
-        self, model: Model, widths: dict[Knob, int], allowed: Floats, steepness: float = 0.0
+        self, model: Model, widths: Widths, allowed: Floats, steepness: float = 0.0
     ) -> None:
         self.model, self.widths = model, model.settings(widths)
         self.allowed, self.steepness = allowed, steepness
@@ -119,10 +56,10 @@ class Descent:
             for p, node in enumerate(self.sketch.nodes)
         ]
         self._keeps = keeps_of(self.sketch)
-        self._knobs: list[list[Knob]] = [[] for _ in range(count)]
-        for knob in widths:
-            if knob[1] != "c":  # what is added to a constant is not for the model to judge
-                self._knobs[knob[0]].append(knob)
+        self._variables: list[list[WidthVariable]] = [[] for _ in range(count)]
+        for variable in widths:
+            if variable.role is not Role.SHIFT:  # of which the model knows nothing
+                self._variables[variable.node].append(variable)
         self.refresh()
 
     def refresh(self) -> None:
@@ -151,8 +88,8 @@ class Descent:
             if self._uses[place] != max(0, step):
                 continue
             changed.append(place)
-            for knob, read in self._keeps[place]:
-                if knob is None or self.widths.get(knob, 1) > 0:
+            for variable, read in self._keeps[place]:
+                if variable is None or self.widths.get(variable, 1) > 0:
                     waiting += read
         if step > 0:
             self.live.update(changed)
@@ -169,14 +106,14 @@ class Descent:
         """Go back to a state; it must not be used again."""
         self.widths, self.live, self.costs, self.noises, self._uses, self.cost, self.noise = state
 
-    def try_move(self, knob: Knob, value: int, prices: Floats) -> bool:
-        """Set a knob if that lowers cost + prices·noise; tell whether it did."""
-        old = self.widths[knob]
+    def try_move(self, variable: WidthVariable, value: int, prices: Floats) -> bool:
+        """Set a variable if that lowers cost + prices·noise; tell whether it did."""
+        old = self.widths[variable]
         before = self.score(prices)
-        self.widths[knob] = value
-        if knob[1][0] == "k":
-            return self._try_keep(knob, old, before, prices)
-        changed = [p for p in self.affected[knob[0]] if p in self.live]
+        self.widths[variable] = value
+        if variable.role is Role.KEEP:
+            return self._try_keep(variable, old, before, prices)
+        changed = [p for p in self.affected[variable.node] if p in self.live]
         cost, noise, found = self.cost, self.noise, {}
         for place in changed:
             found[place] = self.model.local(self.widths, place)
@@ -187,26 +124,26 @@ class Descent:
             for place, (c, n) in found.items():
                 self.costs[place], self.noises[place] = c, n
             return True
-        self.widths[knob] = old
+        self.widths[variable] = old
         return False
 
-    def change(self, knob: Knob, value: int) -> tuple[float, Floats]:
+    def change(self, variable: WidthVariable, value: int) -> tuple[float, Floats]:
         """Return how cost and noise would change if a width (not a keep) were set."""
-        old = self.widths[knob]
-        self.widths[knob] = value
+        old = self.widths[variable]
+        self.widths[variable] = value
         cost, noise = 0.0, np.zeros(len(self.allowed))
-        for place in self.affected[knob[0]]:
+        for place in self.affected[variable.node]:
             if place in self.live:
                 after = self.model.local(self.widths, place)
                 cost += after[0] - self.costs[place]
                 noise = noise + after[1] - self.noises[place]
-        self.widths[knob] = old
+        self.widths[variable] = old
         return cost, noise
 
-    def _try_keep(self, knob: Knob, old: int, before: float, prices: Floats) -> bool:
-        place = knob[0]
-        read = self._keeps[place][int(knob[1][1:])][1]
-        step = 1 if self.widths[knob] > 0 else -1
+    def _try_keep(self, variable: WidthVariable, old: int, before: float, prices: Floats) -> bool:
+        place = variable.node
+        read = self._keeps[place][variable.addend or 0][1]
+        step = 1 if self.widths[variable] > 0 else -1
         changed = self._switch(read, step)
         found = {p: self.model.local(self.widths, p) for p in (changed if step > 0 else ())}
         found[place] = self.model.local(self.widths, place)
@@ -223,51 +160,55 @@ class Descent:
                 self.costs[p], self.noises[p] = c, n
             return True
         self._switch(read, -step)
-        self.widths[knob] = old
+        self.widths[variable] = old
         return False
 
     def sweep(self, prices: Floats) -> bool:
-        """Try every knob one up and one down; tell whether anything changed."""
+        """Try every variable one up and one down; tell whether anything changed."""
         moved = False
-        for knob in list(self.widths):
-            if knob[0] not in self.live or knob[1] == "c":
+        for variable in list(self.widths):
+            if variable.node not in self.live or variable.role is Role.SHIFT:
                 continue
-            moved |= self._try_steps(knob, prices)
+            moved |= self._try_steps(variable, prices)
         return moved
 
-    def _try_steps(self, knob: Knob, prices: Floats) -> bool:
-        if knob[1][0] == "k":
-            return self.try_move(knob, 1 - self.widths[knob], prices)
+    def _try_steps(self, variable: WidthVariable, prices: Floats) -> bool:
+        if variable.role is Role.KEEP:
+            return self.try_move(variable, 1 - self.widths[variable], prices)
         moved = False
         for step in (1, -1):
-            while in_range(self.sketch, knob, self.widths[knob] + step):
-                if not self.try_move(knob, self.widths[knob] + step, prices):
+            while in_range(self.sketch, variable, self.widths[variable] + step):
+                if not self.try_move(variable, self.widths[variable] + step, prices):
                     break
                 moved = True
         return moved
 
-    def settle(self, places: Iterable[int], prices: Floats, tabu: Collection[Knob] = ()) -> None:
-        """Move the knobs of some nodes until none of them gains."""
-        knobs = [k for place in sorted(places) for k in self._knobs[place] if k not in tabu]
+    def settle(
+        self, places: Iterable[int], prices: Floats, tabu: Collection[WidthVariable] = ()
+    ) -> None:
+        """Move the variables of some nodes until none of them gains."""
+        variables = [k for place in sorted(places) for k in self._variables[place] if k not in tabu]
         moved = True
         while moved:
             moved = False
-            for knob in knobs:
-                if knob[0] in self.live:
-                    moved |= self._try_steps(knob, prices)
+            for variable in variables:
+                if variable.node in self.live:
+                    moved |= self._try_steps(variable, prices)
 
-    def improve(self, prices: Floats, rng: random.Random, kicks: int, temperature: float) -> None:
-        """Kick a few knobs, let others settle around them, and keep what is not much worse.
+    def improve(
+        self, prices: Floats, rng: random.Random, perturbations: int, temperature: float
+    ) -> None:
+        """Perturb a few widths, let others settle around them, and keep what is not much worse.
 
-        `temperature` (nodes) falls to 0 over the kicks; the best state found is left behind.
+        `temperature` (nodes) falls to 0 over them; the best state found is left behind.
         """
         here = self.score(prices)
         best = (self.cost if self.feasible else math.inf, dict(self.widths))
-        for kick in range(kicks):
+        for perturbation in range(perturbations):
             saved = self.saved()
             self.jump(prices, rng)
             score = self.score(prices)
-            warmth = temperature * (1 - kick / kicks)
+            warmth = temperature * (1 - perturbation / perturbations)
             if score <= here or (warmth and rng.random() < math.exp((here - score) / warmth)):
                 here = score
                 if self.feasible and self.cost < best[0] - 1e-9:
@@ -279,23 +220,23 @@ class Descent:
         self.refresh()
 
     def jump(self, prices: Floats, rng: random.Random) -> None:
-        """Kick a width or two, and let those near them and a few others settle."""
-        tabu = self._kick(rng)
-        places = {p for knob in tabu for p in self.near[knob[0]]}
-        places.update(rng.sample(sorted(self.live), min(len(self.live), COMPANY)))
+        """Perturb a width or two, and let those near them and a few others settle."""
+        tabu = self._perturb(rng)
+        places = {p for variable in tabu for p in self.near[variable.node]}
+        places.update(rng.sample(sorted(self.live), min(len(self.live), NEIGHBOURS)))
         self.settle(places, prices, tabu)
 
-    def _kick(self, rng: random.Random) -> list[Knob]:
-        """Move one or two knobs near each other; return them."""
-        place = rng.choice([p for p in sorted(self.live) if self._knobs[p]])
-        near = [k for p in sorted(self.near[place] & self.live) for k in self._knobs[p]]
-        chosen = [rng.choice(self._knobs[place]), rng.choice(near)][: rng.choice((1, 2))]
-        for knob in chosen:
-            value = self.widths[knob] + rng.choice((-1, 1))
-            if knob[1][0] == "k" or not in_range(self.sketch, knob, value):
+    def _perturb(self, rng: random.Random) -> list[WidthVariable]:
+        """Move one or two variables near each other; return them."""
+        place = rng.choice([p for p in sorted(self.live) if self._variables[p]])
+        near = [k for p in sorted(self.near[place] & self.live) for k in self._variables[p]]
+        chosen = [rng.choice(self._variables[place]), rng.choice(near)][: rng.choice((1, 2))]
+        for variable in chosen:
+            value = self.widths[variable] + rng.choice((-1, 1))
+            if variable.role is Role.KEEP or not in_range(self.sketch, variable, value):
                 continue
-            self.widths[knob] = value
-            for p in self.affected[knob[0]]:
+            self.widths[variable] = value
+            for p in self.affected[variable.node]:
                 if p in self.live:
                     cost, noise = self.model.local(self.widths, p)
                     self.cost += cost - self.costs[p]
@@ -319,34 +260,16 @@ class Descent:
         return bool((self.noise <= self.allowed * (1 + 1e-9)).all())
 
 
-def keeps_of(sketch: Sketch) -> list[list[tuple[Knob | None, tuple[int, ...]]]]:
+def keeps_of(sketch: Sketch) -> list[list[tuple[WidthVariable | None, tuple[int, ...]]]]:
     """Return, for every node, what it reads, and the width that says whether that is kept."""
-    found: list[list[tuple[Knob | None, tuple[int, ...]]]] = []
+    found: list[list[tuple[WidthVariable | None, tuple[int, ...]]]] = []
     for place, node in enumerate(sketch.nodes):
-        if isinstance(node, Sum):
+        if isinstance(node, WordSum):
             reading = [addend_reads(addend) for addend in node.addends]
-            found.append([((place, f"k{k}"), read) for k, read in enumerate(reading)])
+            found.append([(Role.KEEP.of(place, k), read) for k, read in enumerate(reading)])
         else:
             found.append([(None, reads(node))])
     return found
-
-
-def in_range(sketch: Sketch, knob: Knob, value: int) -> bool:
-    """Tell whether a width may have a value."""
-    low, high = _limits(sketch, *knob)
-    return low <= value <= high
-
-
-def _limits(sketch: Sketch, place: int, name: str) -> tuple[int, int]:
-    node = sketch.nodes[place]
-    if name == "cut":
-        if place in sketch.outputs:
-            return LOWEST_CUT, 0
-        return (0, 12) if isinstance(node, Sum) and node.angle else (-HIGHEST, HIGHEST)
-    if name[0] == "d" and isinstance(node, Sum):
-        addend = node.addends[int(name[1:])]
-        return 1, min(8, len(constant_digits(addend, DIGITS)) if isinstance(addend, Linear) else 1)
-    return _LIMITS[name[0]]
 
 
 def _reached(sketch: Sketch, readers: list[set[int]], place: int) -> set[int]:
@@ -365,8 +288,8 @@ def _repaired(descent: Descent, prices: Floats) -> Descent | None:
 
 
 def choose_widths(
-    model: Model, allowed: Floats, start: tuple[dict[Knob, int], Floats] | None = None
-) -> tuple[dict[Knob, int], Floats]:
+    model: Model, allowed: Floats, start: tuple[Widths, Floats] | None = None
+) -> tuple[dict[WidthVariable, int], Floats]:
     """Return widths of least cost whose predicted variances are within those allowed, and prices.
 
     `start` are widths and prices found for nearly the same. The prices say what a unit of each
@@ -375,7 +298,7 @@ def choose_widths(
     """
     descent = Descent(model, dict(start[0]) if start else first_widths(model, allowed), allowed)
     prices = start[1] if start else np.full(len(allowed), descent.cost / len(allowed)) / allowed
-    best: tuple[float, dict[Knob, int], Floats] | None = None
+    best: tuple[float, dict[WidthVariable, int], Floats] | None = None
     for turn in range(SWEEPS // 2 if start else 0, SWEEPS):
         descent.sweep(prices)
         descent.refresh()

@@ -1,7 +1,7 @@
 """What coarse inputs and rounding make of errors whatever the logic does, and what would help.
 
 An input word of step s tells a torque no more than the middle of a cell: that alone leaves a mean
-square of s²/12 times the mean square of how strongly the torque feels the word, and rounding 1/12
+square of s²/12 times the mean square of the torque's sensitivity to the word, and rounding 1/12
 of a step. Known before any width is chosen, so a demand below it is refused at once.
 """
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.common.errors import listing
-from boolcomp.compact.widths.demand import MOST_INPUT, ROUNDING
+from boolcomp.compact.demand import MOST_INPUT, ROUNDING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,8 +1,8 @@
 """What widths cost and what errors they make: predicted, without building anything.
 
 Every rounding is taken as noise of its own: uniform where low bits of an input are not read,
-±half a bit's weight for every bit that a heap leaves away. Samples say how strongly each torque
-feels each word (the adjoint of the sketch); the variances add up. A node's cost and noise depend
+±half a bit's weight for every bit that a heap discards. Samples say how sensitive each torque
+is to each word (the adjoint of the sketch); the variances add up. A node's cost and noise depend
 on its own widths and on those of the words it reads, so a change of one width is cheap to judge.
 """
 
@@ -22,10 +22,7 @@ from boolcomp.compact.graph.realise import (
     MARGIN,
     SLACK_STEPS,
     Statistics,
-    Widths,
     constant_digits,
-    is_kept,
-    operands,
     split_of,
     table_domain,
 )
@@ -39,24 +36,33 @@ from boolcomp.compact.sketch.sketch import (
     Product,
     Sketch,
     Source,
-    Sum,
     Table,
     Waves,
+    WordSum,
     addend_reads,
     addend_value,
     reads,
 )
-from boolcomp.compact.widths.feelings import feelings, stacked
-from boolcomp.compact.widths.knobs import Settings, letters, own_knobs, shape_knobs
-from boolcomp.compact.widths.remembered import Part, Remembered
+from boolcomp.compact.sketch.variables import (
+    Role,
+    WidthVariable,
+    addend_variables,
+    is_kept,
+    operands,
+    own_variables,
+    shape_variables,
+)
+from boolcomp.compact.widths.remembered import Contribution, Remembered, Settings
+from boolcomp.compact.widths.sensitivities import sensitivities, stacked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from boolcomp.compact.sketch.variables import Widths
+
     Floats = NDArray[np.float64]
-    Knob = tuple[int, str]
     _Key = tuple[int | None, ...]
 
 PARTIAL = 1.0  # nodes for a partial product
@@ -86,7 +92,7 @@ class Model:
         extremes: Mapping[str, Floats],
         worst: Mapping[str, Floats] | None = None,
     ) -> None:
-        """Take what torques feel from `inputs`, and the largest values from `extremes` too.
+        """Take sensitivities from `inputs`, and the largest values from `extremes` too.
 
         `worst` are states at which errors were large: as many for every torque, the first torque's
         first. There are then twice as many rows of noise: those of the torques, and those of each
@@ -104,41 +110,43 @@ class Model:
             ),
             tuple(_means(node, values) for node in sketch.nodes),
         )
-        self.feelings = feelings(sketch, values)
+        self.sensitivities = sensitivities(sketch, values)
         if worst is not None:
-            again = feelings(sketch, sketch.evaluate(worst), apart=True)
-            pairs = zip(self.feelings, again, strict=True)
-            self.feelings = [stacked(one, other) for one, other in pairs]
+            again = sensitivities(sketch, sketch.evaluate(worst), apart=True)
+            pairs = zip(self.sensitivities, again, strict=True)
+            self.sensitivities = [stacked(one, other) for one, other in pairs]
         self.operands = operands(sketch)
         self._tables: dict[tuple[object, ...], _TableModel] = {}
         self._looked_up: dict[_Key, _TableModel] = {}
-        self._shapes = shape_knobs(sketch)
-        self._knobs = [self._local_knobs(place) for place in range(len(sketch.nodes))]
-        self._addends = [self._addend_knobs(place) for place in range(len(sketch.nodes))]
-        self._order = {k: i for i, k in enumerate(dict.fromkeys(itertools.chain(*self._knobs)))}
-        self._indices = [np.array([self._order[k] for k in ks], np.intp) for ks in self._knobs]
+        self._shapes = shape_variables(sketch)
+        self._variables = [self._local_variables(place) for place in range(len(sketch.nodes))]
+        self._addends = [self._addend_variables(place) for place in range(len(sketch.nodes))]
+        self._order = {k: i for i, k in enumerate(dict.fromkeys(itertools.chain(*self._variables)))}
+        self._indices = [np.array([self._order[k] for k in ks], np.intp) for ks in self._variables]
         self._known: list[dict[bytes, tuple[float, Floats]]]
         self._known = [{} for _ in sketch.nodes]
-        self._parts: dict[_Key, Part] = {}
+        self._parts: dict[_Key, Contribution] = {}
         self._heaps: dict[int, Remembered] = {}
         self._turns: dict[_Key, SumShape] = {}
         self._spreads: dict[_Key, float] = {}
 
-    def _local_knobs(self, place: int) -> tuple[Knob, ...]:
+    def _local_variables(self, place: int) -> tuple[WidthVariable, ...]:
         """Return the widths that a node's cost and noise depend on."""
         node = self.sketch.nodes[place]
-        found = dict.fromkeys(own_knobs(place, node))
+        found = dict.fromkeys(own_variables(place, node))
         for k in reads(node):
             found |= dict.fromkeys(self._shapes[k])
         return tuple(found)
 
-    def _addend_knobs(self, place: int) -> tuple[tuple[Knob, ...], ...]:
+    def _addend_variables(self, place: int) -> tuple[tuple[WidthVariable, ...], ...]:
         """Return, for every addend of a sum, the widths that its part of the heap depends on."""
         node = self.sketch.nodes[place]
+        if not isinstance(node, WordSum):
+            return ()
         found = []
-        for k, addend in enumerate(node.addends if isinstance(node, Sum) else ()):
-            own = [(place, "cut"), *((place, f"{letter}{k}") for letter in letters(addend))]
-            shapes = [knob for j in addend_reads(addend) for knob in self._shapes[j]]
+        for k, addend in enumerate(node.addends):
+            own = [Role.CUT.of(place), *addend_variables(place, node, k)]
+            shapes = [v for j in addend_reads(addend) for v in self._shapes[j]]
             found.append(tuple(dict.fromkeys([*own, *shapes])))
         return tuple(found)
 
@@ -151,7 +159,11 @@ class Model:
         node = self.sketch.nodes[place]
         if isinstance(node, Source):
             return 0
-        return widths[place, "cut"] if isinstance(node, Sum) else widths[place, "e"]
+        return (
+            widths[Role.CUT.of(place)]
+            if isinstance(node, WordSum)
+            else widths[Role.EXPONENT.of(place)]
+        )
 
     def bits(self, widths: Widths, place: int) -> int:
         """Return how many bits a word has."""
@@ -160,8 +172,8 @@ class Model:
             return node.bits
         if isinstance(node, AngleSum):
             return self._turn(widths, place).word.bits
-        if isinstance(node, Sum):
-            lsb = widths[place, "cut"]
+        if isinstance(node, WordSum):
+            lsb = widths[Role.CUT.of(place)]
             if node.angle:
                 return TURN - lsb
             slack = SLACK_STEPS * (1.0 if place in self.sketch.outputs else 2.0**lsb)
@@ -194,23 +206,25 @@ class Model:
         if isinstance(node, AngleSum):
             bits = self._turn(widths, place).word.known
             return 2.0 * bits - 3.0, np.zeros(self.rows)
-        if isinstance(node, Sum):
+        if isinstance(node, WordSum):
             return self._sum(widths, place, node, key)
         return self._table(widths, place, node)
 
     def _table(self, widths: Widths, place: int, node: Table) -> tuple[float, Floats]:
         model = self._table_model(widths, place, node)
-        feeling = self.feelings[place]
-        rounding = len(model.bits) * 4.0 ** widths[place, "e"] / 12 + model.missed
-        noise = rounding * feeling.value
+        sensitivity = self.sensitivities[place]
+        rounding = len(model.bits) * 4.0 ** widths[Role.EXPONENT.of(place)] / 12 + model.missed
+        noise = rounding * sensitivity.value
         if isinstance(node, Waves):
             source = self.sketch.nodes[node.source]
             part = source.part if isinstance(source, Source) else 0
             spread = self._angle_spread(widths, node.source, model.read + part)
-            return model.cost, noise + spread * (2 * math.pi) ** 2 * feeling.slope
+            return model.cost, noise + spread * (2 * math.pi) ** 2 * sensitivity.slope
         lsb, bits = self.lsb(widths, node.source), self.bits(widths, node.source)
         known = 0.0 if isinstance(self.sketch.nodes[node.source], Source) else 4.0**lsb
-        return model.cost, noise + (4.0 ** (lsb + bits - model.read) - known) / 12 * feeling.slope
+        return model.cost, noise + (
+            4.0 ** (lsb + bits - model.read) - known
+        ) / 12 * sensitivity.slope
 
     def _turn(self, widths: Widths, place: int) -> SumShape:
         """Return the shape of an angle sum."""
@@ -241,7 +255,7 @@ class Model:
         if isinstance(node, Source):
             return 4.0**-read / 12
         bits = self.bits(widths, place)
-        if isinstance(node, Sum):
+        if isinstance(node, WordSum):
             return (4.0**-read - 4.0**-bits) / 12
         if not isinstance(node, AngleSum):
             raise TypeError(f"node {place} is no angle")
@@ -263,7 +277,10 @@ class Model:
     def _made_table(self, widths: Widths, place: int, node: Table) -> _TableModel:
         bits = self.bits(widths, node.source)
         lsb = self.lsb(widths, node.source) if isinstance(node, Powers) else 0
-        read, e = min(widths[place, "t"], bits), widths[place, "e"]
+        read, e = (
+            min(widths[Role.READ.of(place)], bits),
+            widths[Role.EXPONENT.of(place)],
+        )
         split = split_of(widths, place, self.operands)
         shape = None if isinstance(node, Powers) else self._shape(widths, node.source)
         domain = table_domain(node, lsb, bits, read, 0.0, shape)
@@ -278,13 +295,13 @@ class Model:
             self._tables[key] = _TableModel(cost, tuple(t.bits for t in made), read, missed)
         return self._tables[key]
 
-    def _sum(self, widths: Widths, place: int, node: Sum, key: bytes) -> tuple[float, Floats]:
-        cut = widths[place, "cut"]
+    def _sum(self, widths: Widths, place: int, node: WordSum, key: bytes) -> tuple[float, Floats]:
+        cut = widths[Role.CUT.of(place)]
         output = place in self.sketch.outputs
         size = self.bits(widths, place)
-        feeling = self.feelings[place]
+        sensitivity = self.sensitivities[place]
         if place not in self._heaps:
-            self._heaps[place] = Remembered(self._knobs[place], self._addends[place], self.rows)
+            self._heaps[place] = Remembered(self._variables[place], self._addends[place], self.rows)
         heap = self._heaps[place]
         heap.update(key, size, lambda k: self._part(widths, place, k, size))
         cost, lost, noise, counts = heap.total()
@@ -292,22 +309,22 @@ class Model:
             counts[0] -= 1
             lost += 4.0**cut / 4
         cost += _heap_nodes(counts, -cut if output else 0)
-        noise = noise + lost * feeling.value
+        noise = noise + lost * sensitivity.value
         if output:
             noise = noise + (1 - 4.0**cut) / 12 * self._is_joint(place)
-        return cost, noise + 4.0**cut / 12 * feeling.value
+        return cost, noise + 4.0**cut / 12 * sensitivity.value
 
-    def _part(self, widths: Widths, place: int, k: int, size: int) -> Part:
+    def _part(self, widths: Widths, place: int, k: int, size: int) -> Contribution:
         """Return what an addend puts into a heap of so many columns."""
         key = (place, k, size, *map(widths.get, self._addends[place][k]))
         if key not in self._parts:
             node = self.sketch.nodes[place]
-            if not isinstance(node, Sum):
+            if not isinstance(node, WordSum):
                 raise TypeError(f"node {place} is no sum")
             addend, counts = node.addends[k], [0] * size
             cost, lost = 0.0, 0.0
             if not is_kept(widths, place, k):
-                noise = self.feelings[place].spread[k]
+                noise = self.sensitivities[place].spread[k]
             elif isinstance(addend, Product):
                 cost, lost, noise = self._product(widths, place, k, addend, counts)
             else:
@@ -316,10 +333,12 @@ class Model:
                 self._parts.clear()
             used = [column for column, count in enumerate(counts) if count] or [0]
             first, last = used[0], used[-1]
-            self._parts[key] = Part(cost, lost, noise, first, tuple(counts[first : last + 1]))
+            self._parts[key] = Contribution(
+                cost, lost, noise, first, tuple(counts[first : last + 1])
+            )
         return self._parts[key]
 
-    def _uneven(self, node: Sum, counts: Sequence[int]) -> bool:
+    def _uneven(self, node: WordSum, counts: Sequence[int]) -> bool:
         """Tell whether a sum of words would lie on whole steps: then one loses its lowest bit."""
         return (
             counts[0] % 2 == 0
@@ -337,8 +356,8 @@ class Model:
         self, widths: Widths, place: int, k: int, addend: Linear, counts: list[int]
     ) -> tuple[float, Floats]:
         lsb, words = self.lsb(widths, addend.node), self.words(widths, addend.node)
-        digits = constant_digits(addend, widths.get((place, f"d{k}"), DIGITS))
-        cut, lost = widths[place, "cut"], 0.0
+        digits = constant_digits(addend, widths.get(Role.DIGITS.of(place, k), DIGITS))
+        cut, lost = widths[Role.CUT.of(place)], 0.0
         for digit, bits in itertools.product(digits, words):
             column = math.frexp(abs(digit))[1] - 1 + lsb - cut
             below = min(max(0, -column), bits)
@@ -346,17 +365,21 @@ class Model:
             for c in range(column + below, min(column + bits, len(counts))):
                 counts[c] += 1
         error = 1 - sum(digits) / addend.factor
-        noise = error * error * self.feelings[place].size[k]
+        noise = error * error * self.sensitivities[place].size[k]
         if isinstance(self.sketch.nodes[addend.node], Source):
-            noise = noise + addend.factor**2 / 12 * self.feelings[place].value
+            noise = noise + addend.factor**2 / 12 * self.sensitivities[place].value
         return lost, noise
 
     def _product(
         self, widths: Widths, place: int, k: int, addend: Product, counts: list[int]
     ) -> tuple[float, float, Floats]:
-        cut, feeling = widths[place, "cut"], self.feelings[place]
-        lsb_a, bits_a, heard_a = self._operand(widths, addend.a, widths.get((place, f"a{k}"), 0))
-        lsb_b, bits_b, heard_b = self._operand(widths, addend.b, widths.get((place, f"b{k}"), 0))
+        cut, sensitivity = widths[Role.CUT.of(place)], self.sensitivities[place]
+        lsb_a, bits_a, input_variance_a = self._operand(
+            widths, addend.a, widths.get(Role.DROP_A.of(place, k), 0)
+        )
+        lsb_b, bits_b, input_variance_b = self._operand(
+            widths, addend.b, widths.get(Role.DROP_B.of(place, k), 0)
+        )
         column = math.frexp(abs(addend.factor))[1] - 2 + lsb_a + lsb_b - cut
         made, lost = 0, 0.0
         shorter, longer = min(bits_a, bits_b), max(bits_a, bits_b)
@@ -368,7 +391,11 @@ class Model:
                 made += pairs
                 if column + c < len(counts):
                     counts[column + c] += pairs
-        return PARTIAL * made, lost, heard_a * feeling.read_a[k] + heard_b * feeling.read_b[k]
+        return (
+            PARTIAL * made,
+            lost,
+            input_variance_a * sensitivity.read_a[k] + input_variance_b * sensitivity.read_b[k],
+        )
 
     def _operand(self, widths: Widths, place: int, drop: int) -> tuple[int, int, float]:
         """Return the lowest digit, the digits, and the variance of a product's word."""
@@ -389,6 +416,6 @@ def _geometric(column: int, below: int) -> float:
 
 
 def _means(node: object, values: Sequence[Floats]) -> tuple[float, ...]:
-    if not isinstance(node, Sum):
+    if not isinstance(node, WordSum):
         return ()
     return tuple(float(addend_value(addend, values).mean()) for addend in node.addends)

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from boolcomp.compact.sketch.sketch import Sum
-from boolcomp.compact.widths.descend import in_range
+from boolcomp.compact.sketch.sketch import WordSum
+from boolcomp.compact.sketch.variables import Role, WidthVariable
+from boolcomp.compact.widths.limits import in_range
 
 if TYPE_CHECKING:
     from random import Random
@@ -25,9 +26,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-Knob: TypeAlias = tuple[int, str]
 FURTHEST = 2  # units by which a heap's constant may be moved
-HOPE = 0.03  # of what is allowed: what is predicted to be this far beyond is still tried
+OVERSHOOT = 0.03  # of what is allowed: what is predicted to be this far beyond is still tried
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +41,13 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class _Move:
-    knob: Knob
+    variable: WidthVariable
     value: int
     saving: float
     noise: Floats
 
 
-Judge: TypeAlias = Callable[[dict[Knob, int]], Trial]
+Judge: TypeAlias = Callable[[dict[WidthVariable, int]], Trial]
 
 
 def polish(descent: Descent, allowed: Floats, judge: Judge, trials: int) -> tuple[Trial, int]:
@@ -63,8 +63,8 @@ def polish(descent: Descent, allowed: Floats, judge: Judge, trials: int) -> tupl
         moved = False
         for moves in _proposals(descent, allowed - best.squares)[:left]:
             left -= 1
-            old = {move.knob: descent.widths.get(move.knob, 0) for move in moves}
-            descent.widths.update({move.knob: move.value for move in moves})
+            old = {move.variable: descent.widths.get(move.variable, 0) for move in moves}
+            descent.widths.update({move.variable: move.value for move in moves})
             trial = judge(descent.widths)
             if trial.holds and trial.nodes < best.nodes:
                 best, moved = trial, True
@@ -74,10 +74,10 @@ def polish(descent: Descent, allowed: Floats, judge: Judge, trials: int) -> tupl
     return best, left
 
 
-def wander(
+def anneal(
     descent: Descent, best: Trial, prices: Floats, judge: Judge, trials: int, rng: Random
 ) -> Trial:
-    """Kick widths, let the model settle around them, and keep what turns out to be no larger.
+    """Perturb widths, let the model settle around them, and keep what turns out to be no larger.
 
     Among the many choices that the model finds about as good, some build smaller than others.
     `descent.widths` are changed to the best found.
@@ -97,43 +97,47 @@ def wander(
 def _proposals(descent: Descent, slack: Floats) -> list[tuple[_Move, ...]]:
     """Return moves that might save nodes: coarser widths, constants, and exchanges of two."""
     descent.refresh()
+    rank = {variable: variable.rank for variable in descent.widths}
     coarser = [m for m in _moves(descent) if m.saving > 0]
     finer = [m for m in _moves(descent) if m.saving <= 0 and (m.noise < 0).any()]
-    worth = np.maximum(slack, 0.0) + HOPE * descent.allowed
+    worth = np.maximum(slack, 0.0) + OVERSHOOT * descent.allowed
     singles = [m for m in coarser if (m.noise <= worth).all()]
-    singles.sort(key=lambda m: (-m.saving, m.knob))
+    singles.sort(key=lambda m: (-m.saving, rank[m.variable]))
     proposals: list[tuple[_Move, ...]] = [(m,) for m in singles]
     proposals += [(m,) for m in _constants(descent)]
     pairs = []
     for gain in coarser:
         for loss in finer:
             noise = gain.noise + loss.noise
-            if gain.knob != loss.knob and gain.saving + loss.saving > 0 and (noise <= worth).all():
-                pairs.append((gain.saving + loss.saving, gain, loss))
-    pairs.sort(key=lambda p: (-p[0], p[1].knob, p[2].knob, p[1].value, p[2].value))
+            saving = gain.saving + loss.saving
+            if gain.variable != loss.variable and saving > 0 and (noise <= worth).all():
+                pairs.append((saving, gain, loss))
+    pairs.sort(
+        key=lambda p: (-p[0], rank[p[1].variable], rank[p[2].variable], p[1].value, p[2].value)
+    )
     return proposals + [(gain, loss) for _, gain, loss in pairs]
 
 
 def _moves(descent: Descent) -> list[_Move]:
     """Return every single step of a width, with what the model says of it."""
     found = []
-    for knob, value in list(descent.widths.items()):
-        if knob[0] not in descent.live or knob[1] == "c" or knob[1][0] == "k":
+    for variable, value in list(descent.widths.items()):
+        if variable.node not in descent.live or variable.role in (Role.SHIFT, Role.KEEP):
             continue
         for step in (1, -1):
-            if in_range(descent.sketch, knob, value + step):
-                cost, noise = descent.change(knob, value + step)
+            if in_range(descent.sketch, variable, value + step):
+                cost, noise = descent.change(variable, value + step)
                 if cost or noise.any():
-                    found.append(_Move(knob, value + step, -cost, noise))
+                    found.append(_Move(variable, value + step, -cost, noise))
     return found
 
 
 def _constants(descent: Descent) -> list[_Move]:
-    sums = [p for p in sorted(descent.live) if isinstance(descent.sketch.nodes[p], Sum)]
+    sums = [p for p in sorted(descent.live) if isinstance(descent.sketch.nodes[p], WordSum)]
     return [
-        _Move((place, "c"), value + step, 0.0, np.zeros(1))
+        _Move(Role.SHIFT.of(place), value + step, 0.0, np.zeros(1))
         for place in sums
-        for value in (descent.widths.get((place, "c"), 0),)
+        for value in (descent.widths.get(Role.SHIFT.of(place), 0),)
         for step in (1, -1)
         if abs(value + step) <= FURTHEST
     ]

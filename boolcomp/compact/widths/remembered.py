@@ -1,4 +1,4 @@
-"""The parts of a heap as they were at a look before: only those whose widths have changed are new.
+"""Widths as arrays, and the parts of a heap as they were at a look before: only changes are new.
 
 A sum may have a hundred addends, and a search asks for it again after every change of one width.
 """
@@ -10,19 +10,56 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boolcomp.compact.sketch.variables import WidthVariable
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
-    Knob = tuple[int, str]
     Key = bytes  # the widths that a sum depends on, as 16-bit numbers
 
 
+ABSENT = -1000  # stands for a width that is not there
+
+
+class Settings(dict[WidthVariable, int]):
+    """Widths that are also an array, in an order given: many of them make a key at once."""
+
+    __slots__ = ("array", "order")
+
+    def __init__(
+        self, widths: Mapping[WidthVariable, int], order: Mapping[WidthVariable, int]
+    ) -> None:
+        super().__init__(widths)
+        self.order = order
+        self.array: NDArray[np.int16] = np.full(len(order), ABSENT, np.int16)
+        for variable, value in widths.items():
+            if variable in order:
+                self.array[order[variable]] = value
+
+    def __setitem__(self, variable: WidthVariable, value: int) -> None:
+        super().__setitem__(variable, value)
+        if variable in self.order:
+            self.array[self.order[variable]] = value
+
+    def update(self, widths: Mapping[WidthVariable, int]) -> None:  # type: ignore[override]
+        """Set some widths."""
+        for variable, value in widths.items():
+            self[variable] = value
+
+    def copy(self) -> Settings:
+        """Return widths that change apart from these."""
+        made = Settings.__new__(Settings)
+        dict.update(made, self)
+        made.order, made.array = self.order, self.array.copy()
+        return made
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
-    """An addend in a heap: nodes, variance of what it leaves away, noise, bits by column."""
+class Contribution:
+    """An addend in a heap: nodes, variance of what it discards, noise, bits by column."""
 
     cost: float
     lost: float
@@ -34,19 +71,24 @@ class Part:
 class Remembered:
     """The parts of one sum: those of the last look, and what they add up to."""
 
-    def __init__(self, knobs: Sequence[Knob], addends: Sequence[Sequence[Knob]], rows: int) -> None:
+    def __init__(
+        self,
+        variables: Sequence[WidthVariable],
+        addends: Sequence[Sequence[WidthVariable]],
+        rows: int,
+    ) -> None:
         """Take the widths that a sum depends on, in order, and those of every addend."""
-        places: dict[Knob, list[int]] = {knob: [] for knob in knobs}
+        places: dict[WidthVariable, list[int]] = {variable: [] for variable in variables}
         for k, own in enumerate(addends):
-            for knob in own:
-                places[knob].append(k)
-        self._addends = [tuple(places[knob]) for knob in knobs]
+            for variable in own:
+                places[variable].append(k)
+        self._addends = [tuple(places[variable]) for variable in variables]
         self._key: Key = b""
-        self._parts: list[Part] = []
+        self._parts: list[Contribution] = []
         self._noise = np.zeros((len(addends) + 1, rows))
         self._counts: list[int] = []
 
-    def update(self, key: Key, size: int, make: Callable[[int], Part]) -> None:
+    def update(self, key: Key, size: int, make: Callable[[int], Contribution]) -> None:
         """Bring the parts to new widths; `make` makes the part of an addend."""
         if size != len(self._counts):
             self._counts = [0] * size
@@ -65,13 +107,13 @@ class Remembered:
                     self._parts[k], self._noise[k + 1] = new, new.noise
         self._key = key
 
-    def _count(self, part: Part, sign: int) -> None:
+    def _count(self, part: Contribution, sign: int) -> None:
         counts = self._counts
         for column, number in enumerate(part.counts, part.first):
             counts[column] += sign * number
 
     def total(self) -> tuple[float, float, Floats, list[int]]:
-        """Return nodes, variance left away, noise and bits by column, added up in their order."""
+        """Return nodes, discarded variance, noise and bits by column, added up in their order."""
         cost, lost = 0.0, 0.0
         for part in self._parts:
             cost, lost = cost + part.cost, lost + part.lost

@@ -1,4 +1,4 @@
-"""One step of the search for widths: screening a form, refining it, and letting widths wander.
+"""One step of the search for widths: screening a form, refining it, and annealing its widths.
 
 Widths come from the noise model; then graphs are simulated, bit for bit, and what the model got
 wrong (its variance, a bias) is put right by asking it for less or more. Every step is a function of
@@ -15,34 +15,32 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boolcomp.compact.errors.measure import compared, deviations, errors_of
+from boolcomp.compact.errors.samples import corners, draw, joined, states_of
 from boolcomp.compact.graph.logic import word_logic
 from boolcomp.compact.graph.realise import Statistics, realise
 from boolcomp.compact.graph.simulate import Resimulation
-from boolcomp.compact.result.measure import compared, deviations, errors_of, torque_steps
-from boolcomp.compact.result.samples import corners, draw, joined, states_of
 from boolcomp.compact.sketch.build import Form, build_sketch
 from boolcomp.compact.sketch.poly import quantities
 from boolcomp.compact.sketch.sketch import Source
 from boolcomp.compact.widths.descend import Descent, choose_widths
 from boolcomp.compact.widths.floor import Floor, rounding_squares
 from boolcomp.compact.widths.noise import MOST_READ, Model
-from boolcomp.compact.widths.polish import Trial, polish, wander
+from boolcomp.compact.widths.polish import Trial, anneal, polish
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
-    from boolcomp.compact.graph.graph import Graph
-    from boolcomp.compact.result.measure import Errors
-    from boolcomp.compact.result.samples import States
+    from boolcomp.compact.demand import Demand
+    from boolcomp.compact.errors.measure import Errors
+    from boolcomp.compact.errors.samples import States
+    from boolcomp.compact.graph.graph import WordGraph
     from boolcomp.compact.sketch.sketch import Sketch
-    from boolcomp.compact.widths.demand import Demand
-    from boolcomp.problem.robot import Robot
-    from boolcomp.terms import Torques
+    from boolcomp.compact.sketch.variables import Widths, WidthVariable
+    from boolcomp.problem.problem import Problem
+    from boolcomp.terms import Terms
 
     Floats = NDArray[np.float64]
-    Knob = tuple[int, str]
 
 FORMS = tuple(
     Form(speeds, accelerations, chained, exact=exact)
@@ -56,8 +54,8 @@ EXACT = range(len(FORMS) // 2, len(FORMS))  # sums of angles lose no bit, which 
 MODEL_SAMPLES, REACH_SAMPLES, LOOP_SAMPLES = 2000, 20_000, 20_000
 ROUNDS, ROUNDS_AGAIN = 6, 4  # of corrections, at first and later
 STEEPNESS, TEMPERATURE = 3.0, 3.0  # of a descent: how dear excess noise is; nodes
-KICKS = 0.01  # a width, for a nominal second
-MOST_KICKS, MOST_KICKS_A_SECOND = 2.0, 40  # a width; in all, for a nominal second
+PERTURBATIONS = 0.01  # a width, for a nominal second
+MOST_PERTURBATIONS, MOST_PERTURBATIONS_A_SECOND = 2.0, 40  # a width; in all, for a nominal second
 LATE = 8.0  # the pressure from which on refining only corrects
 WORK = 25_000  # nodes built and simulated in a nominal second
 CAUTION = 0.985  # of the mean squares allowed, since other samples will be met
@@ -65,7 +63,7 @@ MAX_CAUTION = 0.98  # of the largest error allowed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Choice:
+class Candidate:
     """Widths of a form, what a unit of each torque's variance is worth, and corrections.
 
     `widened` says how often the sizes of words were enlarged; `nodes` are those of the plain
@@ -74,7 +72,7 @@ class Choice:
     """
 
     form: int
-    widths: dict[Knob, int]
+    widths: dict[WidthVariable, int]
     prices: Floats
     biases: Floats
     widened: int
@@ -87,48 +85,52 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Task:
+class SearchTask:
     """What all steps of a search share: `allowed` are mean squares, `largest` errors, in steps.
 
-    `worst` are states (q, qd, qdd) at which errors were large, as many for every torque; `tamed`
-    are the mean squares that the model is allowed there. `pressure` says how much an error that is
-    too large counts beside nodes.
+    `worst` are states (q, qd, qdd) at which errors were large, as many for every torque;
+    `worst_limits` are the mean squares that the model is allowed there. `pressure` says how much
+    an error that is too large counts beside nodes.
     """
 
-    torques: Torques
+    terms: Terms
     demand: Demand
     allowed: Floats
     largest: Floats
     worst: tuple[Floats, ...] = ()
-    tamed: Floats | None = None
+    worst_limits: Floats | None = None
     pressure: float = 1.0
 
     @property
     def rows(self) -> Floats:
         """What the model is allowed."""
-        return self.allowed if self.tamed is None else np.concatenate([self.allowed, self.tamed])
+        return (
+            self.allowed
+            if self.worst_limits is None
+            else np.concatenate([self.allowed, self.worst_limits])
+        )
 
 
-def screen(task: Task, form: int) -> Choice:
+def screen(task: SearchTask, form: int) -> Candidate:
     """Choose a form's widths by the model alone."""
     search = search_of(task, form)
     widths, prices = choose_widths(search.model, task.rows)
     descent = Descent(search.model, widths, task.rows)
     nodes = descent.cost if descent.feasible else math.inf
-    return Choice(form, widths, prices, np.zeros(len(task.allowed)), 0, nodes)
+    return Candidate(form, widths, prices, np.zeros(len(task.allowed)), 0, nodes)
 
 
-def refine(task: Task, start: Choice) -> Choice:
+def refine(task: SearchTask, start: Candidate) -> Candidate:
     """Build, simulate, correct what the model is allowed; return the smallest that holds."""
     return search_of(task, start.form).refine(start)
 
 
-def refine_work(start: Choice) -> int:
+def refine_work(start: Candidate) -> int:
     """Return how much work refining a choice is: its widths, each looked at once a round."""
     return len(start.widths) * ROUNDS
 
 
-def improve(task: Task, start: Choice, turn: int, units: float) -> Choice:
+def improve(task: SearchTask, start: Candidate, turn: int, units: float) -> Candidate:
     """Let changes of widths lower the built nodes while measured errors hold.
 
     The largest error is watched at the worst states too.
@@ -138,16 +140,16 @@ def improve(task: Task, start: Choice, turn: int, units: float) -> Choice:
 
 @lru_cache(maxsize=2)
 def _model_values(
-    robot: Robot, inputs: tuple[tuple[str, int], ...], bits: int, seed: int
+    problem: Problem, inputs: tuple[tuple[str, int], ...], bits: int, seed: int
 ) -> tuple[dict[str, Floats], dict[str, Floats]]:
     """Return the states of models, the same for all forms: drawn ones, and extremes."""
-    given = (robot, quantities(robot, dict(inputs)), torque_steps(robot, bits))
+    given = (problem, quantities(problem, dict(inputs)), problem.steps(bits))
     states = draw(*given, MODEL_SAMPLES, seed + 1)
     return states.values, corners(*given, REACH_SAMPLES, seed + 2).values
 
 
 @lru_cache(maxsize=2)
-def search_of(task: Task, form: int) -> Search:
+def search_of(task: SearchTask, form: int) -> Search:
     """Return the search of a task in a form: the same one as long as it is the last but one."""
     return Search(task, form)
 
@@ -155,33 +157,33 @@ def search_of(task: Task, form: int) -> Search:
 class Search:
     """The samples and the model of one form."""
 
-    def __init__(self, task: Task, form: int) -> None:
-        robot, demand = task.torques.robot, task.demand
+    def __init__(self, task: SearchTask, form: int) -> None:
+        problem, demand = task.terms.problem, task.demand
         self.task, self.form = task, form
-        self.steps = torque_steps(robot, demand.bits)
+        self.steps = problem.steps(demand.bits)
         self.sketch = self.sketch_of(task, form)
         inputs = tuple(sorted(demand.input_bits.items()))
-        values, extremes = _model_values(robot, inputs, demand.bits, demand.seed)
+        values, extremes = _model_values(problem, inputs, demand.bits, demand.seed)
         self.worst: States | None = None
-        if task.tamed is not None:
-            words = quantities(robot, demand.input_bits)
-            self.worst = states_of(robot, words, self.steps, task.worst)
+        if task.worst_limits is not None:
+            words = quantities(problem, demand.input_bits)
+            self.worst = states_of(problem, words, self.steps, task.worst)
         bad = self.worst.values if self.worst else None
         self.model = Model(self.sketch, values, extremes, bad)
 
     @cached_property
     def states(self) -> States:
         """The states on which graphs are simulated, the worst that are known among them."""
-        robot, demand = self.task.torques.robot, self.task.demand
-        words = quantities(robot, demand.input_bits)
-        drawn = draw(robot, words, self.steps, LOOP_SAMPLES, demand.seed + 3)
+        problem, demand = self.task.terms.problem, self.task.demand
+        words = quantities(problem, demand.input_bits)
+        drawn = draw(problem, words, self.steps, LOOP_SAMPLES, demand.seed + 3)
         return joined(drawn, self.worst) if self.worst else drawn
 
     @staticmethod
-    def sketch_of(task: Task, form: int) -> Sketch:
+    def sketch_of(task: SearchTask, form: int) -> Sketch:
         """Return the sketch of a form."""
-        steps = torque_steps(task.torques.robot, task.demand.bits)
-        return build_sketch(task.torques, task.demand.input_bits, steps, FORMS[form])
+        steps = task.terms.problem.steps(task.demand.bits)
+        return build_sketch(task.terms, task.demand.input_bits, steps, FORMS[form])
 
     def floor(self) -> Floor:
         """Return the mean squares, in steps, that inputs as coarse as these and rounding make."""
@@ -189,11 +191,11 @@ class Search:
         for place, node in enumerate(self.sketch.nodes):
             if isinstance(node, Source):
                 step = 2 * math.pi / (1 << node.bits + node.part) if node.angle else 1.0
-                felt = self.model.feelings[place].value[: len(self.steps)]
+                felt = self.model.sensitivities[place].value[: len(self.steps)]
                 parts[node.name], bits[node.name] = step * step / 12 * felt, node.bits
-        return Floor(parts, bits, rounding_squares(self.states.torques))
+        return Floor(parts, bits, rounding_squares(self.states.outputs))
 
-    def graph(self, choice: Choice) -> Graph:
+    def graph(self, choice: Candidate) -> WordGraph:
         """Return the graph of a choice."""
         return self._graph(choice.widths, self.statistics(choice.widened), choice.biases)
 
@@ -202,12 +204,12 @@ class Search:
         found = self.model.statistics
         return Statistics(tuple(1.1**widened * size for size in found.largest), found.means)
 
-    def _graph(self, widths: Mapping[Knob, int], statistics: Statistics, biases: Floats) -> Graph:
+    def _graph(self, widths: Widths, statistics: Statistics, biases: Floats) -> WordGraph:
         bits = [self.task.demand.bits] * len(biases)
         saturate = self.task.demand.saturate
         return realise(self.sketch, widths, statistics, bits, biases.tolist(), saturate=saturate)
 
-    def refine(self, start: Choice) -> Choice:
+    def refine(self, start: Candidate) -> Candidate:
         """Return the smallest choice that holds; its nodes are infinite where none does."""
         prices, widths, biases = self._prices(start), start.widths, start.biases
         widened, rows, joints = start.widened, self.task.rows, len(self.task.allowed)
@@ -220,7 +222,10 @@ class Search:
                 widths, prices = choose_widths(self.model, allowed, (widths, prices))
             descent = Descent(self.model, dict(widths), allowed, STEEPNESS)
             descent.improve(
-                prices, rng, 0 if again else self._kicks(turn, len(descent.widths)), TEMPERATURE
+                prices,
+                rng,
+                0 if again else self._perturbations(turn, len(descent.widths)),
+                TEMPERATURE,
             )
             widths = descent.widths
             graph = self._graph(widths, self.statistics(widened), biases)
@@ -231,7 +236,7 @@ class Search:
             if (errors.rms**2 <= self.task.allowed).all():
                 nodes = len(word_logic(graph).nodes)
                 excess = float((errors.max / self.task.largest).max())
-                tried = Choice(self.form, dict(widths), prices, biases, widened, nodes, excess)
+                tried = Candidate(self.form, dict(widths), prices, biases, widened, nodes, excess)
                 pressure = self.task.pressure
                 if best.nodes == math.inf or tried.rank(pressure) < best.rank(pressure):
                     best = tried
@@ -244,7 +249,7 @@ class Search:
             biases = biases - errors.mean
         return best
 
-    def _prices(self, start: Choice) -> Floats:
+    def _prices(self, start: Candidate) -> Floats:
         """Return a choice's prices, and small ones for the torques at their worst states."""
         rows = self.task.rows
         if len(start.prices) >= len(rows):
@@ -253,26 +258,28 @@ class Search:
         more = start.prices[:joints] * self.task.allowed / rows[joints:]
         return np.concatenate([start.prices, 0.1 * more])
 
-    def noise(self, choice: Choice) -> tuple[float, Floats]:
+    def noise(self, choice: Candidate) -> tuple[float, Floats]:
         """Return what the model says of a choice: its cost, and its mean square errors."""
         self.model.most_synthesised = MOST_READ  # for one choice no table need be estimated
         descent = Descent(self.model, dict(choice.widths), self.task.rows)
         return descent.cost, descent.noise
 
-    def improve(self, start: Choice, turn: int, units: float) -> Choice:
-        """Return the smallest choice that wandering from one that holds has found."""
+    def improve(self, start: Candidate, turn: int, units: float) -> Candidate:
+        """Return the smallest choice that annealing from one that holds has found."""
         statistics, task = self.statistics(start.widened), self.task
         again = Resimulation(self.states.words)
 
-        def judge(widths: dict[Knob, int]) -> Trial:
+        def judge(widths: dict[WidthVariable, int]) -> Trial:
             graph = self._graph(widths, statistics, start.biases)
             found = compared(graph, self.states, again.simulate(graph))
             errors = errors_of(*found, LOOP_SAMPLES)
             holds = self._holds(errors)
             nodes = len(word_logic(graph).nodes) if holds else 0
             squares = errors.rms**2
-            if task.tamed is not None:
-                squares = np.concatenate([squares, task.tamed * (errors.max / task.largest) ** 2])
+            if task.worst_limits is not None:
+                squares = np.concatenate(
+                    [squares, task.worst_limits * (errors.max / task.largest) ** 2]
+                )
             return Trial(nodes, squares, holds)
 
         descent = Descent(self.model, dict(start.widths), task.rows, STEEPNESS)
@@ -288,15 +295,18 @@ class Search:
         if share:
             found, unused = polish(descent, task.rows, judge, share)
             left = trials - share + unused
-        found = wander(descent, found, self._prices(start), judge, left, rng)
+        found = anneal(descent, found, self._prices(start), judge, left, rng)
         return replace(start, widths=dict(descent.widths), nodes=found.nodes)
 
     def _holds(self, errors: Errors) -> bool:
         within = bool((errors.rms**2 <= self.task.allowed).all())
         return within and bool((errors.max <= self.task.largest).all()) and not errors.wrapped
 
-    def _kicks(self, turn: int, knobs: int) -> int:
-        """Return how often to kick: most in the middle rounds, never in the last ones."""
+    def _perturbations(self, turn: int, variables: int) -> int:
+        """Return how often to perturbation: most in the middle rounds, never in the last ones."""
         effort = self.task.demand.effort
-        kicks = min(min(MOST_KICKS, effort * KICKS) * knobs, MOST_KICKS_A_SECOND * effort)
-        return round(kicks) if 0 < turn < ROUNDS - 3 else 0
+        perturbations = min(
+            min(MOST_PERTURBATIONS, effort * PERTURBATIONS) * variables,
+            MOST_PERTURBATIONS_A_SECOND * effort,
+        )
+        return round(perturbations) if 0 < turn < ROUNDS - 3 else 0

@@ -89,7 +89,7 @@ _LOOPS = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Codes:
-    """Torques as signed codes, one column a joint, and how many samples saturated (all joints)."""
+    """Outputs as signed codes, one column each, and how many samples saturated (of all)."""
 
     columns: tuple[NDArray[Any], ...]
     saturated: int
@@ -136,7 +136,7 @@ def _move_function(name: str, layout: Layout, planes: Sequence[int], *, to_block
 
 
 def result_planes(wiring: Wiring) -> list[int]:
-    """Return the planes of the results: each torque's cell, then what marks saturated samples."""
+    """Return the planes of the results: each output's cell, then what marks saturated samples."""
     planes = []
     for result in wiring.results:
         planes += [*range(result.first, result.first + result.code.bits), result.saturated]
@@ -162,7 +162,7 @@ class CodeRunner:
         self.planes_out = len(result_planes(wiring))
 
     def run(self, columns: Sequence[NDArray[Any]], out: Sequence[NDArray[Any]] | None) -> Codes:
-        """Return the torques' codes for columns of codes."""
+        """Return the outputs' codes for columns of codes."""
         given = self._columns(columns, self.inputs, "input")
         samples = len(given[0])
         made = self._made(out, samples)
@@ -203,7 +203,7 @@ class CodeRunner:
         return planes
 
     def from_planes(self, planes: Planes, samples: int) -> Codes:
-        """Return the torques' codes from result planes."""
+        """Return the outputs' codes from result planes."""
         given = self._planes(planes, self.planes_out, "result")
         if not 0 <= samples <= len(given) * self.block:
             raise UsageError(f"{samples} samples are not in {len(given)} blocks of {self.block}")

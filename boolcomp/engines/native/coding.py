@@ -1,9 +1,9 @@
 """Samples to codes and planes, as LLVM functions.
 
-    void read(T* q, T* qd, T* qdd, i64 groups, i8* to, i64* counts)
+    void read(T* a0, T* a1, ..., i64 groups, i8* to, i64* counts)
     void code<k>(T* from, i8* codes, i64 group, i64* counts)
 
-`read` turns up to a block of samples, in groups of 64 rows of one number a joint, into planes: it
+`read` turns up to a block of samples, in groups of 64 rows of every array, into planes: it
 puts signed codes of each array into columns (`transpose.offsets`) and transposes these. `counts`
 are values outside their range and a flag for NaN or infinity.
 
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 Found = TypeVar("Found")
 MOST_BITS = 30  # cell indices are converted through signed 32-bit numbers
-ARRAYS = ("%q", "%qd", "%qdd")
 OUTSIDE, BAD, CLIPPED = 0, 1, 2
 LANES = 8  # doubles computed with at a time
 VECTOR = 64  # bytes
@@ -88,26 +87,27 @@ def parts_of(ports: Sequence[Port], sample: Sample) -> list[Part]:
 
 
 def read_functions(
-    ports: Sequence[Port], joints: int, layout: Layout, sample: Sample, machine: Machine
+    ports: Sequence[Port], widths: Sequence[int], layout: Layout, sample: Sample, machine: Machine
 ) -> str:
-    """Return `read` for rows of so many joints, and what it calls."""
+    """Return `read` for arrays of rows so wide, and what it calls."""
     parts = parts_of(ports, sample)
     places = transpose.offsets([part.part.code for part in parts], layout.width)
     texts = []
     calls = []
-    for k, base in enumerate(ARRAYS):
+    for k, width in enumerate(widths):
         columns = [c for c in zip(parts, places, strict=False) if c[0].port.array == k]
         if columns:
-            texts += _Array(k, columns, joints, sample, machine).functions()
-            row = GROUP * joints * BYTES[sample]
+            texts += _Array(k, columns, width, sample, machine).functions()
+            row = GROUP * width * BYTES[sample]
             calls.append(f"""\
 %i{k} = mul i64 %g, {row}
-%p{k} = getelementptr i8, ptr {base}, i64 %i{k}
+%p{k} = getelementptr i8, ptr %a{k}, i64 %i{k}
 call void @code{k}(ptr %p{k}, ptr %codes, i64 %g, ptr %counts)""")
     affine = transpose.uses_affine(layout, machine)
     texts.append(transpose.to_planes_function([p.part for p in parts], layout, affine=affine))
+    arrays = " ".join(f"ptr %a{k}," for k in range(len(widths)))
     texts.append(f"""\
-define internal void @read(ptr %q, ptr %qd, ptr %qdd, i64 %groups, ptr %to, ptr %counts) #0 {{
+define internal void @read({arrays} i64 %groups, ptr %to, ptr %counts) #0 {{
 entry:
 %codes = alloca [{places[-1]} x i8], align {VECTOR}
 br label %loop
@@ -128,10 +128,10 @@ class _Array:
     """The functions that code 64 rows of one array; columns are with their places."""
 
     def __init__(
-        self, array: int, columns: Sequence[tuple[Part, int]], joints: int, sample: Sample,
+        self, array: int, columns: Sequence[tuple[Part, int]], width: int, sample: Sample,
         machine: Machine,
     ) -> None:  # fmt: skip
-        self.array, self.columns, self.joints, self.sample = array, columns, joints, sample
+        self.array, self.columns, self.width, self.sample = array, columns, width, sample
         self.machine = machine
         self.codes = {part.port.column: part.port.code for part, _ in columns}
         most = max(code.bits for code in self.codes.values())
@@ -174,7 +174,7 @@ class _Array:
         lanes: int = LANES,
     ) -> str:  # fmt: skip
         """Return a constant for some numbers of the rows."""
-        columns = [(first + k) % self.joints for k in range(lanes)]
+        columns = [(first + k) % self.width for k in range(lanes)]
         return vector_of(
             kind, [value(self.codes[c]) if c in self.codes else unused for c in columns]
         )
@@ -195,7 +195,7 @@ class _Array:
         lanes = count * width // self.size
         wide = f"<{count * width // 4} x i32>"
         rows = []
-        for first in range(0, GROUP * self.joints, self.lanes):
+        for first in range(0, GROUP * self.width, self.lanes):
             found = [words(first + k) for k in range(0, self.lanes, count)]
             if self.size < 4:
                 found = [out.emit(f"bitcast {wide} {x} to <{lanes} x {self.kind}>") for x in found]
@@ -218,7 +218,7 @@ class _Array:
             size = transpose.code_bytes(part.part.code.bits)
             for turn in range(self.size):
                 samples = range(turn * self.lanes, (turn + 1) * self.lanes)
-                places = [divmod(s * self.joints + part.port.column, self.lanes) for s in samples]
+                places = [divmod(s * self.width + part.port.column, self.lanes) for s in samples]
                 value = out.gathered(rows, self.lanes, self.kind, places)
                 if part.wide:
                     value = self._cut(out, part, value)
@@ -251,7 +251,7 @@ class _Array:
     def _coarsely(self, out: Lines) -> str:
         """Code by floats; return whether one is in doubt."""
         lanes, real, kind = 2 * LANES, "<16 x float>", "<16 x i32>"
-        phases = self.joints // math.gcd(self.joints, lanes)
+        phases = self.width // math.gcd(self.width, lanes)
         most, range_ = [""] * phases, [""] * phases
 
         def of(first: int, kind: str, value: Callable[[Coarse], float], unused: float) -> str:
@@ -298,7 +298,7 @@ class _Array:
 
     def _finely(self, out: Lines) -> str:
         """Code by doubles; return whether one is in doubt."""
-        phases = self.joints // math.gcd(self.joints, LANES)
+        phases = self.width // math.gcd(self.width, LANES)
         most, least = [""] * phases, [""] * phases
         kind = "<16 x i32>"
 
@@ -330,7 +330,7 @@ class _Array:
         for phase in range(phases):
             halves = [
                 self.codes[c].cells // 2 if c in self.codes else 1
-                for c in ((phase * LANES + k) % self.joints for k in range(LANES))
+                for c in ((phase * LANES + k) % self.width for k in range(LANES))
             ]
             places = (1 << 32) - 1 - MARGIN
             above = [x for half in halves for x in (places, LARGE_HIGH + half - 1)]

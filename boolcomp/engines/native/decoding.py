@@ -1,13 +1,13 @@
-"""Planes of results to torques and code words, as LLVM functions.
+"""Planes of results to values and code words, as LLVM functions.
 
-    void write(i8* from, F* torques, i32* words, i64 groups, i8* mask, i64* counts)
-    void decode(i8* codes, i64 group, F* torques, i32* words)
+    void write(i8* from, F* values, i32* words, i64 groups, i8* mask, i64* counts)
+    void decode(i8* codes, i64 group, F* values, i32* words)
     void mark(i64 samples, i8* to)
 
-`write` does up to a block of samples, in groups of 64 rows of one number a joint: it transposes the
+`write` does up to a block of samples, in groups of 64 rows of all results: it transposes the
 planes into columns of signed codes (`transpose.offsets`), makes rows of them, and of these the
 values at the centres of cells, bit for bit those of `Code.centre`. `counts` gets the saturated
-torques of those samples that the plane `mask` marks; `mark` makes one for a block's first samples.
+results of those samples that the plane `mask` marks; `mark` makes one for a block's first samples.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _write_function(results: Sequence[Result], layout: Layout, size: int, real: 
     out.add_to(CLIPPED, total)
     row = GROUP * len(results)
     return "\n".join([f"""\
-define internal void @write(ptr %from, ptr %torques, ptr %words, i64 %groups, ptr %mask,
+define internal void @write(ptr %from, ptr %values, ptr %words, i64 %groups, ptr %mask,
                             ptr %counts) #0 {{
 entry:
 %codes = alloca [{size} x i8], align {VECTOR}
@@ -101,7 +101,7 @@ br label %loop
 loop:
 %g = phi i64 [ 0, %entry ], [ %next, %loop ]
 %ti = mul i64 %g, {row * BYTES[real]}
-%t = getelementptr i8, ptr %torques, i64 %ti
+%t = getelementptr i8, ptr %values, i64 %ti
 %wi = mul i64 %g, {row * BYTES["i32"]}
 %w = getelementptr i8, ptr %words, i64 %wi
 call void @decode(ptr %codes, i64 %g, ptr %t, ptr %w)
@@ -115,18 +115,18 @@ ret void
 
 def _decode_function(columns: Sequence[_Column], real: Sample) -> str:
     out = Lines()
-    joints = len(columns)
+    count = len(columns)
     most = max(column.code.bits for column in columns)
     size = 4 if most > transpose.MOST_BITS else transpose.code_bytes(most)
     lanes, kind = VECTOR // size, f"i{8 * size}"
     cells = [x for column in columns for x in _cells(out, column, size)]
-    for v in range(joints * size):
+    for v in range(count * size):
         places = []
         for k in range(v * lanes, (v + 1) * lanes):
-            turn, lane = divmod(k // joints, lanes)
-            places.append((k % joints * size + turn, lane))
+            turn, lane = divmod(k // count, lanes)
+            places.append((k % count * size + turn, lane))
         row = out.gathered(cells, lanes, kind, places)
-        codes = [columns[k % joints].code for k in range(v * lanes, (v + 1) * lanes)]
+        codes = [columns[k % count].code for k in range(v * lanes, (v + 1) * lanes)]
         word = _worded(out, row, codes, kind)
         for first in range(0, lanes, LANES):
             at = v * lanes + first
@@ -135,7 +135,7 @@ def _decode_function(columns: Sequence[_Column], real: Sample) -> str:
             coded = cell if word == row else _widened(out, word, lanes, kind, first)
             out.store(f"<{LANES} x i32>", coded, "%words", at * BYTES["i32"])
             _store_centres(out, cell, here, real, at)
-    head = "define internal void @decode(ptr %codes, i64 %group, ptr %torques, ptr %words) #0 {"
+    head = "define internal void @decode(ptr %codes, i64 %group, ptr %values, ptr %words) #0 {"
     return "\n".join([head, *out.lines, "ret void", "}"])
 
 
@@ -205,7 +205,7 @@ def _store_centres(out: Lines, cells: str, codes: Sequence[Code], real: Sample, 
         value = out.emit(f"fadd {vector} {low}, {value}")
         if kind != real:
             value = out.emit(f"fptrunc {vector} {value} to <{lanes} x {real}>")
-        out.store(f"<{lanes} x {real}>", value, "%torques", (at + first) * BYTES[real])
+        out.store(f"<{lanes} x {real}>", value, "%values", (at + first) * BYTES[real])
 
 
 def is_short(code: Code, real: Sample) -> bool:

@@ -1,7 +1,9 @@
 """The loop over a batch, in LLVM: one call from Python runs it all.
 
-    void run(T* q, T* qd, T* qdd, i64 groups, i64 mask, F* torques, i32* words,
+    void run(T* a0, T* a1, ..., i64 groups, i64 mask, F* values, i32* words,
              i8* tile, i64* counts, void (*logic)(i8* tile, i64 blocks))
+
+with an array for each group of inputs.
 
 A tile is as many blocks as stay in the second-level cache together; its samples, in groups of 64,
 are coded into planes (`coding`), the logic runs, and the results are written (`decoding`). `mask`
@@ -10,6 +12,7 @@ marks the samples of the last group that count: ones from the lowest bit up.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from boolcomp.engines.native import coding, decoding, transpose
@@ -17,15 +20,13 @@ from boolcomp.engines.native.lines import BYTES, GROUP
 from boolcomp.engines.native.logic import ATTRIBUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from boolcomp.engines.native.lines import Sample
     from boolcomp.engines.native.logic import Layout
     from boolcomp.engines.native.machine import Machine
     from boolcomp.engines.wiring import Port, Result, Wiring
 
 _RUN = """\
-define void @run(ptr %q, ptr %qd, ptr %qdd, i64 %groups, i64 %mask, ptr %torques, ptr %words,
+define void @run(ARRAYS i64 %groups, i64 %mask, ptr %values, ptr %words,
                  ptr %tile, ptr %counts, ptr %logic) #0 {
 entry:
 MASKS
@@ -72,7 +73,7 @@ _MASKS = """\
   call void @mark(i64 BLOCK_SAMPLES, ptr %whole)
   call void @mark(i64 %samples, ptr %part)"""
 _NO_READ = """\
-define internal void @read(ptr %q, ptr %qd, ptr %qdd, i64 %groups, ptr %to, ptr %counts) {
+define internal void @read(ARRAYS i64 %groups, ptr %to, ptr %counts) {
   ret void
 }"""
 _PLACE = """\
@@ -84,15 +85,18 @@ _PLACE = """\
   %Xfew = icmp ult i64 %Xleft, BLOCK_GROUPS
   %Xn = select i1 %Xfew, i64 %Xleft, i64 BLOCK_GROUPS
 """
-_READ = _PLACE.replace("X", "r") + """\
-  %ri = mul i64 %rb, IN_BYTES
-  %rq = getelementptr i8, ptr %q, i64 %ri
-  %rqd = getelementptr i8, ptr %qd, i64 %ri
-  %rqdd = getelementptr i8, ptr %qdd, i64 %ri
-  call void @read(ptr %rq, ptr %rqd, ptr %rqdd, i64 %rn, ptr %rt, ptr %counts)"""  # fmt: skip
+_ARRAY = """\
+  %ri{k} = mul i64 %rb, {size}
+  %ra{k} = getelementptr i8, ptr %a{k}, i64 %ri{k}
+"""
+_READ = (
+    _PLACE.replace("X", "r")
+    + """\
+READS  call void @read(READ_ARRAYS i64 %rn, ptr %rt, ptr %counts)"""
+)
 _WRITE = _PLACE.replace("X", "w") + """\
   %wi = mul i64 %wb, OUT_BYTES
-  %wr = getelementptr i8, ptr %torques, i64 %wi
+  %wr = getelementptr i8, ptr %values, i64 %wi
   %wj = mul i64 %wb, WORD_BYTES
   %ww = getelementptr i8, ptr %words, i64 %wj
   %wl = icmp eq i64 %wb, %last
@@ -100,15 +104,35 @@ _WRITE = _PLACE.replace("X", "w") + """\
   call void @write(ptr %wt, ptr %wr, ptr %ww, i64 %wn, ptr %wm, ptr %counts)"""  # fmt: skip
 
 
-def filled(text: str, joints: int, layout: Layout, sample: Sample) -> str:
-    """Return a text with sizes in place of their names."""
-    row = layout.width * joints
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """What goes in and out: arrays so wide, the words that are read of them, the results."""
+
+    widths: tuple[int, ...]
+    ports: tuple[Port, ...]
+    results: tuple[Result, ...]
+
+
+def pointers(names: str, count: int) -> str:
+    """Return so many arguments, such as `ptr %a0, ptr %a1,`; others follow."""
+    return " ".join(f"ptr %{names}{k}," for k in range(count))
+
+
+def filled(text: str, ends: Ends, layout: Layout, sample: Sample) -> str:
+    """Return a text with sizes and arrays in place of their names."""
+    row = layout.width * len(ends.results)
+    reads = [
+        _ARRAY.format(k=k, size=layout.width * width * BYTES[sample])
+        for k, width in enumerate(ends.widths)
+    ]
     values = {
         "BLOCK_GROUPS": layout.width // GROUP,
         "BLOCK_BYTES": layout.block_bytes,
         "BLOCK_SAMPLES": layout.width,
         "PLANE_BYTES": layout.plane_bytes,
-        "IN_BYTES": row * BYTES[sample],
+        "READ_ARRAYS": pointers("ra", len(reads)),
+        "READS": "".join(reads),
+        "ARRAYS": pointers("a", len(reads)),
         "OUT_BYTES": row * BYTES[real_of(sample)],
         "WORD_BYTES": row * BYTES["i32"],
     }
@@ -118,29 +142,26 @@ def filled(text: str, joints: int, layout: Layout, sample: Sample) -> str:
 
 
 def real_of(sample: Sample) -> Sample:
-    """Return the type of torques for samples of a type."""
+    """Return the type of results for samples of a type."""
     return "float" if sample == "float" else "double"
 
 
-def masks_text(joints: int, layout: Layout, sample: Sample) -> str:
+def masks_text(ends: Ends, layout: Layout, sample: Sample) -> str:
     """Return lines for `%all` blocks, the `%last` one's number, and masks of samples."""
-    return filled(_MASKS, joints, layout, sample)
+    return filled(_MASKS, ends, layout, sample)
 
 
-def read_text(joints: int, layout: Layout, sample: Sample) -> str:
+def read_text(ends: Ends, layout: Layout, sample: Sample) -> str:
     """Return lines that code block `%r` of the tile that begins at block `%b0`."""
-    return filled(_READ, joints, layout, sample)
+    return filled(_READ, ends, layout, sample)
 
 
-def write_text(joints: int, layout: Layout, sample: Sample) -> str:
+def write_text(ends: Ends, layout: Layout, sample: Sample) -> str:
     """Return lines that write block `%w` of the tile that begins at block `%b0`."""
-    return filled(_WRITE, joints, layout, sample)
+    return filled(_WRITE, ends, layout, sample)
 
 
-def ends(
-    ports: Sequence[Port], results: Sequence[Result], joints: int, layout: Layout,
-    sample: Sample, machine: Machine,
-) -> str:  # fmt: skip
+def ends_text(ends: Ends, layout: Layout, sample: Sample, machine: Machine) -> str:
     """Return the functions that `read_text` and `write_text` call, where there is what they do."""
     affine = transpose.uses_affine(layout, machine)
     lines = {
@@ -150,12 +171,12 @@ def ends(
         **dict.fromkeys(decoding.reductions(layout.width)),
     }
     parts = [*lines, decoding.mark_function(layout, affine=affine)]
-    if ports:
-        parts.append(coding.read_functions(ports, joints, layout, sample, machine))
-    elif results:  # torques that are constant read nothing
-        parts.append(_NO_READ)
-    if results:
-        parts.append(decoding.write_functions(results, layout, real_of(sample), machine))
+    if ends.ports:
+        parts.append(coding.read_functions(ends.ports, ends.widths, layout, sample, machine))
+    elif ends.results:  # outputs that are constant read nothing
+        parts.append(filled(_NO_READ, ends, layout, sample))
+    if ends.results:
+        parts.append(decoding.write_functions(ends.results, layout, real_of(sample), machine))
     return "\n".join(parts)
 
 
@@ -163,7 +184,7 @@ def run_module(
     wiring: Wiring, layout: Layout, sample: Sample, blocks: int, machine: Machine
 ) -> str:
     """Return the LLVM module with `run` for samples of one type, tiles of so many blocks."""
-    text = _RUN.replace("MASKS", _MASKS).replace("READ", _READ).replace("WRITE", _WRITE)
-    text = filled(text, wiring.joints, layout, sample).replace("TILE_BLOCKS", str(blocks))
-    functions = ends(wiring.ports, wiring.results, wiring.joints, layout, sample, machine)
-    return f"{functions}\n{text}\n{ATTRIBUTES}\n"
+    text = _RUN.replace("MASKS", _MASKS).replace("READ\n", f"{_READ}\n").replace("WRITE", _WRITE)
+    ends = Ends(wiring.widths, wiring.ports, wiring.results)
+    text = filled(text, ends, layout, sample).replace("TILE_BLOCKS", str(blocks))
+    return f"{ends_text(ends, layout, sample, machine)}\n{text}\n{ATTRIBUTES}\n"

@@ -46,9 +46,7 @@ _SAMPLES: dict[np.dtype[Any], Sample] = {
     np.dtype(np.float32): "float",
     np.dtype(np.uint32): "i32",
 }
-_ARGUMENTS = (
-    *(ctypes.c_void_p,) * 3, ctypes.c_int64, ctypes.c_uint64, *(ctypes.c_void_p,) * 5,
-)  # fmt: skip
+_ARGUMENTS = (ctypes.c_int64, ctypes.c_uint64, *(ctypes.c_void_p,) * 5)  # after the arrays
 
 
 class NativeEngine:
@@ -104,7 +102,7 @@ class NativeEngine:
     def run_codes(
         self, columns: Sequence[NDArray[Any]], out: Sequence[NDArray[Any]] | None = None
     ) -> Codes:
-        """Return torques as signed codes, one column a joint, for one column of codes a port.
+        """Return outputs as signed codes, one column each, for one column of codes a port.
 
         A code k of b bits is the value at the range's centre plus (k + 1/2) steps: an int8 up to 8
         bits, else an int16, of which the lowest b bits count; whether the words are Gray makes no
@@ -123,7 +121,7 @@ class NativeEngine:
     def run_planes(
         self, planes: NDArray[np.uint8], out: NDArray[np.uint8] | None = None
     ) -> NDArray[np.uint8]:
-        """Return result planes of input planes: of each torque the cell's bits, then a mark.
+        """Return result planes of input planes: of each output the cell's bits, then a mark.
 
         The cell's bits are natural binary, most significant first; the mark is set where a sample
         saturated.
@@ -131,7 +129,7 @@ class NativeEngine:
         return self._codes.run_planes(planes, out)
 
     def from_planes(self, planes: NDArray[np.uint8], samples: int) -> Codes:
-        """Return the torques' signed codes of so many samples from result planes."""
+        """Return the outputs' signed codes of so many samples from result planes."""
         return self._codes.from_planes(planes, samples)
 
     def in_threads(self, work: Callable[[int, int], Part], count: int) -> list[Part]:
@@ -162,26 +160,26 @@ class NativeEngine:
 
     def run(self, batch: Batch) -> Evaluation:
         """Return the results of a batch; whole groups where they lie, the rest from a copy."""
-        shape = (batch.samples, self.wiring.joints)
-        torques = np.empty(shape, np.float32 if batch.dtype == np.float32 else np.float64)
+        shape = (batch.samples, len(self.wiring.results))
+        values = np.empty(shape, np.float32 if batch.dtype == np.float32 else np.float64)
         words = np.empty(shape, np.uint32)
         counts = np.zeros(3, np.int64)
         whole = batch.samples // GROUP
         if whole:
-            self._run_groups(batch, torques, words, counts, whole)
+            self._run_groups(batch, values, words, counts, whole)
         if rest := batch.samples - whole * GROUP:
             arrays = [self._padded(k, x[-rest:]) for k, x in enumerate(batch.arrays)]
-            few = np.empty((GROUP, shape[1]), torques.dtype), np.empty((GROUP, shape[1]), np.uint32)
+            few = np.empty((GROUP, shape[1]), values.dtype), np.empty((GROUP, shape[1]), np.uint32)
             self._run(tuple(arrays), *few, counts, rest)
-            torques[-rest:], words[-rest:] = few[0][:rest], few[1][:rest]
+            values[-rest:], words[-rest:] = few[0][:rest], few[1][:rest]
         if counts[BAD]:
             raise not_codable(self.wiring, batch)
-        return Evaluation(torques, words, int(counts[OUTSIDE]), int(counts[CLIPPED]))
+        return Evaluation(values, words, int(counts[OUTSIDE]), int(counts[CLIPPED]))
 
     def _run_groups(
         self,
         batch: Batch,
-        torques: NDArray[Any],
+        values: NDArray[Any],
         words: NDArray[np.uint32],
         counts: NDArray[np.int64],
         groups: int,
@@ -193,7 +191,7 @@ class NativeEngine:
         def work(start: int, end: int) -> NDArray[np.int64]:
             rows = slice(start * per_block * GROUP, min(end * per_block, groups) * GROUP)
             own = np.zeros(3, np.int64)
-            self._run(tuple(x[rows] for x in batch.arrays), torques[rows], words[rows], own, GROUP)
+            self._run(tuple(x[rows] for x in batch.arrays), values[rows], words[rows], own, GROUP)
             return own
 
         for own in self.in_threads(work, -(-groups // per_block)):
@@ -201,7 +199,7 @@ class NativeEngine:
 
     def _padded(self, array: int, rows: NDArray[Any]) -> NDArray[Any]:
         """Return a whole group that begins with these rows; the others hold values in range."""
-        group = np.zeros((GROUP, self.wiring.joints), rows.dtype)
+        group = np.zeros((GROUP, rows.shape[1]), rows.dtype)
         if rows.dtype != np.uint32:
             for port in self.wiring.ports:
                 if port.array == array:
@@ -212,7 +210,7 @@ class NativeEngine:
     def _run(
         self,
         arrays: tuple[NDArray[Any], ...],
-        torques: NDArray[Any],
+        values: NDArray[Any],
         words: NDArray[np.uint32],
         counts: NDArray[np.int64],
         last: int,
@@ -221,7 +219,7 @@ class NativeEngine:
         with self.tile() as tile:
             function(
                 *(x.ctypes.data for x in arrays), len(arrays[0]) // GROUP, (1 << last) - 1,
-                torques.ctypes.data, words.ctypes.data, tile, counts.ctypes.data, self.address,
+                values.ctypes.data, words.ctypes.data, tile, counts.ctypes.data, self.address,
             )  # fmt: skip
 
     def _function(self, dtype: np.dtype[Any]) -> Callable[..., None]:
@@ -230,7 +228,10 @@ class NativeEngine:
         if sample not in self._runs:
             text = run_module(self.pieces, self.layout, sample, self.blocks, self.machine)
             code = machine.Code(text, self.machine)
-            self._runs[sample] = code, code.function("run", *_ARGUMENTS)
+            self._runs[sample] = (
+                code,
+                code.function("run", *(ctypes.c_void_p,) * len(self.wiring.groups), *_ARGUMENTS),
+            )
         return self._runs[sample][1]
 
 

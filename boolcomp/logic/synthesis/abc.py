@@ -78,7 +78,9 @@ class Outcome:
         return self.status == "done"
 
 
-MISSING = Outcome("missing", "ABC was not found: `pip install pyosys`, or put yosys-abc on PATH")
+MISSING = Outcome(
+    "missing", "ABC was not found: pip install 'boolcomp[abc]', or put yosys-abc on PATH"
+)
 
 
 def find() -> Tool | None:

@@ -71,19 +71,18 @@ def optimise(
     keep_depth: bool = True,
     seed: int = 1,
     report: Report = None,
-    check: float = CHECK_SECONDS,
 ) -> Optimised:
     """Improve a network until a round gains nothing, `rounds` are done, or time is up.
 
     Equivalent for certain. With `keep_depth` it never gets deeper. The same input gives the same
     result unless the deadline ends it. A `quick` round leaves out what takes long. `report` is told
-    of every step; `check` is how many seconds a proof may take.
+    of every step.
     """
     if objective not in OBJECTIVES:
         hint = suggestion(objective, OBJECTIVES)
         raise UsageError(f"objective {objective!r}{hint}: one of {listing(OBJECTIVES)}")
     clock = Clock(deadline)
-    run = _Run(network, objective, clock, check, keep_depth=keep_depth)
+    run = _Run(network, objective, clock, keep_depth=keep_depth)
     tool = abc.find() if use_abc else None
     if use_abc and tool is None:
         run.note("ABC", abc.MISSING.note, report)
@@ -166,17 +165,11 @@ class _Run:
     """The best network so far."""
 
     def __init__(
-        self,
-        network: Network,
-        objective: Objective,
-        clock: Clock,
-        check: float,
-        *,
-        keep_depth: bool,
+        self, network: Network, objective: Objective, clock: Clock, *, keep_depth: bool
     ) -> None:
         cleaned = blif.clean(network)
         self.best = min(network, cleaned, key=lambda n: measure(n, objective))
-        self.objective, self.clock, self.check = objective, clock, check
+        self.objective, self.clock = objective, clock
         self.most = network.depth if keep_depth else 1 << 30
         self.cost = measure(self.best, objective)
         self.steps: list[Step] = []
@@ -203,7 +196,7 @@ class _Run:
         if cost > self.cost or made.depth > self.most:
             self.useless.add(one.name)
             return f"worse: {len(made.nodes)} nodes, depth {made.depth}"
-        verdict = equivalent(self.best, made, deadline=self.check)
+        verdict = equivalent(self.best, made, deadline=CHECK_SECONDS)
         if not (verdict.holds or (one.exact and verdict.verdict == "unknown")):
             return f"not taken: {verdict}"
         kept = "better" if cost < self.cost else "as good"

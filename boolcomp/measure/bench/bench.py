@@ -12,12 +12,14 @@ from boolcomp.measure.bench.rivals import c_offers
 from boolcomp.measure.bench.roofline import roofline
 from boolcomp.measure.bench.rows import Bench
 from boolcomp.measure.bench.states import draw_states
+from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.proof.worst import EVALUATIONS, find_worst, subject_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from boolcomp.measure.bench.tasks import Offer
+    from boolcomp.problem.problem import Problem
     from boolcomp.problem.robot import Robot
     from boolcomp.program.program import Program
 
@@ -54,7 +56,8 @@ def make_bench(
 
     On one core every batch size is run; on more cores the largest, and the one nearest to `SHARED`.
     """
-    states = draw_states(robot)
+    problem = inverse_dynamics_problem(robot)
+    states = draw_states(problem)
     cases = [Case(batch) for batch in batches if 1 in cores]
     shared = {max(batches), min(batches, key=lambda batch: abs(batch - SHARED))}
     cases += [Case(batch, count) for count in cores if count > 1 for batch in sorted(shared)]
@@ -70,14 +73,14 @@ def make_bench(
     nodes = sum(len(wiring.networks[call.network].nodes) for call in wiring.calls)
     found = roofline(program, whole)
     return Bench(
-        name, robot.name, program.bits, program.mode, nodes, this_machine(), tuple(rows), found,
-        *_worst(program, robot, EVALUATIONS if evaluations is None else evaluations),
+        name, problem.name, program.bits, program.mode, nodes, this_machine(), tuple(rows), found,
+        *_worst(program, problem, EVALUATIONS if evaluations is None else evaluations),
     )  # fmt: skip
 
 
-def _worst(program: Program, robot: Robot, evaluations: int) -> tuple[tuple[float, ...], int]:
+def _worst(program: Program, problem: Problem, evaluations: int) -> tuple[tuple[float, ...], int]:
     """Return the program's worst errors that were found, and with how many evaluations."""
     if not evaluations:
         return (), 0
-    worst = find_worst(subject_of(program, robot), evaluations)
+    worst = find_worst(subject_of(program, problem), evaluations)
     return tuple(worst.most.tolist()), worst.evaluations

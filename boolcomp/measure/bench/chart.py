@@ -2,44 +2,39 @@
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING, Any
+
+from boolcomp.common.pictures import blank, picture
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from matplotlib.figure import Figure
+
     from boolcomp.measure.bench.rows import Bench, Row
 
 COLOURS = {"int8": "#c8553d", "int16": "#d9a441", "float32": "#3367b0", "float64": "#7a8794"}
-SETTINGS: dict[Any, Any] = {"svg.hashsalt": "boolcomp", "font.size": 9, "svg.fonttype": "path"}
 MOST_LINES = 8
 
 
 def draw_bench(bench: Bench, kind: str) -> bytes:
     """Return a picture (`svg` or `png`): bars for one case, lines over batch sizes."""
-    import matplotlib as mpl  # noqa: PLC0415 (only who draws needs it)
-    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 (likewise)
-    from matplotlib.figure import Figure  # noqa: PLC0415 (likewise)
+    return picture(lambda: _figure(bench), kind)
 
+
+def _figure(bench: Bench) -> Figure:
     one = [r for r in bench.rows if r.cores == 1 and r.ns_per_sample is not None]
-    batches = sorted({r.batch for r in one})
     bars = _bar_rows(one)
     names = list(dict.fromkeys(r.rival for r in bars))
-    with mpl.rc_context(SETTINGS):
-        panels = 1 + (len(batches) > 1)
-        size = (7.0 * panels + 1.0, max(3.5, 0.3 * len(bars) + 0.9))
-        figure = Figure(figsize=size, layout="constrained")
-        FigureCanvasAgg(figure)
-        axes: Any = figure.subplots(1, panels, squeeze=False)[0]
-        _draw_bars(axes[0], bars, names)
-        if panels > 1:
-            _draw_lines(axes[1], one)
-        title = f"{bench.robot}, {bench.bits} bits, {bench.mode} mode: {bench.nodes} nodes"
-        figure.suptitle(f"{title}; {bench.machine.processor}", fontsize=10)
-        stream = io.BytesIO()
-        metadata = {"Date": None} if kind == "svg" else {"Software": None}
-        figure.savefig(stream, format=kind, dpi=120, metadata=metadata)
-    return stream.getvalue()
+    panels = 1 + (len({r.batch for r in one}) > 1)
+    figure = blank(7.0 * panels + 1.0, max(3.5, 0.3 * len(bars) + 0.9))
+    axes: Any = figure.subplots(1, panels, squeeze=False)[0]
+    _draw_bars(axes[0], bars, names)
+    if panels > 1:
+        _draw_lines(axes[1], one)
+    title = f"{bench.robot}, {bench.bits} bits, {bench.mode} mode: {bench.nodes} nodes"
+    figure.suptitle(f"{title}; {bench.machine.processor}", fontsize=10)
+    return figure
 
 
 def _bar_rows(rows: Sequence[Row]) -> list[Row]:

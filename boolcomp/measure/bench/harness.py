@@ -85,8 +85,8 @@ def check(offer: Offer, states: States, bits: int) -> Checked | Row:
         return replace(nothing, skipped=str(reason))
     results = [x[:count] for x in task.results()]
     found = states.decoded(offer.kind, results)
-    steps = np.array([(x.torque.high - x.torque.low) / (1 << bits) for x in states.robot.links])
-    exact = states.torques[:count]
+    steps = np.array(states.problem.steps(bits))
+    exact = states.outputs[:count]
     given = states.as_given(offer.kind)[:count]
     if offer.expected is not None:
         given = offer.expected(states, count)
@@ -100,13 +100,13 @@ def check(offer: Offer, states: States, bits: int) -> Checked | Row:
     return Checked(offer, tuple(largest.tolist()), tuple(rms.tolist()), worst, wrong)
 
 
-def _inside(states: States, torques: NDArray[np.float64], kind: Kind) -> NDArray[np.bool_]:
-    """Tell where torques are within the range that words hold."""
+def _inside(states: States, outputs: NDArray[np.float64], kind: Kind) -> NDArray[np.bool_]:
+    """Tell where outputs are within the range that words hold."""
     if kind not in ("int8", "int16"):
-        return np.ones(torques.shape, np.bool_)
-    ranges = [link.torque for link in states.robot.links]
+        return np.ones(outputs.shape, np.bool_)
+    ranges = [output.range for output in states.problem.outputs]
     low, high = np.array([x.low for x in ranges]), np.array([x.high for x in ranges])
-    return np.asarray((torques >= low) & (torques <= high))
+    return np.asarray((outputs >= low) & (outputs <= high))
 
 
 @dataclass(slots=True)
@@ -174,7 +174,8 @@ def _hindrance(offer: Offer, states: States, case: Case) -> str:
         return "runs on one core"
     if case.cores > 1 and case.batch // case.cores < GROUP:
         return "too few samples to share"
-    size = case.batch * 4 * states.robot.joints * BITS[offer.kind] // 8
+    columns = len(states.problem.inputs) + len(states.problem.outputs)
+    size = case.batch * columns * BITS[offer.kind] // 8
     return f"its samples take {size / 2**30:.1f} GiB" if size > MOST_BYTES else ""
 
 

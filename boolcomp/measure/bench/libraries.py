@@ -18,8 +18,6 @@ from boolcomp.problem.dynamics import inverse_dynamics
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from numpy.typing import NDArray
-
     from boolcomp.measure.bench.states import Kind, States
     from boolcomp.measure.bench.tasks import Task
     from boolcomp.problem.robot import Robot
@@ -52,15 +50,9 @@ def library_offers(robot: Robot, bits: int) -> Iterator[Offer]:
             yield Offer(batched, "float64", _pinocchio_batch(robot), exact, threads=False)
 
 
-def _rows(states: States, batch: int, count: int) -> list[NDArray[np.float64]]:
-    """Return contiguous (samples, joints) arrays of q, qd and qdd."""
-    columns, n = states.batch("float64", batch), states.robot.joints
-    return [np.stack([x[:count] for x in columns[k : k + n]], axis=1) for k in (0, n, 2 * n)]
-
-
 def _numpy(robot: Robot, arm: TwoLink | str) -> Make:
     def make(states: States, batch: int, count: int) -> Task:
-        rows = _rows(states, batch, count)
+        rows = states.rows("float64", batch, count)
         found: list[Any] = [None]
 
         def call() -> None:
@@ -110,7 +102,7 @@ def _casadi(robot: Robot) -> Make:
         torques = newton_euler(robot, Folding(Symbols()), *state)
         one = casadi.Function("torques", symbols, [casadi.cse(casadi.vertcat(*torques))])
         mapped = one.map(count)
-        rows = [np.ascontiguousarray(x.T) for x in _rows(states, batch, count)]
+        rows = [np.ascontiguousarray(x.T) for x in states.rows("float64", batch, count)]
         found: list[Any] = [None]
 
         def call() -> None:
@@ -127,7 +119,7 @@ def _pinocchio(robot: Robot) -> Make:
 
         model = _pinocchio_model(pin, robot)
         data = model.createData()
-        rows = list(zip(*_rows(states, batch, count), strict=True))
+        rows = list(zip(*states.rows("float64", batch, count), strict=True))
         rnea = pin.rnea
 
         def call() -> None:
@@ -150,7 +142,7 @@ def _pinocchio_batch(robot: Robot) -> Make:
         if not hasattr(pin, "rneaInParallel"):
             raise UsageError("this Pinocchio has no calls for batches")
         pool = pin.ModelPool(_pinocchio_model(pin, robot), 1)
-        columns = [np.asfortranarray(x.T) for x in _rows(states, batch, count)]
+        columns = [np.asfortranarray(x.T) for x in states.rows("float64", batch, count)]
         found = np.zeros((robot.joints, count), order="F")
         return PythonTask(lambda: pin.rneaInParallel(1, pool, *columns, found), lambda: list(found))
 
@@ -181,7 +173,7 @@ def _mujoco(robot: Robot) -> Make:
 
         model = mujoco_model(mujoco, robot)
         data = mujoco.MjData(model)
-        rows = _rows(states, batch, count)
+        rows = states.rows("float64", batch, count)
         found = np.zeros((count, robot.joints))
         inverse = mujoco.mj_inverse
 

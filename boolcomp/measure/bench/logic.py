@@ -60,7 +60,7 @@ class Subject:
         """Return a column of signed codes for every port: its cell less half the cells."""
         made = []
         for port in self.wiring.ports:
-            place = port.array * states.robot.joints + port.column
+            place = sum(group.size for group in states.problem.groups[: port.array]) + port.column
             cells, _ = port.code.cell(states.columns[place])
             kind = np.int8 if port.code.bits <= BYTE else np.int16
             made.append(aligned((cells - port.code.cells // 2).astype(kind), samples))
@@ -106,10 +106,9 @@ def logic_offers(program: Program, label: str) -> Iterator[Offer]:
     yield offer(f"{label}, called from Python", "float64", _python(program), threads=False)
 
 
-def _rows(states: States, count: int) -> list[NDArray[np.float64]]:
-    n = states.robot.joints
+def _rows(states: States, count: int) -> tuple[NDArray[np.float64], ...]:
     columns = [np.resize(x, count) for x in states.columns]
-    return [np.stack(columns[k : k + n], axis=1) for k in (0, n, 2 * n)]
+    return states.problem.arrays(np.stack(columns, axis=1))
 
 
 def _pointers(columns: Sequence[NDArray[Any]]) -> Any:

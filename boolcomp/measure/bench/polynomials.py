@@ -63,19 +63,22 @@ def _fit(kind: Literal["cosine", "sine"], terms: int) -> Polynomial:
 
 def minimax(basis: np.ndarray, wanted: np.ndarray) -> Polynomial:
     """Return the coefficients whose combination of the basis has the least largest error."""
-    from scipy.optimize import linprog  # noqa: PLC0415 (only who needs a polynomial loads it)
+    import highspy  # noqa: PLC0415 (only who needs a polynomial loads it)
 
     scale = np.abs(basis).max(axis=0)
-    ones = np.ones((len(wanted), 1))
-    left = np.hstack([basis / scale, -ones])
-    right = np.hstack([-basis / scale, -ones])
     terms = basis.shape[1]
-    solved = linprog(
-        [0.0] * terms + [1.0],
-        A_ub=np.vstack([left, right]),
-        b_ub=np.concatenate([wanted, -wanted]),
-        bounds=[(None, None)] * terms + [(0, None)],
-    )
-    coefficients = np.asarray(solved.x)[:terms] / scale
+    solver = highspy.Highs()
+    solver.setOptionValue("output_flag", False)  # noqa: FBT003 (an option of that name)
+    everywhere = highspy.kHighsInf
+    for _ in range(terms):
+        solver.addVar(-everywhere, everywhere)
+    solver.addVar(0, everywhere)  # the largest error
+    solver.changeColCost(terms, 1.0)
+    columns = np.arange(terms + 1, dtype=np.int32)
+    for row, value in zip(basis / scale, wanted, strict=True):
+        solver.addRow(-everywhere, value, terms + 1, columns, np.append(row, -1.0))
+        solver.addRow(value, everywhere, terms + 1, columns, np.append(row, 1.0))
+    solver.run()
+    coefficients = np.asarray(solver.getSolution().col_value)[:terms] / scale
     error = float(np.abs(basis @ coefficients - wanted).max())
     return Polynomial(tuple(float(c) for c in coefficients), error)

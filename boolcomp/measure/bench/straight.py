@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from boolcomp.problem.dynamics.straight import Node
-    from boolcomp.problem.robot import Interval, Robot
+    from boolcomp.problem.interval import Interval
+    from boolcomp.problem.robot import Robot
 
 HALF = math.pi * (1 + 1e-9)  # a turn
 KINDS = ("q", "qd", "qdd")

@@ -30,14 +30,14 @@ class Task(Protocol):
         """Run so many batches and return the seconds they took."""
 
     def results(self) -> list[NDArray[Any]]:
-        """Return the columns of torques of the last batch."""
+        """Return the columns of outputs of the last batch."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
     """A rival in one type of samples, or the reason why it is not there.
 
-    `bound` is its own error, in the last bits of the final word, against exact torques of the
+    `bound` is its own error, in the last bits of the final word, against exact outputs of the
     states as its type holds them, or against what is `expected`; where a measured one is larger,
     its results are wrong.
     """
@@ -95,7 +95,7 @@ class NativeTask:
         return float(self._repeat(self._address, self._arguments, times))
 
     def results(self) -> list[NDArray[Any]]:
-        """Return the columns of torques."""
+        """Return the columns of outputs."""
         return self._outputs if self._decode is None else self._decode(self._outputs)
 
 
@@ -114,7 +114,7 @@ class PythonTask:
         return time.perf_counter() - start
 
     def results(self) -> list[NDArray[Any]]:
-        """Return the columns of torques."""
+        """Return the columns of outputs."""
         return self._outputs()
 
 
@@ -123,7 +123,7 @@ def column_task(
 ) -> NativeTask:
     """Return a task of a rival with the entry of rival.h, on `count` samples of a batch."""
     inputs = states.batch(kind, batch)
-    outputs = [np.zeros(count + 64, inputs[0].dtype) for _ in range(states.robot.joints)]
+    outputs = [np.zeros(count + 64, inputs[0].dtype) for _ in states.problem.outputs]
     outputs = [_at_line(x) for x in outputs]
     ins = (ctypes.c_void_p * len(inputs))(*[x.ctypes.data for x in inputs])
     outs = (ctypes.c_void_p * len(outputs))(*[x.ctypes.data for x in outputs])

@@ -13,25 +13,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.codes import Code
-from boolcomp.measure.bench.states import intervals
 from boolcomp.paper.plan import Options, make_plan
-from boolcomp.terms import split_torques
+from boolcomp.problem.makers import inverse_dynamics_problem
+from boolcomp.terms import split
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    from boolcomp.problem.problem import Problem
     from boolcomp.problem.robot import Robot
-    from boolcomp.terms import Term, Variable
+    from boolcomp.terms import Term
 
 WORD_BITS = 8
 MOST_INDEX_BITS = 15  # 128 KB, with seven other tables
 FINE = 256
 HALF = 32767
-KINDS = ("q", "qd", "qdd")
 Key = tuple[int, ...]
 SUM: Key = (6,)  # the column of q1 + q2, which is not among the inputs
+BOTH = (("q1", 1), ("q2", 1))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,15 +47,17 @@ def term_tables(robot: Robot, bits: int) -> TermTables | str:
     """Return the tables of an arm of two joints, or why there are none."""
     if robot.joints != 2:
         return "for two joints only: entries hold a pair of torques"
-    plan = make_plan(split_torques(robot), Options(bits=min(bits, WORD_BITS), splits=0))
+    problem = inverse_dynamics_problem(robot)
+    names = [one.name for one in problem.inputs]
+    plan = make_plan(split(problem), Options(bits=min(bits, WORD_BITS), splits=0))
     full = all(x.revolute and x.position.magnitude == math.pi for x in robot.links)
     groups: dict[Key, dict[int, list[Term]]] = {}
     widths: dict[Key, list[int]] = {}
-    for joint in plan.joints:
-        for whole in joint.terms:
+    for place, output in enumerate(plan.outputs):
+        for whole in output.terms:
             bits_of = {word.variable: min(word.code.bits, WORD_BITS) for word in whole.words}
-            for key, term in _parts(whole.term, full=full):
-                groups.setdefault(key, {}).setdefault(joint.joint, []).append(term)
+            for key, term in _parts(whole.term, names, full=full):
+                groups.setdefault(key, {}).setdefault(place, []).append(term)
                 wide = [WORD_BITS] if key == SUM else [bits_of[v] for v in term.variables]
                 known = widths.setdefault(key, wide)
                 widths[key] = [max(pair) for pair in zip(known, wide, strict=True)]
@@ -64,7 +67,7 @@ def term_tables(robot: Robot, bits: int) -> TermTables | str:
         while sum(wide) > MOST_INDEX_BITS:  # larger tables cost more than their bits are worth
             wide[wide.index(max(wide))] -= 1
         chosen = tuple(zip(key, wide, strict=True))
-        tables.append(_table(robot, chosen, terms))
+        tables.append(_table(problem, chosen, terms))
         words.append(chosen)
     if max(sum(np.abs(entries).max(axis=0) for entries in tables)) > HALF:
         return "the terms may sum to more than 16 bits hold"
@@ -72,27 +75,24 @@ def term_tables(robot: Robot, bits: int) -> TermTables | str:
     return TermTables(tuple(packed), tuple(words))
 
 
-def _parts(term: Term, *, full: bool) -> Iterator[tuple[Key, Term]]:
+def _parts(term: Term, names: Sequence[str], *, full: bool) -> Iterator[tuple[Key, Term]]:
     """Yield a term under the columns it reads; what depends on q1 + q2 alone is parted from it."""
     waves = term.waves()
     if full and not term.factor and not any(wave.powers for wave in waves):
         for multiples in dict.fromkeys(wave.multiples for wave in waves):
             part = term.part(wave for wave in waves if wave.multiples == multiples)
-            both = multiples == ((1, 1), (2, 1))
-            yield SUM if both else tuple(map(_column, part.variables)), part
+            yield SUM if multiples == BOTH else _columns(part, names), part
     else:
-        yield tuple(map(_column, term.variables)), term
+        yield _columns(term, names), term
 
 
-def _column(variable: Variable) -> int:
-    return KINDS.index(variable.kind) * 2 + variable.joint - 1
+def _columns(term: Term, names: Sequence[str]) -> Key:
+    return tuple(names.index(variable.name) for variable in term.variables)
 
 
 def _table(
-    robot: Robot, words: Sequence[tuple[int, int]], terms: dict[int, list[Term]]
+    problem: Problem, words: Sequence[tuple[int, int]], terms: dict[int, list[Term]]
 ) -> NDArray[np.int64]:
-    ranges = intervals(robot)
-    names = [f"{kind}{joint}" for kind in KINDS for joint in (1, 2)]
     if (words[0][0],) == SUM:
         # Of two words in the middle of their cells: a whole number of steps, and wrapping.
         steps = np.arange(1 << WORD_BITS, dtype=np.float64) + 1
@@ -102,17 +102,17 @@ def _table(
             "q2": np.zeros(1 << WORD_BITS),
         }
     else:
-        codes = [(names[column], Code(ranges[column], bits, "natural")) for column, bits in words]
+        read = [(problem.inputs[column], bits) for column, bits in words]
+        codes = [(one.name, Code(one.range, bits, "natural")) for one, bits in read]
         axes = [code.centre(np.arange(code.cells)) for _, code in codes]
         grid = np.meshgrid(*axes, indexing="ij")
         at = {name: values.ravel() for (name, _), values in zip(codes, grid, strict=True)}
     size = len(next(iter(at.values())))
     entries = np.zeros((size, 2))
-    for joint, several in terms.items():
-        torque = robot.links[joint - 1].torque
-        unit = (torque.high - torque.low) / (FINE << WORD_BITS)
+    for place, several in terms.items():
+        unit = problem.outputs[place].range.width / (FINE << WORD_BITS)
         for term in several:
-            entries[:, joint - 1] += np.broadcast_to(term.evaluate(at), size) / unit
+            entries[:, place] += np.broadcast_to(term.evaluate(at), size) / unit
     return np.round(entries).astype(np.int64)
 
 

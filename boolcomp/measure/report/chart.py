@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import html
-import io
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
+
+from boolcomp.common.pictures import blank, html_page, html_table, picture
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,38 +19,26 @@ COLOURS = (
     "#3367b0", "#c8553d", "#4f9d69", "#8e6bb0", "#b8860b", "#2a9fa5", "#7d4f35", "#c4619c",
 )  # fmt: skip
 LEGEND = (1.95, 0.16)  # inches across a column, and down a line
-# Fixed names inside the SVG, and no date: the same rows are the same file.
-SETTINGS: dict[Any, Any] = {"svg.hashsalt": "boolcomp", "font.size": 9, "svg.fonttype": "path"}
 
 
 def draw_errors(rows: Sequence[Row], kind: str) -> bytes:
-    """Return a picture (`svg` or `png`): error versus bits, one panel a joint, and nodes."""
-    import matplotlib as mpl  # noqa: PLC0415 (only who draws needs it)
-
-    with mpl.rc_context(SETTINGS):
-        stream = io.BytesIO()
-        metadata = {"Date": None} if kind == "svg" else {"Software": None}
-        errors_figure(rows).savefig(stream, format=kind, dpi=120, metadata=metadata)
-    return stream.getvalue()
+    """Return a picture (`svg` or `png`): error versus bits, one panel an output, and nodes."""
+    return picture(lambda: errors_figure(rows), kind)
 
 
 def errors_figure(rows: Sequence[Row]) -> Figure:
-    """Return the figure: a panel a joint, one of nodes where they are known, a legend below."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 (likewise)
-    from matplotlib.figure import Figure  # noqa: PLC0415 (likewise)
-
-    joints = sorted({row.joint for row in rows})
+    """Return the figure: a panel an output, one of nodes where they are known, a legend below."""
+    places = sorted({row.place for row in rows})
     counted = any(row.program_luts is not None for row in rows)
-    panels = len(joints) + counted
+    panels = len(places) + counted
     across = min(panels, 3)
     down = -(-panels // across)
-    figure = Figure(figsize=(4.2 * across, 3.4 * down), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = blank(4.2 * across, 3.4 * down)
     axes: Any = figure.subplots(down, across, squeeze=False).ravel()
-    for panel, joint in zip(axes, joints, strict=False):
-        _draw_joint(panel, [row for row in rows if row.joint == joint])
+    for panel, place in zip(axes, places, strict=False):
+        _draw_output(panel, [row for row in rows if row.place == place])
     if counted:
-        _draw_nodes(axes[len(joints)], rows)
+        _draw_nodes(axes[len(places)], rows)
     for panel in axes[panels:]:
         panel.set_axis_off()
     _add_legend(figure, list(_series(rows)))
@@ -76,7 +65,7 @@ def _add_legend(figure: Figure, series: Sequence[str]) -> None:
     )  # fmt: skip
 
 
-def _draw_joint(panel: Any, rows: Sequence[Row]) -> None:
+def _draw_output(panel: Any, rows: Sequence[Row]) -> None:
     for (series, line), colour in zip(_series(rows).items(), cycle(COLOURS), strict=False):
         bits = [row.bits for row in line]
         panel.plot(
@@ -90,8 +79,8 @@ def _draw_joint(panel: Any, rows: Sequence[Row]) -> None:
     bits = sorted(steps)
     panel.plot(bits, [steps[b] for b in bits], ":", color="grey", label="1 LSB")
     panel.set_yscale("log")
-    label = f"error, {rows[0].unit}"
-    panel.set(title=f"torque {rows[0].joint}", xlabel="bits", ylabel=label, xticks=bits)
+    output = rows[0].output
+    panel.set(title=output.title, xlabel="bits", ylabel=f"error, {output.unit}", xticks=bits)
     panel.grid(visible=True, which="major", alpha=0.3)
 
 
@@ -112,7 +101,8 @@ def _draw_nodes(panel: Any, rows: Sequence[Row]) -> None:
             )
     panel.set_yscale("log")
     bits = sorted({row.bits for row in rows})
-    panel.set(title="nodes, all torques", xlabel="bits", ylabel="nodes of 3 inputs", xticks=bits)
+    title = f"nodes, all {rows[0].output.noun}s"
+    panel.set(title=title, xlabel="bits", ylabel="nodes of 3 inputs", xticks=bits)
     panel.grid(visible=True, which="major", alpha=0.3)
 
 
@@ -120,27 +110,5 @@ def page(
     title: str, chart: str, header: Sequence[str], rows: Sequence[Sequence[str]], note: str = ""
 ) -> str:
     """Return one HTML page that needs nothing else: the chart, the table and a note."""
-    head = "".join(f"<th>{html.escape(cell)}</th>" for cell in header)
-    body = "\n".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
-    )
-    picture = chart[chart.index("<svg") :]
-    return f"""<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>
-<style>
-body {{ font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; padding: 0 1rem }}
-body {{ max-width: 84rem }}
-svg {{ max-width: 100%; height: auto }}
-table {{ border-collapse: collapse; font-variant-numeric: tabular-nums }}
-th, td {{ padding: .25rem .6rem; text-align: right; border-bottom: 1px solid #ddd }}
-th {{ background: #f4f4f4 }}
-</style></head><body>
-<h1>{html.escape(title)}</h1>
-{picture}
-<table><thead><tr>{head}</tr></thead>
-<tbody>
-{body}
-</tbody></table>
-<p>{html.escape(note)}</p>
-</body></html>
-"""
+    drawn = chart[chart.index("<svg") :]
+    return html_page(title, f"{drawn}\n{html_table(header, rows)}\n<p>{html.escape(note)}</p>")

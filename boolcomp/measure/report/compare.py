@@ -9,24 +9,28 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.common.errors import DataError, DataWarning, UsageError
-from boolcomp.compiler import compile_robot_words, usual_demand
+from boolcomp.compact.demand import usual_demand
+from boolcomp.compact.passes import Choices
 from boolcomp.measure.report.measure import SEARCHED, Row, Samples, error_rows, with_worst
 from boolcomp.measure.report.programs import TIMED, program_rows, timed
 from boolcomp.paper.assembly import program_of
 from boolcomp.paper.covers import make_covers
 from boolcomp.paper.plan import MOST_GUARD_BITS, Options, make_plan
-from boolcomp.paper.quantised import quantised_torques
+from boolcomp.paper.quantised import quantised
 from boolcomp.paper.stored import stored_network
 from boolcomp.paper.truth import make_tables
+from boolcomp.pipeline import compile_compact
+from boolcomp.terms import split
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from boolcomp.compact.widths.demand import Demand
+    from boolcomp.compact.demand import Demand
     from boolcomp.paper.plan import Plan
     from boolcomp.paper.store import Recipe, Store
+    from boolcomp.problem.robot import Robot
     from boolcomp.program.program import Mode, Program
-    from boolcomp.terms import Torques
+    from boolcomp.terms import Terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,34 +61,35 @@ class Question:
 
 
 def report_rows(
-    torques: Torques,
+    robot: Robot,
     samples: Samples,
     question: Question,
     store: Store,
     done: Callable[[str], None] = lambda _: None,
 ) -> tuple[Row, ...]:
-    """Return a row for every word length, number of guard bits and joint."""
+    """Return a row for every word length, number of guard bits and torque of a robot."""
+    terms = split(samples.problem)
     rows: list[Row] = []
     for bits in question.bits:
         if "compact" in question.modes:
-            rows += _compact_rows(bits, samples, question)
+            rows += _compact_rows(robot, bits, samples, question)
             done(f"{bits} bits, compact")
         if "paper" not in question.modes:
             continue
-        paper = make_plan(torques, replace(question.options, bits=bits))
+        paper = make_plan(terms, replace(question.options, bits=bits))
         for extra in question.extra:
-            plan = _widened(torques, paper, extra)
+            plan = _widened(terms, paper, extra)
             found = error_rows(plan, samples, extra, question.evaluations)
             rows += _with_logic(plan, found, question, store, samples)
             done(f"{bits} bits, m + {extra}")
     return tuple(rows)
 
 
-def _compact_rows(bits: int, samples: Samples, question: Question) -> tuple[Row, ...]:
+def _compact_rows(robot: Robot, bits: int, samples: Samples, question: Question) -> tuple[Row, ...]:
     """Compile a robot in compact mode, or read what was compiled before, and measure it."""
     demand = (question.demand or usual_demand)(bits)
     try:
-        compiled = compile_robot_words(samples.robot, demand, processes=question.processes)
+        compiled = compile_compact(robot, Choices(demand, processes=question.processes))
     except UsageError as error:  # the paper's rows are worth having all the same
         warnings.warn(f"{bits} bits, compact mode: {error}", DataWarning, stacklevel=2)
         return ()
@@ -93,28 +98,28 @@ def _compact_rows(bits: int, samples: Samples, question: Question) -> tuple[Row,
     return with_worst(rows, built.worst)
 
 
-def _widened(torques: Torques, paper: Plan, extra: int) -> Plan:
+def _widened(terms: Terms, paper: Plan, extra: int) -> Plan:
     """Return the plan with that many guard bits more than the paper's rule gives."""
     if not extra:
         return paper
-    # Joints differ in m, so each takes its own; splitting stays as the paper's m decides it.
-    joints = []
-    for k, joint in enumerate(paper.joints):
-        guard = joint.guard_bits + extra
+    # Outputs differ in m, so each takes its own; splitting stays as the paper's m decides it.
+    outputs = []
+    for k, output in enumerate(paper.outputs):
+        guard = output.guard_bits + extra
         if guard > MOST_GUARD_BITS:
             raise UsageError(f"{guard} guard bits: at most {MOST_GUARD_BITS}")
-        options = replace(paper.options, guard_bits=guard, splits=joint.splits)
-        joints.append(make_plan(torques, options).joints[k])
-    return replace(paper, joints=tuple(joints))
+        options = replace(paper.options, guard_bits=guard, splits=output.splits)
+        outputs.append(make_plan(terms, options).outputs[k])
+    return replace(paper, outputs=tuple(outputs))
 
 
-def _too_wide(plan: Plan, most: int) -> dict[int, str]:
-    """Return why torques keep all from being minimised: by joint, their widest term's name."""
+def _too_wide(plan: Plan, most: int) -> dict[str, str]:
+    """Return why outputs keep all from being minimised: by title, their widest term's name."""
     notes = {}
-    for joint in plan.joints:
-        widest = max(joint.terms, key=lambda term: term.input_bits, default=None)
+    for output in plan.outputs:
+        widest = max(output.terms, key=lambda term: term.input_bits, default=None)
         if widest is not None and widest.input_bits > most:
-            notes[widest.term.joint] = (
+            notes[widest.term.output] = (
                 f"not minimised: {widest.term.name} has {widest.input_bits} input bits, "
                 f"more than {most}"
             )
@@ -130,7 +135,7 @@ def _with_logic(
     wide = _too_wide(plan, question.widest)
     if wide:
         return tuple(
-            replace(row, note="; ".join(filter(None, [row.note, wide.get(row.joint)])))
+            replace(row, note="; ".join(filter(None, [row.note, wide.get(row.output.title)])))
             for row in rows
         )
     tables = make_tables(plan)
@@ -140,9 +145,9 @@ def _with_logic(
     nanoseconds, native = timed(program, samples)
     whole = program.network()
     result = []
-    for row, torque in zip(rows, program.loads[0].torques, strict=True):
-        used = {term.network for term in torque.terms}
-        own = {c.entry.table: c for c in covers if c.entry.plan.term.joint == row.joint}
+    for row, output in zip(rows, program.outputs, strict=True):
+        used = {term.network for term in output.terms}
+        own = {c.entry.table: c for c in covers if c.entry.plan.term.output == row.output.title}
         notes = {c.cover.note for c in own.values() if c.cover.note}
         result.append(
             replace(
@@ -163,6 +168,6 @@ def _with_logic(
 
 def _check_words(program: Program, plan: Plan, samples: Samples) -> None:
     """Raise a `DataError` unless the logic computes what its tables say."""
-    state = tuple(array[:TIMED] for array in (samples.q, samples.qd, samples.qdd))
-    if not np.array_equal(program.evaluate(*state).words, quantised_torques(plan, *state).words):
-        raise DataError(f"{plan.robot}: the logic does not compute what its tables say")
+    state = tuple(array[:TIMED] for array in samples.arrays)
+    if not np.array_equal(program.evaluate(*state).words, quantised(plan, state).words):
+        raise DataError(f"{plan.problem.name}: the logic does not compute what its tables say")

@@ -1,7 +1,7 @@
-"""Measure a plan against Newton-Euler on seeded random states.
+"""Measure a plan against the problem's reference on seeded random states.
 
-Two errors are told apart. The total error compares with Newton-Euler on the unquantised inputs: it
-is what a user sees. The compiler's own part compares with Newton-Euler on the inputs put on the
+Two errors are told apart. The total error compares with the reference on the unquantised inputs: it
+is what a user sees. The compiler's own part compares with the reference on the inputs put on the
 centres of the finest words: it is what better tables could still gain.
 """
 
@@ -15,8 +15,7 @@ import numpy as np
 
 from boolcomp.common.errors import UsageError, shown
 from boolcomp.paper.bounds import error_bound
-from boolcomp.paper.quantised import finest_codes, finest_inputs, quantised_torques
-from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.paper.quantised import finest_codes, finest_inputs, quantised
 from boolcomp.proof.worst import Subject, axes_of, find_worst
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.paper.plan import Plan
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.problem import Output, Problem
     from boolcomp.proof.worst import Worst
 
     Floats = NDArray[np.float64]
@@ -37,23 +36,21 @@ SEARCHED = 1_000_000  # evaluations that seek the worst error of a plan
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Samples:
-    """States within a robot's ranges, (n, joints) each, and their exact torques."""
+    """States within a problem's ranges, an array for each group, and their exact outputs."""
 
-    robot: Robot
-    q: Floats
-    qd: Floats
-    qdd: Floats
-    torques: Floats
+    problem: Problem
+    arrays: tuple[Floats, ...]
+    outputs: Floats
 
     @property
     def count(self) -> int:
         """The number of states."""
-        return len(self.q)
+        return len(self.outputs)
 
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """Maximum, rms and mean error, in N·m (N where the joint slides); share beyond one LSB."""
+    """Maximum, rms and mean error, in the unit of the output; share beyond one LSB."""
 
     max: float
     rms: float
@@ -63,21 +60,22 @@ class Errors:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One joint at one word length.
+    """One output, the first being `place` 1, at one word length.
 
     `guard_bits` are those of the terms, `extra` how many of them are more than the paper's m;
-    compact mode has neither. `luts` are nodes of the joint's own tables, `program_luts` those of
-    all logic of all torques. `worst` is the worst error found by climbing with so many
-    `evaluations`, in N·m (N where the joint slides). What could not be had is None, and `note` says
-    why; a bound that is not known is infinite.
+    compact mode has neither. `luts` are nodes of the output's own tables, `program_luts` those
+    of all logic of all outputs. `worst` is the worst error found by climbing with so many
+    `evaluations`, in the output's unit. What could not be had is None, and `note` says why; a bound
+    that is not known is infinite.
     """
 
-    robot: str
+    problem: str
     mode: str
     bits: int
     guard_bits: int
     extra: int
-    joint: int
+    place: int
+    output: Output
     lsb: float
     total: Errors
     own: Errors
@@ -95,82 +93,74 @@ class Row:
     worst: float | None = None
     evaluations: int = 0
     note: str = ""
-    unit: str = "N·m"
 
     @property
     def series(self) -> str:
-        """What rows that differ only in bits and joint have in common: `paper, m + 1`."""
+        """What rows that differ only in bits and output have in common: `paper, m + 1`."""
         if self.mode == "compact":
             return "compact"
         return f"paper, m + {self.extra}" if self.extra else "paper, m"
 
 
-def draw_samples(robot: Robot, count: int, seed: int = 0) -> Samples:
-    """Return seeded states, uniform over the robot's ranges, with exact torques."""
+def draw_samples(problem: Problem, count: int, seed: int = 0) -> Samples:
+    """Return seeded states, uniform over the inputs' ranges, with exact outputs."""
     if not 1 <= count <= MOST_SAMPLES:
         raise UsageError(f"samples must be 1 to {MOST_SAMPLES}, not {shown(count)}")
     if seed < 0:
         raise UsageError(f"a seed must not be negative, not {shown(seed)}")
-    rng = np.random.default_rng(seed)
-    arrays = []
-    for kind in ("position", "velocity", "acceleration"):
-        ranges = [getattr(link, kind) for link in robot.links]
-        low, high = [r.low for r in ranges], [r.high for r in ranges]
-        arrays.append(rng.uniform(low, high, (count, robot.joints)))
-    q, qd, qdd = arrays
-    return Samples(robot, q, qd, qdd, inverse_dynamics(robot, q, qd, qdd))
+    arrays = tuple(problem.draw(count, seed))
+    return Samples(problem, arrays, problem.reference(*arrays))
 
 
 def error_rows(
     plan: Plan, samples: Samples, extra: int = 0, evaluations: int = 0
 ) -> tuple[Row, ...]:
-    """Return a row for every joint, with errors but without products.
+    """Return a row for every output, with errors but without products.
 
     The worst error is sought with so many evaluations, if there are any.
     """
-    state = (samples.q, samples.qd, samples.qdd)
-    found = quantised_torques(plan, *state).torques
-    coded = inverse_dynamics(samples.robot, *finest_inputs(plan, *state))
+    found = quantised(plan, samples.arrays).values
+    coded = plan.problem.reference(*finest_inputs(plan, samples.arrays))
     rows = []
-    for k, joint in enumerate(plan.joints):
-        lsb = joint.code.step
-        beyond = np.abs(samples.torques[:, k]) > joint.code.range.high
-        distinct = {term.term.waves() + term.term.factor: term for term in joint.terms}
+    for k, output in enumerate(plan.outputs):
+        lsb = output.code.step
+        beyond = np.abs(samples.outputs[:, k]) > output.code.range.high
+        distinct = {term.term.waves() + term.term.factor: term for term in output.terms}
         rows.append(
             Row(
-                robot=plan.robot,
+                problem=plan.problem.name,
                 mode="paper",
                 bits=plan.options.bits,
-                guard_bits=joint.guard_bits,
+                guard_bits=output.guard_bits,
                 extra=extra,
-                joint=joint.joint,
+                place=k + 1,
+                output=output.output,
                 lsb=lsb,
-                total=errors(found[:, k] - samples.torques[:, k], lsb),
+                total=errors(found[:, k] - samples.outputs[:, k], lsb),
                 own=errors(found[:, k] - coded[:, k], lsb),
-                bound=error_bound(joint),
+                bound=error_bound(output),
                 saturated=int(beyond.sum()),
                 table_bits=sum(t.code.bits << t.input_bits for t in distinct.values()),
-                unit=samples.robot.links[k].torque_unit,
                 note=f"{beyond.sum()} samples saturate: no bound for them" if beyond.any() else "",
             )
         )
     if not evaluations:
         return tuple(rows)
-    return with_worst(rows, find_worst(plan_subject(plan, samples.robot), evaluations))
+    return with_worst(rows, find_worst(plan_subject(plan), evaluations))
 
 
-def plan_subject(plan: Plan, robot: Robot) -> Subject:
+def plan_subject(plan: Plan) -> Subject:
     """Return what a plan's tables give, by arithmetic, as what is searched for its worst error."""
 
-    def torques(q: Floats, qd: Floats, qdd: Floats) -> Floats:
-        return quantised_torques(plan, q, qd, qdd).torques
+    def outputs(*arrays: Floats) -> Floats:
+        return quantised(plan, arrays).values
 
-    codes = tuple(joint.output for joint in plan.joints)
-    return Subject(robot, axes_of(robot, finest_codes(plan)), codes, torques)
+    codes = tuple(output.word for output in plan.outputs)
+    return Subject(plan.problem, axes_of(plan.problem, finest_codes(plan)), codes, outputs)
 
 
 def with_worst(rows: Sequence[Row], worst: Worst) -> tuple[Row, ...]:
-    """Return the rows of all joints with the worst errors that a search found.
+    """Return the rows of all outputs with the worst errors that a search found.
 
     A sample may have been worse; where samples saturate their errors are another matter.
     """
@@ -196,12 +186,12 @@ def documents(rows: Sequence[Row]) -> list[dict[str, object]]:
     """Return rows under the keys that `boolcomp report --json` promises."""
     return [
         {
-            "robot": row.robot,
+            "robot": row.problem,
             "mode": row.mode,
             "bits": row.bits,
             "guard_bits": row.guard_bits,
             "extra_guard_bits": row.extra,
-            "joint": row.joint,
+            "joint": row.place,
             "lsb": row.lsb,
             "max_error": row.total.max,
             "rms_error": row.total.rms,
@@ -228,7 +218,7 @@ def documents(rows: Sequence[Row]) -> list[dict[str, object]]:
             "native_seconds": row.native_seconds,
             "ns_per_sample": row.ns_per_sample,
             "note": row.note,
-            "unit": row.unit,
+            "unit": row.output.unit,
         }
         for row in rows
     ]

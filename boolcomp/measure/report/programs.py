@@ -1,4 +1,4 @@
-"""Measure a program itself against Newton-Euler: what any mode compiled, on any engine."""
+"""Measure a program itself against a problem's reference: what any mode compiled, on any engine."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 
 from boolcomp.common.errors import DataError
 from boolcomp.measure.report.measure import Row, errors, with_worst
-from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.proof.worst import find_worst, subject_of
 
 if TYPE_CHECKING:
@@ -32,32 +31,34 @@ def program_rows(
     compile_seconds: float | None = None,
     evaluations: int = 0,
 ) -> tuple[Row, ...]:
-    """Return a row for every joint of a program with a payload (kg).
+    """Return a row for every output of a program with a payload (kg).
 
-    The samples are states of the robot with that payload, and its exact torques. The worst error is
-    sought with so many evaluations, if there are any.
+    The samples are states of the problem with that payload, and their exact outputs. The worst
+    error is sought with so many evaluations, if there are any.
     """
-    found = program.evaluate(samples.q, samples.qd, samples.qdd, payload=payload).torques
-    coded = inverse_dynamics(samples.robot, *coded_inputs(program, samples))
+    problem = samples.problem
+    found = program.evaluate(*samples.arrays, payload=payload).torques
+    coded = problem.reference(*coded_inputs(program, samples))
     nanoseconds, native = timed(program, samples, payload)
     network = program.network(payload)
     rows = []
-    for k, torque in enumerate(program.load(payload).torques):
-        lsb = torque.code.step
-        beyond = int((np.abs(samples.torques[:, k]) > torque.code.range.high).sum())
-        terms = {term.network for term in torque.terms}
+    for k, output in enumerate(program.load(payload).outputs):
+        lsb = output.code.step
+        beyond = int((np.abs(samples.outputs[:, k]) > output.code.range.high).sum())
+        terms = {term.network for term in output.terms}
         rows.append(
             Row(
-                robot=program.robot,
+                problem=program.name,
                 mode=program.mode,
                 bits=program.bits,
-                guard_bits=torque.guard_bits,
+                guard_bits=output.guard_bits,
                 extra=0,
-                joint=torque.joint,
+                place=k + 1,
+                output=problem.outputs[k],
                 lsb=lsb,
-                total=errors(found[:, k] - samples.torques[:, k], lsb),
+                total=errors(found[:, k] - samples.outputs[:, k], lsb),
                 own=errors(found[:, k] - coded[:, k], lsb),
-                bound=torque.bound,
+                bound=output.bound,
                 saturated=beyond,
                 table_bits=None,
                 luts=sum(len(program.networks[n].nodes) for n in terms) if terms else None,
@@ -67,22 +68,22 @@ def program_rows(
                 native_seconds=native,
                 ns_per_sample=nanoseconds,
                 note=f"{beyond} samples saturate" if beyond else "",
-                unit=samples.robot.links[k].torque_unit,
             )
         )
     if not evaluations:
         return tuple(rows)
-    subject = subject_of(program, samples.robot, payload)
+    subject = subject_of(program, problem, payload)
     return with_worst(rows, find_worst(subject, evaluations))
 
 
-def coded_inputs(program: Program, samples: Samples) -> tuple[Floats, Floats, Floats]:
+def coded_inputs(program: Program, samples: Samples) -> tuple[Floats, ...]:
     """Return the states put on the centres of the program's input words."""
-    arrays = {"q": samples.q.copy(), "qd": samples.qd.copy(), "qdd": samples.qdd.copy()}
+    arrays = tuple(array.copy() for array in samples.arrays)
+    columns = samples.problem.columns(arrays)
     for word in program.inputs:
-        column = arrays[word.kind][:, word.joint - 1]
+        column = columns[word.name]
         column[:] = word.code.centre(word.code.cell(column)[0])
-    return arrays["q"], arrays["qd"], arrays["qdd"]
+    return arrays
 
 
 def timed(program: Program, samples: Samples, payload: float | None = None) -> tuple[float, float]:
@@ -91,13 +92,13 @@ def timed(program: Program, samples: Samples, payload: float | None = None) -> t
     The first call makes native code, or reads it from the user's cache. Its words are checked
     against those of the portable engine.
     """
-    state = tuple(array[:TIMED] for array in (samples.q, samples.qd, samples.qdd))
+    state = tuple(array[:TIMED] for array in samples.arrays)
     few = tuple(array[:512] for array in state)
     start = time.perf_counter()
     first = program.evaluate(*few, payload=payload).words
     native = time.perf_counter() - start
     if not np.array_equal(first, program.evaluate(*few, payload=payload, engine="numpy").words):
-        raise DataError(f"{program.robot}: the engines do not agree on a program")
+        raise DataError(f"{program.name}: the engines do not agree on a program")
     seconds = math.inf
     for _ in range(ROUNDS):
         start = time.perf_counter()

@@ -31,7 +31,7 @@ def cells(rows: Sequence[Row]) -> list[list[str]]:
             "-"
             if row.mode == "compact"
             else f"{row.guard_bits}{f' (+{row.extra})' if row.extra else ''}",
-            f"T{row.joint}",
+            row.output.symbol,
             short(row.lsb, 4),
             short(row.total.max, 4),
             f"{row.total.max / row.lsb:.2f}",

@@ -11,14 +11,14 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from boolcomp.compact.graph.graph import Angles, Bits, Heap, Input, Lookup, reads
+from boolcomp.compact.graph.graph import Angles, Bits, Heap, InputWord, Lookup, reads
 from boolcomp.compact.graph.names import word_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from boolcomp.compact.graph.graph import Graph, Node
-    from boolcomp.problem.robot import Interval
+    from boolcomp.compact.graph.graph import Node, WordGraph
+    from boolcomp.problem.interval import Interval
 
 WIDE, HIGH = 176, 40  # a box
 ACROSS, DOWN = 246, 54  # from box to box
@@ -60,7 +60,7 @@ class Box:
 
 
 def draw_graph(
-    graph: Graph,
+    graph: WordGraph,
     title: str = "",
     bits: int | None = None,
     ranges: Mapping[str, Interval] | None = None,
@@ -105,7 +105,7 @@ def draw_graph(
     return "\n".join(lines) + "\n"
 
 
-def _columns(graph: Graph) -> list[int]:
+def _columns(graph: WordGraph) -> list[int]:
     """Return how far right every node stands: one further than all that it reads."""
     columns: list[int] = []
     for node in graph.nodes:
@@ -122,7 +122,7 @@ def _columns(graph: Graph) -> list[int]:
 Stop = tuple[int, int]  # a word in a column: its own, or one that it crosses
 
 
-def _ways(graph: Graph, columns: Sequence[int]) -> dict[Stop, list[Stop]]:
+def _ways(graph: WordGraph, columns: Sequence[int]) -> dict[Stop, list[Stop]]:
     """Return every stop, words' own first, with those that lines join it to.
 
     A word that is read further right has a lane through each column between.
@@ -137,7 +137,7 @@ def _ways(graph: Graph, columns: Sequence[int]) -> dict[Stop, list[Stop]]:
     return joined
 
 
-def _rows(graph: Graph, columns: Sequence[int]) -> tuple[list[float], dict[Stop, float]]:
+def _rows(graph: WordGraph, columns: Sequence[int]) -> tuple[list[float], dict[Stop, float]]:
     """Return how far down every word stands, and every lane: near what each is joined to."""
     joined = _ways(graph, columns)
     stops = list(joined)
@@ -173,12 +173,12 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _kind(node: Node) -> str:
-    if isinstance(node, Input):
+    if isinstance(node, InputWord):
         return "input"
     return {Angles: "angle", Lookup: "table", Heap: "sum"}[type(node)]
 
 
-def _detail(graph: Graph, place: int) -> str:
+def _detail(graph: WordGraph, place: int) -> str:
     node = graph.nodes[place]
     bits = next((r.bits for r in graph.results if r.node == place), node.bits)
     text = _count(bits, "bit")
@@ -192,7 +192,7 @@ def _detail(graph: Graph, place: int) -> str:
     return text
 
 
-def _legend(graph: Graph, bits: int | None, y: float) -> Iterator[str]:
+def _legend(graph: WordGraph, bits: int | None, y: float) -> Iterator[str]:
     """Yield what the colours mean, a line on products, and the notes."""
     kinds = {_kind(node) for node in graph.nodes} | {"torque"}
     x = float(MARGIN)
@@ -213,7 +213,7 @@ def _legend(graph: Graph, bits: int | None, y: float) -> Iterator[str]:
         yield f'<text class="legend" {at}>{html.escape(text)}</text>'
 
 
-def _notes(graph: Graph, bits: int | None) -> list[str]:
+def _notes(graph: WordGraph, bits: int | None) -> list[str]:
     wider = [
         str(joint)
         for joint, result in enumerate(graph.results, 1)
@@ -230,7 +230,7 @@ def _count(number: int, name: str) -> str:
 
 
 def _edges(
-    graph: Graph,
+    graph: WordGraph,
     boxes: Sequence[Box],
     columns: Sequence[int],
     lanes: Mapping[Stop, float],

@@ -1,6 +1,7 @@
 """The papers' parallel methods: their physics over any algebra, their counts, their task graphs."""
 
-from boolcomp.parallel.methods.boolean import Logic, ProductTable, boolean_tasks
+from boolcomp.parallel.methods.boolean import WORD, ProductTable, boolean_tasks
+from boolcomp.parallel.methods.levels import network_tasks
 from boolcomp.parallel.methods.recording import Recorded
 from boolcomp.parallel.methods.registry import (
     METHODS,
@@ -12,12 +13,13 @@ from boolcomp.parallel.methods.registry import (
 
 __all__ = [
     "METHODS",
-    "Logic",
+    "WORD",
     "Method",
     "ProductTable",
     "Recorded",
     "boolean_tasks",
     "method_named",
+    "network_tasks",
     "straight_line",
     "task_graph",
 ]

@@ -4,7 +4,8 @@ Each table's product terms are dealt out in groups; a group makes one partial ou
 words are joined by OR, and a torque's terms are added, both pairwise. AND, OR and the sum are
 associative, so that any number of processors can take part (the paper's figure 2a).
 
-One logic or integer operation on a machine word counts as one addition: on a machine with slow
+A product is its input words ANDed with a mask and compared, then its output word ORed. One logic or
+integer operation on a machine word of 32 bits counts as one addition: on a machine with slow
 floating point this overstates the logic, never the arithmetic methods.
 """
 
@@ -20,6 +21,9 @@ from boolcomp.problem.dynamics.operations import Operations
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+
+WORD = 32  # bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,44 +44,21 @@ class ProductTable:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Logic:
-    """What the operations are done on: words of so many bits.
+def _words(bits: int) -> int:
+    """Return how many machine words hold these bits."""
+    return max(1, math.ceil(bits / WORD))
 
-    Masked: a product is its input words ANDed with a mask and compared, then its output word ORed.
-    `bitwise`: it is an AND per literal after the first, the way of a bit processor.
-    """
 
-    word: int = 32
-    bitwise: bool = False
-
-    def words(self, bits: int) -> int:
-        """Return how many words hold these bits."""
-        return max(1, math.ceil(bits / self.word))
-
-    def products(self, table: ProductTable, count: int) -> Operations:
-        """Return what so many of a table's products take, and the OR of their outputs."""
-        if self.bitwise:
-            ands = max(0, round((table.literals - table.products) * count / table.products))
-        else:
-            ands = 2 * self.words(table.inputs) * count
-        return Operations(additions=ands + self.words(table.outputs) * (count - 1))
-
-    def join(self, table: ProductTable) -> Operations:
-        """Return what one OR of two partial output words takes."""
-        return Operations(additions=self.words(table.outputs))
-
-    def decode(self, table: ProductTable) -> Operations:
-        """Return what it takes to make a Gray word natural: shift and XOR per doubling."""
-        steps = max(1, math.ceil(math.log2(max(2, table.outputs))))
-        return Operations(additions=2 * steps * self.words(table.outputs))
+def _decode(table: ProductTable) -> Operations:
+    """Return what it takes to make a Gray word natural: shift and XOR per doubling."""
+    steps = max(1, math.ceil(math.log2(max(2, table.outputs))))
+    return Operations(additions=2 * steps * _words(table.outputs))
 
 
 def boolean_tasks(
     tables: Iterable[ProductTable],
     *,
     groups: int = 1,
-    logic: Logic | None = None,
     name: str = "boolean",
 ) -> TaskGraph:
     """Return the graph of an evaluation whose product terms are dealt out in `groups` or more.
@@ -91,13 +72,12 @@ def boolean_tasks(
         raise UsageError(f"product terms cannot be dealt out in {groups} groups: 1 is the fewest")
     if not entries:
         raise UsageError(f"{name}: no table has a product term, there is nothing to schedule")
-    logic = logic or Logic()
     size = max(1, math.ceil(sum(table.products for table in entries) / groups))
     tasks: list[Task] = []
     edges: list[Edge] = []
     terms: dict[int, list[str]] = {}
     for table in entries:
-        decoded = _table(table, size, logic, tasks, edges)
+        decoded = _table(table, size, tasks, edges)
         terms.setdefault(table.torque, []).append(decoded)
     for torque, names in sorted(terms.items()):
         _tree(f"tau{torque}/sum", names, Operations(additions=1), 1, tasks, edges)
@@ -106,19 +86,16 @@ def boolean_tasks(
     return graph
 
 
-def _table(
-    table: ProductTable, size: int, logic: Logic, tasks: list[Task], edges: list[Edge]
-) -> str:
+def _table(table: ProductTable, size: int, tasks: list[Task], edges: list[Edge]) -> str:
     """Add a table's tasks; return the last one's name."""
     count = math.ceil(table.products / size)
-    shares = [(table.products + k) // count for k in range(count)]
+    ands, words = 2 * _words(table.inputs), _words(table.outputs)
     names = [f"{table.name}/and/{k}" for k in range(1, count + 1)]
-    tasks += [
-        Task(name, logic.products(table, share)) for name, share in zip(names, shares, strict=True)
-    ]
-    words = logic.words(table.outputs)
-    last = _tree(f"{table.name}/or", names, logic.join(table), words, tasks, edges)
-    tasks.append(Task(f"{table.name}/decode", logic.decode(table)))
+    for k, name in enumerate(names, 1):
+        share = (table.products + k - 1) // count
+        tasks.append(Task(name, Operations(additions=ands * share + words * (share - 1))))
+    last = _tree(f"{table.name}/or", names, Operations(additions=words), words, tasks, edges)
+    tasks.append(Task(f"{table.name}/decode", _decode(table)))
     edges.append(Edge(last, f"{table.name}/decode", words))
     return f"{table.name}/decode"
 

@@ -13,41 +13,24 @@ from typing import TYPE_CHECKING
 from boolcomp.common.text import table
 from boolcomp.parallel.methods import lagrangian, zomaya
 from boolcomp.parallel.methods.recording import record
+from boolcomp.parallel.schedule.paper_zalzala import PHASE_1, PHASE_2
+from boolcomp.parallel.schedule.paper_zomaya import CUSTOMISED, DIAGONAL, GENERAL
 from boolcomp.problem.dynamics.operations import Operations
 from boolcomp.problem.dynamics.straight import count
 from boolcomp.problem.dynamics.tape import Tape
 from boolcomp.problem.robot import load_robot
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from boolcomp.parallel.methods.recording import Torques
+    from boolcomp.parallel.methods.recording import Physics
     from boolcomp.problem.dynamics.straight import Node
     from boolcomp.problem.robot import Robot
 
 _SIGNS = "printed additions include {} changes of sign"
-_GENERAL = {
-    "A": (4, 0), "p": (2, 0), "w": (12, 9), "wd": (18, 15), "vd": (27, 21), "psi": (18, 15),
-    "F": (3, 0), "N": (24, 18), "f": (9, 9), "n": (21, 21), "tau": (12, 8),
-}  # fmt: skip
-_SEMI = {
-    "w": (8, 6), "wd": (10, 8), "vd": (26, 20), "psi": (18, 15), "F": (3, 0), "N": (24, 18),
-    "f": (8, 8), "n": (20, 20), "tau": (0, 0),
-}  # fmt: skip
-_DIAGONAL = {**_SEMI, "N": (12, 6)}
-# Zalzala and Morris, tables 1 and 2: of a link, and of the one at which the phase begins.
-_PHASE_ONE = {
-    "W": ((24, 15), (0, 0)), "Wd": ((30, 21), (6, 3)), "Wdd": ((47, 36), (13, 7)),
-    "pdd": ((9, 9), (9, 9)), "dW": ((18, 9), (0, 3)), "e*": ((9, 6), (9, 6)),
-    "D*": ((36, 27), (36, 27)), "g*": ((9, 6), (9, 6)), "A": ((4, 2), (4, 2)),
-    "p*": ((2, 0), (2, 0)),
-}  # fmt: skip
-_PHASE_TWO = {
-    "Da": ((12, 12), (0, 0)), "e": ((3, 6), (3, 3)), "tau*": ((9, 8), (9, 8)),
-    "ca": ((6, 5), (0, 0)), "tau**": ((3, 2), (3, 2)), "tau": ((0, 1), (0, 1)),
-}  # fmt: skip
-
-
+# Zalzala and Morris, tables 1 and 2, under our names of the jobs; D and c are dealt out by rows.
+_PHASE_ONE = dict(zip(lagrangian.PHASE_ONE, PHASE_1.values(), strict=True))
+_PHASE_TWO = dict(zip(("Da", "e", "tau*", "ca", "tau**", "tau"), PHASE_2.values(), strict=True))
 _BUSIEST = ("w", "N", "n")
 
 
@@ -83,7 +66,7 @@ def without_rotors(robot: Robot) -> Robot:
     return replace(robot, links=tuple(replace(link, rotor_inertia=0.0) for link in robot.links))
 
 
-def counted(robot: Robot, torques: Torques) -> dict[str, tuple[Operations, int]]:
+def counted(robot: Robot, torques: Physics) -> dict[str, tuple[Operations, int]]:
     """Return what every task of a method takes as it is written, and its changes of sign."""
     groups: dict[str, list[Node]] = {}
     for node in record(robot, torques, Tape(fold=False)).nodes:
@@ -96,7 +79,7 @@ def counted(robot: Robot, torques: Torques) -> dict[str, tuple[Operations, int]]
 
 def newton_euler() -> tuple[Count, ...]:
     """Return Zomaya and Morris's table 2, of one link and in all."""
-    return _by_equation("newton-euler", zomaya.general, _GENERAL)
+    return _by_equation("newton-euler", zomaya.general, GENERAL)
 
 
 def semi_customised(*, dense: bool) -> tuple[Count, ...]:
@@ -107,7 +90,7 @@ def semi_customised(*, dense: bool) -> tuple[Count, ...]:
     """
     name = f"semi-customised, {'full' if dense else 'diagonal'} tensors"
     torques = partial(zomaya.semi_customised, dense=dense)
-    rows = _by_equation(name, torques, _SEMI if dense else _DIAGONAL)
+    rows = _by_equation(name, torques, CUSTOMISED if dense else DIAGONAL)
     if dense:
         return rows
     ours = sum((row.ours for row in rows if row.equation in _BUSIEST), Operations())
@@ -115,7 +98,7 @@ def semi_customised(*, dense: bool) -> tuple[Count, ...]:
 
 
 def _by_equation(
-    method: str, torques: Torques, printed: dict[str, tuple[int, int]]
+    method: str, torques: Physics, printed: Mapping[str, tuple[int, int]]
 ) -> tuple[Count, ...]:
     arithmetic = {name: only(found[0]) for name, found in counted(reference(), torques).items()}
     nothing = Operations()
@@ -134,12 +117,12 @@ def recursive_lagrangian() -> tuple[Count, ...]:
     found = counted(robot, partial(lagrangian.torques, rows=True))
     rows = []
     for phase, start in ((_PHASE_ONE, 1), (_PHASE_TWO, robot.joints)):
-        for job, (later, first) in phase.items():
-            for label, link, pair in ((f"{job}, n>1", 3, later), (f"{job}, n=1", start, first)):
+        for job, counts in phase.items():
+            for label, link, pair in (("n>1", 3, counts[:2]), ("n=1", start, counts[2:])):
                 ours, signs = found.get(f"{job}/{link}", (Operations(), 0))
                 printed, own = Operations(*pair), only(ours)
                 note = _SIGNS.format(signs) if own.additions != printed.additions else ""
-                rows.append(Count("lagrangian", label, own, signs, printed, note))
+                rows.append(Count("lagrangian", f"{job}, {label}", own, signs, printed, note))
     path = distributed_lagrangian(robot)
     return (*rows, Count("lagrangian", "path, n=6", path, 0, Operations(383, 307)))
 

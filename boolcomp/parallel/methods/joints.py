@@ -13,7 +13,7 @@ from boolcomp.problem.dynamics.vectors import Matrix, Vector, link_rotation, sym
 
 if TYPE_CHECKING:
     from boolcomp.problem.dynamics.algebra import Algebra, Element
-    from boolcomp.problem.robot import Link
+    from boolcomp.problem.robot import Link, Robot
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,12 @@ class Joint:
 def zeros(algebra: Algebra) -> Vector:
     """Return the vector of zeros."""
     return constants(algebra, (0.0, 0.0, 0.0))
+
+
+def up(robot: Robot, algebra: Algebra) -> Vector:
+    """Return the acceleration of the base that stands for gravity."""
+    x, y, z = robot.gravity
+    return constants(algebra, (-x, -y, -z))
 
 
 def constants(algebra: Algebra, values: tuple[float, float, float]) -> Vector:

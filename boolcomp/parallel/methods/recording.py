@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from boolcomp.problem.robot import Robot
 
 
-class Torques(Protocol):
+class Physics(Protocol):
     """The physics of a method over any algebra."""
 
     def __call__(
@@ -41,34 +41,18 @@ class Torques(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A task graph and the program whose nodes its tasks calculate.
-
-    `aside` are tasks that the paper does not count (sines, cosines, rotation matrices, steps).
-    """
+    """A task graph and the program whose nodes its tasks calculate."""
 
     graph: TaskGraph
     straight: Straight
-    aside: tuple[str, ...] = ()
 
     @property
     def task_of_node(self) -> tuple[str, ...]:
         """For every node of the program its task, `""` for inputs and constants."""
         return tuple(node.task for node in self.straight.nodes)
 
-    def crossing(self, before: str, after: str) -> tuple[int, ...]:
-        """Return the nodes that one task hands to another: as many as the edge has words."""
-        return _crossings(self.straight).get((before, after), ())
 
-    @property
-    def printed(self) -> TaskGraph:
-        """The graph without what the paper does not count."""
-        tasks = tuple(task for task in self.graph.tasks if task.name not in self.aside)
-        kept = {task.name for task in tasks}
-        edges = tuple(e for e in self.graph.edges if e.before in kept and e.after in kept)
-        return TaskGraph(self.graph.name, tasks, edges)
-
-
-def record(robot: Robot, torques: Torques, tape: Tape) -> Straight:
+def record(robot: Robot, torques: Physics, tape: Tape) -> Straight:
     """Run a method on a tape; inputs are q1.., qd1.., qdd1.., outputs tau1.. ."""
     joints = range(1, robot.joints + 1)
     q, qd, qdd = ([tape.input(f"{name}{k}") for k in joints] for name in ("q", "qd", "qdd"))
@@ -82,7 +66,6 @@ def recorded(
     straight: Straight,
     tasks: Sequence[str],
     *,
-    aside: Sequence[str] = (),
     dummies: tuple[str, str] | None = None,
 ) -> Recorded:
     """Return the graph of these tasks; those that turn out to have nothing to do cost nothing.
@@ -99,22 +82,23 @@ def recorded(
     crossings = _crossings(straight)
     rank = {task: k for k, task in enumerate(tasks)}
     pairs = sorted(crossings, key=lambda pair: (rank[pair[0]], rank[pair[1]]))
-    edges = [Edge(before, after, len(crossings[before, after])) for before, after in pairs]
+    edges = [Edge(before, after, crossings[before, after]) for before, after in pairs]
     if dummies is not None:
         work, edges = _between(dummies, straight, work, edges)
     graph = TaskGraph(name, tuple(work), tuple(edges))
     graph.check()
-    return Recorded(graph, straight, tuple(aside))
+    return Recorded(graph, straight)
 
 
-def _crossings(straight: Straight) -> dict[tuple[str, str], tuple[int, ...]]:
-    crossing: dict[tuple[str, str], dict[int, None]] = defaultdict(dict)
+def _crossings(straight: Straight) -> dict[tuple[str, str], int]:
+    """Return how many values each task hands to each other."""
+    crossing: dict[tuple[str, str], set[int]] = defaultdict(set)
     for node in straight.nodes:
         for k in node.operands:
             before = straight.nodes[k]
             if not before.free and before.task != node.task:
-                crossing[before.task, node.task][k] = None
-    return {pair: tuple(nodes) for pair, nodes in crossing.items()}
+                crossing[before.task, node.task].add(k)
+    return {pair: len(nodes) for pair, nodes in crossing.items()}
 
 
 def _between(

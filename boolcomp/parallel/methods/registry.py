@@ -25,15 +25,18 @@ class Method:
 
     `function` is the physics, `(robot, algebra, q, qd, qdd) -> torques`; where `whole`, it is
     `(robot, tape) -> program` with inputs and outputs of its own; of `boolean` it makes the task
-    graph from tables. `literal`: unless asked otherwise, its tasks cost what the text says,
+    graph from tables. `tasks` names its tasks, `dummies`: an entry and an exit are among them, as
+    the paper counts. `literal`: unless asked otherwise, its tasks cost what the text says,
     products with zero included, as its paper counts.
     """
 
     title: str
     paper: str
     function: Callable[..., Any]
+    tasks: Callable[[Robot], tuple[str, ...]] = lambda _: ()
     literal: bool = False
     whole: bool = False
+    dummies: bool = False
 
     def __str__(self) -> str:
         return f"{self.title} ({self.paper})"
@@ -45,52 +48,54 @@ _ZALZALA = "Zalzala and Morris 1989"
 _SCHAEFER = "Schäfer and Schiehlen 1992"
 
 METHODS: dict[str, Method] = {
-    "newton-euler": Method("general Newton-Euler", _ZOMAYA, zomaya.general, literal=True),
+    "newton-euler": Method(
+        "general Newton-Euler", _ZOMAYA, zomaya.general, zomaya.tasks, literal=True
+    ),
     "semi-customised": Method(
-        "semi-customised Newton-Euler", _ZOMAYA, zomaya.semi_customised, literal=True
+        "semi-customised Newton-Euler", _ZOMAYA, zomaya.semi_customised, zomaya.tasks, literal=True
     ),
     "customised": Method(
-        "Newton-Euler customised by folding constants", _ZOMAYA, zomaya.semi_customised
+        "Newton-Euler customised by folding constants", _ZOMAYA, zomaya.semi_customised,
+        zomaya.tasks,
     ),
     "regrouped": Method(
-        "customised Newton-Euler with regrouped parameters",
-        "Khalil and Kleinfinger 1987",
-        regrouped.torques,
+        "customised Newton-Euler with regrouped parameters", "Khalil and Kleinfinger 1987",
+        regrouped.torques, regrouped.tasks,
     ),
     "lagrangian": Method(
-        "recursive Lagrangian in ten plus six jobs", _ZALZALA, lagrangian.torques, literal=True
+        "recursive Lagrangian in ten plus six jobs", _ZALZALA, lagrangian.torques,
+        lagrangian.tasks, literal=True,
     ),
     "lagrangian-rows": Method(
-        "recursive Lagrangian, D and c by rows",
-        _ZALZALA,
-        partial(lagrangian.torques, rows=True),
-        literal=True,
+        "recursive Lagrangian, D and c by rows", _ZALZALA,
+        partial(lagrangian.torques, rows=True), partial(lagrangian.tasks, rows=True), literal=True,
     ),
-    "zeng-19": Method("Newton-Euler in 19 tasks a link", _ZENG, zeng.torques, literal=True),
+    "zeng-19": Method(
+        "Newton-Euler in 19 tasks a link", _ZENG, zeng.torques, zeng.tasks, literal=True
+    ),
     "zeng-10": Method(
-        "Newton-Euler in 10 tasks a link",
-        _ZENG,
-        partial(zeng.torques, name=zeng.ten_name),
-        literal=True,
+        "Newton-Euler in 10 tasks a link", _ZENG,
+        partial(zeng.torques, name=zeng.ten_name), partial(zeng.tasks, name=zeng.ten_name),
+        literal=True, dummies=True,
     ),
     "zeng-52": Method(
-        "Newton-Euler in 10 tasks a link, the third split (version 5)",
-        _ZENG,
+        "Newton-Euler in 10 tasks a link, the third split (version 5)", _ZENG,
         partial(zeng.torques, name=zeng.split_name, split=True),
-        literal=True,
+        partial(zeng.tasks, name=zeng.split_name), literal=True, dummies=True,
     ),
-    "symbolic": Method("symbolic equations of motion", _SCHAEFER, symbolic.torques),
+    "symbolic": Method(
+        "symbolic equations of motion", _SCHAEFER, symbolic.torques, symbolic.tasks
+    ),
     "symbolic-forward": Method(
-        "symbolic equations of motion, solved by Cholesky", _SCHAEFER, control.forward, whole=True
+        "symbolic equations of motion, solved by Cholesky", _SCHAEFER, control.forward,
+        symbolic.forward_tasks, whole=True,
     ),
     "symbolic-cycle": Method(
-        "symbolic equations of motion, Cholesky and a control law",
-        _SCHAEFER,
-        control.cycle,
-        whole=True,
+        "symbolic equations of motion, Cholesky and a control law", _SCHAEFER, control.cycle,
+        symbolic.cycle_tasks, whole=True,
     ),
     "boolean": Method("product terms, ORs and sums", "Machado et al. 1988", boolean_tasks),
-}
+}  # fmt: skip
 
 
 def method_named(name: str) -> Method:
@@ -126,8 +131,8 @@ def task_graph(name: str, robot: Robot, *, literal: bool | None = None) -> Recor
     method = method_named(name)
     tape = Tape(shared=False, fold=not (method.literal if literal is None else literal))
     straight = straight_line(name, robot, tape=tape)
-    tasks, aside, dummies = _tasks(name, robot)
-    return recorded(f"{name} {robot.name}", straight, tasks, aside=aside, dummies=dummies)
+    dummies = ("0", str(10 * robot.joints + 1)) if method.dummies else None
+    return recorded(f"{name} {robot.name}", straight, method.tasks(robot), dummies=dummies)
 
 
 def _physics(name: str) -> Callable[..., Any]:
@@ -138,26 +143,3 @@ def _physics(name: str) -> Callable[..., Any]:
             "alone: compile the robot in paper mode first"
         )
     return method.function
-
-
-def _tasks(
-    name: str, robot: Robot
-) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, str] | None]:
-    """Return the tasks of a method, those that its paper does not count, entry and exit."""
-    n = robot.joints
-    if name.startswith("zeng"):
-        naming = {"zeng-10": zeng.ten_name, "zeng-52": zeng.split_name}.get(name)
-        dummies = ("0", str(10 * n + 1)) if naming else None  # without them 95 tasks are 95
-        return zeng.tasks(robot, naming or zeng.nineteen_name), zeng.aside(robot), dummies
-    if name.startswith("lagrangian"):
-        return lagrangian.tasks(robot, rows=name.endswith("rows")), (), None
-    if name.startswith("symbolic"):
-        named = {
-            "symbolic": symbolic.tasks,
-            "symbolic-forward": symbolic.forward_tasks,
-            "symbolic-cycle": symbolic.cycle_tasks,
-        }[name]
-        return named(robot), tuple(f"A/{i}" for i in range(1, n + 1)), None
-    if name == "regrouped":
-        return regrouped.tasks(robot), tuple(f"A/{i}" for i in range(1, n + 1)), None
-    return zomaya.tasks(robot), zomaya.aside(robot), None

@@ -73,7 +73,7 @@ def _about_x(algebra: Algebra, twist: tuple[float, float], v: Vector, sense: int
 
 
 @dataclass(frozen=True, slots=True)
-class _Motion:
+class _Spreading:
     """ω, ω̇, U and v̇ of a joint's frame."""
 
     omega: Vector
@@ -91,8 +91,7 @@ def torques(
 ) -> list[Element]:
     """Return the torques."""
     zero = of.zeros(algebra)
-    up = Vector(*(algebra.constant(-g) for g in robot.gravity))
-    motion = _Motion(zero, zero, Matrix((zero, zero, zero)), up)
+    motion = _Spreading(zero, zero, Matrix((zero, zero, zero)), of.up(robot, algebra))
     places, loads = [], []
     parameters = regrouped(robot)
     for i, (link, *state) in enumerate(zip(robot.links, q, qd, qdd, strict=True), 1):
@@ -116,8 +115,8 @@ def _place(algebra: Algebra, link: Link, before: Link | None, q: Element) -> _Pl
 
 
 def _outward(
-    i: int, link: Link, place: _Place, before: _Motion, rates: tuple[Element, Element]
-) -> _Motion:
+    i: int, link: Link, place: _Place, before: _Spreading, rates: tuple[Element, Element]
+) -> _Spreading:
     algebra = place.algebra
     qd, qdd = rates
     with task(algebra, f"w/{i}"):
@@ -137,7 +136,7 @@ def _outward(
             twice = algebra.constant(2.0) * qd
             x, y = acceleration.x + w.y * twice, acceleration.y - w.x * twice
             acceleration = Vector(x, y, acceleration.z + qdd)
-    return _Motion(omega, omega_dot, spread, acceleration)
+    return _Spreading(omega, omega_dot, spread, acceleration)
 
 
 def _spread(w: Vector, a: Vector) -> Matrix:
@@ -153,7 +152,7 @@ def _spread(w: Vector, a: Vector) -> Matrix:
     )
 
 
-def _load(i: int, body: Inertia, algebra: Algebra, motion: _Motion) -> tuple[Vector, Vector]:
+def _load(i: int, body: Inertia, algebra: Algebra, motion: _Spreading) -> tuple[Vector, Vector]:
     """Return F and N, the latter from the products that U is made of."""
     first = of.constants(algebra, body.first)
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = body.tensor

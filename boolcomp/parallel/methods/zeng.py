@@ -51,16 +51,11 @@ def split_name(task_number: int, link: int, joints: int) -> str:
     return ten_name(task_number, link, joints)
 
 
-def tasks(robot: Robot, name: Callable[[int, int, int], str]) -> tuple[str, ...]:
+def tasks(robot: Robot, name: Callable[[int, int, int], str] = nineteen_name) -> tuple[str, ...]:
     """Return all tasks under a naming, A and p of every link first."""
     links = range(1, robot.joints + 1)
     named = (name(k, i, robot.joints) for i in links for k in range(1, NINETEEN + 1))
-    return (*aside(robot), *dict.fromkeys(named))
-
-
-def aside(robot: Robot) -> tuple[str, ...]:
-    """Return the tasks that make sines, cosines, rotations and steps."""
-    return tuple(f"A/{i}" for i in range(1, robot.joints + 1))
+    return (*(f"A/{i}" for i in links), *dict.fromkeys(named))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +69,7 @@ class _Link:
 
 
 @dataclass(frozen=True, slots=True)
-class _Motion:
+class _Falling:
     """`falling` is the part of the acceleration that gravity brings, where it is kept apart."""
 
     omega: Vector
@@ -106,8 +101,8 @@ def torques(
         joint = of.Joint(rotation, step, of.axis_of(link, algebra))
         links.append(_Link(link, joint, algebra, partial(_work, algebra, name, i, robot.joints)))
     zero = of.zeros(algebra)
-    up = Vector(*(algebra.constant(-g) for g in robot.gravity))
-    motion = _Motion(zero, zero, zero, up) if split else _Motion(zero, zero, up, None)
+    up = of.up(robot, algebra)
+    motion = _Falling(zero, zero, zero, up) if split else _Falling(zero, zero, up, None)
     loads = []
     for this, *rates in zip(links, qd, qdd, strict=True):
         motion = _outward(this, motion, *rates)
@@ -121,7 +116,7 @@ def _work(
     return task(algebra, name(number, link, joints))
 
 
-def _outward(this: _Link, before: _Motion, qd: Element, qdd: Element) -> _Motion:
+def _outward(this: _Link, before: _Falling, qd: Element, qdd: Element) -> _Falling:
     """Tasks 1 to 7."""
     work, back, step = this.work, this.joint.rotation.transposed, this.joint.step
     zero, revolute = this.algebra.constant(0.0), this.link.revolute
@@ -147,10 +142,10 @@ def _outward(this: _Link, before: _Motion, qd: Element, qdd: Element) -> _Motion
     with work(4):
         falling = back * before.falling if before.falling else None
     with work(7):
-        return _Motion(omega, omega_dot, omega @ swing + carried + jerk, falling)
+        return _Falling(omega, omega_dot, omega @ swing + carried + jerk, falling)
 
 
-def _load(this: _Link, motion: _Motion) -> tuple[Vector, Vector]:
+def _load(this: _Link, motion: _Falling) -> tuple[Vector, Vector]:
     """Tasks 8 to 13: F and N."""
     work, omega, omega_dot = this.work, motion.omega, motion.omega_dot
     r = of.constants(this.algebra, this.link.center_of_mass)

@@ -22,7 +22,7 @@ from boolcomp.problem.dynamics.tape import task
 from boolcomp.problem.dynamics.vectors import Matrix, Vector
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from boolcomp.problem.dynamics.algebra import Algebra, Element
     from boolcomp.problem.robot import Link, Robot
@@ -49,16 +49,22 @@ class _Load:
     moment: Vector
 
 
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """How a form writes rotations and steps, the ways out and back, and inertia tensors."""
+
+    rotation: Callable[[Link, Algebra, Element], Matrix]
+    step: Callable[[Link, Algebra, Element], Vector]
+    out: Callable[..., _State]
+    back: Callable[..., list[Element]]
+    dense: bool
+
+
 def tasks(robot: Robot) -> tuple[str, ...]:
     """Return the names of all tasks: preparations first, then the equations link by link."""
     numbers = range(1, robot.joints + 1)
     prepared = [f"{name}/{i}" for i in numbers for name in PREPARATIONS]
     return (*prepared, *(f"{name}/{i}" for i in numbers for name in EQUATIONS))
-
-
-def aside(robot: Robot) -> tuple[str, ...]:
-    """Return the tasks that are not among the equations: rotations and steps."""
-    return tasks(robot)[: len(PREPARATIONS) * robot.joints]
 
 
 def general(
@@ -72,20 +78,33 @@ def general(
 
     Over a tape that does not fold this takes 150 multiplications and 116 additions a link.
     """
+    return _torques(_FULL, robot, algebra, q, qd, qdd)
+
+
+def _torques(
+    form: _Form,
+    robot: Robot,
+    algebra: Algebra,
+    q: Sequence[Element],
+    qd: Sequence[Element],
+    qdd: Sequence[Element],
+) -> list[Element]:
     zero = of.zeros(algebra)
-    up = Vector(*(algebra.constant(-g) for g in robot.gravity))
-    state = _State(of.Joint(of.identity(algebra), zero, zero), zero, zero, up)
+    state = _State(of.Joint(of.identity(algebra), zero, zero), zero, zero, of.up(robot, algebra))
     states = []
     for i, (link, *now) in enumerate(zip(robot.links, q, qd, qdd, strict=True), 1):
         with task(algebra, f"A/{i}"):
-            rotation = of.rotation_of(link, algebra, now[0])
+            rotation = form.rotation(link, algebra, now[0])
         with task(algebra, f"p/{i}"):
-            step = of.step_of(link, algebra, now[0])
+            step = form.step(link, algebra, now[0])
         joint = of.Joint(rotation, step, zero)
-        state = _out(i, link, algebra, joint, state, (now[1], now[2]))
+        state = form.out(i, link, algebra, joint, state, (now[1], now[2]))
         states.append(state)
-    loads = [_load(i, *pair, algebra) for i, pair in _numbered(robot, states)]
-    return _back(robot, algebra, states, loads, qdd)
+    loads = [
+        _load(i, link, known, algebra, dense=form.dense)
+        for i, (link, known) in enumerate(zip(robot.links, states, strict=True), 1)
+    ]
+    return form.back(robot, algebra, states, loads, qdd)
 
 
 def _out(
@@ -115,17 +134,20 @@ def _out(
     return _State(joint, new_omega, new_omega_dot, acceleration)
 
 
-def _load(i: int, link: Link, state: _State, algebra: Algebra) -> _Load:
+def _load(i: int, link: Link, state: _State, algebra: Algebra, *, dense: bool) -> _Load:
     r = of.constants(algebra, link.center_of_mass)
     inertia = of.inertia_of(link, algebra)
-    omega, omega_dot = state.omega, state.omega_dot
+    w, wd = state.omega, state.omega_dot
     with task(algebra, f"psi/{i}"):
-        psi = omega_dot @ r + omega @ (omega @ r) + state.acceleration
+        psi = wd @ r + w @ (w @ r) + state.acceleration
     with task(algebra, f"F/{i}"):
         force = psi.scaled(algebra.constant(link.mass))
     with task(algebra, f"N/{i}"):
-        moment = inertia * omega_dot + omega @ (inertia * omega)
-    return _Load(force, moment)
+        if dense:
+            return _Load(force, inertia * wd + w @ (inertia * w))
+        x, y, z = (algebra.constant(c) for c in link.inertia[:3])
+        spin = Vector(x * w.x, y * w.y, z * w.z)
+        return _Load(force, Vector(x * wd.x, y * wd.y, z * wd.z) + w @ spin)
 
 
 def _back(
@@ -168,27 +190,8 @@ def semi_customised(
     """
     if dense is None:
         dense = any(any(link.inertia[3:]) for link in robot.links)
-    zero = of.zeros(algebra)
-    up = Vector(*(algebra.constant(-g) for g in robot.gravity))
-    state = _State(of.Joint(of.identity(algebra), zero, zero), zero, zero, up)
-    states = []
-    for i, (link, *now) in enumerate(zip(robot.links, q, qd, qdd, strict=True), 1):
-        with task(algebra, f"A/{i}"):
-            rotation = of.known_rotation(link, algebra, now[0])
-        with task(algebra, f"p/{i}"):
-            step = of.known_step(link, algebra, now[0])
-        state = _sparse_out(
-            i, link, algebra, of.Joint(rotation, step, zero), state, (now[1], now[2])
-        )
-        states.append(state)
-    loads = []
-    for i, (link, known) in _numbered(robot, states):
-        loads.append(_sparse_load(i, link, known, algebra, dense=dense))
-    return _sparse_back(robot, algebra, states, loads, qdd)
-
-
-def _numbered(robot: Robot, states: Sequence[_State]) -> list[tuple[int, tuple[Link, _State]]]:
-    return list(enumerate(zip(robot.links, states, strict=True), 1))
+    form = _Form(of.known_rotation, of.known_step, _sparse_out, _sparse_back, dense)
+    return _torques(form, robot, algebra, q, qd, qdd)
 
 
 def _sparse_out(
@@ -220,22 +223,6 @@ def _sparse_out(
     return _State(joint, new_omega, new_omega_dot, acceleration)
 
 
-def _sparse_load(i: int, link: Link, state: _State, algebra: Algebra, *, dense: bool) -> _Load:
-    if dense:
-        return _load(i, link, state, algebra)
-    r = of.constants(algebra, link.center_of_mass)
-    ix, iy, iz = (algebra.constant(c) for c in link.inertia[:3])
-    w, wd = state.omega, state.omega_dot
-    with task(algebra, f"psi/{i}"):
-        psi = wd @ r + w @ (w @ r) + state.acceleration
-    with task(algebra, f"F/{i}"):
-        force = psi.scaled(algebra.constant(link.mass))
-    with task(algebra, f"N/{i}"):
-        spin = Vector(ix * w.x, iy * w.y, iz * w.z)
-        moment = Vector(ix * wd.x, iy * wd.y, iz * wd.z) + w @ spin
-    return _Load(force, moment)
-
-
 def _sparse_back(
     robot: Robot,
     algebra: Algebra,
@@ -259,3 +246,6 @@ def _sparse_back(
             torques.append(of.with_rotor(link, algebra, torque, rates[i - 1]))
         rotation = joint.rotation
     return torques[::-1]
+
+
+_FULL = _Form(of.rotation_of, of.step_of, _out, _back, dense=True)

@@ -31,19 +31,8 @@ _ALONE = 0.5  # of the moves
 _HOT, _COLD = 40.0, 0.3  # additions that an unlucky move may cost, at first and at last
 
 
-def for_batches(
-    straight: Straight,
-    graph: TaskGraph,
-    processors: int,
-    *,
-    word: float = WORD,
-    shares: Sequence[float] | None = None,
-) -> Assignment:
-    """Return an assignment whose busiest processor, its exchanges included, has little to do.
-
-    `word` is what an exchanged value costs either side, in additions; `shares` how much of the
-    work each processor is to have, if not the same.
-    """
+def for_batches(straight: Straight, graph: TaskGraph, processors: int) -> Assignment:
+    """Return an assignment whose busiest processor, its exchanges included, has little to do."""
     order = graph.order()
     number = {name: k for k, name in enumerate(order)}
     work = [0.0] * len(order)
@@ -63,8 +52,7 @@ def for_batches(
             maker = number[straight.nodes[k].task]
             nets[maker, *sorted(tasks - {maker})] += 1
     starts = (range(len(order)), [number[name] for name in _depth_first(graph)])
-    speeds = [processors * share for share in shares or [1 / processors] * processors]
-    found = [_Search(work, nets, speeds, word, start).go() for start in starts]
+    found = [_Dealing(work, nets, processors, start).go() for start in starts]
     places = min(found, key=lambda pair: pair[0])[1]
     lists = [[name for k, name in enumerate(order) if p in places[k]] for p in range(processors)]
     return Assignment(tuple(tuple(held) for held in lists))
@@ -86,21 +74,18 @@ def _depth_first(graph: TaskGraph) -> list[str]:
     return list(order)
 
 
-class _Search:
+class _Dealing:
     """Annealing over who does what."""
 
     def __init__(
         self,
         work: Sequence[float],
         nets: dict[tuple[int, ...], int],
-        speeds: Sequence[float],
-        word: float,
+        processors: int,
         order: Iterable[int],
     ) -> None:
         self.work = work
-        self.speeds = speeds
-        self.word = word
-        self.processors = processors = len(speeds)
+        self.processors = processors
         self.nets = list(nets.items())
         self.of: list[list[int]] = [[] for _ in work]
         for n, (tasks, _) in enumerate(self.nets):
@@ -123,13 +108,12 @@ class _Search:
         makers = self.places[tasks[0]]
         home = min(makers)
         for target in frozenset[int]().union(*(self.places[k] for k in tasks)) - makers:
-            self.load[home] += sign * self.word * values
-            self.load[target] += sign * self.word * values
+            self.load[home] += sign * WORD * values
+            self.load[target] += sign * WORD * values
 
     def cost(self) -> float:
         """Return what is to be small: the greatest load, and a little of all loads."""
-        pairs = zip(self.load, self.speeds, strict=True)
-        return max(load / speed for load, speed in pairs) + 0.1 * sum(self.load)
+        return max(self.load) + 0.1 * sum(self.load)
 
     def move(self, k: int, target: frozenset[int]) -> None:
         """Give a task to other processors."""

@@ -39,6 +39,13 @@ class Finding:
         digits = len(self.printed.partition(".")[2])
         return abs(self.ours - self.value) <= 0.5 * 10.0**-digits * (1 + 1e-9) + 1e-12
 
+    def document(self) -> dict[str, object]:
+        """Return the figure under the keys of the command's JSON."""
+        return {
+            "figure": self.figure, "printed": self.value, "ours": self.ours, "kind": self.kind,
+            "holds": self.holds, "residual": self.residual, "note": self.note,
+        }  # fmt: skip
+
     def __str__(self) -> str:
         return findings_text((self,))
 

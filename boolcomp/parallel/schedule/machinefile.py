@@ -50,7 +50,7 @@ def load_machine(name: str) -> Machine:
 def parse_machine(text: str, where: str = "machine") -> Machine:
     """Read the text of a machine file; `where` names it in messages."""
     document = parse_toml(text, where)
-    top = _Section(where, "", document)
+    top = _Table(where, "", document)
     top.check_keys(_TOP)
     if ("links" in document) == ("shared" in document):
         top.fail("links", "a machine has either a [links] or a [shared] section")
@@ -72,7 +72,7 @@ def parse_machine(text: str, where: str = "machine") -> Machine:
     )
 
 
-def _links(top: _Section) -> Links:
+def _links(top: _Table) -> Links:
     section = top.section("links", _LINKS)
     text = section.string("topology")
     topology = next((known for known in TOPOLOGIES if known == text), None)
@@ -88,7 +88,7 @@ def _links(top: _Section) -> Links:
     )
 
 
-def _shared(top: _Section) -> Shared:
+def _shared(top: _Table) -> Shared:
     section = top.section("shared", _SHARED)
     return Shared(
         latency=section.cost("latency"),
@@ -101,7 +101,7 @@ def _shared(top: _Section) -> Shared:
 
 
 @dataclass(frozen=True, slots=True)
-class _Section:
+class _Table:
     """One table of the file, for messages that name file and key."""
 
     where: str
@@ -122,11 +122,11 @@ class _Section:
             self.fail(key, "missing")
         return self.table.get(key, default)
 
-    def section(self, key: str, allowed: tuple[str, ...]) -> _Section:
+    def section(self, key: str, allowed: tuple[str, ...]) -> _Table:
         table = self.value(key)
         if not isinstance(table, dict):
             self.fail(key, f"must be a section, [{key}]")
-        section = _Section(self.where, f"{self.path}{key}.", table)
+        section = _Table(self.where, f"{self.path}{key}.", table)
         section.check_keys(allowed)
         return section
 

@@ -59,7 +59,7 @@ def optimal(
     """Search for a shortest schedule for so many seconds."""
     tasks = indexed(graph, machine)
     machine.check_processors(processors)
-    run = _Search(tasks, Delays(machine, processors), processors, seconds)
+    run = _BranchAndBound(tasks, Delays(machine, processors), processors, seconds)
     finished = run.go()
     proved = finished or run.best <= run.bound * (1 + _EPSILON)
     bound = run.best if proved else run.bound
@@ -92,7 +92,7 @@ class _Late(Exception):  # noqa: N818  # not an error: the time is up
     """The deadline has passed."""
 
 
-class _Search:
+class _BranchAndBound:
     """Depth first over partial schedules."""
 
     def __init__(self, tasks: Indexed, delays: Delays, processors: int, seconds: float) -> None:

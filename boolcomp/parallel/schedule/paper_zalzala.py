@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from boolcomp.parallel.schedule.findings import Finding
 from boolcomp.parallel.schedule.graph import Edge, Task, TaskGraph
-from boolcomp.parallel.schedule.machine import Costs, Links, Machine
+from boolcomp.parallel.schedule.machine import UNIT
 from boolcomp.parallel.schedule.packing import pack
 from boolcomp.parallel.schedule.placed import Assignment
 from boolcomp.parallel.schedule.simulate import pipelined
@@ -117,10 +117,8 @@ def pipeline_speedup(stages: int = STAGES, points: int = POINTS) -> float:
     tasks = tuple(Task(f"stage {k}", Operations(1)) for k in range(stages))
     edges = tuple(Edge(f"stage {k}", f"stage {k + 1}", 0) for k in range(stages - 1))
     graph = TaskGraph("pipeline", tasks, edges)
-    costs = Costs(1.0, 1.0, 1.0, 1.0, 1.0)
-    machine = Machine("unit", "", "", stages, costs, Links("line", 2, 0.0, 0.0, overlap=True))
     line = Assignment(tuple((task.name,) for task in tasks))
-    return pipelined(graph, line, machine, points).speedup
+    return pipelined(graph, line, UNIT, points).speedup
 
 
 def findings() -> tuple[Finding, ...]:

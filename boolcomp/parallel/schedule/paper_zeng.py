@@ -2,55 +2,29 @@
 
 Four parameters come from four one-processor figures: µs an operation (sequential), µs a task, µs
 the queue's lock is held, µs to lower a successor's counter (versions 2 and 3 dynamic, 4 static).
-Version 5 has other code around a task: its own one-processor figure gives its own µs a task.
-Everything with more processors is predicted.
+Version 5 does without procedures and task records: its own one-processor figure tells what of a
+task's µs is the record, which passes over the bus (`encore`), and what is around it. Everything
+with more processors is predicted.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from boolcomp.parallel.schedule import zengtables as paper
+from boolcomp.parallel.schedule.encore import Contended, Encore
 from boolcomp.parallel.schedule.findings import Finding
 from boolcomp.parallel.schedule.listing import cp_misf
 from boolcomp.parallel.schedule.lowerbounds import lower_bounds
-from boolcomp.parallel.schedule.machine import Costs, Machine, Shared
-from boolcomp.parallel.schedule.queues import dynamic
+from boolcomp.parallel.schedule.machine import UNIT, Costs, Machine, Shared
 from boolcomp.parallel.schedule.simulate import simulate
 
 if TYPE_CHECKING:
     from boolcomp.parallel.schedule.graph import TaskGraph
 
 _PROCESSORS = (1, 2, 3, 4)
-
-
-@dataclass(frozen=True, slots=True)
-class Encore:
-    """The fitted parameters, in µs."""
-
-    operation: float
-    task: float
-    queue: float
-    lock: float
-    task_of_version_5: float
-
-    def machine(self, *, task: float, queue: float, own: bool) -> Machine:
-        """Return the machine of one of the versions."""
-        op = self.operation
-        return Machine(
-            "encore-fitted", "", "", 8,
-            Costs(op, op, op, op, op, task),
-            Shared(0.0, 0.0, self.lock, queue, poll=True, own=own),
-        )  # fmt: skip
-
-    def __str__(self) -> str:
-        return (
-            f"{self.operation:.2f} µs an operation, {self.task:.1f} a task, {self.queue:.1f} for "
-            f"the queue, {self.lock:.2f} a successor, version 5 {self.task_of_version_5:.1f} a task"
-        )
 
 
 def fitted_encore() -> Encore:
@@ -66,40 +40,35 @@ def fitted_encore() -> Encore:
     columns = ("2 dynamic", "3 dynamic", "4 static")
     extra = [_micro(float(paper.SECONDS[name][0])) - sequential for name in columns]
     task, queue, lock = np.linalg.solve(np.array(rows, dtype=float), np.array(extra))
-    fifth = _micro(float(paper.SECONDS["5 static"][0])) - sequential
-    return Encore(
-        sequential / work, float(task), float(queue), float(lock), fifth / len(split.tasks)
-    )
+    around = (_micro(float(paper.SECONDS["5 static"][0])) - sequential) / len(split.tasks)
+    return Encore(sequential / work, float(task) - around, around, float(queue), float(lock))
 
 
 def predicted_seconds(encore: Encore) -> dict[str, tuple[float, ...]]:
     """Return the table of seconds for 1 to 4 processors as the model has it."""
     graphs = {"1": paper.graph_by_link(), "2": paper.graph_of_95(), "3": paper.graph_of_52()}
-    queued = encore.machine(task=encore.task, queue=encore.queue, own=True)
-    # A queue a processor: its lock is never wanted by two, so its time is just part of a task's.
-    apart = encore.machine(task=encore.task + 2 * encore.queue, queue=0.0, own=True)
-    local = encore.machine(task=encore.task, queue=0.0, own=True)
     found: dict[str, tuple[float, ...]] = {}
     for version, graph in graphs.items():
-        runs = [dynamic(graph, queued, p) for p in _PROCESSORS]
-        found[f"{version} dynamic"] = tuple(_seconds(run.makespan_us) for run in runs)
-        found[f"{version} static"] = _traced(graph, queued, apart)
-    found["4 static"] = _traced(graphs["3"], queued, local)
+        runs = [Contended(graph, encore, p) for p in _PROCESSORS]
+        # The paper's static lists, too, are what its dynamic runs did.
+        static = [Contended(graph, encore, len(run.lists), run.lists) for run in runs]
+        found[f"{version} dynamic"] = tuple(_seconds(run.us) for run in runs)
+        found[f"{version} static"] = tuple(_seconds(run.us) for run in static)
+    # Version 4 follows version 3's lists without queues.
+    local = [Contended(graph, encore, len(x.lists), x.lists, queued=False) for x in runs]
+    found["4 static"] = tuple(_seconds(run.us) for run in local)
     fifth = _fifth(encore)
-    found["5 static"] = tuple(
-        _seconds(_table_or_cp(fifth, processors)) for processors in _PROCESSORS
-    )
+    found["5 static"] = tuple(_seconds(_table_or_cp(fifth, p)) for p in _PROCESSORS)
     return found
 
 
-def _traced(graph: TaskGraph, queued: Machine, machine: Machine) -> tuple[float, ...]:
-    """Simulate lists that are what a dynamic run did, as the paper made its static ones."""
-    lists = [dynamic(graph, queued, p).assignment for p in _PROCESSORS]
-    return tuple(_seconds(simulate(graph, x, machine).makespan_us) for x in lists)
-
-
 def _fifth(encore: Encore) -> Machine:
-    return encore.machine(task=encore.task_of_version_5, queue=0.0, own=False)
+    """Return the machine of version 5, whose 3 and 4 processors leave nothing for a bus to do."""
+    op = encore.operation
+    return Machine(
+        "encore-fitted", "", "", 8, Costs(op, op, op, op, op, encore.around),
+        Shared(0.0, 0.0, encore.lock, 0.0, poll=False),
+    )  # fmt: skip
 
 
 def _table_or_cp(machine: Machine, processors: int) -> float:
@@ -109,7 +78,7 @@ def _table_or_cp(machine: Machine, processors: int) -> float:
         return simulate(split, paper.level_table(4), machine).makespan_us
     if processors == 3:  # this table does not split the tasks
         return simulate(paper.graph_of_52(), paper.level_table(3), machine).makespan_us
-    return simulate(split, cp_misf(split, machine, processors), machine).makespan_us
+    return _listed(split, machine, processors)
 
 
 def findings() -> tuple[Finding, ...]:
@@ -137,30 +106,28 @@ def _counts() -> tuple[Finding, ...]:
 
 def _enough(graph: TaskGraph) -> int:
     """Return with how many processors CP/MISF is as short as the critical path."""
-    op = Machine("op", "", "", 99, Costs(1, 1, 1, 1, 1), Shared(0, 0, 0, 0, poll=False))
-    path = lower_bounds(graph, op, 1).critical_path_us
-    return next(
-        p
-        for p in range(1, 100)
-        if simulate(graph, cp_misf(graph, op, p), op).makespan_us <= path * (1 + 1e-9)
-    )
+    path = lower_bounds(graph, UNIT, 1).critical_path_us
+    return next(p for p in range(1, 100) if _listed(graph, UNIT, p) <= path * (1 + 1e-9))
+
+
+def _listed(graph: TaskGraph, machine: Machine, processors: int) -> float:
+    """Return the µs of CP/MISF's lists."""
+    return simulate(graph, cp_misf(graph, machine, processors), machine).makespan_us
 
 
 def _level_tables() -> tuple[Finding, ...]:
-    """Compare CP/MISF with the printed tables, in operations: there is nothing to fit."""
-    op = Machine("op", "", "", 8, Costs(1, 1, 1, 1, 1), Shared(0, 0, 0, 0, poll=False))
+    """Compare CP/MISF with the printed tables, in operations."""
     found = []
     for processes, graph in ((3, paper.graph_of_52()), (4, paper.graph_of_57())):
-        table = simulate(graph, paper.level_table(processes), op).makespan_us
-        ours = simulate(graph, cp_misf(graph, op, processes), op).makespan_us
+        table = simulate(graph, paper.level_table(processes), UNIT).makespan_us
         found.append(
             Finding(
                 f"operations on the longest way, level table for {processes}",
                 f"{table:.0f}",
-                ours,
+                _listed(graph, UNIT, processes),
                 "model",
                 "printed: the table's lists simulated; ours: CP/MISF on the same graph, at least "
-                f"{lower_bounds(graph, op, processes).best_us:.0f}",
+                f"{lower_bounds(graph, UNIT, processes).best_us:.0f}",
             )
         )
     return tuple(found)
@@ -193,7 +160,7 @@ def _model() -> tuple[Finding, ...]:
     fifth = _fifth(encore)
     split = paper.graph_of_57()
     for processors in (3, 4):
-        ours = simulate(split, cp_misf(split, fifth, processors), fifth).makespan_us
+        ours = _listed(split, fifth, processors)
         found.append(
             Finding(
                 f"version 5, {processors} processors, our CP/MISF lists (s)",

@@ -8,7 +8,7 @@ from boolcomp.parallel.schedule.findings import Finding
 from boolcomp.parallel.schedule.graph import Edge, Task, TaskGraph
 from boolcomp.parallel.schedule.listing import cp_misf
 from boolcomp.parallel.schedule.lowerbounds import lower_bounds
-from boolcomp.parallel.schedule.machine import Costs, Links, Machine
+from boolcomp.parallel.schedule.machine import UNIT, Costs, Links, Machine
 from boolcomp.parallel.schedule.mappings import paper_mapping
 from boolcomp.parallel.schedule.simulate import simulate
 from boolcomp.problem.dynamics.operations import Operations
@@ -108,8 +108,7 @@ def _parallel() -> list[Finding]:
     whole, diagonal = sum(_total(GENERAL)), sum(_total(DIAGONAL))
     parallel = LINKS * (multiplications + additions)
     busiest = sum(sum(CUSTOMISED[name]) for name in ("w", "N", "n")) * LINKS
-    op = Machine("op", "", "", 64, Costs(1, 1, 1, 1, 1), Links("full", 4, 0, 0, overlap=True))
-    path = lower_bounds(graph(), op, 3).critical_path_us
+    path = lower_bounds(graph(), UNIT, 3).critical_path_us
     return [
         Finding("parallel: multiplications a link", "40", multiplications, "count",
                 "ω and N outwards on P1, f inwards on P3"),

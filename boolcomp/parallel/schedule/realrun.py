@@ -43,7 +43,7 @@ NOISE = 1.03  # speed-ups beyond so many times the processes are no result
 
 
 @dataclass(frozen=True, slots=True)
-class Timing:
+class Taken:
     """One kind of run: its least time, and what came out of it.
 
     `exchanged` values a sample go from process to process. `relative_error` is the largest
@@ -73,7 +73,7 @@ class RealRun:
     samples: int
     processes: int
     rounds: int
-    timings: tuple[Timing, ...]
+    timings: tuple[Taken, ...]
 
     @property
     def relative_error(self) -> float:
@@ -149,7 +149,7 @@ def run_really(
     noise = noisy(best, processes)
     exchanged = {"scheduled": scheduled.staged.exchanged, "dealt": dealt.staged.exchanged}
     timings = [
-        Timing(
+        Taken(
             kind, best[kind], best["one"] / best[kind], exchanged.get(kind, 0), errors[kind],
             kind in noise,
         )

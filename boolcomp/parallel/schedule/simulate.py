@@ -44,10 +44,6 @@ class Pipelined:
         """How many times faster than one processor doing all points without overhead."""
         return self.sequential_us / self.makespan_us if self.makespan_us else 1.0
 
-    def efficiency(self, stages: int) -> float:
-        """Return η, the speed-up a stage."""
-        return self.speedup / stages
-
     def __str__(self) -> str:
         return (
             f"{self.points} points in {self.makespan_us:.2f} µs, one every {self.interval_us:.2f} "
@@ -62,7 +58,7 @@ def simulate(
     tasks = indexed(graph, machine)
     assignment.check(graph)
     machine.check_processors(assignment.processors)
-    run = _Run(tasks, assignment, machine, 1)
+    run = _Simulation(tasks, assignment, machine, 1)
     run.go()
     return Schedule(
         graph=graph.name,
@@ -82,13 +78,13 @@ def pipelined(graph: TaskGraph, assignment: Assignment, machine: Machine, points
     tasks = indexed(graph, machine)
     assignment.check(graph)
     machine.check_processors(assignment.processors)
-    run = _Run(tasks, assignment, machine, points)
+    run = _Simulation(tasks, assignment, machine, points)
     run.go()
     first = max(run.ends[: len(tasks.names)], default=0.0)
     return Pipelined(points, max(run.free), points * tasks.sequential, first)
 
 
-class _Run:
+class _Simulation:
     """The state of a simulation; task k of point i has number i·tasks + k."""
 
     def __init__(

@@ -82,11 +82,11 @@ def stage(straight: Straight, task_of_node: Sequence[str], assignment: Assignmen
     missing = sorted({task for task in task_of_node if task and task not in places})
     if missing:
         raise DataError(f"task {missing[0]!r} of the program is on no processor")
-    maker = _Maker(straight, [places.get(task, [0]) for task in task_of_node])
+    maker = _Cutter(straight, [places.get(task, [0]) for task in task_of_node])
     return maker.staged(assignment.processors)
 
 
-class _Maker:
+class _Cutter:
     """Who calculates which node, and when."""
 
     def __init__(self, straight: Straight, places: Sequence[Sequence[int]]) -> None:

@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
     from boolcomp.engines.wiring import Call, Port, Result, Wiring
     from boolcomp.logic.network import Network
-    from boolcomp.program.program import Load
+    from boolcomp.program.parts import Load
 
 # What else costs time, in nodes: fitted on the 2R, so that both of two shares take as long.
 WORD_NODES = 50  # to code an input word
-TORQUE_NODES = 300  # to make a torque and its code word from planes
+OUTPUT_NODES = 300  # to make an output and its code word from planes
 _ROUNDS = 5  # of halving the interval in which the best balance lies
 
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """A torque's sum: the calls whose words it adds, and how."""
+    """An output's sum: the calls whose words it adds, and how."""
 
     calls: tuple[int, ...]
     sum: Sum
@@ -70,10 +70,10 @@ def terms_of(load: Load, wiring: Wiring) -> Terms:
     """Find the terms and sums of a program's load in its wiring."""
     calls = {call.first: call for call in wiring.calls}
     totals = []
-    for torque, result in zip(load.torques, wiring.results, strict=True):
+    for output, result in zip(load.outputs, wiring.results, strict=True):
         adder = calls.pop(result.first)
         addends: dict[object, Addend] = {}
-        for term in torque.terms:
+        for term in output.terms:
             key = (term.network, term.words)
             times = addends[key].times + 1 if key in addends else 1
             addends[key] = Addend(term.code.bits, term.code.kind, times)
@@ -82,7 +82,7 @@ def terms_of(load: Load, wiring: Wiring) -> Terms:
         for addend in addends.values():
             firsts.append(adder.inputs[at])
             at += addend.bits
-        total = Sum(tuple(addends.values()), torque.code.bits, torque.guard_bits)
+        total = Sum(tuple(addends.values()), output.code.bits, output.guard_bits)
         totals.append(Total(tuple(firsts), total, result))
     return Terms(wiring, calls, tuple(totals))
 

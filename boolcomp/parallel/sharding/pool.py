@@ -42,9 +42,10 @@ from boolcomp.parallel.sharding.worker import (
     wake,
 )
 from boolcomp.parallel.sharding.workergroup import WorkerGroup
+from boolcomp.problem.shapes import gathered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
@@ -149,31 +150,34 @@ class ProcessPool:
         """The process numbers of the workers; none while they are to be started again."""
         return self._workers.processes
 
-    def evaluate(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Evaluation:
+    def evaluate(self, *arrays: ArrayLike, **named: ArrayLike) -> Evaluation:
         """Do what `Program.evaluate` does."""
-        return evaluate(self, (q, qd, qdd), coded=False)
+        return evaluate(self, self._gathered(arrays, named), coded=False)
 
-    def evaluate_words(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Evaluation:
+    def evaluate_words(self, *arrays: ArrayLike, **named: ArrayLike) -> Evaluation:
         """Do what `Program.evaluate_words` does."""
-        return evaluate(self, (q, qd, qdd), coded=True)
+        return evaluate(self, self._gathered(arrays, named), coded=True)
 
-    def torques(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> NDArray[Any]:
+    def torques(self, *arrays: ArrayLike, **named: ArrayLike) -> NDArray[Any]:
         """Do what `Program.torques` does."""
-        return self.evaluate(q, qd, qdd).torques
+        return self.evaluate(*arrays, **named).values
 
-    def arrays(
-        self, samples: int, dtype: DTypeLike = np.float64
-    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """Return new arrays for q, qd and qdd that the workers see: they need not be copied."""
+    def _gathered(
+        self, arrays: Sequence[ArrayLike], named: Mapping[str, ArrayLike]
+    ) -> list[ArrayLike]:
+        return gathered(self.wiring.groups, arrays, named, "this program")
+
+    def arrays(self, samples: int, dtype: DTypeLike = np.float64) -> tuple[NDArray[Any], ...]:
+        """Return a new array for every group that the workers see: they need not be copied."""
         rows = -(-samples // GROUP) * GROUP
-        q, qd, qdd = (self._arena.lent((rows, self.wiring.joints), dtype) for _ in range(3))
-        for array in (q, qd, qdd):
+        lent = [self._arena.lent((rows, width), dtype) for width in self.wiring.widths]
+        for array in lent:
             self._arena.label(array, samples)
-        return q[:samples], qd[:samples], qdd[:samples]
+        return tuple(array[:samples] for array in lent)
 
     def run(self, batch: Batch) -> Evaluation:
         """Return the results of a batch; a `DataError` for NaN and infinities."""
-        shape = (batch.samples, self.wiring.joints)
+        shape = (batch.samples, len(self.wiring.results))
         real = np.float32 if batch.dtype == np.float32 else np.float64
         if not batch.samples:
             return Evaluation(np.empty(shape, real), np.empty(shape, np.uint32), 0, 0)
@@ -199,11 +203,11 @@ class ProcessPool:
     def _evaluated(self, batch: Batch, real: np.dtype[Any]) -> Evaluation | None:
         """Return the results of a batch; None where there are NaN or infinities in it."""
         rows = -(-batch.samples // GROUP) * GROUP
-        torques = self._arena.lent((rows, self.wiring.joints), real)
-        words = self._arena.lent((rows, self.wiring.joints), np.uint32)
+        values = self._arena.lent((rows, len(self.wiring.results)), real)
+        words = self._arena.lent((rows, len(self.wiring.results)), np.uint32)
         with self._arena.borrowed() as take:
             inputs = [self._input(k, array, rows, take) for k, array in enumerate(batch.arrays)]
-            places = [self._arena.place(x) for x in (*inputs, torques, words)]
+            places = [self._arena.place(x) for x in (*inputs, values, words)]
             copies = [
                 (array, room)
                 for array, room in zip(batch.arrays, inputs, strict=True)
@@ -221,7 +225,7 @@ class ProcessPool:
             return None
         counting = [stage.counting for stage in self.stages]
         return Evaluation(
-            torques[: batch.samples],
+            values[: batch.samples],
             words[: batch.samples],
             int(sums[counting, OUTSIDE].sum()),
             int(sums[:, CLIPPED].sum()),
@@ -234,11 +238,11 @@ class ProcessPool:
 
         The rows that fill the last group up hold values in range.
         """
-        samples, joints = array.shape
-        shape = (rows, joints)
+        samples, width = array.shape
+        shape = (rows, width)
         start = self._arena.place(array)
         if start is None or self._arena.labels.get(start) != samples:
-            start = take(rows * joints * array.itemsize)
+            start = take(rows * width * array.itemsize)
         room = self._arena.array(start, shape, array.dtype)
         room[samples:] = 0
         if array.dtype != np.uint32:
@@ -264,7 +268,7 @@ class ProcessPool:
             size = max(min(-(-batch.samples // wanted), most), least)
         else:
             size = min(-(-batch.samples // each), most)
-        q, qd, qdd, torques, words = (place or 0 for place in places)
+        *arrays, values, words = (place or 0 for place in places)
         chunk = -(-size // BLOCK) * BLOCK
         sizes = tuple(len(stage.sent) * chunk // 8 for stage in self.stages)
         self._number += 1
@@ -272,11 +276,12 @@ class ProcessPool:
             number=self._number,
             samples=batch.samples,
             chunk=chunk,
-            joints=self.wiring.joints,
+            widths=self.wiring.widths,
+            outputs=len(self.wiring.results),
             dtype=batch.dtype.name,
             arena=0,
-            arrays=(q, qd, qdd),
-            torques=torques,
+            arrays=tuple(arrays),
+            values=values,
             words=words,
             table=0,
             stages=len(self.stages),

@@ -42,10 +42,10 @@ class Work:
 
     samples: int
     chunk: int
-    arrays: tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
-    torques: NDArray[Any]
+    arrays: tuple[NDArray[Any], ...]
+    values: NDArray[Any]
     words: NDArray[np.uint32]
-    addresses: tuple[int, int, int, int, int]  # of the five
+    addresses: tuple[int, ...]  # of all of them
 
     def rows(self, chunk: int) -> tuple[int, int]:
         """Return the first sample of a chunk and its end."""
@@ -118,11 +118,11 @@ class NumpyRunner(NumpyEngine):
             operation(x, y, to)
         if sent is not None:
             _planes_of(sent, len(self.stage.sent), size)[:] = planes[list(self.stage.sent)]
-        for joint, result in enumerate(self.stage.results):
+        for place, result in enumerate(self.stage.results):
             first = result.first
             cells = _numbers(planes[first : first + result.code.bits], stop - start)
-            work.torques[start:stop, joint] = result.code.centre(cells)
-            work.words[start:stop, joint] = result.code.word(cells)
+            work.values[start:stop, place] = result.code.centre(cells)
+            work.words[start:stop, place] = result.code.word(cells)
             marks = _numbers(planes[result.saturated : result.saturated + 1], stop - start)
             counts[CLIPPED] += int(marks.sum(dtype=np.int64))
 

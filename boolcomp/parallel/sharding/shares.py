@@ -1,12 +1,12 @@
 """A program's product terms shared by several processes (the paper's Fig. 2), as stages.
 
 A share evaluates its terms and has partial results: of a table that is cut, the partial ORs of its
-output bits; of the tables that it holds whole, one partial integer sum a torque, which is fewer
+output bits; of the tables that it holds whole, one partial integer sum an output, which is fewer
 planes than the tables' words (19 in place of 54 for the 2R). OR and + are associative and
 commutative, so they may be joined in any order. `make_shares` is Fig. 2a: all shares work on the
-same samples, and the last joins what the others hand it and makes the torques. `make_pipeline` is
+same samples, and the last joins what the others hand it and makes the outputs. `make_pipeline` is
 Fig. 2b: samples flow through the shares; the first codes the words, every one adds its terms to
-what comes, and the last makes the torques. Which terms go where: see `deal`.
+what comes, and the last makes the outputs. Which terms go where: see `deal`.
 
 One process joins all in Fig. 2a: right for the few processes of one machine. With very many, the
 planes it is handed would take longer than its terms, and a tree of joins would have to take over
@@ -20,16 +20,16 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from boolcomp.common.errors import UsageError
-from boolcomp.engines.wiring import Result
 from boolcomp.logic.network import FALSE, Builder
 from boolcomp.logic.sums import Addend, Sum, sum_network
-from boolcomp.parallel.sharding.deal import TORQUE_NODES, WORD_NODES, deal_terms, terms_of
+from boolcomp.parallel.sharding.deal import OUTPUT_NODES, WORD_NODES, deal_terms, terms_of
 from boolcomp.parallel.sharding.leaves import part_of
 from boolcomp.parallel.sharding.stages import Feed, StageBuilder, whole_stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from boolcomp.engines.wiring import Result
     from boolcomp.parallel.sharding.deal import Share, Terms
     from boolcomp.parallel.sharding.stages import Stage
     from boolcomp.program.program import Program
@@ -69,7 +69,7 @@ class Partial:
     """The results of some terms, as planes of a stage.
 
     `bits[call, k]` is the partial OR of output k of a table that is cut, `numbers[j]` the partial
-    sum of torque j.
+    sum of output j.
     """
 
     bits: dict[tuple[int, int], int] = field(default_factory=dict)
@@ -100,7 +100,7 @@ def make_shares(program: Program, count: int, payload: float | None = None) -> t
         return (whole_stage(wiring),)
     terms = terms_of(program.load(payload), wiring)
     every = len(wiring.ports) * WORD_NODES
-    last = every + wiring.joints * TORQUE_NODES
+    last = every + len(wiring.results) * OUTPUT_NODES
     shares = deal_terms(terms, [*[every // 2] * (count - 1), last])
     stages = []
     found = []
@@ -124,7 +124,7 @@ def make_pipeline(program: Program, count: int, payload: float | None = None) ->
     terms = terms_of(program.load(payload), wiring)
     loads = [0] * count
     loads[0] += len(wiring.ports) * WORD_NODES
-    loads[-1] += wiring.joints * TORQUE_NODES
+    loads[-1] += len(wiring.results) * OUTPUT_NODES
     shares = deal_terms(terms, loads)
     stage = StageBuilder(wiring, wiring.ports)
     partial = Partial()
@@ -226,7 +226,7 @@ def _added(
 
 
 def finished(stage: StageBuilder, terms: Terms, partials: Sequence[Partial]) -> tuple[Result, ...]:
-    """Join all partial results and make the torques."""
+    """Join all partial results and make the outputs."""
     partial = joined(stage, terms, partials)
     cut: dict[int, tuple[int, ...]] = {}
     for call in dict.fromkeys(call for call, _ in partial.bits):
@@ -254,5 +254,5 @@ def finished(stage: StageBuilder, terms: Terms, partials: Sequence[Partial]) -> 
             total.sum.highest,
         )
         made = stage.call(sum_network(end), [plane for _, word in addends for plane in word])
-        results.append(Result(total.result.code, made[0], made[total.sum.bits]))
+        results.append(replace(total.result, first=made[0], saturated=made[total.sum.bits]))
     return tuple(results)

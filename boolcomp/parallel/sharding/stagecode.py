@@ -1,6 +1,6 @@
 """Stages as native code: the llvm engine's functions, and the planes that come and go.
 
-    void stage(T* q, T* qd, T* qdd, i64 groups, i64 mask, F* torques, i32* words, i8* tile,
+    void stage(T* a0, T* a1, ..., i64 groups, i64 mask, F* values, i32* words, i8* tile,
                i64* counts, void (*logic)(i8* tile, i64 blocks), i8** handed, i8* sent)
 
 As the loop of the llvm engine, tile by tile (`native.driver`); but between coding and logic the
@@ -33,9 +33,7 @@ if TYPE_CHECKING:
     from boolcomp.parallel.sharding.stages import Stage
     from boolcomp.parallel.sharding.worker import WorkerState
 
-_ARGUMENTS = (
-    *(ctypes.c_void_p,) * 3, ctypes.c_int64, ctypes.c_uint64, *(ctypes.c_void_p,) * 7,
-)  # fmt: skip
+_ARGUMENTS = (ctypes.c_int64, ctypes.c_uint64, *(ctypes.c_void_p,) * 7)  # after the arrays
 LINE = 64  # bytes: what planes must be aligned to
 _SAMPLES: dict[str, Sample] = {"float64": "double", "float32": "float", "uint32": "i32"}
 
@@ -101,25 +99,27 @@ class NativeRunner(NativeEngine):
         """Do one chunk; set its counts."""
         start, stop = work.rows(chunk)
         rows = -(-(stop - start) // GROUP)
-        wide = work.arrays[0].strides[0] * start
-        real = work.torques.strides[0] * start
-        word = work.words.strides[0] * start
+        rooms = (*work.arrays, work.values, work.words)
+        places = [
+            address + room.strides[0] * start
+            for address, room in zip(work.addresses, rooms, strict=True)
+        ]
         for k, slot in enumerate(handed):
             self._handed[k] = slot.address
         counts[:3] = 0
         mask = (1 << ((stop - start - 1) % GROUP + 1)) - 1
-        q, qd, qdd, torques, words = work.addresses
         tile, logic, pieces = self._fixed
         self._stage_function(work.arrays[0].dtype)(
-            q + wide, qd + wide, qdd + wide, rows, mask, torques + real, words + word, tile,
-            counts.ctypes.data, logic, pieces, sent.address if sent else 0,
+            *places[:-2], rows, mask, *places[-2:], tile, counts.ctypes.data, logic, pieces,
+            sent.address if sent else 0,
         )  # fmt: skip
 
     def _stage_function(self, dtype: np.dtype[Any]) -> Callable[..., None]:
         """Return the loop for samples of a type, made when first needed."""
         if dtype.name not in self._stages:
             code = machine.Code(self._module(_SAMPLES[dtype.name]), self.machine)
-            self._stages[dtype.name] = code, code.function("stage", *_ARGUMENTS)
+            arrays = (ctypes.c_void_p,) * len(self.stage.groups)
+            self._stages[dtype.name] = code, code.function("stage", *arrays, *_ARGUMENTS)
         return self._stages[dtype.name][1]
 
     def _module(self, sample: Sample) -> str:
@@ -139,13 +139,13 @@ def stage_module(
 ) -> str:
     """Return the LLVM module with `stage` for samples of one type, tiles of so many blocks.
 
-    `pieces` is the stage's wiring as the logic runs it; its results are the torques, or the planes
+    `pieces` is the stage's wiring as the logic runs it; its results are the outputs, or the planes
     to be sent.
     """
     sent = [] if stage.results else [result.first for result in pieces.results]
-    parts = [_loop(stage, layout, sample, blocks, len(sent))]
-    results = pieces.results if stage.results else ()
-    parts.append(driver.ends(stage.ports, results, stage.joints, layout, sample, host))
+    ends = driver.Ends(pieces.widths, stage.ports, pieces.results if stage.results else ())
+    parts = [_loop(stage, ends, layout, sample, blocks, len(sent))]
+    parts.append(driver.ends_text(ends, layout, sample, host))
     at = stage.coded
     for k, feed in enumerate(stage.feeds):
         parts.append(_move(f"fetch{k}", layout, range(at, at + feed.planes), to_block=True))
@@ -185,13 +185,16 @@ def _for(name: str, before: str, count: str, body: Sequence[str]) -> list[str]:
     ]
 
 
-def _loop(stage: Stage, layout: Layout, sample: Sample, blocks: int, sent: int) -> str:
+def _loop(
+    stage: Stage, ends: driver.Ends, layout: Layout, sample: Sample, blocks: int, sent: int
+) -> str:
     """Return the function `stage`."""
+    arrays = driver.pointers("a", len(ends.widths))
     head = (
-        "define void @stage(ptr %q, ptr %qd, ptr %qdd, i64 %groups, i64 %mask, ptr %torques, "
+        f"define void @stage({arrays} i64 %groups, i64 %mask, ptr %values, "
         "ptr %words, ptr %tile, ptr %counts, ptr %logic, ptr %handed, ptr %sent) #0 {"
     )
-    lines = [head, "entry:", driver.masks_text(stage.joints, layout, sample)]
+    lines = [head, "entry:", driver.masks_text(ends, layout, sample)]
     for k in range(len(stage.feeds)):
         lines.append(f"%hp{k} = getelementptr ptr, ptr %handed, i64 {k}")
         lines.append(f"%h{k} = load ptr, ptr %hp{k}, align 8")
@@ -205,7 +208,7 @@ def _loop(stage: Stage, layout: Layout, sample: Sample, blocks: int, sent: int) 
     ]
     before = "tiles"
     if stage.ports:
-        lines += _for("r", before, "%blocks", [driver.read_text(stage.joints, layout, sample)])
+        lines += _for("r", before, "%blocks", [driver.read_text(ends, layout, sample)])
         before = "r.end"
     if stage.feeds:
         lines += _for("f", before, "%blocks", _moves("f", layout, [
@@ -217,7 +220,7 @@ def _loop(stage: Stage, layout: Layout, sample: Sample, blocks: int, sent: int) 
         lines += _for("s", before, "%blocks", _moves("s", layout, [("send", "%sent", sent)]))
         before = "s.end"
     if stage.results:
-        lines += _for("w", before, "%blocks", [driver.write_text(stage.joints, layout, sample)])
+        lines += _for("w", before, "%blocks", [driver.write_text(ends, layout, sample)])
     lines += [
         "br label %end",
         "end:",

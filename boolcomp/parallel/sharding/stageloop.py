@@ -18,7 +18,7 @@ from __future__ import annotations
 import ctypes
 from typing import TYPE_CHECKING
 
-from boolcomp.engines.native import machine
+from boolcomp.engines.native import driver, machine
 from boolcomp.engines.native.lines import BYTES, GROUP
 
 if TYPE_CHECKING:
@@ -30,13 +30,10 @@ if TYPE_CHECKING:
 
 LOOKS = 1000  # at the progress table, before a chunk is given up: some ten microseconds
 _PAUSE = "llvm.x86.sse2.pause"  # leaves the core to its other thread for a moment
-# What `serve` is given of a batch, in this order; then for every feed the address of its ring and
-# the bytes of a slot.
-_FIELDS = (
-    "q", "qd", "qdd", "torques", "words", "tile", "logic", "table", "counts", "ring",
-    "ring_size", "samples", "size", "number", "slots",
-)  # fmt: skip
-_POINTERS = 10
+# What `serve` is given of a batch, in this order, after the arrays of samples; then for every feed
+# the address of its ring and the bytes of a slot.
+_POINTERS = ("values", "words", "tile", "logic", "table", "counts", "ring")
+_NUMBERS = ("ring_size", "samples", "size", "number", "slots")
 _LOOP = """\
   br label %next
 next:
@@ -63,12 +60,9 @@ work:
   %place = and i64 %over, 63
   %ends = sub i64 63, %place
   %mask = lshr i64 -1, %ends
-  %in = mul i64 %start, IN_ROW
-  %at.q = getelementptr i8, ptr %q, i64 %in
-  %at.qd = getelementptr i8, ptr %qd, i64 %in
-  %at.qdd = getelementptr i8, ptr %qdd, i64 %in
+ARRAYS
   %out = mul i64 %start, OUT_ROW
-  %at.torques = getelementptr i8, ptr %torques, i64 %out
+  %at.values = getelementptr i8, ptr %values, i64 %out
   %word = mul i64 %start, WORD_ROW
   %at.words = getelementptr i8, ptr %words, i64 %word
   %line = mul i64 %c, 32
@@ -79,8 +73,8 @@ work:
   %own.at = mul i64 %slot, %ring_size
   %sent = getelementptr i8, ptr %ring, i64 %own.at
 HANDED
-  call void @stage(ptr %at.q, ptr %at.qd, ptr %at.qdd, i64 %groups, i64 %mask, ptr %at.torques,
-                   ptr %at.words, ptr %tile, ptr %at.counts, ptr %logic, ptr %handed, ptr %sent)
+  call void @stage(STATES i64 %groups, i64 %mask, ptr %at.values, ptr %at.words,
+                   ptr %tile, ptr %at.counts, ptr %logic, ptr %handed, ptr %sent)
   store i64 1, ptr %done, align 8
   %c1 = add i64 %c, 1
 ENTERED
@@ -143,23 +137,36 @@ def _function(
     lines = [f"declare void @{_PAUSE}()"] if machine.host_is_x86() else []
     lines += [f"define i64 @{name}(ptr %job, i64 %from) #0 {{", "entry:"]
     lines.append(f"%handed = alloca [{max(1, len(before))} x ptr], align 8")
-    for k, field in enumerate(_FIELDS):
-        lines += _field(field, k, "ptr" if k < _POINTERS else "i64")
+    widths = [group.size for group in stage.groups]
+    fields = [(f"a{k}", "ptr") for k in range(len(widths))]
+    fields += [(field, "ptr") for field in _POINTERS] + [(field, "i64") for field in _NUMBERS]
     for k in range(len(before)):
-        lines += _field(f"ring{k}", len(_FIELDS) + 2 * k, "ptr")
-        lines += _field(f"ring_size{k}", len(_FIELDS) + 2 * k + 1, "i64")
+        fields += [(f"ring{k}", "ptr"), (f"ring_size{k}", "i64")]
+    for k, (field, kind) in enumerate(fields):
+        lines += _field(field, k, kind)
     for s in sorted({here, *before, *after, all_}):  # a line each: what is done; who sleeps
         lines.append(f"%progress.{s} = getelementptr i8, ptr %table, i64 {64 * s}")
         lines.append(f"%sleeps.{s} = getelementptr i8, ptr %table, i64 {64 * s + 8}")
     real: Sample = "float" if sample == "float" else "double"
     body = body.replace("LOOKS", str(LOOKS))
-    for kind, size in (("IN", BYTES[sample]), ("OUT", BYTES[real]), ("WORD", BYTES["i32"])):
-        body = body.replace(f"{kind}_ROW", str(size * stage.joints))
+    for row, size in (("OUT_ROW", BYTES[real]), ("WORD_ROW", BYTES["i32"])):
+        body = body.replace(row, str(size * len(stage.results)))
+    body = body.replace("ARRAYS", "\n".join(_arrays([BYTES[sample] * width for width in widths])))
+    body = body.replace("STATES", driver.pointers("at.a", len(widths)))
     pause = machine.host_is_x86()
     body = body.replace("PAUSE", f"call void @{_PAUSE}()" if pause else "")
     body = body.replace("HANDED", "\n".join(_handed(len(before))))
     assert GROUP == 64  # noqa: S101  # the loop counts in such groups
     return "\n".join([*lines, body])
+
+
+def _arrays(rows: Sequence[int]) -> list[str]:
+    """Return lines for where a chunk's samples begin in every array; a row has so many bytes."""
+    lines = []
+    for k, row in enumerate(rows):
+        lines.append(f"%in{k} = mul i64 %start, {row}")
+        lines.append(f"%at.a{k} = getelementptr i8, ptr %a{k}, i64 %in{k}")
+    return lines
 
 
 def _field(name: str, place: int, kind: str) -> list[str]:

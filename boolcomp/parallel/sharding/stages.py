@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 from boolcomp.codes import Code
 from boolcomp.engines.wiring import Call, Port, Result, Wiring
-from boolcomp.problem.robot import Interval
+from boolcomp.problem.interval import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from boolcomp.logic.network import Network
+    from boolcomp.problem.problem import Group
 
 _BIT = Code(Interval(-1.0, 1.0), 1, "natural")
 
@@ -37,7 +38,7 @@ class Stage:
     saturated inputs is the program's.
     """
 
-    joints: int
+    groups: tuple[Group, ...]
     ports: tuple[Port, ...]
     counting: bool
     feeds: tuple[Feed, ...]
@@ -52,10 +53,8 @@ class Stage:
 
     def check(self) -> None:
         """Raise a `ValueError` where the planes do not fit together."""
-        if self.results and len(self.results) != self.joints:
-            raise ValueError("a stage makes all torques or none")
         if self.results and self.sent:
-            raise ValueError("a stage hands on planes or makes torques, not both")
+            raise ValueError("a stage hands on planes or makes outputs, not both")
         if any(not 0 <= plane < self.planes for plane in self.sent):
             raise ValueError("a stage hands on planes that it does not have")
         self.wiring()
@@ -78,27 +77,27 @@ class Stage:
     def wiring(self) -> Wiring:
         """Return it as a wiring, which is what engines know.
 
-        There is a port of one bit for each plane handed to it and, for lack of torques, a result of
+        There is a port of one bit for each plane handed to it and, for lack of outputs, a result of
         one bit for each plane that it hands on.
         """
         first = self.coded
         ports = [Port(0, 0, _BIT, first + k) for k in range(self.handed)]
-        results = self.results or tuple(Result(_BIT, plane, plane) for plane in self.sent)
+        results = self.results or tuple(Result("", _BIT, plane, plane) for plane in self.sent)
         return Wiring(
-            len(results), (*self.ports, *ports), self.networks, self.calls, results, self.planes
+            self.groups, (*self.ports, *ports), self.networks, self.calls, results, self.planes
         )
 
     def __str__(self) -> str:
         return (
             f"stage: {len(self.ports)} words coded, {self.handed} planes handed to it, "
-            f"{self.nodes} nodes, {len(self.sent)} planes handed on, {len(self.results)} torques"
+            f"{self.nodes} nodes, {len(self.sent)} planes handed on, {len(self.results)} outputs"
         )
 
 
 def whole_stage(wiring: Wiring) -> Stage:
     """Return the stage that does all of a wiring."""
     return Stage(
-        joints=wiring.joints,
+        groups=wiring.groups,
         ports=wiring.ports,
         counting=True,
         feeds=(),
@@ -144,7 +143,7 @@ class StageBuilder:
     def build(self, sent: Iterable[int] = (), results: Iterable[Result] = ()) -> Stage:
         """Return the stage (not counting: that is for the caller to say)."""
         return Stage(
-            joints=self._whole.joints,
+            groups=self._whole.groups,
             ports=tuple(self._ports),
             counting=False,
             feeds=self._feeds,

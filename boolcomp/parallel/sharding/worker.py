@@ -69,11 +69,12 @@ class Job:
     number: int
     samples: int
     chunk: int
-    joints: int
+    widths: tuple[int, ...]
+    outputs: int
     dtype: str
     arena: int
-    arrays: tuple[int, int, int]
-    torques: int
+    arrays: tuple[int, ...]
+    values: int
     words: int
     table: int
     stages: int
@@ -94,7 +95,7 @@ class Job:
 
     @property
     def real(self) -> str:
-        """The type of the torques."""
+        """The type of the results."""
         return "float32" if self.dtype == "float32" else "float64"
 
     @property
@@ -128,17 +129,18 @@ class WorkerState:
         self.job = job
         self.view = view
         self.table = ProgressTable(job, view.array(job.table, job.table_shape, np.int64))
-        shape = (job.rows, job.joints)
-        q, qd, qdd = (view.array(start, shape, job.dtype) for start in job.arrays)
-        places = (*job.arrays, job.torques, job.words)
-        first, second, third, fourth, fifth = (view.address + place for place in places)
+        shape = (job.rows, job.outputs)
+        places = (*job.arrays, job.values, job.words)
         self.work = Work(
             job.samples,
             job.chunk,
-            (q, qd, qdd),
-            view.array(job.torques, shape, job.real),
+            tuple(
+                view.array(start, (job.rows, width), job.dtype)
+                for start, width in zip(job.arrays, job.widths, strict=True)
+            ),
+            view.array(job.values, shape, job.real),
             view.array(job.words, shape, np.uint32),
-            (first, second, third, fourth, fifth),
+            tuple(view.address + place for place in places),
         )
         stages = (*setup.before, setup.index)
         self.slots = {s: [self._slot(s, k) for k in range(job.slots)] for s in stages}

@@ -9,8 +9,9 @@ import numpy as np
 from boolcomp.common.errors import UsageError
 from boolcomp.problem.dynamics.algebra import Constant, Element, Folding
 from boolcomp.problem.dynamics.recurrence import newton_euler
+from boolcomp.problem.problem import numbered
 from boolcomp.problem.robot import robot_of
-from boolcomp.problem.shapes import array_of, common_shape
+from boolcomp.problem.shapes import array_of, full_shapes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -125,10 +126,9 @@ def _state(
     robot: Robot, given: Mapping[str, ArrayLike]
 ) -> tuple[list[NDArray[np.float64]], tuple[int, ...]]:
     """Return (samples, joints) arrays of all that is given, and the shape of the torques."""
-    arrays = {name: array_of(name, x).astype(np.float64, copy=False) for name, x in given.items()}
-    shape = common_shape(arrays, robot.joints, robot.name)
-    full = (shape[0] if len(shape) == 2 else 1, robot.joints)
-    return [np.broadcast_to(array, full) for array in arrays.values()], shape
+    arrays = [array_of(name, x).astype(np.float64, copy=False) for name, x in given.items()]
+    groups = [numbered(name, robot.joints) for name in given]
+    return full_shapes(groups, arrays, robot.joints, robot.name, "joints")
 
 
 def _wrench(given: ArrayLike, samples: int) -> NDArray[np.float64]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from boolcomp.common.errors import shown
 from boolcomp.common.text import short
+from boolcomp.problem.interval import MOST_SIZE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 MOST_JOINTS = 64
 MOST_BYTES = 1 << 18  # of a robot file: 4 kB a joint
 LEAST_MASS, MOST_MASS = 1e-9, 1e7  # kg
-LEAST_WIDTH = 1e-12  # of a range
-LEAST_SHARE = 1e-9  # of its larger end: narrower ranges have no cells in double precision
 
 _LENGTH, _ANGLE = (1e4, "m"), (1e4, "rad")
 _TURNING: Mapping[str, tuple[float, str]] = {
@@ -40,7 +39,7 @@ _TURNING: Mapping[str, tuple[float, str]] = {
     "word_range": _ANGLE,
     "velocity_range": (1e6, "rad/s"),
     "acceleration_range": (1e9, "rad/s²"),
-    "torque_range": (1e12, "N·m"),
+    "torque_range": (MOST_SIZE, "N·m"),
 }
 _SLIDING: Mapping[str, tuple[float, str]] = {
     **_TURNING,
@@ -48,7 +47,7 @@ _SLIDING: Mapping[str, tuple[float, str]] = {
     "word_range": _LENGTH,
     "velocity_range": (1e6, "m/s"),
     "acceleration_range": (1e9, "m/s²"),
-    "torque_range": (1e12, "N"),
+    "torque_range": (MOST_SIZE, "N"),
 }
 
 
@@ -59,9 +58,3 @@ def size_problem(key: str, value: float, *, revolute: bool) -> str:
         return ""
     ends = f"-{short(most)} to {short(most)} {unit}".rstrip()
     return f"must be from {ends}, not {shown(value)}"
-
-
-def width_problem(low: float, high: float) -> str:
-    """Return what is wrong with a range that rises, where it is too narrow to be cut in cells."""
-    least = max(LEAST_WIDTH, LEAST_SHARE * max(abs(low), abs(high)))
-    return "" if high - low >= least else f"must be at least {short(least)} wide"

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from boolcomp.common.text import angle, number
-from boolcomp.problem.robot.span import Span, span_of
+from boolcomp.problem.span import Span, span_of
 
 if TYPE_CHECKING:
-    from boolcomp.problem.robot.interval import Interval
+    from boolcomp.problem.interval import Interval
 
 JointType = Literal["revolute", "prismatic"]
 Triple = tuple[float, float, float]

@@ -18,11 +18,11 @@ from boolcomp.common.errors import (
     suggestion,
 )
 from boolcomp.common.text import number, parse_number, parse_toml, short
+from boolcomp.problem.interval import Interval, width_problem
 from boolcomp.problem.robot import limits
 from boolcomp.problem.robot.inertia import check_inertia
-from boolcomp.problem.robot.interval import Interval
 from boolcomp.problem.robot.model import Link, Robot
-from boolcomp.problem.robot.span import TURN, all_around, part_of
+from boolcomp.problem.span import TURN, all_around, part_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -151,7 +151,7 @@ class _Section:
         low, high = self.numbers(key, (2,))
         if low > high or (low == high and not single):
             self.fail(key, f"must rise, not go from {number(low)} to {number(high)}")
-        if low < high and (problem := limits.width_problem(low, high)):
+        if low < high and (problem := width_problem(low, high)):
             self.fail(key, problem)
         return Interval(low, high)
 

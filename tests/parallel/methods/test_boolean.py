@@ -8,7 +8,7 @@ import pytest
 from graphs import before
 
 from boolcomp.common.errors import UsageError
-from boolcomp.parallel.methods import Logic, ProductTable, boolean_tasks
+from boolcomp.parallel.methods import ProductTable, boolean_tasks
 
 T11 = ProductTable("T11", 1, inputs=15, products=100, literals=900, outputs=8)
 T12 = ProductTable("T12", 1, inputs=11, products=30, literals=180, outputs=6)
@@ -52,14 +52,9 @@ def test_the_tree_of_ors_is_as_deep_as_a_logarithm() -> None:
     assert level["T11/decode"] == 1 + math.ceil(math.log2(15))
 
 
-def test_bit_processors_take_an_and_a_literal() -> None:
-    assert work(logic=Logic(bitwise=True)) - work() == (800 + 150 + 150) - 2 * 160
-
-
 def test_wide_words_take_several_machine_words() -> None:
-    logic = Logic(word=8)
-    assert logic.words(15) == 2
-    assert boolean_tasks([T11], logic=logic).tasks[0].operations.additions == 4 * 100 + 99
+    wide = ProductTable("T", 1, inputs=33, products=100, literals=900, outputs=8)
+    assert boolean_tasks([wide]).tasks[0].operations.additions == 4 * 100 + 99
 
 
 def test_what_cannot_be_scheduled_gets_a_sentence() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphs import before, closure
+from graphs import before, closure, printed
 
 from boolcomp.parallel.methods import Recorded, task_graph
 from boolcomp.problem.robot import load_robot
@@ -36,21 +36,21 @@ def zeng(name: str) -> Recorded:
 
 
 def test_the_papers_numbers_of_tasks() -> None:
-    assert len(zeng("zeng-19").printed.tasks) == 95
-    assert len(zeng("zeng-10").printed.tasks) == 52
-    assert [task.name for task in zeng("zeng-52").printed.tasks][-1] == "51"
-    assert {task.name for task in zeng("zeng-52").printed.tasks} == {str(k) for k in range(57)}
+    assert len(printed(zeng("zeng-19")).tasks) == 95
+    assert len(printed(zeng("zeng-10")).tasks) == 52
+    assert [task.name for task in printed(zeng("zeng-52")).tasks][-1] == "51"
+    assert {task.name for task in printed(zeng("zeng-52")).tasks} == {str(k) for k in range(57)}
 
 
 def test_nineteen_tasks_precede_each_other_as_printed() -> None:
-    printed = {
+    table = {
         f"{k}/{i}": {f"{m}/{i + ahead}" for m, ahead in needs if 1 <= i + ahead <= 5}
         for k, needs in NINETEEN.items()
         for i in range(1, 6)
     }
-    graph = zeng("zeng-19").printed
+    graph = printed(zeng("zeng-19"))
     found = before(graph)
-    for name, expected in closure(printed).items():
+    for name, expected in closure(table).items():
         assert found[name] == expected, name
 
 
@@ -60,22 +60,22 @@ def test_a_sliding_joint_takes_its_force_from_fourteen() -> None:
 
 
 def test_ten_tasks_precede_each_other_as_printed() -> None:
-    printed = {
+    table = {
         str(10 * (i - 1) + k): {
             str(10 * (i + ahead - 1) + m) for m, ahead in needs if 1 <= i + ahead <= 5
         }
         for k, needs in TEN.items()
         for i in range(1, 6)
     }
-    found = before(zeng("zeng-10").printed)
-    for name, expected in closure(printed).items():
+    found = before(printed(zeng("zeng-10")))
+    for name, expected in closure(table).items():
         assert found[name] - {"0"} == expected, name
 
 
-def late(name: str, printed: str) -> set[str]:
+def late(name: str, levels: str) -> set[str]:
     """Return the tasks that a level table puts no later than something they wait for."""
-    level = {task: k for k, tasks in enumerate(printed.split("|")) for task in tasks.split()}
-    graph = zeng(name).printed
+    level = {task: k for k, tasks in enumerate(levels.split("|")) for task in tasks.split()}
+    graph = printed(zeng(name))
     tasks = {task.name for task in graph.tasks}
     assert tasks == set(level)
     return {

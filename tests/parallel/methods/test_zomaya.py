@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphs import before, error
+from graphs import before, error, printed
 from samples import random_robot, random_states
 
 from boolcomp.parallel.methods import task_graph, zomaya
@@ -19,7 +19,7 @@ NEEDS = {
 
 
 def test_edges_are_the_symbols_of_the_equations() -> None:
-    graph = task_graph("semi-customised", load_robot("puma560")).printed
+    graph = printed(task_graph("semi-customised", load_robot("puma560")))
     names = {task.name for task in graph.tasks}
     assert len(names) == 9 * 6
     for name, needs in NEEDS.items():

@@ -84,7 +84,7 @@ def test_a_pipeline_of_equal_stages_has_the_papers_speed_up() -> None:
     # S = n η with η = l / (n + l - 1) but for the 0.5 µs of a message between stages.
     assert run.makespan_us == pytest.approx(50 + 2 + 2 * 0.5)
     assert run.interval_us == pytest.approx(1)
-    assert run.efficiency(3) == pytest.approx(150 / 53 / 3)
+    assert run.speedup == pytest.approx(150 / 53)
 
 
 @settings(max_examples=40, deadline=None)

@@ -124,7 +124,7 @@ def test_stages_run_one_after_the_other_give_the_results_of_the_whole(
     work, found = run_stages(make(PROGRAM, count), "numpy")
     assert found == totals
     assert np.array_equal(work.words, whole.words)
-    assert np.array_equal(work.torques, whole.torques)
+    assert np.array_equal(work.values, whole.values)
 
 
 @pytest.mark.slow
@@ -133,7 +133,7 @@ def test_native_stages_give_the_results_of_numpy() -> None:
     by_numpy, totals = run_stages(parts, "numpy")
     native, found = run_stages(parts, "llvm")
     assert found == totals
-    assert np.array_equal(by_numpy.torques[:SAMPLES], native.torques[:SAMPLES])
+    assert np.array_equal(by_numpy.values[:SAMPLES], native.values[:SAMPLES])
     assert np.array_equal(by_numpy.words[:SAMPLES], native.words[:SAMPLES])
 
 

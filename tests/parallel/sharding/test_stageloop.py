@@ -37,7 +37,7 @@ def job_for(stages: tuple[Stage, ...], arena: Arena) -> Job:
     q, qd, qdd, torques, words = places
     table = arena.take(1 << 14).start
     job = Job(
-        1, SAMPLES, CHUNK, 2, "float64", arena.size, (q, qd, qdd), torques, words, table,
+        1, SAMPLES, CHUNK, (2, 2, 2), 2, "float64", arena.size, (q, qd, qdd), torques, words, table,
         len(stages), 4, there=True, rings=rings, sizes=sizes,
     )  # fmt: skip
     lines = arena.array(table, job.table_shape, np.int64)
@@ -78,7 +78,7 @@ def test_two_stages_take_turns_and_make_the_torques_of_one_process(arena: Arena)
     assert (last.table.counts[:, :, DONE] == 1).all()
     states = [x[:SAMPLES] for x in last.work.arrays]
     wanted = evaluate(NumpyEngine(PROGRAM.wiring()), states, coded=False)
-    assert (last.work.torques[:SAMPLES] == wanted.torques).all()
+    assert (last.work.values[:SAMPLES] == wanted.values).all()
     assert (last.work.words[:SAMPLES] == wanted.words).all()
     assert last.table.counts[1, :, 2].sum() == wanted.saturated_outputs
 
@@ -94,6 +94,6 @@ def test_chunks_are_drawn_by_one_worker_each_and_only_while_there_are_some(arena
     assert state.table.counts[0, :, DONE].tolist() == [0, 0, 1, 1, 1, 1]
     states = [x[:SAMPLES] for x in state.work.arrays]
     wanted = evaluate(NumpyEngine(PROGRAM.wiring()), states, coded=False)
-    assert (state.work.torques[2 * CHUNK : SAMPLES] == wanted.torques[2 * CHUNK :]).all()
+    assert (state.work.values[2 * CHUNK : SAMPLES] == wanted.values[2 * CHUNK :]).all()
     runner.run_drawn(state)  # there are none left: nothing changes
     assert state.table.counts[0, :2, DONE].tolist() == [0, 0]

@@ -6,14 +6,13 @@ import warnings
 from typing import TYPE_CHECKING
 
 import pytest
-from samples import random_robot
+from samples import random_robot, terms_of
 
 from boolcomp.common.errors import DataError, DataWarning
-from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.problem.dynamics import christoffel, inverse_dynamics
 from boolcomp.problem.robot import Robot, load_robot, parse_robot
 from boolcomp.problem.robot.inertia import principal_moments
 from boolcomp.problem.robot.limits import MOST_JOINTS
-from boolcomp.terms import extract, split_torques
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -116,7 +115,7 @@ def test_the_largest_numbers_that_are_allowed_give_finite_torques() -> None:
         robot = parse_robot(HEAD + 4 * joint)
         torques = inverse_dynamics(robot, [1.0] * 4, [1e6] * 4, [1e9] * 4)
         assert (abs(torques) < 1e40).all()
-        split_torques(robot)
+        terms_of(robot)
 
 
 def test_the_smallest_numbers_of_an_inertia_do_not_vanish_in_squares() -> None:
@@ -132,8 +131,8 @@ def test_terms_of_too_many_joints_are_refused_before_anything_is_allocated() -> 
         warnings.simplefilter("ignore", DataWarning)
         arm = parse_robot(HEAD + 10 * JOINT)
     with pytest.raises(DataError, match=r"one: the terms of 10 joints need 12.5 GB"):
-        split_torques(arm)
-    assert len(split_torques(random_robot(1, 3)).joints) == 3
+        terms_of(arm)
+    assert len(terms_of(random_robot(1, 3)).outputs) == 3
 
 
 def test_nine_turning_joints_are_refused_before_anything_is_sampled(
@@ -145,9 +144,9 @@ def test_nine_turning_joints_are_refused_before_anything_is_sampled(
     def sampled(*_: object) -> None:
         raise SampledError
 
-    monkeypatch.setattr(extract, "inertia_matrix", sampled)
+    monkeypatch.setattr(christoffel, "inertia_matrix", sampled)
     (link, _) = load_robot("machado-2r").links
     with pytest.raises(DataError, match=r"terms of 9 joints need 2\.02 GB.*up to eight turning"):
-        extract.split_torques(Robot("nine", "", "", "", (0.0, -9.8, 0.0), (link,) * 9))
+        terms_of(Robot("nine", "", "", "", (0.0, -9.8, 0.0), (link,) * 9))
     with pytest.raises(SampledError):
-        extract.split_torques(Robot("eight", "", "", "", (0.0, -9.8, 0.0), (link,) * 8))
+        terms_of(Robot("eight", "", "", "", (0.0, -9.8, 0.0), (link,) * 8))

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from samples import random_robot, random_states
+from samples import random_robot, random_states, terms_of
 
 from boolcomp.common.errors import UsageError
 from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.problem.robot import load_robot, with_payload
-from boolcomp.terms import split_torques
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -27,7 +26,7 @@ def test_a_load_acts_as_the_force_that_moves_it(seed: int) -> None:
 
 def test_the_papers_second_mass_is_a_load() -> None:
     """m2 sits at the tip: 1 kg more gives (J, C, G) of the paper's equation (3) with 7.25 kg."""
-    terms = split_torques(with_payload(load_robot("machado-2r"), 1.0)).joints[0]
+    terms = terms_of(with_payload(load_robot("machado-2r"), 1.0)).outputs[0]
     assert str(terms[0]) == "(17.39 + 11.6 cos q2) qdd1"
 
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from samples import random_robot
 
 from boolcomp.common.errors import BoolcompError, DataError, DataWarning, UsageError
-from boolcomp.problem.robot import Interval, load_robot, parse_robot, robot_names
+from boolcomp.problem.interval import Interval
+from boolcomp.problem.robot import load_robot, parse_robot, robot_names
 
 GOOD = """\
 name = "one"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import example, given
@@ -11,8 +12,14 @@ from hypothesis import strategies as st
 from limited import with_ranges
 
 from boolcomp.common.errors import DataError
-from boolcomp.problem.robot import Interval, load_robot, parse_robot, stops_of
-from boolcomp.problem.robot.span import part_of, span_of
+from boolcomp.problem.interval import Interval
+from boolcomp.problem.makers import inverse_dynamics_problem
+from boolcomp.problem.problem import stopped
+from boolcomp.problem.robot import load_robot, parse_robot
+from boolcomp.problem.span import part_of, span_of
+
+if TYPE_CHECKING:
+    from boolcomp.problem.robot import Robot
 
 PI = math.pi
 SPANS = [  # position, word, wraps; all in eighths of a turn
@@ -58,6 +65,11 @@ def test_every_range_is_held_with_its_margin_or_the_word_wraps(low: float, width
         assert span.wraps or span.word.holds(position)
 
 
+def stops_of(robot: Robot) -> list[str]:
+    """Return the inputs whose words can say more than where they may be, and where that is."""
+    return [f"{one.name} within {one.range}" for one in stopped(inverse_dynamics_problem(robot))]
+
+
 def test_a_slide_and_a_chosen_word_span_what_they_say() -> None:
     assert span_of(Interval(0.1, 0.3), revolute=False).word == Interval(0.1, 0.3)
     span = span_of(Interval(-1, 2), Interval(-1, 2.5), revolute=True)
@@ -66,11 +78,8 @@ def test_a_slide_and_a_chosen_word_span_what_they_say() -> None:
 
 def test_limits_are_the_stops_that_words_go_beyond_and_single_values() -> None:
     robot = with_ranges("machado-2r", q2=(-2.5, 2.5), qd1=(0, 0))
-    assert [str(limit) for limit in stops_of(robot)] == [
-        "q2 within -2.5 .. 2.5",
-        "qd1 within 0 .. 0",
-    ]
-    assert stops_of(load_robot("machado-2r")) == ()
+    assert stops_of(robot) == ["q2 within -2.5 .. 2.5", "qd1 within 0 .. 0"]
+    assert stops_of(load_robot("machado-2r")) == []
 
 
 def test_a_turn_that_is_asked_for_wraps_and_reaches_all_around() -> None:
@@ -85,9 +94,9 @@ def test_parts_of_a_turn_are_known_down_to_a_1024th() -> None:
 
 
 def test_what_goes_all_around_has_no_stops_and_a_slide_always_has() -> None:
-    assert stops_of(with_ranges("machado-2r", q1=(-2 * PI, 2 * PI), q2=(0.5, 7.0))) == ()
+    assert stops_of(with_ranges("machado-2r", q1=(-2 * PI, 2 * PI), q2=(0.5, 7.0))) == []
     slide = with_ranges("stanford", q3=(0.0, 7.0), word3=(0.0, 8.0))
-    assert [str(one) for one in stops_of(slide)] == ["q3 within 0 .. 7"]
+    assert stops_of(slide) == ["q3 within 0 .. 7"]
 
 
 def _file(line: str) -> str:

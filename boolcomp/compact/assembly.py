@@ -1,0 +1,44 @@
+"""From a word graph and its network to a program: what codes its inputs and outputs have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from boolcomp.codes import Code
+from boolcomp.compact.sketch.poly import quantities
+from boolcomp.problem.interval import Interval
+from boolcomp.program.program import program_of_network
+
+if TYPE_CHECKING:
+    from boolcomp.compact.demand import Demand
+    from boolcomp.compact.graph.graph import WordGraph
+    from boolcomp.logic.network import Network
+    from boolcomp.problem.problem import Problem
+    from boolcomp.program.program import Program
+
+
+def input_codes(problem: Problem, demand: Demand, graph: WordGraph) -> dict[str, Code]:
+    """Return the codes of a graph's input words by name, in the order of its network's inputs."""
+    words = quantities(problem, demand.input_bits)
+    return {
+        node.name: Code(words[node.name].range, node.bits, "natural", words[node.name].wraps)
+        for node in graph.inputs
+    }
+
+
+def output_codes(problem: Problem, demand: Demand, graph: WordGraph) -> tuple[Code, ...]:
+    """Return the codes of a graph's torques: about zero, wider than the range if that is short."""
+    codes = []
+    for step, result in zip(problem.steps(demand.bits), graph.results, strict=True):
+        reach = step * 2.0 ** (result.bits - 1)
+        codes.append(Code(Interval(-reach, reach), result.bits, "natural"))
+    return tuple(codes)
+
+
+def program_of_graph(
+    problem: Problem, demand: Demand, graph: WordGraph, network: Network
+) -> Program:
+    """Return the program of a graph's network; of one load."""
+    inputs = input_codes(problem, demand, graph)
+    codes = output_codes(problem, demand, graph)
+    return program_of_network(problem, demand.bits, inputs, codes, network)

@@ -1,0 +1,148 @@
+"""What a user may choose of compact mode, and what is said while it works."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from boolcomp.common.errors import UsageError, listing, shown, suggestion
+from boolcomp.logic.synthesis.measure import OBJECTIVES, Objective
+
+if TYPE_CHECKING:
+    from boolcomp.problem.problem import Problem
+
+SEARCH_VERSION = 1  # of what a demand leads to: raised whenever the search or the passes change
+ROUNDING = 1 / math.sqrt(12)  # the rms error, in steps, of rounding alone
+USUAL_INPUT = 10  # bits of input words
+LEAST_INPUT, MOST_INPUT = 2, 16
+LEAST_BITS, MOST_BITS = 2, 16
+LONGEST = 1e6  # nominal seconds
+MOST_SEED = (1 << 63) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What a user may choose.
+
+    `rms` is the allowed rms error, in steps of the outputs' words, of each output (or of all);
+    without it the paper's own error at these bits is allowed. `max` likewise limits the largest
+    error (the worst that climbing finds, not proved). `input_bits` gives the widths of
+    input words by name, or for all of a group; what is not named has
+    `usual_input`. An output that may exceed its range has one bit more, unless it is to `saturate`.
+    `objective` is what synthesis makes small.
+
+    `effort` is how long to look for less, in nominal seconds: work is counted, not timed, so the
+    same effort gives the same result on any machine. One unit is about a second on one core.
+    """
+
+    bits: int = 8
+    input_bits: Mapping[str, int] = field(default_factory=dict)
+    rms: tuple[float, ...] = ()
+    max: tuple[float, ...] = ()
+    saturate: bool = False
+    seed: int = 0
+    effort: float = 30.0
+    objective: Objective = "nodes"
+    usual_input: int = field(default=USUAL_INPUT, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "effort", float(self.effort))
+        if not LEAST_BITS <= self.bits <= MOST_BITS:
+            raise UsageError(f"bits are {LEAST_BITS} to {MOST_BITS}, not {shown(self.bits)}")
+        for name, bits in self.input_bits.items():
+            if not LEAST_INPUT <= bits <= MOST_INPUT:
+                raise UsageError(f"input {name} of {bits} bits: {LEAST_INPUT} to {MOST_INPUT} here")
+        if self.objective not in OBJECTIVES:
+            hint = suggestion(self.objective, OBJECTIVES)
+            raise UsageError(f"objective {self.objective!r}{hint}: one of {listing(OBJECTIVES)}")
+        if not 0 <= self.seed <= MOST_SEED:
+            raise UsageError(f"a seed is 0 to {MOST_SEED}, not {shown(self.seed)}")
+        if not 0 <= self.effort <= LONGEST:
+            raise UsageError(f"effort is 0 to {LONGEST:g} nominal seconds, not {self.effort}")
+        if self.rms and not min(self.rms) > ROUNDING:
+            raise UsageError(
+                f"rounding alone makes an rms error of {ROUNDING:.3f} steps: allow more"
+            )
+        if self.max and not min(self.max) > 0.5:
+            raise UsageError("rounding alone makes an error of half a step: allow more")
+
+    def completed(self, problem: Problem) -> Demand:
+        """Return this for a problem, with the widths of all its input words."""
+        count = len(problem.outputs)
+        for name, values in (("rms_error", self.rms), ("max_error", self.max)):
+            if len(values) not in (0, 1, count):
+                raise UsageError(
+                    f"{name} has {len(values)} values: one for all {problem.plural} of "
+                    f"{problem.name}, or {count}"
+                )
+        named = self.input_bits
+        usual = {
+            group.name: self.usual_input
+            for group in problem.groups
+            if any(name not in named for name in group.members)
+        }
+        widths = {**usual, **named}
+        problem.by_input(widths)
+        return replace(self, input_bits=widths)
+
+    @property
+    def key(self) -> str:
+        """All choices as text, for digests: a change of it makes every stored result anew."""
+        shown = []
+        for one in fields(self):
+            if not one.compare:  # what stands for it is in `input_bits`
+                continue
+            value = getattr(self, one.name)
+            if isinstance(value, Mapping):
+                value = ",".join(f"{name}={bits}" for name, bits in sorted(value.items()))
+            elif isinstance(value, tuple):
+                value = ",".join(repr(float(x)) for x in value) or "paper's"
+            shown.append(f"{one.name}={value}")
+        return " ".join(shown)
+
+    def __str__(self) -> str:
+        return self.key if self.max else self.key.replace(" max=paper's", " max=any")
+
+
+def usual_demand(bits: int, input_bits: Mapping[str, int] | None = None, **choices: Any) -> Demand:
+    """Return the demand with the usual input words: two bits wider than the outputs'."""
+    usual = min(bits + 2, MOST_INPUT)
+    return Demand(bits=bits, input_bits=input_bits or {}, usual_input=usual, **choices)
+
+
+def digest(problem: Problem, demand: Demand) -> str:
+    """Return sixteen hexadecimal digits that only equal problems with equal demands share."""
+    text = f"{SEARCH_VERSION}\n{demand.completed(problem).key}\n{problem.key}"
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a compilation is: a stage, the best nodes so far, its sampled errors in steps.
+
+    `fraction` is a guess of how much of all the work is done.
+    """
+
+    stage: str
+    best_nodes: int | None = None
+    errors: tuple[float, ...] = ()
+    fraction: float = 0.0
+    note: str = ""
+
+    def __str__(self) -> str:
+        parts = [f"{self.fraction:4.0%} {self.stage}"]
+        if self.best_nodes is not None:
+            parts.append(f"best {self.best_nodes} nodes")
+        if self.errors:
+            parts.append(f"rms {' '.join(f'{x:.3f}' for x in self.errors)}")
+        return ", ".join([*parts, *filter(None, [self.note])])
+
+
+Listener: TypeAlias = Callable[[Progress], None]
+
+
+def ignore_progress(_: Progress) -> None:
+    """Do nothing."""

@@ -1,0 +1,213 @@
+"""What a word graph errs by against the exact function, and whether its network does as it does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from boolcomp.compact.errors.samples import output_values, states_of
+from boolcomp.compact.graph.simulate import simulate
+from boolcomp.compact.sketch.poly import quantities
+from boolcomp.logic import simulation
+from boolcomp.paper.plan import Options, make_plan
+from boolcomp.paper.quantised import quantised
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from boolcomp.compact.errors.samples import States
+    from boolcomp.compact.graph.graph import WordGraph
+    from boolcomp.compact.graph.simulate import Simulated
+    from boolcomp.logic.network import Network
+    from boolcomp.problem.problem import Problem
+    from boolcomp.terms import Terms
+
+    Floats = NDArray[np.float64]
+    Words = NDArray[np.int64]
+
+PAPER_SAMPLES = 20_000
+BLOCK = 1 << 15  # samples at a time
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Errors:
+    """Errors of a graph in steps, one for every output; heaps that wrapped (there must be none)."""
+
+    rms: Floats
+    max: Floats
+    mean: Floats
+    wrapped: tuple[int, ...]
+    saturated: int
+    samples: int = 0
+
+    def __str__(self) -> str:
+        rows = []
+        for name, values in (("rms", self.rms), ("max", self.max)):
+            rows.append(f"{name} {' '.join(f'{x:.3f}' for x in values)}")
+        return ", ".join(rows)
+
+
+def sampled_outputs(problem: Problem, bits: int, seed: int = 0) -> Floats:
+    """Return the exact outputs, in steps, of some seeded states."""
+    exact = problem.reference(*problem.draw(PAPER_SAMPLES, seed))
+    return np.asarray(exact / np.asarray(problem.steps(bits)))
+
+
+def paper_rms(terms: Terms, bits: int, seed: int = 0) -> Floats:
+    """Return the rms error, in steps, of the paper's tables at these bits (arithmetic only)."""
+    problem = terms.problem
+    arrays = problem.draw(PAPER_SAMPLES, seed)
+    exact = problem.reference(*arrays)
+    found = quantised(make_plan(terms, Options(bits=bits)), arrays).values
+    error = (found - exact) / np.asarray(problem.steps(bits))
+    reach = np.array([output.range.high for output in problem.outputs])
+    inside = np.abs(exact) <= reach  # what saturates is no measure of accuracy
+    mean = (error**2 * inside).sum(axis=0) / np.maximum(1, inside.sum(axis=0))
+    return np.asarray(np.sqrt(mean))
+
+
+def deviations(graph: WordGraph, states: States) -> tuple[Floats, tuple[int, ...], int]:
+    """Return errors in steps, (samples, outputs); the heaps that wrapped; how often one saturated.
+
+    An output that a word cannot hold counts as the nearest that it can.
+    """
+    return compared(graph, states, simulate(graph, states.words))
+
+
+def compared(
+    graph: WordGraph, states: States, simulated: Simulated
+) -> tuple[Floats, tuple[int, ...], int]:
+    """Return what `deviations` does, for words that are known."""
+    reach = np.asarray([2.0 ** (result.bits - 1) for result in graph.results])
+    error = output_values(graph, simulated) - np.clip(states.outputs, -reach, reach)
+    return error, simulated.wrapped, simulated.saturated
+
+
+def measure(graph: WordGraph, states: States) -> Errors:
+    """Simulate a graph and compare it with the exact function on the unquantised states."""
+    return errors_of(*deviations(graph, states))
+
+
+def errors_of(
+    error: Floats, wrapped: tuple[int, ...], saturated: int, counted: int | None = None
+) -> Errors:
+    """Return the statistics of errors; only the first `counted` states count for the means."""
+    drawn = error[:counted]
+    return Errors(
+        np.sqrt((drawn**2).mean(axis=0)),
+        np.abs(error).max(axis=0),
+        drawn.mean(axis=0),
+        wrapped,
+        saturated,
+        len(drawn),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """Seeded states of a problem: the widths of words, the bits of outputs, how many, the seed."""
+
+    problem: Problem
+    widths: Mapping[str, int]
+    bits: int
+    samples: int
+    seed: int
+
+    def blocks(self, graph: WordGraph) -> Iterator[tuple[list[Floats], States]]:
+        """Yield states, and as words of a graph's widths, a block at a time."""
+        own = {**self.widths, **{node.name: node.bits for node in graph.inputs}}
+        words, steps = quantities(self.problem, own), self.problem.steps(self.bits)
+        count = max(1, -(-self.samples // BLOCK))
+        seeds = np.random.SeedSequence(self.seed).generate_state(count, np.uint64)
+        for k, one in enumerate(seeds):
+            arrays = self.problem.draw(min(BLOCK, self.samples - k * BLOCK), int(one))
+            yield arrays, states_of(self.problem, words, steps, arrays)
+
+
+def measure_many(sampling: Sampling, graph: WordGraph, network: Network | None = None) -> Errors:
+    """Return what `measure` does for many states; a network must give the same words throughout."""
+    found = _Accumulator(len(sampling.problem.outputs))
+    for arrays, states in sampling.blocks(graph):
+        found.add(arrays, *deviations(graph, states))
+        if network is not None and not agrees(network, graph, states.words):
+            raise AssertionError("a network differs from its word graph")  # our own mistake
+    return found.errors()
+
+
+def measure_worst(sampling: Sampling, graph: WordGraph, kept: int) -> tuple[Errors, list[Floats]]:
+    """Return errors, and about `kept` states an output at which they are largest."""
+    block = -(-kept * BLOCK // max(BLOCK, sampling.samples))
+    found = _Accumulator(len(sampling.problem.outputs), block)
+    for arrays, states in sampling.blocks(graph):
+        found.add(arrays, *deviations(graph, states))
+    return found.errors(), found.worst_states()
+
+
+class _Accumulator:
+    """Statistics of errors, block by block; of each block the `kept` worst states an output."""
+
+    def __init__(self, outputs: int, kept: int = 0) -> None:
+        self.square, self.mean, self.most = (np.zeros(outputs) for _ in range(3))
+        self.wrapped: set[int] = set()
+        self.saturated, self.samples, self.kept = 0, 0, kept
+        self.worst: list[list[list[Floats]]] = []
+
+    def add(
+        self, arrays: list[Floats], error: Floats, wrapped: tuple[int, ...], saturated: int
+    ) -> None:
+        """Take a block in."""
+        self.square += (error**2).sum(axis=0)
+        self.mean += error.sum(axis=0)
+        self.most = np.maximum(self.most, np.abs(error).max(axis=0))
+        self.wrapped.update(wrapped)
+        self.saturated += saturated
+        self.samples += len(error)
+        if self.kept:
+            places = np.argsort(-np.abs(error), axis=0, kind="stable")[: self.kept]
+            self.worst.append([[array[rows] for rows in places.T] for array in arrays])
+
+    def worst_states(self) -> list[Floats]:
+        """Return the groups' arrays of the worst states, those of the first output first."""
+        arrays = range(len(self.worst[0]))
+        outputs = range(len(self.worst[0][0]))
+        return [
+            np.concatenate([block[k][place] for place in outputs for block in self.worst])
+            for k in arrays
+        ]
+
+    def errors(self) -> Errors:
+        """Return the statistics so far."""
+        rms, mean = np.sqrt(self.square / self.samples), self.mean / self.samples
+        wrapped = tuple(sorted(self.wrapped))
+        return Errors(rms, self.most, mean, wrapped, self.saturated, self.samples)
+
+
+def agrees(network: Network, graph: WordGraph, words: Mapping[str, Words]) -> bool:
+    """Tell whether a network gives, bit for bit, the words that simulating its graph gives."""
+    simulated = simulate(graph, words)
+    count = len(simulated.words)
+    planes = []
+    for node in graph.inputs:
+        planes += [_plane(words[node.name] >> k & 1) for k in reversed(range(node.bits))]
+    ones = np.full(-(-count // 64), (1 << 64) - 1, np.uint64)
+    outputs = network.fold(simulation.Planes(ones), planes)
+    place = 0
+    for output, result in enumerate(graph.results):
+        for k in reversed(range(result.bits)):
+            found = np.unpackbits(outputs[place].view(np.uint8), count=count, bitorder="little")
+            if not np.array_equal(found, simulated.words[:, output] >> k & 1):
+                return False
+            place += 1
+        place += 1  # the plane that tells saturation
+    return True
+
+
+def _plane(column: Words) -> simulation.Words:
+    packed = np.packbits(column.astype(np.uint8), bitorder="little")
+    padded = np.zeros(-(-len(packed) // 8) * 8, np.uint8)
+    padded[: len(packed)] = packed
+    return padded.view(np.uint64)

@@ -1,0 +1,73 @@
+"""The worst error of a word graph or its network, sought by climbing (see `measure.worst`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from boolcomp.compact.assembly import program_of_graph
+from boolcomp.compact.graph.graph import narrowed
+from boolcomp.compact.graph.logic import word_logic
+from boolcomp.proof.worst import EVALUATIONS, find_worst, subject_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from boolcomp.compact.demand import Demand
+    from boolcomp.compact.graph.graph import WordGraph
+    from boolcomp.engines import EngineName
+    from boolcomp.logic.network import Network
+    from boolcomp.problem.problem import Problem
+    from boolcomp.proof.worst import Subject, Worst
+
+    Floats = NDArray[np.float64]
+
+CHECKED, CHECK_SEED = 60_000, 0x3015E  # evaluations that check what was found before
+SAME = 1e-6  # steps: machines' sines differ in their last bits
+
+
+def graph_worst(
+    problem: Problem,
+    demand: Demand,
+    graph: WordGraph,
+    evaluations: int,
+    start: Floats | None = None,
+    watched: int = 0,
+) -> Worst:
+    """Return the worst of a graph that may not be the last one: no engine is kept of it."""
+    small = narrowed(graph)
+    subject = _subject(problem, demand, small, word_logic(small), "numpy")
+    return find_worst(subject, evaluations, seed=demand.seed, start=start, watched=watched)
+
+
+def network_worst(problem: Problem, demand: Demand, graph: WordGraph, network: Network) -> Worst:
+    """Return the worst of a graph's final network."""
+    subject = _subject(problem, demand, graph, network, "auto")
+    return find_worst(subject, EVALUATIONS, seed=demand.seed)
+
+
+def is_worst(
+    problem: Problem, demand: Demand, graph: WordGraph, network: Network, worst: Worst
+) -> bool:
+    """Tell whether errors are what was found; of a demanded maximum, whether it seems to hold.
+
+    That is searched for again, from what was found and from other states.
+    """
+    subject = _subject(problem, demand, graph, network, "numpy")
+    outputs, signs, inputs = worst.states.shape
+    states = worst.states.reshape(-1, inputs)
+    found = subject.errors(states).reshape(outputs, signs, outputs)
+    known = found[np.arange(outputs), :, np.arange(outputs)]
+    if not np.allclose(known, worst.errors, rtol=0, atol=SAME):
+        return False
+    if not demand.max:
+        return True
+    again = find_worst(subject, CHECKED, seed=CHECK_SEED, start=states)
+    return bool((again.most <= np.asarray(demand.max) + SAME).all())
+
+
+def _subject(
+    problem: Problem, demand: Demand, graph: WordGraph, network: Network, engine: EngineName
+) -> Subject:
+    return subject_of(program_of_graph(problem, demand, graph, network), problem, engine=engine)

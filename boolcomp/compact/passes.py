@@ -1,0 +1,224 @@
+"""The passes of compact mode after terms, in the order in which they run (see `pipeline`).
+
+A finished result is kept as a file and found again by its content (see `keep`): what is found
+there goes through the passes that follow as it is. What was interrupted goes on where it was.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import numpy as np
+
+from boolcomp.compact.assembly import program_of_graph
+from boolcomp.compact.demand import Demand, Listener, Progress, ignore_progress
+from boolcomp.compact.errors.measure import Sampling, measure_many
+from boolcomp.compact.errors.worst import network_worst
+from boolcomp.compact.graph.graph import narrowed
+from boolcomp.compact.result.built import Built
+from boolcomp.compact.result.compact import Compact
+from boolcomp.compact.result.keep import Kept, keeper
+from boolcomp.compact.result.network import Finished, lut6, smaller, table_network
+from boolcomp.compact.widths import passes as widths
+from boolcomp.compact.widths.ledger import Ledger, spans
+from boolcomp.compact.widths.search import FORMS, Search
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from boolcomp.compact.result.keep import Keeper
+    from boolcomp.compact.widths.passes import Refined, Screened, Sketched
+    from boolcomp.logic.synthesis.optimise import Step
+    from boolcomp.program.program import Program
+    from boolcomp.terms import Terms
+
+FRESH_SAMPLES, FRESH_SEED = 1_000_000, 0x1988
+
+Value = TypeVar("Value")
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What a user chooses of a compilation in compact mode.
+
+    `store` is the folder of finished results, the user's cache if it is None; what ships with
+    boolcomp is found too, if `also_shipped`. `progress` is told how the search is going.
+    """
+
+    demand: Demand = field(default_factory=Demand)
+    store: Path | None = None
+    also_shipped: bool = True
+    processes: int = 2
+    progress: Listener = ignore_progress
+
+    def keeper(self, terms: Terms) -> Keeper:
+        """Return where results of these terms are kept."""
+        demand = self.demand.completed(terms.problem)
+        return keeper(terms, demand, self.store, also_shipped=self.also_shipped)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Networked:
+    """A compiled graph, and its network as far as it has come."""
+
+    goal: Sketched
+    compact: Compact
+    made: Finished
+
+
+def unless_found(step: Callable[[Value, Choices], Made]) -> Callable[..., Made | Built]:
+    """Return a pass that hands on what was found finished."""
+
+    @wraps(step)
+    def run(value: Value | Built, choices: Choices) -> Made | Built:
+        return value if isinstance(value, Built) else step(value, choices)
+
+    return run
+
+
+def store(terms: Terms, choices: Choices) -> Terms | Built:
+    """Look for a finished result; one of before the worst was sought gets it."""
+    since = time.perf_counter()
+    results = choices.keeper(terms)
+    kept = results.find()
+    if kept is None:
+        return terms
+    return _told(kept, results, choices, time.perf_counter() - since, stored=True)
+
+
+@unless_found
+def sketch(terms: Terms, choices: Choices) -> Sketched:
+    """Write outputs down as words without widths."""
+    results = choices.keeper(terms)
+    ledger = Ledger(choices.demand.effort, choices.progress, results, choices.processes)
+    return widths.sketch(terms, results.demand, ledger)
+
+
+@unless_found
+def screen(goal: Sketched, _: Choices) -> Screened:
+    """Choose the most promising forms by the noise model."""
+    return widths.screen(goal)
+
+
+@unless_found
+def refine(screened: Screened, _: Choices) -> Refined:
+    """Build, simulate and correct, until errors hold on many states."""
+    return widths.refine(screened)
+
+
+@unless_found
+def improve(refined: Refined, _: Choices) -> Refined:
+    """Anneal widths while effort lasts."""
+    return widths.improve(refined)
+
+
+@unless_found
+def graph(refined: Refined, _: Choices) -> tuple[Sketched, Compact]:
+    """Realise the best widths as a word graph, none of whose words is wider than it need be."""
+    goal, best = refined.goal, refined.best
+    made = Search(refined.task, best.form)
+    cost, noise = made.noise(best)
+    compact = Compact(
+        goal.terms.problem, goal.demand, FORMS[best.form], made.sketch, best.widths,
+        narrowed(made.graph(best)), best.biases, goal.squares, int(best.nodes),
+        cost, np.sqrt(noise[: len(goal.squares)]), refined.seen.errors,
+    )  # fmt: skip
+    return goal, compact
+
+
+@unless_found
+def logic(graphed: tuple[Sketched, Compact], choices: Choices) -> Networked:
+    """Make the network that the graph says: adders by rule, tables synthesised."""
+    goal, compact = graphed
+    begin, _ = spans(choices.demand.effort)["passes"]
+    choices.progress(Progress("tables", compact.nodes, _rms(compact), begin))
+    made = table_network(
+        compact.graph, choices.demand.objective, choices.keeper(goal.terms).tables,
+        _reporter(compact, choices),
+    )  # fmt: skip
+    return Networked(goal, compact, made)
+
+
+@unless_found
+def optimise(networked: Networked, choices: Choices) -> Networked:
+    """Make the network smaller; every step is proved."""
+    made = smaller(
+        networked.made, choices.demand.objective,
+        report=_reporter(networked.compact, choices, len(networked.made.steps)),
+        quick=not choices.demand.effort,
+    )  # fmt: skip
+    return replace(networked, made=made)
+
+
+@unless_found
+def measure(networked: Networked, choices: Choices) -> Built:
+    """Measure errors on fresh states, seek the worst, and keep what holds."""
+    compact, made = networked.compact, networked.made
+    demand = compact.demand
+    choices.progress(Progress("fresh states", len(made.network.nodes), _rms(compact), 0.99))
+    fresh = Sampling(
+        compact.problem, demand.input_bits, demand.bits, FRESH_SAMPLES, FRESH_SEED + demand.seed
+    )
+    errors = measure_many(fresh, compact.graph, made.network)
+    kept = Kept(compact, made.network, made.steps, lut6(made.network), errors)
+    seconds = time.perf_counter() - networked.goal.ledger.since
+    results = choices.keeper(networked.goal.terms)
+    return _told(kept, results, choices, seconds, stored=False)
+
+
+def program(built: Built, _: Choices) -> Program:
+    """Return the program of a finished compilation."""
+    compact = built.compact
+    return program_of_graph(compact.problem, compact.demand, compact.graph, built.network)
+
+
+PASSES = (store, sketch, screen, refine, improve, graph, logic, optimise, measure)
+
+
+def build(terms: Terms, choices: Choices | None = None) -> Built:
+    """Return the smallest network found for terms, its errors measured: all passes in a row."""
+    chosen, value = choices or Choices(), cast("Any", terms)
+    for step in PASSES:
+        value = step(value, chosen)
+    return cast("Built", value)
+
+
+def _told(kept: Kept, results: Keeper, choices: Choices, seconds: float, *, stored: bool) -> Built:
+    """Return a result with its worst error, sought where that was not done yet, and keep it."""
+    compact, nodes, rms = kept.compact, len(kept.network.nodes), tuple(kept.errors.rms)
+    worst = kept.worst
+    if worst is None:  # it is new, or its file is an old one
+        choices.progress(Progress("worst error", nodes, rms, 0.99))
+        worst = network_worst(compact.problem, compact.demand, compact.graph, kept.network)
+    built = Built(
+        compact, kept.network, kept.steps, kept.lut6, kept.errors, worst, compact.dropped,
+        seconds, stored,
+    )  # fmt: skip
+    if kept.worst is None and built.holds:
+        results.keep(replace(kept, worst=worst))
+    choices.progress(Progress("done", nodes, rms, 1.0))
+    return built
+
+
+def _rms(compact: Compact) -> tuple[float, ...]:
+    return tuple(compact.errors.rms)
+
+
+def _reporter(compact: Compact, choices: Choices, done: int = 0) -> Callable[[Step], None]:
+    """Return what tells of the steps of synthesis; so many are done."""
+    begin, end = spans(choices.demand.effort)["passes"]
+    count, rms = done, _rms(compact)
+
+    def report(step: Step) -> None:
+        nonlocal count
+        count += 1
+        fraction = begin + (end - begin) * (1 - 0.92**count)
+        note = f"{step.name}: {step.note}"
+        choices.progress(Progress("passes", step.nodes, rms, fraction, note))
+
+    return report

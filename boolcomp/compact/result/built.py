@@ -1,0 +1,106 @@
+"""A finished compilation: the smallest graph, its final network, and what both err by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from boolcomp.common.text import short
+from boolcomp.logic.synthesis import abc
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from numpy.typing import NDArray
+
+    from boolcomp.compact.errors.measure import Errors
+    from boolcomp.compact.result.compact import Compact
+    from boolcomp.logic.network import Network
+    from boolcomp.logic.synthesis.optimise import Step
+    from boolcomp.proof.worst import Worst
+
+    Floats = NDArray[np.float64]
+
+PASSES_LEAVE = 0.85  # of the nodes that the noise model counts, after all passes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Built:
+    """A finished compilation.
+
+    The network's inputs are the words of `compact.input_codes` in their order, each most
+    significant bit first; its outputs are, for every joint, the bits of the torque's word, most
+    significant first, then one that tells whether it saturated. Codes are natural. `errors` are
+    those of `errors.samples` states that no part of the search has seen; the network gave the
+    graph's words, bit for bit, at all of them. `worst` was sought by climbing. `dropped` says how
+    many low bits of each input word nothing reads: they are not in the network.
+    """
+
+    compact: Compact
+    network: Network
+    steps: tuple[Step, ...]
+    lut6: int
+    errors: Errors
+    worst: Worst
+    dropped: Mapping[str, int]
+    seconds: float
+    stored: bool
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes of at most three inputs the network has."""
+        return len(self.network.nodes)
+
+    @property
+    def depth(self) -> int:
+        """The largest number of nodes from an input to an output."""
+        return self.network.depth
+
+    @property
+    def without_abc(self) -> bool:
+        """Whether ABC was missing when this was made, so that there may be smaller logic."""
+        return any(step.note == abc.MISSING.note for step in self.steps)
+
+    @property
+    def predicted_nodes(self) -> float:
+        """What the noise model expects, before anything is built."""
+        return PASSES_LEAVE * self.compact.predicted_cost
+
+    @property
+    def predicted_rms(self) -> tuple[float, ...]:
+        """The rms errors, in steps, that the noise model expects."""
+        return tuple(float(x) for x in self.compact.predicted_rms)
+
+    @property
+    def holds(self) -> bool:
+        """Whether errors are as demanded: rms within 1 % (samples differ), the worst found."""
+        demand = self.compact.demand
+        rms = np.sqrt(self.compact.allowed) * 1.01
+        most = np.asarray(demand.max or (np.inf,))
+        within = bool((self.errors.rms <= rms).all() and (self.largest <= most).all())
+        return within and not self.errors.wrapped
+
+    @property
+    def largest(self) -> Floats:
+        """The largest error of every torque that is known, in steps."""
+        return np.maximum(self.errors.max, self.worst.most)
+
+    def __str__(self) -> str:
+        compact = self.compact
+        lines = [
+            f"{compact.problem.name} at {compact.demand.bits} bits, {compact.form}",
+            f"built: {self.nodes} nodes, depth {self.depth}, {self.lut6} if they had six inputs",
+            f"demand: {compact.demand}",
+            f"predicted: {self.predicted_nodes:.0f} nodes, rms {_list(self.predicted_rms)}",
+            f"measured at {self.errors.samples} fresh states, in steps: {self.errors}",
+            f"worst found with {self.worst.evaluations} evaluations: {_list(self.largest)}",
+        ]
+        gone = [f"{name} {bits}" for name, bits in self.dropped.items() if bits]
+        lines.append(f"low input bits that nothing reads: {', '.join(gone) or 'none'}")
+        return "\n".join(lines) + "\n"
+
+
+def _list(values: Iterable[float]) -> str:
+    return " ".join(short(value, 3) for value in values)

@@ -1,0 +1,86 @@
+"""From a word graph to its final network: tables synthesised, then passes that are each proved."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from boolcomp.compact.graph.logic import from_truth_tables, word_logic
+from boolcomp.logic import blif
+from boolcomp.logic.synthesis import abc
+from boolcomp.logic.synthesis.measure import lut6_count
+from boolcomp.logic.synthesis.optimise import Step, optimise
+from boolcomp.logic.synthesis.portfolio import Recipe, synthesise
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from boolcomp.compact.graph.graph import WordGraph
+    from boolcomp.logic.network import Network
+    from boolcomp.logic.synthesis.measure import Objective
+    from boolcomp.logic.truthtable import TruthTable
+
+MAP_SECONDS = 60.0
+_COUNT = re.compile(r"\bnd\s*=\s*(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A network and the steps that led to it."""
+
+    network: Network
+    steps: tuple[Step, ...]
+
+
+def table_network(
+    graph: WordGraph,
+    objective: Objective = "nodes",
+    folder: Path | None = None,
+    report: Callable[[Step], None] = lambda _: None,
+) -> Finished:
+    """Return the network that a graph says, by rule; its tables are synthesised, each compared.
+
+    Tables are kept in a folder, if one is given.
+    """
+    recipe = Recipe(objective, use_abc=False)
+
+    def made(table: TruthTable) -> Network:
+        return synthesise(table, recipe, folder).network
+
+    start = word_logic(graph, from_truth_tables(made))
+    first = Step("tables", len(start.nodes), start.depth, "at all inputs")
+    report(first)
+    return Finished(start, (first,))
+
+
+def smaller(
+    start: Finished,
+    objective: Objective = "nodes",
+    rounds: int = 8,
+    report: Callable[[Step], None] = lambda _: None,
+    *,
+    quick: bool = False,
+) -> Finished:
+    """Return the best network found; every step is proved equivalent to the one before.
+
+    `quick` does one round of what takes least.
+    """
+    done = optimise(
+        start.network, None, objective, rounds=1 if quick else rounds, quick=quick,
+        report=report,
+    )  # fmt: skip
+    return Finished(done.network, (*start.steps, *done.steps))
+
+
+def lut6(network: Network) -> int:
+    """Return how many 6-input tables a network takes: ABC's count, or our own simpler one's."""
+    own = lut6_count(network)
+    tool = abc.find()
+    if tool is None or not network.nodes:
+        return own
+    commands = ["read_blif a.blif", "strash", "if -K 6 -a", "print_stats"]
+    outcome = abc.run(tool, commands, {"a.blif": blif.render(network)}, (), deadline=MAP_SECONDS)
+    found = _COUNT.findall(outcome.printed) if outcome.done else []
+    return min(own, int(found[-1])) if found else own

@@ -1,0 +1,128 @@
+"""The record of a search: steps that are done, written down one by one, and how far it is.
+
+A step that was done before an interruption is not done again. Steps of one name run in as many
+processes as are wanted; what they return never depends on that.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import replace
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from boolcomp.common.processes import call_all
+from boolcomp.compact.demand import Listener, Progress
+from boolcomp.compact.sketch.variables import variable
+from boolcomp.compact.widths.search import FORMS, Candidate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from boolcomp.compact.errors.measure import Errors
+
+CHUNKS, ANNEALERS = 4, 2  # parts of the effort; how many anneal in each
+SECONDS = {"screen": 4.0, "refine": 2.0, "improve": 0.0, "passes": 18.0}  # of a small arm, to guess
+
+
+def spans(effort: float) -> dict[str, tuple[float, float]]:
+    """Guess at which fractions of all work stages begin and end; annealers share the effort."""
+    seconds = {**SECONDS, "improve": 0.6 * effort / ANNEALERS}
+    ends = list(accumulate(seconds.values()))
+    starts = [0.0, *ends]
+    return {
+        name: (start / ends[-1], end / ends[-1])
+        for name, start, end in zip(seconds, starts, ends, strict=False)
+    }
+
+
+class Checkpoint(Protocol):
+    """Where steps that are done are written down, as what JSON can say."""
+
+    def stages(self) -> dict[str, Any]:
+        """Return what the steps that are done have made, by name."""
+
+    def note(self, stages: dict[str, Any]) -> None:
+        """Write them down."""
+
+
+class Ledger:
+    """What of a search is done, where that is written, and who is told how far it is."""
+
+    def __init__(
+        self, effort: float, progress: Listener, checkpoint: Checkpoint | None, processes: int
+    ) -> None:
+        self.effort, self.progress, self.processes = effort, progress, processes
+        self.checkpoint, self.latest = checkpoint, Progress("")
+        self.since = time.perf_counter()
+        self.done = checkpoint.stages() if checkpoint else {}
+
+    def numbers(self, name: str, make: Callable[[], list[float]]) -> list[float]:
+        """Return the numbers that a step makes, or has made before an interruption."""
+        if name not in self.done:
+            self._note(name, make())
+        return [float(x) for x in self.done[name]]
+
+    def candidates(
+        self, name: str, function: Callable[..., Candidate], jobs: Sequence[tuple[Any, ...]]
+    ) -> list[Candidate]:
+        """Return what a function makes of several jobs, each done once ever."""
+        missing = [k for k in range(len(jobs)) if f"{name} {k}" not in self.done]
+        made = len(jobs) - len(missing)
+        self._advance(name, made / max(1, len(jobs)))
+        calls = [jobs[k] for k in missing]
+        for place, choice in call_all(function, calls, self.processes):
+            self._note(f"{name} {missing[place]}", written(choice))
+            made += 1
+            self._advance(name, made / len(jobs))
+        return [read(self.done[f"{name} {k}"]) for k in range(len(jobs))]
+
+    def tell(self, stage: str, best: Candidate, errors: Errors) -> None:
+        """Say what is best now."""
+        rms = tuple(float(x) for x in errors.rms)
+        note = f"{errors}, {FORMS[best.form]}"
+        self.latest = Progress(stage, int(best.nodes), rms, self.latest.fraction, note)
+        self.progress(self.latest)
+
+    def _note(self, name: str, made: Any) -> None:
+        self.done[name] = made
+        if self.checkpoint:
+            self.checkpoint.note(self.done)
+
+    def _advance(self, name: str, part: float) -> None:
+        """Say how far a step is, such as `improve 2`: a part of its share of all the work."""
+        stage, _, turn = name.partition(" ")
+        low, high = spans(self.effort)[stage]
+        if stage == "refine":  # the first turns mostly do
+            part = 1 - 0.5 ** (int(turn) + part)
+        elif stage == "improve":
+            part = (int(turn) + part) / CHUNKS
+        fraction = max(self.latest.fraction, low + part * (high - low))
+        self.latest = replace(self.latest, stage=stage, fraction=fraction)
+        self.progress(self.latest)
+
+
+def written(choice: Candidate) -> dict[str, Any]:
+    """Return a choice as numbers and texts."""
+    return {
+        "form": choice.form,
+        "widths": [[v.node, v.name, value] for v, value in choice.widths.items()],
+        "prices": choice.prices.tolist(),
+        "biases": choice.biases.tolist(),
+        "widened": choice.widened,
+        "nodes": choice.nodes if choice.nodes < math.inf else None,
+        "excess": choice.excess,
+    }
+
+
+def read(text: dict[str, Any]) -> Candidate:
+    """Undo `written`."""
+    widths = {variable(node, name): value for node, name, value in text["widths"]}
+    nodes = math.inf if text["nodes"] is None else text["nodes"]
+    return Candidate(
+        text["form"], widths, np.asarray(text["prices"]), np.asarray(text["biases"]),
+        text["widened"], nodes, text["excess"],
+    )  # fmt: skip

@@ -1,0 +1,107 @@
+"""Which values width variables may have, and the widths that a search begins with."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from boolcomp.compact.graph.realise import DIGITS, constant_digits
+from boolcomp.compact.sketch.sketch import (
+    AngleSum,
+    Linear,
+    Powers,
+    Product,
+    Sketch,
+    Source,
+    Waves,
+    WordSum,
+)
+from boolcomp.compact.sketch.variables import Role, WidthVariable
+from boolcomp.compact.widths.noise import MOST_READ, Model
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+LOWEST_CUT, HIGHEST = -12, 60
+MOST_ANGLE = 16  # bits of an angle sum
+_LIMITS = {
+    Role.ANGLE_BITS: (3, MOST_ANGLE),
+    Role.READ: (1, MOST_READ),
+    Role.EXPONENT: (-HIGHEST, HIGHEST),
+    Role.SPLIT: (0, 7),
+    Role.LEAD: (2, 10),
+    Role.KEEP: (0, 1),
+    Role.DROP_A: (0, 30),
+    Role.DROP_B: (0, 30),
+}
+
+
+def in_range(sketch: Sketch, variable: WidthVariable, value: int) -> bool:
+    """Tell whether a width may have a value."""
+    low, high = _limits(sketch, variable)
+    return low <= value <= high
+
+
+def _limits(sketch: Sketch, variable: WidthVariable) -> tuple[int, int]:
+    node = sketch.nodes[variable.node]
+    if not isinstance(node, WordSum):
+        return _LIMITS[variable.role]
+    if variable.role is Role.CUT:
+        if variable.node in sketch.outputs:
+            return LOWEST_CUT, 0
+        return (0, 12) if node.angle else (-HIGHEST, HIGHEST)
+    if variable.role is Role.DIGITS:
+        addend = node.addends[variable.addend or 0]
+        return 1, min(8, len(constant_digits(addend, DIGITS)) if isinstance(addend, Linear) else 1)
+    return _LIMITS[variable.role]
+
+
+def first_widths(model: Model, allowed: Floats) -> dict[WidthVariable, int]:
+    """Return widths that give every rounding an equal part of the allowed variances."""
+    sketch = model.sketch
+    sources = sum(not isinstance(node, (Source, AngleSum)) for node in sketch.nodes)
+    share = allowed / max(4, sources)
+    widths: dict[WidthVariable, int] = {}
+    for place, node in enumerate(sketch.nodes):
+        felt = model.sensitivities[place].value
+        step = _exponent(share * 12, felt)
+        if isinstance(node, AngleSum):
+            widths[Role.ANGLE_BITS.of(place)] = MOST_ANGLE
+        elif isinstance(node, (Waves, Powers)):
+            widths[Role.EXPONENT.of(place)] = step
+            read = _first_read(model, place, node, share)
+            widths[Role.READ.of(place)] = read
+            if place not in model.operands:
+                widths[Role.SPLIT.of(place)] = max(0, read - 6)
+                widths[Role.LEAD.of(place)] = min(read, 5)
+        elif isinstance(node, WordSum):
+            widths[Role.CUT.of(place)] = _bounded_cut(sketch, place, node, step - 2)
+            for k, addend in enumerate(node.addends):
+                widths[Role.KEEP.of(place, k)] = 1
+                if isinstance(addend, Product):
+                    widths[Role.DROP_A.of(place, k)] = 0
+                    widths[Role.DROP_B.of(place, k)] = 0
+                else:
+                    widths[Role.DIGITS.of(place, k)] = min(4, len(constant_digits(addend, DIGITS)))
+    return widths
+
+
+def _first_read(model: Model, place: int, node: Waves | Powers, share: Floats) -> int:
+    """Return how many bits a table has to read, so that its cells are no wider than allowed."""
+    step = 2.0 ** _exponent(share * 12, model.sensitivities[place].slope)
+    whole = 2 * math.pi if isinstance(node, Waves) else 2 * model.statistics.largest[node.source]
+    return max(2, min(MOST_READ, math.ceil(math.log2(max(whole / step, 1.0)))))
+
+
+def _bounded_cut(sketch: Sketch, place: int, node: WordSum, cut: int) -> int:
+    if place in sketch.outputs:
+        return max(LOWEST_CUT, min(0, cut))
+    return min(max(cut, 0), 12) if node.angle else cut
+
+
+def _exponent(variance: Floats, felt: Floats) -> int:
+    ratios = [v / f for v, f in zip(variance, felt, strict=True) if f > 0]
+    return math.floor(math.log2(min(ratios)) / 2) if ratios else 0

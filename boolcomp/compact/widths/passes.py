@@ -1,0 +1,296 @@
+"""The passes that choose widths: sketch, screen, refine, improve.
+
+All forms are screened by the model; the two most promising are refined; of the smaller, widths
+are annealed while effort lasts. What is kept has held on a million states. The same demand gives
+the same result, whatever the number of processes and however often it was interrupted.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from boolcomp.common.errors import UsageError, listing
+from boolcomp.compact.demand import ROUNDING, Demand
+from boolcomp.compact.errors.measure import (
+    Errors,
+    Sampling,
+    measure_worst,
+    paper_rms,
+    sampled_outputs,
+)
+from boolcomp.compact.errors.worst import graph_worst
+from boolcomp.compact.sketch.poly import quantities
+from boolcomp.compact.sketch.sketch import AngleSum
+from boolcomp.compact.widths import search
+from boolcomp.compact.widths.floor import rounding_squares
+from boolcomp.compact.widths.ledger import ANNEALERS, CHUNKS, Ledger
+from boolcomp.compact.widths.search import (
+    CAUTION,
+    EXACT,
+    MAX_CAUTION,
+    PLAIN,
+    Candidate,
+    Search,
+    SearchTask,
+    search_of,
+)
+from boolcomp.proof.worst import EVALUATIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from boolcomp.compact.sketch.sketch import Sketch
+    from boolcomp.terms import Terms
+
+    Floats = NDArray[np.float64]
+
+REFINED, QUICK_REFINED = 2, 1  # forms that are refined; where no effort is allowed
+TIGHTENINGS = 6  # tries to hold the errors on many states
+FREE_WORK, WORK = 60_000, 10_000  # of refining (see `refine_work`): always, a nominal second
+ROOM = 1.03  # times what rounding makes of an output that hardly leaves zero
+LEAST = 1.1  # times the rms of rounding: the least that the default allows
+SEEN, QUICK_SEEN = 2_000_000, 500_000  # states on which errors have to hold; with no effort
+CLIMBED = 4_000_000  # evaluations that seek the worst error, where it is demanded, at first
+WORST = 400  # of states are watched, for every output, after each look
+MOST_WATCHED = 1600
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sketched:
+    """What is sought: outputs over words without widths yet, and what they may err by, in steps.
+
+    `squares` are the mean squares demanded, `largest` the largest errors; `sketches` are those of
+    the plain forms.
+    """
+
+    terms: Terms
+    demand: Demand
+    ledger: Ledger
+    squares: Floats
+    largest: Floats
+    sketches: tuple[Sketch, ...] = ()
+
+    def task(self, scale: Floats | float = 1.0) -> SearchTask:
+        """Return the task with mean squares allowed to be `scale` of those demanded."""
+        allowed = self.squares * CAUTION * scale
+        return SearchTask(self.terms, self.demand, allowed, self.largest * MAX_CAUTION)
+
+    def excess(self, errors: Errors) -> float:
+        """Return by what factor errors are larger than demanded, at most."""
+        rms = errors.rms / np.sqrt(self.squares)
+        return float(np.maximum(rms, errors.max / (self.largest * MAX_CAUTION)).max())
+
+    def holds(self, errors: Errors) -> bool:
+        """Tell whether errors are as demanded."""
+        return self.excess(errors) <= 1 and not errors.wrapped
+
+    def unreachable(self, where: str) -> UsageError:
+        """Say what is not reached, and what inputs and rounding make of errors on their own."""
+        words = quantities(self.terms.problem, self.demand.input_bits)
+        widths = sorted({word.bits for word in words.values()})
+        floor = Search(self.task(), 0).floor()
+        kind, why = "demanded", ""
+        if not self.demand.rms:
+            bits = self.demand.bits
+            kind = "default"
+            why = f" (the paper's own error at {bits} bits; --rms-error allows another)"
+        rms = f"{kind} rms {_listed(self.squares)} LSB{why}"
+        most = listing(f"{x:g}" for x in self.largest)
+        largest = f" and the demanded max {most} LSB" if self.demand.max else ""
+        return UsageError(
+            f"no widths reach the {rms}{largest} {where}: "
+            f"inputs of {listing(map(str, widths))} bits and rounding alone make "
+            f"{_listed(floor.total)} LSB: "
+            f"{floor.advice(self.squares)}"
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Screened:
+    """The most promising candidates by the model."""
+
+    goal: Sketched
+    candidates: tuple[Candidate, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seen:
+    """Errors on very many states, and those states at which they were largest.
+
+    Where the largest error is demanded it is that found by climbing.
+    """
+
+    errors: Errors
+    worst: Sequence[Floats]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Refined:
+    """The smallest candidate that holds on very many states, its task, and what was seen there."""
+
+    goal: Sketched
+    task: SearchTask
+    best: Candidate
+    seen: Seen
+
+
+def sketch(terms: Terms, demand: Demand, ledger: Ledger) -> Sketched:
+    """Write outputs down as words without widths; refuse what no logic can reach."""
+    rms = demand.rms or ledger.numbers(
+        "paper", lambda: [float(x) for x in paper_rms(terms, demand.bits)]
+    )
+    least = np.maximum(np.asarray(rms, dtype=np.float64), 0.0)
+    if not demand.rms:
+        least = np.maximum(least, LEAST * ROUNDING)
+        # What hardly leaves zero has no word near it, whatever the paper's tables do.
+        small = np.sqrt(rounding_squares(sampled_outputs(terms.problem, demand.bits)))
+        least = np.where(small > ROUNDING, np.maximum(least, ROOM * small), least)
+    outputs = len(terms.problem.outputs)
+    squares = np.broadcast_to(least, outputs).copy() ** 2
+    largest = np.broadcast_to(np.asarray(demand.max or np.inf), outputs).copy()
+    goal = Sketched(terms, demand, ledger, squares, largest)
+    task = goal.task()
+    if not demand.saturate and search_of(task, 0).floor().forbids(squares):
+        raise goal.unreachable("whatever the logic")  # what saturates may err less
+    return replace(goal, sketches=tuple(Search.sketch_of(task, form) for form in PLAIN))
+
+
+def screen(goal: Sketched) -> Screened:
+    """Choose the most promising forms by the model, one for every sketch."""
+    task = goal.task()
+    found = _screened(goal, task, "screen", PLAIN)
+    if not found:  # of coarse inputs no bit may be lost
+        other = [form for form in EXACT if _has_exact(Search.sketch_of(task, form))]
+        found = _screened(goal, task, "screen exact", other)
+    if not found:
+        raise goal.unreachable("by the model")
+    return Screened(goal, found)
+
+
+def _screened(
+    goal: Sketched, task: SearchTask, name: str, forms: Iterable[int]
+) -> tuple[Candidate, ...]:
+    jobs = [(task, form) for form in forms]
+    found = goal.ledger.candidates(name, search.screen, jobs)
+    kept: dict[object, Candidate] = {}
+    for choice in sorted(found, key=lambda c: (c.nodes, c.form)):
+        if choice.nodes < math.inf:
+            plain = choice.form in PLAIN
+            own = goal.sketches[choice.form] if plain else Search.sketch_of(task, choice.form)
+            kept.setdefault(own, choice)
+    return tuple(kept.values())[: REFINED if goal.demand.effort else QUICK_REFINED]
+
+
+def refine(screened: Screened) -> Refined:
+    """Build and simulate, correct what the model is allowed, until one holds on many states."""
+    goal, starts, seen = screened.goal, list(screened.candidates), None
+    scale, strict = np.ones((2, len(goal.squares)))
+    task = goal.task()
+    left = most = FREE_WORK + WORK * goal.demand.effort
+    for turn in range(TIGHTENINGS):
+        if left < -most:
+            break
+        left -= sum(map(search.refine_work, starts))
+        jobs = [(task, start) for start in starts]
+        found = goal.ledger.candidates(f"refine {turn}", search.refine, jobs)
+        starts = [choice for choice in found if choice.nodes < math.inf]
+        if not starts:
+            break
+        best = min(starts, key=lambda choice: choice.rank(task.pressure))
+        if left < 0:  # a large problem: only the best form goes on
+            starts = [best]
+        seen = _seen(goal, task, best)
+        goal.ledger.tell("refine", best, seen.errors)
+        if goal.holds(seen.errors):
+            return Refined(goal, _watching(task, best, seen), best, seen)
+        scale = scale / np.maximum(1.0, 1.005 * seen.errors.rms**2 / goal.squares)
+        strict = strict * np.maximum(1.0, 1.01 * seen.errors.max / task.largest) ** 2
+        tighter = replace(task, allowed=goal.task(scale).allowed, pressure=2.0 ** (turn + 1))
+        task = _watching(tighter, best, seen, strict)
+    where = f"on {SEEN} states; the nearest has {seen.errors}" if seen else "when simulated"
+    raise goal.unreachable(where + " (more effort tries longer)" * (left < -most))
+
+
+def improve(refined: Refined) -> Refined:
+    """Anneal widths while effort lasts; what is smaller counts if it holds on many states."""
+    goal, task, best, seen = refined.goal, refined.task, refined.best, refined.seen
+    units = goal.demand.effort / (CHUNKS * ANNEALERS)
+    for chunk in range(CHUNKS if goal.demand.effort else 0):
+        jobs = [(task, best, chunk * ANNEALERS + k, units) for k in range(ANNEALERS)]
+        found = goal.ledger.candidates(f"improve {chunk}", search.improve, jobs)
+        tried = min([best, *found], key=lambda choice: choice.nodes)
+        if tried.nodes < best.nodes:
+            look = _seen(goal, task, tried)
+            if goal.holds(look.errors):
+                best, seen = tried, look
+            else:  # what was missed is watched from now on
+                seen = Seen(seen.errors, look.worst)
+            task = _watching(task, best, seen)
+        goal.ledger.tell("improve", best, seen.errors)
+    return Refined(goal, task, best, seen)
+
+
+def _watching(
+    task: SearchTask, choice: Candidate, seen: Seen, strict: Floats | None = None
+) -> SearchTask:
+    """Return a task that watches the worst states too.
+
+    There the model is allowed what it says of a choice: over `strict` where that is known,
+    else as much more as there is room in the largest errors.
+    """
+    if not task.demand.max:
+        return task
+    outputs = len(task.allowed)
+    watched = replace(
+        task, worst=_together(task.worst, seen.worst, outputs), worst_limits=np.ones(outputs)
+    )
+    _, noise = Search(watched, choice.form).noise(choice)
+    room = (seen.errors.max / watched.largest) ** 2
+    if strict is not None:
+        room = np.where(room > 1, strict, room)
+    return replace(watched, worst_limits=noise[outputs:] / room)
+
+
+def _seen(goal: Sketched, task: SearchTask, choice: Candidate) -> Seen:
+    """Return a candidate's errors on very many states."""
+    graph = search_of(task, choice.form).graph(choice)
+    demand, problem = goal.demand, goal.terms.problem
+    quick = not demand.effort and not demand.max
+    count = min(SEEN, QUICK_SEEN) if quick else SEEN
+    many = Sampling(problem, demand.input_bits, demand.bits, count, demand.seed + 4)
+    errors, sampled = measure_worst(many, graph, WORST)
+    worst: Sequence[Floats] = sampled
+    for evaluations in (CLIMBED, EVALUATIONS) if demand.max else ():
+        start = np.concatenate(worst, axis=1)
+        found = graph_worst(problem, demand, graph, evaluations, start, WORST)
+        errors = replace(errors, max=np.maximum(errors.max, found.most))
+        watched = problem.arrays(found.watched.reshape(-1, start.shape[1]))
+        worst = _together(worst, watched, len(problem.outputs))
+        if goal.excess(errors) > 1:
+            break  # there is no need to look further
+    return Seen(errors, worst)
+
+
+def _has_exact(one: Sketch) -> bool:
+    return any(isinstance(node, AngleSum) and node.exact for node in one.nodes)
+
+
+def _listed(squares: Floats) -> str:
+    return listing(f"{rms:.3f}" for rms in np.sqrt(squares))
+
+
+def _together(one: Sequence[Floats], other: Sequence[Floats], outputs: int) -> tuple[Floats, ...]:
+    """Join sets of worst states, output after output and as many for each; the latest are kept."""
+    joined = []
+    for k, new in enumerate(other):
+        columns = new.shape[1]
+        sets = [old.reshape(outputs, -1, columns) for old in (*one[k : k + 1], new)]
+        both = np.concatenate(sets, axis=1)[:, -MOST_WATCHED:]
+        joined.append(both.reshape(-1, columns))
+    return tuple(joined)

@@ -1,0 +1,140 @@
+"""How sensitive torques are to errors of words: the adjoint of a sketch over sampled states."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from boolcomp.compact.sketch.sketch import (
+    TURN,
+    Addend,
+    AngleSum,
+    Linear,
+    Powers,
+    Sketch,
+    SketchNode,
+    Waves,
+    WordSum,
+    addend_value,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sensitivity:
+    """Mean squares of derivatives, one for every torque; tuples follow the addends."""
+
+    value: Floats  # of a node's own value
+    slope: Floats  # of a table's argument
+    read_a: tuple[Floats, ...]  # of the words that products read
+    read_b: tuple[Floats, ...]
+    size: tuple[Floats, ...]  # of an addend, relative to itself
+    spread: tuple[Floats, ...]  # of putting an addend's mean in its place
+
+
+def stacked(one: Sensitivity, other: Sensitivity) -> Sensitivity:
+    """Return the rows of both."""
+
+    def both(x: tuple[Floats, ...], y: tuple[Floats, ...]) -> tuple[Floats, ...]:
+        return tuple(np.concatenate(pair) for pair in zip(x, y, strict=True))
+
+    return Sensitivity(
+        np.concatenate([one.value, other.value]),
+        np.concatenate([one.slope, other.slope]),
+        both(one.read_a, other.read_a),
+        both(one.read_b, other.read_b),
+        both(one.size, other.size),
+        both(one.spread, other.spread),
+    )
+
+
+def sensitivities(
+    sketch: Sketch, values: Sequence[Floats], *, apart: bool = False
+) -> list[Sensitivity]:
+    """Walk back from the torques: how they change with every node's value.
+
+    Where the states of the torques are `apart`, each torque is only asked at its own.
+    """
+    shape = (len(sketch.outputs), len(values[sketch.outputs[0]]))
+    adjoint = [np.zeros(shape) for _ in sketch.nodes]
+    for joint, place in enumerate(sketch.outputs):
+        if apart:
+            adjoint[place][joint, _own_states(joint, *shape)] += math.sqrt(shape[0])
+        else:
+            adjoint[place][joint] += 1
+    found: list[Sensitivity] = []
+    for place in reversed(range(len(sketch.nodes))):
+        node, own = sketch.nodes[place], adjoint[place]
+        slope, addends = np.zeros(shape[0]), _Addends([], [], [], [])
+        if isinstance(node, AngleSum):
+            for item, multiple in node.items:
+                adjoint[item] += multiple * own * _radians(sketch.nodes[item])
+        elif isinstance(node, Waves):
+            by_angle = own * node.slope(sketch.angle(node.source, values))
+            slope = _mean_square(by_angle)
+            adjoint[node.source] += by_angle * _radians(sketch.nodes[node.source])
+        elif isinstance(node, Powers):
+            by_word = own * node.slope(values[node.source])
+            slope = _mean_square(by_word)
+            adjoint[node.source] += by_word
+        elif isinstance(node, WordSum):
+            for addend in node.addends:
+                addends.walk_back(addend, own, values, adjoint)
+        found.append(Sensitivity(_mean_square(own), slope, *addends.frozen()))
+    return found[::-1]
+
+
+def _radians(node: SketchNode) -> float:
+    """Return what a unit of an angle is: a sum counts small parts of a turn, all else radians."""
+    return 2 * math.pi / (1 << TURN) if isinstance(node, WordSum) else 1.0
+
+
+def _own_states(joint: int, joints: int, count: int) -> slice:
+    """Return the states of a torque, of states that stand torque after torque."""
+    return slice(joint * count // joints, (joint + 1) * count // joints)
+
+
+@dataclass(frozen=True, slots=True)
+class _Addends:
+    """The lists of a sensitivity while they are made."""
+
+    read_a: list[Floats]
+    read_b: list[Floats]
+    size: list[Floats]
+    spread: list[Floats]
+
+    def walk_back(
+        self, addend: Addend, own: Floats, values: Sequence[Floats], adjoint: list[Floats]
+    ) -> None:
+        """Note an addend of a sum whose adjoint is known, and hand that on to what it reads."""
+        value = addend_value(addend, values)
+        self.size.append(_mean_square(own * value))
+        self.spread.append(_mean_square(own * (value - value.mean())))
+        if isinstance(addend, Linear):
+            adjoint[addend.node] += addend.factor * own
+            self.read_a.append(np.zeros(len(own)))
+            self.read_b.append(np.zeros(len(own)))
+            return
+        by_a = addend.factor * own * values[addend.b]
+        by_b = addend.factor * own * values[addend.a]
+        adjoint[addend.a] += by_a
+        adjoint[addend.b] += by_b
+        self.read_a.append(_mean_square(by_a))
+        self.read_b.append(_mean_square(by_b))
+
+    def frozen(self) -> tuple[tuple[Floats, ...], ...]:
+        """Return all lists as they stand in a sensitivity."""
+        return tuple(self.read_a), tuple(self.read_b), tuple(self.size), tuple(self.spread)
+
+
+def _mean_square(adjoint: Floats) -> Floats:
+    return np.asarray((adjoint * adjoint).mean(axis=1))

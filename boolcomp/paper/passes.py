@@ -1,0 +1,75 @@
+"""The passes of paper mode after terms, in the order in which they run (see `pipeline`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from boolcomp.paper.assembly import program_of
+from boolcomp.paper.covers import TermCover, make_covers
+from boolcomp.paper.plan import Options, make_plan
+from boolcomp.paper.store import Recipe, Store, default_store
+from boolcomp.paper.stored import stored_network
+from boolcomp.paper.truth import TermTable, make_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from boolcomp.paper.plan import Plan
+    from boolcomp.program.program import Program
+    from boolcomp.terms import Terms
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What a user chooses of a compilation in paper mode.
+
+    `done` is told the first term of every distinct table as its cover is there.
+    """
+
+    options: Options = field(default_factory=Options)
+    recipe: Recipe = field(default_factory=Recipe)
+    store: Store = field(default_factory=default_store)
+    done: Callable[[TermTable], None] = lambda _: None
+
+
+@dataclass(frozen=True, slots=True)
+class Tabulated:
+    """A plan and the table of each of its terms."""
+
+    plan: Plan
+    tables: tuple[TermTable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Covered:
+    """A plan, and a verified cover of the table of each of its terms."""
+
+    plan: Plan
+    terms: tuple[TermCover, ...]
+
+
+def plan(terms: Terms, choices: Choices) -> Plan:
+    """Lay out every term's table by the paper's rules."""
+    return make_plan(terms, choices.options)
+
+
+def tables(plans: Sequence[Plan], _: Choices) -> list[Tabulated]:
+    """Tabulate every term; a plan that has no tables is heard of before any table is made."""
+    for one in plans:
+        one.require_tables()
+    return [Tabulated(one, make_tables(one)) for one in plans]
+
+
+def covers(tabulated: Sequence[Tabulated], choices: Choices) -> list[Covered]:
+    """Minimise all tables at once: what they share is done once, and cores stay busy."""
+    everything = [entry for one in tabulated for entry in one.tables]
+    found = iter(make_covers(everything, choices.recipe, choices.store, choices.done))
+    return [Covered(one.plan, tuple(next(found) for _ in one.tables)) for one in tabulated]
+
+
+def program(covered: Covered, _: Choices) -> Program:
+    """Join the logic of covers and the adders of terms."""
+    entries = [term.entry for term in covered.terms]
+    found = [term.cover for term in covered.terms]
+    return program_of(covered.plan, entries, found, logic=stored_network)

@@ -1,0 +1,141 @@
+"""Problems from robots: inverse dynamics, and gravity alone. Another function is another maker."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING
+
+from boolcomp.problem.dynamics.batch import gravity_torques, inverse_dynamics
+from boolcomp.problem.dynamics.christoffel import gravity_spectra, torque_spectra
+from boolcomp.problem.problem import Input, Output, PartHint, Problem, SumHint, numbered
+from boolcomp.problem.span import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from boolcomp.problem.interval import Interval
+    from boolcomp.problem.robot import Robot
+
+PARALLEL = 1e-9
+WEIGHT_DUST = 1e-9  # of what an arm's weight could make: rounding, no torque
+ROUNDING = 1e-13  # of what its speeds and accelerations could make
+
+
+def inverse_dynamics_problem(robot: Robot) -> Problem:
+    """Return the torques (forces) that move an arm, of q, q̇ and q̈ of its joints.
+
+    Axes that are parallel to the next one's are told: there sums of speeds, and torques that are
+    parts of the one before, are likely to be needed.
+    """
+    q, qd, qdd = positions(robot), _speeds(robot), _accelerations(robot)
+    signs = _parallel(robot)
+    return Problem(
+        name=robot.name,
+        key=str(robot),
+        inputs=(*q, *qd, *qdd),
+        outputs=_torques(robot),
+        groups=tuple(numbered(name, robot.joints) for name in ("q", "qd", "qdd")),
+        returned=numbered("tau", robot.joints),
+        reference=partial(inverse_dynamics, robot),
+        form=partial(torque_spectra, robot, q, qd, qdd),
+        sums=tuple(_sum_hints(signs)),
+        parts=tuple(PartHint(joint, joint + 1, sign) for joint, sign in signs.items()),
+        plural="torques",
+        places="joints",
+        dust=_dust(robot),
+    )
+
+
+def gravity_problem(robot: Robot) -> Problem:
+    """Return the torques that hold an arm at rest, of its positions."""
+    q, signs = positions(robot), _parallel(robot)
+    return Problem(
+        name=f"{robot.name}-gravity",
+        key=f"gravity of\n{robot}",
+        inputs=q,
+        outputs=_torques(robot),
+        groups=(numbered("q", robot.joints),),
+        returned=numbered("tau", robot.joints),
+        reference=partial(gravity_torques, robot),
+        form=partial(gravity_spectra, robot, q),
+        parts=tuple(PartHint(joint, joint + 1, sign) for joint, sign in signs.items()),
+        plural="torques",
+        places="joints",
+        dust=_dust(robot),
+    )
+
+
+def positions(robot: Robot) -> tuple[Input, ...]:
+    """Return q1, q2, … as inputs: radians where a joint turns, metres where it slides."""
+    return tuple(
+        _input(
+            f"q{k}", link.position, "rad" if link.revolute else "m", link.span, angle=link.revolute
+        )
+        for k, link in enumerate(robot.links, 1)
+    )
+
+
+def _speeds(robot: Robot) -> tuple[Input, ...]:
+    return tuple(
+        _input(f"qd{k}", link.velocity, "rad/s" if link.revolute else "m/s")
+        for k, link in enumerate(robot.links, 1)
+    )
+
+
+def _accelerations(robot: Robot) -> tuple[Input, ...]:
+    return tuple(
+        _input(f"qdd{k}", link.acceleration, "rad/s²" if link.revolute else "m/s²")
+        for k, link in enumerate(robot.links, 1)
+    )
+
+
+def _input(
+    name: str, where: Interval, unit: str, span: Span | None = None, *, angle: bool = False
+) -> Input:
+    own = span or Span(where, where)
+    return Input(name, where, unit, own.word, own.reach, angle, own.wraps)
+
+
+def _torques(robot: Robot) -> tuple[Output, ...]:
+    return tuple(
+        Output(f"tau{k}", f"T{k}", link.torque, link.torque_unit, f"torque {k}")
+        for k, link in enumerate(robot.links, 1)
+    )
+
+
+def _parallel(robot: Robot) -> dict[int, int]:
+    """Return +1 or -1 for every joint (from 0) whose axis is parallel to the next one's."""
+    found = {}
+    for joint in range(robot.joints - 1):
+        link, after = robot.links[joint], robot.links[joint + 1]
+        if link.revolute and after.revolute and abs(math.sin(link.alpha)) < PARALLEL:
+            found[joint] = 1 if math.cos(link.alpha) > 0 else -1
+    return found
+
+
+def _sum_hints(signs: dict[int, int]) -> Iterator[SumHint]:
+    """Yield speeds, then accelerations; in a longer chain pairs overlap: only its first counts."""
+    for kind, letters in (("speeds", "qd"), ("accelerations", "qdd")):
+        for joint, sign in sorted(signs.items(), reverse=True):
+            if joint - 1 not in signs:
+                yield SumHint(kind, f"{letters}{joint + 1}", f"{letters}{joint + 2}", sign)
+
+
+def _dust(robot: Robot) -> float:
+    """Return the size up to which a torque is rounding of sums that are zero.
+
+    It stands beside what an arm's weight could make, and (with what rounding alone leaves) its
+    speeds and accelerations.
+    """
+    links = robot.links
+    reach = sum(
+        abs(link.a) + abs(link.d) + math.hypot(*link.center_of_mass)
+        + (0.0 if link.revolute else link.position.magnitude)
+        for link in links
+    )  # fmt: skip
+    inertia = robot.mass * reach**2 + sum(sum(map(abs, link.inertia)) for link in links)
+    speed = sum(link.velocity.magnitude for link in links)
+    changes = speed**2 + sum(link.acceleration.magnitude for link in links)
+    weight = robot.mass * math.hypot(*robot.gravity) * reach
+    return max(WEIGHT_DUST * weight, ROUNDING * inertia * changes)

@@ -1,0 +1,111 @@
+"""Functions as polynomials of some inputs, whose coefficients are Fourier sums over the others.
+
+What terms are made of. A coefficient's axes are inputs: an angle has harmonics (in the order of
+`numpy.fft.fftfreq`), any other input powers 0, 1, 2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from boolcomp.problem.problem import Input
+
+    Complex = NDArray[np.complex128]
+
+NOISE = 1e-12  # below this, relative to the largest coefficient, an amplitude is rounding error
+DIGITS = 13  # and above it this many digits are kept, so that 15.75 is 15.75 on every machine
+NODES = np.array([0.0, 1.0, -1.0])  # where powers up to the second are sampled
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Summand:
+    """`factor · coefficient`: a product of inputs, and its coefficient over all axes."""
+
+    factor: tuple[Input, ...]
+    coefficient: Complex
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spectra:
+    """Every output as summands, over the same axes; up to `noise` a coefficient is rounding."""
+
+    axes: tuple[Input, ...]
+    outputs: tuple[tuple[Summand, ...], ...]
+    noise: float
+    decimals: int
+
+
+def spectra_of(
+    axes: tuple[Input, ...], outputs: Sequence[Sequence[Summand]], scale: float
+) -> Spectra:
+    """Return spectra whose largest coefficient is about `scale`."""
+    decimals = DIGITS - 1 - int(np.floor(np.log10(scale)))
+    return Spectra(axes, tuple(map(tuple, outputs)), NOISE * scale, decimals)
+
+
+def grid(axes: Sequence[Input], sizes: Sequence[int]) -> NDArray[np.float64]:
+    """Return the points, (points, axes), at which a function's values tell its coefficients."""
+    lines = [
+        2 * np.pi * np.arange(size) / size if axis.angle else NODES[:size]
+        for axis, size in zip(axes, sizes, strict=True)
+    ]
+    return np.stack([a.ravel() for a in np.meshgrid(*lines, indexing="ij")], axis=-1)
+
+
+def transform(axes: Sequence[Input], sampled: NDArray[np.float64]) -> Complex:
+    """Take a DFT along every angle's axis, and powers 1, d, d² from d = 0, 1, -1 elsewhere."""
+    result = sampled.astype(np.complex128)
+    for place, axis in enumerate(axes):
+        if axis.angle:
+            result = np.fft.fft(result, axis=place, norm="forward")
+        elif result.shape[place] == len(NODES):
+            at_0, at_1, at_minus_1 = np.moveaxis(result, place, 0)
+            powers = [at_0, (at_1 - at_minus_1) / 2, (at_1 + at_minus_1) / 2 - at_0]
+            result = np.stack(powers, axis=place)
+    return result
+
+
+def derivative(axes: Sequence[Input], spectrum: Complex, place: int) -> Complex:
+    """Return the derivative of a function along one of its axes."""
+    rows = np.moveaxis(spectrum, place, 0)
+    size = len(rows)
+    if size == 1:
+        return np.zeros_like(spectrum)
+    if axes[place].angle:
+        harmonics = 1j * np.fft.fftfreq(size, 1 / size)
+        rows = rows * harmonics.reshape(-1, *[1] * (rows.ndim - 1))
+    else:
+        rows = np.stack([rows[1], 2 * rows[2], np.zeros_like(rows[0])])
+    return np.moveaxis(rows, 0, place)
+
+
+def widened(axes: Sequence[Input], spectrum: Complex, sizes: Sequence[int]) -> Complex:
+    """Return a spectrum of so many harmonics (powers) an axis; the new ones are zero."""
+    for place, axis in enumerate(axes):
+        size = spectrum.shape[place]
+        kept = np.fft.fftfreq(size, 1 / size).astype(int) if axis.angle else np.arange(size)
+        shape = (*spectrum.shape[:place], sizes[place], *spectrum.shape[place + 1 :])
+        wider = np.zeros(shape, complex)
+        np.moveaxis(wider, place, 0)[kept] = np.moveaxis(spectrum, place, 0)
+        spectrum = wider
+    return spectrum
+
+
+def held(axes: Sequence[Input], spectrum: Complex) -> Complex:
+    """Return a spectrum with axes that are single values put in."""
+    for place, axis in enumerate(axes):
+        if axis.range.single:
+            rows, value = np.moveaxis(spectrum, place, 0), axis.range.low
+            size = len(rows)
+            harmonics = np.fft.fftfreq(size, 1 / size)
+            basis = np.exp(1j * value * harmonics) if axis.angle else value ** np.arange(size)
+            spectrum = np.moveaxis(np.tensordot(basis, rows, 1)[np.newaxis], 0, place)
+    return spectrum

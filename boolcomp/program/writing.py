@@ -1,0 +1,137 @@
+"""Programs to disk: a directory with `program.json` and one text file a network.
+
+    program.json        what the program is, and the SHA-256 of every other file and of itself
+    networks/0.txt      the networks, as `networktext` writes them
+
+It is data and nothing else: native code is made on the machine that runs it. A directory appears
+whole under its name or not at all; `programfile` reads it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from boolcomp.common.errors import DataError
+from boolcomp.common.files import exchange, sync_folder, temporary_folder, write_text
+from boolcomp.common.version import VERSION as BOOLCOMP
+from boolcomp.logic.networktext import render_network
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from boolcomp.codes import Code
+    from boolcomp.program.parts import Load, OutputWord, Slice
+    from boolcomp.program.program import Program
+
+FORMAT, VERSION = "boolcomp program", 3  # 2: one network for all outputs of a load; 3: names
+HEAD = "program.json"
+
+
+def save_program(program: Program, folder: str | Path) -> None:
+    """Write a program to a directory; a program that is there already is replaced."""
+    target = Path(os.path.realpath(folder))  # a symbolic link stays one
+    if target.is_dir() and any(target.iterdir()) and not (target / HEAD).is_file():
+        raise DataError(f"{folder}: is a directory with other things in it, and no program")
+    if target.exists() and not target.is_dir():
+        raise DataError(f"{folder}: is a file; a program is saved to a directory")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with temporary_folder(target) as temporary:
+            new = temporary / "new"
+            for name, text in render_program(program).items():
+                write_text(new / name, text)
+            if target.exists():
+                exchange(new, target, temporary / "old")
+            else:
+                new.rename(target)
+            sync_folder(target.parent)
+    except OSError as error:
+        raise DataError(f"{folder}: cannot be written: {error.strerror}") from error
+
+
+def render_program(program: Program) -> dict[str, str]:
+    """Return the files of a program: texts by their names inside its directory."""
+    files = {network_name(k): render_network(n) for k, n in enumerate(program.networks)}
+    document: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "made_by": f"boolcomp {BOOLCOMP}",
+        "name": program.name,
+        "bits": program.bits,
+        "mode": program.mode,
+        "plural": program.plural,
+        "places": program.places,
+        "groups": [[group.name, *group.members] for group in program.groups],
+        "returned": [program.returned.name, *program.returned.members],
+        "inputs": [
+            {"name": word.name, "unit": word.unit, "code": _code(word.code)}
+            for word in program.inputs
+        ],
+        "networks": len(program.networks),
+        "loads": [_load(load) for load in program.loads],
+        "stops": [[one.name, one.range.low, one.range.high] for one in program.stops],
+        "files": {name: digest(text) for name, text in files.items()},
+    }
+    document["checksum"] = digest(canonical(document))
+    text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
+    return {HEAD: text + "\n", **files}
+
+
+def network_name(k: int) -> str:
+    """Return the name of the file of a network."""
+    return f"networks/{k}.txt"
+
+
+def digest(text: str) -> str:
+    """Return the checksum of a text."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def canonical(document: dict[str, Any]) -> str:
+    """Return the text of a document that its checksum is of."""
+    return json.dumps(document, sort_keys=True, separators=(",", ":"))
+
+
+def _code(code: Code) -> dict[str, Any]:
+    section = {"kind": code.kind, "bits": code.bits, "range": [code.range.low, code.range.high]}
+    return {**section, "wraps": True} if code.wraps else section
+
+
+def _load(load: Load) -> dict[str, Any]:
+    section = {"payload": load.payload, "outputs": [_output(output) for output in load.outputs]}
+    if load.joint is None:
+        return section
+    return {**section, "network": load.joint.network, "words": _words(load.joint.words)}
+
+
+def _words(words: Sequence[Slice]) -> list[list[int]]:
+    return [[word.input, word.bits, word.dropped] for word in words]
+
+
+def _output(output: OutputWord) -> dict[str, Any]:
+    return {
+        "name": output.name,
+        "symbol": output.symbol,
+        "unit": output.unit,
+        "code": _code(output.code),
+        "guard_bits": output.guard_bits,
+        "terms": [
+            {
+                "name": term.name,
+                "text": term.text,
+                "network": term.network,
+                "code": _code(term.code),
+                "words": _words(term.words),
+            }
+            for term in output.terms
+        ],
+        "left_out": list(output.left_out),
+        "bound": output.bound if math.isfinite(output.bound) else None,
+        "errors": None if output.errors is None else asdict(output.errors),
+    }
