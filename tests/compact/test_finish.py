@@ -15,7 +15,7 @@ import pytest
 from compact.word_robots import built_of, small_robot
 from samples import problem_of, terms_of
 
-from boolcomp.common.caches import user_cache
+from boolcomp.common.cache import user_cache
 from boolcomp.common.errors import DataError, DataWarning
 from boolcomp.compact.assembly import program_of_graph
 from boolcomp.compact.demand import Demand, Progress

@@ -100,7 +100,7 @@ def test_the_oldest_entries_are_dropped_when_there_are_too_many(
 ) -> None:
     import os
 
-    from boolcomp.common import caches
+    from boolcomp.common import cache as caches
 
     monkeypatch.setattr(caches, "MOST_ENTRIES", 3)
     for k in range(5):

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boolcomp.common.caches import read_kept, user_cache
+from boolcomp.common.cache import read_kept, user_cache
 from boolcomp.common.errors import BoolcompError, DataError, DataWarning
 from boolcomp.common.files import write_text
 from boolcomp.compact.demand import SEARCH_VERSION, Demand, digest

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import llvmlite
 import llvmlite.binding as llvm
 
-from boolcomp.common.caches import read_entry, user_cache, write_entry
+from boolcomp.common.cache import read_entry, user_cache, write_entry
 from boolcomp.common.version import VERSION
 
 if TYPE_CHECKING:

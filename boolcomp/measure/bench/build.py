@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.common.caches import load_library, read_entry, user_cache, write_entry
+from boolcomp.common.cache import load_library, read_entry, user_cache, write_entry
 from boolcomp.common.errors import DataError
 from boolcomp.common.files import read_text, temporary_folder
 from boolcomp.common.processes import run_program

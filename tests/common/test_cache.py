@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from boolcomp.common import caches, loops
+from boolcomp.common import cache as caches
+from boolcomp.common import loops
 from boolcomp.common.errors import DataError, DataWarning
 
 
