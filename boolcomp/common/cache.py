@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from boolcomp.common.errors import BoolcompError, DataError, DataWarning
-from boolcomp.common.files import collect, read_text, temporary_folder, whole_file
+from boolcomp.common.files import collect, read_text, temporary_folder, whole_file, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -132,14 +132,15 @@ def find(
             yield value
 
 
-def keep(path: Path, text: str, complaint: str = "", *, durable: bool = True) -> None:
-    """Write a file of a result whole or not at all; where it cannot be written, it is not kept."""
+def keep(path: Path, text: str, complaint: str = "", *, durable: bool = True) -> bool:
+    """Write a file of a result whole or not at all; tell whether it could be written."""
     try:
-        with whole_file(path, durable=durable) as stream:
-            stream.write(text.encode())
-    except (DataError, OSError) as error:
+        write_text(path, text, durable=durable)
+    except DataError as error:
         if complaint:
             warnings.warn(f"{complaint}: {error}", DataWarning, stacklevel=3)
+        return False
+    return True
 
 
 def sealed(body: str) -> str:
