@@ -158,6 +158,17 @@ def unsealed(text: str) -> str:
     raise DataError("the checksum is wrong")
 
 
+def native_code(folder: str, ending: str, parts: Iterable[str], make: Callable[[], bytes]) -> bytes:
+    """Return what `make` makes of these parts, from the user's cache where it is there."""
+    key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
+    path = user_cache(folder) / f"{key}{ending}"
+    code = read_entry(path)
+    if code is None:
+        code = make()
+        write_entry(path, code)
+    return code
+
+
 def read_entry(path: Path) -> bytes | None:
     """Return native code that was stored under a name, or nothing where it cannot be trusted."""
     content = read_private(path)

@@ -6,14 +6,13 @@ other native code is: this user's own, whole, and by its checksum what was compi
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.common.cache import load_library, read_entry, user_cache, write_entry
+from boolcomp.common.cache import load_library, native_code
 from boolcomp.common.errors import DataError
 from boolcomp.common.files import read_text, temporary_folder
 from boolcomp.common.processes import run_program
@@ -95,14 +94,12 @@ def compiled(by: Compiler, unit: Unit) -> ctypes.CDLL:
     common = source("rival.h")
     parts = [by.version, cpu, *sorted(flags), *SHARED, common, unit.text, unit.header]
     parts += [*unit.macros, *unit.flags, *unit.libraries]
-    key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
-    path = user_cache("rivals") / f"{key}.so"
-    code = read_entry(path)
-    if code is None:
+
+    def make() -> bytes:
         with temporary_folder() as folder:
-            code = _run(by, unit, folder).read_bytes()
-        write_entry(path, code)
-    return load_library(code)
+            return _run(by, unit, folder).read_bytes()
+
+    return load_library(native_code("rivals", ".so", parts, make))
 
 
 def _run(by: Compiler, unit: Unit, folder: Path) -> Path:
