@@ -41,7 +41,7 @@ COMMANDS = {
     "minimize exact": "minimize hard.pla --method exact --deadline 20 -o hard.out.pla",
     "minimize espresso": "minimize hard.pla --method espresso -o hard.out.pla",
     "report": "report machado-2r --bits 5,6 --extra 0 --samples 300000 --store new/{seed} -o r",
-    "schedule": "schedule run puma560 --processors 2 --samples 2000000 -o schedule",
+    "schedule": "schedule puma560 --processors 2 --run --samples 2000000 -o schedule",
 }
 
 
