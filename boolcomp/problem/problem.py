@@ -172,9 +172,8 @@ class Problem:
 
     def by_input(self, given: Mapping[str, int]) -> dict[str, int]:
         """Return what is given for every input: under its own name, or for all of its group."""
-        known = [
-            name for group in self.groups for name in dict.fromkeys((group.name, *group.members))
-        ]
+        names = [*(group.name for group in self.groups), *(one.name for one in self.inputs)]
+        known = list(dict.fromkeys(names))
         for name in given:
             if name not in known:
                 raise UsageError(

@@ -37,7 +37,7 @@ def test_an_unknown_input_is_told_the_nearest() -> None:
     [
         (
             {"q": 8, "qd": 8, "qdd": 8, "q3": 9},
-            r"no input 'q3' .*: inputs are q, q1",
+            r"no input 'q3' .*: inputs are q, qd, qdd, q1",
         ),
         ({"q": 8, "qd": 8}, "how many bits has qdd"),
         ({"q": 8, "qd": 8, "qdd1": 8}, "how many bits has qdd"),
