@@ -131,7 +131,7 @@ def test_the_mean_of_a_dropped_addend_stands_for_it() -> None:
         assert value == x_of(k, 3) + Fraction(21, 8)
 
 
-def two_words(reader: SketchNode, **place: int) -> WordGraph:
+def two_words(reader: SketchNode) -> WordGraph:
     """Return the graph of x + y on whole steps, and of what reads it."""
     sources = [Source(name, 3, angle=False) for name in ("x", "y")]
     total = WordSum((Linear(0, 1.0), Linear(1, 1.0)), 0.0)
@@ -140,7 +140,7 @@ def two_words(reader: SketchNode, **place: int) -> WordGraph:
     if not isinstance(reader, WordSum):
         nodes.append(WordSum((Linear(3, 1.0),), 0.0))
         widths[Role.CUT.of(4)] = 0
-    return graph_of(nodes, widths, **place)
+    return graph_of(nodes, widths)
 
 
 @pytest.mark.parametrize(
