@@ -15,19 +15,20 @@ import numpy as np
 import pytest
 from compact.word_robots import case
 
-from boolcomp.compact.graph.graph import Heap, InputWord
-from boolcomp.compact.graph.graphtext import parse_graph
 from boolcomp.compact.graph.layout import Statistics
 from boolcomp.compact.graph.logic import word_logic
 from boolcomp.compact.graph.realise import realise
-from boolcomp.compact.graph.simulate import node_word
 from boolcomp.compact.sketch.variables import widths_of
-from boolcomp.problem.robot import Interval, load_robot
+from boolcomp.problem.interval import Interval
+from boolcomp.problem.robot import load_robot
+from boolcomp.words.graph import Heap, InputWord
+from boolcomp.words.graphtext import parse_graph
+from boolcomp.words.simulate import node_word
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.compact.graph.graph import WordGraph
+    from boolcomp.words.graph import WordGraph
 
 TWO = load_robot("machado-2r")
 TURNS = replace(TWO.links[0], torque=Interval(-16.0, 16.0))

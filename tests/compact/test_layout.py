@@ -10,18 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from boolcomp.compact.graph.graph import Heap, InputWord, Lookup, PartialProducts
-from boolcomp.compact.graph.layout import (
-    Format,
-    Grid,
-    Row,
-    Statistics,
-    heap_bits,
-    linear_rows,
-    product_grid,
-)
+from boolcomp.compact.graph.layout import Format, Statistics, heap_bits, linear_rows, product_grid
 from boolcomp.compact.graph.realise import realise
-from boolcomp.compact.graph.simulate import node_word
 from boolcomp.compact.sketch.sketch import (
     AngleSum,
     Linear,
@@ -34,12 +24,15 @@ from boolcomp.compact.sketch.sketch import (
     WordSum,
 )
 from boolcomp.compact.sketch.variables import Role
+from boolcomp.words.graph import Heap, InputWord, Lookup, PartialProducts
+from boolcomp.words.layout import Grid, Row
+from boolcomp.words.simulate import node_word
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from boolcomp.compact.graph.graph import WordGraph
     from boolcomp.compact.sketch.variables import Widths
+    from boolcomp.words.graph import WordGraph
 
 
 def graph_of(
