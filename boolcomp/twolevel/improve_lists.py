@@ -97,17 +97,9 @@ class _Work:
         )  # fmt: skip
         self.random = np.random.default_rng(SEED)
         self.conflict = np.zeros_like(limit.zero)
-        self.walk = self._walk(8 * max(len(both), len(limit) if off is None else 0) + 64)
-
-    def _walk(self, room: int) -> kernels.Walk:
-        words = self.lists.zero.shape[1]
-        depth = self.inputs + 3
-        return kernels.Walk(
-            np.zeros(room, np.int32), np.zeros(depth, np.int64), np.zeros(depth, np.int64),
-            np.zeros(depth, np.int64), np.zeros((2, words), np.uint64), np.zeros(4, np.int64),
-            np.zeros((2, words), np.uint64), np.zeros((1, 2, words), np.uint64),
-            np.zeros(128 * words, np.int64),
-        )  # fmt: skip
+        self.walk = lists.buffers(
+            self.inputs, 8 * max(len(both), len(limit) if off is None else 0) + 64
+        )
 
     def cubes(self) -> Cubes:
         """Return the products left."""
@@ -150,4 +142,4 @@ class _Work:
             if status == kernels.FINISHED:
                 return
             if status == kernels.NO_ROOM:
-                self.walk = self._walk(2 * self.walk.members.size)
+                self.walk = lists.buffers(self.inputs, 2 * self.walk.members.size)

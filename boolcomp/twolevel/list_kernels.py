@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,25 @@ if TYPE_CHECKING:
 DONE, FOUND, MORE_ROOM, PAUSED = 0, 1, 2, 3
 FIND, BOUND, COLLECT = 0, 1, 2
 ONE = np.uint64(1)
+
+
+class Walk(NamedTuple):
+    """Buffers of `explore`: where it stands and what it has found.
+
+    `members[start[d]:start[d + 1]]` are the cubes that meet the region at depth d, `split` and
+    `side` say how each depth is split, `state` is (depth, parts stored, 1 if the node at that depth
+    is new, work so far). `region` has its zero words in row 0 and its one words in row 1.
+    """
+
+    members: NDArray[np.int32]
+    start: NDArray[np.int64]
+    split: NDArray[np.int64]
+    side: NDArray[np.int64]
+    region: NDArray[np.uint64]
+    state: NDArray[np.int64]
+    bound: NDArray[np.uint64]
+    leaves: NDArray[np.uint64]
+    tally: NDArray[np.int64]
 
 
 @njit(cache=True, nogil=True)
@@ -164,25 +183,17 @@ def _enter(
 def explore(
     zero: NDArray[np.uint64],
     one: NDArray[np.uint64],
-    members: NDArray[np.int32],
-    start: NDArray[np.int64],
-    split: NDArray[np.int64],
-    side: NDArray[np.int64],
-    region: NDArray[np.uint64],
-    state: NDArray[np.int64],
+    w: Walk,
     mode: int,
-    bound: NDArray[np.uint64],
-    leaves: NDArray[np.uint64],
-    count: NDArray[np.int64],
     budget: int,
 ) -> int:
     """Walk the parts of a region that a list of cubes leaves uncovered.
 
-    FIND stops at the first such part and leaves it in `region`; BOUND enlarges the cube `bound` to
-    hold them all; COLLECT stores each in `leaves`. `state` is (depth, parts stored, 1 if the node
-    at that depth is new, work so far); `members[start[d]:start[d + 1]]` are the cubes that meet the
-    region at depth d. A call after MORE_ROOM or PAUSED resumes.
+    FIND stops at the first such part and leaves it in `w.region`; BOUND enlarges the cube `w.bound`
+    to hold them all; COLLECT stores each in `w.leaves`. A call after MORE_ROOM or PAUSED resumes.
     """
+    members, start, split, side = w.members, w.start, w.split, w.side
+    region, state, bound, leaves = w.region, w.state, w.bound, w.leaves
     while state[0] >= 0:
         d = state[0]
         if state[2]:
@@ -207,7 +218,7 @@ def explore(
                     state[1] += 1
                 state[0] -= 1
                 continue
-            split[d], side[d] = _split_input(zero, one, here, region, count), 0
+            split[d], side[d] = _split_input(zero, one, here, region, w.tally), 0
             if split[d] < 0:
                 state[0] -= 1
                 continue
@@ -224,6 +235,26 @@ def explore(
 
 
 @njit(cache=True, nogil=True)
+def restart(
+    zero: NDArray[np.uint64],
+    one: NDArray[np.uint64],
+    w: Walk,
+    size: int,
+    region_zero: NDArray[np.uint64],
+    region_one: NDArray[np.uint64],
+    mode: int,
+    budget: int,
+) -> int:
+    """Walk a region anew, through the first `size` of `w.members`."""
+    w.start[0] = 0
+    w.start[1] = size
+    w.region[0] = region_zero
+    w.region[1] = region_one
+    w.state[:3] = 0, 0, 1
+    return explore(zero, one, w, mode, budget)
+
+
+@njit(cache=True, nogil=True)
 def cover_all(
     target_zero: NDArray[np.uint64],
     target_one: NDArray[np.uint64],
@@ -231,46 +262,30 @@ def cover_all(
     inputs: int,
     zero: NDArray[np.uint64],
     one: NDArray[np.uint64],
-    members: NDArray[np.int32],
-    start: NDArray[np.int64],
-    split: NDArray[np.int64],
-    side: NDArray[np.int64],
-    region: NDArray[np.uint64],
-    state: NDArray[np.int64],
-    bound: NDArray[np.uint64],
-    leaves: NDArray[np.uint64],
-    count: NDArray[np.int64],
+    w: Walk,
     budget: int,
 ) -> int:
     """Check cubes from number at[0] on, each with a walk of its own; FOUND as `explore`.
 
     A call after MORE_ROOM or PAUSED starts again with the cube at[0].
     """
-    state[3] = 0
+    w.state[3] = 0
     while at[0] < len(target_zero):
-        if state[3] > budget:
+        if w.state[3] > budget:
             return PAUSED
         t = at[0]
         size = 0
         single = False
-        state[3] += len(zero)
+        w.state[3] += len(zero)
         for k in range(len(zero)):
             if meets(zero[k], one[k], target_zero[t], target_one[t], inputs):
                 single = _inside(target_zero[t], target_one[t], zero[k], one[k])
                 if single:
                     break
-                members[size] = k
+                w.members[size] = k
                 size += 1
         if not single:
-            start[0] = 0
-            start[1] = size
-            region[0] = target_zero[t]
-            region[1] = target_one[t]
-            state[:3] = 0, 0, 1
-            status = explore(
-                zero, one, members, start, split, side, region, state, FIND, bound, leaves, count,
-                budget,
-            )  # fmt: skip
+            status = restart(zero, one, w, size, target_zero[t], target_one[t], FIND, budget)
             if status != DONE:
                 return status
         at[0] += 1

@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from boolcomp.common.loops import njit
-from boolcomp.twolevel.list_kernels import BOUND, DONE, FIND, MORE_ROOM, PAUSED, explore, meets
+from boolcomp.twolevel.list_kernels import (
+    BOUND,
+    DONE,
+    FIND,
+    MORE_ROOM,
+    PAUSED,
+    Walk,
+    meets,
+    restart,
+)
 from boolcomp.twolevel.sweep_kernels import has, random
 
 if TYPE_CHECKING:
@@ -41,20 +50,6 @@ class Lists(NamedTuple):
     noise: NDArray[np.uint64]
 
 
-class Walk(NamedTuple):
-    """Buffers of `list_kernels.explore`."""
-
-    members: NDArray[np.int32]
-    start: NDArray[np.int64]
-    split: NDArray[np.int64]
-    side: NDArray[np.int64]
-    region: NDArray[np.uint64]
-    state: NDArray[np.int64]
-    bound: NDArray[np.uint64]
-    leaves: NDArray[np.uint64]
-    tally: NDArray[np.int64]
-
-
 @njit(cache=True, nogil=True)
 def alone(s: Lists, w: Walk, c: int, j: int, inputs: int, budget: int) -> int:
     """Set w.bound to the smallest cube around what only product c covers of output j."""
@@ -63,17 +58,9 @@ def alone(s: Lists, w: Walk, c: int, j: int, inputs: int, budget: int) -> int:
         if i != c and has(s.out[i], j) and meets(s.zero[i], s.one[i], s.zero[c], s.one[c], inputs):
             w.members[size] = i
             size += 1
-    w.start[0] = 0
-    w.start[1] = size
-    w.region[0] = s.zero[c]
-    w.region[1] = s.one[c]
     w.bound[:] = 0
-    w.state[:3] = 0, 0, 1
     w.state[3] += len(s.zero)
-    return explore(
-        s.zero, s.one, w.members, w.start, w.split, w.side, w.region, w.state, BOUND,
-        w.bound, w.leaves, w.tally, budget,
-    )  # fmt: skip
+    return restart(s.zero, s.one, w, size, s.zero[c], s.one[c], BOUND, budget)
 
 
 @njit(cache=True, nogil=True)
@@ -225,14 +212,9 @@ def _held(s: Lists, w: Walk, j: int, inputs: int, budget: int) -> int:
         ):
             w.members[size] = r
             size += 1
-    w.start[0] = 0
-    w.start[1] = size
-    w.state[:3] = 0, 0, 1
     w.state[3] += len(s.limit_zero)
-    status = explore(
-        s.limit_zero, s.limit_one, w.members, w.start, w.split, w.side, w.region, w.state, FIND,
-        w.bound, w.leaves, w.tally, budget,
-    )  # fmt: skip
+    region = w.region
+    status = restart(s.limit_zero, s.limit_one, w, size, region[0], region[1], FIND, budget)
     if status == MORE_ROOM:
         return NO_ROOM
     return FINISHED if status == DONE else STOPPED

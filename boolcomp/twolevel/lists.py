@@ -8,7 +8,7 @@ import numpy as np
 
 from boolcomp.twolevel import list_kernels as kernels
 from boolcomp.twolevel.clock import Clock
-from boolcomp.twolevel.cubes import Cubes, pack, unpack
+from boolcomp.twolevel.cubes import Cubes, pack, unpack, words_for
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,78 +17,32 @@ _BUDGET = 1 << 22  # cubes looked at between two looks at the clock: some ten mi
 _MOST_MEMBERS = 1 << 27
 _MOST_WORDS = 1 << 23  # 64 MB
 
-Region = "NDArray[np.uint64]"  # row 0: zero words, row 1: one words
-
 
 class GaveUpError(Exception):
     """The clock ran out, or the walk would need too much memory."""
 
 
-class _Walk:
-    """The buffers of one walk; see `list_kernels.explore`."""
-
-    def __init__(
-        self, cubes: Cubes, region: NDArray[np.uint64], room: int, most: int = _MOST_WORDS
-    ) -> None:
-        inputs = cubes.inputs
-        self.cubes = cubes
-        self.most = most
-        self.region = region.copy()
-        self.region.flags.writeable = True
-        full = pack(np.ones((1, inputs), np.bool_))[0]
-        meets = ((cubes.zero & region[0]) | (cubes.one & region[1])) == full
-        first = np.flatnonzero(meets.all(axis=1)).astype(np.int32)
-        self.members = np.zeros(8 * len(first) + 64, np.int32)
-        self.members[: len(first)] = first
-        self.start = np.zeros(inputs + 3, np.int64)
-        self.start[1:] = len(first)
-        self.split, self.side = np.zeros(inputs + 2, np.int64), np.zeros(inputs + 2, np.int64)
-        self.state = np.array([0, 0, 1, 0], np.int64)
-        self.count = np.zeros(2 * 64 * cubes.zero.shape[1], np.int64)
-        self.bound = np.zeros_like(self.region)
-        self.leaves = np.zeros((room, *region.shape), np.uint64)
-
-    def run(self, mode: int, clock: Clock) -> bool:
-        """Walk to the end, or, in mode FIND, to the first uncovered part (then True)."""
-        while True:
-            status = kernels.explore(
-                self.cubes.zero, self.cubes.one, self.members, self.start, self.split, self.side,
-                self.region, self.state, mode, self.bound, self.leaves, self.count, _BUDGET,
-            )  # fmt: skip
-            if status in (kernels.DONE, kernels.FOUND):
-                return bool(status == kernels.FOUND)
-            if status == kernels.MORE_ROOM:
-                self.grow()
-            if clock.over:
-                raise GaveUpError
-
-    def cover_all(self, targets: Cubes, at: NDArray[np.int64], budget: int) -> int:
-        """Walk each target in turn; see `list_kernels.cover_all`."""
-        status = kernels.cover_all(
-            targets.zero, targets.one, at, targets.inputs,
-            self.cubes.zero, self.cubes.one, self.members, self.start, self.split, self.side,
-            self.region, self.state, self.bound, self.leaves, self.count, budget,
-        )  # fmt: skip
-        return int(status)
-
-    def grow(self) -> None:
-        """Double the buffer that is full."""
-        if self.state[1] == len(self.leaves):
-            if self.leaves.size > _MOST_WORDS or len(self.leaves) >= self.most:
-                raise GaveUpError
-            self.leaves = np.concatenate([self.leaves, np.zeros_like(self.leaves)])
-        else:
-            if self.members.size > _MOST_MEMBERS:
-                raise GaveUpError
-            self.members = np.concatenate([self.members, np.zeros_like(self.members)])
+def buffers(inputs: int, room: int, leaves: int = 1) -> kernels.Walk:
+    """Return the buffers of walks over cubes of so many inputs, with room for so many members."""
+    words, depth = words_for(inputs), inputs + 3
+    return kernels.Walk(
+        members=np.zeros(room, np.int32), start=np.zeros(depth, np.int64),
+        split=np.zeros(depth, np.int64), side=np.zeros(depth, np.int64),
+        region=np.zeros((2, words), np.uint64), state=np.array([0, 0, 1, 0], np.int64),
+        bound=np.zeros((2, words), np.uint64), leaves=np.zeros((leaves, 2, words), np.uint64),
+        tally=np.zeros(128 * words, np.int64),
+    )  # fmt: skip
 
 
-def uncovered(
-    cubes: Cubes, region: NDArray[np.uint64], clock: Clock | None = None
-) -> NDArray[np.uint64] | None:
-    """Return some part of the region outside every cube (outputs ignored), or None if covered."""
-    walk = _Walk(cubes, region, 1)
-    return walk.region if walk.run(kernels.FIND, clock or Clock()) else None
+def _enlarged(walk: kernels.Walk, most: int) -> kernels.Walk:
+    """Double the buffer that is full; raise `GaveUpError` where it has grown too large."""
+    if walk.state[1] == len(walk.leaves):
+        if walk.leaves.size > _MOST_WORDS or len(walk.leaves) >= most:
+            raise GaveUpError
+        return walk._replace(leaves=np.concatenate([walk.leaves, np.zeros_like(walk.leaves)]))
+    if walk.members.size > _MOST_MEMBERS:
+        raise GaveUpError
+    return walk._replace(members=np.concatenate([walk.members, np.zeros_like(walk.members)]))
 
 
 def first_uncovered(
@@ -101,46 +55,40 @@ def first_uncovered(
     if not len(targets):
         return None
     clock = clock or Clock()
-    walk = _Walk(cubes, everything(cubes.inputs), 1)
+    walk = buffers(cubes.inputs, 8 * len(cubes) + 64)
     at, budget = np.zeros(1, np.int64), _BUDGET
     while True:
         before = at[0]
-        status = walk.cover_all(targets, at, budget)
+        status = kernels.cover_all(
+            targets.zero, targets.one, at, targets.inputs, cubes.zero, cubes.one, walk, budget
+        )
         if status in (kernels.DONE, kernels.FOUND):
             return walk.region if status == kernels.FOUND else None
         if clock.over:
             raise GaveUpError
         if status == kernels.MORE_ROOM:
-            walk.grow()
+            walk = _enlarged(walk, 1)
         elif at[0] == before:
             budget *= 2
 
 
-def uncovered_bound(
-    cubes: Cubes, region: NDArray[np.uint64], clock: Clock | None = None
-) -> NDArray[np.uint64]:
-    """Return the smallest cube around what the cubes leave of the region (empty: all zero)."""
-    walk = _Walk(cubes, region, 1)
-    walk.run(kernels.BOUND, clock or Clock())
-    return walk.bound
-
-
 def uncovered_parts(
-    cubes: Cubes,
-    region: NDArray[np.uint64],
-    clock: Clock | None = None,
-    most: int = _MOST_WORDS,
+    cubes: Cubes, clock: Clock | None = None, most: int = _MOST_WORDS
 ) -> NDArray[np.uint64]:
-    """Return what the cubes leave of the region, as disjoint regions; gives up beyond `most`."""
-    walk = _Walk(cubes, region, 64, most)
-    walk.run(kernels.COLLECT, clock or Clock())
-    return walk.leaves[: walk.state[1]]
-
-
-def everything(inputs: int) -> NDArray[np.uint64]:
-    """Return the region of all points."""
-    full = pack(np.ones((1, inputs), np.bool_))
-    return np.concatenate([full, full])
+    """Return what the cubes leave uncovered, as disjoint regions; gives up beyond `most`."""
+    clock = clock or Clock()
+    walk = buffers(cubes.inputs, 8 * len(cubes) + 64, 64)
+    walk.region[:] = pack(np.ones((1, cubes.inputs), np.bool_))
+    walk.members[: len(cubes)] = np.arange(len(cubes))
+    walk.start[1:] = len(cubes)
+    while True:
+        status = kernels.explore(cubes.zero, cubes.one, walk, kernels.COLLECT, _BUDGET)
+        if status == kernels.DONE:
+            return walk.leaves[: walk.state[1]]
+        if status == kernels.MORE_ROOM:
+            walk = _enlarged(walk, most)
+        if clock.over:
+            raise GaveUpError
 
 
 def complement(cubes: Cubes, clock: Clock | None = None, most: int = _MOST_WORDS) -> Cubes:
@@ -152,7 +100,7 @@ def complement(cubes: Cubes, clock: Clock | None = None, most: int = _MOST_WORDS
     total = 0
     for j in range(cubes.outputs):
         mine = cubes.take(cubes.owned_by(j))
-        parts = uncovered_parts(mine, everything(cubes.inputs), clock, most)
+        parts = uncovered_parts(mine, clock, most)
         total += len(parts)
         if total > most or (clock is not None and clock.over):
             raise GaveUpError

@@ -69,6 +69,9 @@ def test_reduction_keeps_an_optimum(rows: list[set[int]], cost: list[int]) -> No
     count, least = optimum(left, cost) if left else (0, 0)
     expected = optimum(rows, cost)
     assert (count + len(essential), least + sum(cost[k] for k in essential)) == expected
+    again, holder = without_dominated_rows(core, np.array(cost))
+    assert again.rows == core.rows
+    assert (holder == -1).all()
 
 
 @given(rows_of)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 
+import numpy as np
 import pytest
 from hypothesis import given
-from twolevel.strategies import cubes
+from twolevel.strategies import cubes, cubes_of, points, values
 
 from boolcomp.twolevel import lists
 from boolcomp.twolevel.clock import Clock
@@ -23,23 +24,31 @@ def test_the_complement_holds_all_other_points_and_no_more(some: Cubes) -> None:
     assert (rasterised(rest) | rasterised(some) == rasterised(every)).all()
 
 
-@given(cubes)
-def test_the_bound_is_the_smallest_cube_around_what_is_uncovered(some: Cubes) -> None:
-    whole = lists.everything(some.inputs)
-    parts = lists.uncovered_parts(some, whole)
-    bound = lists.uncovered_bound(some, whole)
-    expected = whole & 0
-    for part in parts:
-        expected |= part
-    assert (bound == expected).all()
-    assert (lists.uncovered(some, whole) is None) == (len(parts) == 0)
+@given(cubes_of(4, 1), cubes_of(4, 1, 1), cubes_of(4, 1))
+def test_the_parts_left_are_disjoint_and_a_point_is_missed_where_there_are_some(
+    some: Cubes, target: Cubes, cover: Cubes
+) -> None:
+    parts = lists.uncovered_parts(some)
+    owner = np.ones((len(parts), 1), np.uint64)
+    terms = Cubes(4, 1, parts[:, 0].copy(), parts[:, 1].copy(), owner).rows()
+    held = [p for term, _ in terms for p in points(4) if holds(term, p)]
+    assert sorted(held) == [p for p in points(4) if not any(holds(t, p) for t, _ in some.rows())]
+    left = {p for p in points(4) if "1" in values(target, p) and "1" not in values(cover, p)}
+    part = lists.first_uncovered(target.valid(), cover.valid())
+    assert (part is None) == (not left)
+    if part is not None:
+        assert lists.some_point(part, 4) in left
+
+
+def holds(term: str, point: str) -> bool:
+    return all(a in ("-", b) for a, b in zip(term, point, strict=True))
 
 
 def test_a_tautology_of_many_inputs_is_known_at_once() -> None:
     rows = [("-" * i + "1" + "-" * (99 - i), "1") for i in range(100)] + [("0" * 100, "1")]
-    some = Cubes.from_rows(100, 1, rows)
-    assert lists.uncovered(some, lists.everything(100)) is None
-    part = lists.uncovered(Cubes.from_rows(100, 1, rows[:-1]), lists.everything(100))
+    whole, some = (Cubes.from_rows(100, 1, r) for r in ([("-" * 100, "1")], rows))
+    assert lists.first_uncovered(whole, some) is None
+    part = lists.first_uncovered(whole, Cubes.from_rows(100, 1, rows[:-1]))
     assert part is not None
     assert lists.some_point(part, 100) == "0" * 100
 
