@@ -28,11 +28,12 @@ import numpy as np
 from boolcomp.common.errors import BoolcompError
 from boolcomp.common.text import table as aligned
 from boolcomp.compact.demand import Demand
-from boolcomp.compact.errors.measure import Sampling, agrees, measure_many
+from boolcomp.compact.errors.measure import Sampling, measure_many
 from boolcomp.compact.passes import Choices, build
 from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.problem.robot import load_robot
 from boolcomp.terms import split
+from boolcomp.words.agreement import agrees
 
 if TYPE_CHECKING:
     from boolcomp.compact.result.built import Built

@@ -27,7 +27,7 @@ from boolcomp.paper.store import function_of
 from boolcomp.pipeline import run_passes
 from boolcomp.twolevel import espresso, pla
 from boolcomp.twolevel.minimise import minimise
-from boolcomp.twolevel.verify import implements
+from boolcomp.twolevel.verify import verify
 
 if TYPE_CHECKING:
     from boolcomp.twolevel.cover import Cover, Function
@@ -75,7 +75,7 @@ def measure(name: str, function: Function, known: int | None, exact: float) -> R
     own = minimise(function, "own")
     proof = minimise(function, "exact", exact) if exact else None
     for cubes in (first.cubes, rival.cubes, own.cubes, proof and proof.cubes):
-        if cubes and not implements(function, cubes):
+        if cubes and verify(function, cubes) is not None:
             raise SystemExit(f"{name}: a cover is wrong")
     if proof and known and proof.proved and proof.products != known:
         raise SystemExit(f"{name}: {proof.products} proved, but {known} is known")

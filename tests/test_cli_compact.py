@@ -16,10 +16,10 @@ from samples import terms_of
 import boolcomp as bc
 from boolcomp.commands.compact import _words, say_whence, unread
 from boolcomp.compact.demand import Demand, usual_demand
-from boolcomp.compact.graph.graph import Bits, Heap, InputWord, Scale, WordGraph
 from boolcomp.logic.synthesis import abc
 from boolcomp.logic.synthesis.optimise import Step
 from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.words.graph import Bits, Heap, InputWord, Scale, WordGraph
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,7 +14,6 @@ from small_programs import stages
 from boolcomp.codes import Code
 from boolcomp.common.errors import UsageError
 from boolcomp.compact.graph.logic import word_logic
-from boolcomp.compact.graph.simulate import simulate
 from boolcomp.engines import make_engine
 from boolcomp.logic.simulation import Planes
 from boolcomp.problem.interval import Interval
@@ -22,13 +21,14 @@ from boolcomp.program.parts import JointNetwork, Slice
 from boolcomp.program.program import family_of, program_of_network
 from boolcomp.program.programfile import load_program
 from boolcomp.program.writing import save_program
+from boolcomp.words.simulate import simulate
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from boolcomp.compact.graph.graph import WordGraph
     from boolcomp.engines import EngineName
     from boolcomp.program.program import Program
+    from boolcomp.words.graph import WordGraph
 
 
 @cache

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 from functools import cache
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -24,8 +26,7 @@ from boolcomp.program.program import Program, program_of_network, program_of_pro
 from boolcomp.proof.worst import find_worst, subject_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -297,6 +298,29 @@ def test_a_problem_may_have_an_input_that_is_called_t(tmp_path: Path) -> None:
     assert state.arrays[0].tolist() == [[5.0], [6.0]]
     assert state.times is not None
     assert state.times.texts == ["0.1", "0.2"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_command_evaluates_by_names(run: Callable[..., Any], engine: Any) -> None:
+    x, v, w = drawn(20)
+    any_program().save("p")
+    lines = [f"{v[k, 1]!r},{w[k, 0]!r},{x[k, 0]!r},{w[k, 1]!r},{v[k, 0]!r},{v[k, 2]!r}"
+             .replace("np.float64(", "").replace(")", "") for k in range(20)]  # fmt: skip
+    Path("s.csv").write_text("\n".join(["v2,w1,x,w2,v1,v3", *lines, ""]))
+    result = run("evaluate", "p", "-i", "s.csv", "--engine", engine)
+    assert result.code == 0, result.err
+    rows = [list(map(float, line.split(","))) for line in result.out.splitlines()[1:]]
+    assert result.out.startswith("y,z\n")
+    assert np.allclose(rows, any_program()(x, v, w), rtol=1e-8)
+    Path("s.csv").write_text("v2,w1,x,w2,v1\n1,2,3,4,5\n")
+    result = run("evaluate", "p", "-i", "s.csv")
+    assert (result.code, "missing columns: v3" in result.err) == (1, True)
+    Path("s.csv").write_text("v2,w1,x,w2,v1,v3\n9,0,0,0,0,0\n")
+    result = run("evaluate", "p", "-i", "s.csv", "-o", "t.npz", "--json")
+    assert json.loads(result.out)["saturated_inputs"] == 1
+    assert np.load("t.npz")["out"].shape == (1, 2)
+    result = run("evaluate", "p", "-i", "s.csv")
+    assert "saturated: 1 inputs, 0 outputs" in result.err
 
 
 def test_the_worst_of_any_problem_is_sought() -> None:

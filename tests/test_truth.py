@@ -194,8 +194,8 @@ def test_a_row_of_a_word_without_its_first_bit_is_free_where_both_its_cells_are(
 
 
 def test_a_border_of_the_range_that_rounding_moved_is_still_the_border() -> None:
-    above = replace(HALF, range=Interval(-0.5, 1.0 - 1e-11))
-    beyond = replace(HALF, range=Interval(-0.5, 1.0 - 1e-3))
+    above = replace(HALF, reach=Interval(-0.5, 1.0 - 1e-11))
+    beyond = replace(HALF, reach=Interval(-0.5, 1.0 - 1e-3))
     for variable, ends in ((above, "11100001"), (beyond, "11100011")):
         table = tabulate(planned("1 sin q1", [(variable, 3, 0)], kind="natural"))
         assert table.free[0].to01() == ends
@@ -219,12 +219,12 @@ def test_a_table_is_the_same_however_large_its_blocks_are(
 def test_signatures_tell_coefficients_ranges_and_codes_apart() -> None:
     wide, shifted = Interval(-4.0, 4.0), Interval(0.0, 4.0)
     one = planned("3 sin q1 qd1", [(HALF, 3, 0), (SPEED, 3, 0)])
-    fast = replace(SPEED, range=wide)
+    fast = replace(SPEED, reach=wide, word=wide)
     assert signature(one) == signature(planned("1.5 sin q1 qd1", [(HALF, 3, 0), (fast, 3, 0)]))
     assert signature(one) == signature(
         planned("6 sin q1 qd1", [(HALF, 3, 0), (SPEED, 3, 0)], high=8.0)
     )
-    later = replace(SPEED, range=shifted, reach=shifted)
+    later = replace(SPEED, reach=shifted, word=shifted)
     others = [
         planned("2 sin q1 qd1", [(HALF, 3, 0), (SPEED, 3, 0)]),
         planned("3 cos q1 qd1", [(HALF, 3, 0), (SPEED, 3, 0)]),

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from boolcomp.compact.demand import Demand, Progress
-    from boolcomp.compact.graph.graph import WordGraph
     from boolcomp.compact.result.built import Built
     from boolcomp.pipeline import CompiledWords
     from boolcomp.problem.interval import Interval
     from boolcomp.problem.problem import Output, Problem
     from boolcomp.problem.robot import Robot
+    from boolcomp.words.graph import WordGraph
 
 
 def compile_words(

@@ -14,7 +14,6 @@ from boolcomp.commands.scheduling import (
     compact_network,
     executed,
     graph_of,
-    more_of,
     pipeline_of,
     product_tables,
     scheduled,
@@ -274,8 +273,7 @@ def _one(
         write_text(output / "schedule.html", schedule_page(schedule, asked.method))
     vectors = vectors_of(schedule, graph, recorded)
     if as_json:
-        document = schedule_document(schedule, graph, machine, vectors)
-        print_json(document | more_of(schedule, pipeline, done))
+        print_json(schedule_document(schedule, graph, machine, vectors, pipeline, done))
         return
     click.echo(schedule_text(schedule, graph, machine, asked.method))
     if asked.assignment is not None:

@@ -161,17 +161,3 @@ def vectors_of(
     if recorded is None:
         return communication(graph, schedule.assignment)
     return exact_communication(recorded.straight, recorded.task_of_node, schedule.assignment)
-
-
-def more_of(
-    schedule: Schedule, pipeline: Pipelined | None, measured: RealRun | None
-) -> dict[str, Any]:
-    """Return what a document has besides the schedule."""
-    found: dict[str, Any] = {}
-    if pipeline is not None:
-        found["pipeline"] = {
-            "points": pipeline.points, "text": str(pipeline), "makespan_us": pipeline.makespan_us
-        }  # fmt: skip
-    if measured is not None:
-        found["run"] = {**measured.document(), "simulated_speedup": schedule.speedup}
-    return found

@@ -11,10 +11,10 @@ from boolcomp.program.program import program_of_network
 
 if TYPE_CHECKING:
     from boolcomp.compact.demand import Demand
-    from boolcomp.compact.graph.graph import WordGraph
     from boolcomp.logic.network import Network
     from boolcomp.problem.problem import Problem
     from boolcomp.program.program import Program
+    from boolcomp.words.graph import WordGraph
 
 
 def input_codes(problem: Problem, demand: Demand, graph: WordGraph) -> dict[str, Code]:

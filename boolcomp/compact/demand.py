@@ -75,7 +75,7 @@ class Demand:
         for name, values in (("rms_error", self.rms), ("max_error", self.max)):
             if len(values) not in (0, 1, count):
                 raise UsageError(
-                    f"{name} has {len(values)} values: one for all {problem.plural} of "
+                    f"{name} has {len(values)} values: one for all {problem.places} of "
                     f"{problem.name}, or {count}"
                 )
         named = self.input_bits

@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
-from boolcomp.compact.assembly import program_of_graph
 from boolcomp.compact.demand import Demand, Listener, Progress, ignore_progress
 from boolcomp.compact.errors.measure import Sampling, measure_many
 from boolcomp.compact.errors.worst import network_worst
-from boolcomp.compact.graph.graph import narrowed
 from boolcomp.compact.result.built import Built
 from boolcomp.compact.result.compact import Compact
 from boolcomp.compact.result.keep import Kept, keeper
@@ -25,6 +23,7 @@ from boolcomp.compact.result.network import Finished, lut6, smaller, table_netwo
 from boolcomp.compact.widths import passes as widths
 from boolcomp.compact.widths.ledger import Ledger, spans
 from boolcomp.compact.widths.search import FORMS, Search
+from boolcomp.words.graph import narrowed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -173,8 +172,7 @@ def measure(networked: Networked, choices: Choices) -> Built:
 
 def program(built: Built, _: Choices) -> Program:
     """Return the program of a finished compilation."""
-    compact = built.compact
-    return program_of_graph(compact.problem, compact.demand, compact.graph, built.network)
+    return built.program()
 
 
 PASSES = (store, sketch, screen, refine, improve, graph, logic, optimise, measure)

@@ -20,7 +20,11 @@ def gathered(
     groups: Sequence[Group], given: Sequence[ArrayLike], named: Mapping[str, ArrayLike], whose: str
 ) -> list[ArrayLike]:
     """Return what is given for every group: in order, by its name, or by those of its members."""
+    if len(given) == len(groups) and not named:  # as it mostly is: small batches feel all else
+        return list(given)
     names = [group.name for group in groups]
+    if not given and named.keys() == {*names}:
+        return [named[name] for name in names]
     if len(given) > len(groups):
         raise UsageError(f"{whose} takes {listed(names)}, not {len(given)} arrays")
     known = [*names, *(name for group in groups for name in group.members if not group.lone)]
@@ -78,6 +82,9 @@ def full_shapes(
     has a row a sample, or is (members,) for all samples, or a number for all members; that of a
     group that is one input by its own name may be (samples,).
     """
+    rows = len(arrays[0]) if arrays and arrays[0].ndim else 0
+    if all(x.shape == (rows, len(g.members)) for g, x in zip(groups, arrays, strict=True)):
+        return list(arrays), (rows, outputs)
     given = [
         x[:, None] if group.lone and x.ndim == 1 else x
         for group, x in zip(groups, arrays, strict=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from boolcomp.codes import Code
+    from boolcomp.words.graph import WordGraph
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +94,14 @@ class JointNetwork:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """The outputs with one payload (kg) at the tip; `joint` makes them where they have no terms."""
+    """The outputs with one payload (kg) at the tip; `joint` makes them where they have no terms.
+
+    `graph` is the word graph that the joint network was made of, where it is known, and `meanings`
+    what every word of it stands for.
+    """
 
     payload: float
     outputs: tuple[OutputWord, ...]
     joint: JointNetwork | None = None
+    graph: WordGraph | None = None
+    meanings: tuple[str, ...] = ()

@@ -10,7 +10,7 @@ In compact mode there are no terms: one network makes all outputs of a load.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import astuple, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from boolcomp.common.errors import SaturationWarning, UsageError, listing
@@ -19,8 +19,17 @@ from boolcomp.engines import evaluate, make_engine
 from boolcomp.engines.wiring import Stop
 from boolcomp.problem.problem import stopped
 from boolcomp.problem.shapes import gathered
+from boolcomp.program.checks import check_program
+from boolcomp.program.htmltable import html_of
 from boolcomp.program.joining import joined, wire
-from boolcomp.program.parts import InputWord, JointNetwork, Load, OutputWord, Slice, TermUse
+from boolcomp.program.parts import (
+    InputWord,
+    JointNetwork,
+    KnownErrors,
+    Load,
+    OutputWord,
+    Slice,
+)
 from boolcomp.program.writing import save_program
 
 if TYPE_CHECKING:
@@ -34,10 +43,10 @@ if TYPE_CHECKING:
     from boolcomp.engines.wiring import Wiring
     from boolcomp.logic.network import Network
     from boolcomp.problem.problem import Group, Problem
+    from boolcomp.words.graph import WordGraph
 
 Mode = Literal["paper", "compact"]
 MODES: tuple[Mode, ...] = get_args(Mode)
-STEP_SLACK = 1e-9  # relative: steps that differ by less are one step
 WHOSE = "this program"
 
 
@@ -47,7 +56,7 @@ class Program:
 
     States are an array for each of the `groups`, of words that are read and others; results are
     the group `returned`. `plural` is what a user calls the outputs ("torques"), `places` what
-    inputs belong to ("joints").
+    inputs belong to ("joints"), `demand` what was asked for in compact mode.
     """
 
     name: str
@@ -61,67 +70,19 @@ class Program:
     stops: tuple[Stop, ...] = ()
     plural: str = "outputs"
     places: str = "inputs"
+    demand: str = ""
     _engines: dict[tuple[float, str, int], Engine] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
     def __post_init__(self) -> None:
-        self.check()
+        if self.mode not in MODES:
+            raise ValueError(f"mode {self.mode!r}: modes are {listing(MODES)}")
+        check_program(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Engines hold native code of this process: another one makes its own.
         return Program, tuple(getattr(self, one.name) for one in fields(self) if one.init)
-
-    def check(self) -> None:
-        """Raise a `ValueError` where the parts do not fit together."""
-        payloads = [load.payload for load in self.loads]
-        if not payloads or len(set(payloads)) != len(payloads):
-            raise ValueError("a program has one load or several that differ")
-        if self.mode not in MODES:
-            raise ValueError(f"mode {self.mode!r}: modes are {listing(MODES)}")
-        names = [name for group in self.groups for name in group.members]
-        if len(set(names)) != len(names):
-            raise ValueError("inputs are repeated")
-        read = [word.name for word in self.inputs]
-        if len(set(read)) != len(read) or not {*read, *(x.name for x in self.stops)} <= {*names}:
-            raise ValueError("an input word, or a stop, is repeated or belongs to no input")
-        for load in self.loads:
-            self._check_load(load)
-
-    def _check_load(self, load: Load) -> None:
-        if tuple(output.name for output in load.outputs) != self.returned.members:
-            raise ValueError("the outputs are not those that are returned, in order")
-        for output in load.outputs:
-            for term in output.terms:
-                self._check_term(output, term)
-        if load.joint is not None:
-            self._check_joint(load, load.joint)
-
-    def _check_joint(self, load: Load, joint: JointNetwork) -> None:
-        if any(output.terms for output in load.outputs):
-            raise ValueError("a load has terms, or one network for all, not both")
-        wide = sum(output.code.bits + 1 for output in load.outputs)
-        self._check_use(f"all {self.plural}", joint.network, joint.words, wide)
-        if any(output.code.kind != "natural" for output in load.outputs):
-            raise ValueError(f"one network for all {self.plural} makes natural words")
-
-    def _check_use(self, name: str, place: int, words: Sequence[Slice], outputs: int) -> None:
-        if not 0 <= place < len(self.networks):
-            raise ValueError(f"{name} has no network")
-        network = self.networks[place]
-        for word in words:
-            known = 0 <= word.input < len(self.inputs)
-            if not known or not 0 <= word.dropped <= word.bits <= self.inputs[word.input].code.bits:
-                raise ValueError(f"{name} reads bits that no input word has")
-        width = sum(word.bits - word.dropped for word in words)
-        if (network.inputs, len(network.outputs)) != (width, outputs):
-            raise ValueError(f"the network of {name} does not fit its words")
-
-    def _check_term(self, output: OutputWord, term: TermUse) -> None:
-        self._check_use(term.name, term.network, term.words, term.code.bits)
-        centred = term.code.range.low == -term.code.range.high
-        if not centred or abs(term.code.step / output.step - 1) > STEP_SLACK:
-            raise ValueError(f"{term.name} is not aligned with {output.name}")
 
     @property
     def outputs(self) -> tuple[OutputWord, ...]:
@@ -132,6 +93,25 @@ class Program:
     def payloads(self) -> tuple[float, ...]:
         """The tip loads (kg) it was compiled for."""
         return tuple(load.payload for load in self.loads)
+
+    @property
+    def graph(self) -> WordGraph | None:
+        """The word graph, with the first load; None in paper mode and where it is not known."""
+        return self.loads[0].graph
+
+    @property
+    def errors(self) -> dict[str, KnownErrors]:
+        """The errors that were measured, by output, the largest over all loads; none unmeasured.
+
+        The codes of the outputs say what one LSB is: `output.code.step`.
+        """
+        known = {}
+        for outputs in zip(*(load.outputs for load in self.loads), strict=True):
+            found = [output.errors for output in outputs if output.errors is not None]
+            if len(found) == len(self.loads):
+                each = zip(*map(astuple, found), strict=True)
+                known[outputs[0].name] = KnownErrors(*map(max, each))
+        return known
 
     @property
     def bound(self) -> tuple[float, ...]:
@@ -247,6 +227,10 @@ class Program:
         loads = listing(map(number, self.payloads))
         head = f"{self.name}: {self.bits} bits, {self.mode} mode"
         return f"<program {head}, {made}, loads of {loads} kg>"
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show."""
+        return html_of(self)
 
     def __str__(self) -> str:
         lines = [f"program {self.name}: {self.bits} bits, {self.mode} mode"]

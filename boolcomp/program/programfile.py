@@ -9,7 +9,7 @@ import json
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from boolcomp.codes import CODE_KINDS, Code
 from boolcomp.common.errors import BoolcompError, DataError, cut, shown
@@ -30,7 +30,24 @@ from boolcomp.program.parts import (
     TermUse,
 )
 from boolcomp.program.program import MODES, Program
-from boolcomp.program.writing import FORMAT, HEAD, VERSION, canonical, digest, network_name
+from boolcomp.program.writing import (
+    FORMAT,
+    HEAD,
+    VERSION,
+    canonical,
+    digest,
+    graph_name,
+    network_name,
+)
+from boolcomp.words.agreement import seems_right
+from boolcomp.words.graphtext import parse_graph
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from boolcomp.words.graph import WordGraph
+
+Parsed = TypeVar("Parsed")
 
 NAMED = 3  # the first format whose inputs and outputs have names
 KINDS = ("q", "qd", "qdd")  # of inputs, before
@@ -38,6 +55,7 @@ MOST_NETWORKS = 100_000
 MOST_INPUTS = 10_000
 MOST_HEAD = 1 << 24  # bytes
 MOST_BYTES = 1 << 26  # of all networks: about two million nodes
+MOST_GRAPH = 1 << 22  # of one word graph: twenty times what the PUMA has
 MOST_VALUE = 1e15  # of a range, a load or a bound: nothing overflows, and no robot has it
 
 
@@ -48,21 +66,39 @@ def load_program(folder: str | Path) -> Program:
         raise DataError(f"{source}: no program: it has no {HEAD}")
     document = _document(read_text(source / HEAD, MOST_HEAD), f"{source / HEAD}")
     reader = _Reader(document, str(source / HEAD))
-    sums = reader.field(document, "files", dict)
-    networks, left = [], MOST_BYTES
-    for k in range(reader.count(document, "networks", MOST_NETWORKS)):
-        name = network_name(k)
-        text = read_text(source / name, left)
-        left -= len(text)
-        if sums.get(name) != digest(text):
-            raise DataError(f"{source / name}: damaged: its checksum is not the one in {HEAD}")
-        networks.append(parse_network(text, str(source / name)))
+    texts = _Texts(source, reader.field(document, "files", dict))
+    count = reader.count(document, "networks", MOST_NETWORKS)
+    networks = tuple(texts.read(network_name(k), parse_network) for k in range(count))
+    for k, item in enumerate(reader.items(document, "loads")):
+        if isinstance(item, dict) and "meanings" in item:
+            reader.graphs[k] = texts.read(graph_name(k), parse_graph, MOST_GRAPH)
     try:
-        return reader.program(tuple(networks))
+        program = reader.program(networks)
     except DataError:
         raise
     except (ValueError, TypeError, OverflowError, BoolcompError) as error:
         raise DataError(f"{source / HEAD}: {error}") from error
+    for k, load in enumerate(program.loads):
+        graph, joint = load.graph, load.joint
+        if graph and joint and not seems_right(networks[joint.network], graph):
+            raise DataError(f"{source / graph_name(k)}: its network does not compute what it says")
+    return program
+
+
+class _Texts:
+    """Reads the other files of a program, of so many bytes together, and checks their sums."""
+
+    def __init__(self, source: Path, sums: dict[str, Any]) -> None:
+        self.source, self.sums, self.left = source, sums, MOST_BYTES
+
+    def read(
+        self, name: str, parse: Callable[[str, str], Parsed], most: int = MOST_BYTES
+    ) -> Parsed:
+        text = read_text(self.source / name, min(most, self.left))
+        self.left -= len(text)
+        if self.sums.get(name) != digest(text):
+            raise DataError(f"{self.source / name}: damaged: its checksum is not the one in {HEAD}")
+        return parse(text, str(self.source / name))
 
 
 def _document(text: str, where: str) -> dict[str, Any]:
@@ -94,6 +130,7 @@ class _Reader:
     def __init__(self, document: dict[str, Any], where: str) -> None:
         self.document = document
         self.where = where
+        self.graphs: dict[int, WordGraph] = {}  # by load
 
     def fail(self, what: str) -> NoReturn:
         raise DataError(f"{self.where}: {what}")
@@ -144,10 +181,11 @@ class _Reader:
             returned,
             tuple(self.input(item) for item in self.items(document, "inputs")),
             networks,
-            tuple(self.load(item) for item in self.items(document, "loads")),
+            tuple(self.load(k, item) for k, item in enumerate(self.items(document, "loads"))),
             self.stops(groups),
             self.text(document, "plural") if self.named else "torques",
             self.text(document, "places") if self.named else "joints",
+            self.text(document, "demand") if self.named else "",
         )
 
     def groups(self) -> tuple[tuple[Group, ...], Group]:
@@ -208,13 +246,15 @@ class _Reader:
         wraps = self.field({"wraps": False, **section}, "wraps", bool)
         return Code(Interval(low, high), self.field(section, "bits", int), kind, wraps)
 
-    def load(self, item: Any) -> Load:
+    def load(self, place: int, item: Any) -> Load:
         key = "outputs" if self.named else "torques"
         outputs = tuple(self.output(k, x) for k, x in enumerate(self.items(item, key), 1))
         payload, joint = self.field(item, "payload", float), None
         if "network" in item:
             joint = JointNetwork(self.field(item, "network", int), self.words(item))
-        return Load(payload, outputs, joint)
+        meanings = self.items(item, "meanings") if "meanings" in item else []
+        named = tuple(self.text({"meanings": text}, "meanings") for text in meanings)
+        return Load(payload, outputs, joint, self.graphs.get(place), named)
 
     def output(self, place: int, item: Any) -> OutputWord:
         if self.named:

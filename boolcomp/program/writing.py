@@ -2,6 +2,7 @@
 
     program.json        what the program is, and the SHA-256 of every other file and of itself
     networks/0.txt      the networks, as `networktext` writes them
+    graphs/0.txt        the word graph of every load that has one, as `Graph` is printed
 
 It is data and nothing else: native code is made on the machine that runs it. A directory appears
 whole under its name or not at all; `programfile` reads it.
@@ -58,6 +59,7 @@ def save_program(program: Program, folder: str | Path) -> None:
 def render_program(program: Program) -> dict[str, str]:
     """Return the files of a program: texts by their names inside its directory."""
     files = {network_name(k): render_network(n) for k, n in enumerate(program.networks)}
+    files |= {graph_name(k): str(load.graph) for k, load in enumerate(program.loads) if load.graph}
     document: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
@@ -67,6 +69,7 @@ def render_program(program: Program) -> dict[str, str]:
         "mode": program.mode,
         "plural": program.plural,
         "places": program.places,
+        "demand": program.demand,
         "groups": [[group.name, *group.members] for group in program.groups],
         "returned": [program.returned.name, *program.returned.members],
         "inputs": [
@@ -88,6 +91,11 @@ def network_name(k: int) -> str:
     return f"networks/{k}.txt"
 
 
+def graph_name(k: int) -> str:
+    """Return the name of the file of a load's word graph."""
+    return f"graphs/{k}.txt"
+
+
 def digest(text: str) -> str:
     """Return the checksum of a text."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -104,10 +112,12 @@ def _code(code: Code) -> dict[str, Any]:
 
 
 def _load(load: Load) -> dict[str, Any]:
-    section = {"payload": load.payload, "outputs": [_output(output) for output in load.outputs]}
+    outputs = [_output(output) for output in load.outputs]
+    section: dict[str, Any] = {"payload": load.payload, "outputs": outputs}
     if load.joint is None:
         return section
-    return {**section, "network": load.joint.network, "words": _words(load.joint.words)}
+    section |= {"network": load.joint.network, "words": _words(load.joint.words)}
+    return section if load.graph is None else {**section, "meanings": list(load.meanings)}
 
 
 def _words(words: Sequence[Slice]) -> list[list[int]]:

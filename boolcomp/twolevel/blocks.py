@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.twolevel.covering import Matrix, Solution, greedy_columns, independent, reduced
+from boolcomp.twolevel.localsearch import LocalSearch
 from boolcomp.twolevel.witness import SearchEndedError
 
 if TYPE_CHECKING:
@@ -34,38 +35,6 @@ MILP_ENTRIES = 4_000_000
 
 PATIENCE = 2.0
 """Seconds after which local search goes on beside HiGHS."""
-
-
-class LocalSearch:
-    """A local search that can be continued; `best` is the smallest cover met so far."""
-
-    def __init__(self, matrix: Matrix, first: NDArray[np.int64], lower: int) -> None:
-        from boolcomp.twolevel import local_kernels  # noqa: PLC0415 (imports numba)
-
-        self.best = first
-        self._lower = lower
-        self._kernels = local_kernels
-        turned, members = matrix.transposed()
-        rows, columns = matrix.rows, matrix.columns
-        self._state = local_kernels.State(
-            matrix.starts, matrix.indices, turned, members,
-            np.zeros(rows, np.int64), np.ones(rows, np.int64), np.diff(turned),
-            np.zeros(columns, np.bool_), np.ones(columns, np.bool_), np.zeros(columns, np.int64),
-            np.zeros(columns, np.int64), np.arange(rows), np.arange(rows),
-            np.array([0, rows, -1, 0], np.int64), np.array([1], np.uint64),
-        )  # fmt: skip
-        for k in first:
-            local_kernels.take(self._state, int(k))
-
-    def run(self, steps: int, end: float) -> None:
-        """Search that many steps, less if `time.monotonic()` passes `end` or the bound is met."""
-        chunk = max(20, min(2000, 10**8 // max(1, len(self._state.indices))))
-        found = np.zeros(len(self._state.score), np.int64)
-        while steps > 0 and len(self.best) > self._lower and time.monotonic() < end:
-            size = self._kernels.search(self._state, self._lower, min(chunk, steps), found)
-            if 0 <= size < len(self.best):
-                self.best = np.sort(found[:size])
-            steps -= chunk
 
 
 def lagrangian(matrix: Matrix, upper: int, end: float) -> tuple[int, NDArray[np.int64]]:
@@ -95,7 +64,7 @@ def lagrangian(matrix: Matrix, upper: int, end: float) -> tuple[int, NDArray[np.
 def solve_block(block: Matrix, milp: Milp, end: float) -> Solution:
     """Return columns that meet every row of a block, few, and a proved bound on their number."""
     columns, local = np.unique(block.indices, return_inverse=True)
-    matrix = Matrix(block.starts, local.astype(np.int64), len(columns))
+    matrix = Matrix(block.starts, local.astype(np.int32), len(columns))
     best, bound = greedy_columns(matrix), independent(matrix)
     if bound < len(best):
         value, costs = lagrangian(matrix, len(best), end)
@@ -105,7 +74,7 @@ def solve_block(block: Matrix, milp: Milp, end: float) -> Solution:
         if bound < len(search.best):
             bound = max(bound, _proved(matrix, value, costs, search, milp, end))
         best = search.best
-    return Solution(columns[best], bound, len(best))
+    return Solution(columns[best].astype(np.int64), bound, len(best))
 
 
 def _proved(
@@ -131,7 +100,7 @@ def _proved(
             search.best = essential
         return min(known, len(essential))
     if len(core.indices) > MILP_ENTRIES:
-        search.run(sys.maxsize, end)
+        search.run(sys.maxsize >> 1, end)
         return 0
     columns, local = np.unique(core.indices, return_inverse=True)
     start = time.monotonic()

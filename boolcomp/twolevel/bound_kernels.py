@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 @njit(cache=True, nogil=True)
 def reduced_costs(
     starts: NDArray[np.int64],
-    indices: NDArray[np.int64],
+    indices: NDArray[np.int32],
     prices: NDArray[np.float64],
     reduced: NDArray[np.float64],
 ) -> float:
@@ -34,7 +34,7 @@ def reduced_costs(
 @njit(cache=True, nogil=True)
 def exact_costs(
     starts: NDArray[np.int64],
-    indices: NDArray[np.int64],
+    indices: NDArray[np.int32],
     prices: NDArray[np.int64],
     reduced: NDArray[np.int64],
 ) -> int:
@@ -52,7 +52,7 @@ def exact_costs(
 @njit(cache=True, nogil=True)
 def ascend(  # noqa: PLR0917 (numba has no keyword-only arguments)
     starts: NDArray[np.int64],
-    indices: NDArray[np.int64],
+    indices: NDArray[np.int32],
     columns: int,
     upper: int,
     iterations: int,
@@ -91,7 +91,7 @@ def ascend(  # noqa: PLR0917 (numba has no keyword-only arguments)
 @njit(cache=True, nogil=True)
 def _slopes(
     starts: NDArray[np.int64],
-    indices: NDArray[np.int64],
+    indices: NDArray[np.int32],
     prices: NDArray[np.float64],
     reduced: NDArray[np.float64],
     slope: NDArray[np.float64],

@@ -6,12 +6,15 @@ every row. Every row is a true demand, so a lower bound for any set of rows hold
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boolcomp.twolevel import covering_kernels as kernels
 from boolcomp.twolevel.witness import SearchEndedError
 
 if TYPE_CHECKING:
@@ -20,12 +23,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Matrix:
-    """Rows as lists of rising column numbers, in CSR form."""
+    """Rows as lists of column numbers, in CSR form; those of a matrix turned round rise."""
 
     starts: NDArray[np.int64]
-    indices: NDArray[np.int64]
+    indices: NDArray[np.int32]
     columns: int
 
     @property
@@ -33,23 +36,20 @@ class Matrix:
         """Number of rows."""
         return len(self.starts) - 1
 
-    def transposed(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the columns as lists of rising row numbers."""
-        from boolcomp.twolevel.cover_kernels import transpose  # noqa: PLC0415 (imports numba)
-
-        return transpose(self.starts, self.indices, self.columns)
+    @cached_property
+    def turned(self) -> Matrix:
+        """The columns as lists of row numbers; turned twice it is the same matrix again."""
+        lists = kernels.transpose(self.starts, self.indices, self.columns)
+        other = Matrix(*lists, self.rows)
+        other.__dict__["turned"] = self
+        return other
 
     def keep(self, rows: NDArray[np.bool_], columns: NDArray[np.bool_] | None = None) -> Matrix:
         """Return the matrix of some rows and columns; columns keep their numbers."""
-        lengths = np.diff(self.starts)
-        entries = np.repeat(rows, lengths)
-        if columns is not None:
-            entries &= columns[self.indices]
-        counts = (
-            np.add.reduceat(entries, self.starts[:-1], dtype=np.int64) if self.rows else lengths
-        )
-        starts = np.concatenate([[0], np.cumsum(counts[rows])]).astype(np.int64)
-        return Matrix(starts, self.indices[entries], self.columns)
+        number = np.where(rows, np.cumsum(rows) - 1, -1).astype(np.int32)
+        some = np.ones(self.columns, np.bool_) if columns is None else columns
+        lists = kernels.keep(self.turned.starts, self.turned.indices, number, some)
+        return Matrix(*lists, int(rows.sum())).turned
 
     def stacked(self, other: Matrix) -> Matrix:
         """Return the rows of both."""
@@ -58,9 +58,7 @@ class Matrix:
 
     def blocks(self) -> Iterator[Matrix]:
         """Yield the independent blocks, smallest first."""
-        from boolcomp.twolevel.cover_kernels import components  # noqa: PLC0415
-
-        labels = components(self.starts, self.indices, self.columns)
+        labels = kernels.components(self.starts, self.indices, self.columns)
         sizes = np.bincount(labels)
         order = np.lexsort([labels, sizes[labels]])
         lengths = np.diff(self.starts)[order]
@@ -93,76 +91,62 @@ def reduced(
 ) -> tuple[NDArray[np.int64], Matrix]:
     """Return the columns that some optimum holds, and the cyclic core that is left.
 
-    Essential columns, row dominance and column dominance alternate until none applies. A column
-    is dominated by one that covers all its rows at no greater `cost`. Raises `SearchEndedError`
-    when `time.monotonic()` passes `end`.
+    Essential columns, row dominance and column dominance alternate until none applies. Raises
+    `SearchEndedError` when `time.monotonic()` passes `end`.
     """
-    essential: list[NDArray[np.int64]] = []
+    essential = [np.zeros(0, np.int64)]
     while matrix.rows:
         before = (matrix.rows, len(matrix.indices))
         single = np.unique(matrix.indices[matrix.starts[:-1][np.diff(matrix.starts) == 1]])
         if len(single):
-            essential.append(single)
-            matrix = _without(matrix, single)
-        turned, members = matrix.transposed()
-        lists = (matrix.starts, matrix.indices, turned, members)
-        matrix = matrix.keep(~_dominated(*lists, cost, drop_subset=False, end=end))
-        turned, members = matrix.transposed()
-        lists = (turned, members, matrix.starts, matrix.indices)
-        gone = _dominated(*lists, cost, drop_subset=True, end=end)
-        matrix = matrix.keep(np.ones(matrix.rows, np.bool_), ~gone)
+            essential.append(single.astype(np.int64))
+            taken = np.zeros(matrix.columns, np.bool_)
+            taken[single] = True
+            met = np.logical_or.reduceat(taken[matrix.indices], matrix.starts[:-1])
+            matrix = matrix.keep(~met)
+        matrix, holder = without_dominated_rows(matrix, cost, end)
+        matrix = matrix.keep(np.ones(matrix.rows, np.bool_), holder < 0)
         if (matrix.rows, len(matrix.indices)) == before:
             break
-    found = np.concatenate([np.zeros(0, np.int64), *essential])
-    return np.sort(found), matrix
+    return np.sort(np.concatenate(essential)), matrix
+
+
+def without_dominated_rows(
+    matrix: Matrix, cost: NDArray[np.int64], end: float = math.inf
+) -> tuple[Matrix, NDArray[np.int32]]:
+    """Drop rows met whenever another is; return what is left, and what dominates each column.
+
+    A column is dominated by one that covers all its rows at no greater `cost`; -1 stands for none.
+    """
+    matrix = matrix.keep(_dominated(matrix, cost, end, drop_subset=False) < 0)
+    return matrix, _dominated(matrix.turned, cost, end, drop_subset=True)
 
 
 def _dominated(
-    starts: NDArray[np.int64],
-    indices: NDArray[np.int64],
-    turned: NDArray[np.int64],
-    members: NDArray[np.int64],
-    cost: NDArray[np.int64],
-    *,
-    drop_subset: bool,
-    end: float,
-) -> NDArray[np.bool_]:
-    """Return which lists `cover_kernels.dominated` marks."""
-    from boolcomp.twolevel.cover_kernels import dominated  # noqa: PLC0415 (imports numba)
-
-    gone = np.zeros(len(starts) - 1, np.bool_)
+    matrix: Matrix, cost: NDArray[np.int64], end: float, *, drop_subset: bool
+) -> NDArray[np.int32]:
+    """Return which list makes each one superfluous, as `covering_kernels.dominated` has it."""
+    lists = (matrix.starts, matrix.indices, matrix.turned.starts, matrix.turned.indices)
+    cause = np.full(matrix.rows, -1, np.int32)
     at = 0
-    while at < len(gone):
-        at = dominated(starts, indices, turned, members, cost, drop_subset, at, gone)
+    while at < len(cause):
+        at = kernels.dominated(*lists, cost, drop_subset, at, cause)
         if time.monotonic() > end:
             raise SearchEndedError
-    return gone
-
-
-def _without(matrix: Matrix, chosen: NDArray[np.int64]) -> Matrix:
-    """Return the rows that the chosen columns do not meet."""
-    taken = np.zeros(matrix.columns, np.bool_)
-    taken[chosen] = True
-    if not matrix.rows:
-        return matrix
-    met = np.logical_or.reduceat(taken[matrix.indices], matrix.starts[:-1])
-    return matrix.keep(~met)
+    return cause
 
 
 def greedy_columns(matrix: Matrix) -> NDArray[np.int64]:
     """Return columns that meet every row, none superfluous."""
-    from boolcomp.twolevel.cover_kernels import greedy  # noqa: PLC0415
-
-    return greedy(matrix.starts, matrix.indices, *matrix.transposed())
+    turned = matrix.turned
+    chosen: NDArray[np.int64] = kernels.greedy(
+        matrix.starts, matrix.indices, turned.starts, turned.indices
+    )
+    return chosen
 
 
 def independent(matrix: Matrix) -> int:
     """Return the size of a set of rows of which no two share a column: a lower bound."""
+    order = np.argsort(np.diff(matrix.starts), kind="stable")
     used = np.zeros(matrix.columns, np.bool_)
-    count = 0
-    for r in np.argsort(np.diff(matrix.starts), kind="stable"):
-        row = matrix.indices[matrix.starts[r] : matrix.starts[r + 1]]
-        if not used[row].any():
-            used[row] = True
-            count += 1
-    return count
+    return int(kernels.independent(matrix.starts, matrix.indices, order, used))

@@ -57,3 +57,55 @@ def rasterise(  # noqa: D103
                 s = (s - high) & high
                 if s == 0:
                     break
+
+
+@njit(cache=True, nogil=True)
+def signatures(
+    value: NDArray[np.int64],
+    free: NDArray[np.int64],
+    out: NDArray[np.uint64],
+    key: NDArray[np.uint64],
+    sums: NDArray[np.uint64],
+) -> None:
+    """Add each cube's key to the points it covers: equal sums mark rows with equal columns."""
+    for c in range(len(value)):
+        for j in range(len(sums)):
+            if out[c, j >> 6] >> np.uint64(j & 63) & np.uint64(1):
+                t = 0
+                while True:
+                    sums[j, value[c] | t] += key[c]
+                    t = (t - free[c]) & free[c]
+                    if t == 0:
+                        break
+
+
+@njit(cache=True, nogil=True)
+def rows_of(
+    value: NDArray[np.int64],
+    free: NDArray[np.int64],
+    out: NDArray[np.uint64],
+    row: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    rows: NDArray[np.int32],
+) -> int:
+    """List the rows of each cube; `row` numbers the points that stand for a row, others are -1.
+
+    With an empty `rows` only counts, into `starts`.
+    """
+    total = 0
+    for c in range(len(value)):
+        starts[c] = total
+        for j in range(len(row)):
+            if out[c, j >> 6] >> np.uint64(j & 63) & np.uint64(1):
+                t = 0
+                while True:
+                    r = row[j, value[c] | t]
+                    if r >= 0:
+                        if len(rows):
+                            rows[total] = r
+                        total += 1
+                    t = (t - free[c]) & free[c]
+                    if t == 0:
+                        break
+    starts[len(value)] = total
+    return total

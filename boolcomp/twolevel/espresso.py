@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -17,13 +16,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.common.launcher import Limits
-from boolcomp.common.processes import Worker, cores
+from boolcomp.common.processes import Worker
 from boolcomp.twolevel import espresso_worker
 from boolcomp.twolevel.cubes import Cubes, unpack
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from boolcomp.twolevel.cover import Function
 
 MEMORY = 2 << 30
@@ -87,19 +84,6 @@ def run(
     finally:
         worker.end()
     return Answer(None, note)
-
-
-def run_all(
-    jobs: Sequence[tuple[Function, Cubes]],
-    deadline: float = math.inf,
-    *,
-    memory: int = MEMORY,
-    workers: int | None = None,
-) -> list[Answer]:
-    """Run several jobs, as many at a time as there are cores; the deadline is each one's own."""
-    with ThreadPoolExecutor(workers or cores()) as pool:
-        waiting = [pool.submit(run, f, start, deadline, memory=memory) for f, start in jobs]
-        return [job.result() for job in waiting]
 
 
 def _request(

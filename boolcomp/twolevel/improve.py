@@ -12,15 +12,17 @@ same everywhere, unless the deadline cuts it short.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from boolcomp.twolevel import sweep_kernels as kernels
-from boolcomp.twolevel import ternary_kernels
-from boolcomp.twolevel.cubes import Cubes, words_for
+from boolcomp.twolevel.cubes import Cubes, pack, words_for
 from boolcomp.twolevel.dense import IndexCubes, from_index, points_of, to_index, work
-from boolcomp.twolevel.selection import SEED, merged, select
+from boolcomp.twolevel.localsearch import SEED
+from boolcomp.twolevel.primes import FREE, Budget, PrimesTooManyError, primes_of_points
+from boolcomp.twolevel.selection import merged, select
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -180,11 +182,10 @@ def _all_primes(table: Dense, products: int, clock: Clock) -> IndexCubes | None:
     worth_it = inputs <= SOME_INPUTS and words * cubes <= 30_000 * products
     if not (inputs <= FEW_INPUTS or worth_it) or clock.left < 1e-7 * cubes * words:
         return None
-    allowed = np.zeros((cubes, words), np.uint64)
-    ternary_kernels.allowed_outputs(allowed, table.on | table.dc, inputs)
-    value, free = np.zeros(MOST_PRIMES, np.int64), np.zeros(MOST_PRIMES, np.int64)
-    out = np.zeros((MOST_PRIMES, words), np.uint64)
-    count = ternary_kernels.primes(allowed, inputs, value, free, out)
-    if count > MOST_PRIMES:
+    allowed = pack(points_of(table.on | table.dc, inputs).T)
+    try:
+        digits, out = primes_of_points(allowed, table.outputs, Budget(MOST_PRIMES, math.inf))
+    except PrimesTooManyError:
         return None
-    return IndexCubes(value[:count].copy(), free[:count].copy(), out[:count].copy())
+    bits = 1 << np.arange(inputs)[::-1]
+    return IndexCubes((digits == 1) @ bits, (digits == FREE) @ bits, out)

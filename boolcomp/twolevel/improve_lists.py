@@ -14,7 +14,7 @@ from boolcomp.twolevel import list_sweep_kernels as kernels
 from boolcomp.twolevel import lists
 from boolcomp.twolevel.clock import Clock
 from boolcomp.twolevel.cubes import Cubes, unpack
-from boolcomp.twolevel.selection import SEED
+from boolcomp.twolevel.localsearch import SEED
 
 if TYPE_CHECKING:
     from collections.abc import Callable

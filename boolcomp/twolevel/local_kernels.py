@@ -1,148 +1,201 @@
-"""Compiled local search for covering problems of unit cost. Imports numba, so import it late.
+"""Choosing few columns that meet all rows, by local search with row weights; imports numba.
 
-Whenever all rows are met a column leaves; then columns are swapped, and rows left unmet gain weight
-until they are met (row weighting local search: Gao, Weise and Li 2015).
+Rows that stay unmet grow heavier (Gao, Weise and Li 2015, "An efficient local search heuristic with
+row weighting for the unicost set covering problem"), which drives the search out of local minima.
 """
+
+# mypy: disable-error-code="untyped-decorator"
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from boolcomp.common.loops import njit
+from boolcomp.twolevel.sweep_kernels import random
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
 
-class State(NamedTuple):
-    """The arrays of one search; the first four are the matrix and its transpose in CSR form."""
-
-    starts: NDArray[np.int64]
-    indices: NDArray[np.int64]
-    turned: NDArray[np.int64]
-    members: NDArray[np.int64]
-    times: NDArray[np.int64]  # how many chosen columns meet a row
-    weight: NDArray[np.int64]  # of a row
-    score: NDArray[np.int64]  # weight won by taking a column; minus that lost by dropping it
-    chosen: NDArray[np.bool_]
-    fresh: NDArray[np.bool_]  # a neighbour changed since the column was dropped
-    stamp: NDArray[np.int64]  # when a column last changed
-    solution: NDArray[np.int64]
-    unmet: NDArray[np.int64]
-    place: NDArray[np.int64]  # of a row in `unmet`
-    number: NDArray[np.int64]  # SIZE, LEFT, LAST, NOW
-    random: NDArray[np.uint64]
+CHOSEN, UNMET, STEPS, WORK = 0, 1, 2, 3
 
 
-SIZE, LEFT, LAST, NOW = 0, 1, 2, 3
+class Choice(NamedTuple):
+    """A covering matrix, both ways round, and the columns chosen at the moment.
 
+    `met` counts the chosen columns of a row, `owner` is the exclusive or of their numbers. `score`
+    of a column is the weight of the rows that choosing it meets, or, for a chosen one, minus the
+    weight of those that dropping it unmeets. `place` is a chosen column's index in `chosen`, -1 for
+    others; `open_at` likewise for unmet rows in `unmet`. `sizes` is (chosen, unmet, steps, work).
+    """
 
-@njit(cache=True, nogil=True)
-def _flip(state: State, k: int, sign: int) -> None:
-    """Take column `k` in (`sign` 1) or out (-1); keep times, scores and unmet rows true."""
-    own = -state.score[k]
-    state.chosen[k] = sign > 0
-    for at in range(state.turned[k], state.turned[k + 1]):
-        r = state.members[at]
-        before = state.times[r]
-        state.times[r] += sign
-        both = before + state.times[r]
-        for j in range(state.starts[r], state.starts[r + 1]):
-            c = state.indices[j]
-            state.fresh[c] = True
-            # 0 and 1: all others gain or lose the row. 1 and 2: the other owner does.
-            if both == 1:
-                state.score[c] -= sign * state.weight[r]
-            elif both == 3 and state.chosen[c] and c != k:
-                state.score[c] += sign * state.weight[r]
-        if both == 1:
-            _mark(state, r, sign)
-    state.score[k] = own
-    state.stamp[k] = state.number[NOW]
+    row_start: NDArray[np.int64]
+    row_columns: NDArray[np.int32]
+    column_start: NDArray[np.int64]
+    column_rows: NDArray[np.int32]
+    weight: NDArray[np.int64]
+    met: NDArray[np.int32]
+    owner: NDArray[np.int32]
+    score: NDArray[np.int64]
+    moved: NDArray[np.int64]
+    stirred: NDArray[np.bool_]
+    chosen: NDArray[np.int32]
+    place: NDArray[np.int32]
+    unmet: NDArray[np.int32]
+    open_at: NDArray[np.int32]
+    sizes: NDArray[np.int64]
+    noise: NDArray[np.uint64]
 
 
 @njit(cache=True, nogil=True)
-def _mark(state: State, r: int, sign: int) -> None:
-    """Note that a row is met now (`sign` 1) or unmet (-1)."""
-    if sign < 0:
-        state.place[r] = state.number[LEFT]
-        state.unmet[state.number[LEFT]] = r
-        state.number[LEFT] += 1
-    else:
-        state.number[LEFT] -= 1
-        moved = state.unmet[state.number[LEFT]]
-        state.unmet[state.place[r]] = moved
-        state.place[moved] = state.place[r]
-
-
-@njit(cache=True, nogil=True)
-def _better(state: State, k: int, than: int) -> bool:
-    if state.score[k] != state.score[than]:
-        return bool(state.score[k] > state.score[than])
-    return bool(state.stamp[k] < state.stamp[than])
-
-
-@njit(cache=True, nogil=True)
-def take(state: State, k: int) -> None:
+def add(m: Choice, c: int) -> None:
     """Choose a column."""
-    _flip(state, k, 1)
-    state.solution[state.number[SIZE]] = k
-    state.number[SIZE] += 1
+    m.score[c] = -m.score[c]
+    m.place[c] = m.sizes[CHOSEN]
+    m.chosen[m.sizes[CHOSEN]] = c
+    m.sizes[CHOSEN] += 1
+    for k in range(m.column_start[c], m.column_start[c + 1]):
+        r = m.column_rows[k]
+        m.met[r] += 1
+        m.owner[r] ^= c
+        if m.met[r] == 1:
+            at = m.open_at[r]
+            last = m.unmet[m.sizes[UNMET] - 1]
+            m.unmet[at] = last
+            m.open_at[last] = at
+            m.sizes[UNMET] -= 1
+            for q in range(m.row_start[r], m.row_start[r + 1]):
+                d = m.row_columns[q]
+                m.stirred[d] = True
+                if d != c:
+                    m.score[d] -= m.weight[r]
+            m.sizes[WORK] += m.row_start[r + 1] - m.row_start[r]
+        elif m.met[r] == 2:
+            m.score[m.owner[r] ^ c] += m.weight[r]
+    m.sizes[WORK] += m.column_start[c + 1] - m.column_start[c]
 
 
 @njit(cache=True, nogil=True)
-def _drop(state: State) -> None:
-    """Drop the column that costs least, but not the last one taken."""
-    at = -1
-    for i in range(state.number[SIZE]):
-        k = state.solution[i]
-        if k != state.number[LAST] and (at < 0 or _better(state, k, state.solution[at])):
-            at = i
-    if at < 0:
-        return
-    k = state.solution[at]
-    state.number[SIZE] -= 1
-    state.solution[at] = state.solution[state.number[SIZE]]
-    _flip(state, k, -1)
-    state.fresh[k] = False
+def drop(m: Choice, c: int) -> None:
+    """Undo the choice of a column."""
+    m.score[c] = -m.score[c]
+    at = m.place[c]
+    last = m.chosen[m.sizes[CHOSEN] - 1]
+    m.chosen[at] = last
+    m.place[last] = at
+    m.place[c] = -1
+    m.sizes[CHOSEN] -= 1
+    for k in range(m.column_start[c], m.column_start[c + 1]):
+        r = m.column_rows[k]
+        m.met[r] -= 1
+        m.owner[r] ^= c
+        if m.met[r] == 0:
+            m.open_at[r] = m.sizes[UNMET]
+            m.unmet[m.sizes[UNMET]] = r
+            m.sizes[UNMET] += 1
+            for q in range(m.row_start[r], m.row_start[r + 1]):
+                d = m.row_columns[q]
+                m.stirred[d] = True
+                if d != c:
+                    m.score[d] += m.weight[r]
+            m.sizes[WORK] += m.row_start[r + 1] - m.row_start[r]
+        elif m.met[r] == 1:
+            m.score[m.owner[r]] -= m.weight[r]
+    m.stirred[c] = False
+    m.sizes[WORK] += m.column_start[c + 1] - m.column_start[c]
 
 
 @njit(cache=True, nogil=True)
-def _fill(state: State) -> None:
-    """Take the best column for some unmet row; all rows still unmet gain weight."""
-    state.random[0] = state.random[0] * np.uint64(6364136223846793005) + np.uint64(
-        1442695040888963407
-    )
-    r = state.unmet[np.int64(state.random[0] >> np.uint64(33)) % state.number[LEFT]]
-    pick = -1
-    for at in range(state.starts[r], state.starts[r + 1]):
-        k = state.indices[at]
-        if state.fresh[k] and (pick < 0 or _better(state, k, pick)):
-            pick = k
-    if pick >= 0:
-        take(state, pick)
-        state.number[LAST] = pick
-    for i in range(state.number[LEFT]):
-        r = state.unmet[i]
-        state.weight[r] += 1
-        for at in range(state.starts[r], state.starts[r + 1]):
-            state.score[state.indices[at]] += 1
+def _cheapest(m: Choice, forbidden: int) -> int:
+    """Return the chosen column whose loss weighs least, the longest unmoved of equals."""
+    best = m.chosen[0]
+    if best == forbidden and m.sizes[CHOSEN] > 1:
+        best = m.chosen[1]
+    for k in range(m.sizes[CHOSEN]):
+        c = m.chosen[k]
+        better = m.score[c] > m.score[best] or (
+            m.score[c] == m.score[best] and m.moved[c] < m.moved[best]
+        )
+        if c != forbidden and better:
+            best = c
+    m.sizes[WORK] += m.sizes[CHOSEN] // 4
+    return int(best)
 
 
 @njit(cache=True, nogil=True)
-def search(state: State, lower: int, steps: int, best: NDArray[np.int64]) -> int:
-    """Search for some steps; put the smallest cover met into `best` and return its size or -1."""
-    found = -1
-    for _ in range(steps):
-        state.number[NOW] += 1
-        while state.number[LEFT] == 0:
-            found = state.number[SIZE]
-            best[:found] = state.solution[:found]
-            if found <= max(lower, 1):
-                return int(found)
-            _drop(state)
-        _drop(state)
-        _fill(state)
-    return int(found)
+def _helper(m: Choice, r: int) -> int:
+    """Return the best column for an unmet row among those whose surroundings have changed."""
+    best = -1
+    for k in range(m.row_start[r], m.row_start[r + 1]):
+        c = m.row_columns[k]
+        if not m.stirred[c]:
+            continue
+        if (
+            best < 0
+            or m.score[c] > m.score[best]
+            or (m.score[c] == m.score[best] and m.moved[c] < m.moved[best])
+        ):
+            best = c
+    return best
+
+
+@njit(cache=True, nogil=True)
+def start(m: Choice, first: NDArray[np.int32]) -> None:
+    """Set all books for an empty choice, then choose the given columns."""
+    m.sizes[:] = 0
+    m.met[:] = 0
+    m.owner[:] = 0
+    m.place[:] = -1
+    m.stirred[:] = True
+    m.moved[:] = 0
+    m.weight[:] = 1
+    for r in range(len(m.weight)):
+        m.unmet[r] = r
+        m.open_at[r] = r
+    m.sizes[UNMET] = len(m.weight)
+    for c in range(len(m.score)):
+        m.score[c] = m.column_start[c + 1] - m.column_start[c]
+    for c in first:
+        if m.place[c] < 0:
+            add(m, c)
+
+
+@njit(cache=True, nogil=True)
+def improve(
+    m: Choice, best: NDArray[np.int32], size: int, lower: int, budget: int, steps: int
+) -> int:
+    """Search for smaller choices during `budget` work and at most so many steps.
+
+    Returns the size of the smallest, kept in `best`; a call resumes where the last one ended.
+    None smaller than `lower`, at least 1, is looked for.
+    """
+    end, last = m.sizes[WORK] + budget, m.sizes[STEPS] + steps
+    while m.sizes[WORK] < end and m.sizes[STEPS] < last:
+        while m.sizes[UNMET] == 0:
+            if m.sizes[CHOSEN] < size:
+                size = m.sizes[CHOSEN]
+                best[:size] = m.chosen[:size]
+            if size <= lower:
+                m.sizes[WORK] = end
+                return size
+            drop(m, _cheapest(m, -1))
+        m.sizes[STEPS] += 1
+        if m.sizes[CHOSEN] > 0:
+            latest = m.chosen[m.sizes[CHOSEN] - 1]
+            c = _cheapest(m, latest)
+            drop(m, c)
+            m.moved[c] = m.sizes[STEPS]
+        r = m.unmet[random(m.noise) % m.sizes[UNMET]]
+        c = _helper(m, r)
+        if c < 0:
+            c = m.row_columns[m.row_start[r]]
+        add(m, c)
+        m.moved[c] = m.sizes[STEPS]
+        for k in range(m.sizes[UNMET]):
+            r = m.unmet[k]
+            m.weight[r] += 1
+            for q in range(m.row_start[r], m.row_start[r + 1]):
+                m.score[m.row_columns[q]] += 1
+            m.sizes[WORK] += m.row_start[r + 1] - m.row_start[r]
+    return size

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 from boolcomp.common.errors import UsageError, listing, suggestion
 from boolcomp.twolevel.clock import Clock
@@ -12,9 +12,6 @@ from boolcomp.twolevel.cover import Cover, Function
 from boolcomp.twolevel.cubes import Cubes
 from boolcomp.twolevel.dense import Dense
 from boolcomp.twolevel.verify import Witness, missing, verify
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Method = Literal["exact", "espresso", "isop", "own"]
 METHODS: tuple[Method, ...] = get_args(Method)
@@ -56,27 +53,6 @@ def minimise(
     if method != "isop":
         found = _minimised(function, start, method, inner, effort)
     return _checked(function, found, start, clock, at_least=int(needed is True))
-
-
-def minimise_all(
-    functions: Sequence[Function], method: str, deadline: float | None = None
-) -> list[Cover]:
-    """Minimise several functions; Espresso runs on all cores. The deadline is each one's own."""
-    if method != "espresso":
-        return [minimise(function, method, deadline) for function in functions]
-    from boolcomp.twolevel import espresso  # noqa: PLC0415 (only who asks needs it)
-
-    covers = []
-    clock = Clock()
-    starts = [minimise(function, "isop", deadline) for function in functions]
-    limit = math.inf if deadline is None else deadline
-    jobs = [(function, start.cubes) for function, start in zip(functions, starts, strict=True)]
-    for function, start, answer in zip(
-        functions, starts, espresso.run_all(jobs, limit), strict=True
-    ):
-        found = _from_espresso(answer, start.cubes)
-        covers.append(_checked(function, found, start.cubes, clock, at_least=start.lower_bound))
-    return covers
 
 
 @cache
@@ -142,7 +118,10 @@ def _minimised(function: Function, start: Cubes, method: str, clock: Clock, effo
     if method == "espresso":
         from boolcomp.twolevel import espresso  # noqa: PLC0415 (only who asks needs it)
 
-        return _from_espresso(espresso.run(function, start, clock.left), start)
+        answer = espresso.run(function, start, clock.left)
+        if answer.cubes is None:
+            return Cover(start, "isop", note=f"{answer.note}; this is the irredundant sum")
+        return Cover(answer.cubes, "espresso")
     found = Cover(start, "isop") if clock.over else _own(function, start, clock, effort)
     if clock.over and not found.proved:
         bound = found.lower_bound
@@ -181,15 +160,6 @@ def _listed(function: Function, clock: Clock) -> bool:
             # Kept where the cached property of that name would keep it.
             function.__dict__[name] = found
     return True
-
-
-def _from_espresso(answer: object, start: Cubes) -> Cover:
-    from boolcomp.twolevel.espresso import Answer  # noqa: PLC0415 (only who asks needs it)
-
-    assert isinstance(answer, Answer)  # noqa: S101 (our own mistake otherwise)
-    if answer.cubes is None:
-        return Cover(start, "isop", note=f"{answer.note}; this is the irredundant sum")
-    return Cover(answer.cubes, "espresso")
 
 
 def _checked(

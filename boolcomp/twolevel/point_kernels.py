@@ -14,63 +14,18 @@ if TYPE_CHECKING:
 
 
 @njit(cache=True, nogil=True)
-def spread(
-    cubes: NDArray[np.uint64], weights: NDArray[np.uint64], sums: NDArray[np.uint64]
-) -> None:
-    """Add every cube's weight to `sums[output, point]` at all its points, modulo 2⁶⁴.
-
-    Point `x` has input `i` in bit `i`; the cubes have one word for each input plane.
-    """
-    for k in range(len(cubes)):
-        free = np.int64(cubes[k, 0] & cubes[k, 1])
-        base = np.int64(cubes[k, 1] & ~cubes[k, 0])
-        for j in range(len(sums)):
-            if (cubes[k, 2 + j // 64] >> np.uint64(j % 64)) & np.uint64(1):
-                part = free
-                while True:
-                    sums[j, base | part] += weights[k]
-                    if part == 0:
-                        break
-                    part = (part - 1) & free
-
-
-@njit(cache=True, nogil=True)
-def incidence(
-    cubes: NDArray[np.uint64], row_of: NDArray[np.int32], starts: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Return the CSR indices of the rows `row_of[output, point]` (-1 for none) over the cubes."""
-    fill = starts[:-1].copy()
-    indices = np.empty(starts[-1], np.int64)
-    for k in range(len(cubes)):
-        free = np.int64(cubes[k, 0] & cubes[k, 1])
-        base = np.int64(cubes[k, 1] & ~cubes[k, 0])
-        for j in range(len(row_of)):
-            if (cubes[k, 2 + j // 64] >> np.uint64(j % 64)) & np.uint64(1):
-                part = free
-                while True:
-                    r = row_of[j, base | part]
-                    if r >= 0:
-                        indices[fill[r]] = k
-                        fill[r] += 1
-                    if part == 0:
-                        break
-                    part = (part - 1) & free
-    return indices
-
-
-@njit(cache=True, nogil=True)
 def covering_lists(
     points: NDArray[np.uint64], cubes: NDArray[np.uint64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return for every point the rising indices of the cubes that hold it, in CSR form."""
     starts = np.zeros(len(points) + 1, np.int64)
-    indices = np.empty(max(1024, 8 * len(points)), np.int64)
+    indices = np.empty(max(1024, 8 * len(points)), np.int32)
     size = 0
     for i in range(len(points)):
         for k in range(len(cubes)):
             if inside(points, i, cubes, k):
                 if size == len(indices):
-                    larger = np.empty(2 * size, np.int64)
+                    larger = np.empty(2 * size, np.int32)
                     larger[:size] = indices
                     indices = larger
                 indices[size] = k

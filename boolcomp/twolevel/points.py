@@ -9,13 +9,19 @@ finds none the proposal covers the function: that search is complete in both cas
 from __future__ import annotations
 
 import abc
+import sys
 import time
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boolcomp.twolevel import point_kernels as kernels
 from boolcomp.twolevel.covering import Matrix
-from boolcomp.twolevel.packed import Shape, bit_mask, literals
+from boolcomp.twolevel.cubes import pack
+from boolcomp.twolevel.dense import IndexCubes, from_index, to_index
+from boolcomp.twolevel.dense_kernels import signatures
+from boolcomp.twolevel.packed import Shape, literals, packed, unpacked
+from boolcomp.twolevel.selection import incidence
 from boolcomp.twolevel.witness import SearchEndedError, missed_part, point_of, serving
 
 if TYPE_CHECKING:
@@ -50,7 +56,7 @@ class Demands(abc.ABC):
         self.dont_care = dont_care
         self.primes = primes
         self.shape = shape
-        self.matrix = Matrix(np.zeros(1, np.int64), np.zeros(0, np.int64), len(primes))
+        self.matrix = Matrix(np.zeros(1, np.int64), np.zeros(0, np.int32), len(primes))
         self._seen: set[bytes] = set()
 
     @abc.abstractmethod
@@ -62,18 +68,14 @@ class Demands(abc.ABC):
 
     def primes_around(self, cubes: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Return a prime around every implicant, each once; ValueError if one is no implicant."""
-        from boolcomp.twolevel.point_kernels import first_around  # noqa: PLC0415 (imports numba)
-
-        found = first_around(cubes, self.primes)
+        found = kernels.first_around(cubes, self.primes)
         if (found < 0).any():
             raise ValueError("a cube of the start covers a point of the OFF set")
         return np.unique(found)
 
     def _add_points(self, points: NDArray[np.uint64]) -> int:
         """Add the rows of some points, once each."""
-        from boolcomp.twolevel.point_kernels import covering_lists  # noqa: PLC0415 (imports numba)
-
-        starts, indices = covering_lists(points, self.primes)
+        starts, indices = kernels.covering_lists(points, self.primes)
         fresh = np.zeros(len(points), np.bool_)
         for k in range(len(points)):
             row = indices[starts[k] : starts[k + 1]].tobytes()
@@ -85,7 +87,7 @@ class Demands(abc.ABC):
 
 
 class TableDemands(Demands):
-    """All points in a table of outputs by points; point `x` has input `i` in bit `i`."""
+    """All points in a table of outputs by points, in the order of `dense`."""
 
     def __init__(
         self,
@@ -135,19 +137,18 @@ class TableDemands(Demands):
         order = np.argsort(counts, kind="stable")
         order = order[np.cumsum(counts[order]) <= ROW_ENTRIES]
         outputs, points, counts = outputs[order], points[order], counts[order]
-        from boolcomp.twolevel.point_kernels import incidence  # noqa: PLC0415
+        places = outputs * self._wanted.shape[1] + points
+        rest = incidence(self._index(self.primes), self._wanted.shape, places, sys.maxsize)
+        assert rest is not None  # noqa: S101 (there is no limit)
+        self.matrix = self.matrix.stacked(rest)
 
-        row_of = np.full(self._wanted.shape, -1, np.int32)
-        row_of[outputs, points] = np.arange(len(points), dtype=np.int32)
-        starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        indices = incidence(self.primes, row_of, starts)
-        self.matrix = self.matrix.stacked(Matrix(starts, indices, len(self.primes)))
+    def _index(self, cubes: NDArray[np.uint64]) -> IndexCubes:
+        return to_index(unpacked(cubes, self.shape))
 
     def _sums(self, cubes: NDArray[np.uint64], weights: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        from boolcomp.twolevel.point_kernels import spread  # noqa: PLC0415
-
         sums = np.zeros((self.shape.outputs, 1 << self.shape.inputs), np.uint64)
-        spread(cubes, weights, sums)
+        index = self._index(cubes)
+        signatures(index.value, index.free, index.out, weights, sums)
         return sums
 
     def _marked(self, cubes: NDArray[np.uint64]) -> NDArray[np.bool_]:
@@ -161,12 +162,9 @@ class TableDemands(Demands):
         return outputs[first], points[first]
 
     def _packed(self, outputs: NDArray[np.intp], points: NDArray[np.intp]) -> NDArray[np.uint64]:
-        packed = np.zeros((len(points), self.shape.width), np.uint64)
-        packed[:, 1] = points
-        packed[:, 0] = ~packed[:, 1] & bit_mask(self.shape.inputs)[0]
-        bits = np.uint64(1) << (outputs % 64).astype(np.uint64)
-        packed[np.arange(len(points)), 2 + outputs // 64] = bits
-        return packed
+        out = pack(outputs[:, None] == np.arange(self.shape.outputs))
+        index = IndexCubes(points, np.zeros_like(points), out)
+        return packed(from_index(self.shape.inputs, self.shape.outputs, index))
 
 
 class SearchedDemands(Demands):
@@ -216,8 +214,6 @@ class SearchedDemands(Demands):
 
         Where there are so many primes that this takes long, only some of the points.
         """
-        from boolcomp.twolevel.point_kernels import harder  # noqa: PLC0415
-
         own = serving(self.primes, output, self.shape)
         dont_care = self.dont_care[serving(self.dont_care, output, self.shape)]
         step = max(1, 10**8 // (1 + self.shape.inputs * int(own.sum())))
@@ -225,7 +221,7 @@ class SearchedDemands(Demands):
             points = points[:: len(points) // max(20, 10 * step) + 1].copy()
         for at in range(0, len(points), step):
             part = points[at : at + step]
-            harder(part, self.primes[own], mask[own], dont_care, self.shape.inputs)
+            kernels.harder(part, self.primes[own], mask[own], dont_care, self.shape.inputs)
             if time.monotonic() > end:
                 raise SearchEndedError
         return np.unique(points, axis=0)

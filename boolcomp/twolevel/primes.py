@@ -42,6 +42,10 @@ PAIRS = 5 * 10**6
 USUAL = 4
 
 
+FREE = 2
+"""The digit of an input that a cube leaves open."""
+
+
 class PrimesTooManyError(Exception):
     """There are more primes than allowed, or the time ended before all were known."""
 
@@ -169,7 +173,7 @@ def _primes_of_part(cubes: NDArray[np.uint64], shape: Shape, budget: Budget) -> 
     size = 3 ** len(active) * _lane(shape.outputs).itemsize * (shape.width - shape.out_at)
     few = len(active) <= (LEAF_INPUTS if len(cubes) < MANY_CUBES else 20)
     if few and size <= DENSE_BYTES and size * len(active) < BYTES_PER_SECOND * budget.left:
-        return _dense(cubes, active, shape)
+        return _dense(cubes, active, shape, budget)
     choice = np.minimum(positive, negative) * (len(cubes) + 1) + positive + negative
     best = int(choice.argmax())
     word, bit = best // 64, np.uint64(1 << (best % 64))
@@ -208,7 +212,9 @@ def _lane(outputs: int) -> np.dtype[np.unsignedinteger[Any]]:
     return np.min_scalar_type((1 << min(outputs, 64)) - 1)
 
 
-def _dense(cubes: NDArray[np.uint64], active: NDArray[np.intp], shape: Shape) -> NDArray[np.uint64]:
+def _dense(
+    cubes: NDArray[np.uint64], active: NDArray[np.intp], shape: Shape, budget: Budget
+) -> NDArray[np.uint64]:
     """Return the primes through the array of all cubes over the active inputs."""
     count, words = len(active), shape.width - shape.out_at
     masks = np.zeros((2,) * count + (words,), np.uint64)
@@ -219,7 +225,7 @@ def _dense(cubes: NDArray[np.uint64], active: NDArray[np.intp], shape: Shape) ->
             zero, one = cube[i // 64] & bit, cube[shape.words + i // 64] & bit
             where.append(slice(None) if zero and one else int(one != 0))
         masks[tuple(where)] |= cube[shape.out_at :]
-    digits, out = _primes_of_masks(masks.reshape(-1, words), count, _lane(shape.outputs))
+    digits, out = primes_of_points(masks.reshape(-1, words), shape.outputs, budget)
     primes = np.broadcast_to(shape.everything(), (len(out), shape.width)).copy()
     for column, i in enumerate(active):
         bit = np.uint64(1 << int(i % 64))
@@ -229,12 +235,15 @@ def _dense(cubes: NDArray[np.uint64], active: NDArray[np.intp], shape: Shape) ->
     return primes
 
 
-def _primes_of_masks(
-    masks: NDArray[np.uint64], inputs: int, lane: np.dtype[np.unsignedinteger[Any]]
+def primes_of_points(
+    allowed: NDArray[np.uint64], outputs: int, budget: Budget
 ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-    """Return ternary digits (2 free) and outputs of the primes, from the outputs of each point."""
-    words = masks.shape[1]
-    table = masks.astype(lane)
+    """Return the digits (0, 1, `FREE`; a column an input) and outputs of all primes.
+
+    `allowed` holds the outputs that allow each point, one row a point, the first input foremost.
+    """
+    inputs, words, lane = (len(allowed) - 1).bit_length(), allowed.shape[1], _lane(outputs)
+    table = allowed.astype(lane)
     for i in range(inputs):
         # Inputs 0..i are ternary already: one more axis grows from (0, 1) to (0, 1, both).
         pair = table.reshape(3**i, 2, -1)
@@ -249,9 +258,6 @@ def _primes_of_masks(
         for digit in (0, 1):
             flags[:, digit] &= (cell[:, digit] != cell[:, 2]).any(axis=-1)
     found = np.flatnonzero(keep)
-    digits = (
-        np.stack(np.unravel_index(found, (3,) * inputs), axis=1)
-        if inputs
-        else (np.zeros((len(found), 0), np.int64))
-    )
-    return np.asarray(digits, np.int64), table[found].astype(np.uint64)
+    budget.check(len(found))
+    digits = found[:, None] // 3 ** np.arange(inputs)[::-1] % 3
+    return digits, table[found].astype(np.uint64)

@@ -143,6 +143,6 @@ class MinimumCover:
             if answer.chosen is None:
                 return None
             exact = exact and answer.bound >= int(cost[answer.chosen].sum())
-            chosen.append(columns[answer.chosen])
+            chosen.append(columns[answer.chosen].astype(np.int64))
             count -= least
         return np.concatenate(chosen), exact

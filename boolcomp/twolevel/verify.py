@@ -51,11 +51,6 @@ def verify(function: Function, cubes: Cubes, clock: Clock | None = None) -> Witn
     return missing(function, cubes, clock) or _excess(function, cubes, clock)
 
 
-def implements(function: Function, cubes: Cubes, clock: Clock | None = None) -> bool:
-    """Tell whether a cover implements a function."""
-    return verify(function, cubes, clock) is None
-
-
 def _verify_dense(table: truth.Dense, cubes: Cubes) -> Witness | None:
     got = truth.rasterised(cubes)
     for wrong, expected in ((table.on & ~got, 1), (table.off & got, 0)):

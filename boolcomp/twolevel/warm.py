@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from boolcomp.twolevel import select_kernels, selection
+from boolcomp.twolevel import selection
 from boolcomp.twolevel.clock import Clock
 from boolcomp.twolevel.cover import Function
 from boolcomp.twolevel.cubes import Cubes
@@ -12,6 +12,7 @@ from boolcomp.twolevel.dense import Dense, to_index
 from boolcomp.twolevel.improve import improve
 from boolcomp.twolevel.improve_lists import improve_lists
 from boolcomp.twolevel.isop import isop
+from boolcomp.twolevel.localsearch import LocalSearch
 from boolcomp.twolevel.verify import verify
 
 
@@ -31,18 +32,13 @@ def warm(*, dense: bool) -> None:
             if start is not None:
                 improve(table, start, Clock())
         verify(function, on)
-        _warm_selection(function)
+        # Local search needs a problem that its bound does not settle; here it gets no work to do.
+        matrix = selection.matrix(function.dense, to_index(function.on))
+        assert matrix is not None  # noqa: S101 (it is tiny)
+        LocalSearch(matrix, np.zeros(1, np.int32), 0).improve(0)
         return
     lists = Function.from_cubes(on, dc, Cubes.from_rows(3, 1, [("010", "1")]))
     verify(lists, improve_lists(lists, on, Clock()))
     lists = Function(3, 1, on, dc)
     lists.__dict__["is_dense"] = False  # as if it had too many inputs
     verify(lists, improve_lists(lists, on, Clock()))
-
-
-def _warm_selection(function: Function) -> None:
-    """Local search needs a problem that its bound does not settle; here it gets no work to do."""
-    matrix = selection.matrix(function.dense, to_index(function.on))
-    if matrix is not None:
-        choice = selection.search(matrix, np.zeros(1, np.int32))
-        select_kernels.improve(choice, np.zeros(9, np.int32), 9, 0)

@@ -8,9 +8,10 @@ from functools import cache
 import numpy as np
 
 from boolcomp.twolevel.apart import points_apart
-from boolcomp.twolevel.blocks import LocalSearch, lagrangian
+from boolcomp.twolevel.blocks import lagrangian
 from boolcomp.twolevel.covering import greedy_columns, reduced
 from boolcomp.twolevel.cubes import Cubes
+from boolcomp.twolevel.localsearch import LocalSearch
 from boolcomp.twolevel.packed import Shape, packed
 from boolcomp.twolevel.points import SearchedDemands, TableDemands
 from boolcomp.twolevel.primes import Budget, merged

@@ -7,11 +7,11 @@ import itertools
 import numpy as np
 import pytest
 
-from boolcomp.compact.graph import graph as g
 from boolcomp.compact.graph.angles import angle_node, angle_shape, sum_shape
-from boolcomp.compact.graph.simulate import node_word
 from boolcomp.compact.sketch.sketch import AngleSum, Sketch, SketchNode, Source, WordSum
 from boolcomp.compact.sketch.variables import Role, Widths
+from boolcomp.words import graph as g
+from boolcomp.words.simulate import node_word
 
 
 def _sketch(

@@ -7,10 +7,10 @@ from compact.word_robots import case, run_network
 
 from boolcomp.compact.demand import Demand
 from boolcomp.compact.errors.measure import measure
-from boolcomp.compact.graph.graph import narrowed
-from boolcomp.compact.graph.simulate import simulate
 from boolcomp.compact.result.compact import Compact
 from boolcomp.compact.sketch.build import Form
+from boolcomp.words.graph import narrowed
+from boolcomp.words.simulate import simulate
 
 
 def made() -> Compact:
@@ -19,7 +19,18 @@ def made() -> Compact:
     ones = np.ones(2)
     errors = measure(arm.graph(0.3), arm.states(500, seed=1))
     return Compact(
-        arm.problem, Demand(), Form(), arm.sketch, {}, graph, 0 * ones, ones, 0, 0.0, ones, errors
+        arm.problem,
+        Demand().completed(arm.problem),
+        Form(),
+        arm.sketch,
+        {},
+        graph,
+        0 * ones,
+        ones,
+        0,
+        0.0,
+        ones,
+        errors,
     )
 
 

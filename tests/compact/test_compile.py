@@ -182,9 +182,10 @@ def test_the_result_is_the_same_under_any_hash_seed() -> None:
     assert len(texts.pop()) > 100
 
 
-def test_a_large_robot_takes_no_more_kicks_than_effort_allows() -> None:
+def test_a_large_robot_takes_no_more_perturbations_than_effort_allows() -> None:
     torques = terms_of(small_robot(1, 1))
-    task = search.SearchTask(torques, Demand(effort=2.0), np.ones(1), np.full(1, np.inf))
+    demand = Demand(effort=2.0).completed(torques.problem)
+    task = search.SearchTask(torques, demand, np.ones(1), np.full(1, np.inf))
     one = search.Search(task, 0)
     assert one._perturbations(1, 100) == 2  # noqa: SLF001 (a hundredth a width and second)
     assert one._perturbations(1, 10**6) == 2 * search.MOST_PERTURBATIONS_A_SECOND  # noqa: SLF001

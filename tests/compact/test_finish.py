@@ -18,13 +18,14 @@ from samples import problem_of, terms_of
 from boolcomp.common.errors import DataError, DataWarning
 from boolcomp.compact.assembly import program_of_graph
 from boolcomp.compact.demand import Demand, Progress
-from boolcomp.compact.errors.measure import Sampling, agrees
+from boolcomp.compact.errors.measure import Sampling
 from boolcomp.compact.passes import Choices
 from boolcomp.compact.result.built import Built
 from boolcomp.compact.result.keep import keeper, render
 from boolcomp.pipeline import compile_compact
 from boolcomp.problem.robot import load_robot
 from boolcomp.proof.worst import subject_of
+from boolcomp.words.agreement import agrees
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -7,9 +7,9 @@ import pytest
 from compact.word_robots import case, small_robot
 
 from boolcomp.common.errors import DataError
-from boolcomp.compact.graph.graph import narrowed
-from boolcomp.compact.graph.graphtext import parse_graph
-from boolcomp.compact.graph.simulate import simulate
+from boolcomp.words.graph import narrowed
+from boolcomp.words.graphtext import parse_graph
+from boolcomp.words.simulate import simulate
 
 
 @pytest.mark.parametrize("robot", ["machado-2r", 3])

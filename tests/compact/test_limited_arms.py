@@ -14,10 +14,10 @@ from samples import terms_of
 
 from boolcomp.compact.demand import Demand
 from boolcomp.compact.graph.realise import realise
-from boolcomp.compact.graph.simulate import node_word, simulate
 from boolcomp.compact.sketch.build import Form
 from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.problem.interval import Interval
+from boolcomp.words.simulate import node_word, simulate
 
 if TYPE_CHECKING:
     from pathlib import Path

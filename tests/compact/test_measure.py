@@ -9,7 +9,6 @@ from samples import terms_of
 
 from boolcomp.compact.errors.measure import (
     Sampling,
-    agrees,
     deviations,
     measure,
     measure_many,
@@ -19,6 +18,7 @@ from boolcomp.compact.errors.measure import (
 from boolcomp.compact.errors.samples import states_of
 from boolcomp.compact.graph.logic import word_logic
 from boolcomp.logic.network import Builder, copied
+from boolcomp.words.agreement import agrees
 
 
 def test_blocks_of_states_are_measured_as_one() -> None:

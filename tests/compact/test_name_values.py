@@ -11,10 +11,10 @@ import pytest
 from compact.word_robots import case
 from limited import random_limited, with_ranges
 
-from boolcomp.compact.graph.graph import Lookup
 from boolcomp.compact.graph.names import word_names
-from boolcomp.compact.graph.simulate import node_word
 from boolcomp.compact.sketch.build import Form
+from boolcomp.words.graph import Lookup
+from boolcomp.words.simulate import node_word
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

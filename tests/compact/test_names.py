@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from boolcomp.compact.graph.graph import (
+from boolcomp.compact.graph.names import LONGEST, word_names
+from boolcomp.problem.interval import Interval
+from boolcomp.words.graph import (
     Angles,
     Bits,
     Heap,
@@ -17,8 +19,6 @@ from boolcomp.compact.graph.graph import (
     Turn,
     WordGraph,
 )
-from boolcomp.compact.graph.names import LONGEST, word_names
-from boolcomp.problem.interval import Interval
 
 ANGLES = (
     InputWord("q1", 8, angle=True),

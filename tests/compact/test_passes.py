@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 from compact.word_robots import case
 
-from boolcomp.compact.errors.measure import agrees
 from boolcomp.compact.graph.logic import word_logic
 from boolcomp.compact.result.network import lut6, smaller, table_network
 from boolcomp.logic.equivalence import equivalent
+from boolcomp.words.agreement import agrees
 
 if TYPE_CHECKING:
     from pathlib import Path

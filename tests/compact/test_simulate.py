@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from compact.word_robots import case, finest_widths, run_network, small_robot
 
-from boolcomp.compact.graph.graph import Angles
-from boolcomp.compact.graph.graphtext import parse_graph
 from boolcomp.compact.graph.logic import from_truth_tables, word_logic
 from boolcomp.compact.graph.realise import realise
-from boolcomp.compact.graph.simulate import Resimulation, node_word, simulate
 from boolcomp.compact.graph.tables import columns_of, mux_network
 from boolcomp.compact.sketch.build import Form
 from boolcomp.logic.network import Builder, copied
+from boolcomp.words.graph import Angles
+from boolcomp.words.graphtext import parse_graph
+from boolcomp.words.simulate import Resimulation, node_word, simulate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.compact.graph.graph import WordGraph
     from boolcomp.compact.result.built import Built
     from boolcomp.compact.result.compact import Compact
     from boolcomp.logic.network import Network
     from boolcomp.problem.problem import Problem
     from boolcomp.problem.robot import Robot
     from boolcomp.terms import Terms
+    from boolcomp.words.graph import WordGraph
 
 TEN = {"q": 10, "qd": 10, "qdd": 10}
 

@@ -8,8 +8,8 @@ from xml.etree import ElementTree as ET
 
 from compact.word_robots import case
 
-from boolcomp.compact.graph.graph import Lookup, WordGraph, reads
 from boolcomp.measure.report.wordgraph import draw_graph
+from boolcomp.words.graph import Lookup, WordGraph, reads
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from boolcomp.twolevel.cover import Function
 from boolcomp.twolevel.cubes import Cubes
 from boolcomp.twolevel.dense import Dense
+from boolcomp.twolevel.verify import verify
 
 
 def cubes_of(inputs: int, outputs: int, most: int = 12) -> st.SearchStrategy[Cubes]:
@@ -73,3 +74,8 @@ def values(cubes: Cubes, point: str) -> str:
 def points(inputs: int) -> list[str]:
     """Return all points in the order of truth tables."""
     return [f"{x:0{inputs}b}" if inputs else "" for x in range(1 << inputs)]
+
+
+def implements(function: Function, cubes: Cubes) -> bool:
+    """Tell whether a cover is right."""
+    return verify(function, cubes) is None

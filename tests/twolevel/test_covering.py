@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boolcomp.twolevel.blocks import UNIT, LocalSearch, lagrangian, solve_block
+from boolcomp.twolevel.blocks import UNIT, lagrangian, solve_block
 from boolcomp.twolevel.covering import Matrix, greedy_columns, independent, reduced
+from boolcomp.twolevel.localsearch import LocalSearch
 from boolcomp.twolevel.milp import Milp
 from boolcomp.twolevel.witness import SearchEndedError
 
@@ -24,7 +25,7 @@ rows_of = st.lists(
 
 def matrix_of(rows: list[set[int]], columns: int = COLUMNS) -> Matrix:
     starts = np.cumsum([0, *(len(row) for row in rows)])
-    indices = np.array([k for row in rows for k in sorted(row)], np.int64)
+    indices = np.array([k for row in rows for k in sorted(row)], np.int32)
     return Matrix(starts.astype(np.int64), indices, columns)
 
 

@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from twolevel.robot_tables import table as robot_table
-from twolevel.strategies import functions
+from twolevel.strategies import functions, implements
 
 from boolcomp.twolevel import espresso, espresso_worker
 from boolcomp.twolevel.cover import Function
 from boolcomp.twolevel.cubes import Cubes
-from boolcomp.twolevel.verify import implements
 
 needs_pyeda = pytest.mark.skipif(not espresso.available(), reason="pyeda is not installed")
 
@@ -66,15 +65,6 @@ def test_a_memory_limit_is_kept() -> None:
     answer = espresso.run(function, function.on, memory=1 << 20)
     assert answer.cubes is None
     assert answer.note
-
-
-@needs_pyeda
-def test_several_jobs_run_at_a_time_and_answer_in_order() -> None:
-    tables = [Function.from_dense(robot_table(name)) for name in ("T13", "T15", "T24")]
-    answers = espresso.run_all([(table, table.on) for table in tables])
-    for table, answer in zip(tables, answers, strict=True):
-        assert answer.cubes is not None
-        assert implements(table, answer.cubes)
 
 
 def test_without_pyeda_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

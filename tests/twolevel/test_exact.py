@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from twolevel.robot_tables import table
-from twolevel.strategies import as_lists, cubes_of, points, random_table, values
+from twolevel.strategies import as_lists, cubes_of, implements, points, random_table, values
 from twolevel.test_primes import slow_primes
 
 from boolcomp.twolevel import exact
@@ -23,7 +23,6 @@ from boolcomp.twolevel.cover import Cover, Function
 from boolcomp.twolevel.cubes import Cubes
 from boolcomp.twolevel.exact import minimise_exact
 from boolcomp.twolevel.isop import minterms
-from boolcomp.twolevel.verify import implements
 from boolcomp.twolevel.warm_exact import warm_exact
 
 if TYPE_CHECKING:

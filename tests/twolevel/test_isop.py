@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from twolevel.robot_tables import table as robot_table
-from twolevel.strategies import random_table, tables
+from twolevel.strategies import implements, random_table, tables
 
 from boolcomp.twolevel.clock import Clock
 from boolcomp.twolevel.cover import Function
 from boolcomp.twolevel.dense import Dense
 from boolcomp.twolevel.isop import isop, minterms
-from boolcomp.twolevel.verify import implements
 
 
 @given(tables())

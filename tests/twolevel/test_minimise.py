@@ -13,14 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from twolevel.robot_tables import table as robot_table
-from twolevel.strategies import as_lists, functions, random_table
+from twolevel.strategies import as_lists, functions, implements, random_table
 
 from boolcomp.common.errors import UsageError
 from boolcomp.twolevel import espresso, improve, isop, sweep_kernels
 from boolcomp.twolevel.cover import Function
 from boolcomp.twolevel.cubes import Cubes
-from boolcomp.twolevel.minimise import minimise, minimise_all
-from boolcomp.twolevel.verify import implements
+from boolcomp.twolevel.minimise import minimise
 
 if TYPE_CHECKING:
     from boolcomp.twolevel.clock import Clock
@@ -97,15 +96,6 @@ def test_without_espresso_the_irredundant_sum_comes_back(monkeypatch: pytest.Mon
     cover = minimise(robot_table("T12"), "espresso")
     assert cover.method == "isop"
     assert "pyeda is not installed" in cover.note
-
-
-@pytest.mark.skipif(not espresso.available(), reason="pyeda is not installed")
-def test_several_functions_are_minimised_in_order() -> None:
-    tables = [Function.from_dense(robot_table(name)) for name in ("T13", "T15")]
-    for method in ("espresso", "own"):
-        covers = minimise_all(tables, method)
-        assert [cover.method for cover in covers] == [method, method]
-        assert [cover.cubes.inputs for cover in covers] == [9, 8]
 
 
 def test_an_unknown_method_is_told_the_nearest() -> None:

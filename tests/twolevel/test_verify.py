@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from twolevel.strategies import as_lists, cubes_of, functions, values
+from twolevel.strategies import as_lists, cubes_of, functions, implements, values
 
 from boolcomp.twolevel import lists
 from boolcomp.twolevel.clock import Clock
 from boolcomp.twolevel.cover import Function
 from boolcomp.twolevel.cubes import Cubes
-from boolcomp.twolevel.verify import Witness, implements, meeting, verify
+from boolcomp.twolevel.verify import Witness, meeting, verify
 
 
 @given(functions())

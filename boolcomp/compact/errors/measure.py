@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.compact.errors.samples import output_values, states_of
-from boolcomp.compact.graph.simulate import simulate
 from boolcomp.compact.sketch.poly import quantities
-from boolcomp.logic import simulation
 from boolcomp.paper.plan import Options, make_plan
 from boolcomp.paper.quantised import quantised
+from boolcomp.words.agreement import agrees
+from boolcomp.words.simulate import simulate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.compact.errors.samples import States
-    from boolcomp.compact.graph.graph import WordGraph
-    from boolcomp.compact.graph.simulate import Simulated
     from boolcomp.logic.network import Network
     from boolcomp.problem.problem import Problem
     from boolcomp.terms import Terms
+    from boolcomp.words.graph import WordGraph
+    from boolcomp.words.simulate import Simulated
 
     Floats = NDArray[np.float64]
     Words = NDArray[np.int64]
@@ -184,30 +184,3 @@ class _Accumulator:
         rms, mean = np.sqrt(self.square / self.samples), self.mean / self.samples
         wrapped = tuple(sorted(self.wrapped))
         return Errors(rms, self.most, mean, wrapped, self.saturated, self.samples)
-
-
-def agrees(network: Network, graph: WordGraph, words: Mapping[str, Words]) -> bool:
-    """Tell whether a network gives, bit for bit, the words that simulating its graph gives."""
-    simulated = simulate(graph, words)
-    count = len(simulated.words)
-    planes = []
-    for node in graph.inputs:
-        planes += [_plane(words[node.name] >> k & 1) for k in reversed(range(node.bits))]
-    ones = np.full(-(-count // 64), (1 << 64) - 1, np.uint64)
-    outputs = network.fold(simulation.Planes(ones), planes)
-    place = 0
-    for output, result in enumerate(graph.results):
-        for k in reversed(range(result.bits)):
-            found = np.unpackbits(outputs[place].view(np.uint8), count=count, bitorder="little")
-            if not np.array_equal(found, simulated.words[:, output] >> k & 1):
-                return False
-            place += 1
-        place += 1  # the plane that tells saturation
-    return True
-
-
-def _plane(column: Words) -> simulation.Words:
-    packed = np.packbits(column.astype(np.uint8), bitorder="little")
-    padded = np.zeros(-(-len(packed) // 8) * 8, np.uint8)
-    padded[: len(packed)] = packed
-    return padded.view(np.uint64)

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.compact.graph.graph import WordGraph
-    from boolcomp.compact.graph.simulate import Simulated
     from boolcomp.compact.sketch.poly import Quantity
     from boolcomp.problem.problem import Problem
+    from boolcomp.words.graph import WordGraph
+    from boolcomp.words.simulate import Simulated
 
     Floats = NDArray[np.float64]
     Words = NDArray[np.int64]

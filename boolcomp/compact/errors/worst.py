@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.compact.assembly import program_of_graph
-from boolcomp.compact.graph.graph import narrowed
 from boolcomp.compact.graph.logic import word_logic
 from boolcomp.proof.worst import EVALUATIONS, find_worst, subject_of
+from boolcomp.words.graph import narrowed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.compact.demand import Demand
-    from boolcomp.compact.graph.graph import WordGraph
     from boolcomp.engines import EngineName
     from boolcomp.logic.network import Network
     from boolcomp.problem.problem import Problem
     from boolcomp.proof.worst import Subject, Worst
+    from boolcomp.words.graph import WordGraph
 
     Floats = NDArray[np.float64]
 

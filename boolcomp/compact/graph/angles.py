@@ -14,9 +14,9 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from boolcomp.compact.graph.graph import Angles, Turn
 from boolcomp.compact.sketch.sketch import TURN, AngleSum, Sketch, Source, WordSum
 from boolcomp.compact.sketch.variables import Role
+from boolcomp.words.graph import Angles, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from bitarray import bitarray, frozenbitarray
 
-from boolcomp.compact.graph.graph import (
+from boolcomp.compact.graph.heaps import TimedBuilder, add_constant, reduce_columns
+from boolcomp.compact.graph.tables import Columns, canonical, columns_of, fold, mux_network
+from boolcomp.logic import luts
+from boolcomp.logic.network import FALSE, Builder, Network, copied
+from boolcomp.logic.truthtable import TruthTable
+from boolcomp.words.graph import (
     Angles,
     Bits,
     Heap,
@@ -18,11 +23,6 @@ from boolcomp.compact.graph.graph import (
     PartialProducts,
     WordGraph,
 )
-from boolcomp.compact.graph.heaps import TimedBuilder, add_constant, reduce_columns
-from boolcomp.compact.graph.tables import Columns, canonical, columns_of, fold, mux_network
-from boolcomp.logic import luts
-from boolcomp.logic.network import FALSE, Builder, Network, copied
-from boolcomp.logic.truthtable import TruthTable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -124,8 +124,10 @@ class _LogicMaker:
         columns: dict[int, list[int]] = {}
         for part in node.parts:
             if isinstance(part, Bits):
-                for k, bit in enumerate(self.bits(part.node)[part.drop :]):
-                    columns.setdefault(part.column + k, []).append(bit ^ part.negative)
+                row, bits = part.layout(self.graph.nodes), self.bits(part.node)
+                for k in range(row.bits):
+                    bit = bits[row.drop + k] ^ part.negative
+                    columns.setdefault(row.column + k, []).append(bit)
             else:
                 self._partial(columns, part)
         add_constant(columns, node.constant, node.bits)
@@ -135,11 +137,10 @@ class _LogicMaker:
         """Add partial products: two digits agree or not, and the words' signs go into the same."""
         a, b = self.words[part.a], self.words[part.b]
         sign = self.builder.node(luts.XOR2, a.sign, b.sign) ^ (not part.negative)
-        for i, left in enumerate(a.core[part.drop_a :]):
-            for j, right in enumerate(b.core[part.drop_b :]):
-                if (column := part.column + i + j) >= 0:
-                    bit = self.builder.node(luts.XOR3, left, right, sign)
-                    columns.setdefault(column, []).append(bit)
+        for i, row in part.layout(self.graph.nodes).rows():
+            for k in range(row.bits):
+                bit = self.builder.node(luts.XOR3, a.core[i], b.core[row.drop + k], sign)
+                columns.setdefault(row.column + k, []).append(bit)
 
     def result(self, result: OutputWord) -> list[int]:
         """Round and saturate a torque: what lies beyond shows in its leading bits."""

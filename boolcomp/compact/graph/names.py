@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from boolcomp.compact.graph.curves import is_sum, power_name, wave_name
-from boolcomp.compact.graph.graph import Angles, Bits, Heap, InputWord, Lookup
 from boolcomp.compact.sketch.sketch import TURN
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.span import part_of
+from boolcomp.words.graph import Angles, Bits, Heap, InputWord, Lookup
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from boolcomp.compact.graph.graph import WordGraph
+    from boolcomp.words.graph import WordGraph
 
     Floats = NDArray[np.float64]
 

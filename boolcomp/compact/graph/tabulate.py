@@ -12,10 +12,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boolcomp.compact.sketch.sketch import Waves
+from boolcomp.compact.sketch.variables import Role
+
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from numpy.typing import NDArray
 
+    from boolcomp.compact.graph.angles import AngleShape
     from boolcomp.compact.sketch.sketch import Table
+    from boolcomp.compact.sketch.variables import Widths
 
     Floats = NDArray[np.float64]
 
@@ -49,6 +56,41 @@ class Domain:
     def leading(self, bits: int) -> Domain:
         """Return what is left of it where only the leading bits are read."""
         return Domain(bits, self.cell * 2.0 ** (self.read - bits), self.middle)
+
+
+def table_domain(
+    node: Table,
+    lsb: int,
+    bits: int,
+    read: int,
+    middle: float = 0.0,
+    shape: AngleShape | None = None,
+) -> Domain:
+    """Return the cells of a word of `bits` bits that a table which reads `read` tells apart.
+
+    An angle's `shape` says where in the cells it lies.
+    """
+    if isinstance(node, Waves):
+        part = 0 if shape is None else shape.part
+        cell = 2 * math.pi / 2.0 ** (read + part)
+        if part:  # the word begins where a turn does
+            return Domain(read, cell, math.pi * (2.0**-part - 1))
+        if shape is None or not shape.offset:
+            return Domain(read, cell, 0.0)
+        if shape.guarded and read == shape.bits:
+            return Domain(read, cell, 0.0, guarded=True)
+        return Domain(read, cell, 2 * math.pi * shape.offset)
+    return Domain(read, 2.0 ** (lsb + bits - read), middle)
+
+
+def split_of(widths: Widths, place: int, operands: Collection[int]) -> dict[str, int]:
+    """Return how a table is split in two, if it is."""
+    if place in operands:
+        return {}
+    return {
+        "low": widths.get(Role.SPLIT.of(place), 0),
+        "lead": widths.get(Role.LEAD.of(place), 0),
+    }
 
 
 @dataclass(frozen=True, slots=True)

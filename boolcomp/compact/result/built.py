@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from boolcomp.common.text import short
+from boolcomp.compact.assembly import program_of_graph
+from boolcomp.compact.graph.names import word_names
 from boolcomp.logic.synthesis import abc
+from boolcomp.program.parts import KnownErrors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from boolcomp.compact.result.compact import Compact
     from boolcomp.logic.network import Network
     from boolcomp.logic.synthesis.optimise import Step
+    from boolcomp.program.program import Program
     from boolcomp.proof.worst import Worst
 
     Floats = NDArray[np.float64]
@@ -86,6 +90,20 @@ class Built:
     def largest(self) -> Floats:
         """The largest error of every torque that is known, in steps."""
         return np.maximum(self.errors.max, self.worst.most)
+
+    def program(self) -> Program:
+        """Return the program, with its graph, what its words mean, and its errors."""
+        one = self.compact
+        made = program_of_graph(one.problem, one.demand, one.graph, self.network)
+        (load,) = made.loads
+        sizes = zip(self.errors.rms, self.errors.max, self.largest, strict=True)
+        outputs = tuple(
+            replace(output, errors=KnownErrors(*(float(x) * output.code.step for x in found)))
+            for output, found in zip(load.outputs, sizes, strict=True)
+        )
+        meanings = word_names(one.graph, {word.name: word.code.range for word in made.inputs})
+        load = replace(load, outputs=outputs, graph=one.graph, meanings=meanings)
+        return replace(made, loads=(load,), demand=str(one.demand))
 
     def __str__(self) -> str:
         compact = self.compact

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from boolcomp.codes import Code
     from boolcomp.compact.demand import Demand
     from boolcomp.compact.errors.measure import Errors
-    from boolcomp.compact.graph.graph import WordGraph
     from boolcomp.compact.sketch.build import Form
     from boolcomp.compact.sketch.sketch import Sketch
     from boolcomp.compact.sketch.variables import Widths
     from boolcomp.logic.network import Network
     from boolcomp.problem.problem import Problem
+    from boolcomp.words.graph import WordGraph
 
     Floats = NDArray[np.float64]
 

@@ -22,7 +22,6 @@ from boolcomp.common.errors import DataError
 from boolcomp.compact.demand import SEARCH_VERSION, Demand, digest
 from boolcomp.compact.errors.measure import Errors, Sampling, measure_many
 from boolcomp.compact.errors.worst import is_worst
-from boolcomp.compact.graph.graphtext import parse_graph
 from boolcomp.compact.result.compact import Compact
 from boolcomp.compact.sketch.build import Form, build_sketch
 from boolcomp.compact.sketch.variables import widths_of, widths_text
@@ -31,6 +30,7 @@ from boolcomp.logic.synthesis import abc
 from boolcomp.logic.synthesis.optimise import Step
 from boolcomp.problem.robot.library import shipped
 from boolcomp.proof.worst import Worst
+from boolcomp.words.graphtext import parse_graph
 
 if TYPE_CHECKING:
     from pathlib import Path

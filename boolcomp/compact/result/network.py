@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from boolcomp.compact.graph.graph import WordGraph
     from boolcomp.logic.network import Network
     from boolcomp.logic.synthesis.measure import Objective
     from boolcomp.logic.truthtable import TruthTable
+    from boolcomp.words.graph import WordGraph
 
 MAP_SECONDS = 60.0
 _COUNT = re.compile(r"\bnd\s*=\s*(\d+)")

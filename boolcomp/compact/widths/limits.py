@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from boolcomp.compact.graph.realise import DIGITS, constant_digits
+from boolcomp.compact.graph.layout import DIGITS, constant_digits
 from boolcomp.compact.sketch.sketch import (
     AngleSum,
     Linear,
@@ -55,7 +55,9 @@ def _limits(sketch: Sketch, variable: WidthVariable) -> tuple[int, int]:
         return (0, 12) if node.angle else (-HIGHEST, HIGHEST)
     if variable.role is Role.DIGITS:
         addend = node.addends[variable.addend or 0]
-        return 1, min(8, len(constant_digits(addend, DIGITS)) if isinstance(addend, Linear) else 1)
+        return 1, min(
+            8, len(constant_digits(addend.factor, DIGITS)) if isinstance(addend, Linear) else 1
+        )
     return _LIMITS[variable.role]
 
 
@@ -85,7 +87,9 @@ def first_widths(model: Model, allowed: Floats) -> dict[WidthVariable, int]:
                     widths[Role.DROP_A.of(place, k)] = 0
                     widths[Role.DROP_B.of(place, k)] = 0
                 else:
-                    widths[Role.DIGITS.of(place, k)] = min(4, len(constant_digits(addend, DIGITS)))
+                    widths[Role.DIGITS.of(place, k)] = min(
+                        4, len(constant_digits(addend.factor, DIGITS))
+                    )
     return widths
 
 

@@ -17,17 +17,17 @@ import numpy as np
 
 from boolcomp.compact.graph.angles import AngleShape, SumShape, angle_shape, shift_of, sum_shape
 from boolcomp.compact.graph.heaps import adder_nodes
-from boolcomp.compact.graph.realise import (
-    DIGITS,
-    MARGIN,
-    SLACK_STEPS,
+from boolcomp.compact.graph.layout import (
+    Format,
     Statistics,
-    constant_digits,
-    split_of,
-    table_domain,
+    heap_bits,
+    heap_constant,
+    is_half,
+    linear_rows,
+    product_grid,
 )
 from boolcomp.compact.graph.tables import table_cost
-from boolcomp.compact.graph.tabulate import bipartite_error, needed_bits, tabulate
+from boolcomp.compact.graph.tabulate import bipartite_error, split_of, table_domain, tabulate
 from boolcomp.compact.sketch.sketch import (
     TURN,
     AngleSum,
@@ -176,8 +176,8 @@ class Model:
             lsb = widths[Role.CUT.of(place)]
             if node.angle:
                 return TURN - lsb
-            slack = SLACK_STEPS * (1.0 if place in self.sketch.outputs else 2.0**lsb)
-            return needed_bits(self.statistics.largest[place] * MARGIN + slack, lsb)
+            largest = self.statistics.largest[place]
+            return heap_bits(largest, lsb, output=place in self.sketch.outputs)
         return self.words(widths, place)[0]
 
     def words(self, widths: Widths, place: int) -> tuple[int, ...]:
@@ -305,11 +305,11 @@ class Model:
         heap = self._heaps[place]
         heap.update(key, size, lambda k: self._part(widths, place, k, size))
         cost, lost, noise, counts = heap.total()
-        if (output or place in self.operands) and self._uneven(node, counts):
+        if (output or place in self.operands) and self._shortened(node, counts, cut):
             counts[0] -= 1
-            lost += 4.0**cut / 4
+            lost += 1 / 4
         cost += _heap_nodes(counts, -cut if output else 0)
-        noise = noise + lost * sensitivity.value
+        noise = noise + 4.0**cut * lost * sensitivity.value
         if output:
             noise = noise + (1 - 4.0**cut) / 12 * self._is_joint(place)
         return cost, noise + 4.0**cut / 12 * sensitivity.value
@@ -338,13 +338,10 @@ class Model:
             )
         return self._parts[key]
 
-    def _uneven(self, node: WordSum, counts: Sequence[int]) -> bool:
-        """Tell whether a sum of words would lie on whole steps: then one loses its lowest bit."""
-        return (
-            counts[0] % 2 == 0
-            and counts[0] > 0
-            and any(isinstance(a, Linear) for a in node.addends)
-        )
+    def _shortened(self, node: WordSum, counts: Sequence[int], cut: int) -> bool:
+        """Tell whether a word gives up its lowest bit, as far as can be said without constants."""
+        half = counts[0] > 0 and is_half(heap_constant(counts[0], 0.0, cut, len(counts)))
+        return half and any(isinstance(a, Linear) for a in node.addends)
 
     def _is_joint(self, place: int) -> Floats:
         """Return ones in the rows of an output's torque."""
@@ -355,64 +352,46 @@ class Model:
     def _linear(
         self, widths: Widths, place: int, k: int, addend: Linear, counts: list[int]
     ) -> tuple[float, Floats]:
-        lsb, words = self.lsb(widths, addend.node), self.words(widths, addend.node)
-        digits = constant_digits(addend, widths.get(Role.DIGITS.of(place, k), DIGITS))
-        cut, lost = widths[Role.CUT.of(place)], 0.0
-        for digit, bits in itertools.product(digits, words):
-            column = math.frexp(abs(digit))[1] - 1 + lsb - cut
-            below = min(max(0, -column), bits)
-            lost += 4.0**cut * _geometric(column, below)
-            for c in range(column + below, min(column + bits, len(counts))):
-                counts[c] += 1
-        error = 1 - sum(digits) / addend.factor
-        noise = error * error * self.sensitivities[place].size[k]
+        lsb, own = self.lsb(widths, addend.node), self.sensitivities[place]
+        words = [Format(lsb, bits) for bits in self.words(widths, addend.node)]
+        lost, factor = 0.0, 0.0
+        for word, digit, row in linear_rows(widths, place, k, addend, words):
+            lost += row.lost
+            factor += 0.0 if word else digit
+            for column in range(row.column, min(row.column + row.bits, len(counts))):
+                counts[column] += 1
+        error = 1 - factor / addend.factor
+        noise = error * error * own.size[k]
         if isinstance(self.sketch.nodes[addend.node], Source):
-            noise = noise + addend.factor**2 / 12 * self.sensitivities[place].value
+            noise = noise + addend.factor**2 / 12 * own.value
         return lost, noise
 
     def _product(
         self, widths: Widths, place: int, k: int, addend: Product, counts: list[int]
     ) -> tuple[float, float, Floats]:
-        cut, sensitivity = widths[Role.CUT.of(place)], self.sensitivities[place]
-        lsb_a, bits_a, input_variance_a = self._operand(
-            widths, addend.a, widths.get(Role.DROP_A.of(place, k), 0)
+        a, b = (
+            Format(self.lsb(widths, word), self.bits(widths, word)) for word in (addend.a, addend.b)
         )
-        lsb_b, bits_b, input_variance_b = self._operand(
-            widths, addend.b, widths.get(Role.DROP_B.of(place, k), 0)
-        )
-        column = math.frexp(abs(addend.factor))[1] - 2 + lsb_a + lsb_b - cut
-        made, lost = 0, 0.0
-        shorter, longer = min(bits_a, bits_b), max(bits_a, bits_b)
-        for c in range(shorter + longer - 1):
-            pairs = min(c + 1, shorter, shorter + longer - 1 - c)
-            if column + c < 0:
-                lost += pairs * 4.0 ** (cut + column + c - 1)
-            else:
+        grid, made = product_grid(widths, place, k, addend, a, b), 0
+        for column, pairs in grid.diagonals():
+            if column >= 0:
                 made += pairs
-                if column + c < len(counts):
-                    counts[column + c] += pairs
-        return (
-            PARTIAL * made,
-            lost,
-            input_variance_a * sensitivity.read_a[k] + input_variance_b * sensitivity.read_b[k],
-        )
+                if column < len(counts):
+                    counts[column] += pairs
+        own = self.sensitivities[place]
+        noise = self._unread(addend.a, a.lsb, grid.drop_a) * own.read_a[k]
+        noise = noise + self._unread(addend.b, b.lsb, grid.drop_b) * own.read_b[k]
+        return PARTIAL * made, grid.lost, noise
 
-    def _operand(self, widths: Widths, place: int, drop: int) -> tuple[int, int, float]:
-        """Return the lowest digit, the digits, and the variance of a product's word."""
-        lsb, bits = self.lsb(widths, place), self.bits(widths, place)
-        drop = min(drop, bits - 1)
+    def _unread(self, place: int, lsb: int, drop: int) -> float:
+        """Return the variance of what a reader of a word without its lowest bits does not see."""
         known = 0.0 if isinstance(self.sketch.nodes[place], Source) else 4.0**lsb
-        return lsb + drop, bits - drop, (4.0 ** (lsb + drop) - known) / 12
+        return (4.0 ** (lsb + drop) - known) / 12
 
 
 def _heap_nodes(counts: Sequence[int], dropped: int) -> float:
     """Return the nodes of a heap with a constant that is not known: the mean of two."""
     return (adder_nodes(counts, dropped, EVEN) + adder_nodes(counts, dropped, EVEN << 1)) / 2
-
-
-def _geometric(column: int, below: int) -> float:
-    """Return the variance of bits from a column on, `below` of them, in units of step²."""
-    return float(sum(4.0 ** (column + i - 1) for i in range(below)))
 
 
 def _means(node: object, values: Sequence[Floats]) -> tuple[float, ...]:

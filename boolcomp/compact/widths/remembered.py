@@ -59,7 +59,7 @@ class Settings(dict[WidthVariable, int]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contribution:
-    """An addend in a heap: nodes, variance of what it discards, noise, bits by column."""
+    """An addend in a heap: nodes, discarded variance in steps², noise, bits by column."""
 
     cost: float
     lost: float

@@ -17,9 +17,9 @@ import numpy as np
 
 from boolcomp.compact.errors.measure import compared, deviations, errors_of
 from boolcomp.compact.errors.samples import corners, draw, joined, states_of
+from boolcomp.compact.graph.layout import Statistics
 from boolcomp.compact.graph.logic import word_logic
-from boolcomp.compact.graph.realise import Statistics, realise
-from boolcomp.compact.graph.simulate import Resimulation
+from boolcomp.compact.graph.realise import realise
 from boolcomp.compact.sketch.build import Form, build_sketch
 from boolcomp.compact.sketch.poly import quantities
 from boolcomp.compact.sketch.sketch import Source
@@ -27,6 +27,7 @@ from boolcomp.compact.widths.descend import Descent, choose_widths
 from boolcomp.compact.widths.floor import Floor, rounding_squares
 from boolcomp.compact.widths.noise import MOST_READ, Model
 from boolcomp.compact.widths.polish import Trial, anneal, polish
+from boolcomp.words.simulate import Resimulation
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,11 +35,11 @@ if TYPE_CHECKING:
     from boolcomp.compact.demand import Demand
     from boolcomp.compact.errors.measure import Errors
     from boolcomp.compact.errors.samples import States
-    from boolcomp.compact.graph.graph import WordGraph
     from boolcomp.compact.sketch.sketch import Sketch
     from boolcomp.compact.sketch.variables import Widths, WidthVariable
     from boolcomp.problem.problem import Problem
     from boolcomp.terms import Terms
+    from boolcomp.words.graph import WordGraph
 
     Floats = NDArray[np.float64]
 

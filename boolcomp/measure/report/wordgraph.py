@@ -11,14 +11,14 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from boolcomp.compact.graph.graph import Angles, Bits, Heap, InputWord, Lookup, reads
 from boolcomp.compact.graph.names import word_names
+from boolcomp.words.graph import Angles, Bits, Heap, InputWord, Lookup, reads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from boolcomp.compact.graph.graph import Node, WordGraph
     from boolcomp.problem.interval import Interval
+    from boolcomp.words.graph import Node, WordGraph
 
 WIDE, HIGH = 176, 40  # a box
 ACROSS, DOWN = 246, 54  # from box to box

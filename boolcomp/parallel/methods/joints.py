@@ -12,6 +12,8 @@ from boolcomp.problem.dynamics.algebra import exact_cosine, exact_sine
 from boolcomp.problem.dynamics.vectors import Matrix, Vector, link_rotation, symmetric
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from boolcomp.problem.dynamics.algebra import Algebra, Element
     from boolcomp.problem.robot import Link, Robot
 
@@ -45,14 +47,12 @@ def zeros(algebra: Algebra) -> Vector:
 
 def up(robot: Robot, algebra: Algebra) -> Vector:
     """Return the acceleration of the base that stands for gravity."""
-    x, y, z = robot.gravity
-    return constants(algebra, (-x, -y, -z))
+    return constants(algebra, [-g for g in robot.gravity])
 
 
-def constants(algebra: Algebra, values: tuple[float, float, float]) -> Vector:
+def constants(algebra: Algebra, values: Sequence[float]) -> Vector:
     """Return a known vector."""
-    x, y, z = (algebra.constant(v) for v in values)
-    return Vector(x, y, z)
+    return Vector(*(algebra.constant(v) for v in values))
 
 
 def inertia_of(link: Link, algebra: Algebra) -> Matrix:

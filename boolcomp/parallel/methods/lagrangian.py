@@ -116,7 +116,7 @@ def _outward(
         down = of.constants(algebra, robot.gravity)
         pull = change.transposed * down
     with task(algebra, f"e*/{i}"):
-        own_force = turn_ddot * _known(algebra, [link.mass * c for c in link.center_of_mass])
+        own_force = turn_ddot * of.constants(algebra, [link.mass * c for c in link.center_of_mass])
     with task(algebra, f"D*/{i}"):
         own_moment = _own_moment(link, algebra, step, acceleration, turn_ddot, own_force)
     return _Outward(
@@ -178,8 +178,8 @@ def _first_turns(
     with task(algebra, f"Wdd/{i}"):
         square = qd * qd
         inwards = -square
-        one = (inwards * f - qdd * s for f, s in zip(_items(first), _items(second), strict=True))
-        two = (qdd * f - square * s for f, s in zip(_items(first), _items(second), strict=True))
+        one = (inwards * f - qdd * s for f, s in zip(first, second, strict=True))
+        two = (qdd * f - square * s for f, s in zip(first, second, strict=True))
         return a, turn_dot, Matrix((Vector(*one), Vector(*two), none))
 
 
@@ -244,12 +244,12 @@ def _own_moment(
     """Job 7; a step that moves cannot hide in Ĵ."""
     first, second = _moments(link)
     rows = [
-        acceleration.scaled(algebra.constant(lever)) + turn_ddot * _known(algebra, row)
+        acceleration.scaled(algebra.constant(lever)) + turn_ddot * of.constants(algebra, row)
         for lever, row in zip(first, second, strict=True)
     ]
     if not link.revolute:
         force = acceleration.scaled(algebra.constant(link.mass)) + own_force
-        rows = [row + force.scaled(p) for row, p in zip(rows, _items(step), strict=True)]
+        rows = [row + force.scaled(p) for row, p in zip(rows, step, strict=True)]
     return _matrix(rows)
 
 
@@ -303,7 +303,7 @@ def _moment(
         with task(algebra, f"D{label if rows else ''}/{i}"):
             a = after.rotation.rows[k]
             turned = moment[0].scaled(a.x) + moment[1].scaled(a.y) + moment[2].scaled(a.z)
-            found.append(turned + force.scaled(_items(this.step)[k]) + own[k])
+            found.append(turned + force.scaled(tuple(this.step)[k]) + own[k])
     return found
 
 
@@ -321,7 +321,7 @@ def _first(
     sin_alpha, cos_alpha = of.twist(link)
     along = (link.a, link.d * sin_alpha, link.d * cos_alpha) if link.revolute else (0.0, 0.0, 0.0)
     pairs = zip(link.center_of_mass, along, strict=True)
-    known = _known(algebra, [link.mass * c + mass * p for c, p in pairs])
+    known = of.constants(algebra, [link.mass * c + mass * p for c, p in pairs])
     if not link.revolute:  # its step is not known beforehand
         with task(algebra, f"c{ROWS[0] if rows else ''}/{i}"):
             known = known + this.step.scaled(algebra.constant(mass))
@@ -333,15 +333,6 @@ def _first(
             turned = after.rotation.rows[k].dot(first)
             found.append(turned + of.identity(algebra).rows[k].dot(known))
     return Vector(*found)
-
-
-def _known(algebra: Algebra, values: Sequence[float]) -> Vector:
-    x, y, z = values
-    return of.constants(algebra, (x, y, z))
-
-
-def _items(v: Vector) -> tuple[Element, Element, Element]:
-    return v.x, v.y, v.z
 
 
 def _matrix(rows: Sequence[Vector]) -> Matrix:
@@ -356,6 +347,6 @@ def _times(left: Matrix, a: Matrix) -> Matrix:
 
 def _trace(left: Matrix, right: Sequence[Vector]) -> Element:
     """Return tr(left·right): 9 multiplications, 8 additions."""
-    columns = zip(*(_items(row) for row in right), strict=True)
+    columns = zip(*(row for row in right), strict=True)
     parts = [row.dot(Vector(*column)) for row, column in zip(left.rows, columns, strict=True)]
     return parts[0] + parts[1] + parts[2]

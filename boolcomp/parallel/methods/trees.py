@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from boolcomp.problem.dynamics.algebra import Algebra, Element
-    from boolcomp.problem.dynamics.vectors import Vector
     from boolcomp.problem.robot import Robot
 
 TWIST = 6  # coordinates of a frame's velocity
@@ -145,7 +144,7 @@ def _jacobian(
     """Return I_k by rows; None where it is zero."""
     rows: list[list[Element | None]] = [[None] * total for _ in range(TWIST + joints)]
     for column in frame.columns:
-        entries = (*_items(column.turn), *_items(column.move))
+        entries = (*column.turn, *column.move)
         for row, entry in zip(rows, entries, strict=False):
             row[column.joint - 1] = entry
     for i in range(joints):
@@ -163,7 +162,7 @@ def _couple(
     """Add I_kᵀ(…) of one branch to M, k and q, which the caller has made for this."""
     mass, k, q = whole
     size = range(len(into))
-    bias = (*_items(frame.omega_dot), *_items(frame.acceleration))
+    bias = (*frame.omega_dot, *frame.acceleration)
     biased = []
     for a in size:
         total = local.k[a]
@@ -188,7 +187,3 @@ def _dot(algebra: Algebra, values: Sequence[Element], column: Sequence[Element |
         if entry is not None:
             total = value * entry if total is None else total + value * entry
     return algebra.constant(0.0) if total is None else total
-
-
-def _items(v: Vector) -> tuple[Element, Element, Element]:
-    return v.x, v.y, v.z

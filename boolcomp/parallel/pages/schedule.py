@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from boolcomp.parallel.schedule.graph import TaskGraph
     from boolcomp.parallel.schedule.machine import Machine
     from boolcomp.parallel.schedule.placed import Schedule
+    from boolcomp.parallel.schedule.realrun import RealRun
+    from boolcomp.parallel.schedule.simulate import Pipelined
 
 
 def printed_counts(method: str) -> tuple[counts.Count, ...]:
@@ -91,10 +93,12 @@ def schedule_document(
     graph: TaskGraph,
     machine: Machine,
     vectors: Sequence[CommunicationVector],
+    pipeline: Pipelined | None = None,
+    done: RealRun | None = None,
 ) -> dict[str, Any]:
     """Return a schedule under the keys of the command's JSON."""
     bounds = lower_bounds(graph, machine, schedule.processors)
-    return {
+    document: dict[str, Any] = {
         "graph": schedule.graph,
         "machine": schedule.machine,
         "scheduler": schedule.scheduler,
@@ -117,6 +121,13 @@ def schedule_document(
             for v in vectors
         ],
     }  # fmt: skip
+    if pipeline is not None:
+        document["pipeline"] = {
+            "points": pipeline.points, "text": str(pipeline), "makespan_us": pipeline.makespan_us
+        }  # fmt: skip
+    if done is not None:
+        document["run"] = {**done.document(), "simulated_speedup": schedule.speedup}
+    return document
 
 
 def schedule_page(schedule: Schedule, method: str) -> str:

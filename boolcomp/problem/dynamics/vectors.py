@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from boolcomp.problem.dynamics.algebra import Element
 
 
@@ -16,6 +18,9 @@ class Vector:
     x: Element
     y: Element
     z: Element
+
+    def __iter__(self) -> Iterator[Element]:
+        return iter((self.x, self.y, self.z))
 
     def __add__(self, other: Vector) -> Vector:
         return Vector(self.x + other.x, self.y + other.y, self.z + other.z)

@@ -1,4 +1,5 @@
-"""Compiled loops over covering matrices in CSR form. Imports numba, so import it late."""
+"""Compiled loops over covering matrices in CSR form; importing this module imports numba."""
+# ruff: noqa: C901, PLR0917 (a compiled loop takes its arrays one by one)
 
 from __future__ import annotations
 
@@ -17,86 +18,114 @@ WORK = 2_000_000
 
 @njit(cache=True, nogil=True)
 def transpose(
-    starts: NDArray[np.int64], indices: NDArray[np.int64], columns: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the CSR form of the transposed matrix, indices rising."""
+    starts: NDArray[np.int64], items: NDArray[np.int32], columns: int
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return the CSR form of the transposed matrix, items rising."""
     turned = np.zeros(columns + 1, np.int64)
-    for k in indices:
+    for k in items:
         turned[k + 1] += 1
     for k in range(columns):
         turned[k + 1] += turned[k]
     fill = turned[:-1].copy()
-    rows = np.empty(len(indices), np.int64)
+    rows = np.empty(len(items), np.int32)
     for r in range(len(starts) - 1):
         for at in range(starts[r], starts[r + 1]):
-            rows[fill[indices[at]]] = r
-            fill[indices[at]] += 1
+            rows[fill[items[at]]] = r
+            fill[items[at]] += 1
     return turned, rows
 
 
 @njit(cache=True, nogil=True)
-def _holds(starts: NDArray[np.int64], indices: NDArray[np.int64], small: int, large: int) -> bool:
-    """Tell whether list `small` is a subset of list `large` (both rise)."""
-    at, end = starts[large], starts[large + 1]
-    left = starts[small + 1] - starts[small]
-    for k in range(starts[small], starts[small + 1]):
-        wanted = indices[k]
-        if end - at < left:
+def keep(
+    starts: NDArray[np.int64],
+    items: NDArray[np.int32],
+    number: NDArray[np.int32],
+    kept: NDArray[np.bool_],
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return the lists with their items renumbered, without items of number -1.
+
+    Lists that are not `kept` are empty.
+    """
+    left, result, at = np.zeros_like(starts), np.empty_like(items), 0
+    for c in range(len(kept)):
+        if kept[c]:
+            for k in range(starts[c], starts[c + 1]):
+                if number[items[k]] >= 0:
+                    result[at] = number[items[k]]
+                    at += 1
+        left[c + 1] = at
+    return left, result[:at].copy()
+
+
+@njit(cache=True, nogil=True)
+def _within(items: NDArray[np.int32], a: int, a_end: int, b: int, b_end: int) -> bool:
+    """Tell whether the sorted list at a:a_end lies in the one at b:b_end."""
+    while a < a_end:
+        while b < b_end and items[b] < items[a]:
+            b += 1
+        if b == b_end or items[b] != items[a]:
             return False
-        high = end
-        while at < high:
-            middle = (at + high) // 2
-            if indices[middle] < wanted:
-                at = middle + 1
-            else:
-                high = middle
-        if at == end or indices[at] != wanted:
-            return False
-        left -= 1
+        a += 1
     return True
 
 
 @njit(cache=True, nogil=True)
-def dominated(  # noqa: PLR0917 (numba has no keyword-only arguments)
-    starts: NDArray[np.int64],
-    indices: NDArray[np.int64],
-    turned: NDArray[np.int64],
-    members: NDArray[np.int64],
-    cost: NDArray[np.int64],
-    drop_subset: bool,  # noqa: FBT001 (likewise)
-    first: int,
-    gone: NDArray[np.bool_],
-) -> int:
-    """Mark in `gone` the lists that another makes superfluous; `turned`, `members` transpose them.
-
-    With `drop_subset` a list goes when a list of no greater cost holds it (a dominated column);
-    else when it holds another (a dominated row). Of equal lists one of least cost stays. Lists are
-    looked at from `first` on, until much was compared; return where to go on.
-    """
-    work = 0
-    for i in range(first, len(starts) - 1):
-        if work > WORK:
-            return i
-        if starts[i + 1] == starts[i] or gone[i]:
-            continue
-        rare = _rarest(indices[starts[i] : starts[i + 1]], turned)
-        for at in range(turned[rare], turned[rare + 1]):
-            k = members[at]
-            work += 1
-            if gone[k] or k == i or starts[k + 1] - starts[k] < starts[i + 1] - starts[i]:
-                continue
-            if drop_subset and (cost[k] > cost[i] or (k > i and cost[k] == cost[i] and (
-                starts[k + 1] - starts[k] == starts[i + 1] - starts[i]))):  # fmt: skip
-                continue
-            if _holds(starts, indices, i, k):
-                gone[i if drop_subset else k] = True
-                if drop_subset:
-                    break
-    return len(starts) - 1
+def _digests(starts: NDArray[np.int64], items: NDArray[np.int32]) -> NDArray[np.uint64]:
+    """Return a word per list such that a list within another has its bits among the other's."""
+    digest = np.zeros(len(starts) - 1, np.uint64)
+    for i in range(len(digest)):
+        for k in range(starts[i], starts[i + 1]):
+            hashed = np.uint64(items[k]) * np.uint64(0x9E3779B97F4A7C15)
+            digest[i] |= np.uint64(1) << (hashed >> np.uint64(58))
+    return digest
 
 
 @njit(cache=True, nogil=True)
-def _rarest(items: NDArray[np.int64], turned: NDArray[np.int64]) -> int:
+def dominated(
+    starts: NDArray[np.int64],
+    items: NDArray[np.int32],
+    turned: NDArray[np.int64],
+    members: NDArray[np.int32],
+    cost: NDArray[np.int64],
+    drop_subset: bool,  # noqa: FBT001 (numba has no keyword-only arguments)
+    first: int,
+    cause: NDArray[np.int32],
+) -> int:
+    """Set `cause` of lists that another makes superfluous to that one; all others stay at -1.
+
+    With `drop_subset` a list goes when a list of no greater cost holds it (a dominated column);
+    else when it holds another (a dominated row). Of equal lists one of least cost stays, the first
+    of several. `turned` and `members` transpose the lists. They are looked at from `first` on,
+    until much was compared; return where to go on.
+    """
+    digest = _digests(starts, items)
+    work = 0
+    for i in range(first, len(digest)):
+        if work > WORK:
+            return i
+        if starts[i + 1] == starts[i] or cause[i] >= 0:
+            continue
+        rare = _rarest(items[starts[i] : starts[i + 1]], turned)
+        for at in range(turned[rare], turned[rare + 1]):
+            k = members[at]
+            work += 1
+            excess = starts[k + 1] - starts[k] - starts[i + 1] + starts[i]
+            if excess < 0 or digest[i] & ~digest[k]:
+                continue
+            if drop_subset:
+                if cost[k] > cost[i] or (excess == 0 and cost[k] == cost[i] and k >= i):
+                    continue
+            elif cause[k] >= 0 or (excess == 0 and k <= i):
+                continue
+            if _within(items, starts[i], starts[i + 1], starts[k], starts[k + 1]):
+                cause[i if drop_subset else k] = k if drop_subset else i
+                if drop_subset:
+                    break
+    return len(digest)
+
+
+@njit(cache=True, nogil=True)
+def _rarest(items: NDArray[np.int32], turned: NDArray[np.int64]) -> int:
     """Return the item with the shortest list in the transpose."""
     rare = items[0]
     for k in items:
@@ -107,17 +136,17 @@ def _rarest(items: NDArray[np.int64], turned: NDArray[np.int64]) -> int:
 
 @njit(cache=True, nogil=True)
 def components(
-    starts: NDArray[np.int64], indices: NDArray[np.int64], columns: int
+    starts: NDArray[np.int64], items: NDArray[np.int32], columns: int
 ) -> NDArray[np.int64]:
     """Return for every row the number of its block; blocks share no column."""
     parent = np.arange(columns)
     for r in range(len(starts) - 1):
-        first = indices[starts[r]]
+        first = items[starts[r]]
         while parent[first] != first:
             parent[first] = parent[parent[first]]
             first = parent[first]
         for at in range(starts[r] + 1, starts[r + 1]):
-            k = indices[at]
+            k = items[at]
             while parent[k] != k:
                 parent[k] = parent[parent[k]]
                 k = parent[k]
@@ -126,7 +155,7 @@ def components(
     result = np.empty(len(starts) - 1, np.int64)
     blocks = 0
     for r in range(len(starts) - 1):
-        k = indices[starts[r]]
+        k = items[starts[r]]
         while parent[k] != k:
             k = parent[k]
         if labels[k] < 0:
@@ -139,9 +168,9 @@ def components(
 @njit(cache=True, nogil=True)
 def greedy(
     starts: NDArray[np.int64],
-    indices: NDArray[np.int64],
+    items: NDArray[np.int32],
     turned: NDArray[np.int64],
-    members: NDArray[np.int64],
+    members: NDArray[np.int32],
 ) -> NDArray[np.int64]:
     """Return an irredundant set of columns covering all rows, weighing rare rows more."""
     rows, columns = len(starts) - 1, len(turned) - 1
@@ -151,7 +180,7 @@ def greedy(
     tree = np.zeros(2 * leaves)  # weights at the leaves, every node the larger of its two
     for r in range(rows):
         for at in range(starts[r], starts[r + 1]):
-            tree[leaves + indices[at]] += 1.0 / (starts[r + 1] - starts[r])
+            tree[leaves + items[at]] += 1.0 / (starts[r + 1] - starts[r])
     for node in range(leaves - 1, 0, -1):
         tree[node] = max(tree[2 * node], tree[2 * node + 1])
     times = np.zeros(rows, np.int64)
@@ -168,7 +197,7 @@ def greedy(
             if times[r] == 0:
                 left -= 1
                 for k in range(starts[r], starts[r + 1]):
-                    _lower(tree, leaves + indices[k], 1.0 / (starts[r + 1] - starts[r]))
+                    _lower(tree, leaves + items[k], 1.0 / (starts[r + 1] - starts[r]))
             times[r] += 1
         _lower(tree, node, 2.0 * columns + rows)
     _thin(chosen, turned, members, times)
@@ -191,7 +220,7 @@ def _lower(tree: NDArray[np.float64], node: int, by: float) -> None:
 def _thin(
     chosen: NDArray[np.bool_],
     turned: NDArray[np.int64],
-    members: NDArray[np.int64],
+    members: NDArray[np.int32],
     times: NDArray[np.int64],
 ) -> None:
     """Drop chosen columns all of whose rows are met twice."""
@@ -203,3 +232,22 @@ def _thin(
             chosen[k] = False
             for at in range(turned[k], turned[k + 1]):
                 times[members[at]] -= 1
+
+
+@njit(cache=True, nogil=True)
+def independent(
+    starts: NDArray[np.int64],
+    items: NDArray[np.int32],
+    order: NDArray[np.int64],
+    used: NDArray[np.bool_],
+) -> int:
+    """Count lists, taken greedily in that order, of which no two have an item in common."""
+    count = 0
+    for r in order:
+        free = True
+        for k in range(starts[r], starts[r + 1]):
+            free = free and not used[items[k]]
+        if free:
+            count += 1
+            used[items[starts[r] : starts[r + 1]]] = True
+    return count

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.compact.graph.graph import (
+from boolcomp.words.graph import (
     Angles,
     Bits,
     Heap,
@@ -114,9 +114,11 @@ def node_word(graph: WordGraph, place: int, values: Sequence[Words]) -> tuple[Wo
     total = _filled(values, node.constant)
     for part in node.parts:
         if isinstance(part, Bits):
-            total += _read(graph.nodes, values, part.node, part.drop, part.negative) << part.column
+            row, word = part.layout(graph.nodes), values[part.node]
+            word = word >> row.drop
+            total += (((1 << row.bits) - 1) ^ word if part.negative else word) << row.column
         else:
-            _add_product(total, graph.nodes, values, part)
+            _add_products(total, graph.nodes, values, part)
     kept = total & ((1 << node.bits) - 1)
     return kept, 0 if node.wraps else int((kept != total).sum())
 
@@ -126,31 +128,13 @@ def _filled(values: Sequence[Words], constant: int) -> Words:
     return np.full_like(values[0], constant) if values else np.full(1, constant, np.int64)
 
 
-def _read(
-    nodes: Sequence[Node],
-    values: Sequence[Words],
-    place: int,
-    drop: int,
-    negative: bool,  # noqa: FBT001
-) -> Words:
-    word = values[place] >> drop
-    return ((1 << (nodes[place].bits - drop)) - 1) ^ word if negative else word
-
-
-def _add_product(
+def _add_products(
     total: Words, nodes: Sequence[Node], values: Sequence[Words], part: PartialProducts
 ) -> None:
-    """Add the partial products row by row: a digit of `a` leaves or inverts the word `b`."""
-    a = values[part.a] >> part.drop_a
-    b = values[part.b] >> part.drop_b
-    count_a, count_b = nodes[part.a].bits - part.drop_a, nodes[part.b].bits - part.drop_b
-    if count_a > count_b:
-        a, b, count_a, count_b = b, a, count_b, count_a
-    mask = (1 << count_b) - 1
-    for i in range(count_a):
-        skipped = max(0, -(part.column + i))
-        if skipped >= count_b:
-            continue
-        flip = -(((a >> i) & 1) ^ (0 if part.negative else 1))
-        row = ((b ^ flip) & mask) >> skipped
-        total += row << (part.column + i + skipped)
+    """Add partial products row by row: a digit of the shorter word leaves or inverts the other."""
+    grid, a, b = part.layout(nodes), values[part.a], values[part.b]
+    if grid.a > grid.b:
+        grid, a, b = grid.swapped, b, a
+    for i, row in grid.rows():
+        flip = -((a >> i & 1) ^ (not part.negative))
+        total += ((b >> row.drop ^ flip) & ((1 << row.bits) - 1)) << row.column

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 
-from boolcomp.common.errors import DataError
-from boolcomp.compact.graph.graph import (
+from boolcomp.common.errors import DataError, cut
+from boolcomp.words.graph import (
     Angles,
     Bits,
     Heap,
@@ -20,6 +21,9 @@ from boolcomp.compact.graph.graph import (
     WordGraph,
 )
 
+MOST_WORDS = 10_000
+MOST_BITS = 60  # of a word: sums of them fit in 64
+MOST_UNIT = 1000  # of the exponents of words' units
 _WORD = re.compile(r"w(\d+)\[(\d+)\] = (.*) unit 2\^(-?\d+)(?: at (\S+))?")
 _RESULT = re.compile(r"tau(\d+)\[(\d+)\] = w(\d+) >> (\d+)")
 _INPUT = re.compile(r"input (\w+)( angle)?")
@@ -35,33 +39,58 @@ def parse_graph(text: str, where: str = "graph") -> WordGraph:
     scales: list[Scale] = []
     results: list[OutputWord] = []
     for number, line in enumerate(text.splitlines(), 1):
-        result = _RESULT.fullmatch(line)
-        if result is not None and int(result[1]) == len(results) + 1:
-            results.append(OutputWord(int(result[3]), int(result[4]), int(result[2])))
-            continue
-        word = _WORD.fullmatch(line)
-        node = None
-        if word is not None and int(word[1]) == len(nodes) and not results:
-            node = _node(word[3], int(word[2]))
-        if word is None or node is None:
-            raise DataError(f"{where}:{number}: {line[:60]!r} is no line of a word graph")
-        nodes.append(node)
-        scales.append(Scale(int(word[4]), float(word[5] or 0.0)))
+        try:
+            if result := _RESULT.fullmatch(line):
+                _check(int(result[1]) == len(results) + 1)
+                results.append(OutputWord(int(result[3]), int(result[4]), int(result[2])))
+            elif word := _WORD.fullmatch(line):
+                _check(int(word[1]) == len(nodes) < MOST_WORDS and not results)
+                nodes.append(_node(word[3], int(word[2])))
+                scales.append(_scale(word[4], word[5] or "0"))
+            else:
+                _check(holds=False)
+        except ValueError as error:  # also of a number that is none, or has too many digits
+            sentence = f"{where}:{number}: {line[:60]!r} is no line of a word graph"
+            raise DataError(sentence) from error
     try:
         return WordGraph(tuple(nodes), tuple(scales), tuple(results))
     except (ValueError, IndexError) as error:
-        raise DataError(f"{where}: {error}") from error
+        raise DataError(f"{where}: {cut(str(error))}") from error
 
 
-def _node(text: str, bits: int) -> Node | None:
+def _check(holds: bool) -> None:  # noqa: FBT001 (what is checked)
+    if not holds:
+        raise ValueError("no line of a word graph")
+
+
+def _scale(lsb: str, offset: str) -> Scale:
+    scale = Scale(int(lsb), float(offset))
+    _check(abs(scale.lsb) <= MOST_UNIT and math.isfinite(scale.offset))
+    return scale
+
+
+def _node(text: str, bits: int) -> Node:
+    """Return a node that can be simulated in words of 64 bits."""
+    node = _any_node(text, bits)
+    sizes = [node.bits]
+    if isinstance(node, Angles):
+        sizes += [turn.shift + turn.read for turn in node.turns]
+    if isinstance(node, Heap):
+        sizes += [abs(part.column) for part in node.parts]
+    if isinstance(node, Angles | Heap):
+        sizes.append(node.constant.bit_length())
+    _check(max(sizes) <= MOST_BITS)
+    return node
+
+
+def _any_node(text: str, bits: int) -> Node:
     if found := _INPUT.fullmatch(text):
         return InputWord(found[1], bits, bool(found[2]))
     if found := _TABLE.fullmatch(text):
         entries = tuple(int(entry) for entry in found[3].split())
         return Lookup(int(found[1]), int(found[2]), entries, bits)
     kind, _, rest = text.partition(" ")
-    if kind not in ("angle", "heap", "wrapping"):
-        return None
+    _check(kind in ("angle", "heap", "wrapping"))
     pattern = _TURN if kind == "angle" else _PART
     items, end = [], 0
     while item := pattern.match(rest, end):
@@ -69,7 +98,7 @@ def _node(text: str, bits: int) -> Node | None:
         end = item.end()
     constant = _CONSTANT.fullmatch(rest, end)
     if constant is None:
-        return None
+        raise ValueError("a sum without its constant")
     if kind == "angle":
         turns = tuple(Turn(int(t[2]), int(t[3]), int(t[4]), t[1] == "-") for t in items)
         return Angles(turns, int(constant[1]), bits)

@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from boolcomp.common.text import number
+from boolcomp.words.layout import Grid, Row
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,10 @@ class Bits:
     column: int
     negative: bool
 
+    def layout(self, nodes: Sequence[Node]) -> Row:
+        """Return which of its bits stand where."""
+        return Row(self.drop, self.column, nodes[self.node].bits - self.drop)
+
 
 @dataclass(frozen=True, slots=True)
 class PartialProducts:
@@ -79,6 +84,11 @@ class PartialProducts:
     drop_b: int
     column: int
     negative: bool
+
+    def layout(self, nodes: Sequence[Node]) -> Grid:
+        """Return which of its products stand where."""
+        a, b = nodes[self.a].bits - self.drop_a, nodes[self.b].bits - self.drop_b
+        return Grid(self.column, self.drop_a, a, self.drop_b, b)
 
 
 HeapPart: TypeAlias = Bits | PartialProducts
