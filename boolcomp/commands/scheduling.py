@@ -78,7 +78,7 @@ def compact_network(
     from boolcomp.terms import split
 
     demand = usual_demand(bits, rms=reals("--rms-error", rms_error))
-    kept = Choices(demand).keeper(split(inverse_dynamics_problem(robot))).find()
+    kept = Choices(demand).result_store(split(inverse_dynamics_problem(robot))).find()
     if kept is None:
         asked = "" if rms_error is None else f" --rms-error {rms_error}"
         line = f"boolcomp compile {robot.name} --bits {bits}{asked}"
