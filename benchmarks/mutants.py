@@ -16,6 +16,7 @@ import argparse
 import ast
 import compileall
 import contextlib
+import ctypes
 import importlib
 import os
 import py_compile
@@ -72,7 +73,7 @@ TESTS = {
     "boolcomp/logic/networktext.py": "test_network.py",
     "boolcomp/logic/order.py": "test_order.py test_network.py",
     "boolcomp/logic/sat.py": "test_equivalence.py",
-    "boolcomp/logic/simulation.py": "test_equivalence.py synthesis",
+    "boolcomp/logic/simulation.py": "test_simulation.py",
     "boolcomp/logic/sums.py": "test_sums.py",
     "boolcomp/logic/sweep.py": "test_equivalence.py",
     "boolcomp/logic/synthesis": "synthesis",
@@ -240,6 +241,7 @@ def _child(tree: Path, tests: list[str], *, keep: bool) -> None:
     code = 99
     try:
         os.setpgid(0, 0)
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it ends with its parent
         os.chdir(tree)
         nowhere = os.open(os.devnull, os.O_RDWR)
         for number in (0, 1, 2):

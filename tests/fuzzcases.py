@@ -148,13 +148,18 @@ def program_case(seed: int, folder: Path) -> bool:
         sentence(error)
         return False
     str(program)
-    zero = np.zeros((3, len(program.outputs)))
+    turning = {word.name for word in program.inputs if word.code.wraps}
     for load in program.loads:
-        for state in (zero, zero + 1, zero - 1e308):
-            q = np.clip(state, -1e6, 1e6)  # an angle that is farther off is refused
-            found = program.evaluate(q, state, state, payload=load.payload, engine="numpy")
-            if not np.isfinite(found.torques).all():
-                raise BrokenError("torques are not finite")
+        for value in (0.0, 1.0, -1e308):
+            state = {  # an angle that is farther off is refused
+                name: np.full(3, max(value, -1e6) if name in turning else value)
+                for group in program.groups
+                for name in group.members
+            }
+            arrays = [np.stack([state[n] for n in g.members], axis=1) for g in program.groups]
+            found = program.evaluate(*arrays, payload=load.payload, engine="numpy")
+            if not np.isfinite(found.values).all():
+                raise BrokenError("outputs are not finite")
     written(files_of(program), folder)
     if load_program(folder) != program:
         raise BrokenError("a program does not survive its files")

@@ -72,7 +72,10 @@ def prepared(folder: Path) -> None:
 @cache
 def parameters(name: str) -> tuple[click.Parameter, ...]:
     """Return a command's options and arguments."""
-    return tuple(importlib.import_module(f"boolcomp.commands.{name}").command.params)
+    command = importlib.import_module(f"boolcomp.commands.{name}").command
+    if isinstance(command, click.Group):  # BASES has the spelling of all options side by side
+        command = command.commands["older"]
+    return tuple(command.params)
 
 
 def command_line(rng: random.Random) -> list[str | bytes]:

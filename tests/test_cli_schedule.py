@@ -190,7 +190,7 @@ def test_a_chart_refuses_what_is_of_one_schedule(
 def test_a_chart_without_compact_logic_says_how_to_make_it(run: Callable[..., Result]) -> None:
     result = run("schedule", "chart", "stanford", "--machine", "cortex-m", "--rms-error", ".77")
     assert result.code == 0
-    assert "`boolcomp compile stanford --bits 8 --rms-error .77` makes it" in result.err
+    assert "`boolcomp compile stanford --bits 8 --rms-error 0.77` makes it" in result.err
     assert "compact" not in result.out
 
 

@@ -19,6 +19,7 @@ from boolcomp.commands.scheduling import (
     scheduled,
     vectors_of,
 )
+from boolcomp.common.choices import reals
 from boolcomp.common.errors import UsageError, listing, shown, suggestion
 from boolcomp.common.files import write_bytes, write_text
 
@@ -155,13 +156,13 @@ def chart(
 
     if output is not None:
         require_matplotlib()
-    arm, place = load_robot(robot), load_machine(machine)
+    arm, place, rms = load_robot(robot), load_machine(machine), reals("--rms-error", rms_error)
     tables: tuple[ProductTable, ...] = ()
     try:
         tables = product_tables(arm, bits)
     except DataError as error:  # tables too wide: then it is the arithmetic methods' chart
         click.echo(f"without method boolean: {error}", err=True)
-    methods = ways(arm, tables, *compact_network(arm, bits, rms_error))
+    methods = ways(arm, tables, *compact_network(arm, robot, bits, rms))
     with progress("scheduling", None) as step:
         points = scaling(methods, place, done=step)
     if output is not None:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from boolcomp.commands.progress import progress
-from boolcomp.common.choices import reals
 from boolcomp.common.errors import UsageError, shown
 from boolcomp.common.files import read_text
+from boolcomp.common.text import number
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,22 +66,23 @@ def product_tables(robot: Robot, bits: int) -> tuple[ProductTable, ...]:
 
 
 def compact_network(
-    robot: Robot, bits: int, rms_error: str | None
+    robot: Robot, spelt: str, bits: int, rms: tuple[float, ...]
 ) -> tuple[Network | None, tuple[int, ...]]:
     """Return the network that compact mode has made of a robot, and the widths of its words.
 
-    Nothing is searched: where there is none, a sentence says how to make it.
+    Nothing is searched: where there is none, a sentence says how to make it of the robot as it was
+    spelt.
     """
     from boolcomp.compact.demand import usual_demand
     from boolcomp.compact.passes import Choices
     from boolcomp.problem.makers import inverse_dynamics_problem
     from boolcomp.terms import split
 
-    demand = usual_demand(bits, rms=reals("--rms-error", rms_error))
+    demand = usual_demand(bits, rms=rms)
     kept = Choices(demand).result_store(split(inverse_dynamics_problem(robot))).find()
     if kept is None:
-        asked = "" if rms_error is None else f" --rms-error {rms_error}"
-        line = f"boolcomp compile {robot.name} --bits {bits}{asked}"
+        asked = f" --rms-error {','.join(map(number, rms))}" if rms else ""
+        line = f"boolcomp compile {spelt} --bits {bits}{asked}"
         click.echo(f"without compact logic: it is not made yet (`{line}` makes it)", err=True)
         return None, ()
     return kept.network, tuple(code.bits + 1 for code in kept.compact.output_codes)

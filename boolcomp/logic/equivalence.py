@@ -29,7 +29,7 @@ SEED = 1988
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Comparison:
     """What is known about two functions of the same inputs.
 
     `cases` counts the input words that were tried. `witness` holds one bit an input, the first
@@ -61,7 +61,7 @@ def equivalent(
     *,
     deadline: float | None = 60.0,
     most_exhaustive: int = MOST_EXHAUSTIVE,
-) -> Verdict:
+) -> Comparison:
     """Compare two networks output by output; certain, or "unknown" after `deadline` seconds."""
     if (a.inputs, len(a.outputs)) != (b.inputs, len(b.outputs)):
         raise UsageError(
@@ -69,7 +69,7 @@ def equivalent(
             f"{b.inputs} inputs and {len(b.outputs)} outputs"
         )
     if a == b:
-        return Verdict("equivalent", "structure", 0)
+        return Comparison("equivalent", "structure", 0)
     clock = Clock(deadline)
     used = sorted(support(a) | support(b))
     small_a, small_b = _restricted(a, used), _restricted(b, used)
@@ -80,7 +80,7 @@ def equivalent(
     return _witnessed(a, b, tuple(word.get(k, 0) for k in range(a.inputs)), verdict)
 
 
-def matches(network: Network, table: TruthTable) -> Verdict:
+def matches(network: Network, table: TruthTable) -> Comparison:
     """Compare a network with a truth table wherever the table is not free."""
     if (network.inputs, len(network.outputs)) != (table.inputs, table.outputs):
         raise UsageError(
@@ -94,8 +94,8 @@ def matches(network: Network, table: TruthTable) -> Verdict:
         if wrong:
             row = (wrong & -wrong).bit_length() - 1
             witness = _bits(row, table.inputs)
-            return Verdict("different", "exhaustive", rows, witness, output)
-    return Verdict("equivalent", "exhaustive", rows)
+            return Comparison("different", "exhaustive", rows, witness, output)
+    return Comparison("equivalent", "exhaustive", rows)
 
 
 def support(network: Network) -> set[int]:
@@ -119,9 +119,9 @@ def _restricted(network: Network, used: list[int]) -> Network:
     return builder.build(copied(network, builder, literals))
 
 
-def _compare(a: Network, b: Network, clock: Clock, most_exhaustive: int) -> Verdict:
+def _compare(a: Network, b: Network, clock: Clock, most_exhaustive: int) -> Comparison:
     if a == b:
-        return Verdict("equivalent", "structure", 0)
+        return Comparison("equivalent", "structure", 0)
     if a.inputs <= min(most_exhaustive, simulation.INTEGER_INPUTS):
         return _by_integers(a, b)
     if a.inputs <= most_exhaustive:
@@ -129,26 +129,26 @@ def _compare(a: Network, b: Network, clock: Clock, most_exhaustive: int) -> Verd
     found = _first_difference(a, b, simulation.random_planes(a.inputs, RANDOM_WORDS, SEED))
     cases = 64 * RANDOM_WORDS
     if found is not None:
-        return Verdict("different", "random simulation", cases, found)
+        return Comparison("different", "random simulation", cases, found)
     return _proved(a, b, clock, cases)
 
 
-def _by_integers(a: Network, b: Network) -> Verdict:
+def _by_integers(a: Network, b: Network) -> Comparison:
     rows = 1 << a.inputs
     for x, y in zip(simulation.truth_planes(a), simulation.truth_planes(b), strict=True):
         if x != y:
             row = ((x ^ y) & -(x ^ y)).bit_length() - 1
-            return Verdict("different", "exhaustive", rows, _bits(row, a.inputs))
-    return Verdict("equivalent", "exhaustive", rows)
+            return Comparison("different", "exhaustive", rows, _bits(row, a.inputs))
+    return Comparison("equivalent", "exhaustive", rows)
 
 
-def _by_chunks(a: Network, b: Network) -> Verdict:
+def _by_chunks(a: Network, b: Network) -> Comparison:
     rows = 1 << a.inputs
     for _, planes in simulation.chunks(a.inputs):
         found = _first_difference(a, b, planes)
         if found is not None:
-            return Verdict("different", "exhaustive", rows, found)
-    return Verdict("equivalent", "exhaustive", rows)
+            return Comparison("different", "exhaustive", rows, found)
+    return Comparison("equivalent", "exhaustive", rows)
 
 
 def _first_difference(a: Network, b: Network, planes: list[Words]) -> tuple[int, ...] | None:
@@ -165,25 +165,25 @@ def _first_difference(a: Network, b: Network, planes: list[Words]) -> tuple[int,
     return tuple(int(plane[word]) >> place & 1 for plane in planes)
 
 
-def _proved(a: Network, b: Network, clock: Clock, cases: int) -> Verdict:
+def _proved(a: Network, b: Network, clock: Clock, cases: int) -> Comparison:
     """Prove or refute what random words could not tell apart."""
     from boolcomp.logic.sweep import sweep_miter  # noqa: PLC0415 (only hard cases need it)
 
     proof = sweep_miter(a, b, clock)
     if proof.equal:
-        return Verdict("equivalent", "sweeping", cases)
+        return Comparison("equivalent", "sweeping", cases)
     if proof.witness is not None:
-        return Verdict("different", "sweeping", cases, proof.witness)
-    return Verdict("unknown", "sweeping", cases, note=proof.note)
+        return Comparison("different", "sweeping", cases, proof.witness)
+    return Comparison("unknown", "sweeping", cases, note=proof.note)
 
 
-def _witnessed(a: Network, b: Network, word: tuple[int, ...], verdict: Verdict) -> Verdict:
+def _witnessed(a: Network, b: Network, word: tuple[int, ...], verdict: Comparison) -> Comparison:
     """Return a verdict of "different", its word tried on both networks."""
     pairs = list(zip(evaluate(a, word), evaluate(b, word), strict=True))
     output = next((k for k, (x, y) in enumerate(pairs) if x != y), None)
     if output is None:
         raise AssertionError("a witness shows no difference")  # our own mistake
-    return Verdict("different", verdict.method, verdict.cases, word, output)
+    return Comparison("different", verdict.method, verdict.cases, word, output)
 
 
 def _bits(row: int, inputs: int) -> tuple[int, ...]:

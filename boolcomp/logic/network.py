@@ -5,7 +5,7 @@ topological order. A node is the 8-bit truth table of its operands (see `luts`),
 signals. Every network is in a normal form: operands are not constant, differ and rise; no node
 ignores an operand; no two nodes are equal; every node is needed. So networks built alike are equal.
 
-Whatever is done with a network (evaluate, count, lower, prove) is an `Algebra` handed to `fold`.
+Whatever is done with a network (evaluate, count, lower, prove) is a `NodeAlgebra` given to `fold`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Node(NamedTuple):
     operands: tuple[int, ...]
 
 
-class Algebra(Protocol[Value]):
+class NodeAlgebra(Protocol[Value]):
     """What a traversal computes for constants and nodes."""
 
     def constant(self, value: int) -> Value:
@@ -75,7 +75,7 @@ class Network:
         if any(signal not in used for signal in range(first, first + len(self.nodes))):
             raise ValueError("a node is not needed by any output")
 
-    def fold(self, algebra: Algebra[Value], inputs: Sequence[Value]) -> tuple[Value, ...]:
+    def fold(self, algebra: NodeAlgebra[Value], inputs: Sequence[Value]) -> tuple[Value, ...]:
         """Return the outputs' values, computed node by node in order.
 
         A value is let go after its last use: at no time are more held than are still needed.

@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from bitarray import bitarray, frozenbitarray
+from bitarray import bitarray
 
 from boolcomp.logic import luts
 
@@ -78,14 +78,6 @@ def plane_of(column: bitarray) -> int:
     """Return a column of a truth table, row 0 its first bit, as an integer with row 0 bit 0."""
     little = column if column.endian == "little" else bitarray(column, endian="little")
     return int.from_bytes(little.tobytes(), "little") & ((1 << len(column)) - 1)
-
-
-def column_of(plane: int, inputs: int) -> frozenbitarray:
-    """Undo `plane_of`; the column is big-endian, as those of truth tables are."""
-    rows = 1 << inputs
-    little = bitarray(endian="little")
-    little.frombytes(plane.to_bytes(-(-rows // 8), "little"))
-    return frozenbitarray(bitarray(little[:rows], endian="big"))
 
 
 def chunks(inputs: int) -> Iterator[tuple[int, list[Words]]]:

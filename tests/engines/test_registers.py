@@ -10,11 +10,11 @@ from boolcomp.engines.native.registers import (
     Allocation,
     Copy,
     Fill,
-    Load,
     Memory,
     Plain,
-    Store,
+    ReadMemory,
     Ternary,
+    WriteMemory,
     permuted,
     plain,
     split,
@@ -73,9 +73,9 @@ def run(allocation: Allocation, inputs: list[int]) -> list[int]:
 
     for step in allocation.steps:
         match step:
-            case Load(to, place) | Copy(to, place):
+            case ReadMemory(to, place) | Copy(to, place):
                 registers[to] = value(place)
-            case Store(of, place):
+            case WriteMemory(of, place):
                 memory[place] = registers[of]
             case Ternary(lut, to, second, third):
                 registers[to] = table(lut, registers[to], registers[second], value(third))
@@ -99,7 +99,7 @@ def test_steps_compute_the_network(seed: int, registers: int, nodes: int) -> Non
 
 def test_no_more_registers_are_used_than_there_are() -> None:
     allocation = Allocation(random_network(1, 9, 200), 6)
-    used = {step.to for step in allocation.steps if not isinstance(step, Store)}
+    used = {step.to for step in allocation.steps if not isinstance(step, WriteMemory)}
     assert used <= set(range(6))
 
 

@@ -12,15 +12,15 @@ from synthesis.test_abc import fake, no_abc
 from boolcomp.common.errors import UsageError
 from boolcomp.logic.equivalence import matches
 from boolcomp.logic.synthesis import abc, abctables
-from boolcomp.logic.synthesis.builtin.diagram import diagram_network
-from boolcomp.logic.synthesis.portfolio import Recipe, synthesise, synthesise_all
+from boolcomp.logic.synthesis.builtin.diagram import diagram_networks
+from boolcomp.logic.synthesis.portfolio import SynthesisRecipe, synthesise, synthesise_all
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from boolcomp.logic.truthtable import TruthTable
 
-QUICK = Recipe(effort="quick")
+QUICK = SynthesisRecipe(effort="quick")
 
 
 @given(tables())
@@ -37,8 +37,8 @@ def test_equal_tables_get_the_same_network_and_the_order_is_kept() -> None:
 
 
 def test_depth_is_bought_with_nodes() -> None:
-    flat = synthesise(sine(6, 8), Recipe("depth", "quick")).network
-    small = synthesise(sine(6, 8), Recipe("nodes", "quick", slack=None)).network
+    flat = synthesise(sine(6, 8), SynthesisRecipe("depth", "quick")).network
+    small = synthesise(sine(6, 8), SynthesisRecipe("nodes", "quick", slack=None)).network
     assert flat.depth < small.depth
     assert len(small.nodes) < len(flat.nodes)
 
@@ -79,7 +79,7 @@ def test_without_abc_high_effort_gives_a_result_and_a_note(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     no_abc(monkeypatch)
-    made = synthesise(product(2), Recipe(effort="high"))
+    made = synthesise(product(2), SynthesisRecipe(effort="high"))
     assert matches(made.network, product(2)).holds
     assert "ABC was not found" in made.note
 
@@ -87,7 +87,7 @@ def test_without_abc_high_effort_gives_a_result_and_a_note(
 @pytest.mark.slow
 @pytest.mark.skipif(abc.find() is None, reason="there is no ABC here")
 def test_one_process_of_abc_serves_many_tables() -> None:
-    starts = [diagram_network(t) for t in (product(2), sine(5, 6), product(3))]
+    starts = [diagram_networks(t)[0] for t in (product(2), sine(5, 6), product(3))]
     found, note = abctables.abc_networks(abc.find(), starts, 30)
     assert note == ""
     assert [len(results) for results in found] == [len(abctables.SCRIPTS)] * 3
@@ -104,7 +104,7 @@ def test_a_network_that_crashes_abc_does_not_cost_the_others_their_results(
         'write_blif) cp "$read_from" "$file";;\n'
         "esac\ndone < script.abc"
     )
-    starts = [diagram_network(t) for t in (product(2), sine(5, 6), product(3))]
+    starts = [diagram_networks(t)[0] for t in (product(2), sine(5, 6), product(3))]
     found, note = abctables.abc_networks(fake(tmp_path, body), starts, 30)
     assert [len(results) for results in found] == [3, 0, 3]
     assert note.startswith("ABC ended with exit code 9")
@@ -122,7 +122,7 @@ def test_wrong_results_of_abc_are_not_taken(
     )
     tool = fake(tmp_path, body)
     monkeypatch.setattr(abc, "find", lambda: tool)
-    made = synthesise(product(2), Recipe(effort="high"))
+    made = synthesise(product(2), SynthesisRecipe(effort="high"))
     assert matches(made.network, product(2)).holds
     assert "results were wrong" in made.note
 
@@ -137,14 +137,14 @@ def test_wrong_results_of_abc_are_not_taken(
 )
 def test_a_wrong_recipe_is_refused(arguments: dict[str, object], sentence: str) -> None:
     with pytest.raises(UsageError, match=sentence):
-        Recipe(**arguments)  # type: ignore[arg-type]
+        SynthesisRecipe(**arguments)  # type: ignore[arg-type]
 
 
 @pytest.mark.slow
 def test_more_effort_is_no_larger() -> None:
     table = product(4)
     sizes = [
-        len(synthesise(table, Recipe(effort=effort, use_abc=False)).network.nodes)
+        len(synthesise(table, SynthesisRecipe(effort=effort, use_abc=False)).network.nodes)
         for effort in ("quick", "normal", "high")
     ]
     assert sizes == sorted(sizes, reverse=True)

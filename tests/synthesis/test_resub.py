@@ -12,8 +12,8 @@ from synthesis.networks import networks, product, random_network, sine, tables
 from boolcomp.logic import simulation
 from boolcomp.logic.blif import clean
 from boolcomp.logic.equivalence import equivalent, matches
-from boolcomp.logic.synthesis.builtin.diagram import diagram_network, diagram_networks, filled
-from boolcomp.logic.synthesis.builtin.resub import Timing, resubstitute
+from boolcomp.logic.synthesis.builtin.diagram import diagram_networks, filled
+from boolcomp.logic.synthesis.builtin.resub import LevelLimits, resubstitute
 from boolcomp.logic.synthesis.builtin.windows import improve_windows
 from boolcomp.logic.synthesis.measure import lut6_count, measure
 from boolcomp.twolevel.clock import Clock
@@ -47,7 +47,7 @@ def test_resubstitution_keeps_the_function_and_saves_nodes(network: Network, see
 
 @given(tables())
 def test_resubstitution_uses_dont_cares_and_nothing_else(table: TruthTable) -> None:
-    start = diagram_network(table, 2)
+    start = diagram_networks(table, 2)[0]
     found = resubstitute(start, Clock(), table=table, sweeps=4)
     assert matches(found, table).holds
     assert len(found.nodes) <= len(start.nodes)
@@ -56,26 +56,28 @@ def test_resubstitution_uses_dont_cares_and_nothing_else(table: TruthTable) -> N
 @given(networks)
 def test_no_output_gets_later_than_allowed(network: Network) -> None:
     network = clean(network)
-    found = resubstitute(network, Clock(), sweeps=4, timing=Timing.of_depth(network, network.depth))
+    found = resubstitute(
+        network, Clock(), sweeps=4, timing=LevelLimits.of_depth(network, network.depth)
+    )
     assert found.depth <= network.depth
 
 
 def test_late_inputs_are_read_late() -> None:
-    start = diagram_network(product(3))
-    timing = Timing((3, 0, 0, 0, 0, 0), (8,) * 6)
+    start = diagram_networks(product(3))[0]
+    timing = LevelLimits((3, 0, 0, 0, 0, 0), (8,) * 6)
     found = resubstitute(start, Clock(), sweeps=10, timing=timing)
     assert equivalent(start, found).holds
 
 
 @pytest.mark.parametrize("table", [sine(5, 6), product(3)], ids=["sine", "product"])
 def test_the_same_seed_gives_the_same_network(table: TruthTable) -> None:
-    start = diagram_network(table)
+    start = diagram_networks(table)[0]
     assert resubstitute(start, Clock(), seed=3) == resubstitute(start, Clock(), seed=3)
 
 
 def test_tables_that_robots_need_get_small() -> None:
     for table, most in ((sine(5, 6), 25), (sine(6, 8), 58), (product(3), 22)):
-        start = diagram_network(table)
+        start = diagram_networks(table)[0]
         assert len(resubstitute(start, Clock(), table=table).nodes) <= most
 
 

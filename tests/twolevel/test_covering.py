@@ -10,11 +10,22 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from twolevel.strategies import points, random_table
 
 from boolcomp.twolevel.blocks import UNIT, lagrangian, solve_block
-from boolcomp.twolevel.covering import Matrix, greedy_columns, independent, reduced
+from boolcomp.twolevel.covering import (
+    Matrix,
+    greedy_columns,
+    independent,
+    reduced,
+    without_dominated_rows,
+)
+from boolcomp.twolevel.cubes import Cubes
+from boolcomp.twolevel.dense import to_index
+from boolcomp.twolevel.isop import minterms
 from boolcomp.twolevel.localsearch import LocalSearch
 from boolcomp.twolevel.milp import Milp
+from boolcomp.twolevel.selection import matrix as table_matrix
 from boolcomp.twolevel.witness import SearchEndedError
 
 COLUMNS = 9
@@ -111,7 +122,7 @@ def test_reduction_stops_at_the_deadline() -> None:
         reduced(matrix_of([{0, 1}, {1, 2}]), np.zeros(COLUMNS, np.int64), -math.inf)
 
 
-def test_local_search_reaches_the_optimum_of_steiner_triples() -> None:
+def steiner_triples() -> Matrix:
     # Lines of AG(3, 3), Steiner's problem of 27 points: the minimum is 18 (Fulkerson et al. 1974).
     space = [(a, b, c) for a in range(3) for b in range(3) for c in range(3)]
     lines = {
@@ -119,7 +130,144 @@ def test_local_search_reaches_the_optimum_of_steiner_triples() -> None:
         for p, q in combinations(space, 2)
     }
     rows = sorted(sorted(space.index((a, b, c)) for a, b, c in line) for line in lines)
-    matrix = matrix_of([set(row) for row in rows], 27)
-    search = LocalSearch(matrix, np.arange(27), 18)
+    return matrix_of([set(row) for row in rows], 27)
+
+
+def test_a_local_search_takes_the_same_steps_on_any_machine() -> None:
+    search = LocalSearch(steiner_triples(), np.arange(27), 17)
+    search.improve(10**6, 60)
+    state = search._choice  # noqa: SLF001 (what cannot be seen from outside)
+    assert state.sizes.tolist() == [17, 2, 60, 3485]
+    assert (state.weight.sum(), state.moved.sum()) == (230, 1367)
+    chosen = [23, 24, 19, 3, 7, 13, 4, 11, 20, 16, 12, 14, 8, 17, 0, 22, 6]
+    assert state.chosen[:17].tolist() == chosen
+
+
+def test_local_search_reaches_the_optimum_of_steiner_triples() -> None:
+    search = LocalSearch(steiner_triples(), np.arange(27), 18)
     search.run(20_000, soon())
     assert len(search.best) == 18
+
+
+def sets_of(matrix: Matrix) -> list[set[int]]:
+    return [
+        set(matrix.indices[a:b].tolist())
+        for a, b in zip(matrix.starts[:-1], matrix.starts[1:], strict=True)
+    ]
+
+
+@given(rows_of, st.integers(0, 2**14 - 1), st.integers(0, 2**COLUMNS - 1))
+def test_rows_and_columns_that_are_kept_meet_as_before(
+    rows: list[set[int]], some_rows: int, some_columns: int
+) -> None:
+    matrix = matrix_of(rows)
+    columns = [{r for r, row in enumerate(rows) if k in row} for k in range(COLUMNS)]
+    assert sets_of(matrix.turned) == columns
+    assert matrix.turned.turned is matrix
+    kept = [k for k in range(len(rows)) if some_rows >> k & 1]
+    held = {k for k in range(COLUMNS) if some_columns >> k & 1}
+    mask = np.array([k in held for k in range(COLUMNS)])
+    part = matrix.keep(np.isin(np.arange(len(rows)), kept), mask)
+    assert sets_of(part) == [rows[k] & held for k in kept]
+    assert all((np.diff(row) > 0).all() for row in np.split(part.indices, part.starts[1:-1]))
+
+
+@given(rows_of, st.lists(st.integers(0, 2), min_size=COLUMNS, max_size=COLUMNS))
+def test_what_goes_is_exactly_what_something_else_makes_superfluous(
+    rows: list[set[int]], cost: list[int]
+) -> None:
+    left, holder = without_dominated_rows(matrix_of(rows), np.array(cost))
+    least = [
+        row for k, row in enumerate(rows)
+        if not any(a < row or (a == row and i < k) for i, a in enumerate(rows))
+    ]  # fmt: skip
+    assert sets_of(left) == least
+    columns = [{r for r, row in enumerate(least) if k in row} for k in range(COLUMNS)]
+
+    def serves(a: int, b: int) -> bool:
+        """Tell whether column a can stand in for column b."""
+        better = cost[a] < cost[b] or (cost[a] == cost[b] and a < b)
+        return columns[b] <= columns[a] and cost[a] <= cost[b] and (
+            better or columns[a] != columns[b])  # fmt: skip
+
+    for k in range(COLUMNS):
+        others = [a for a in range(COLUMNS) if columns[k] and serves(a, k)]
+        assert holder[k] in others if others else holder[k] == -1
+
+
+@given(rows_of, st.integers(1, 40))
+def test_the_books_of_a_local_search_are_true_at_any_time(rows: list[set[int]], work: int) -> None:
+    matrix = matrix_of(rows)
+    search = LocalSearch(matrix, greedy_columns(matrix), 0)
+    for budget in (work, 300):
+        search.improve(budget)
+        state = search._choice  # noqa: SLF001 (what cannot be seen from outside)
+        chosen = set(state.chosen[: state.sizes[0]].tolist())
+        met = [len(row & chosen) for row in rows]
+        assert state.met.tolist() == met
+        assert {k for k in range(COLUMNS) if state.place[k] >= 0} == chosen
+        assert search.unmet == met.count(0)
+        assert set(state.unmet[: search.unmet].tolist()) == {
+            r for r, count in enumerate(met) if not count
+        }
+        for r, row in enumerate(rows):
+            owner = 0
+            for k in row & chosen:
+                owner ^= k
+            assert state.owner[r] == owner
+        for k in range(COLUMNS):
+            # Dropping unmeets rows met once, taking meets those not met at all.
+            at, sign = (1, -1) if k in chosen else (0, 1)
+            gain = [int(state.weight[r]) for r, row in enumerate(rows) if k in row and met[r] == at]
+            assert state.score[k] == sign * sum(gain)
+    assert covers(set(search.best.tolist()), rows)
+
+
+@given(rows_of)
+def test_independent_rows_are_taken_shortest_first(rows: list[set[int]]) -> None:
+    used: set[int] = set()
+    count = 0
+    for row in sorted(rows, key=len):
+        if not used & row:
+            used |= row
+            count += 1
+    assert independent(matrix_of(rows)) == count
+
+
+@given(rows_of)
+def test_a_greedy_choice_takes_what_rare_rows_need_and_nothing_superfluous(
+    rows: list[set[int]],
+) -> None:
+    weight = [sum(1 / len(row) for row in rows if k in row) for k in range(COLUMNS)]
+    chosen = set(greedy_columns(matrix_of(rows)).tolist())
+    assert covers(chosen, rows)
+    assert all(not covers(chosen - {k}, rows) for k in chosen)
+    if covers({int(np.argmax(weight))}, rows):
+        assert len(chosen) == 1
+
+
+@given(st.integers(0, 10**6), st.integers(0, 7), st.integers(1, 3))
+def test_the_matrix_of_a_table_has_a_row_for_every_set_of_cubes_around_a_point(
+    seed: int, inputs: int, outputs: int
+) -> None:
+    noise = np.random.default_rng(seed)
+    table = random_table(noise, inputs, outputs, 0.5, 0.2)
+    some = [
+        ("".join(noise.choice(list("01--"), inputs)), "".join(noise.choice(list("01"), outputs)))
+        for _ in range(12)
+    ]
+    given_cubes = Cubes.from_rows(inputs, outputs, some)
+    cubes = given_cubes.valid().joined(minterms(table))
+    found = table_matrix(table, to_index(cubes))
+    assert found is not None
+    expected = set()
+    on, _ = table.columns()
+    for j in range(outputs):
+        for x, point in enumerate(points(inputs)):
+            if on[j][x]:
+                expected.add(frozenset(
+                    k for k, (term, owners) in enumerate(cubes.rows()) if owners[j] == "1"
+                    and all(a in ("-", b) for a, b in zip(term, point, strict=True))
+                ))  # fmt: skip
+    assert {frozenset(row) for row in sets_of(found)} == expected
+    assert found.rows == len(expected)

@@ -11,7 +11,7 @@ from boolcomp.logic import blif
 from boolcomp.logic.synthesis import abc
 from boolcomp.logic.synthesis.measure import lut6_count
 from boolcomp.logic.synthesis.optimise import Step, optimise
-from boolcomp.logic.synthesis.portfolio import Recipe, synthesise
+from boolcomp.logic.synthesis.portfolio import SynthesisRecipe, synthesise
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,7 +44,7 @@ def table_network(
 
     Tables are kept in a folder, if one is given.
     """
-    recipe = Recipe(objective, use_abc=False)
+    recipe = SynthesisRecipe(objective, use_abc=False)
 
     def made(table: TruthTable) -> Network:
         return synthesise(table, recipe, folder).network

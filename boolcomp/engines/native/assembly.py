@@ -16,12 +16,12 @@ from boolcomp.engines.native.registers import (
     Allocation,
     Copy,
     Fill,
-    Load,
     Memory,
     Plain,
+    ReadMemory,
     Step,
-    Store,
     Ternary,
+    WriteMemory,
 )
 from boolcomp.logic import order
 from boolcomp.logic.order import in_order
@@ -48,9 +48,9 @@ def _line(step: Step, at: Callable[[Memory], str]) -> str:
         return at(source) if isinstance(source, Memory) else f"%zmm{source}"
 
     match step:
-        case Load(to, place):
+        case ReadMemory(to, place):
             return f"vmovdqa64 {at(place)}, %zmm{to}"
-        case Store(of, place):
+        case WriteMemory(of, place):
             return f"vmovdqa64 %zmm{of}, {at(place)}"
         case Copy(to, of):
             return f"vmovdqa64 %zmm{of}, %zmm{to}"

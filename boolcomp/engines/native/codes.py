@@ -17,7 +17,7 @@ import numpy as np
 
 from boolcomp.common.errors import UsageError
 from boolcomp.engines.native import machine, transpose
-from boolcomp.engines.native.lines import GROUP, Lines
+from boolcomp.engines.native.lines import GROUP, LlvmLines
 from boolcomp.engines.native.logic import ATTRIBUTES, plane_type
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def codes_module(wiring: Wiring, layout: Layout, blocks: int, *, affine: bool) -
 
 def _move_function(name: str, layout: Layout, planes: Sequence[int], *, to_block: bool) -> str:
     """Return the function that moves planes between a block and an array of them side by side."""
-    out = Lines()
+    out = LlvmLines()
     base, block = ("%planes", "%to") if to_block else ("%planes", "%from")
     offset = out.emit(f"mul i64 %block, {len(planes) * layout.plane_bytes}")
     base = out.emit(f"getelementptr i8, ptr {base}, i64 {offset}")

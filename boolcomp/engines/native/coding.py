@@ -25,7 +25,7 @@ from boolcomp.codes import MOST_TURNS, TIE
 from boolcomp.common.errors import UsageError
 from boolcomp.engines.native import transpose
 from boolcomp.engines.native.cells import LARGE, LARGE_HIGH, MARGIN, coarse, fine
-from boolcomp.engines.native.lines import BYTES, GROUP, Lines, splat, vector_of
+from boolcomp.engines.native.lines import BYTES, GROUP, LlvmLines, splat, vector_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -54,7 +54,7 @@ FEW = 1 / 4  # of the groups may be coded twice
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PortPart:
     """A column of codes: an input word, or 16 bits at most of one that is wider."""
 
     port: Port
@@ -67,7 +67,7 @@ class Part:
         return self.port.code.bits > transpose.MOST_BITS
 
 
-def parts_of(ports: Sequence[Port], sample: Sample) -> list[Part]:
+def parts_of(ports: Sequence[Port], sample: Sample) -> list[PortPart]:
     """Return the columns of codes of input words."""
     parts = []
     for port in ports:
@@ -79,10 +79,12 @@ def parts_of(ports: Sequence[Port], sample: Sample) -> list[Part]:
         if above > 0:
             low = replace(natural, bits=transpose.MOST_BITS)
             high = replace(natural, bits=above)
-            parts.append(Part(port, replace(port, code=high), transpose.MOST_BITS))
-            parts.append(Part(port, replace(port, code=low, first=port.first + above), 0))
+            parts.append(PortPart(port, replace(port, code=high), transpose.MOST_BITS))
+            parts.append(PortPart(port, replace(port, code=low, first=port.first + above), 0))
         else:  # what comes as a word is cut as it is; the transposition makes Gray ones of cells
-            parts.append(Part(port, replace(port, code=natural if sample == "i32" else code), 0))
+            parts.append(
+                PortPart(port, replace(port, code=natural if sample == "i32" else code), 0)
+            )
     return parts
 
 
@@ -128,7 +130,7 @@ class _Array:
     """The functions that code 64 rows of one array; columns are with their places."""
 
     def __init__(
-        self, array: int, columns: Sequence[tuple[Part, int]], width: int, sample: Sample,
+        self, array: int, columns: Sequence[tuple[PortPart, int]], width: int, sample: Sample,
         machine: Machine,
     ) -> None:  # fmt: skip
         self.array, self.columns, self.width, self.sample = array, columns, width, sample
@@ -155,9 +157,9 @@ class _Array:
         found = [coarse(code) for code in self.codes.values()]
         return sum(GROUP * (c.doubt / (1 << c.places) if c else 1) for c in found) < FEW
 
-    def _function(self, name: str, body: Callable[[Lines], str], again: str = "") -> str:
+    def _function(self, name: str, body: Callable[[LlvmLines], str], again: str = "") -> str:
         """Return a function; where its body's last value is true, another does all again."""
-        out = Lines()
+        out = LlvmLines()
         odd = body(out)
         if again:
             arguments = "ptr %from, ptr %codes, i64 %group, ptr %counts"
@@ -179,13 +181,13 @@ class _Array:
             kind, [value(self.codes[c]) if c in self.codes else unused for c in columns]
         )
 
-    def _loaded(self, out: Lines, first: int) -> str:
+    def _loaded(self, out: LlvmLines, first: int) -> str:
         """Return eight numbers of the rows as doubles."""
         value = out.load(f"<8 x {self.sample}>", "%from", first * BYTES[self.sample])
         return out.emit(f"fpext <8 x float> {value} to {D}") if self.sample == "float" else value
 
     def _rows(
-        self, out: Lines, count: int, width: int, at: int, words: Callable[[int], str]
+        self, out: LlvmLines, count: int, width: int, at: int, words: Callable[[int], str]
     ) -> list[str]:
         """Return the rows as vectors of narrow numbers.
 
@@ -205,7 +207,7 @@ class _Array:
             rows.append(out.gathered(found, lanes, self.kind, places))
         return rows
 
-    def _store(self, out: Lines, rows: Sequence[str], *, signed: bool) -> None:
+    def _store(self, out: LlvmLines, rows: Sequence[str], *, signed: bool) -> None:
         """Store columns of the rows; what is not signed becomes it by its leading bit."""
         vector = f"<{self.lanes} x {self.kind}>"
         bases = {
@@ -230,7 +232,7 @@ class _Array:
                     value = out.emit(f"trunc {vector} {value} to {narrow}")
                 out.store(narrow, value, bases[size], place + turn * self.lanes * size)
 
-    def _cut(self, out: Lines, part: Part, value: str) -> str:
+    def _cut(self, out: LlvmLines, part: PortPart, value: str) -> str:
         """Return part of wide words, of which those that come as cells are made first."""
         vector = f"<{self.lanes} x {self.kind}>"
         if self.sample != "i32" and part.port.code.kind == "gray":
@@ -240,7 +242,7 @@ class _Array:
             value = out.emit(f"lshr {vector} {value}, {splat(self.kind, self.lanes, part.shift)}")
         return value
 
-    def _words(self, out: Lines) -> str:
+    def _words(self, out: LlvmLines) -> str:
         """Take words as they are."""
         rows = self._rows(
             out, 16, 4, 0, lambda first: out.load("<16 x i32>", "%from", first * BYTES["i32"])
@@ -248,7 +250,7 @@ class _Array:
         self._store(out, rows, signed=False)
         return ""
 
-    def _coarsely(self, out: Lines) -> str:
+    def _coarsely(self, out: LlvmLines) -> str:
         """Code by floats; return whether one is in doubt."""
         lanes, real, kind = 2 * LANES, "<16 x float>", "<16 x i32>"
         phases = self.width // math.gcd(self.width, lanes)
@@ -296,7 +298,7 @@ class _Array:
             tests.append(upper)
         return _any(out, tests)
 
-    def _finely(self, out: Lines) -> str:
+    def _finely(self, out: LlvmLines) -> str:
         """Code by doubles; return whether one is in doubt."""
         phases = self.width // math.gcd(self.width, LANES)
         most, least = [""] * phases, [""] * phases
@@ -341,7 +343,7 @@ class _Array:
                 )
         return _any(out, wrong)
 
-    def _wrapped(self, out: Lines, first: int, scaled: str) -> str:
+    def _wrapped(self, out: LlvmLines, first: int, scaled: str) -> str:
         """Return cells of angles brought into a turn: less all whole turns below them, exactly."""
         top = self._of(first, "double", lambda code: float(code.cells), 1.0)
         wraps = self._of(first, "i1", lambda code: int(code.wraps), 0)
@@ -349,7 +351,7 @@ class _Array:
         inside = out.emit(f"fsub {D} {scaled}, {out.emit(f'fmul {D} {turns}, {top}')}")
         return out.emit(f"select <8 x i1> {wraps}, {D} {inside}, {D} {scaled}")
 
-    def _careful(self, out: Lines) -> str:
+    def _careful(self, out: LlvmLines) -> str:
         """Code as `Code.cell` does; count what is outside, note what is not finite."""
         outside: list[str] = []
         bad: list[str] = []
@@ -364,7 +366,7 @@ class _Array:
             out.add_to(counter, amount)
         return ""
 
-    def _cells(self, out: Lines, first: int, outside: list[str], bad: list[str]) -> str:
+    def _cells(self, out: LlvmLines, first: int, outside: list[str], bad: list[str]) -> str:
         """Return the cells of eight numbers of the rows."""
         value = self._loaded(out, first)
         used = self._of(first, "i1", lambda _: 1, 0)
@@ -408,7 +410,7 @@ def _farthest(code: Code) -> float:
     return MOST_TURNS * (code.range.high - code.range.low) if code.wraps else math.inf
 
 
-def _any(out: Lines, tests: Sequence[str]) -> str:
+def _any(out: LlvmLines, tests: Sequence[str]) -> str:
     """Return whether any lane of vectors of sixteen marks is set."""
     total = tests[0]
     for one in tests[1:]:

@@ -19,7 +19,7 @@ import numpy as np
 
 from boolcomp.engines.native import transpose
 from boolcomp.engines.native.coding import CLIPPED, VECTOR
-from boolcomp.engines.native.lines import BYTES, GROUP, Lines, splat, vector_of
+from boolcomp.engines.native.lines import BYTES, GROUP, LlvmLines, splat, vector_of
 from boolcomp.engines.native.logic import plane_type
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def write_functions(
 
 
 def _write_function(results: Sequence[Result], layout: Layout, size: int, real: Sample) -> str:
-    out = Lines()
+    out = LlvmLines()
     kind = plane_type(layout.width)
     mask = out.load(kind, "%mask", 0)
     total = ""
@@ -114,7 +114,7 @@ ret void
 
 
 def _decode_function(columns: Sequence[_Column], real: Sample) -> str:
-    out = Lines()
+    out = LlvmLines()
     count = len(columns)
     most = max(column.code.bits for column in columns)
     size = 4 if most > transpose.MOST_BITS else transpose.code_bytes(most)
@@ -139,7 +139,7 @@ def _decode_function(columns: Sequence[_Column], real: Sample) -> str:
     return "\n".join([head, *out.lines, "ret void", "}"])
 
 
-def _cells(out: Lines, column: _Column, size: int) -> list[str]:
+def _cells(out: LlvmLines, column: _Column, size: int) -> list[str]:
     """Return the cells of 64 samples as vectors of numbers of so many bytes."""
     lanes, bits = VECTOR // size, column.code.bits
     above = max(0, bits - transpose.MOST_BITS)
@@ -165,7 +165,7 @@ def _cells(out: Lines, column: _Column, size: int) -> list[str]:
     return found
 
 
-def _worded(out: Lines, row: str, codes: Sequence[Code], kind: str) -> str:
+def _worded(out: LlvmLines, row: str, codes: Sequence[Code], kind: str) -> str:
     """Return the code words of cells; the row itself if none is Gray."""
     if all(code.kind != "gray" for code in codes):
         return row
@@ -177,14 +177,16 @@ def _worded(out: Lines, row: str, codes: Sequence[Code], kind: str) -> str:
     return out.emit(f"xor {vector} {row}, {half}")
 
 
-def _widened(out: Lines, row: str, lanes: int, kind: str, first: int) -> str:
+def _widened(out: LlvmLines, row: str, lanes: int, kind: str, first: int) -> str:
     """Return sixteen numbers of a row with 32 bits each."""
     if lanes > LANES:
         row = out.gathered([row], lanes, kind, [(0, first + k) for k in range(LANES)])
     return row if kind == "i32" else out.emit(f"zext <{LANES} x {kind}> {row} to <{LANES} x i32>")
 
 
-def _store_centres(out: Lines, cells: str, codes: Sequence[Code], real: Sample, at: int) -> None:
+def _store_centres(
+    out: LlvmLines, cells: str, codes: Sequence[Code], real: Sample, at: int
+) -> None:
     """Store the values at the centres of sixteen cells."""
     short = all(is_short(code, real) for code in codes)
     kind: Sample = real if short else "double"
@@ -224,7 +226,7 @@ def is_short(code: Code, real: Sample) -> bool:
 
 def mark_function(layout: Layout, *, affine: bool) -> str:
     """Return the function that makes the plane of ones for a block's first samples."""
-    out = Lines()
+    out = LlvmLines()
     count = layout.width // 8
     kind = f"<{count} x i64>"
     one = out.emit(f"insertelement {kind} poison, i64 %samples, i32 0")

@@ -13,7 +13,7 @@ BYTES: dict[Sample, int] = {"double": 8, "float": 4, "i32": 4}
 GROUP = 64  # samples
 
 
-class Lines:
+class LlvmLines:
     """A function body being written; every value gets a new name."""
 
     def __init__(self) -> None:

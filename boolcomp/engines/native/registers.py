@@ -40,14 +40,14 @@ class Memory(NamedTuple):
     number: int
 
 
-class Load(NamedTuple):
+class ReadMemory(NamedTuple):
     """Registers[to] = memory."""
 
     to: int
     place: Memory
 
 
-class Store(NamedTuple):
+class WriteMemory(NamedTuple):
     """Memory = registers[of]."""
 
     of: int
@@ -86,7 +86,7 @@ class Fill(NamedTuple):
     ones: bool
 
 
-Step = Load | Store | Copy | Ternary | Plain | Fill
+Step = ReadMemory | WriteMemory | Copy | Ternary | Plain | Fill
 
 
 @cache
@@ -175,12 +175,12 @@ class Allocation:
         if signal < CONSTANTS:
             self.steps.append(Fill(register, signal == 1))
         else:
-            self.steps.append(Load(register, self._memory[signal]))
+            self.steps.append(ReadMemory(register, self._memory[signal]))
         for k in self._outputs[signal]:
             self._store(register, Memory("output", k))
 
     def _store(self, register: int, place: Memory) -> None:
-        self.steps.append(Store(register, place))
+        self.steps.append(WriteMemory(register, place))
         self._places[0] += STORE_PLACES
 
     def _take(self, kept: Sequence[int]) -> int:
@@ -213,7 +213,7 @@ class Allocation:
 
     def _load(self, signal: int, kept: Sequence[int]) -> None:
         register = self._take(kept)
-        self.steps.append(Load(register, self._memory[signal]))
+        self.steps.append(ReadMemory(register, self._memory[signal]))
         self._register[signal] = register
 
     def _bring(self, operands: Sequence[int]) -> int | None:
@@ -263,7 +263,9 @@ class Allocation:
         """Copy or invert a value."""
         register = self._take([operand])
         source = self._source(operand)
-        copy = Load(register, source) if isinstance(source, Memory) else Copy(register, source)
+        copy = (
+            ReadMemory(register, source) if isinstance(source, Memory) else Copy(register, source)
+        )
         self.steps.append(copy)
         if lut == luts.NOT1:
             self.steps.append(Ternary(luts.NOT1, register, register, register))
@@ -317,7 +319,7 @@ class Allocation:
             register = self._take(operands)
             source = self._source(chosen)
             copied = isinstance(source, Memory)
-            self.steps.append(Load(register, source) if copied else Copy(register, source))  # type: ignore[arg-type]
+            self.steps.append(ReadMemory(register, source) if copied else Copy(register, source))  # type: ignore[arg-type]
         others = sorted((k for k in operands if k != chosen), key=lambda k: k not in self._register)
         order = (operands.index(chosen), *(operands.index(k) for k in others))
         second, third = (self._source(k) for k in others)

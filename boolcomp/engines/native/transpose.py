@@ -25,7 +25,7 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from boolcomp.common.errors import UsageError
-from boolcomp.engines.native.lines import GROUP, Lines
+from boolcomp.engines.native.lines import GROUP, LlvmLines
 from boolcomp.engines.native.logic import plane_type
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def _bytes(values: Sequence[int]) -> str:
     return f"<{', '.join(f'i8 {value}' for value in signed)}>"
 
 
-def _shuffled(out: Lines, a: str, b: str, places: Sequence[int], kind: str = V) -> str:
+def _shuffled(out: LlvmLines, a: str, b: str, places: Sequence[int], kind: str = V) -> str:
     mask = f"<{len(places)} x i32> <{', '.join(f'i32 {place}' for place in places)}>"
     return out.emit(f"shufflevector {kind} {a}, {kind} {b}, {mask}")
 
@@ -93,12 +93,12 @@ _BACK_FIRST = [[_FIRST[p % 2].index(64 * r + 8 * j + p) + 64 * (p % 2)
                for r in (0, 1)]  # fmt: skip
 
 
-def _affine(out: Lines, vector: str, matrix: str, constant: int) -> str:
+def _affine(out: LlvmLines, vector: str, matrix: str, constant: int) -> str:
     signed = constant - 256 if constant > 127 else constant
     return out.emit(f"call {V} {_AFFINE}({V} {vector}, {V} {matrix}, i8 {signed})")
 
 
-def _column(out: Lines, place: int, size: int, samples: int) -> str:
+def _column(out: LlvmLines, place: int, size: int, samples: int) -> str:
     """Return where a block begins in a column."""
     base = out.emit(f"load ptr, ptr {out.at('%columns', 8 * place)}, align 8")
     offset = out.emit(f"mul i64 %block, {size * samples}")
@@ -112,7 +112,7 @@ def offsets(codes: Sequence[Code], samples: int) -> list[int]:
 
 def read_function(ports: Sequence[Port], layout: Layout, *, affine: bool) -> str:
     """Return the function that turns a block of codes into planes."""
-    out = Lines()
+    out = LlvmLines()
     for place, port in enumerate(ports):
         source = _column(out, place, code_bytes(port.code.bits), layout.width)
         _read(out, layout, port, source, affine=affine)
@@ -122,7 +122,7 @@ def read_function(ports: Sequence[Port], layout: Layout, *, affine: bool) -> str
 
 def to_planes_function(ports: Sequence[Port], layout: Layout, *, affine: bool) -> str:
     """Return the function that turns a buffer of codes into planes."""
-    out = Lines()
+    out = LlvmLines()
     places = offsets([port.code for port in ports], layout.width)
     for port, place in zip(ports, places, strict=False):
         _read(out, layout, port, out.at("%codes", place), affine=affine)
@@ -130,7 +130,7 @@ def to_planes_function(ports: Sequence[Port], layout: Layout, *, affine: bool) -
     return "\n".join([head, *out.lines, "ret void", "}"])
 
 
-def _read(out: Lines, layout: Layout, port: Port, source: str, *, affine: bool) -> None:
+def _read(out: LlvmLines, layout: Layout, port: Port, source: str, *, affine: bool) -> None:
     """Store the planes of a column."""
     store = _plane_store(out, layout, port.first)
     if not affine:
@@ -148,7 +148,9 @@ def _read(out: Lines, layout: Layout, port: Port, source: str, *, affine: bool) 
         _read_wide(out, port, source, store)
 
 
-def _plane_store(out: Lines, layout: Layout, first: int) -> Callable[[int, int, str, str], None]:
+def _plane_store(
+    out: LlvmLines, layout: Layout, first: int
+) -> Callable[[int, int, str, str], None]:
     """Return what stores part of a plane: its place in the word, byte, type and value."""
 
     def store(place: int, byte: int, kind: str, value: str) -> None:
@@ -160,7 +162,7 @@ def _plane_store(out: Lines, layout: Layout, first: int) -> Callable[[int, int, 
 
 
 def _read_bytes(
-    out: Lines,
+    out: LlvmLines,
     vectors: Sequence[str],
     masks: Sequence[int],
     inverted: Sequence[int],
@@ -187,7 +189,7 @@ def _read_bytes(
                         store(plane + 4 * high, 32 * half, "<32 x i8>", part)
 
 
-def _words(out: Lines, port: Port, source: str) -> str:
+def _words(out: LlvmLines, port: Port, source: str) -> str:
     """Return 64 code words from signed 16-bit codes."""
     bits = port.code.bits
     words = out.emit(f"load {W}, ptr {source}, align 1")
@@ -205,7 +207,7 @@ def _repeated(value: int) -> str:
 
 
 def _read_wide(
-    out: Lines, port: Port, source: str, store: Callable[[int, int, str, str], None]
+    out: LlvmLines, port: Port, source: str, store: Callable[[int, int, str, str], None]
 ) -> None:
     """Store the planes of codes of more than eight bits: those of their upper and lower bytes."""
     low, high = [], []
@@ -231,7 +233,7 @@ def _read_wide(
     _read_bytes(out, low, [1 << b for b in reversed(range(8))], (), store_low)
 
 
-def _exchanged(out: Lines, rows: Sequence[str], kind: str, lanes: int) -> list[str]:
+def _exchanged(out: LlvmLines, rows: Sequence[str], kind: str, lanes: int) -> list[str]:
     """Transpose the bits of eight vectors of bytes: bit p of row r becomes bit r of row p."""
     rows = list(rows)
     for shift, mask in ((4, 0x0F), (2, 0x33), (1, 0x55)):
@@ -252,7 +254,7 @@ def _lanes(value: int, lanes: int) -> str:
 
 
 def _read_rows(
-    out: Lines, port: Port, source: str, width: int, store: Callable[[int, int, str, str], None]
+    out: LlvmLines, port: Port, source: str, width: int, store: Callable[[int, int, str, str], None]
 ) -> None:
     """Store the planes of a word, by exchanging bits."""
     bits, lanes = port.code.bits, width // 64
@@ -282,7 +284,7 @@ def _read_rows(
 
 
 def _write_rows(
-    out: Lines, layout: Layout, parts: Sequence[tuple[list[int], int]], target: str
+    out: LlvmLines, layout: Layout, parts: Sequence[tuple[list[int], int]], target: str
 ) -> None:
     """Store the codes of a block, by exchanging bits."""
     lanes, count, size = layout.width // 64, layout.width // 8, len(parts)
@@ -313,7 +315,7 @@ def _signed(value: int, bits: int) -> int:
 
 def write_function(results: Sequence[Result], layout: Layout, *, affine: bool) -> str:
     """Return the function that turns result planes into codes and counts what saturated."""
-    out = Lines()
+    out = LlvmLines()
     for place, result in enumerate(results):
         target = _column(out, place, code_bytes(result.code.bits), layout.width)
         _write(out, layout, result, target, affine=affine)
@@ -325,7 +327,7 @@ def write_function(results: Sequence[Result], layout: Layout, *, affine: bool) -
 
 def to_codes_function(results: Sequence[Result], layout: Layout, *, affine: bool) -> str:
     """Return the function that turns result planes into a buffer of codes."""
-    out = Lines()
+    out = LlvmLines()
     places = offsets([result.code for result in results], layout.width)
     for result, place in zip(results, places, strict=False):
         _write(out, layout, result, out.at("%codes", place), affine=affine)
@@ -333,7 +335,7 @@ def to_codes_function(results: Sequence[Result], layout: Layout, *, affine: bool
     return "\n".join([head, *out.lines, "ret void", "}"])
 
 
-def _write(out: Lines, layout: Layout, result: Result, target: str, *, affine: bool) -> None:
+def _write(out: LlvmLines, layout: Layout, result: Result, target: str, *, affine: bool) -> None:
     """Store a column of codes."""
     size = code_bytes(result.code.bits)
     if not affine:
@@ -350,7 +352,7 @@ def _write(out: Lines, layout: Layout, result: Result, target: str, *, affine: b
             out.do(f"store <128 x i8> {both}, ptr {pointer}, align 1")
 
 
-def _count_saturated(out: Lines, layout: Layout, result: Result) -> None:
+def _count_saturated(out: LlvmLines, layout: Layout, result: Result) -> None:
     """Add up the marks, one count for every 64 bits of a plane."""
     kind = plane_type(layout.width)
     pointer = out.at("%from", layout.offset(result.saturated))
@@ -374,7 +376,7 @@ def _byte_planes(result: Result, size: int) -> list[tuple[list[int], int]]:
     return [(planes[8 * k : 8 * k + 8], constant >> 8 * (size - 1 - k) & 0xFF) for k in range(size)]
 
 
-def _write_bytes(out: Lines, layout: Layout, planes: Sequence[int], inverted: int) -> list[str]:
+def _write_bytes(out: LlvmLines, layout: Layout, planes: Sequence[int], inverted: int) -> list[str]:
     """Return eight vectors of bytes from eight planes, the most significant first."""
     samples = _bytes([1 << 7 - k for k in range(8)] * 8)
     found = []

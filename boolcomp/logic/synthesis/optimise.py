@@ -14,7 +14,7 @@ from boolcomp.logic import blif
 from boolcomp.logic.equivalence import equivalent
 from boolcomp.logic.synthesis import abc
 from boolcomp.logic.synthesis.abctables import read
-from boolcomp.logic.synthesis.builtin.resub import Timing, fits, resubstitute
+from boolcomp.logic.synthesis.builtin.resub import LevelLimits, fits, resubstitute
 from boolcomp.logic.synthesis.builtin.windows import improve_windows
 from boolcomp.logic.synthesis.measure import OBJECTIVES, Objective, measure
 from boolcomp.twolevel.clock import Clock
@@ -82,7 +82,7 @@ def optimise(
         hint = suggestion(objective, OBJECTIVES)
         raise UsageError(f"objective {objective!r}{hint}: one of {listing(OBJECTIVES)}")
     clock = Clock(deadline)
-    run = _Run(network, objective, clock, keep_depth=keep_depth)
+    run = _Improvement(network, objective, clock, keep_depth=keep_depth)
     tool = abc.find() if use_abc else None
     if use_abc and tool is None:
         run.note("ABC", abc.MISSING.note, report)
@@ -133,7 +133,7 @@ def _passes(
     def small(network: Network, clock: Clock) -> Network | str:
         if not fits(network) or network.inputs > SMALL_INPUTS:
             return "too large for complete truth tables"
-        timing = Timing.of_depth(network, 0 if keep_depth else None)
+        timing = LevelLimits.of_depth(network, 0 if keep_depth else None)
         return resubstitute(network, clock, sweeps=SMALL_SWEEPS, seed=number, timing=timing)
 
     if tool is not None:
@@ -161,7 +161,7 @@ def by_script(
     return "ABC wrote nodes of more than three inputs" if made is None else made
 
 
-class _Run:
+class _Improvement:
     """The best network so far."""
 
     def __init__(

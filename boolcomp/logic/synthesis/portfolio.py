@@ -18,7 +18,7 @@ from boolcomp.logic.networktext import parse_network, render_network
 from boolcomp.logic.synthesis import abc
 from boolcomp.logic.synthesis.abctables import abc_networks
 from boolcomp.logic.synthesis.builtin.diagram import diagram_networks
-from boolcomp.logic.synthesis.builtin.resub import Timing, fits, resubstitute
+from boolcomp.logic.synthesis.builtin.resub import LevelLimits, fits, resubstitute
 from boolcomp.logic.synthesis.builtin.windows import improve_windows
 from boolcomp.logic.synthesis.measure import OBJECTIVES, Objective, measure
 from boolcomp.logic.truthtable import digest
@@ -57,7 +57,7 @@ _PLANS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class SynthesisRecipe:
     """How tables are synthesised.
 
     `objective` is what is made small; `slack` is how much deeper than the start, a decision
@@ -97,7 +97,7 @@ class Synthesis:
 
 
 def synthesise(
-    table: TruthTable, recipe: Recipe | None = None, folder: Path | None = None
+    table: TruthTable, recipe: SynthesisRecipe | None = None, folder: Path | None = None
 ) -> Synthesis:
     """Return the best network found for a table; read from and kept in a folder, if one is given.
 
@@ -108,7 +108,7 @@ def synthesise(
 
 def synthesise_all(
     tables: Sequence[TruthTable],
-    recipe: Recipe | None = None,
+    recipe: SynthesisRecipe | None = None,
     folder: Path | None = None,
     *,
     deadline: float | None = None,
@@ -117,7 +117,7 @@ def synthesise_all(
 
     After `deadline` seconds what is left gets the least effort, and is not stored.
     """
-    recipe = recipe or Recipe()
+    recipe = recipe or SynthesisRecipe()
     clock = Clock(deadline)
     for table in tables:
         if table.inputs > MOST_INPUTS:
@@ -139,7 +139,7 @@ def synthesise_all(
 
 
 def _abc_starts(
-    tables: list[TruthTable], recipe: Recipe, clock: Clock
+    tables: list[TruthTable], recipe: SynthesisRecipe, clock: Clock
 ) -> tuple[list[list[tuple[str, Network]]], str]:
     if not (tables and recipe.use_abc and _PLANS[recipe.effort].abc):
         return [[] for _ in tables], ""
@@ -149,7 +149,7 @@ def _abc_starts(
 
 def _made(
     table: TruthTable,
-    recipe: Recipe,
+    recipe: SynthesisRecipe,
     extra: list[tuple[str, Network]],
     note: str,
     clock: Clock,
@@ -162,7 +162,7 @@ def _made(
     kept = [(name, n) for name, n in extra if most is None or n.depth <= most]
     candidates = [*starts, *kept]
     for name, start in [*starts, *sorted(kept, key=lambda pair: len(pair[1].nodes))[:1]]:
-        timing = Timing.of_depth(start, most)
+        timing = LevelLimits.of_depth(start, most)
         for turn in range(plan.seeds):
             seed = 1000 * recipe.seed + turn
             if not fits(start):
@@ -181,7 +181,7 @@ def _made(
     return Synthesis(best, method, note)
 
 
-def _text(name: str, recipe: Recipe, made: Synthesis) -> str:
+def _text(name: str, recipe: SynthesisRecipe, made: Synthesis) -> str:
     lines = [TITLE, f"table: {name}", f"recipe: {recipe.key}", f"method: {made.method}"]
     lines.append(f"note: {made.note}".rstrip())
     return "".join(f"# {line}\n" for line in lines) + render_network(made.network)

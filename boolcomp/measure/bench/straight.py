@@ -138,16 +138,6 @@ def vector_c(program: Straight, robot: Robot, wave_error: float) -> str:
     )  # fmt: skip
 
 
-def python_text(program: Straight) -> str:
-    """Return a Python function of columns, `torques(columns, results)`, for numpy and numba."""
-    names = [f"columns[{k}]" for k in range(len(program.inputs))]
-    lines, results = _body(program, names, PYTHON)
-    stores = [f"results[{k}][:] = {result}" for k, result in enumerate(results)]
-    return "\n".join(
-        ["def torques(columns, results):", *(f"    {line}" for line in (*lines, *stores)), ""]
-    )
-
-
 def python_loop(program: Straight) -> str:
     """Return a Python function with a loop over samples, for numba: `torques(columns, results)`."""
     names = [f"columns[{k}, i]" for k in range(len(program.inputs))]

@@ -7,8 +7,7 @@ accelerates. Then, M̄ being masses and inertia tensors:
     M = Jᵀ M̄ J        k = Jᵀ k̄, k̄ = (m ā, I ᾱ + ω × I ω)        q = Jᵀ (m g) + u
 
 J, k̄ and the weights wait for nothing of one another (strategy 2); M is factorised by Cholesky
-while k and q are calculated (strategy 3). Rotor inertia stands on M's diagonal. Bodies may form
-a tree: `boolcomp.parallel.methods.trees`.
+while k and q are calculated (strategy 3). Rotor inertia stands on M's diagonal.
 """
 
 from __future__ import annotations
@@ -185,25 +184,25 @@ def bodies_of(
     return bodies
 
 
-def assemble(algebra: Algebra, bodies: Sequence[Body], joints: int, prefix: str = "") -> Equations:
+def assemble(algebra: Algebra, bodies: Sequence[Body], joints: int) -> Equations:
     """Return M, k and q of the bodies, row by row."""
     carried = [{c.joint: (c, p) for c, p in zip(b.columns, b.momenta, strict=True)} for b in bodies]
     rotors = {b.columns[-1].joint: b.link.joint_inertia for b in bodies}
     mass, k, q = [], [], []
     for r in range(1, joints + 1):
         on = [(body, pairs) for body, pairs in zip(bodies, carried, strict=True) if r in pairs]
-        with task(algebra, f"{prefix}M/{r}"):
+        with task(algebra, f"M/{r}"):
             row = [_entry(algebra, r, c, [pairs for _, pairs in on]) for c in range(1, r + 1)]
             if rotors.get(r):
                 row[-1] = row[-1] + algebra.constant(rotors[r])
             mass.append(tuple(row))
-        with task(algebra, f"{prefix}k/{r}"):
+        with task(algebra, f"k/{r}"):
             shares = [
                 pairs[r][0].move.dot(body.force) + pairs[r][0].turn.dot(body.moment)
                 for body, pairs in on
             ]
             k.append(_sum(algebra, shares))
-        with task(algebra, f"{prefix}q/{r}"):
+        with task(algebra, f"q/{r}"):
             q.append(_sum(algebra, [pairs[r][0].move.dot(body.weight) for body, pairs in on]))
     return Equations(tuple(mass), tuple(k), tuple(q))
 
@@ -305,44 +304,3 @@ def forward(
     """Return the joints' accelerations under the drives' torques."""
     equations = assemble(algebra, bodies_of(robot, algebra, q, qd), robot.joints)
     return accelerations(algebra, equations, u)
-
-
-def reactions(
-    robot: Robot,
-    algebra: Algebra,
-    q: Sequence[Element],
-    qd: Sequence[Element],
-    qdd: Sequence[Element],
-) -> list[tuple[Vector, Vector]]:
-    """Return the constraint force and moment of every joint, at the origin before its link.
-
-    They are what the joint's bearing takes, in the link's frame: the component that the drive
-    gives (along the axis) is taken out.
-    """
-    bodies = bodies_of(robot, algebra, q, qd)
-    rotation, force, moment = of.identity(algebra), of.zeros(algebra), of.zeros(algebra)
-    found = []
-    for body in reversed(bodies):
-        own, spin = _inertial(algebra, body, qdd)
-        r = of.constants(algebra, body.link.center_of_mass)
-        with task(algebra, f"reaction/{body.label}"):
-            force = rotation * force + own
-            moment = rotation * moment + r @ own + spin + body.joint.step @ force
-            axis = body.joint.axis
-            driven = (moment if body.link.revolute else force).dot(axis)
-            rest = axis.scaled(-driven)
-            pair = (force, moment + rest) if body.link.revolute else (force + rest, moment)
-            found.append(pair)
-        rotation = body.joint.rotation
-    return found[::-1]
-
-
-def _inertial(algebra: Algebra, body: Body, rates: Sequence[Element]) -> tuple[Vector, Vector]:
-    """Return m (a - g) and I α + ω × I ω of a body."""
-    with task(algebra, f"reaction/{body.label}"):
-        force, moment = body.force + body.weight.scaled(algebra.constant(-1.0)), body.moment
-        for momentum in body.momenta:
-            rate = rates[momentum.joint - 1]
-            force = force + momentum.move.scaled(rate)
-            moment = moment + momentum.turn.scaled(rate)
-    return force, moment

@@ -5,7 +5,6 @@ All three hold with any communication, since they ask for none.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -67,16 +66,6 @@ def interval_bound(tasks: Indexed, processors: int) -> float:
     length = moments[None, :] - moments[:, None]
     excess = np.where(length > 0, least / processors - length, 0.0)
     return tasks.critical_path + max(0.0, float(excess.max()))
-
-
-def fewest_processors(graph: TaskGraph, machine: Machine) -> int:
-    """Return how many processors any schedule as short as the critical path needs at least."""
-    tasks = indexed(graph, machine)
-    moments = _moments(tasks)
-    least = _least_work(tasks, moments)
-    length = moments[None, :] - moments[:, None]
-    dense = np.divide(least, length, out=np.zeros_like(least), where=length > 0)
-    return max(1, math.ceil(float(dense.max()) - 1e-9))
 
 
 def _moments(tasks: Indexed) -> NDArray[np.float64]:

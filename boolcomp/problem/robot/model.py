@@ -93,11 +93,6 @@ class Robot:
         return len(self.links)
 
     @property
-    def torque_units(self) -> str:
-        """The units of its torques: N·m, N, or both."""
-        return ", ".join(sorted({link.torque_unit for link in self.links}, reverse=True))
-
-    @property
     def mass(self) -> float:
         """The total mass of the links in kg."""
         return sum(link.mass for link in self.links)

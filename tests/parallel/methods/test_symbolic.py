@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +16,6 @@ from boolcomp.problem.dynamics import (
     inertia_matrix,
     inverse_dynamics,
 )
-from boolcomp.problem.dynamics.operations import Operations
 from boolcomp.problem.dynamics.tape import Tape
 from boolcomp.problem.robot import load_robot
 
@@ -26,8 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.problem.dynamics.straight import Straight
-    from boolcomp.problem.robot import Link, Robot
-    from boolcomp.problem.robot.model import JointType
+    from boolcomp.problem.robot import Robot
 
 
 def program(robot: Robot, what: str) -> Straight:
@@ -105,65 +101,3 @@ def test_jacobians_biases_and_weights_wait_for_nothing_of_each_other() -> None:
     for name in ancestors["L/6"]:
         assert name[0] in "AJPML", "the factorisation needs M alone (strategy 3)"
     assert {"L/6", "u/2", "k/2", "q/2"} <= ancestors["solve"]
-
-
-def still(link: Link, kind: JointType, alpha: float = 0.0) -> Link:
-    """Return a massless joint, of the same sort as a link, that does not move."""
-    return replace(
-        link, type=kind, a=0.0, alpha=alpha, d=0.0, theta=0.0, mass=0.0,
-        center_of_mass=(0.0, 0.0, 0.0), inertia=(0.0,) * 6, rotor_inertia=0.0,
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("turned", [0.0, math.pi / 2])
-@pytest.mark.parametrize("kind", ["prismatic", "revolute"])
-def test_bearings_take_what_a_joint_that_stands_still_would(kind: JointType, turned: float) -> None:
-    """Before each joint a massless one is put that holds: its drive gives that component."""
-    robot = random_robot(5, joints=3)
-    q, qd, qdd = random_states(robot, 4)
-    tape = Tape()
-    state = [[tape.input(f"{n}{k}") for k in range(3)] for n in ("q", "qd", "qdd")]
-    pairs = symbolic.reactions(robot, tape, *state)
-    flat = [x for force, moment in pairs for v in (force, moment) for x in (v.x, v.y, v.z)]
-    found = run(tape.finish([(f"r{k}", x) for k, x in enumerate(flat)]), q, qd, qdd)
-    for i, link in enumerate(robot.links):
-        # To hold along -y instead of z, turn there and back again.
-        held = [still(link, kind)]
-        if turned:
-            held = [still(link, "revolute", turned), still(link, kind, -turned)]
-        longer = replace(robot, links=(*robot.links[:i], *held, *robot.links[i:]))
-        zero = np.zeros((4, len(held)))
-        torque = inverse_dynamics(
-            longer, *(np.hstack([x[:, :i], zero, x[:, i:]]) for x in (q, qd, qdd))
-        )[:, i + len(held) - 1]
-        own = found[:, 6 * i + (3 if kind == "revolute" else 0) :][:, :3]
-        theta = link.theta + q[:, i] if link.revolute else np.full(4, link.theta)
-        component = along(link, theta, own, turned=bool(turned))
-        if not turned and (kind == "revolute") == link.revolute:
-            assert np.allclose(component, 0.0, atol=1e-9)  # that is the drive's, not the bearing's
-        else:
-            assert np.allclose(component, torque, rtol=1e-9, atol=1e-9)
-
-
-def along(
-    link: Link, theta: NDArray[np.float64], v: NDArray[np.float64], *, turned: bool
-) -> NDArray[np.float64]:
-    """Return the component along z (or -y) of the frame before of a vector of the link's."""
-    sine, cosine = math.sin(link.alpha), math.cos(link.alpha)
-    if not turned:
-        return sine * v[:, 1] + cosine * v[:, 2]
-    y: NDArray[np.float64] = np.sin(theta) * v[:, 0] + np.cos(theta) * (
-        cosine * v[:, 1] - sine * v[:, 2]
-    )
-    return -y
-
-
-def test_reactions_cost_less_than_the_torques_again() -> None:
-    robot = load_robot("puma560")
-    tape = Tape()
-    state = [[tape.input(f"{n}{k}") for k in range(6)] for n in ("q", "qd", "qdd")]
-    pairs = symbolic.reactions(robot, tape, *state)
-    flat = [x for force, moment in pairs for v in (force, moment) for x in (v.x, v.y, v.z)]
-    operations = tape.finish([(f"r{k}", x) for k, x in enumerate(flat)]).operations
-    assert Operations() != operations
-    assert operations.total < task_graph("symbolic", robot, literal=True).straight.operations.total

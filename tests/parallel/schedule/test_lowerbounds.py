@@ -6,7 +6,7 @@ import pytest
 from parallel.schedule.graphs import free, random_graph
 
 from boolcomp.parallel.schedule.graph import Edge, Task, TaskGraph
-from boolcomp.parallel.schedule.lowerbounds import fewest_processors, lower_bounds
+from boolcomp.parallel.schedule.lowerbounds import lower_bounds
 from boolcomp.parallel.schedule.optimal import optimal
 from boolcomp.problem.dynamics.operations import Operations
 
@@ -24,7 +24,6 @@ def test_the_bounds_of_a_wide_middle() -> None:
     assert bounds.critical_path_us == pytest.approx(3)
     assert bounds.best_us == bounds.interval_us == pytest.approx(4)  # 1 + 6/3 + 1
     assert optimal(wide_in_the_middle(), free(), 3).makespan_us == pytest.approx(4)
-    assert fewest_processors(wide_in_the_middle(), free()) == 6
 
 
 def test_no_optimum_is_below_the_bounds() -> None:

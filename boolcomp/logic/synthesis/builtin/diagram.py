@@ -23,11 +23,6 @@ MUX = luts.FIRST & luts.SECOND | ~luts.FIRST & luts.THIRD & luts.ALL  # a ? b : 
 _LAST = 3
 
 
-def diagram_network(table: TruthTable, tries: int = 24) -> Network:
-    """Return the smallest network of `tries` orders of the inputs; it agrees with the table."""
-    return next(iter(diagram_networks(table, tries)))
-
-
 def diagram_networks(table: TruthTable, tries: int = 24) -> list[Network]:
     """Return the networks of the orders that were tried and differ, the smallest first."""
     source = _Planes(table)

@@ -37,14 +37,14 @@ MOST_WORDS = 40_000  # of all planes: a sweep then takes seconds at most
 
 
 @dataclass(frozen=True, slots=True)
-class Timing:
+class LevelLimits:
     """When the inputs arrive, and the latest level allowed to every output."""
 
     arrive: tuple[int, ...]
     latest: tuple[int, ...]
 
     @classmethod
-    def of_depth(cls, network: Network, most: int | None) -> Timing:
+    def of_depth(cls, network: Network, most: int | None) -> LevelLimits:
         """Allow all outputs the same depth (None: any), or the depth the network has already."""
         latest = 1 << 30 if most is None else max(most, network.depth)
         return cls((0,) * network.inputs, (latest,) * len(network.outputs))
@@ -65,7 +65,7 @@ def resubstitute(
     sweeps: int = 100,
     stale: int = 12,
     seed: int = 1,
-    timing: Timing | None = None,
+    timing: LevelLimits | None = None,
 ) -> Network:
     """Return a network of no more nodes that agrees with `table`, or with the given network.
 
@@ -79,7 +79,7 @@ def resubstitute(
     if not network.nodes or not fits(network) or clock.over:
         return network
     care = _care(network, table)
-    graph = _graph(network, care, timing or Timing.of_depth(network, None), seed)
+    graph = _graph(network, care, timing or LevelLimits.of_depth(network, None), seed)
     hunt = _hunt(graph)
     left = stale
     while sweeps and left and not clock.over:
@@ -96,7 +96,7 @@ def _care(network: Network, table: TruthTable | None) -> list[int]:
     return [everything & ~simulation.plane_of(column) for column in table.free]
 
 
-def _graph(network: Network, care: Sequence[int], timing: Timing, seed: int) -> Graph:
+def _graph(network: Network, care: Sequence[int], timing: LevelLimits, seed: int) -> Graph:
     """Return a network as arrays."""
     from boolcomp.logic.synthesis.builtin.resub_kernels import Graph  # noqa: PLC0415 (imports numba)
 

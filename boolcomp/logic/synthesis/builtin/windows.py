@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from boolcomp.logic import simulation
 from boolcomp.logic.blif import clean
 from boolcomp.logic.network import CONSTANTS, Builder, Network
-from boolcomp.logic.synthesis.builtin.resub import Timing, resubstitute
+from boolcomp.logic.synthesis.builtin.resub import LevelLimits, resubstitute
 
 if TYPE_CHECKING:
     from boolcomp.twolevel.clock import Clock
@@ -39,7 +39,7 @@ def improve_windows(
     network = clean(network)
     if clock.over:
         return network
-    work = _Work(network, keep_depth=keep_depth)
+    work = _WindowWork(network, keep_depth=keep_depth)
     roots = range(work.first, work.first + len(network.nodes))
     for root in roots if seed % 2 else reversed(roots):
         if clock.over:
@@ -50,7 +50,7 @@ def improve_windows(
     return made if len(made.nodes) <= len(network.nodes) else network
 
 
-class _Work:
+class _WindowWork:
     """A network that changes: operands and table of every living node, and who reads it."""
 
     def __init__(self, network: Network, *, keep_depth: bool) -> None:
@@ -116,7 +116,7 @@ class _Work:
         timing = None
         if self.keep_depth:
             arrive = tuple(self.level[s] for s in edge)
-            timing = Timing(arrive, tuple(self.latest[s] for s in roots))
+            timing = LevelLimits(arrive, tuple(self.latest[s] for s in roots))
         new = resubstitute(
             old, clock, sweeps=sweeps, stale=max(3, sweeps // 4), seed=seed, timing=timing
         )
