@@ -26,7 +26,7 @@ from boolcomp.common.text import table
 from boolcomp.compact.demand import Demand
 from boolcomp.compact.errors.measure import Sampling, measure_many
 from boolcomp.compact.errors.worst import network_worst
-from boolcomp.compact.result.keep import keeper, render
+from boolcomp.compact.result.store import render, result_store
 from boolcomp.paper.passes import Choices as PaperChoices
 from boolcomp.paper.plan import Options
 from boolcomp.pipeline import compile_paper
@@ -77,7 +77,7 @@ def of_file(path: Path, *, write: bool) -> tuple[list[str], bool]:
     document: dict[str, Any] = json.loads(read_text(path).partition("\n")[2])
     demand = demand_of(document["demand"])
     torques = split(inverse_dynamics_problem(load_robot(document["robot"])))
-    kept = keeper(torques, demand, path.parent, also_shipped=False).find()
+    kept = result_store(torques, demand, path.parent, also_shipped=False).find()
     if kept is None:
         return [path.name, *["-"] * (len(HEADER) - 1)], True
     compact = kept.compact

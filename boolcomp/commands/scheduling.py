@@ -79,7 +79,7 @@ def compact_network(
     from boolcomp.terms import split
 
     demand = usual_demand(bits, rms=rms)
-    kept = Choices(demand).keeper(split(inverse_dynamics_problem(robot))).find()
+    kept = Choices(demand).result_store(split(inverse_dynamics_problem(robot))).find()
     if kept is None:
         asked = f" --rms-error {','.join(map(number, rms))}" if rms else ""
         line = f"boolcomp compile {spelt} --bits {bits}{asked}"

@@ -18,8 +18,8 @@ from boolcomp.compact.errors.measure import Sampling, measure_many
 from boolcomp.compact.errors.worst import network_worst
 from boolcomp.compact.result.built import Built
 from boolcomp.compact.result.compact import Compact
-from boolcomp.compact.result.keep import Kept, keeper
 from boolcomp.compact.result.network import Finished, lut6, smaller, table_network
+from boolcomp.compact.result.store import StoredResult, result_store
 from boolcomp.compact.widths import passes as widths
 from boolcomp.compact.widths.ledger import Ledger, spans
 from boolcomp.compact.widths.search import FORMS, Search
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from boolcomp.compact.result.keep import Keeper
+    from boolcomp.compact.result.store import ResultStore
     from boolcomp.compact.widths.passes import Refined, Screened, Sketched
     from boolcomp.logic.synthesis.optimise import Step
     from boolcomp.program.program import Program
@@ -55,10 +55,10 @@ class Choices:
     processes: int = 2
     progress: Listener = ignore_progress
 
-    def keeper(self, terms: Terms) -> Keeper:
+    def result_store(self, terms: Terms) -> ResultStore:
         """Return where results of these terms are kept."""
         demand = self.demand.completed(terms.problem)
-        return keeper(terms, demand, self.store, also_shipped=self.also_shipped)
+        return result_store(terms, demand, self.store, also_shipped=self.also_shipped)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,7 +83,7 @@ def unless_found(step: Callable[[Value, Choices], Made]) -> Callable[..., Made |
 def store(terms: Terms, choices: Choices) -> Terms | Built:
     """Look for a finished result; one of before the worst was sought gets it."""
     since = time.perf_counter()
-    results = choices.keeper(terms)
+    results = choices.result_store(terms)
     kept = results.find()
     if kept is None:
         return terms
@@ -93,7 +93,7 @@ def store(terms: Terms, choices: Choices) -> Terms | Built:
 @unless_found
 def sketch(terms: Terms, choices: Choices) -> Sketched:
     """Write outputs down as words without widths."""
-    results = choices.keeper(terms)
+    results = choices.result_store(terms)
     ledger = Ledger(choices.demand.effort, choices.progress, results, choices.processes)
     return widths.sketch(terms, results.demand, ledger)
 
@@ -137,7 +137,7 @@ def logic(graphed: tuple[Sketched, Compact], choices: Choices) -> Networked:
     begin, _ = spans(choices.demand.effort)["passes"]
     choices.progress(Progress("tables", compact.nodes, _rms(compact), begin))
     made = table_network(
-        compact.graph, choices.demand.objective, choices.keeper(goal.terms).tables,
+        compact.graph, choices.demand.objective, choices.result_store(goal.terms).tables,
         _reporter(compact, choices),
     )  # fmt: skip
     return Networked(goal, compact, made)
@@ -164,9 +164,9 @@ def measure(networked: Networked, choices: Choices) -> Built:
         compact.problem, demand.input_bits, demand.bits, FRESH_SAMPLES, FRESH_SEED + demand.seed
     )
     errors = measure_many(fresh, compact.graph, made.network)
-    kept = Kept(compact, made.network, made.steps, lut6(made.network), errors)
+    kept = StoredResult(compact, made.network, made.steps, lut6(made.network), errors)
     seconds = time.perf_counter() - networked.goal.ledger.since
-    results = choices.keeper(networked.goal.terms)
+    results = choices.result_store(networked.goal.terms)
     return _told(kept, results, choices, seconds, stored=False)
 
 
@@ -186,7 +186,9 @@ def build(terms: Terms, choices: Choices | None = None) -> Built:
     return cast("Built", value)
 
 
-def _told(kept: Kept, results: Keeper, choices: Choices, seconds: float, *, stored: bool) -> Built:
+def _told(
+    kept: StoredResult, results: ResultStore, choices: Choices, seconds: float, *, stored: bool
+) -> Built:
     """Return a result with its worst error, sought where that was not done yet, and keep it."""
     compact, nodes, rms = kept.compact, len(kept.network.nodes), tuple(kept.errors.rms)
     worst = kept.worst
@@ -198,7 +200,7 @@ def _told(kept: Kept, results: Keeper, choices: Choices, seconds: float, *, stor
         seconds, stored,
     )  # fmt: skip
     if kept.worst is None and built.holds:
-        results.keep(replace(kept, worst=worst))
+        results.put(replace(kept, worst=worst))
     choices.progress(Progress("done", nodes, rms, 1.0))
     return built
 

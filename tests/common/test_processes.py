@@ -245,10 +245,17 @@ def test_an_error_of_ours_keeps_its_text() -> None:
         pool.submit(load_robot, "x").result()
 
 
+class Unreadable:
+    """What raises an error when a worker unpickles it."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return exec, ("raise KeyError('x')",)
+
+
 def test_a_call_that_no_worker_can_read_or_answer_is_a_sentence() -> None:
-    for function, given in ((gone, 1), (threading.Lock, None)):  # a name of the tests; a lock
+    for function, given in ((short, (Unreadable(), 1)), (threading.Lock, ())):
         with Processes(1) as pool, pytest.raises(DataError, match="a worker process failed: "):
-            pool.submit(function, *([] if given is None else [given])).result()
+            pool.submit(function, *given).result()
 
 
 def test_a_process_that_dies_is_a_sentence_for_all_that_wait_for_it() -> None:

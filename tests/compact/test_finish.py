@@ -21,7 +21,7 @@ from boolcomp.compact.demand import Demand, Progress
 from boolcomp.compact.errors.measure import Sampling
 from boolcomp.compact.passes import Choices
 from boolcomp.compact.result.built import Built
-from boolcomp.compact.result.keep import keeper, render
+from boolcomp.compact.result.store import render, result_store
 from boolcomp.pipeline import compile_compact
 from boolcomp.problem.robot import load_robot
 from boolcomp.proof.worst import subject_of
@@ -116,7 +116,7 @@ def test_a_damaged_result_is_not_believed(store: Path, damage: str) -> None:
     assert spoilt != text
     path.write_bytes(spoilt)
     with pytest.warns(DataWarning, match="damaged, or not what it says"):
-        assert keeper(torques(), QUICK, store).find() is None
+        assert result_store(torques(), QUICK, store).find() is None
 
 
 @pytest.mark.slow
@@ -178,7 +178,7 @@ def test_a_maximum_that_a_stored_result_does_not_hold_is_found_out(tmp_path: Pat
     document["worst"].update(errors=[[error, error]], states=[[[0.0] * 3] * 2])
     for share, believed in ((1.05, True), (0.95, False)):
         demand = replace(QUICK, max=(float(made.worst.most[0]) * share,))
-        other = keeper(torques(), demand, tmp_path, also_shipped=False)
+        other = result_store(torques(), demand, tmp_path, also_shipped=False)
         document["demand"] = demand.key
         (tmp_path / f"{other.name}.compact.json").write_text(sealed(document))
         if believed:
@@ -220,10 +220,10 @@ def test_a_result_that_cannot_be_kept_is_a_warning(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_another_demand_or_robot_is_another_result(made: tuple[Built, Path]) -> None:
     built, folder = made
-    assert keeper(torques(), Demand(bits=4, rms=(0.61,)), folder).find() is None
+    assert result_store(torques(), Demand(bits=4, rms=(0.61,)), folder).find() is None
     other = terms_of(small_robot(4, 1))
-    assert keeper(other, QUICK, folder).find() is None
-    kept = keeper(torques(), QUICK, folder).find()
+    assert result_store(other, QUICK, folder).find() is None
+    kept = result_store(torques(), QUICK, folder).find()
     assert kept is not None
     assert render(kept).count("\n") > built.nodes
 
@@ -281,5 +281,5 @@ def test_results_that_happen_to_lie_here_are_not_read(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tables").mkdir()
-    folders = keeper(torques(), QUICK, None).folders
+    folders = result_store(torques(), QUICK, None).folders
     assert tmp_path / "tables" not in {folder.absolute() for folder in folders}

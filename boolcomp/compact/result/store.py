@@ -45,7 +45,7 @@ TITLE = f"boolcomp compact result, format {SEARCH_VERSION}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Kept:
+class StoredResult:
     """What is kept of a result; `worst` is None in files of before it was sought."""
 
     compact: Compact
@@ -57,7 +57,7 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class Keeper:
+class ResultStore:
     """Where the result of one demand is looked for, and where it is written."""
 
     terms: Terms
@@ -86,7 +86,7 @@ class Keeper:
             return folder if os.access(folder, os.W_OK) else None
         return None
 
-    def find(self) -> Kept | None:
+    def find(self) -> StoredResult | None:
         """Return the finished result, if one is stored whole and is what it says."""
         for name in self._names:
             pattern = glob.escape(f"{name}.compact.json")
@@ -94,16 +94,16 @@ class Keeper:
                 return kept
         return None
 
-    def _read(self, _: Path, text: str) -> Kept:
+    def _read(self, _: Path, text: str) -> StoredResult:
         kept = _read(_document(text), self.terms, self.demand)
         if not _is_true(kept):
             raise DataError("not what it says")
         return kept
 
-    def keep(self, kept: Kept) -> None:
+    def put(self, result: StoredResult) -> None:
         """Write a finished result, and forget what led to it; it is a warning if that fails."""
         path = self.folders[0] / f"{self.name}.compact.json"
-        if keep(path, render(kept), "the result is not kept"):
+        if keep(path, render(result), "the result is not kept"):
             with contextlib.suppress(OSError):
                 self._partial.unlink(missing_ok=True)
 
@@ -121,21 +121,21 @@ class Keeper:
         keep(self._partial, _sealed(stages))
 
 
-def keeper(
+def result_store(
     terms: Terms, demand: Demand, store: Path | None, *, also_shipped: bool = True
-) -> Keeper:
-    """Return a keeper of a folder (by default the user's cache) and of what ships.
+) -> ResultStore:
+    """Return the store of a folder (by default the user's cache) and of what ships.
 
     A folder that is named is trusted: what lies there is checked on random states, which would not
     find a network that was changed for a single one. In the user's cache nobody else can write.
     """
     first, with_abc = store or user_cache("compact"), abc.find() is not None
     if not also_shipped:
-        return Keeper(terms, demand, (first,), with_abc)
-    return Keeper(terms, demand, (first, shipped("tables")), with_abc)
+        return ResultStore(terms, demand, (first,), with_abc)
+    return ResultStore(terms, demand, (first, shipped("tables")), with_abc)
 
 
-def _is_true(kept: Kept) -> bool:
+def _is_true(kept: StoredResult) -> bool:
     """Check on states of its own that a network is its graph's, and errs as the file says.
 
     A demanded maximum is searched for again; of a file that does not name the worst it is doubted.
@@ -154,7 +154,7 @@ def _is_true(kept: Kept) -> bool:
     return kept.worst is None or is_worst(*given, kept.worst)
 
 
-def render(kept: Kept) -> str:
+def render(kept: StoredResult) -> str:
     """Return the text of a result: the same for the same result."""
     compact = kept.compact
     demand, errors = compact.demand, kept.errors
@@ -192,7 +192,7 @@ def _document(text: str) -> dict[str, Any]:
     return document
 
 
-def _read(document: dict[str, Any], terms: Terms, demand: Demand) -> Kept:
+def _read(document: dict[str, Any], terms: Terms, demand: Demand) -> StoredResult:
     if document["title"] != TITLE or document["demand"] != demand.key:
         raise DataError("a result of another demand")
     form = Form(*document["form"])
@@ -212,7 +212,7 @@ def _read(document: dict[str, Any], terms: Terms, demand: Demand) -> Kept:
     taken = tuple(Step(*step) for step in document["steps"])
     errors, worst = _errors_in(document["fresh"]), document.get("worst")
     found = None if worst is None else _worst_in(worst, problem)
-    return Kept(compact, network, taken, document["lut6"], errors, found)
+    return StoredResult(compact, network, taken, document["lut6"], errors, found)
 
 
 def _text(lines: list[str]) -> str:
