@@ -5,7 +5,7 @@
 
 A mutant is one small change: a constant by one, a comparison, a sign, + and -, `and` and `or`, min
 and max, shifts, a dropped `not`, a rounding. It is killed when a test of its module fails or takes
-five times its time. Survivors that mutants.toml explains compute the same and count as neither.
+five times its processor time. Survivors that mutants.toml explains count as neither.
 Every mutant runs in a fork of a process that has imported the heavy packages, and in a copy of the
 tree whose bytecode is checked by content. Loops that numba compiles are left out.
 """
@@ -18,9 +18,11 @@ import compileall
 import contextlib
 import ctypes
 import importlib
+import math
 import os
 import py_compile
 import random
+import resource
 import shutil
 import signal
 import sys
@@ -89,7 +91,8 @@ TESTS = {
     "boolcomp/paper/truth.py": "test_truth.py",
     "boolcomp/paper/truthfile.py": "test_truthfile.py",
 }  # fmt: skip
-SLOWER, LEAST = 5, 20.0  # times the unchanged tests, and seconds at least
+SLOWER, LEAST = 5, 10.0  # times the unchanged tests, and seconds at least: of processor time
+WAITING = 10  # such times, where a mutant sleeps or the machine is busy
 
 SWAPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
@@ -220,28 +223,29 @@ def copied_tree(folder: Path) -> Path:
     return folder
 
 
-def run_tests(tree: Path, tests: list[str], limit: float, *, keep: bool) -> int | None:
-    """Return pytest's exit code in a fork, None where it took too long."""
+def run_tests(tree: Path, tests: list[str], limit: float, *, keep: bool) -> tuple[int, float]:
+    """Return pytest's exit code in a fork, and its seconds of processor time, at most `limit`."""
     child = os.fork()
     if not child:
-        _child(tree, tests, keep=keep)
-    end = time.monotonic() + limit
+        _child(tree, tests, limit, keep=keep)
+    end = time.monotonic() + WAITING * limit
     while time.monotonic() < end:
-        done, status = os.waitpid(child, os.WNOHANG)
+        done, status, used = os.wait4(child, os.WNOHANG)
         if done:
-            return os.waitstatus_to_exitcode(status)
+            return os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime
         time.sleep(0.02)
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    return None
+    return -signal.SIGKILL, limit
 
 
-def _child(tree: Path, tests: list[str], *, keep: bool) -> None:
+def _child(tree: Path, tests: list[str], limit: float, *, keep: bool) -> None:
     code = 99
     try:
         os.setpgid(0, 0)
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it ends with its parent
+        resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(limit), math.ceil(limit) + 1))
         os.chdir(tree)
         nowhere = os.open(os.devnull, os.O_RDWR)
         for number in (0, 1, 2):
@@ -274,11 +278,10 @@ class Runner:
         trees = [self.free.get() for _ in range(self.free.qsize())]
         for tests in sorted({tuple(tests_of(file)) for file in files}):
             for tree in trees:
-                start = time.monotonic()
-                code = run_tests(tree, list(tests), 600, keep=True)
+                code, seconds = run_tests(tree, list(tests), 600, keep=True)
                 if code != 0:
                     sys.exit(f"mutants: {' '.join(tests)} fail without a mutant (exit code {code})")
-                self.limits[tests] = max(LEAST, SLOWER * (time.monotonic() - start))
+                self.limits[tests] = max(LEAST, SLOWER * seconds)
         for tree in trees:
             self.free.put(tree)
 
@@ -287,7 +290,7 @@ class Runner:
         tree, tests = self.free.get(), tests_of(mutant.file)
         try:
             (tree / mutant.file).write_text(mutant.source())
-            return run_tests(tree, tests, self.limits[tuple(tests)], keep=False) != 0
+            return run_tests(tree, tests, self.limits[tuple(tests)], keep=False)[0] != 0
         finally:
             (tree / mutant.file).write_text(text_of(mutant.file))
             self.free.put(tree)
