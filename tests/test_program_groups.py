@@ -25,7 +25,7 @@ from boolcomp.problem.interval import Interval
 from boolcomp.problem.makers import gravity_problem
 from boolcomp.problem.problem import Group, Input, Output, Problem, numbered
 from boolcomp.problem.samples import read_states, write_results
-from boolcomp.program.parts import Load, OutputWord, Slice, TermUse
+from boolcomp.program.parts import CodedOutput, Load, Slice, TermUse
 from boolcomp.program.program import Program, program_of_network, program_of_problem
 from boolcomp.program.programfile import load_program
 from boolcomp.proof.worst import find_worst, subject_of
@@ -145,7 +145,7 @@ def any_program(mode: str = "compact") -> Program:
         TermUse(f"t{k}", "", k, inner, (Slice(k, 3, 0), Slice((k + 1) % 4, 5, 0))) for k in range(4)
     ] + [TermUse("t4", "", 4, inner, (Slice(4, 3, 0), Slice(1, 6, 1)))]  # fmt: skip
     outputs = tuple(
-        OutputWord(one.name, one.symbol, one.unit, code, 1, tuple(terms))
+        CodedOutput(one.name, one.symbol, one.unit, code, 1, tuple(terms))
         for one, terms in zip(problem.outputs, (uses[:3], uses[1:]), strict=True)
     )
     return program_of_problem(problem, 5, "paper", read, networks, (Load(0.0, outputs),))
