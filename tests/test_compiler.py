@@ -9,7 +9,7 @@ import pytest
 from samples import random_robot
 
 import boolcomp as bc
-from boolcomp.common.caches import user_cache
+from boolcomp.common.cache import user_cache
 from boolcomp.common.errors import UsageError
 from boolcomp.paper.coverlogic import network_of_cover
 from boolcomp.paper.passes import Choices

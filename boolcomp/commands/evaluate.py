@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from boolcomp.commands.options import FilePath, check_robot, json_option, print_json
-from boolcomp.common.children import cores
 from boolcomp.common.errors import DataError, UsageError, listing, shown, suggestion
 from boolcomp.common.files import is_folder
+from boolcomp.common.processes import cores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numba
 
-from boolcomp.common.caches import is_ours, user_cache
+from boolcomp.common.cache import is_ours, user_cache
 
 if TYPE_CHECKING:
     from collections.abc import Callable

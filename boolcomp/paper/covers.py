@@ -6,9 +6,8 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from boolcomp.common import children
 from boolcomp.common.errors import DataError, DataWarning
-from boolcomp.common.workers import call_all
+from boolcomp.common.processes import call_all, cores
 from boolcomp.logic.truthtable import digest
 from boolcomp.paper.store import Recipe, Store, function_of
 from boolcomp.twolevel.dense import MOST_BITS, MOST_INPUTS, fits
@@ -76,13 +75,8 @@ def _minimised(
     """Yield covers as they come, from as many processes as there are cores."""
     # The largest first: they take longest, and the small ones fill the gaps.
     rising = sorted(entries.values(), key=lambda entry: -entry.table.inputs)
-    cores = children.cores()
-    if len(rising) < 2 or cores < 2:
-        for entry in rising:
-            yield entry, minimise_table(entry.table, recipe)
-        return
     calls = [(entry.table, recipe) for entry in rising]
-    for place, cover in call_all(minimise_table, calls, min(cores, len(rising))):
+    for place, cover in call_all(minimise_table, calls, cores()):
         yield rising[place], cover
 
 

@@ -8,12 +8,12 @@ Files are written whole or not at all, so several processes may share a store.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
-from boolcomp.common.caches import read_kept, user_cache
-from boolcomp.common.errors import DataError, DataWarning, UsageError, listing, suggestion
+from boolcomp.common.cache import find, user_cache
+from boolcomp.common.errors import DataError, UsageError, listing, suggestion
 from boolcomp.common.files import write_text
 from boolcomp.logic.truthtable import digest
 from boolcomp.problem.robot.library import shipped
@@ -66,15 +66,11 @@ class Store:
         wanted = float("inf") if recipe.deadline is None else recipe.deadline
         methods = ["exact", "own"] if recipe.method == "own" else [recipe.method]
         names = [f"*.{digest(table)}.{method}.pla" for method in methods]
-        paths = [p for name in names for f in self.folders for p in sorted(f.glob(name))]
-        for path in paths:
-            try:
-                cover, had = _read(path, table)
-            except DataError as error:
-                warnings.warn(f"{error}: made anew", DataWarning, stacklevel=2)
-                continue
-            if cover.proved or had is None or had >= wanted:
-                return cover
+        for name in names:
+            found = find(self.folders, name, partial(_read, table=table), "{error}: made anew")
+            for cover, had in found:
+                if cover.proved or had is None or had >= wanted:
+                    return cover
         return None
 
     def keep(self, entry: TermTable, recipe: Recipe, cover: Cover) -> Path:
@@ -119,12 +115,11 @@ def _render(entry: TermTable, recipe: Recipe, cover: Cover) -> str:
     return head + pla.render(pla.from_cubes(cover.cubes, entry.input_labels, entry.output_labels))
 
 
-def _read(path: Path, table: TruthTable) -> tuple[Cover, float | None]:
+def _read(path: Path, text: str, table: TruthTable) -> tuple[Cover, float | None]:
     """Return the cover, and the seconds it had if a deadline cut it short."""
     from boolcomp.twolevel import pla  # noqa: PLC0415 (only who reads or writes needs it)
     from boolcomp.twolevel.verify import verify  # noqa: PLC0415 (imports numba)
 
-    text = read_kept(path)
     head = [line[2:] for line in text.splitlines() if line.startswith("# ")]
     fields = dict(line.split(": ", 1) for line in head if ": " in line)
     found = pla.parse(text, str(path))

@@ -1,31 +1,30 @@
 """Espresso, as pyeda carries it, in a process of its own; without pyeda, a sentence instead.
 
 The C engine exits the whole process on contradictory input, holds the interpreter's lock, leaks and
-keeps global settings, so it runs in a fresh interpreter (`espresso_worker.py`) with a time and a
+keeps global settings, so it runs in a worker of its own (`espresso_worker`) with a time and a
 memory limit, and is started from a good cover, never from minterms.
 """
 
 from __future__ import annotations
 
-import json
 import math
-import os
-import subprocess
+import time
 from dataclasses import dataclass
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.common import children
+from boolcomp.common.launcher import Limits
+from boolcomp.common.processes import Worker
+from boolcomp.twolevel import espresso_worker
 from boolcomp.twolevel.cubes import Cubes, unpack
 
 if TYPE_CHECKING:
     from boolcomp.twolevel.cover import Function
 
 MEMORY = 2 << 30
-_WORKER = Path(__file__).with_name("espresso_worker.py")
+_PATIENCE = 1.0  # seconds that a worker has to end by itself
 _F, _D, _R = 1, 2, 4
 _LONGEST = 10**6  # seconds
 
@@ -66,26 +65,30 @@ def run(
         return Answer(start)
     if deadline <= 0:
         return Answer(None, "no time was left for Espresso")
-    request = _request(function, start, deadline, memory, single_expand=single_expand)
-    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
-    with children.start_script(
-        _WORKER, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        env=environment,
-    ) as worker:  # fmt: skip
-        try:
-            answer, complaint = worker.communicate(request, min(deadline, _LONGEST))
-        except subprocess.TimeoutExpired:
-            return Answer(None, f"Espresso was stopped after {deadline:.3g} s")
-        finally:
-            worker.kill()
-    if worker.returncode:
-        return Answer(None, _death(worker.returncode, complaint, memory))
-    return _read(function, answer, memory)
+    job, rows = _request(function, start, single_expand=single_expand)
+    limits = Limits(memory, math.ceil(min(deadline, _LONGEST)) + 1)
+    end = time.monotonic() + min(deadline, _LONGEST)
+    worker = Worker(limits=limits, quiet=True)
+    try:
+        return _read(function, *worker.call(espresso_worker.minimised, job, rows, end=end))
+    except TimeoutError:
+        note = f"Espresso was stopped after {deadline:.3g} s"
+    except EOFError:
+        note = _death(worker, memory)
+    except ImportError:
+        note = "pyeda is installed but its Espresso cannot be imported"
+    except MemoryError:
+        note = f"Espresso needed more than {memory >> 20} MiB"
+    except Exception as error:  # noqa: BLE001 (whatever it is, it is a sentence)
+        note = f"Espresso failed: {error}"
+    finally:
+        worker.end()
+    return Answer(None, note)
 
 
 def _request(
-    function: Function, start: Cubes, deadline: float, memory: int, *, single_expand: bool
-) -> bytes:
+    function: Function, start: Cubes, *, single_expand: bool
+) -> tuple[dict[str, int], bytes]:
     given_off = function.given_off
     other = function.dc if given_off is None else given_off
     kind = _F | (_D if given_off is None else _R)
@@ -93,13 +96,11 @@ def _request(
     # with type fr every 0 counts, so ON rows must name the outputs they do not mean otherwise.
     rows = [_letters(start, "01" if given_off is None else "21")]
     rows.append(_letters(other, "02" if given_off is None else "20"))
-    body = b"".join(rows)
     job = {
-        "inputs": function.inputs, "outputs": function.outputs, "type": kind, "memory": memory,
-        "rows": len(start) + len(other), "single_expand": single_expand,
-        "seconds": math.ceil(min(deadline, _LONGEST)) + 1,
+        "inputs": function.inputs, "outputs": function.outputs, "type": kind,
+        "single_expand": single_expand,
     }  # fmt: skip
-    return json.dumps(job).encode() + b"\n" + body
+    return job, b"".join(rows)
 
 
 def _letters(cubes: Cubes, owners: str) -> bytes:
@@ -111,27 +112,16 @@ def _letters(cubes: Cubes, owners: str) -> bytes:
     return np.concatenate([terms, values], axis=1).tobytes()
 
 
-def _read(function: Function, answer: bytes, memory: int) -> Answer:
-    head, _, body = answer.partition(b"\n")
-    try:
-        reply = json.loads(head)
-        status, count = reply["status"], int(reply["rows"])
-        letters = np.frombuffer(body, np.uint8).reshape(count, function.inputs + function.outputs)
-    except (ValueError, KeyError, TypeError):
-        return Answer(None, "the Espresso worker's answer was cut off")
-    if status == "missing":
-        return Answer(None, "pyeda is installed but its Espresso cannot be imported")
-    if status == "memory":
-        return Answer(None, f"Espresso needed more than {memory >> 20} MiB")
-    if status != "ok":
-        return Answer(None, f"Espresso {status}")
+def _read(function: Function, rows: bytes, seconds: float) -> Answer:
+    letters = np.frombuffer(rows, np.uint8).reshape(-1, function.inputs + function.outputs)
     terms, owners = letters[:, : function.inputs], letters[:, function.inputs :]
     cubes = Cubes.from_bits(terms != ord("1"), terms != ord("0"), owners == ord("1"))
-    return Answer(cubes, seconds=float(reply["seconds"]))
+    return Answer(cubes, seconds=seconds)
 
 
-def _death(code: int, complaint: bytes, memory: int) -> str:
-    last = complaint.decode("utf-8", "replace").strip().splitlines()[-1:]
+def _death(worker: Worker, memory: int) -> str:
+    code = worker.end(_PATIENCE)
     how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
-    said = f": {last[0][:200]}" if last else f" (memory limit {memory >> 20} MiB)"
+    last = worker.last_words
+    said = f": {last}" if last else f" (memory limit {memory >> 20} MiB)"
     return f"the Espresso worker died {how}{said}"

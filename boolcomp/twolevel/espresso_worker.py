@@ -1,15 +1,7 @@
-"""The process that runs Espresso (pyeda's C engine), which may crash or exceed limits.
-
-Started by `espresso.py` as a script of its own: it imports nothing of boolcomp. Input and output
-are a line of JSON and then rows of letters; the C code's own prints go to stderr.
-"""
+"""Espresso (pyeda's C engine) as a worker runs it, which may crash or exceed limits."""
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
-import sys
 import time
 
 _TERM = bytes.maketrans(b"01-", bytes([1, 2, 3]))
@@ -17,42 +9,14 @@ _LETTER = bytes.maketrans(bytes([1, 2, 3]), b"01-")
 _OWNER = bytes.maketrans(b"012", bytes([0, 1, 2]))
 
 
-def main() -> None:
-    """Read one job, answer it."""
-    answer = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    job = json.loads(sys.stdin.buffer.readline())
-    with contextlib.suppress(ImportError, OSError, ValueError):  # some systems know no such limits
-        import resource  # noqa: PLC0415 (not everywhere)
-
-        resource.setrlimit(resource.RLIMIT_AS, (job["memory"], job["memory"]))
-        resource.setrlimit(resource.RLIMIT_CPU, (job["seconds"], job["seconds"] + 1))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    rows: list[bytes] = []
-    seconds = 0.0
-    try:
-        status, rows, seconds = "ok", *_minimised(job)
-    except ImportError:
-        status = "missing"
-    except MemoryError:
-        status = "memory"
-    except Exception as error:  # noqa: BLE001 (whatever it is, the caller must hear of it)
-        status = f"failed: {error}"
-    head = json.dumps({"status": status, "rows": len(rows), "seconds": seconds})
-    answer.write(head.encode() + b"\n")
-    answer.write(b"".join(rows))
-    answer.flush()
-    os._exit(0)  # the C code leaks; no need to wait for Python to clean up
-
-
-def _minimised(job: dict[str, int]) -> tuple[list[bytes], float]:
-    from pyeda.boolalg import espresso  # noqa: PLC0415 (after the memory limit is set)
+def minimised(job: dict[str, int], data: bytes) -> tuple[bytes, float]:
+    """Return rows of letters, made from others, and the seconds that took."""
+    from pyeda.boolalg import espresso  # noqa: PLC0415 (under the memory limit)
 
     inputs, outputs = job["inputs"], job["outputs"]
-    rows = []
     width = inputs + outputs
-    data = sys.stdin.buffer.read(width * job["rows"])
-    for at in range(0, width * job["rows"], width):
+    rows = []
+    for at in range(0, len(data), width):
         term = tuple(data[at : at + inputs].translate(_TERM))
         rows.append((term, tuple(data[at + inputs : at + width].translate(_OWNER))))
     espresso.set_config(
@@ -66,8 +30,4 @@ def _minimised(job: dict[str, int]) -> tuple[list[bytes], float]:
         bytes(term).translate(_LETTER) + bytes(48 + owner for owner in owners)
         for term, owners in cover
     )
-    return found, seconds
-
-
-if __name__ == "__main__":
-    main()
+    return b"".join(found), seconds

@@ -1,23 +1,21 @@
-"""HiGHS under supervision: a child process with a memory limit, ended when its time is over.
+"""HiGHS under supervision: in a worker with a memory limit, ended when its time is over.
 
 HiGHS does not always keep its own time limit, and can ask for more memory than there is. So it runs
-in a child (`milp_worker`), one child for many problems, and the caller always gets an answer.
+in a worker, one for many problems, and the caller always gets an answer.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import select
-import subprocess
 import time
 from dataclasses import dataclass
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from boolcomp.common import children
+from boolcomp.common.errors import DataError
+from boolcomp.common.launcher import Limits
+from boolcomp.common.processes import Worker
+from boolcomp.twolevel import milp_worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,9 +29,6 @@ MEMORY = 4 * 2**30
 SMALL = 600
 """Entries of a matrix so small that HiGHS takes milliseconds: it is solved without the child."""
 
-TICK = 0.001
-"""Seconds between two calls of `idle`."""
-
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
@@ -45,12 +40,14 @@ class Answer:
     bound: int
 
 
-def _answer(bound: int, found: dict[str, Any], problem: dict[str, Any]) -> Answer:
-    """Read the worker's last line; columns that do not solve the problem are no columns."""
-    bound = max(bound, int(found["bound"]))
-    if found["chosen"] is None:
+def _answer(
+    bound: int, found: tuple[NDArray[np.int64] | None, int], problem: dict[str, Any]
+) -> Answer:
+    """Take what was found; columns that do not solve the problem are no columns."""
+    chosen, proved = found
+    bound = max(bound, proved)
+    if chosen is None:
         return Answer(None, bound)
-    chosen = np.asarray(found["chosen"], np.int64)
     taken = np.zeros(len(problem["cost"]), np.bool_)
     taken[chosen] = True
     met = np.logical_or.reduceat(taken[problem["indices"]], problem["starts"][:-1]).all()
@@ -63,8 +60,7 @@ class Milp:
 
     def __init__(self, memory: int = MEMORY) -> None:
         self._memory = memory
-        self._child: subprocess.Popen[bytes] | None = None
-        self._unread = b""
+        self._worker: Worker | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -79,11 +75,9 @@ class Milp:
 
     def close(self) -> None:
         """End the child, whatever it is doing."""
-        if self._child is None:
-            return
-        children.end(self._child)
-        self._child = None
-        self._unread = b""
+        if self._worker is not None:
+            self._worker.end()
+            self._worker = None
 
     def solve(
         self,
@@ -104,57 +98,22 @@ class Milp:
         if seconds <= 0:
             return Answer(None, 0)
         problem = {
-            "starts": starts.tolist(),
-            "indices": indices.tolist(),
-            "cost": cost.tolist(),
+            "starts": starts,
+            "indices": indices,
+            "cost": cost,
             "count": count,
             "end": end - 0.05 * seconds,
         }
         if len(indices) <= SMALL:
-            from boolcomp.twolevel.milp_worker import answers  # noqa: PLC0415 (imports highspy)
-
-            return _answer(0, list(answers(problem))[-1], problem)
+            return _answer(milp_worker.relaxed(problem), milp_worker.solved(problem), problem)
         bound = 0
         try:
-            child = self._started()
-            stdin = cast("IO[bytes]", child.stdin)
-            stdin.write(json.dumps(problem).encode() + b"\n")
-            stdin.flush()
-            bound = int(json.loads(self._line(child, end, idle))["bound"])
-            return _answer(bound, json.loads(self._line(child, end, idle)), problem)
-        except (OSError, EOFError, TimeoutError):
+            if self._worker is None:
+                limits = Limits(self._memory)
+                self._worker = Worker(limits=limits, environment=ONE_THREAD, quiet=True)
+            bound = self._worker.call(milp_worker.relaxed, problem, end=end, idle=idle)
+            found = self._worker.call(milp_worker.solved, problem, end=end, idle=idle)
+        except (EOFError, TimeoutError, DataError, MemoryError, ValueError):
             self.close()
             return Answer(None, bound)
-
-    def _started(self) -> subprocess.Popen[bytes]:
-        if self._child is None:
-            self._child = children.start_script(
-                Path(__file__).with_name("milp_worker.py"),
-                self._memory,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env={**os.environ, **ONE_THREAD},
-            )
-        return self._child
-
-    def _line(
-        self, child: subprocess.Popen[bytes], end: float, idle: Callable[[], None] | None
-    ) -> bytes:
-        """Return the child's next line, or raise when it is late or gone."""
-        stdout = cast("IO[bytes]", child.stdout)
-        while b"\n" not in self._unread:
-            left = end - time.monotonic()
-            if left <= 0:
-                raise TimeoutError
-            wait = left if idle is None else min(left, TICK)
-            if not select.select([stdout], [], [], wait)[0]:
-                if idle is not None:
-                    idle()
-                continue
-            more = os.read(stdout.fileno(), 1 << 16)
-            if not more:
-                raise EOFError
-            self._unread += more
-        line, _, self._unread = self._unread.partition(b"\n")
-        return line
+        return _answer(bound, found, problem)

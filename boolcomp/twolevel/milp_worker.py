@@ -1,27 +1,18 @@
-"""A process of its own for HiGHS: reads covering problems from stdin, answers on stdout.
+"""Covering problems for HiGHS, as a worker of `milp` solves them.
 
-It is started by `milp.Milp` as a script and imports nothing of boolcomp. A problem is one line of
-JSON: `starts`, `indices` (rows in CSR form), `cost` of every column, `count` (exactly so many
-columns, or null) and `end` (of `time.monotonic`). The answer is two lines: `{"bound"}` of the
-linear relaxation, then `{"chosen", "bound"}` of the integer problem; `chosen` is null when none was
-found.
+A problem is `starts`, `indices` (rows in CSR form), `cost` of every column, `count` (exactly so
+many columns, or None) and `end` (of `time.monotonic`).
 """
 
 from __future__ import annotations
 
-import contextlib
-import json
 import math
-import os
-import sys
 import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from highspy import Highs, HighsVarType
     from numpy.typing import NDArray
 
@@ -98,22 +89,7 @@ def certified(problem: dict[str, Any], prices: NDArray[np.float64], of_count: fl
     return max(0, -(-total // UNIT))
 
 
-def answers(problem: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the bound of the linear relaxation, then the answer of the integer problem."""
-    from highspy import HighsVarType, SolutionStatus  # noqa: PLC0415 (slow to import)
-
-    bound = _relaxed(problem)
-    yield {"bound": bound}
-    solver = _model(problem, HighsVarType.kInteger)
-    solver.run()
-    info = solver.getInfo()
-    found = info.primal_solution_status == SolutionStatus.kSolutionStatusFeasible
-    values = np.asarray(solver.getSolution().col_value)
-    bound = max(bound, rounded_bound(info.mip_dual_bound, len(problem["cost"])))
-    yield {"chosen": np.flatnonzero(values > 0.5).tolist() if found else None, "bound": bound}
-
-
-def _relaxed(problem: dict[str, Any]) -> int:
+def relaxed(problem: dict[str, Any]) -> int:
     """Return the bound of the linear relaxation, 0 where it was not solved in time."""
     from highspy import HighsModelStatus, HighsVarType  # noqa: PLC0415 (slow to import)
 
@@ -126,19 +102,14 @@ def _relaxed(problem: dict[str, Any]) -> int:
     return certified(problem, prices[:rows], float(prices[rows:].sum()))
 
 
-def main() -> None:
-    """Answer problems until stdin ends."""
-    memory = int(sys.argv[1])
-    with contextlib.suppress(ImportError, OSError, ValueError):  # some systems know no such limit
-        import resource  # noqa: PLC0415 (not everywhere)
+def solved(problem: dict[str, Any]) -> tuple[NDArray[np.int64] | None, int]:
+    """Return the columns of the integer problem, None where none were found, and their bound."""
+    from highspy import HighsVarType, SolutionStatus  # noqa: PLC0415 (slow to import)
 
-        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what solvers print must not mix with answers
-    for line in sys.stdin:
-        for answer in answers(json.loads(line)):
-            print(json.dumps(answer), file=replies, flush=True)
-
-
-if __name__ == "__main__":
-    main()
+    solver = _model(problem, HighsVarType.kInteger)
+    solver.run()
+    info = solver.getInfo()
+    found = info.primal_solution_status == SolutionStatus.kSolutionStatusFeasible
+    values = np.asarray(solver.getSolution().col_value)
+    bound = rounded_bound(info.mip_dual_bound, len(problem["cost"]))
+    return (np.flatnonzero(values > 0.5) if found else None), bound

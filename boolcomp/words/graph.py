@@ -179,6 +179,28 @@ class WordGraph:
         if not right:
             raise ValueError(f"node {place}: a width does not fit: {node}")
 
+    def columns(self, place: int) -> str:
+        """Return the layout of a heap as text: the bits, products and ones in every column."""
+        heap = self.nodes[place]
+        if not isinstance(heap, Heap):
+            raise TypeError(f"word {place} is no heap")
+        columns: list[list[str]] = [[] for _ in range(heap.bits)]
+        for part in heap.parts:
+            sign = "~" if part.negative else ""
+            if isinstance(part, Bits):
+                rows = [(f"{sign}w{part.node}", part.layout(self.nodes))]
+            else:
+                grid = part.layout(self.nodes)
+                rows = [(f"{sign}w{part.a}.{i}*w{part.b}", row) for i, row in grid.rows()]
+            for name, row in rows:
+                for k in range(min(row.bits, heap.bits - row.column)):
+                    columns[row.column + k].append(f"{name}.{row.drop + k}")
+        ones = ["1"] * heap.bits
+        return "".join(
+            f"{c}: {' '.join([*bits, *ones[: heap.constant >> c & 1]])}".rstrip() + "\n"
+            for c, bits in enumerate(columns)
+        )
+
     def __str__(self) -> str:
         lines = []
         for place, (node, scale) in enumerate(zip(self.nodes, self.scales, strict=True)):

@@ -15,13 +15,11 @@ import pytest
 from compact.word_robots import built_of, small_robot
 from samples import problem_of, terms_of
 
-from boolcomp.common.caches import user_cache
 from boolcomp.common.errors import DataError, DataWarning
 from boolcomp.compact.assembly import program_of_graph
 from boolcomp.compact.demand import Demand, Progress
 from boolcomp.compact.errors.measure import Sampling
 from boolcomp.compact.passes import Choices
-from boolcomp.compact.result import keep
 from boolcomp.compact.result.built import Built
 from boolcomp.compact.result.keep import keeper, render
 from boolcomp.pipeline import compile_compact
@@ -276,17 +274,6 @@ def test_other_objectives_give_networks_of_the_same_torques(
         assert other.depth <= plain.depth
     else:
         assert other.lut6 <= plain.lut6 * 1.02
-
-
-def test_a_result_in_the_cache_that_others_may_change_is_not_believed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    path = user_cache("compact") / "a.compact.json"
-    path.write_text(keep._seal({"title": "a"}))  # noqa: SLF001
-    assert keep._sealed(path) == {"title": "a"}  # noqa: SLF001
-    path.chmod(0o666)
-    assert keep._sealed(path) is None  # noqa: SLF001
 
 
 def test_results_that_happen_to_lie_here_are_not_read(

@@ -100,11 +100,11 @@ def test_the_oldest_entries_are_dropped_when_there_are_too_many(
 ) -> None:
     import os
 
-    from boolcomp.common import caches
+    from boolcomp.common import cache as caches
 
     monkeypatch.setattr(caches, "MOST_ENTRIES", 3)
     for k in range(5):
-        caches.write_entry(machine.entry(f"key{k}"), b"code")
+        caches.write_entry(folder / f"key{k}.o", b"code")
         os.utime(folder / f"key{k}.o", (k, k))
     assert sorted(path.name for path in folder.iterdir()) == ["key2.o", "key3.o", "key4.o"]
 

@@ -80,8 +80,8 @@ def test_no_time_is_no_answer() -> None:
 
 def test_an_answer_that_leaves_a_row_unmet_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     for chosen in ([0], [0, 1]):
-        lines = [{"bound": 1}, {"chosen": chosen, "bound": 1}]
-        monkeypatch.setattr("boolcomp.twolevel.milp_worker.answers", lambda _, found=lines: found)
+        answer = np.array(chosen), 1
+        monkeypatch.setattr(milp_worker, "solved", lambda _, found=answer: found)
         with Milp() as milp:
             found = milp.solve(STARTS, INDICES, COST, 30, count=len(chosen)).chosen
         assert (found is None) == (chosen == [0])
@@ -93,7 +93,7 @@ sys.path[:0] = ["tests", "."]
 from twolevel.test_milp import hard
 from boolcomp.twolevel.milp import Milp
 with Milp() as milp:
-    milp.solve(*hard(), 60, idle=lambda: print(milp._child.pid, flush=True))
+    milp.solve(*hard(), 60, idle=lambda: print(milp._worker.process.pid, flush=True))
 """
 
 

@@ -9,18 +9,16 @@ search runs, `….partial.json` holds the stages that are done, and `nets/` the 
 from __future__ import annotations
 
 import contextlib
-import hashlib
+import glob
 import json
 import os
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boolcomp.common.caches import read_kept, user_cache
-from boolcomp.common.errors import BoolcompError, DataError, DataWarning
-from boolcomp.common.files import write_text
+from boolcomp.common.cache import find, keep, sealed, unsealed, user_cache
+from boolcomp.common.errors import DataError
 from boolcomp.compact.demand import SEARCH_VERSION, Demand, digest
 from boolcomp.compact.errors.measure import Errors, Sampling, measure_many
 from boolcomp.compact.errors.worst import is_worst
@@ -42,6 +40,7 @@ if TYPE_CHECKING:
     from boolcomp.terms import Terms
 
 CHECKED, CHECK_SEED, CHECK_SLACK = 16_384, 0x5EED, 0.08  # states; relative rms
+NOT_USED = "{path}: damaged, or not what it says: it is not used"
 TITLE = f"boolcomp compact result, format {SEARCH_VERSION}"
 
 
@@ -90,29 +89,23 @@ class Keeper:
     def find(self) -> Kept | None:
         """Return the finished result, if one is stored whole and is what it says."""
         for name in self._names:
-            for folder in self.folders:
-                path = folder / f"{name}.compact.json"
-                document = _sealed(path)
-                if document is None:
-                    if path.is_file():
-                        _warn_of(path)
-                    continue
-                with contextlib.suppress(
-                    BoolcompError, KeyError, TypeError, ValueError, IndexError
-                ):
-                    kept = _read(document, self.terms, self.demand)
-                    if _is_true(kept):
-                        return kept
-                _warn_of(path)
+            pattern = glob.escape(f"{name}.compact.json")
+            for kept in find(self.folders, pattern, self._read, NOT_USED):
+                return kept
         return None
+
+    def _read(self, _: Path, text: str) -> Kept:
+        kept = _read(_document(text), self.terms, self.demand)
+        if not _is_true(kept):
+            raise DataError("not what it says")
+        return kept
 
     def keep(self, kept: Kept) -> None:
         """Write a finished result, and forget what led to it; it is a warning if that fails."""
-        try:
-            write_text(self.folders[0] / f"{self.name}.compact.json", render(kept))
-            self._partial.unlink(missing_ok=True)
-        except (DataError, OSError) as error:
-            warnings.warn(f"the result is not kept: {error}", DataWarning, stacklevel=2)
+        path = self.folders[0] / f"{self.name}.compact.json"
+        if keep(path, render(kept), "the result is not kept"):
+            with contextlib.suppress(OSError):
+                self._partial.unlink(missing_ok=True)
 
     @property
     def _partial(self) -> Path:
@@ -120,12 +113,12 @@ class Keeper:
 
     def stages(self) -> dict[str, Any]:
         """Return the stages that an interrupted search had done, by name."""
-        return _sealed(self._partial) or {}
+        name = glob.escape(self._partial.name)
+        return next(find(self.folders[:1], name, lambda _, text: _document(text)), {})
 
     def note(self, stages: dict[str, Any]) -> None:
         """Write down the stages that are done; what cannot be written only costs time."""
-        with contextlib.suppress(DataError):
-            write_text(self._partial, _seal(stages))
+        keep(self._partial, _sealed(stages))
 
 
 def keeper(
@@ -161,12 +154,6 @@ def _is_true(kept: Kept) -> bool:
     return kept.worst is None or is_worst(*given, kept.worst)
 
 
-def _warn_of(path: Path) -> None:
-    warnings.warn(
-        f"{path}: damaged, or not what it says: it is not used", DataWarning, stacklevel=3
-    )
-
-
 def render(kept: Kept) -> str:
     """Return the text of a result: the same for the same result."""
     compact = kept.compact
@@ -191,28 +178,18 @@ def render(kept: Kept) -> str:
         "graph": str(compact.graph).splitlines(),
         "network": render_network(kept.network).splitlines(),
     }
-    return _seal(document)
+    return _sealed(document)
 
 
-def _seal(document: dict[str, Any]) -> str:
-    body = json.dumps(document, indent=0)
-    return f"{hashlib.sha256(body.encode()).hexdigest()}\n{body}\n"
+def _sealed(document: dict[str, Any]) -> str:
+    return sealed(json.dumps(document, indent=0))
 
 
-def _sealed(path: Path) -> dict[str, Any] | None:
-    """Return what a file holds, if its checksum is right."""
-    if not path.is_file():
-        return None
-    try:
-        seal, _, body = read_kept(path).partition("\n")
-    except DataError:
-        return None
-    if seal != hashlib.sha256(body.removesuffix("\n").encode()).hexdigest():
-        return None
-    with contextlib.suppress(ValueError):
-        document = json.loads(body)
-        return document if isinstance(document, dict) else None
-    return None
+def _document(text: str) -> dict[str, Any]:
+    document = json.loads(unsealed(text))
+    if not isinstance(document, dict):
+        raise DataError("not a result")
+    return document
 
 
 def _read(document: dict[str, Any], terms: Terms, demand: Demand) -> Kept:

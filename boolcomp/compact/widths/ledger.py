@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from boolcomp.common.processes import call_all
 from boolcomp.compact.demand import Listener, Progress
 from boolcomp.compact.sketch.variables import variable
 from boolcomp.compact.widths.search import FORMS, Candidate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from boolcomp.compact.errors.measure import Errors
 
@@ -72,7 +73,8 @@ class Ledger:
         missing = [k for k in range(len(jobs)) if f"{name} {k}" not in self.done]
         made = len(jobs) - len(missing)
         self._advance(name, made / max(1, len(jobs)))
-        for place, choice in self._called(function, [jobs[k] for k in missing]):
+        calls = [jobs[k] for k in missing]
+        for place, choice in call_all(function, calls, self.processes):
             self._note(f"{name} {missing[place]}", written(choice))
             made += 1
             self._advance(name, made / len(jobs))
@@ -89,15 +91,6 @@ class Ledger:
         self.done[name] = made
         if self.checkpoint:
             self.checkpoint.note(self.done)
-
-    def _called(
-        self, function: Callable[..., Candidate], jobs: Sequence[tuple[Any, ...]]
-    ) -> Iterable[tuple[int, Candidate]]:
-        if self.processes < 2 or len(jobs) < 2:
-            return ((k, function(*job)) for k, job in enumerate(jobs))
-        from boolcomp.common.workers import call_all  # noqa: PLC0415 (only where there are several)
-
-        return call_all(function, jobs, min(self.processes, len(jobs)))
 
     def _advance(self, name: str, part: float) -> None:
         """Say how far a step is, such as `improve 2`: a part of its share of all the work."""

@@ -7,7 +7,6 @@ made again where anything about it is wrong. A program file never brings native 
 from __future__ import annotations
 
 import ctypes
-import hashlib
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -15,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 import llvmlite
 import llvmlite.binding as llvm
 
-from boolcomp.common.caches import read_entry, user_cache, write_entry
+from boolcomp.common.cache import native_code
 from boolcomp.common.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 _OPTIMISE = 2  # of the code generator; the text is straight-line code in its final order
 
@@ -93,12 +91,13 @@ class Code:
         if content is None or isinstance(text, str):
             text = text if isinstance(text, str) else text()
             content = text
-        path = entry(_key(content, machine))
-        stored = read_entry(path)
-        self.cached = stored is not None
-        if stored is None:
-            stored = _compiled(text if isinstance(text, str) else text(), self._target)
-            write_entry(path, stored)
+        self.cached = True
+
+        def make() -> bytes:
+            self.cached = False
+            return _compiled(text if isinstance(text, str) else text(), self._target)
+
+        stored = native_code("native", ".o", _parts(content, machine), make)
         empty = llvm.parse_assembly("")
         self._engine = llvm.create_mcjit_compiler(empty, self._target)
         self._engine.add_object_file(llvm.ObjectFileRef.from_data(stored))
@@ -125,15 +124,9 @@ def _compiled(text: str, target: Any) -> bytes:
     return bytes(target.emit_object(module))
 
 
-def _key(text: str, machine: Machine) -> str:
+def _parts(text: str, machine: Machine) -> list[str]:
     llvm_version = ".".join(map(str, llvm.llvm_version_info))
-    parts = [
+    return [
         VERSION, llvmlite.__version__, llvm_version,
         machine.cpu, machine.features, str(_OPTIMISE), text,
     ]  # fmt: skip
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
-
-
-def entry(key: str) -> Path:
-    """Return where native code is kept."""
-    return user_cache("native") / f"{key}.o"

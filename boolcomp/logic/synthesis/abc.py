@@ -7,20 +7,18 @@ when `run` returns, also when it is interrupted. All aliases are ours: Debian sh
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
 import shutil
-import signal
-import subprocess
 import time
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from boolcomp.common import children
 from boolcomp.common.files import temporary_folder
+from boolcomp.common.launcher import Limits
+from boolcomp.common.processes import run_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -139,33 +137,12 @@ def run(
 def _supervise(tool: Tool, folder: Path, deadline: float, memory: int) -> tuple[Status, str, str]:
     """Run the script of a folder; no process of the group is left when this returns."""
     command = [str(tool.path), "-s", "-q", "source -x script.abc"]
-    limits = children.Limits(memory, math.ceil(deadline) + 2)
-    group = {"process_group": 0} if hasattr(os, "killpg") else {}
-    try:
-        process = children.start_foreign(
-            command, limits, cwd=folder, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **group,
-        )  # fmt: skip
-    except OSError as error:
-        return "crashed", f"ABC could not be started: {error.strerror}", ""
-    with process:
-        try:
-            output, _ = process.communicate(timeout=deadline)
-        except subprocess.TimeoutExpired:
-            return "timeout", f"ABC was stopped after {deadline:.3g} s", ""
-        finally:
-            _end(process)
-    printed = output[-MOST_OUTPUT:].decode("utf-8", "replace")
-    return (*_judged(process.returncode, printed, memory), printed)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill the whole group, and take the process off the table."""
-    if hasattr(os, "killpg"):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-    process.kill()
-    process.wait()
+    limits = Limits(memory, math.ceil(deadline) + 2)
+    ended = run_program(command, deadline, folder=folder, limits=limits)
+    if ended.code is None:
+        return "timeout", f"ABC was stopped after {deadline:.3g} s", ""
+    printed = ended.printed[-MOST_OUTPUT:].decode("utf-8", "replace")
+    return (*_judged(ended.code, printed, memory), printed)
 
 
 def _judged(code: int, printed: str, memory: int) -> tuple[Status, str]:

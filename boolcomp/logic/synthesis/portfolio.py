@@ -8,10 +8,11 @@ input words. A store keeps results by the content of the table and the recipe.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal, get_args
 
+from boolcomp.common.cache import find, keep
 from boolcomp.common.errors import DataError, UsageError, listing, suggestion
-from boolcomp.common.files import read_text, write_text
 from boolcomp.logic.equivalence import matches
 from boolcomp.logic.networktext import parse_network, render_network
 from boolcomp.logic.synthesis import abc
@@ -125,15 +126,15 @@ def synthesise_all(
     found: dict[str, Synthesis] = {}
     if folder is not None:
         for name, table in distinct.items():
-            stored = _stored(folder / f"{name}.{recipe.key}.net", table)
-            if stored is not None:
+            for stored in find([folder], f"{name}.{recipe.key}.net", partial(_read, table=table)):
                 found[name] = stored
     missing = {name: table for name, table in distinct.items() if name not in found}
     extra, note = _abc_starts(list(missing.values()), recipe, clock)
     for (name, table), starts in zip(missing.items(), extra, strict=True):
         found[name] = _made(table, recipe, starts, note, clock)
         if folder is not None and not clock.over:
-            _keep(folder / f"{name}.{recipe.key}.net", name, recipe, found[name])
+            text = _text(name, recipe, found[name])
+            keep(folder / f"{name}.{recipe.key}.net", text, durable=False)
     return tuple(found[digest(table)] for table in tables)
 
 
@@ -180,24 +181,18 @@ def _made(
     return Synthesis(best, method, note)
 
 
-def _keep(path: Path, name: str, recipe: SynthesisRecipe, made: Synthesis) -> None:
+def _text(name: str, recipe: SynthesisRecipe, made: Synthesis) -> str:
     lines = [TITLE, f"table: {name}", f"recipe: {recipe.key}", f"method: {made.method}"]
     lines.append(f"note: {made.note}".rstrip())
-    text = "".join(f"# {line}\n" for line in lines) + render_network(made.network)
-    write_text(path, text, durable=False)
+    return "".join(f"# {line}\n" for line in lines) + render_network(made.network)
 
 
-def _stored(path: Path, table: TruthTable) -> Synthesis | None:
-    """Return a stored network that agrees with its table; anything else is as good as none."""
-    if not path.is_file():
-        return None
-    try:
-        lines = read_text(path).split("\n")
-        head = [line[2:] for line in lines if line.startswith("# ")]
-        network = parse_network("\n".join(lines[len(head) :]), str(path))
-        if head[:1] != [TITLE] or not matches(network, table).holds:
-            return None
-    except (DataError, UsageError):
-        return None
+def _read(path: Path, text: str, table: TruthTable) -> Synthesis:
+    """Return a stored network that agrees with its table."""
+    lines = text.split("\n")
+    head = [line[2:] for line in lines if line.startswith("# ")]
+    network = parse_network("\n".join(lines[len(head) :]), str(path))
+    if head[:1] != [TITLE] or not matches(network, table).holds:
+        raise DataError("not a network of this table")
     fields = dict(line.partition(": ")[::2] for line in head[1:])
     return Synthesis(network, fields.get("method", ""), fields.get("note", ""))

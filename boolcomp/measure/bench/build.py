@@ -6,17 +6,16 @@ other native code is: this user's own, whole, and by its checksum what was compi
 
 from __future__ import annotations
 
-import hashlib
 import shutil
-import subprocess
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.common.caches import load_library, read_entry, user_cache, write_entry
+from boolcomp.common.cache import load_library, native_code
 from boolcomp.common.errors import DataError
 from boolcomp.common.files import read_text, temporary_folder
+from boolcomp.common.processes import run_program
 from boolcomp.problem.robot.library import shipped
 
 if TYPE_CHECKING:
@@ -44,9 +43,8 @@ def compiler(name: str) -> Compiler | None:
     path = shutil.which(name)
     if path is None:
         return None
-    shown = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)  # noqa: S603 (a compiler on the path)
-    line = shown.stdout.splitlines()[0] if shown.stdout else name
-    return Compiler(name, path, line)
+    lines = run_program([path, "--version"], MOST_SECONDS).printed.decode().splitlines()
+    return Compiler(name, path, lines[0] if lines else name)
 
 
 @cache
@@ -96,14 +94,12 @@ def compiled(by: Compiler, unit: Unit) -> ctypes.CDLL:
     common = source("rival.h")
     parts = [by.version, cpu, *sorted(flags), *SHARED, common, unit.text, unit.header]
     parts += [*unit.macros, *unit.flags, *unit.libraries]
-    key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
-    path = user_cache("rivals") / f"{key}.so"
-    code = read_entry(path)
-    if code is None:
+
+    def make() -> bytes:
         with temporary_folder() as folder:
-            code = _run(by, unit, folder).read_bytes()
-        write_entry(path, code)
-    return load_library(code)
+            return _run(by, unit, folder).read_bytes()
+
+    return load_library(native_code("rivals", ".so", parts, make))
 
 
 def _run(by: Compiler, unit: Unit, folder: Path) -> Path:
@@ -112,14 +108,12 @@ def _run(by: Compiler, unit: Unit, folder: Path) -> Path:
     command = [by.path, *SHARED, *unit.flags, *(f"-D{macro}" for macro in unit.macros)]
     command += ["-include", "robot.h", "-I", str(sources()), "-I", str(folder)]
     command += ["rival.c", "-o", "rival.so", *unit.libraries]
-    try:
-        done = subprocess.run(  # noqa: S603 (a compiler on the path, our own text)
-            command, cwd=folder, capture_output=True, text=True, check=False, timeout=MOST_SECONDS
-        )
-    except subprocess.TimeoutExpired as error:
-        raise DataError(f"{by.name} did not finish in {MOST_SECONDS:.0f} s") from error
-    if done.returncode:
-        raise DataError(f"{by.name} refuses a rival: {done.stderr.strip()[-500:]}")
+    done = run_program(command, MOST_SECONDS, folder=folder)
+    if done.code is None:
+        raise DataError(f"{by.name} did not finish in {MOST_SECONDS:.0f} s")
+    if done.code:
+        said = done.printed.decode("utf-8", "replace").strip()[-500:]
+        raise DataError(f"{by.name} refuses a rival: {said}")
     return folder / "rival.so"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from boolcomp.common import children
+from boolcomp.common.processes import cores
 from boolcomp.measure.bench.build import COMPILERS, compiler, processor
 from boolcomp.measure.bench.rows import Machine
 from boolcomp.measure.bench.tasks import loops
@@ -24,7 +24,7 @@ def this_machine() -> Machine:
         tuple(flag for flag in TELLING if flag in flags),
         tuple(f"{x.name}: {x.version}" for x in found if x is not None),
         gigahertz(),
-        children.cores(),
+        cores(),
     )
 
 

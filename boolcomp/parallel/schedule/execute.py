@@ -9,19 +9,15 @@ that dies ends the run with a `DataError` at once.
 
 from __future__ import annotations
 
-import contextlib
 import math
-import socket
-import subprocess
 import time
 from dataclasses import dataclass
-from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from boolcomp.common import children
 from boolcomp.common.errors import DataError, UsageError
+from boolcomp.common.processes import Worker, require_shared
 from boolcomp.engines import engine_name
 from boolcomp.parallel.schedule.stageworker import Batch, Setup, ring_length
 from boolcomp.parallel.schedule.staging import Staged, stage
@@ -39,7 +35,7 @@ if TYPE_CHECKING:
 Engine = Literal["auto", "llvm", "numpy"]
 BLOCK = 128  # samples: short enough for the frames on their way to stay in the cache
 _START = 60.0  # seconds a worker has to compile
-_PATIENCE = 2.0
+_PATIENCE = 0.5  # seconds that a dead worker has to leave its exit code
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,28 +80,29 @@ class Runner:
     ) -> None:
         if block < 8 or block % 8:
             raise UsageError(f"a block has a multiple of 8 samples, not {block}")
-        children.require_shared()
+        require_shared()
         self.straight = straight
         self.staged: Staged = stage(straight, task_of_node, assignment)
         self.block = block
         self.engine = engine_name(engine)
         self.ring = ring_length(self.staged.stages, 8 * block * len(self.staged.slots))
         self.arena = Arena()
-        self._workers: list[tuple[subprocess.Popen[bytes], Connection]] = []
+        self._workers: list[Worker] = []
 
     @property
     def processes(self) -> tuple[int, ...]:
         """The process numbers of the workers."""
-        return tuple(process.pid for process, _ in self._workers)
+        return tuple(worker.process.pid for worker in self._workers)
 
     def __enter__(self) -> Self:
         try:
-            for _ in range(self.staged.processors):
-                self._workers.append(_start(self.arena.file))
-            for k, (_, connection) in enumerate(self._workers):
-                setup = Setup(self.straight, self.staged, k, self.block, self.ring, self.engine)
-                with contextlib.suppress(ConnectionError):  # found out when it is waited for
-                    connection.send(setup)
+            for _ in range(self.staged.processors):  # first all: their starts overlap
+                entry, file = "boolcomp.parallel.schedule.stageworker", self.arena.file
+                self._workers.append(Worker(entry, file, descriptors=(file,)))
+            for k, worker in enumerate(self._workers):
+                worker.send(
+                    Setup(self.straight, self.staged, k, self.block, self.ring, self.engine)
+                )
             self._answers("ready", _START)
         except BaseException:
             self.close()
@@ -117,11 +114,10 @@ class Runner:
 
     def close(self) -> None:
         """End the workers and let go of the memory."""
-        for process, connection in self._workers:
-            process.kill()
-            connection.close()
-        for process, _ in self._workers:
-            process.wait()
+        for worker in self._workers:
+            worker.kill()
+        for worker in self._workers:
+            worker.end()
         self._workers.clear()
         self.arena.close()
 
@@ -152,10 +148,9 @@ class Runner:
             self.arena.array(places[3], shapes[3], np.int64)[:] = 0
             batch = Batch(blocks, self.arena.size, *places)
             started = time.perf_counter()
-            for _, connection in self._workers:
-                with contextlib.suppress(ConnectionError):
-                    connection.send(batch)
-            spent = self._answers("done", None)
+            for worker in self._workers:
+                worker.send(batch)
+            spent = self._answers("done", math.inf)
             seconds = time.perf_counter() - started
             outputs = self.arena.array(places[1], shapes[1], np.float64)[:, :samples].copy()
         busy, processor = zip(*spent, strict=True)
@@ -177,30 +172,25 @@ class Runner:
                     "turns off it, or use the numpy engine"
                 )
 
-    def _answers(self, wanted: str, seconds: float | None) -> list[Any]:
+    def _answers(self, wanted: str, seconds: float) -> list[Any]:
         """Wait for a message from every worker; one that has died ends everything."""
-        answers: list[Any] = [None] * len(self._workers)
-        waiting = {connection: k for k, (_, connection) in enumerate(self._workers)}
-        while waiting:
-            ready = wait(list(waiting), seconds)
+        answers: dict[int, Any] = {}
+        while waiting := [k for k in range(len(self._workers)) if k not in answers]:
+            ready = Worker.ready([self._workers[k] for k in waiting], seconds)
             if not ready:
                 self.close()
                 raise DataError(f"the workers of a parallel run are not ready after {seconds:g} s")
-            for connection in ready:
-                k = waiting.pop(connection)  # type: ignore[call-overload]
-                answers[k] = self._answer(k, wanted)
-        return answers
+            for place in ready:
+                answers[waiting[place]] = self._answer(waiting[place], wanted)
+        return [answers[k] for k in sorted(answers)]
 
     def _answer(self, k: int, wanted: str) -> Any:
-        process, connection = self._workers[k]
         try:
-            word, content = connection.recv()
+            word, content = self._workers[k].receive()
         except (EOFError, OSError):
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(_PATIENCE / 4)
-            code = process.returncode
-            how = f"killed by signal {-code}" if code is not None and code < 0 else "gone"
+            code = self._workers[k].end(_PATIENCE)
             self.close()
+            how = f"killed by signal {-code}" if code < 0 else "gone"
             raise DataError(
                 f"worker P{k} of a parallel run died ({how}); nothing of the batch is kept"
             ) from None
@@ -208,16 +198,6 @@ class Runner:
             self.close()
             raise DataError(f"worker P{k} of a parallel run failed: {content}")
         return content
-
-
-def _start(file: int) -> tuple[subprocess.Popen[bytes], Connection]:
-    ours, theirs = socket.socketpair()
-    with theirs:
-        process = children.start_python(
-            "boolcomp.parallel.schedule.stageworker", theirs.fileno(), file,
-            stdin=subprocess.DEVNULL, pass_fds=(theirs.fileno(), file),
-        )  # fmt: skip
-    return process, Connection(ours.detach())
 
 
 def execute(

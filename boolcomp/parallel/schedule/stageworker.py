@@ -7,17 +7,14 @@ blocks that processor p has done in stage s; a block's frame is used again `ring
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import time
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boolcomp.common import children
 from boolcomp.parallel.schedule.vectorcode import COUNTER_WORDS
 from boolcomp.parallel.sharding.arena import View
 
@@ -26,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from boolcomp.common.processes import Channel
     from boolcomp.parallel.schedule.staging import Segment, Staged
     from boolcomp.problem.dynamics.straight import Straight
 
@@ -66,29 +64,19 @@ def ring_length(stages: int, frame: int) -> int:
     return max(stages + 2, min(_RING, _CACHE // max(frame, 1)))
 
 
-def main(control: int, file: int) -> None:
-    """Live as a worker on inherited descriptors: the socket, and the shared file."""
-    connection = Connection(control)
-    children.hang_up(control)
-    with contextlib.suppress(EOFError, ConnectionError):
-        try:
-            _serve(connection, View(file))
-        except Exception as error:  # noqa: BLE001  # whatever it is: the caller is to be told
-            connection.send(("error", f"{type(error).__name__}: {error}"))
-            connection.recv()  # the parent ends this process
-
-
-def _serve(connection: Connection, view: View) -> None:
-    setup: Setup = connection.recv()
+def main(channel: Channel, file: int) -> None:
+    """Do batches until the parent hangs up; `file` is the inherited shared one."""
+    view = View(file)
+    setup: Setup = channel.receive()
     run = _native(setup) if setup.engine == "llvm" else partial(_interpret, setup)
-    connection.send(("ready", ""))
+    channel.send(("ready", ""))
     while True:
-        batch: Batch = connection.recv()
+        batch: Batch = channel.receive()
         view.reach(batch.size)
         started = time.perf_counter(), time.thread_time()
         run(batch, view)
         ended = time.perf_counter(), time.thread_time()
-        connection.send(("done", (ended[0] - started[0], ended[1] - started[1])))
+        channel.send(("done", (ended[0] - started[0], ended[1] - started[1])))
 
 
 def _native(setup: Setup) -> Callable[[Batch, View], None]:

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 
-from boolcomp.common import children
 from boolcomp.common.errors import UsageError, listing, suggestion
+from boolcomp.common.processes import require_shared
 from boolcomp.engines import engine_name
 from boolcomp.engines.batch import Batch, Evaluation, evaluate, not_codable
 from boolcomp.parallel.sharding.arena import Arena
@@ -46,7 +46,6 @@ from boolcomp.problem.shapes import gathered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from types import TracebackType
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
@@ -85,7 +84,7 @@ class ProcessPool:
         engine: EngineName = "auto",
         payload: float | None = None,
     ) -> None:
-        children.require_shared()
+        require_shared()
         self.wiring = program.wiring(payload)
         self.name = engine_name(engine)
         self.stages = self._dealt(program, processes, shard, payload)
@@ -112,7 +111,7 @@ class ProcessPool:
         try:
             self._workers.start()
         except BaseException:
-            self.close(kill=True)
+            self.close()
             raise
 
     @staticmethod
@@ -197,7 +196,7 @@ class ProcessPool:
 
     def _abandon(self) -> None:
         """End the workers in the middle of a batch, so that nothing of it is left."""
-        self._workers.end(kill=True)
+        self._workers.end()
         for reading, _ in self._pipes:
             _drain(reading)
 
@@ -341,22 +340,15 @@ class ProcessPool:
             self._announce(missing.tolist(), end=True)
             self._workers.finish(job, progress, replaced)
 
-    def close(self, *, kill: bool = False) -> None:
+    def close(self) -> None:
         """End the workers and let go of the memory; arrays that are in use stay valid."""
-        if kill and self._finalizer.alive:
-            self._workers.end(kill=True)
         self._finalizer()
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close(kill=kind is not None)
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 def _closed(

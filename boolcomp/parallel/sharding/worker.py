@@ -1,12 +1,12 @@
 """What a worker process does: `main` is its entry point.
 
-It is told its stage once and then one job a batch, over a socket. All else is in shared memory:
+It is told its stage once and then one job a batch, over a pipe. All else is in shared memory:
 samples, results, the slots of planes, and the `ProgressTable` of a job. Who has to wait for another
 process reads from a pipe of its own, its wakeup, to which whoever makes progress writes; so waiting
 costs nothing. A worker that is started in place of one that died finds in the table how far that
 one came; a chunk that was begun is simply done again.
 
-It ends when the parent closes the socket or is no more (`children`), whatever it is doing then.
+It ends when the parent closes the pipe or is no more (`processes`), whatever it is doing then.
 """
 
 from __future__ import annotations
@@ -15,12 +15,10 @@ import contextlib
 import os
 import select
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.common import children
 from boolcomp.parallel.sharding.arena import View
 from boolcomp.parallel.sharding.runners import Slot, Work, make_runner
 
@@ -29,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from boolcomp.common.processes import Channel
     from boolcomp.parallel.sharding.runners import Runner
     from boolcomp.parallel.sharding.stages import Stage
 
@@ -171,30 +170,20 @@ class WorkerState:
         )
 
 
-def main(control: int, arena: int) -> None:
-    """Work until the parent hangs up; given are inherited descriptors: the socket, the arena."""
-    connection = Connection(control)
-    children.hang_up(control)
-    with contextlib.suppress(EOFError, ConnectionError):
-        try:
-            _serve(connection, View(arena))
-        except Exception as error:  # noqa: BLE001 (whatever it is: the caller is to be told)
-            connection.send(("error", f"{type(error).__name__}: {error}".rstrip(": ")))
-        connection.recv()  # the parent ends this process
-
-
-def _serve(connection: Connection, view: View) -> None:
-    setup: Setup = connection.recv()
+def main(channel: Channel, arena: int) -> None:
+    """Do jobs until the parent hangs up; `arena` is an inherited descriptor."""
+    view = View(arena)
+    setup: Setup = channel.receive()
     runner = make_runner(setup.stage, setup.engine)
-    connection.send(("ready", 0))
+    channel.send(("ready", 0))
     while True:
-        job: Job = connection.recv()
+        job: Job = channel.receive()
         state = WorkerState(setup, job, view)
         if setup.chunk_numbers is None:
             _do_in_order(state, runner)
         else:
             _do_drawn(state, runner, setup.chunk_numbers)
-        connection.send(("done", job.number))
+        channel.send(("done", job.number))
 
 
 def _do_drawn(state: WorkerState, runner: Runner, chunk_numbers: int) -> None:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import socket
-import subprocess
-from multiprocessing.connection import Connection, wait
-from multiprocessing.reduction import ForkingPickler
 from pickle import UnpicklingError
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from boolcomp.common import children
 from boolcomp.common.errors import BoolcompError
+from boolcomp.common.processes import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,48 +14,10 @@ if TYPE_CHECKING:
     from boolcomp.parallel.sharding.worker import Job, Setup
 
 MOST_DEATHS = 8  # of one worker, without any progress between them
-_PATIENCE = 5.0  # seconds that a worker has to end by itself
 
 
 class WorkerError(BoolcompError):
     """A worker process could not do its work."""
-
-
-class _Worker:
-    """One process, and the connection to it."""
-
-    def __init__(self, wakeups: Sequence[int], arena: int) -> None:
-        ours, theirs = socket.socketpair()
-        with theirs:
-            self.process = children.start_python(
-                "boolcomp.parallel.sharding.worker", theirs.fileno(), arena,
-                stdin=subprocess.DEVNULL, pass_fds=(theirs.fileno(), arena, *wakeups),
-            )  # fmt: skip
-        self.connection = Connection(ours.detach())
-
-    def send(self, message: bytes) -> None:
-        """Send a pickled message; one that is dead does not get it, and is found out later."""
-        with contextlib.suppress(ConnectionError):
-            self.connection.send_bytes(message)
-
-    def heard(self) -> tuple[str, Any] | None:
-        """Return its next message, or None where it has died."""
-        try:
-            word, content = self.connection.recv()
-        except (EOFError, OSError, UnpicklingError):  # even in the middle of a message
-            return None
-        return word, content
-
-    def end(self, *, kill: bool) -> int:
-        """End the process, by hanging up or by a signal; return its exit code."""
-        if kill:
-            self.process.kill()
-        self.connection.close()
-        try:
-            return self.process.wait(_PATIENCE)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            return self.process.wait()
 
 
 class WorkerGroup:
@@ -70,17 +27,9 @@ class WorkerGroup:
     """
 
     def __init__(self, setups: Sequence[Setup], arena: int) -> None:
-        self._setups = [bytes(ForkingPickler.dumps(setup)) for setup in setups]
-        self._wakeups = [
-            (
-                setup.wakeup,
-                *setup.wakes,
-                *(() if setup.chunk_numbers is None else (setup.chunk_numbers,)),
-            )
-            for setup in setups
-        ]
+        self._setups = tuple(setups)
         self._arena = arena
-        self._workers: list[_Worker] = []
+        self._workers: list[Worker] = []
 
     @property
     def processes(self) -> tuple[int, ...]:
@@ -91,17 +40,22 @@ class WorkerGroup:
         """Start the workers if there are none, and wait until all are ready."""
         if self._workers:
             return
-        for wakeups in self._wakeups:  # first all: their starts overlap
-            self._workers.append(_Worker(wakeups, self._arena))
+        for setup in self._setups:  # first all: their starts overlap
+            self._workers.append(self._started(setup))
         for worker, setup in zip(self._workers, self._setups, strict=True):
             worker.send(setup)
         self._wait(("ready", 0), lambda: 0, lambda _: None)
 
+    def _started(self, setup: Setup) -> Worker:
+        numbers = () if setup.chunk_numbers is None else (setup.chunk_numbers,)
+        descriptors = (self._arena, setup.wakeup, *setup.wakes, *numbers)
+        entry = "boolcomp.parallel.sharding.worker"
+        return Worker(entry, self._arena, descriptors=descriptors)
+
     def send(self, job: Job) -> None:
         """Give all workers a job."""
-        message = bytes(ForkingPickler.dumps(job))
         for worker in self._workers:
-            worker.send(message)
+            worker.send(job)
 
     def finish(self, job: Job, progress: Callable[[], int], replaced: Callable[[], None]) -> None:
         """Wait until all workers have done a job.
@@ -109,10 +63,9 @@ class WorkerGroup:
         One that dies is replaced, its successor is given the job, and `replaced` is called.
         `progress` tells deaths from outside from those that the work itself causes.
         """
-        message = bytes(ForkingPickler.dumps(job))
 
         def again(k: int) -> None:
-            self._workers[k].send(message)
+            self._workers[k].send(job)
             replaced()
 
         self._wait(("done", job.number), progress, again)
@@ -123,10 +76,10 @@ class WorkerGroup:
         """Wait for a message from everyone; nothing runs here meanwhile."""
         waiting = dict.fromkeys(range(len(self._workers)), (0, -1))  # deaths, progress at the last
         while waiting:
-            places: dict[object, int] = {self._workers[k].connection: k for k in waiting}
-            for connection in wait([self._workers[k].connection for k in waiting]):
-                k = places[connection]
-                message = self._workers[k].heard()
+            numbers = [*waiting]
+            for place in Worker.ready([self._workers[k] for k in numbers]):
+                k = numbers[place]
+                message = self._heard(k)
                 if message == wanted:
                     del waiting[k]
                 elif message is None:
@@ -138,23 +91,28 @@ class WorkerGroup:
                 elif message[0] == "error":
                     raise WorkerError(f"worker process {k + 1}: {message[1]}")
 
+    def _heard(self, k: int) -> tuple[str, object] | None:
+        """Return a worker's next message, or None where it has died, even in the middle of one."""
+        try:
+            word, content = self._workers[k].receive()
+        except (EOFError, OSError, UnpicklingError):
+            return None
+        return word, content
+
     def _replace(self, k: int, deaths: int) -> None:
-        code = self._workers[k].end(kill=True)
+        code = self._workers[k].end()
         if deaths >= MOST_DEATHS:
             raise WorkerError(
                 f"worker process {k + 1} died {deaths} times without finishing a block of samples "
                 f"(exit code {code}; out of memory?)"
             )
-        self._workers[k] = _Worker(self._wakeups[k], self._arena)
+        self._workers[k] = self._started(self._setups[k])
         self._workers[k].send(self._setups[k])
 
-    def end(self, *, kill: bool = False) -> None:
+    def end(self) -> None:
         """End all workers; they can be started again."""
         workers, self._workers = self._workers, []
         for worker in workers:
-            if kill:
-                worker.process.kill()
-            else:
-                worker.connection.close()
+            worker.kill()
         for worker in workers:
-            worker.end(kill=kill)
+            worker.end()

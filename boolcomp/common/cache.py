@@ -1,8 +1,11 @@
-"""The user's cache: a folder that nobody else can write to, and what is read from it.
+"""Results that are kept, by what they are the results of: in files, complete or not there.
 
-What lies there is believed, or even run, because only this user can have put it there: every read
-asks who owns the folder and the file, and who may write to them, on what it has opened. Where the
-usual folder is not private, or there is none, a private one among the temporary files is used.
+A kind of results gives the names of its files, and how they are parsed and verified (`find`); what
+is damaged is as good as not there. They lie in folders that were named, in what ships, and in the
+user's cache, a folder that nobody else can write to. What lies there is believed, or even run,
+because only this user can have put it there: every read asks who owns the folder and the file, and
+who may write to them, on what it has opened. Where the usual folder is not private, or there is
+none, a private one among the temporary files is used.
 """
 
 from __future__ import annotations
@@ -18,15 +21,18 @@ import tempfile
 import warnings
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from boolcomp.common.errors import DataError, DataWarning
-from boolcomp.common.files import collect, read_text, temporary_folder, whole_file
+from boolcomp.common.errors import BoolcompError, DataError, DataWarning
+from boolcomp.common.files import collect, read_text, temporary_folder, whole_file, write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
+
+Value = TypeVar("Value")
 
 MOST_ENTRIES = 256  # of native code in a folder
+DAMAGE = (BoolcompError, KeyError, TypeError, ValueError, IndexError)
 MAGIC = b"boolcomp object 1\n"
 _OTHERS = 0o022  # may write
 
@@ -102,6 +108,65 @@ def _opened(path: Path) -> Iterator[int]:
         yield handle
     finally:
         os.close(handle)
+
+
+def find(
+    folders: Iterable[Path],
+    name: str,
+    parse: Callable[[Path, str], Value],
+    complaint: str = "",
+) -> Iterator[Value]:
+    """Yield what files of a name (or pattern) hold, folder after folder, where `parse` takes it.
+
+    What it, or reading, refuses is passed over, with a complaint, if one is given, about `{path}`
+    and `{error}`.
+    """
+    for path in (path for folder in folders for path in sorted(folder.glob(name))):
+        try:
+            value = parse(path, read_kept(path))
+        except DAMAGE as error:
+            if complaint:
+                text = complaint.format(path=path, error=error)
+                warnings.warn(text, DataWarning, stacklevel=3)
+        else:
+            yield value
+
+
+def keep(path: Path, text: str, complaint: str = "", *, durable: bool = True) -> bool:
+    """Write a file of a result whole or not at all; tell whether it could be written."""
+    try:
+        write_text(path, text, durable=durable)
+    except DataError as error:
+        if complaint:
+            warnings.warn(f"{complaint}: {error}", DataWarning, stacklevel=3)
+        return False
+    return True
+
+
+def sealed(body: str) -> str:
+    """Return a text that begins with its checksum."""
+    return f"{hashlib.sha256(body.encode()).hexdigest()}\n{body}\n"
+
+
+def unsealed(text: str) -> str:
+    """Undo `sealed`; a `DataError` where the checksum is that of another text."""
+    seal, _, body = text.partition("\n")
+    digest = seal.removeprefix("# sha256 ")  # so earlier versions began networks of covers
+    for whole in (body.removesuffix("\n"), body):
+        if digest == hashlib.sha256(whole.encode()).hexdigest():
+            return whole
+    raise DataError("the checksum is wrong")
+
+
+def native_code(folder: str, ending: str, parts: Iterable[str], make: Callable[[], bytes]) -> bytes:
+    """Return what `make` makes of these parts, from the user's cache where it is there."""
+    key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
+    path = user_cache(folder) / f"{key}{ending}"
+    code = read_entry(path)
+    if code is None:
+        code = make()
+        write_entry(path, code)
+    return code
 
 
 def read_entry(path: Path) -> bytes | None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from boolcomp.common import caches, loops
+from boolcomp.common import cache as caches
+from boolcomp.common import loops
 from boolcomp.common.errors import DataError, DataWarning
 
 
@@ -204,3 +207,73 @@ def test_a_planted_link_among_the_temporary_files_is_not_followed(
     with pytest.warns(DataWarning, match="results are kept in"):
         caches.user_cache("tables")
     assert list((tmp_path / "home").iterdir()) == []
+
+
+def found(folder: Path, name: str = "a.txt") -> list[str]:
+    return list(caches.find([folder], name, lambda _, text: caches.unsealed(text), "{path}: no"))
+
+
+@pytest.mark.parametrize("folder", ["cache", "named"])
+def test_what_is_kept_is_found_and_what_is_damaged_is_not(
+    cache: Path, tmp_path: Path, folder: str
+) -> None:
+    assert cache
+    place = caches.user_cache("tables") if folder == "cache" else tmp_path / "named"
+    path = place / "a.txt"
+    assert caches.keep(path, caches.sealed("some\nlines\n"))
+    whole = path.read_bytes()
+    assert found(place) == ["some\nlines\n"]
+    for damaged in (whole[:-9], whole[1:], b"", whole.replace(b"l", b"L"), b"\xff" + whole, b"\0"):
+        path.write_bytes(damaged)
+        with pytest.warns(DataWarning, match=r"a\.txt: no"):
+            assert found(place) == []
+    path.write_bytes(whole)
+    assert found(place) == ["some\nlines\n"]
+
+
+@pytest.mark.usefixtures("cache")
+def test_what_others_may_change_or_link_to_is_not_found_in_the_cache() -> None:
+    folder = caches.user_cache("compact")
+    path = folder / "a.txt"
+    caches.keep(path, caches.sealed("text"))
+    (folder / "b.txt").symlink_to(path)
+    (folder / "c.txt").mkdir()
+    for name in ("b.txt", "c.txt"):
+        with pytest.warns(DataWarning, match=": no"):
+            assert found(folder, name) == []
+    path.chmod(0o666)
+    with pytest.warns(DataWarning, match=": no"):
+        assert found(folder) == []
+
+
+def test_networks_of_covers_that_an_earlier_version_kept_are_found(tmp_path: Path) -> None:
+    seal = hashlib.sha256(b"2 1\n3 = 1 2\n").hexdigest()
+    (tmp_path / "a.txt").write_text(f"# sha256 {seal}\n2 1\n3 = 1 2\n")
+    assert found(tmp_path) == ["2 1\n3 = 1 2\n"]
+
+
+def test_folders_are_searched_in_order_and_a_good_file_behind_a_bad_one_is_found(
+    tmp_path: Path,
+) -> None:
+    folders = [tmp_path / name for name in ("first", "none", "third")]
+    caches.keep(folders[0] / "a.txt", "bad")
+    caches.keep(folders[2] / "a.txt", caches.sealed("good"))
+    assert list(caches.find(folders, "*.txt", lambda _, text: caches.unsealed(text))) == ["good"]
+
+
+def test_a_result_that_cannot_be_written_is_a_complaint_or_nothing(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert not caches.keep(tmp_path / "file" / "a.txt", "text")
+    with pytest.warns(DataWarning, match="it is not kept: .*cannot be written"):
+        assert not caches.keep(tmp_path / "file" / "a.txt", "text", "it is not kept")
+
+
+def test_two_writers_at_once_leave_one_whole_file_and_nothing_else(tmp_path: Path) -> None:
+    texts = [caches.sealed(letter * 100_000) for letter in "ab"]
+    with ThreadPoolExecutor(2) as threads:
+        jobs = [threads.submit(caches.keep, tmp_path / "a.txt", text) for text in texts * 20]
+        while not all(job.done() for job in jobs):
+            list(caches.find([tmp_path], "a.txt", lambda _, text: caches.unsealed(text)))
+    assert all(job.result() for job in jobs)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+    assert found(tmp_path)[0] in ("a" * 100_000, "b" * 100_000)

@@ -1,0 +1,331 @@
+"""Processes of this one: the one place that asks them, and sees to it that they end.
+
+A `Worker` is a Python child that calls functions of ours, or runs the `main` of a module of ours;
+`Processes` are some of them behind the interface of `concurrent.futures`; `run_program` supervises
+a foreign program. A child may crash or exceed its limits; none outlives this process (`launcher`),
+and wherever pipes can be polled a worker ends when the one from its parent is closed.
+
+Not `multiprocessing`: its processes import the caller's main module again, which breaks scripts
+without a guard, and notebooks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import math
+import os
+import pickle
+import queue
+import select
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
+from subprocess import DEVNULL, PIPE, STDOUT
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from boolcomp.common import launcher
+from boolcomp.common.errors import DataError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from boolcomp.common.launcher import Limits
+
+Result = TypeVar("Result")
+
+TICK = 0.001  # seconds between two calls of `idle`
+_HEAD = 8  # bytes of the length before every message
+
+
+class Ended(NamedTuple):
+    """How a foreign program ended: its exit code, None at the deadline; and what it printed."""
+
+    code: int | None
+    printed: bytes
+
+
+def cores() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, len(os.sched_getaffinity(0)))
+    return os.cpu_count() or 1
+
+
+def require_shared() -> None:
+    """Raise a `UsageError` where workers cannot inherit shared memory and descriptors."""
+    if os.name != "posix":
+        raise UsageError(
+            "several processes that share memory need Linux or another POSIX system: use one"
+        )
+
+
+def run_program(
+    command: Sequence[str], deadline: float, *, folder: Path | None = None,
+    limits: Limits | None = None,
+) -> Ended:  # fmt: skip
+    """Run a program that is not ours, by its path, in a process group of which nothing is left.
+
+    Where a system has no limits, it runs without.
+    """
+    group: dict[str, Any] = {"process_group": 0} if hasattr(os, "killpg") else {}
+    process = launcher.start_program(
+        command, limits, cwd=folder, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT, **group
+    )
+    try:
+        printed, _ = process.communicate(timeout=deadline)
+    except subprocess.TimeoutExpired:
+        return Ended(None, b"")
+    finally:
+        if group:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+        launcher.end(process)
+    return Ended(process.returncode, printed)
+
+
+class Channel:
+    """Messages, pickled, from one process of ours to another and back."""
+
+    def __init__(self, reading: int, writing: int) -> None:
+        self.reading, self.writing = reading, writing
+
+    def send(self, value: Any) -> None:
+        """Send a value; a `BrokenPipeError` where nobody can read it any more."""
+        data = pickle.dumps(value)
+        rest = memoryview(len(data).to_bytes(_HEAD, "little") + data)
+        while rest:
+            rest = rest[os.write(self.writing, rest) :]
+
+    def receive(self, end: float = math.inf, idle: Callable[[], None] | None = None) -> Any:
+        """Return the next value; an `EOFError` where the other side is gone.
+
+        After `end` (of `time.monotonic`) it is a `TimeoutError`. While waiting, `idle` is called
+        again and again.
+        """
+        size = int.from_bytes(self._read(_HEAD, end, idle), "little")
+        return pickle.loads(self._read(size, end, idle))  # noqa: S301 (from a process of our own)
+
+    def _read(self, size: int, end: float, idle: Callable[[], None] | None) -> bytearray:
+        data = bytearray()
+        while len(data) < size:
+            if idle is not None or end < math.inf:
+                self._wait(end, idle)
+            more = os.read(self.reading, min(size - len(data), 1 << 20))
+            if not more:
+                raise EOFError
+            data += more
+        return data
+
+    def _wait(self, end: float, idle: Callable[[], None] | None) -> None:
+        while not _readable([self.reading], TICK if idle else end - time.monotonic()):
+            if time.monotonic() >= end:
+                raise TimeoutError
+            if idle is not None:
+                idle()
+
+
+def _readable(descriptors: Iterable[int], seconds: float) -> list[int]:
+    """Wait for descriptors that can be read, or whose other side is closed."""
+    poll = select.poll()
+    for descriptor in descriptors:
+        poll.register(descriptor, select.POLLIN)
+    wait = None if seconds == math.inf else max(0, math.ceil(1000 * seconds))
+    return [descriptor for descriptor, _ in poll.poll(wait)]
+
+
+class Worker:
+    """A Python child that runs `main(channel, *arguments)` of a module of this package.
+
+    By default that calls functions for this process. JSON carries the arguments. Of what a `quiet`
+    one writes to stderr only the last line is kept, as its `last_words`.
+    """
+
+    def __init__(
+        self,
+        entry: str = __name__,
+        *arguments: Any,
+        limits: Limits | None = None,
+        descriptors: Iterable[int] = (),
+        environment: Mapping[str, str] | None = None,
+        quiet: bool = False,
+    ) -> None:
+        self._said = tempfile.TemporaryFile() if quiet else None  # noqa: SIM115 (closed at the end)
+        self.process = launcher.start_python(
+            entry, arguments, limits,
+            stdin=PIPE, stdout=PIPE, stderr=self._said, bufsize=0, pass_fds=tuple(descriptors),
+            env={**os.environ, **(environment or {})},
+        )  # fmt: skip
+        assert self.process.stdin is not None  # noqa: S101 (both are pipes)
+        assert self.process.stdout is not None  # noqa: S101 (likewise)
+        self.last_words = ""
+        self._channel = Channel(self.process.stdout.fileno(), self.process.stdin.fileno())
+        self.receive = self._channel.receive
+
+    def send(self, value: Any) -> None:
+        """Send a value; one that is dead does not get it, and is found out when it is heard."""
+        with contextlib.suppress(ConnectionError):
+            self._channel.send(value)
+
+    def call(
+        self,
+        function: Callable[..., Result],
+        *given: Any,
+        end: float = math.inf,
+        idle: Callable[[], None] | None = None,
+    ) -> Result:
+        """Return what a function gives there, or raise what it raises; else as `receive`."""
+        self.send((function, given))
+        word, answer = self.receive(end, idle)
+        if word == "done":
+            return answer  # type: ignore[no-any-return]
+        raise answer if word == "raised" else DataError(f"a worker process failed: {answer}")
+
+    @staticmethod
+    def ready(workers: Sequence[Worker], seconds: float = math.inf) -> list[int]:
+        """Return the places of those who said something or died, as soon as there are any."""
+        places = {worker._channel.reading: k for k, worker in enumerate(workers)}  # noqa: SLF001
+        return [places[descriptor] for descriptor in _readable(places, seconds)]
+
+    def kill(self) -> None:
+        """End the process, whatever it is doing, without waiting for that."""
+        self.process.kill()
+
+    def end(self, patience: float = 0.0) -> int:
+        """End the process, if it does not end by itself; return its exit code."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            if patience:
+                self.process.wait(patience)
+        launcher.end(self.process)
+        if self._said is not None and not self._said.closed:
+            with self._said:
+                self._said.seek(-min(1000, self._said.seek(0, os.SEEK_END)), os.SEEK_END)
+                lines = self._said.read().decode("utf-8", "replace").strip().splitlines()
+            self.last_words = lines[-1][:200] if lines else ""
+        return self.process.returncode
+
+
+class Processes(Executor):
+    """Workers behind the interface of `concurrent.futures`.
+
+    What is submitted must be known by its name in a module. A worker that dies makes its call a
+    `DataError`. Where a block is left by an exception, nothing is waited for.
+    """
+
+    def __init__(self, processes: int) -> None:
+        self._workers: list[Worker] = []
+        self._idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
+        self._threads = ThreadPoolExecutor(processes)
+        try:
+            for _ in range(processes):
+                self._workers.append(Worker())
+                self._idle.put(self._workers[-1])
+        except BaseException:
+            self._abandon()
+            raise
+
+    def submit(
+        self, function: Callable[..., Result], /, *given: Any, **named: Any
+    ) -> Future[Result]:
+        """Let the next worker that has nothing to do call a function."""
+        return self._threads.submit(self._call, function, given, named)
+
+    def _call(
+        self, function: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]
+    ) -> Any:
+        worker = self._idle.get()
+        try:
+            return worker.call(_called, function, given, named)
+        except EOFError as error:
+            raise DataError(
+                "a worker process died (out of memory?); what is finished so far is in the store: "
+                "run the same command again"
+            ) from error
+        finally:
+            self._idle.put(worker)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 (as `Executor` has it)
+        """End the workers when they have done what was submitted."""
+        self._threads.shutdown(wait=False, cancel_futures=cancel_futures)
+        if not wait:
+            threading.Thread(target=self.shutdown).start()
+            return
+        self._threads.shutdown()
+        for worker in self._workers:
+            worker.end()
+
+    def _abandon(self) -> None:
+        for worker in self._workers:
+            worker.kill()  # whoever waits for it finds that out
+        self.shutdown(cancel_futures=True)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.shutdown()
+        else:
+            self._abandon()
+
+
+def _called(function: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    return function(*given, **named)
+
+
+def call_all(
+    function: Callable[..., Result], calls: Sequence[tuple[Any, ...]], processes: int
+) -> Iterator[tuple[int, Result]]:
+    """Yield (place, result) of every call as it comes, from this process where one is enough."""
+    if min(processes, len(calls)) < 2:
+        for place, given in enumerate(calls):
+            yield place, function(*given)
+        return
+    with Processes(min(processes, len(calls))) as pool:
+        jobs = {pool.submit(function, *given): place for place, given in enumerate(calls)}
+        for job in as_completed(jobs):
+            yield jobs[job], job.result()
+
+
+def work(entry: str, arguments: Sequence[Any]) -> None:
+    """Be a worker: run `main` of a module with a channel to the parent, which hears of errors.
+
+    What is printed goes to stderr. It ends when the parent does, or closes the pipe.
+    """
+    try:
+        os.fstat(2)
+    except OSError:  # it is closed: nothing else is to get its number
+        os.open(os.devnull, os.O_WRONLY)
+    channel = Channel(os.dup(0), os.dup(1))
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+    if hasattr(select, "poll"):
+        threading.Thread(target=_hang_up, args=(channel.reading,), daemon=True).start()
+    with contextlib.suppress(EOFError, ConnectionError):
+        try:
+            importlib.import_module(entry).main(channel, *arguments)
+        except (EOFError, ConnectionError):
+            raise
+        except Exception as error:  # noqa: BLE001 (whatever it is: the parent is to be told)
+            channel.send(("error", f"{type(error).__name__}: {error}".rstrip(": ")))
+            channel.receive()  # the parent ends this process
+
+
+def _hang_up(descriptor: int) -> None:
+    """End this process, whatever it is doing, once the other side of a pipe is closed."""
+    poll = select.poll()
+    poll.register(descriptor, 0)  # no events asked for: only the hang-up
+    poll.poll()
+    os._exit(0)
+
+
+def main(channel: Channel) -> None:
+    """Call functions until the parent hangs up."""
+    while True:
+        function, given = channel.receive()
+        try:
+            answer = ("done", function(*given))
+        except Exception as error:  # noqa: BLE001 (it is raised again by whoever asked)
+            answer = ("raised", error)
+        channel.send(answer)

@@ -1,0 +1,311 @@
+"""Processes: what they answer, how they end; they run no file of the current folder."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import Future
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_programs import stages
+
+from boolcomp.common import launcher, processes
+from boolcomp.common.errors import DataError, UsageError
+from boolcomp.common.launcher import Limits
+from boolcomp.common.processes import Ended, Processes, Worker, call_all, run_program
+from boolcomp.common.text import parse_number, short
+
+HOSTILE = "open('/dev/stderr', 'w').write('executed ' + __file__)\nraise SystemExit(7)\n"
+linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+
+
+def hostile(folder: Path) -> Path:
+    """Return a folder with modules that nobody is to import."""
+    for name in ("pickle", "queue", "numpy", "json", "ctypes", "runpy", "boolcomp"):
+        (folder / f"{name}.py").write_text(HOSTILE)
+    return folder
+
+
+def command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in a folder, where only a path set from outside finds the package."""
+    root = str(Path(processes.__file__).parents[2])
+    environment = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache"), "PYTHONPATH": root}
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "boolcomp", *arguments],
+        cwd=folder, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def gone(number: int) -> bool:
+    """Wait for a process to end; tell whether it did."""
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        try:
+            if Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] in "ZX":
+                return True
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def test_a_child_runs_nothing_of_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(hostile(tmp_path))
+    monkeypatch.syspath_prepend("")
+    with Processes(1) as pool:
+        assert pool.submit(short, 0.5, 3).result() == short(0.5, 3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("compile", "machado-2r", "--mode", "paper", "--bits", "4", "--minimizer", "isop"),
+        ("evaluate", "program", "-i", "states.npy", "-o", "tau.csv", "--processes", "2"),
+        ("minimize", "a.pla", "--method", "exact"),
+        ("minimize", "a.pla", "--method", "espresso"),
+        ("schedule", "machado-2r", "--processors", "2", "--run", "--samples", "1000"),
+    ],
+    ids=lambda given: " ".join(given[:1] + given[2:5]),
+)
+def test_no_command_runs_a_module_of_the_current_folder(
+    tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    stages(4)[2].save(tmp_path / "program")
+    np.save(tmp_path / "states.npy", np.zeros((300, 6)))
+    bits = np.random.default_rng(0).integers(0, 2, 1 << 9)
+    lines = [f"{k:09b} 1" for k in np.flatnonzero(bits)]
+    (tmp_path / "a.pla").write_text("\n".join([".i 9", ".o 1", *lines, ".e", ""]))
+    made = command(hostile(tmp_path), *arguments)
+    assert "executed" not in made.stderr
+    assert (made.returncode, "Traceback" in made.stderr) == (0, False)
+
+
+def test_a_child_finds_the_package_that_started_it_and_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "boolcomp").mkdir()
+    (tmp_path / "boolcomp" / "__init__.py").write_text(HOSTILE)
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    worker = Worker(quiet=True)
+    assert worker.call(short, 0.5, 3) == short(0.5, 3)
+    worker.end()
+    assert worker.last_words == ""
+
+
+@linux
+@pytest.mark.parametrize("kind", ["worker", "program"])
+def test_a_child_ends_with_its_parent_whatever_it_is_doing(tmp_path: Path, kind: str) -> None:
+    start = {
+        "worker": "w = Worker(); w.send((exec, ('import sys; "
+        "print(file=sys.stderr, flush=True); sum(range(10**12))',))); print(w.process.pid, "
+        "flush=True, file=sys.stderr); signal.pause()",
+        "program": "run_program(['/bin/sh', '-c', 'echo $$ > number; exec sleep 1000'], 100)",
+    }[kind]
+    program = (
+        "import signal, sys\nfrom boolcomp.common.processes import Worker, run_program\n" + start
+    )
+    root = str(Path(processes.__file__).parents[2])
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stderr=subprocess.PIPE, text=True, cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": root},
+    ) as parent:  # fmt: skip
+        assert parent.stderr is not None
+        if kind == "worker":  # the number from the parent, an empty line from the child: it runs
+            number = "".join(parent.stderr.readline() for _ in range(2))
+        else:
+            while not (number := text_of(tmp_path / "number")):
+                time.sleep(0.01)
+        parent.kill()
+    assert gone(int(number))
+
+
+def text_of(path: Path) -> str:
+    return path.read_text() if path.exists() else ""
+
+
+@linux
+def test_a_child_outlives_the_thread_that_asked_for_it() -> None:
+    found: list[Worker] = []
+    thread = threading.Thread(target=lambda: found.append(Worker()))
+    thread.start()
+    thread.join()
+    assert found[0].call(short, 0.5, 3) == short(0.5, 3)
+    found[0].end()
+
+
+@linux
+def test_a_child_that_starts_when_its_parent_is_gone_ends_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(os, "getpid", lambda: 1)  # not the process that it will find
+    assert run_program(["/bin/sleep", "1000"], 100) == Ended(0, b"")
+
+
+@linux
+def test_ctrl_c_does_not_reach_children() -> None:
+    with Processes(1) as pool:
+        number = pool.submit(os.getpid).result()
+        os.kill(number, signal.SIGINT)
+        assert pool.submit(os.getpid).result() == number
+
+
+def test_a_start_that_is_interrupted_leaves_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[subprocess.Popen[bytes]] = []
+    popen = subprocess.Popen
+
+    class Noted(popen):  # type: ignore[valid-type,misc]
+        def __init__(self, *given: object, **more: object) -> None:
+            super().__init__(*given, **more)
+            started.append(self)
+
+    def interrupted(_: Future[object]) -> None:
+        while not started:
+            time.sleep(0.001)
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(launcher, "Popen", Noted)
+    monkeypatch.setattr(Future, "result", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        Worker()
+    assert started[0].wait() == -signal.SIGKILL
+
+
+def test_without_processor_masks_the_processors_are_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    assert processes.cores() == os.cpu_count()
+
+
+def test_sharing_memory_where_there_is_no_posix_is_a_sentence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(os, "name", "nt")
+    with pytest.raises(UsageError, match="several processes that share memory need Linux"):
+        processes.require_shared()
+
+
+def test_a_child_is_given_no_folder_that_depends_on_where_it_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    kept = [str(tmp_path / "kept"), *sys.path]
+    monkeypatch.setattr(sys, "path", ["", "below", ".", str(tmp_path), *kept])
+    with Processes(1) as pool:
+        assert pool.submit(eval, "__import__('sys').path").result() == kept
+
+
+@linux
+def test_a_foreign_program_has_the_limits_that_were_asked_for() -> None:
+    line = "ulimit -v; ulimit -S -t; ulimit -H -t; ulimit -c"
+    ended = run_program(["/bin/sh", "-c", line], 100, limits=Limits(1 << 30, 100))
+    assert ended.printed.split() == [b"1048576", b"100", b"101", b"0"]
+
+
+def test_a_foreign_program_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
+    ended = run_program([str(tmp_path / "none")], 100)
+    assert ended == Ended(1, b"could not be started: No such file or directory\n")
+
+
+def test_every_call_is_answered_at_its_place() -> None:
+    calls = [(k / 7, 3) for k in range(20)]
+    for count in (1, 2):
+        found = dict(call_all(short, calls, count))
+        assert [found[k] for k in range(20)] == [short(*call) for call in calls]
+
+
+def test_the_executor_does_what_those_of_python_do() -> None:
+    with Processes(2) as pool:
+        assert list(pool.map(short, [0.5, 0.25], [3, 3])) == [short(0.5, 3), short(0.25, 3)]
+        assert pool.submit(int, "ff", base=16).result() == 255
+    with pytest.raises(RuntimeError, match="after shutdown"):
+        pool.submit(int)
+
+
+def test_an_exception_in_a_call_is_raised_here() -> None:
+    with pytest.raises(AttributeError):
+        list(call_all(parse_number, [(3,), (3,)], 2))
+
+
+def test_an_error_of_ours_keeps_its_text() -> None:
+    from boolcomp.problem.robot import load_robot
+
+    with Processes(1) as pool, pytest.raises(UsageError, match="no robot named 'x'"):
+        pool.submit(load_robot, "x").result()
+
+
+def test_a_call_that_no_worker_can_read_or_answer_is_a_sentence() -> None:
+    for function, given in ((gone, 1), (threading.Lock, None)):  # a name of the tests; a lock
+        with Processes(1) as pool, pytest.raises(DataError, match="a worker process failed: "):
+            pool.submit(function, *([] if given is None else [given])).result()
+
+
+def test_a_process_that_dies_is_a_sentence_for_all_that_wait_for_it() -> None:
+    with Processes(1) as pool:
+        for job in [pool.submit(os._exit, 3) for _ in range(2)]:
+            with pytest.raises(DataError, match="a worker process died"):
+                job.result()
+
+
+def test_a_block_that_an_exception_ends_waits_for_no_call() -> None:
+    def fail() -> None:
+        with Processes(2) as pool:
+            jobs.extend(pool.submit(time.sleep, 1000) for _ in range(4))
+            numbers.extend(worker.process.pid for worker in pool._workers)  # noqa: SLF001
+            raise KeyError
+
+    jobs: list[Future[None]] = []
+    numbers: list[int] = []
+    with pytest.raises(KeyError):
+        fail()
+    assert all(job.done() for job in jobs)
+    for number in numbers:
+        with pytest.raises(ProcessLookupError):
+            os.kill(number, 0)
+
+
+def test_a_worker_that_says_nothing_in_time_is_given_up_and_idle_is_called_meanwhile() -> None:
+    worker = Worker()
+    idle: list[int] = []
+    with pytest.raises(TimeoutError):
+        worker.call(time.sleep, 1000, end=time.monotonic() + 0.1, idle=lambda: idle.append(1))
+    assert worker.end() == -signal.SIGKILL
+    assert idle
+
+
+@linux
+def test_a_worker_ends_when_nobody_holds_its_pipe_any_more_even_in_a_long_call() -> None:
+    worker = Worker()
+    worker.send((time.sleep, (1000,)))
+    assert worker.process.stdin is not None
+    worker.process.stdin.close()
+    assert worker.process.wait() == 0
+    worker.end()
+
+
+@pytest.mark.slow
+def test_a_plain_script_without_a_guard_may_compile(tmp_path: Path) -> None:
+    script = tmp_path / "plain.py"
+    script.write_text(
+        "import boolcomp as bc\n"
+        "program = bc.compile('machado-2r', bits=4, mode='paper')\n"
+        "print(program.bound)\n"
+    )
+    made = subprocess.run(
+        [sys.executable, str(script)],
+        cwd=tmp_path, env=dict(os.environ, XDG_CACHE_HOME=str(tmp_path)),
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert made.stderr == ""
+    assert made.stdout.startswith("(")

@@ -1,0 +1,280 @@
+"""Heaps: what stands where and what the words then stand for, beside plain enumeration."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from boolcomp.compact.graph.layout import Format, Statistics, heap_bits, linear_rows, product_grid
+from boolcomp.compact.graph.realise import realise
+from boolcomp.compact.sketch.sketch import (
+    AngleSum,
+    Linear,
+    Powers,
+    Product,
+    Sketch,
+    SketchNode,
+    Source,
+    Waves,
+    WordSum,
+)
+from boolcomp.compact.sketch.variables import Role
+from boolcomp.words.graph import Heap, InputWord, Lookup, PartialProducts
+from boolcomp.words.layout import Grid, Row
+from boolcomp.words.simulate import node_word
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from boolcomp.compact.sketch.variables import Widths
+    from boolcomp.words.graph import WordGraph
+
+
+def graph_of(
+    nodes: Sequence[SketchNode],
+    widths: Widths,
+    means: Mapping[int, tuple[float, ...]] | None = None,
+    bias: float = 0.0,
+    largest: float = 20.0,
+) -> WordGraph:
+    """Return the graph of a sketch whose last node is the output."""
+    known = [(means or {}).get(k, ()) for k in range(len(nodes))]
+    statistics = Statistics((largest,) * len(nodes), tuple(known))
+    sketch = Sketch(tuple(nodes), (len(nodes) - 1,))
+    return realise(sketch, widths, statistics, [4], [bias])
+
+
+def values_of(graph: WordGraph, place: int) -> tuple[list[tuple[int, ...]], list[Fraction]]:
+    """Return all indices of the inputs, and exactly what a word then stands for."""
+    grid = list(itertools.product(*(range(1 << node.bits) for node in graph.inputs)))
+    words: list[np.ndarray] = []
+    for k, node in enumerate(graph.nodes[: place + 1]):
+        column = [row[k] for row in grid] if isinstance(node, InputWord) else []
+        words.append(np.array(column, np.int64) if column else node_word(graph, k, words)[0])
+    scale, bits = graph.scales[place], graph.nodes[place].bits
+    unit, middle = Fraction(2) ** scale.lsb, Fraction((1 << bits) - 1, 2)
+    shown = np.broadcast_to(words[place], len(grid)).tolist()
+    return grid, [(k - middle) * unit + Fraction(scale.offset) for k in shown]
+
+
+def x_of(index: int, bits: int) -> Fraction:
+    """Return what an index of a linear input stands for, in cells from the middle."""
+    return Fraction(2 * index + 1 - (1 << bits), 2)
+
+
+def test_a_word_needs_bits_for_what_is_sampled_a_margin_and_a_few_steps() -> None:
+    # Reaches: 7.14 + 3 = 10.14 (slack matters); 12.9·1.02 + 3 = 16.158 (the margin matters).
+    assert heap_bits(7.0, 0, output=False) == heap_bits(7.0, 0, output=True) == 5
+    assert heap_bits(12.9, 0, output=False) == 6
+    # With steps of a quarter the slack of an output is still three whole steps.
+    assert (heap_bits(7.0, -2, output=False), heap_bits(7.0, -2, output=True)) == (6, 7)
+
+
+@pytest.mark.parametrize("constant", [0.0, 0.3, -1.75, 2.5])
+@pytest.mark.parametrize("bias", [0.0, 0.1, -0.4])
+@pytest.mark.parametrize("factors", [(1.0,), (-0.75,), (1.0, 2.0), (1.0, -1.0), (3.0, 0.5)])
+def test_the_word_of_a_sum_stands_for_the_sum(
+    factors: tuple[float, ...], bias: float, constant: float
+) -> None:
+    sources = [Source(f"x{k}", 3, angle=False) for k in range(len(factors))]
+    addends = tuple(Linear(k, f) for k, f in enumerate(factors))
+    nodes: list[SketchNode] = [*sources, WordSum(addends, constant)]
+    place = len(factors)
+    graph = graph_of(nodes, {Role.CUT.of(place): -3}, bias=bias)
+    offset = graph.scales[place].offset
+    assert abs(offset) <= 2.0**-4  # the constant is rounded to the nearest, not down
+    grid, values = values_of(graph, place)
+    for row, value in zip(grid, values, strict=True):
+        exact = Fraction(constant) + Fraction(bias)
+        exact += sum(
+            (Fraction(f) * x_of(k, 3) for f, k in zip(factors, row, strict=True)), exact * 0
+        )
+        assert abs(value - exact) < Fraction(1, 10**9)
+
+
+@pytest.mark.parametrize("cut", [-1, 0, 1, 2])
+def test_discarding_low_bits_leaves_the_mean_of_a_sum(cut: int) -> None:
+    nodes: list[SketchNode] = [
+        Source("x", 4, angle=False),
+        Source("y", 3, angle=False),
+        WordSum((Linear(0, 1.25), Linear(1, -1.0)), 0.0),
+        WordSum((Linear(2, 1.0),), 0.0),
+    ]
+    graph = graph_of(nodes, {Role.CUT.of(2): cut, Role.CUT.of(3): -2})
+    _, values = values_of(graph, 2)
+    assert float(sum(values)) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_the_mean_of_a_dropped_addend_stands_for_it() -> None:
+    nodes: list[SketchNode] = [
+        Source("x", 3, angle=False),
+        Source("y", 3, angle=False),
+        WordSum((Linear(0, 1.0), Linear(1, 4.0)), 0.0),
+    ]
+    widths = {Role.CUT.of(2): -2, Role.KEEP.of(2, 1): 0}
+    graph = graph_of(nodes, widths, {2: (0.0, 2.625)})
+    assert [node.name for node in graph.inputs] == ["x"]
+    grid, values = values_of(graph, 1)
+    for (k,), value in zip(grid, values, strict=True):
+        assert value == x_of(k, 3) + Fraction(21, 8)
+
+
+def two_words(reader: SketchNode) -> WordGraph:
+    """Return the graph of x + y on whole steps, and of what reads it."""
+    sources = [Source(name, 3, angle=False) for name in ("x", "y")]
+    total = WordSum((Linear(0, 1.0), Linear(1, 1.0)), 0.0)
+    nodes: list[SketchNode] = [*sources, total, reader]
+    widths = {Role.CUT.of(2): 0, Role.CUT.of(3): 0, Role.READ.of(3): 4, Role.EXPONENT.of(3): 0}
+    if not isinstance(reader, WordSum):
+        nodes.append(WordSum((Linear(3, 1.0),), 0.0))
+        widths[Role.CUT.of(4)] = 0
+    return graph_of(nodes, widths)
+
+
+@pytest.mark.parametrize(
+    "reader", [Powers(2, (0.0, 0.0, 1.0)), WordSum((Product(0, 2, 1.0),), 0.0)]
+)
+def test_a_word_that_is_read_as_an_operand_gives_up_a_bit_to_lie_about_zero(
+    reader: SketchNode,
+) -> None:
+    graph = two_words(reader)
+    heap = graph.nodes[2]
+    assert isinstance(heap, Heap)
+    assert graph.scales[2].offset == 0.0
+    assert [part.layout(graph.nodes) for part in heap.parts] == [Row(0, 0, 3), Row(1, 1, 2)]
+    _, values = values_of(graph, 2)
+    assert sum(values) == 0
+
+
+def test_a_word_that_is_only_added_keeps_all_its_bits() -> None:
+    graph = two_words(WordSum((Linear(2, 1.0),), 0.0))
+    heap = graph.nodes[2]
+    assert isinstance(heap, Heap)
+    assert [part.layout(graph.nodes) for part in heap.parts] == [Row(0, 0, 3), Row(0, 0, 3)]
+    assert abs(graph.scales[2].offset) == 0.5
+
+
+@pytest.mark.parametrize(("read_by_product", "offset"), [(False, 2.0), (True, 0.0)])
+def test_a_table_lies_about_its_middle_unless_a_product_reads_it(
+    offset: float, *, read_by_product: bool
+) -> None:
+    reader: Linear | Product = Product(2, 1, 1.0) if read_by_product else Linear(1, 1.0)
+    nodes: list[SketchNode] = [
+        Source("q", 4, angle=True),
+        Waves(0, ((0, 2.0, 0.0), (1, 1.0, 0.0))),
+        Source("x", 2, angle=False),
+        WordSum((reader,), 0.0),
+    ]
+    widths = {Role.READ.of(1): 4, Role.EXPONENT.of(1): -3, Role.CUT.of(3): -2}
+    graph = graph_of(nodes, widths)
+    place = next(k for k, node in enumerate(graph.nodes) if isinstance(node, Lookup))
+    assert graph.scales[place].offset == pytest.approx(offset, abs=1e-9)
+
+
+def test_products_end_where_nothing_of_them_is_left() -> None:
+    sources = [Source(name, 2, angle=False) for name in ("x", "y")]
+    # Of 2 by 2 digits the highest product stands two columns above the lowest, at 2^-1 ... 2^1.
+    for cut, kept in ((0, 2), (1, 1), (2, 0)):
+        nodes: list[SketchNode] = [*sources, WordSum((Product(0, 1, 1.0),), 0.0)]
+        graph = graph_of([*nodes, WordSum((Linear(2, 1.0),), 0.0)],
+                         {Role.CUT.of(2): cut, Role.CUT.of(3): 0})  # fmt: skip
+        heap = graph.nodes[2]
+        assert isinstance(heap, Heap)
+        columns = [part.layout(graph.nodes).top for part in heap.parts
+                   if isinstance(part, PartialProducts)]  # fmt: skip
+        assert columns == ([kept - 1] if kept else [])
+
+
+@pytest.mark.parametrize("factor", [1.0, -0.5])
+@pytest.mark.parametrize("drops", [(0, 0), (1, 0), (0, 2), (5, 5)])
+def test_a_product_of_all_digits_that_are_left_is_their_product(
+    drops: tuple[int, int], factor: float
+) -> None:
+    nodes: list[SketchNode] = [
+        Source("x", 3, angle=False),
+        Source("y", 4, angle=False),
+        WordSum((Product(0, 1, factor),), 0.25),
+        WordSum((Linear(2, 1.0),), 0.0),
+    ]
+    widths = {Role.CUT.of(2): -4, Role.CUT.of(3): 0}
+    widths |= {Role.DROP_A.of(2, 0): drops[0], Role.DROP_B.of(2, 0): drops[1]}
+    graph = graph_of(nodes, widths, largest=60.0)
+    grid, values = values_of(graph, 2)
+    for (i, j), value in zip(grid, values, strict=True):
+        a, b = min(drops[0], 2), min(drops[1], 3)
+        x, y = x_of(i >> a, 3 - a) * 2**a, x_of(j >> b, 4 - b) * 2**b
+        assert value == Fraction(factor) * x * y + Fraction(1, 4)
+
+
+def test_what_rows_discard_is_the_variance_of_the_bits_below() -> None:
+    widths = {Role.CUT.of(9): 1, Role.DIGITS.of(9, 0): 2}
+    rows = [row for _, _, row in linear_rows(widths, 9, 0, Linear(0, 0.75), [Format(0, 5)])]
+    assert rows == [Row(1, 0, 4), Row(3, 0, 2)]  # 1 - ¼, of which column 0 is worth 2
+    assert [str(row) for row in rows] == ["bits 1..4 in columns 0..3", "bits 3..4 in columns 0..1"]
+    for row in rows:
+        below = np.arange(1 << row.drop) - (2**row.drop - 1) / 2
+        assert row.lost == (below**2).mean() / 4**row.drop
+        assert row.weight == sum(1 << row.column + k for k in range(row.bits))
+
+
+@pytest.mark.parametrize(
+    ("bits", "column"), [((2, 3), -2), ((3, 2), -3), ((1, 4), -1), ((3, 3), 1)]
+)
+def test_what_a_grid_discards_is_the_variance_of_the_products_below(
+    bits: tuple[int, int], column: int
+) -> None:
+    grid = Grid(column, 1, bits[0], 0, bits[1])
+    kept = {(i, row.drop + k): row.column + k for i, row in grid.rows() for k in range(row.bits)}
+    every = {(1 + i, j): column + i + j for i in range(bits[0]) for j in range(bits[1])}
+    assert kept == {pair: c for pair, c in every.items() if c >= 0}
+    assert grid.weight == sum(1 << c for c in kept.values())
+    assert grid.top == max(every.values())
+    counted = {c: n for c, n in grid.diagonals() if n}
+    assert counted == {c: list(every.values()).count(c) for c in set(every.values())}
+    turned = [(i, row.drop + k) for i, row in grid.swapped.rows() for k in range(row.bits)]
+    assert sorted((i, j) for j, i in turned) == sorted(kept)
+    totals = [
+        sum(a[i - 1] * b[j] * 2.0**c / 2 for (i, j), c in every.items() if c < 0)
+        for a in itertools.product((-1, 1), repeat=bits[0])
+        for b in itertools.product((-1, 1), repeat=bits[1])
+    ]
+    assert grid.lost == pytest.approx(float(np.var(totals)))
+
+
+def test_a_product_keeps_one_digit_of_each_word() -> None:
+    widths = {Role.CUT.of(3): -1, Role.DROP_A.of(3, 1): 9, Role.DROP_B.of(3, 1): 1}
+    grid = product_grid(widths, 3, 1, Product(0, 1, -0.25), Format(2, 4), Format(-1, 3))
+    # ¼ · 2^(2+3) · 2^(-1+1), halved as products of digits are, in units of 2^-1.
+    assert grid == Grid(3, 3, 1, 1, 2)
+    assert str(grid) == "digits 3..3 times 1..2 in columns 3..4"
+
+
+@pytest.mark.parametrize("read", [5, 4, 3])
+@pytest.mark.parametrize("wave", [(1.0, 0.0), (0.0, 1.0)])
+def test_tables_of_guarded_angles_say_the_mean_of_the_angles_that_they_cannot_tell_apart(
+    wave: tuple[float, float], read: int
+) -> None:
+    nodes: list[SketchNode] = [
+        Source("q1", 4, angle=True),
+        Source("q2", 4, angle=True),
+        AngleSum(((0, 1), (1, 1)), exact=True),
+        Waves(2, ((1, *wave),)),
+        WordSum((Linear(3, 1.0),), 0.0),
+    ]
+    widths = {Role.ANGLE_BITS.of(2): 16, Role.READ.of(3): read, Role.EXPONENT.of(3): -9}
+    graph = graph_of(nodes, {**widths, Role.CUT.of(4): -9})
+    grid, values = values_of(graph, 3)
+    shown: dict[float, list[float]] = {}
+    for row, value in zip(grid, values, strict=True):
+        angle = sum(2 * math.pi * ((k + 0.5) / 16 - 0.5) for k in row)
+        exact = wave[0] * math.cos(angle) - wave[1] * math.sin(angle)
+        shown.setdefault(float(value), []).append(exact)
+    # Angles of one cell lie within it: their mean is the cell's middle but for curvature.
+    cell = 2 * math.pi / 2**read
+    for value_of_cells, exacts in shown.items():
+        assert abs(value_of_cells - np.mean(exacts)) <= 2.0**-9 + (cell**2 / 8 if read < 5 else 0)
