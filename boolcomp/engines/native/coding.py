@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from boolcomp.engines.native.columns import PortPart
     from boolcomp.engines.native.lines import Sample
     from boolcomp.engines.native.logic import Layout
-    from boolcomp.engines.native.machine import Machine
+    from boolcomp.engines.native.machine import Processor
     from boolcomp.engines.wiring import Port
 
 Found = TypeVar("Found")
@@ -53,7 +53,7 @@ FEW = 1 / 4  # of the groups may be coded twice
 
 
 def read_functions(
-    ports: Sequence[Port], widths: Sequence[int], layout: Layout, sample: Sample, machine: Machine
+    ports: Sequence[Port], widths: Sequence[int], layout: Layout, sample: Sample, machine: Processor
 ) -> str:
     """Return `read` for arrays of rows so wide, and what it calls."""
     parts = parts_of(ports, sample)
@@ -95,7 +95,7 @@ class _Array:
 
     def __init__(
         self, array: int, columns: Sequence[tuple[PortPart, int]], width: int, sample: Sample,
-        machine: Machine,
+        machine: Processor,
     ) -> None:  # fmt: skip
         self.array, self.columns, self.width, self.sample = array, columns, width, sample
         self.machine = machine
