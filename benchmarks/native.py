@@ -60,7 +60,7 @@ def fastest(work: Callable[[], object], rounds: int) -> float:
 def clock() -> Callable[[], float]:
     """Return what measures cycles a second."""
     lines = [".globl chain", "chain:", "1:", *["add $1, %rax"] * CHAIN, "dec %rdi", "jnz 1b", "ret"]
-    code = machine.Code("".join(f'module asm "{line}"\n' for line in lines), machine.host())
+    code = machine.NativeCode("".join(f'module asm "{line}"\n' for line in lines), machine.host())
     chain = code.function("chain", ctypes.c_int64)
     turns = 5000
     clock.code = code  # type: ignore[attr-defined]  # alive as long as the function

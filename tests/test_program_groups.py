@@ -13,16 +13,21 @@ import numpy as np
 import pytest
 
 import boolcomp as bc
+from boolcomp import pipeline
 from boolcomp.codes import Code
 from boolcomp.common.errors import DataError, SaturationWarning, UsageError
 from boolcomp.logic.network import Builder, copied
+from boolcomp.paper.passes import Choices
+from boolcomp.paper.plan import Options
+from boolcomp.paper.store import Recipe
 from boolcomp.parallel.sharding.pool import ProcessPool
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.makers import gravity_problem
 from boolcomp.problem.problem import Group, Input, Output, Problem, numbered
 from boolcomp.problem.samples import read_states, write_results
-from boolcomp.program.parts import Load, OutputWord, Slice, TermUse
+from boolcomp.program.parts import CodedOutput, Load, Slice, TermUse
 from boolcomp.program.program import Program, program_of_network, program_of_problem
+from boolcomp.program.programfile import load_program
 from boolcomp.proof.worst import find_worst, subject_of
 
 if TYPE_CHECKING:
@@ -140,7 +145,7 @@ def any_program(mode: str = "compact") -> Program:
         TermUse(f"t{k}", "", k, inner, (Slice(k, 3, 0), Slice((k + 1) % 4, 5, 0))) for k in range(4)
     ] + [TermUse("t4", "", 4, inner, (Slice(4, 3, 0), Slice(1, 6, 1)))]  # fmt: skip
     outputs = tuple(
-        OutputWord(one.name, one.symbol, one.unit, code, 1, tuple(terms))
+        CodedOutput(one.name, one.symbol, one.unit, code, 1, tuple(terms))
         for one, terms in zip(problem.outputs, (uses[:3], uses[1:]), strict=True)
     )
     return program_of_problem(problem, 5, "paper", read, networks, (Load(0.0, outputs),))
@@ -161,6 +166,31 @@ def test_a_program_of_positions_alone_gives_what_its_network_gives(engine: Any) 
         known = dict(zip(("q1", "q2"), state, strict=True))
         assert row.tolist() == expected(network, read, codes, known)
     assert (program.evaluate(q=q, engine=engine).values == found).all()
+
+
+@cache
+def held_arm() -> Program:
+    """Return the torques that hold the paper's arm, compiled as the paper does."""
+    choices = Choices(Options(5), Recipe("isop"))
+    return pipeline.compile_paper(gravity_problem(bc.load_robot("machado-2r")), choices).program
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_gravity_is_compiled_saved_and_evaluated_within_its_bound(
+    tmp_path: Path, engine: Any
+) -> None:
+    held_arm().save(tmp_path / "p")
+    program = load_program(tmp_path / "p")
+    assert program == held_arm()
+    assert program.name == "machado-2r-gravity"
+    rng = np.random.default_rng(6)
+    q = rng.uniform(-math.pi, math.pi, (3000, 2))
+    still = np.zeros_like(q)
+    error = program(q, engine=engine) - bc.inverse_dynamics("machado-2r", q, still, still)
+    bound = np.array(program.bound)
+    assert (np.abs(error) <= bound).all()
+    assert (np.abs(error).max(axis=0) > bound / 4).all()
+    assert (program(q1=q[:, 0], q2=q[:, 1], engine=engine) == program(q, engine=engine)).all()
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from boolcomp.common.errors import UsageError
 from boolcomp.paper.bounds import error_bound
 from boolcomp.paper.coverlogic import network_of_cover
-from boolcomp.program.parts import Load, OutputWord, Slice, TermUse
+from boolcomp.program.parts import CodedOutput, Load, Slice, TermUse
 from boolcomp.program.program import program_of_problem
 from boolcomp.twolevel.cover import Cover
 
@@ -49,7 +49,7 @@ def program_of(
         place = networks.setdefault(made[table.table], len(networks))
         uses[table.plan.term.name] = _term_use(table.plan, place, places)
     outputs = tuple(
-        OutputWord(
+        CodedOutput(
             output.output.name,
             output.output.symbol,
             output.output.unit,

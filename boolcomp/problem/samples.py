@@ -57,7 +57,7 @@ class Times(NamedTuple):
     texts: list[str]
 
 
-class State(NamedTuple):
+class StateChunk(NamedTuple):
     """Samples, an array for every group, and their times where the file has any."""
 
     arrays: tuple[Floats, ...]
@@ -67,7 +67,7 @@ class State(NamedTuple):
 @contextlib.contextmanager
 def read_states(
     path: Path, groups: Sequence[Group]
-) -> Iterator[tuple[Iterator[State], int | None]]:
+) -> Iterator[tuple[Iterator[StateChunk], int | None]]:
     """Provide the states in chunks, and their number where the file tells it beforehand.
 
     A value that is NaN or infinite is a `DataError` that names its sample.
@@ -114,7 +114,7 @@ def _text_input(path: Path) -> Iterator[TextIO]:
         yield stream
 
 
-def _csv_chunks(stream: TextIO, name: str, groups: Sequence[Group]) -> Iterator[State]:
+def _csv_chunks(stream: TextIO, name: str, groups: Sequence[Group]) -> Iterator[StateChunk]:
     line, wanted = 1, column_names(groups)
     try:
         first_line = stream.readline(LONGEST_LINE)
@@ -173,9 +173,9 @@ def _too_long(name: str, line: int) -> DataError:
     return DataError(f"{name}:{line}: longer than {LONGEST_LINE} letters: is this a CSV file?")
 
 
-def _state(table: Floats, groups: Sequence[Group], times: Times | None = None) -> State:
+def _state(table: Floats, groups: Sequence[Group], times: Times | None = None) -> StateChunk:
     ends = np.cumsum([group.size for group in groups])[:-1]
-    return State(tuple(np.split(table, ends, axis=1)), times)
+    return StateChunk(tuple(np.split(table, ends, axis=1)), times)
 
 
 def _is_time(column: str, wanted: Sequence[str]) -> bool:
@@ -261,7 +261,9 @@ def _mistake(lines: list[str], place: int | None, width: int, name: str, first: 
     return DataError(f"{name}:{first}: cannot be read as numbers")
 
 
-def _array_chunks(arrays: Sequence[Rows], name: str, groups: Sequence[Group]) -> Iterator[State]:
+def _array_chunks(
+    arrays: Sequence[Rows], name: str, groups: Sequence[Group]
+) -> Iterator[StateChunk]:
     done, names = 0, column_names(groups)
     for pieces in zip(*(array.pieces(CHUNK) for array in arrays), strict=True):
         with np.errstate(over="ignore", invalid="ignore"):  # _check_finite tells of it

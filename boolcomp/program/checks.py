@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from boolcomp.program.parts import JointNetwork, Load, OutputWord, Slice, TermUse
+    from boolcomp.program.parts import CodedOutput, JointNetwork, Load, Slice, TermUse
     from boolcomp.program.program import Program
 
 STEP_SLACK = 1e-9  # relative: steps that differ by less are one step
@@ -37,7 +37,7 @@ def check_program(program: Program) -> None:
             _check_joint(program, load, load.joint)
 
 
-def _check_term(program: Program, output: OutputWord, term: TermUse) -> None:
+def _check_term(program: Program, output: CodedOutput, term: TermUse) -> None:
     _check_use(program, term.name, term.network, term.words, term.code.bits)
     centred = term.code.range.low == -term.code.range.high
     if not centred or abs(term.code.step / output.step - 1) > STEP_SLACK:

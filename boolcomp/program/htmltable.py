@@ -11,7 +11,7 @@ from boolcomp.common.text import number, short
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from boolcomp.program.parts import InputWord, OutputWord
+    from boolcomp.program.parts import CodedInput, CodedOutput
     from boolcomp.program.program import Program
 
 INPUTS = ("input", "range", "unit", "bits", "code")
@@ -37,12 +37,12 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
 
 
-def _input(word: InputWord) -> list[str]:
+def _input(word: CodedInput) -> list[str]:
     kind = f"{word.code.kind}, wraps" if word.code.wraps else word.code.kind
     return [word.name, str(word.code.range), word.unit, str(word.code.bits), kind]
 
 
-def _output(output: OutputWord) -> list[str]:
+def _output(output: CodedOutput) -> list[str]:
     found = output.errors
     known = ["", "", ""] if found is None else [found.rms, found.sampled_max, found.worst_found]
     bound = short(output.bound) if math.isfinite(output.bound) else ""

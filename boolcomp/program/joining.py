@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
     from boolcomp.logic.network import Network
     from boolcomp.problem.problem import Group
-    from boolcomp.program.parts import InputWord, JointNetwork, Load, OutputWord, Slice
+    from boolcomp.program.parts import CodedInput, CodedOutput, JointNetwork, Load, Slice
 
 
 def wire(
     groups: tuple[Group, ...],
-    inputs: Sequence[InputWord],
+    inputs: Sequence[CodedInput],
     networks: Sequence[Network],
     load: Load,
 ) -> Wiring:
@@ -61,7 +61,7 @@ def _wire_terms(
     ports: Sequence[Port],
     planes: int,
     tables: Sequence[Network],
-    outputs: Sequence[OutputWord],
+    outputs: Sequence[CodedOutput],
 ) -> Wiring:
     """Join the networks of tables and sums; what several terms need is computed once."""
     places: dict[Network, int] = {}

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class InputWord:
+class CodedInput:
     """A word that is read: the input it codes, and how."""
 
     name: str
@@ -57,7 +57,7 @@ class KnownErrors:
 
 
 @dataclass(frozen=True, slots=True)
-class OutputWord:
+class CodedOutput:
     """The sum of an output's terms, rounded to its own code; its name is `tau1`, its symbol `T1`.
 
     `bound` is the proven error in the output's unit, infinite where none is known; `errors` are
@@ -101,7 +101,7 @@ class Load:
     """
 
     payload: float
-    outputs: tuple[OutputWord, ...]
+    outputs: tuple[CodedOutput, ...]
     joint: JointNetwork | None = None
     graph: WordGraph | None = None
     meanings: tuple[str, ...] = ()

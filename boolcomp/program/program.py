@@ -23,11 +23,11 @@ from boolcomp.program.checks import check_program
 from boolcomp.program.htmltable import html_of
 from boolcomp.program.joining import joined, wire
 from boolcomp.program.parts import (
-    InputWord,
+    CodedInput,
+    CodedOutput,
     JointNetwork,
     KnownErrors,
     Load,
-    OutputWord,
     Slice,
 )
 from boolcomp.program.writing import save_program
@@ -64,7 +64,7 @@ class Program:
     mode: Mode
     groups: tuple[Group, ...]
     returned: Group
-    inputs: tuple[InputWord, ...]
+    inputs: tuple[CodedInput, ...]
     networks: tuple[Network, ...]
     loads: tuple[Load, ...]
     stops: tuple[Stop, ...] = ()
@@ -85,7 +85,7 @@ class Program:
         return Program, tuple(getattr(self, one.name) for one in fields(self) if one.init)
 
     @property
-    def outputs(self) -> tuple[OutputWord, ...]:
+    def outputs(self) -> tuple[CodedOutput, ...]:
         """The outputs, with the first load."""
         return self.loads[0].outputs
 
@@ -200,7 +200,7 @@ class Program:
     ) -> Evaluation:
         """Do what `evaluate` does, for integer code words (as an encoder may give them).
 
-        A word is in the code of its `InputWord`; one that does not fit is a `DataError`.
+        A word is in the code of its `CodedInput`; one that does not fit is a `DataError`.
         """
         given = gathered(self.groups, arrays, named, WHOSE)
         return evaluate(self.engine(payload, engine), given, coded=True)
@@ -243,7 +243,7 @@ class Program:
         return "\n".join(lines)
 
 
-def _text(output: OutputWord, joint: JointNetwork | None) -> str:
+def _text(output: CodedOutput, joint: JointNetwork | None) -> str:
     if joint is not None:
         return f"{output.symbol} {output.code} = network {joint.network}"
     terms = " + ".join(f"{term.name}(network {term.network})" for term in output.terms)
@@ -264,7 +264,7 @@ def program_of_problem(
     """
     return Program(
         problem.name, bits, mode, problem.groups, problem.returned,
-        tuple(InputWord(x.name, codes[x.name], x.unit) for x in problem.inputs if x.name in codes),
+        tuple(CodedInput(x.name, codes[x.name], x.unit) for x in problem.inputs if x.name in codes),
         tuple(networks), tuple(loads), tuple(Stop(x.name, x.range) for x in stopped(problem)),
         problem.plural, problem.places,
     )  # fmt: skip
@@ -285,7 +285,7 @@ def program_of_network(
     order = [one.name for one in problem.inputs if one.name in inputs]
     words = tuple(Slice(order.index(name), code.bits, 0) for name, code in inputs.items())
     outputs = tuple(
-        OutputWord(one.name, one.symbol, one.unit, code)
+        CodedOutput(one.name, one.symbol, one.unit, code)
         for one, code in zip(problem.outputs, codes, strict=True)
     )
     load = Load(payload, outputs, JointNetwork(0, words))
@@ -298,7 +298,7 @@ def family_of(programs: Iterable[Program]) -> Program:
     if not members or any(_head(program) != _head(members[0]) for program in members):
         raise UsageError("a family is made of programs of one robot, word length and mode")
     first = members[0]
-    finest: dict[str, InputWord] = {}
+    finest: dict[str, CodedInput] = {}
     for word in (word for program in members for word in program.inputs):
         known = finest.setdefault(word.name, word)
         if known.code.prefix(1) != word.code.prefix(1):

@@ -21,11 +21,11 @@ from boolcomp.problem.interval import Interval
 from boolcomp.problem.problem import Group, numbered
 from boolcomp.problem.span import part_of
 from boolcomp.program.parts import (
-    InputWord,
+    CodedInput,
+    CodedOutput,
     JointNetwork,
     KnownErrors,
     Load,
-    OutputWord,
     Slice,
     TermUse,
 )
@@ -222,17 +222,17 @@ class _Reader:
             self.fail(f"stops are empty: {low} .. {high}")
         return Stop(name, Interval(low, high))
 
-    def input(self, item: Any) -> InputWord:
+    def input(self, item: Any) -> CodedInput:
         code = self.code(item)
         if self.named:
-            return InputWord(self.text(item, "name"), code, self.text(item, "unit"))
+            return CodedInput(self.text(item, "name"), code, self.text(item, "unit"))
         kind = self.text(item, "kind")
         if kind not in KINDS:
             self.fail(f"input {shown(kind)} is not known")
         # Programs of the first version do not say so, but their full turns are turns, too.
         if "stops" not in self.document and kind == "q" and part_of(code.range) == 0:
             code = replace(code, wraps=True)
-        return InputWord(f"{kind}{self.field(item, 'joint', int)}", code)
+        return CodedInput(f"{kind}{self.field(item, 'joint', int)}", code)
 
     def code(self, item: Any) -> Code:
         section = self.field(item, "code", dict)
@@ -256,7 +256,7 @@ class _Reader:
         named = tuple(self.text({"meanings": text}, "meanings") for text in meanings)
         return Load(payload, outputs, joint, self.graphs.get(place), named)
 
-    def output(self, place: int, item: Any) -> OutputWord:
+    def output(self, place: int, item: Any) -> CodedOutput:
         if self.named:
             name, symbol, unit = (self.text(item, key) for key in ("name", "symbol", "unit"))
         else:
@@ -264,7 +264,7 @@ class _Reader:
                 self.fail("the torques are not in the order of the joints")
             name, symbol, unit = f"tau{place}", f"T{place}", ""
         left_out = self.items(item, "left_out")
-        return OutputWord(
+        return CodedOutput(
             name,
             symbol,
             unit,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from boolcomp.codes import Code
-    from boolcomp.program.parts import Load, OutputWord, Slice
+    from boolcomp.program.parts import CodedOutput, Load, Slice
     from boolcomp.program.program import Program
 
 FORMAT, VERSION = "boolcomp program", 3  # 2: one network for all outputs of a load; 3: names
@@ -124,7 +124,7 @@ def _words(words: Sequence[Slice]) -> list[list[int]]:
     return [[word.input, word.bits, word.dropped] for word in words]
 
 
-def _output(output: OutputWord) -> dict[str, Any]:
+def _output(output: CodedOutput) -> dict[str, Any]:
     return {
         "name": output.name,
         "symbol": output.symbol,

@@ -129,7 +129,7 @@ def test_what_a_system_or_processor_lacks_changes_nothing(
     if missing == "assembles":  # then LLVM chooses the registers
         monkeypatch.setattr(machine, "assembles", lambda: False)
     else:
-        monkeypatch.setattr(machine.Machine, "has_affine", property(lambda _: False))
+        monkeypatch.setattr(machine.Processor, "has_affine", property(lambda _: False))
     made = NativeEngine(wiring("gray"), HERE[0])
     given = columns(1100)
     assert (cells(made.run_codes(given)) == expected(given, "gray")[0]).all()

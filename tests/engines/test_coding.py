@@ -167,8 +167,8 @@ def test_without_fused_or_affine_instructions_nothing_changes(
 ) -> None:
     q = values(SETS["mixed"], np.float32, 900)
     expected = run(NumpyEngine(through("mixed")), q)
-    monkeypatch.setattr(machine.Machine, "has_affine", property(lambda _: False))
-    monkeypatch.setattr(machine.Machine, "has_fused", property(lambda _: False))
+    monkeypatch.setattr(machine.Processor, "has_affine", property(lambda _: False))
+    monkeypatch.setattr(machine.Processor, "has_fused", property(lambda _: False))
     for width in HERE:
         agree(run(NativeEngine(through("mixed"), width), q), expected)
 

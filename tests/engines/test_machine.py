@@ -25,7 +25,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "boolcomp" / "native"
 
 
-def answer(code: machine.Code) -> int:
+def answer(code: machine.NativeCode) -> int:
     import ctypes
 
     number = ctypes.c_int64()
@@ -34,8 +34,8 @@ def answer(code: machine.Code) -> int:
 
 
 def test_code_is_compiled_once_and_then_read(folder: Path) -> None:
-    first = machine.Code(TEXT, machine.host())
-    second = machine.Code(TEXT, machine.host())
+    first = machine.NativeCode(TEXT, machine.host())
+    second = machine.NativeCode(TEXT, machine.host())
     assert (first.cached, second.cached) == (False, True)
     assert answer(first) == answer(second) == 42
     assert len(list(folder.iterdir())) == 1
@@ -49,40 +49,40 @@ def test_text_that_takes_long_is_not_made_where_its_content_is_known(folder: Pat
         return TEXT
 
     for _ in range(2):
-        assert answer(machine.Code(text, machine.host(), "forty-two")) == 42
-    assert not machine.Code(text, machine.host(), "something else").cached
+        assert answer(machine.NativeCode(text, machine.host(), "forty-two")) == 42
+    assert not machine.NativeCode(text, machine.host(), "something else").cached
     assert (len(made), len(list(folder.iterdir()))) == (2, 2)
 
 
 def test_another_text_or_processor_has_another_entry(folder: Path) -> None:
-    machine.Code(TEXT, machine.host())
-    assert not machine.Code(TEXT.replace("42", "43"), machine.host()).cached
-    machine.Code(TEXT, machine.Machine(machine.host().cpu, "-avx512f"))
+    machine.NativeCode(TEXT, machine.host())
+    assert not machine.NativeCode(TEXT.replace("42", "43"), machine.host()).cached
+    machine.NativeCode(TEXT, machine.Processor(machine.host().cpu, "-avx512f"))
     assert len(list(folder.iterdir())) == 3
 
 
 @pytest.mark.parametrize("damage", ["flip", "cut", "empty", "renamed"])
 def test_a_damaged_entry_is_made_again(folder: Path, damage: str) -> None:
-    machine.Code(TEXT, machine.host())
+    machine.NativeCode(TEXT, machine.host())
     (entry,) = folder.iterdir()
     content = entry.read_bytes()
     flipped = content[:-9] + bytes([content[-9] ^ 1]) + content[-8:]
     if damage == "renamed":  # the code of another text under this one's name
         other = TEXT.replace("42", "43")
-        machine.Code(other, machine.host())
+        machine.NativeCode(other, machine.host())
         (stranger,) = (path for path in folder.iterdir() if path != entry)
         flipped = stranger.read_bytes()
     entry.write_bytes({"cut": content[:50], "empty": b""}.get(damage, flipped))
-    again = machine.Code(TEXT, machine.host())
+    again = machine.NativeCode(TEXT, machine.host())
     assert (again.cached, answer(again)) == (False, 42)
-    assert machine.Code(TEXT, machine.host()).cached
+    assert machine.NativeCode(TEXT, machine.host()).cached
 
 
 def test_an_entry_that_others_may_write_is_not_used(folder: Path) -> None:
-    machine.Code(TEXT, machine.host())
+    machine.NativeCode(TEXT, machine.host())
     (entry,) = folder.iterdir()
     entry.chmod(0o666)
-    assert not machine.Code(TEXT, machine.host()).cached
+    assert not machine.NativeCode(TEXT, machine.host()).cached
 
 
 def test_without_a_writable_folder_code_is_made_every_time(
@@ -91,7 +91,7 @@ def test_without_a_writable_folder_code_is_made_every_time(
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     for _ in range(2):
-        code = machine.Code(TEXT, machine.host())
+        code = machine.NativeCode(TEXT, machine.host())
         assert (code.cached, answer(code)) == (False, 42)
 
 
@@ -110,7 +110,7 @@ def test_the_oldest_entries_are_dropped_when_there_are_too_many(
 
 
 def test_a_machine_without_avx512_has_none_of_its_features() -> None:
-    fast: Any = machine.Machine("x", "+avx512f,+avx2,-avx512bw,+avx512vl")
+    fast: Any = machine.Processor("x", "+avx512f,+avx2,-avx512bw,+avx512vl")
     slow = fast.without_ternary()
     assert (fast.has_ternary, slow.has_ternary, slow.has_wide) == (True, False, True)
     assert slow.features == "-avx512f,+avx2,-avx512bw,-avx512vl"

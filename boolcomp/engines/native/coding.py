@@ -18,13 +18,12 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from boolcomp.codes import MOST_TURNS, TIE
-from boolcomp.common.errors import UsageError
 from boolcomp.engines.native import transpose
 from boolcomp.engines.native.cells import LARGE, LARGE_HIGH, MARGIN, coarse, fine
+from boolcomp.engines.native.columns import parts_of
 from boolcomp.engines.native.lines import BYTES, GROUP, LlvmLines, splat, vector_of
 
 if TYPE_CHECKING:
@@ -32,13 +31,13 @@ if TYPE_CHECKING:
 
     from boolcomp.codes import Code
     from boolcomp.engines.native.cells import Coarse
+    from boolcomp.engines.native.columns import PortPart
     from boolcomp.engines.native.lines import Sample
     from boolcomp.engines.native.logic import Layout
-    from boolcomp.engines.native.machine import Machine
+    from boolcomp.engines.native.machine import Processor
     from boolcomp.engines.wiring import Port
 
 Found = TypeVar("Found")
-MOST_BITS = 30  # cell indices are converted through signed 32-bit numbers
 OUTSIDE, BAD, CLIPPED = 0, 1, 2
 LANES = 8  # doubles computed with at a time
 VECTOR = 64  # bytes
@@ -53,43 +52,8 @@ DECLARATIONS = (
 FEW = 1 / 4  # of the groups may be coded twice
 
 
-@dataclass(frozen=True, slots=True)
-class PortPart:
-    """A column of codes: an input word, or 16 bits at most of one that is wider."""
-
-    port: Port
-    part: Port
-    shift: int
-
-    @property
-    def wide(self) -> bool:
-        """Whether it is part of a wider word."""
-        return self.port.code.bits > transpose.MOST_BITS
-
-
-def parts_of(ports: Sequence[Port], sample: Sample) -> list[PortPart]:
-    """Return the columns of codes of input words."""
-    parts = []
-    for port in ports:
-        code = port.code
-        if code.bits > MOST_BITS:
-            raise UsageError(f"an input word of {code.bits} bits is more than {MOST_BITS}")
-        natural = replace(code, kind="natural")
-        above = code.bits - transpose.MOST_BITS
-        if above > 0:
-            low = replace(natural, bits=transpose.MOST_BITS)
-            high = replace(natural, bits=above)
-            parts.append(PortPart(port, replace(port, code=high), transpose.MOST_BITS))
-            parts.append(PortPart(port, replace(port, code=low, first=port.first + above), 0))
-        else:  # what comes as a word is cut as it is; the transposition makes Gray ones of cells
-            parts.append(
-                PortPart(port, replace(port, code=natural if sample == "i32" else code), 0)
-            )
-    return parts
-
-
 def read_functions(
-    ports: Sequence[Port], widths: Sequence[int], layout: Layout, sample: Sample, machine: Machine
+    ports: Sequence[Port], widths: Sequence[int], layout: Layout, sample: Sample, machine: Processor
 ) -> str:
     """Return `read` for arrays of rows so wide, and what it calls."""
     parts = parts_of(ports, sample)
@@ -131,7 +95,7 @@ class _Array:
 
     def __init__(
         self, array: int, columns: Sequence[tuple[PortPart, int]], width: int, sample: Sample,
-        machine: Machine,
+        machine: Processor,
     ) -> None:  # fmt: skip
         self.array, self.columns, self.width, self.sample = array, columns, width, sample
         self.machine = machine

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from boolcomp.codes import Code
     from boolcomp.engines.native.lines import Sample
     from boolcomp.engines.native.logic import Layout
-    from boolcomp.engines.native.machine import Machine
+    from boolcomp.engines.native.machine import Processor
     from boolcomp.engines.wiring import Result
 
 LANES = 16  # numbers written at a time
@@ -43,7 +43,7 @@ class _Column:
 
 
 def write_functions(
-    results: Sequence[Result], layout: Layout, real: Sample, machine: Machine
+    results: Sequence[Result], layout: Layout, real: Sample, machine: Processor
 ) -> str:
     """Return `write`, and what it calls."""
     parts: list[Result] = []

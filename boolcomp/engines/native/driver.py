@@ -22,7 +22,7 @@ from boolcomp.engines.native.logic import ATTRIBUTES
 if TYPE_CHECKING:
     from boolcomp.engines.native.lines import Sample
     from boolcomp.engines.native.logic import Layout
-    from boolcomp.engines.native.machine import Machine
+    from boolcomp.engines.native.machine import Processor
     from boolcomp.engines.wiring import Port, Result, Wiring
 
 _RUN = """\
@@ -161,7 +161,7 @@ def write_text(ends: Ends, layout: Layout, sample: Sample) -> str:
     return filled(_WRITE, ends, layout, sample)
 
 
-def ends_text(ends: Ends, layout: Layout, sample: Sample, machine: Machine) -> str:
+def ends_text(ends: Ends, layout: Layout, sample: Sample, machine: Processor) -> str:
     """Return the functions that `read_text` and `write_text` call, where there is what they do."""
     affine = transpose.uses_affine(layout, machine)
     lines = {
@@ -181,7 +181,7 @@ def ends_text(ends: Ends, layout: Layout, sample: Sample, machine: Machine) -> s
 
 
 def run_module(
-    wiring: Wiring, layout: Layout, sample: Sample, blocks: int, machine: Machine
+    wiring: Wiring, layout: Layout, sample: Sample, blocks: int, machine: Processor
 ) -> str:
     """Return the LLVM module with `run` for samples of one type, tiles of so many blocks."""
     text = _RUN.replace("MASKS", _MASKS).replace("READ\n", f"{_READ}\n").replace("WRITE", _WRITE)

@@ -70,17 +70,19 @@ class NativeEngine:
         self.layout = logic.lay_out(self.pieces, self.width)
         self._logic = self._made()
         self.address = self._logic.address("logic")
-        self._runs: dict[Sample, tuple[machine.Code, Callable[..., None]]] = {}
+        self._runs: dict[Sample, tuple[machine.NativeCode, Callable[..., None]]] = {}
         self._tiles: list[NDArray[np.uint8]] = []  # not in use; more than one with threads
         self.blocks = self._tile_blocks()
 
-    def _made(self) -> machine.Code:
+    def _made(self) -> machine.NativeCode:
         """Return the code of the logic."""
         if self.width < 512 or not machine.assembles():
-            return machine.Code(logic.logic_module(self.pieces, self.layout), self.machine)
+            return machine.NativeCode(logic.logic_module(self.pieces, self.layout), self.machine)
         networks = [(n.inputs, n.nodes, n.outputs) for n in self.pieces.networks]
         content = f"{generator()} {networks} {self.pieces.calls} {self.layout}"
-        return machine.Code(lambda: logic_assembly(self.pieces, self.layout), self.machine, content)
+        return machine.NativeCode(
+            lambda: logic_assembly(self.pieces, self.layout), self.machine, content
+        )
 
     def _tile_blocks(self) -> int:
         size = max(1, self.layout.block_bytes)
@@ -227,7 +229,7 @@ class NativeEngine:
         sample = _SAMPLES[dtype]
         if sample not in self._runs:
             text = run_module(self.pieces, self.layout, sample, self.blocks, self.machine)
-            code = machine.Code(text, self.machine)
+            code = machine.NativeCode(text, self.machine)
             self._runs[sample] = (
                 code,
                 code.function("run", *(ctypes.c_void_p,) * len(self.wiring.groups), *_ARGUMENTS),

@@ -24,7 +24,7 @@ _OPTIMISE = 2  # of the code generator; the text is straight-line code in its fi
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class Processor:
     """A processor: its name and the features that may be used."""
 
     cpu: str
@@ -50,21 +50,21 @@ class Machine:
         """Whether it multiplies and adds by one instruction."""
         return bool({"+avx512f", "+fma"} & set(self.features.split(",")))
 
-    def without_ternary(self) -> Machine:
+    def without_ternary(self) -> Processor:
         """Return the machine as if it had no AVX-512."""
         words = self.features.split(",")
         kept = [("-" + w[1:] if w[1:].startswith(("avx512", "avx10")) else w) for w in words]
-        return Machine(self.cpu, ",".join(kept))
+        return Processor(self.cpu, ",".join(kept))
 
 
 @cache
-def host() -> Machine:
+def host() -> Processor:
     """Return this machine."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     llvm.initialize_native_asmparser()
     features = llvm.get_host_cpu_features()
-    return Machine(llvm.get_host_cpu_name(), features.flatten())
+    return Processor(llvm.get_host_cpu_name(), features.flatten())
 
 
 def host_is_x86() -> bool:
@@ -77,14 +77,14 @@ def assembles() -> bool:
     return host_is_x86() and "linux" in llvm.get_default_triple()
 
 
-class Code:
+class NativeCode:
     """Native code with its functions, alive as long as this object.
 
     Where making the text takes time, `content` says what it depends on, and finds it in the cache.
     """
 
     def __init__(
-        self, text: str | Callable[[], str], machine: Machine, content: str | None = None
+        self, text: str | Callable[[], str], machine: Processor, content: str | None = None
     ) -> None:
         host()
         self._target = _target_machine(machine)
@@ -112,7 +112,7 @@ class Code:
         return ctypes.CFUNCTYPE(None, *arguments)(self.address(name))
 
 
-def _target_machine(machine: Machine) -> Any:
+def _target_machine(machine: Processor) -> Any:
     target = llvm.Target.from_default_triple()
     return target.create_target_machine(
         cpu=machine.cpu, features=machine.features, opt=_OPTIMISE, jit=True
@@ -124,7 +124,7 @@ def _compiled(text: str, target: Any) -> bytes:
     return bytes(target.emit_object(module))
 
 
-def _parts(text: str, machine: Machine) -> list[str]:
+def _parts(text: str, machine: Processor) -> list[str]:
     llvm_version = ".".join(map(str, llvm.llvm_version_info))
     return [
         VERSION, llvmlite.__version__, llvm_version,

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from boolcomp.codes import Code
     from boolcomp.engines.native.logic import Layout
-    from boolcomp.engines.native.machine import Machine
+    from boolcomp.engines.native.machine import Processor
     from boolcomp.engines.wiring import Port, Result
 
 MOST_BITS = 16
@@ -55,7 +55,7 @@ def declarations(width: int, *, affine: bool) -> list[str]:
     return [*lines, f"declare {V} {_AFFINE}({V}, {V}, i8)"] if affine else lines
 
 
-def uses_affine(layout: Layout, machine: Machine) -> bool:
+def uses_affine(layout: Layout, machine: Processor) -> bool:
     """Tell which way the samples lie in planes of a layout."""
     return layout.width == 512 and machine.has_affine
 

@@ -110,9 +110,9 @@ def _places(
 
 @cache
 def _code() -> Any:
-    from boolcomp.engines.native.machine import Code, host  # noqa: PLC0415 (LLVM is heavy)
+    from boolcomp.engines.native.machine import NativeCode, host  # noqa: PLC0415 (LLVM is heavy)
 
-    return Code(_TEXT, host())
+    return NativeCode(_TEXT, host())
 
 
 def lock_seconds() -> float:

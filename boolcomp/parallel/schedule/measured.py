@@ -35,9 +35,9 @@ _BODIES = {
 
 def measured_machine() -> Machine:
     """Measure what operations, exchanged words and locks cost here."""
-    from boolcomp.engines.native.machine import Code, host  # noqa: PLC0415 (LLVM is heavy)
+    from boolcomp.engines.native.machine import NativeCode, host  # noqa: PLC0415 (LLVM is heavy)
 
-    code = Code(_text(), host())
+    code = NativeCode(_text(), host())
     found = {}
     for name in _BODIES:
         function = code.function(name, ctypes.c_int64, ctypes.c_void_p)

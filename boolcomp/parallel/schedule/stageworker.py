@@ -81,7 +81,7 @@ def main(channel: Channel, file: int) -> None:
 
 def _native(setup: Setup) -> Callable[[Batch, View], None]:
     """Return what runs the compiled driver; it gives up Python's lock meanwhile."""
-    from boolcomp.engines.native.machine import Code, host  # noqa: PLC0415 (LLVM is heavy)
+    from boolcomp.engines.native.machine import NativeCode, host  # noqa: PLC0415 (LLVM is heavy)
     from boolcomp.parallel.schedule.vectorcode import module_text  # noqa: PLC0415
 
     text = module_text(
@@ -92,7 +92,7 @@ def _native(setup: Setup) -> Callable[[Batch, View], None]:
         width=8 if host().has_ternary else 4,
         ring=setup.ring,
     )
-    code = Code(text, host())
+    code = NativeCode(text, host())
     drive = code.function("drive", ctypes.c_int64, *[ctypes.c_void_p] * 4)
 
     def run(batch: Batch, view: View) -> None:

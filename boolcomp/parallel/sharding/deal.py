@@ -45,7 +45,7 @@ class Total:
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class TermCalls:
     """The calls of a wiring that make terms (by their first plane), and the sums of them."""
 
     wiring: Wiring
@@ -66,7 +66,7 @@ class Terms:
         ]
 
 
-def terms_of(load: Load, wiring: Wiring) -> Terms:
+def terms_of(load: Load, wiring: Wiring) -> TermCalls:
     """Find the terms and sums of a program's load in its wiring."""
     calls = {call.first: call for call in wiring.calls}
     totals = []
@@ -84,7 +84,7 @@ def terms_of(load: Load, wiring: Wiring) -> Terms:
             at += addend.bits
         total = Sum(tuple(addends.values()), output.code.bits, output.guard_bits)
         totals.append(Total(tuple(firsts), total, result))
-    return Terms(wiring, calls, tuple(totals))
+    return TermCalls(wiring, calls, tuple(totals))
 
 
 @dataclass(slots=True)
@@ -104,7 +104,7 @@ class Share:
 class _Dealer:
     """Deals the tables of a wiring to shares that already carry some load."""
 
-    def __init__(self, terms: Terms, loads: Sequence[int]) -> None:
+    def __init__(self, terms: TermCalls, loads: Sequence[int]) -> None:
         self.terms = terms
         self.loads = list(loads)
         self.order = sorted(terms.calls, key=lambda call: (-self.cost(call), call))
@@ -172,6 +172,6 @@ def _heaviest(shares: Iterable[Share]) -> int:
     return max(share.load for share in shares)
 
 
-def deal_terms(terms: Terms, loads: Sequence[int]) -> list[Share]:
+def deal_terms(terms: TermCalls, loads: Sequence[int]) -> list[Share]:
     """Deal a program's terms to as many shares as loads are given: what each has to do anyway."""
     return _Dealer(terms, loads).balanced()

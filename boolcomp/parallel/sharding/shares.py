@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from boolcomp.engines.wiring import Result
-    from boolcomp.parallel.sharding.deal import Share, Terms
+    from boolcomp.parallel.sharding.deal import Share, TermCalls
     from boolcomp.parallel.sharding.stages import Stage
     from boolcomp.program.program import Program
 
@@ -152,7 +152,7 @@ def _alone(count: int) -> bool:
     return count == 1
 
 
-def evaluated(stage: StageBuilder, terms: Terms, share: Share) -> Partial:
+def evaluated(stage: StageBuilder, terms: TermCalls, share: Share) -> Partial:
     """Add the calls of a share's terms to a stage; return their results."""
     partial = Partial()
     words = {}
@@ -174,7 +174,7 @@ def evaluated(stage: StageBuilder, terms: Terms, share: Share) -> Partial:
     return partial
 
 
-def joined(stage: StageBuilder, terms: Terms, partials: Sequence[Partial]) -> Partial:
+def joined(stage: StageBuilder, terms: TermCalls, partials: Sequence[Partial]) -> Partial:
     """Join partial results: bits by OR, numbers by addition."""
     bits = {}
     for call in terms.calls:
@@ -192,7 +192,7 @@ def joined(stage: StageBuilder, terms: Terms, partials: Sequence[Partial]) -> Pa
 
 
 def _joined_bits(
-    stage: StageBuilder, terms: Terms, call: int, partials: Sequence[Partial]
+    stage: StageBuilder, terms: TermCalls, call: int, partials: Sequence[Partial]
 ) -> dict[int, int]:
     """Return the OR of all parts of a table, by output; outputs that are nowhere are left out."""
     found: dict[int, list[int]] = {}
@@ -225,7 +225,9 @@ def _added(
     return Number(planes[:width], most)  # without the mark for saturation: it cannot
 
 
-def finished(stage: StageBuilder, terms: Terms, partials: Sequence[Partial]) -> tuple[Result, ...]:
+def finished(
+    stage: StageBuilder, terms: TermCalls, partials: Sequence[Partial]
+) -> tuple[Result, ...]:
     """Join all partial results and make the outputs."""
     partial = joined(stage, terms, partials)
     cut: dict[int, tuple[int, ...]] = {}

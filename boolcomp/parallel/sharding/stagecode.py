@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from boolcomp.engines.native.lines import Sample
     from boolcomp.engines.native.logic import Layout
-    from boolcomp.engines.native.machine import Machine
+    from boolcomp.engines.native.machine import Processor
     from boolcomp.engines.wiring import Wiring
     from boolcomp.parallel.sharding.runners import Slot, Work
     from boolcomp.parallel.sharding.stages import Stage
@@ -44,8 +44,8 @@ class NativeRunner(NativeEngine):
     def __init__(self, stage: Stage) -> None:
         super().__init__(stage.wiring())
         self.stage = stage
-        self._stages: dict[str, tuple[machine.Code, Callable[..., None]]] = {}
-        self._loops: dict[str, tuple[machine.Code, Callable[..., int]]] = {}
+        self._stages: dict[str, tuple[machine.NativeCode, Callable[..., None]]] = {}
+        self._loops: dict[str, tuple[machine.NativeCode, Callable[..., int]]] = {}
         self._state: WorkerState | None = None
         self._job = (ctypes.c_int64 * 1)()
         self._tile = _aligned(self.layout.block_bytes * self.blocks)
@@ -83,7 +83,7 @@ class NativeRunner(NativeEngine):
         if dtype not in self._loops:
             sample = _SAMPLES[dtype]
             module = self._module(sample)
-            code = machine.Code(module + text(sample), self.machine)
+            code = machine.NativeCode(module + text(sample), self.machine)
             loop = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)
             self._loops[dtype] = code, loop(code.address(name))
         return self._loops[dtype][1]
@@ -117,7 +117,7 @@ class NativeRunner(NativeEngine):
     def _stage_function(self, dtype: np.dtype[Any]) -> Callable[..., None]:
         """Return the loop for samples of a type, made when first needed."""
         if dtype.name not in self._stages:
-            code = machine.Code(self._module(_SAMPLES[dtype.name]), self.machine)
+            code = machine.NativeCode(self._module(_SAMPLES[dtype.name]), self.machine)
             arrays = (ctypes.c_void_p,) * len(self.stage.groups)
             self._stages[dtype.name] = code, code.function("stage", *arrays, *_ARGUMENTS)
         return self._stages[dtype.name][1]
@@ -135,7 +135,7 @@ def _aligned(size: int) -> NDArray[np.uint8]:
 
 
 def stage_module(
-    stage: Stage, pieces: Wiring, layout: Layout, sample: Sample, blocks: int, host: Machine
+    stage: Stage, pieces: Wiring, layout: Layout, sample: Sample, blocks: int, host: Processor
 ) -> str:
     """Return the LLVM module with `stage` for samples of one type, tiles of so many blocks.
 
