@@ -39,3 +39,15 @@ def test_the_earliest_bits_are_added_first_so_that_a_heap_is_shallow() -> None:
     network = builder.build(reduce_columns(builder, columns, 1))
     assert len(network.nodes) == 13
     assert network.depth <= int(np.ceil(np.log(27) / np.log(3))) + 1
+
+
+@pytest.mark.parametrize(("bits", "dropped"), [(3, 0), (4, 1), (6, 2), (6, 0), (5, 4)])
+def test_carries_beyond_the_top_and_sums_that_nobody_reads_are_not_counted(
+    bits: int, dropped: int
+) -> None:
+    counts = (3, 2, 4, 1, 2, 1)[:bits]
+    builder = TimedBuilder(sum(counts))
+    places = iter(range(sum(counts)))
+    columns = {c: [builder.input(next(places)) for _ in range(n)] for c, n in enumerate(counts)}
+    network = builder.build(reduce_columns(builder, columns, bits)[dropped:])
+    assert len(network.nodes) == adder_nodes(counts, dropped)

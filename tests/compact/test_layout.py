@@ -97,6 +97,30 @@ def test_the_word_of_a_sum_stands_for_the_sum(
         assert abs(value - exact) < Fraction(1, 10**9)
 
 
+@pytest.mark.parametrize("shift", [0, 1, -2])
+def test_a_shifted_constant_moves_a_word_and_what_it_is_said_to_stand_for(shift: int) -> None:
+    nodes: list[SketchNode] = [Source("x", 3, angle=False), WordSum((Linear(0, 1.0),), 0.0)]
+    plain, moved = (graph_of(nodes, {Role.CUT.of(1): -2, Role.SHIFT.of(1): k}) for k in (0, shift))
+    heaps = [graph.nodes[1] for graph in (plain, moved)]
+    assert isinstance(heaps[0], Heap)
+    assert isinstance(heaps[1], Heap)
+    assert heaps[1].constant - heaps[0].constant == shift
+    assert values_of(moved, 1) == values_of(plain, 1)
+
+
+def test_a_sum_knows_where_the_words_that_it_reads_lie() -> None:
+    nodes: list[SketchNode] = [
+        Source("q", 4, angle=True),
+        Waves(0, ((0, 1.625, 0.0), (1, 1.0, 0.0))),
+        WordSum((Linear(1, -2.0),), 0.0),
+    ]
+    widths = {Role.READ.of(1): 4, Role.EXPONENT.of(1): -6, Role.CUT.of(2): -8}
+    _, values = values_of(graph_of(nodes, widths), 2)
+    for k, value in enumerate(values):
+        exact = 1.625 + math.cos(2 * math.pi * ((k + 0.5) / 16 - 0.5))
+        assert float(value) == pytest.approx(-2 * exact, abs=2 * 2.0**-7 + 1e-9)
+
+
 @pytest.mark.parametrize("cut", [-1, 0, 1, 2])
 def test_discarding_low_bits_leaves_the_mean_of_a_sum(cut: int) -> None:
     nodes: list[SketchNode] = [
@@ -232,6 +256,7 @@ def test_what_a_grid_discards_is_the_variance_of_the_products_below(
     kept = {(i, row.drop + k): row.column + k for i, row in grid.rows() for k in range(row.bits)}
     every = {(1 + i, j): column + i + j for i in range(bits[0]) for j in range(bits[1])}
     assert kept == {pair: c for pair, c in every.items() if c >= 0}
+    assert all(row.bits > 0 for _, row in grid.rows())
     assert grid.weight == sum(1 << c for c in kept.values())
     assert grid.top == max(every.values())
     counted = {c: n for c, n in grid.diagonals() if n}

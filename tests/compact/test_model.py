@@ -11,6 +11,7 @@ import pytest
 
 from boolcomp.compact.graph.angles import angle_node, sum_shape
 from boolcomp.compact.graph.logic import word_logic
+from boolcomp.compact.graph.realise import realise
 from boolcomp.compact.graph.tables import columns_of, mux_network, table_cost
 from boolcomp.compact.graph.tabulate import Domain, Tabulated, tabulate
 from boolcomp.compact.sketch.sketch import (
@@ -247,3 +248,36 @@ def test_a_table_costs_what_synthesis_usually_leaves_of_its_network(*, operand: 
     odd = (*entries, *(7 - e for e in reversed(entries)))
     folded = table_cost(Tabulated(6, odd, 3, 0.0), 9, operand=operand)
     assert folded - cost == pytest.approx(5 + (0 if operand else 3))
+
+
+def test_both_words_of_a_bipartite_table_are_rounded_and_each_is_one_addend() -> None:
+    nodes: list[SketchNode] = [
+        Source("q", 9, angle=True),
+        Waves(0, ((1, 1.0, 0.0),)),
+        WordSum((Linear(1, 3.0),), 0.0),
+    ]
+    model = model_of(nodes)
+    widths = {Role.READ.of(1): 9, Role.CUT.of(2): -12, Role.LEAD.of(1): 4, Role.SPLIT.of(1): 3}
+    coarse, fine = (noise_of(model, {**widths, Role.EXPONENT.of(1): e}, 1) for e in (-3, -20))
+    assert coarse - fine == pytest.approx(9 * 2 * 4.0**-3 / 12)
+    # 3 is 4 - 1 for both words: the sum errs by no missing digit, only by its lowest column.
+    widths[Role.EXPONENT.of(1)] = -12
+    sums = noise_of(model, widths, 2)
+    assert sums == pytest.approx(4.0**-12 / 12 + (1 - 4.0**-12) / 12)
+
+
+@pytest.mark.parametrize("cut", [-2, 0, 2])
+def test_a_product_costs_about_its_partial_products_and_their_adders(cut: int) -> None:
+    nodes: list[SketchNode] = [
+        Source("x", 4, angle=False),
+        Source("y", 5, angle=False),
+        WordSum((Product(0, 1, 1.0),), 0.0),
+        WordSum((Linear(2, 1.0),), 0.0),
+    ]
+    model = model_of(nodes)
+    widths = {Role.CUT.of(2): cut, Role.CUT.of(3): min(cut, 0)}
+    graph = realise(model.sketch, widths, model.statistics, [4], [0.0])
+    built, cost = len(word_logic(graph).nodes), model.local(widths, 2)[0]
+    products = sum(i + j - 1 >= cut for i in range(4) for j in range(5))
+    assert products < cost
+    assert cost == pytest.approx(built, rel=0.15)
