@@ -1,1 +1,1 @@
-"""Compact mode: torques as a graph of words (angle sums, tables, products and bit heaps)."""
+"""Compact mode: outputs as a graph of words (angle sums, tables, products and bit heaps)."""

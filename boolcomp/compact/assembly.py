@@ -27,7 +27,7 @@ def input_codes(problem: Problem, demand: Demand, graph: WordGraph) -> dict[str,
 
 
 def output_codes(problem: Problem, demand: Demand, graph: WordGraph) -> tuple[Code, ...]:
-    """Return the codes of a graph's torques: about zero, wider than the range if that is short."""
+    """Return the codes of a graph's outputs: about zero, wider than the range if that is short."""
     codes = []
     for step, result in zip(problem.steps(demand.bits), graph.results, strict=True):
         reach = step * 2.0 ** (result.bits - 1)

@@ -1,7 +1,7 @@
-"""The last step of a torque: add the cells of its terms, round, saturate. Adders as logic.
+"""The last step to an output: add the cells of its terms, round, saturate. Adders as logic.
 
-All terms of a torque share one step s. Cell k of a term of b_i bits is worth -R_i + (k + ½)s with
-R_i = 2^(b_i - 1) s, and cell K of the torque, whose step is s·2^m, covers -R + K s 2^m onwards. So
+All terms of an output share one step s. Cell k of a term of b_i bits is worth -R_i + (k + ½)s with
+R_i = 2^(b_i - 1) s, and cell K of the output, whose step is s·2^m, covers -R + K s 2^m onwards. So
 
     K = floor((Σ k_i + C) / 2^m)  within  0 .. 2^b - 1,   C = (R - Σ R_i)/s + p/2
 
@@ -62,38 +62,38 @@ class Sum:
         return self.offset + sum(a.times * (a.cells - 1) for a in self.addends)
 
     def cell(self, cells: tuple[int, ...]) -> tuple[int, bool]:
-        """Return the torque's cell for one cell index an addend, and whether it saturated."""
+        """Return the output's cell for one cell index an addend, and whether it saturated."""
         added = sum(a.times * k for a, k in zip(self.addends, cells, strict=True))
         cell = (added + self.offset) >> self.guard_bits
         last = (1 << self.bits) - 1
         return min(max(cell, 0), last), not 0 <= cell <= last
 
 
-def sum_network(torque: Sum) -> Network:
+def sum_network(output: Sum) -> Network:
     """Return the network of a sum.
 
     Its inputs are the words of the addends, one after the other, most significant bit first. Its
     outputs are the bits of the cell index (natural, most significant first) and last whether it
     saturated. Only here, in adders and in leaving the Gray code, are there XORs.
     """
-    builder = Builder(sum(addend.bits for addend in torque.addends))
+    builder = Builder(sum(addend.bits for addend in output.addends))
     columns: dict[int, list[int]] = defaultdict(list)
     first = 0
-    for addend in torque.addends:
+    for addend in output.addends:
         bits = _natural(builder, addend, first)
         first += addend.bits
         for weight, bit in enumerate(reversed(bits)):
             for shift in range(addend.times.bit_length()):
                 if addend.times >> shift & 1:
                     columns[weight + shift].append(bit)
-    width = max(torque.highest.bit_length(), (torque.bits + torque.guard_bits))
-    if torque.lowest < 0:
+    width = max(output.highest.bit_length(), (output.bits + output.guard_bits))
+    if output.lowest < 0:
         width += 1  # for the sign: no sum lies farther below zero than the highest above
     for weight in range(width):
-        if torque.offset >> weight & 1:
+        if output.offset >> weight & 1:
             columns[weight].append(2 * TRUE)
     total = [_column(builder, columns, weight) for weight in range(width)]
-    return builder.build(_rounded(builder, total, torque))
+    return builder.build(_rounded(builder, total, output))
 
 
 def _natural(builder: Builder, addend: Addend, first: int) -> list[int]:
@@ -115,10 +115,10 @@ def _column(builder: Builder, columns: dict[int, list[int]], weight: int) -> int
     return waiting[0] if waiting else 2 * FALSE
 
 
-def _rounded(builder: Builder, total: list[int], torque: Sum) -> list[int]:
+def _rounded(builder: Builder, total: list[int], output: Sum) -> list[int]:
     """Drop the guard bits and saturate; return the cell's bits and the saturation flag."""
-    negative = total.pop() if torque.lowest < 0 else 2 * FALSE
-    low, high = torque.guard_bits, torque.guard_bits + torque.bits
+    negative = total.pop() if output.lowest < 0 else 2 * FALSE
+    low, high = output.guard_bits, output.guard_bits + output.bits
     above = builder.any_of(total[high:])
     cell = [
         # Below the range all bits are 0, else above it all are 1.

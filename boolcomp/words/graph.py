@@ -120,7 +120,7 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class OutputWord:
-    """A torque: the bits of a heap above the lowest `drop`, saturated to `bits` bits.
+    """An output: the bits of a heap above the lowest `drop`, saturated to `bits` bits.
 
     It counts steps; with `bits` as many as the heap has left nothing can saturate.
     """
@@ -132,7 +132,7 @@ class OutputWord:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class WordGraph:
-    """Nodes in topological order, what their words stand for, and the torques."""
+    """Nodes in topological order, what their words stand for, and the outputs."""
 
     nodes: tuple[Node, ...]
     scales: tuple[Scale, ...]
@@ -206,8 +206,8 @@ class WordGraph:
         for place, (node, scale) in enumerate(zip(self.nodes, self.scales, strict=True)):
             unit = f" unit 2^{scale.lsb}" + (f" at {number(scale.offset)}" if scale.offset else "")
             lines.append(f"w{place}[{node.bits}] = {_text(node)}{unit}")
-        for joint, result in enumerate(self.results, 1):
-            lines.append(f"tau{joint}[{result.bits}] = w{result.node} >> {result.drop}")
+        for place, result in enumerate(self.results, 1):
+            lines.append(f"tau{place}[{result.bits}] = w{result.node} >> {result.drop}")
         return "\n".join(lines) + "\n"
 
     def __repr__(self) -> str:

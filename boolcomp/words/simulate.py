@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Simulated:
-    """The torques' words, (samples, joints); the heaps that wrapped; how often one saturated."""
+    """The outputs' words, (samples, outputs); the heaps that wrapped; how often one saturated."""
 
     words: Words
     wrapped: tuple[int, ...]
@@ -37,7 +37,7 @@ class Simulated:
 
 
 def simulate(graph: WordGraph, inputs: Mapping[str, Words]) -> Simulated:
-    """Return the torques' words for the words of the inputs, given by name."""
+    """Return the outputs' words for the words of the inputs, given by name."""
     values: list[Words] = []
     wrapped: list[int] = []
     for place, node in enumerate(graph.nodes):
@@ -82,7 +82,7 @@ class Resimulation:
 
 
 def finish(graph: WordGraph, values: Sequence[Words], wrapped: Sequence[int]) -> Simulated:
-    """Round and saturate the torques, given all nodes' words."""
+    """Round and saturate the outputs, given all nodes' words."""
     columns, saturated = [], 0
     for result in graph.results:
         heap = graph.nodes[result.node]

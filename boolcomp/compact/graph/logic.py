@@ -61,7 +61,7 @@ def word_logic(graph: WordGraph, synthesise: Synthesiser = mux_network) -> Netwo
     """Return the network of a word graph.
 
     Its inputs are the bits of the input words, each most significant first. Its outputs are, for
-    every torque, the bits of its word, most significant first, and whether it saturated.
+    every output, the bits of its word, most significant first, and whether it saturated.
     """
     maker = _LogicMaker(graph, TimedBuilder(sum(word.bits for word in graph.inputs)), synthesise)
     first = 0
@@ -143,7 +143,7 @@ class _LogicMaker:
                 columns.setdefault(row.column + k, []).append(bit)
 
     def result(self, result: OutputWord) -> list[int]:
-        """Round and saturate a torque: what lies beyond shows in its leading bits."""
+        """Round and saturate an output: what lies beyond shows in its leading bits."""
         word = self.bits(result.node)[result.drop :]
         head, cell = word[result.bits :], word[: result.bits]
         if not head:

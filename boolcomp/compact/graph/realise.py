@@ -49,8 +49,8 @@ def realise(
 ) -> g.WordGraph:
     """Return the word graph of a sketch with these widths.
 
-    `bits` are those of the torques' words (one more where a torque needs it, unless it is to
-    saturate); `biases` are added to the torques, in their units.
+    `bits` are those of the outputs' words (one more where an output needs it, unless it is to
+    saturate); `biases` are added to the outputs, in their units.
     """
     maker = _Realiser(sketch, widths, statistics)
     live = live_nodes(sketch, widths)

@@ -35,7 +35,7 @@ class Built:
     """A finished compilation.
 
     The network's inputs are the words of `compact.input_codes` in their order, each most
-    significant bit first; its outputs are, for every joint, the bits of the torque's word, most
+    significant bit first; its outputs are, for every one asked for, the bits of its word, most
     significant first, then one that tells whether it saturated. Codes are natural. `errors` are
     those of `errors.samples` states that no part of the search has seen; the network gave the
     graph's words, bit for bit, at all of them. `worst` was sought by climbing. `dropped` says how
@@ -88,7 +88,7 @@ class Built:
 
     @property
     def largest(self) -> Floats:
-        """The largest error of every torque that is known, in steps."""
+        """The largest error of every output that is known, in steps."""
         return np.maximum(self.errors.max, self.worst.most)
 
     def program(self) -> Program:

@@ -60,7 +60,7 @@ class Compact:
 
     @property
     def output_codes(self) -> tuple[Code, ...]:
-        """The codes of the torques' words: about zero, wider than the range where that is short."""
+        """The codes of the outputs' words: about zero, wider than the range where that is short."""
         return output_codes(self.problem, self.demand, self.graph)
 
     @property

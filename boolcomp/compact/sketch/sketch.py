@@ -121,7 +121,7 @@ SketchNode: TypeAlias = Source | AngleSum | Waves | Powers | WordSum
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """All nodes, and for every torque the sum that is its value in its own units."""
+    """All nodes, and for every output the sum that is its value in its own units."""
 
     nodes: tuple[SketchNode, ...]
     outputs: tuple[int, ...]

@@ -73,7 +73,7 @@ class Descent:
         self.noise = np.sum(list(self.noises.values()), axis=0)
 
     def _revive(self) -> None:
-        """Count who reads what, from the torques on; what is read is live."""
+        """Count who reads what, from the outputs on; what is read is live."""
         self.live: set[int] = set()
         self._uses = [0] * len(self.sketch.nodes)
         self._switch(self.sketch.outputs, 1)
@@ -256,7 +256,7 @@ class Descent:
 
     @property
     def feasible(self) -> bool:
-        """Whether no torque has more noise than allowed."""
+        """Whether no output has more noise than allowed."""
         return bool((self.noise <= self.allowed * (1 + 1e-9)).all())
 
 
@@ -293,7 +293,7 @@ def choose_widths(
     """Return widths of least cost whose predicted variances are within those allowed, and prices.
 
     `start` are widths and prices found for nearly the same. The prices say what a unit of each
-    torque's variance is worth. Where the inputs are too coarse for what is allowed, the widths are
+    output's variance is worth. Where the inputs are too coarse for what is allowed, the widths are
     merely fine.
     """
     descent = Descent(model, dict(start[0]) if start else first_widths(model, allowed), allowed)

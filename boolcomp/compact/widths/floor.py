@@ -1,7 +1,7 @@
 """What coarse inputs and rounding make of errors whatever the logic does, and what would help.
 
-An input word of step s tells a torque no more than the middle of a cell: that alone leaves a mean
-square of s²/12 times the mean square of the torque's sensitivity to the word, and rounding 1/12
+An input word of step s tells an output no more than the middle of a cell: that alone leaves a mean
+square of s²/12 times the mean square of the output's sensitivity to the word, and rounding 1/12
 of a step. Known before any width is chosen, so a demand below it is refused at once.
 """
 
@@ -22,24 +22,24 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-SMALL = 1.05  # times what rounding usually makes: a torque that makes more hardly leaves zero
+SMALL = 1.05  # times what rounding usually makes: an output that makes more hardly leaves zero
 CERTAIN = 0.85  # of what inputs make: it is linear and sampled, so what is nearly enough is tried
 COMFORTABLE = 0.75  # of what is allowed beside rounding is what inputs may make, in advice
 MOST_NAMED = 4  # words in a sentence
 
 
-def rounding_squares(torques: Floats) -> Floats:
-    """Return what rounding alone makes of torques in steps, (samples, joints): usually 1/12.
+def rounding_squares(outputs: Floats) -> Floats:
+    """Return what rounding alone makes of outputs in steps, (samples, outputs): usually 1/12.
 
-    Cells lie beside zero, so a torque that hardly leaves zero errs by half a step.
+    Cells lie beside zero, so an output that hardly leaves zero errs by half a step.
     """
-    found = ((torques - np.floor(torques) - 0.5) ** 2).mean(axis=0)
+    found = ((outputs - np.floor(outputs) - 0.5) ** 2).mean(axis=0)
     return np.asarray(np.where(found > SMALL**2 * ROUNDING**2, found, ROUNDING**2))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Floor:
-    """Mean squares in steps, one for every torque, that each input word makes; the words' bits."""
+    """Mean squares in steps, one for every output, that each input word makes; the words' bits."""
 
     parts: Mapping[str, Floats]
     bits: Mapping[str, int]
@@ -82,15 +82,15 @@ class Floor:
         them = "them" if len(named) > 1 else "it"
         return f"most of it {listing(named)}: widen {them} (--input-bits {choices}), or allow more"
 
-    def _worst(self, joint: int) -> list[str]:
-        """Name the words that make most of a torque's error."""
-        ranked = sorted(self.parts, key=lambda name: (-self.parts[name][joint], name))
-        most = 0.8 * self._inputs[joint]
+    def _worst(self, place: int) -> list[str]:
+        """Name the words that make most of an output's error."""
+        ranked = sorted(self.parts, key=lambda name: (-self.parts[name][place], name))
+        most = 0.8 * self._inputs[place]
         named, reached = [], 0.0
         for name in ranked[:MOST_NAMED]:
             if reached < most:
                 named.append(f"{name} ({self.bits[name]} bits)")
-                reached += float(self.parts[name][joint])
+                reached += float(self.parts[name][place])
         return named
 
     def _wider(self, room: Floats) -> dict[str, int]:
@@ -98,11 +98,11 @@ class Floor:
         parts, bits = dict(self.parts), dict(self.bits)
         while True:
             ratio = sum(parts.values()) / room
-            joint = int(np.argmax(ratio))
-            if ratio[joint] <= 1:
+            place = int(np.argmax(ratio))
+            if ratio[place] <= 1:
                 return {name: wide for name, wide in bits.items() if wide != self.bits[name]}
             able = [name for name in parts if bits[name] < MOST_INPUT]
             if not able:
                 return {}
-            name = max(able, key=lambda one: (parts[one][joint], one))
+            name = max(able, key=lambda one: (parts[one][place], one))
             parts[name], bits[name] = parts[name] / 4, bits[name] + 1

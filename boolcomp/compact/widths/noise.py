@@ -1,7 +1,7 @@
 """What widths cost and what errors they make: predicted, without building anything.
 
 Every rounding is taken as noise of its own: uniform where low bits of an input are not read,
-±half a bit's weight for every bit that a heap discards. Samples say how sensitive each torque
+±half a bit's weight for every bit that a heap discards. Samples say how sensitive each output
 is to each word (the adjoint of the sketch); the variances add up. A node's cost and noise depend
 on its own widths and on those of the words it reads, so a change of one width is cheap to judge.
 """
@@ -94,8 +94,8 @@ class Model:
     ) -> None:
         """Take sensitivities from `inputs`, and the largest values from `extremes` too.
 
-        `worst` are states at which errors were large: as many for every torque, the first torque's
-        first. There are then twice as many rows of noise: those of the torques, and those of each
+        `worst` are states at which errors were large: as many for every output, the first output's
+        first. There are then twice as many rows of noise: those of the outputs, and those of each
         at its worst states.
         """
         self.sketch = sketch
@@ -188,7 +188,7 @@ class Model:
         return (self.bits(widths, place),)
 
     def local(self, widths: Widths, place: int) -> tuple[float, Floats]:
-        """Return a node's cost, and the variance that it adds to every torque."""
+        """Return a node's cost, and the variance that it adds to every output."""
         if not isinstance(widths, Settings):
             widths = self.settings(widths)
         key = widths.array[self._indices[place]].tobytes()
@@ -311,7 +311,7 @@ class Model:
         cost += _heap_nodes(counts, -cut if output else 0)
         noise = noise + 4.0**cut * lost * sensitivity.value
         if output:
-            noise = noise + (1 - 4.0**cut) / 12 * self._is_joint(place)
+            noise = noise + (1 - 4.0**cut) / 12 * self._is_output(place)
         return cost, noise + 4.0**cut / 12 * sensitivity.value
 
     def _part(self, widths: Widths, place: int, k: int, size: int) -> Contribution:
@@ -343,8 +343,8 @@ class Model:
         half = counts[0] > 0 and is_half(heap_constant(counts[0], 0.0, cut, len(counts)))
         return half and any(isinstance(a, Linear) for a in node.addends)
 
-    def _is_joint(self, place: int) -> Floats:
-        """Return ones in the rows of an output's torque."""
+    def _is_output(self, place: int) -> Floats:
+        """Return ones in the rows of an output, or of none."""
         count = len(self.sketch.outputs)
         rows = np.arange(self.rows) % count == self.sketch.outputs.index(place)
         return np.asarray(rows, dtype=np.float64)

@@ -65,7 +65,7 @@ MAX_CAUTION = 0.98  # of the largest error allowed
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
-    """Widths of a form, what a unit of each torque's variance is worth, and corrections.
+    """Widths of a form, what a unit of each output's variance is worth, and corrections.
 
     `widened` says how often the sizes of words were enlarged; `nodes` are those of the plain
     network, or of the model before one was built (infinite where nothing was found). `excess` is
@@ -89,7 +89,8 @@ class Candidate:
 class SearchTask:
     """What all steps of a search share: `allowed` are mean squares, `largest` errors, in steps.
 
-    `worst` are states (q, qd, qdd) at which errors were large, as many for every torque;
+    `worst` are states, an array for each group, at which errors were large, as many
+    for every output;
     `worst_limits` are the mean squares that the model is allowed there. `pressure` says how much
     an error that is too large counts beside nodes.
     """
@@ -213,7 +214,7 @@ class Search:
     def refine(self, start: Candidate) -> Candidate:
         """Return the smallest choice that holds; its nodes are infinite where none does."""
         prices, widths, biases = self._prices(start), start.widths, start.biases
-        widened, rows, joints = start.widened, self.task.rows, len(self.task.allowed)
+        widened, rows, count = start.widened, self.task.rows, len(self.task.allowed)
         allowed, correction = rows, np.ones(len(rows))
         rng = random.Random(self.task.demand.seed)  # noqa: S311 (not for secrets)
         best = replace(start, nodes=math.inf)
@@ -243,7 +244,7 @@ class Search:
                     best = tried
             # What the model missed is taken off what it may use; half of it, for it is noisy.
             missed = np.ones(len(rows))
-            missed[:joints] = errors.rms**2 / descent.noise[:joints]
+            missed[:count] = errors.rms**2 / descent.noise[:count]
             correction = missed if turn == 0 else np.sqrt(correction * missed)
             tighter = 1.0 if best.nodes < math.inf else 0.99**turn
             allowed = rows / correction * tighter
@@ -251,12 +252,12 @@ class Search:
         return best
 
     def _prices(self, start: Candidate) -> Floats:
-        """Return a choice's prices, and small ones for the torques at their worst states."""
+        """Return a choice's prices, and small ones for the outputs at their worst states."""
         rows = self.task.rows
         if len(start.prices) >= len(rows):
             return start.prices[: len(rows)]
-        joints = len(self.task.allowed)
-        more = start.prices[:joints] * self.task.allowed / rows[joints:]
+        count = len(self.task.allowed)
+        more = start.prices[:count] * self.task.allowed / rows[count:]
         return np.concatenate([start.prices, 0.1 * more])
 
     def noise(self, choice: Candidate) -> tuple[float, Floats]:

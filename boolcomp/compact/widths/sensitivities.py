@@ -1,4 +1,4 @@
-"""How sensitive torques are to errors of words: the adjoint of a sketch over sampled states."""
+"""How sensitive outputs are to errors of words: the adjoint of a sketch over sampled states."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sensitivity:
-    """Mean squares of derivatives, one for every torque; tuples follow the addends."""
+    """Mean squares of derivatives, one for every output; tuples follow the addends."""
 
     value: Floats  # of a node's own value
     slope: Floats  # of a table's argument
@@ -60,17 +60,17 @@ def stacked(one: Sensitivity, other: Sensitivity) -> Sensitivity:
 def sensitivities(
     sketch: Sketch, values: Sequence[Floats], *, apart: bool = False
 ) -> list[Sensitivity]:
-    """Walk back from the torques: how they change with every node's value.
+    """Walk back from the outputs: how they change with every node's value.
 
-    Where the states of the torques are `apart`, each torque is only asked at its own.
+    Where the states of the outputs are `apart`, each output is only asked at its own.
     """
     shape = (len(sketch.outputs), len(values[sketch.outputs[0]]))
     adjoint = [np.zeros(shape) for _ in sketch.nodes]
-    for joint, place in enumerate(sketch.outputs):
+    for output, place in enumerate(sketch.outputs):
         if apart:
-            adjoint[place][joint, _own_states(joint, *shape)] += math.sqrt(shape[0])
+            adjoint[place][output, _own_states(output, *shape)] += math.sqrt(shape[0])
         else:
-            adjoint[place][joint] += 1
+            adjoint[place][output] += 1
     found: list[Sensitivity] = []
     for place in reversed(range(len(sketch.nodes))):
         node, own = sketch.nodes[place], adjoint[place]
@@ -98,9 +98,9 @@ def _radians(node: SketchNode) -> float:
     return 2 * math.pi / (1 << TURN) if isinstance(node, WordSum) else 1.0
 
 
-def _own_states(joint: int, joints: int, count: int) -> slice:
-    """Return the states of a torque, of states that stand torque after torque."""
-    return slice(joint * count // joints, (joint + 1) * count // joints)
+def _own_states(output: int, outputs: int, count: int) -> slice:
+    """Return the states of an output, of states that stand output after output."""
+    return slice(output * count // outputs, (output + 1) * count // outputs)
 
 
 @dataclass(frozen=True, slots=True)
