@@ -108,7 +108,7 @@ class TipLoad:
 
 
 @dataclass(frozen=True, slots=True)
-class Compiled:
+class PaperCompilation:
     """A program in paper mode, and how it came about: plans and covers of every load."""
 
     program: Program
@@ -127,7 +127,7 @@ class Compiled:
 
 
 @dataclass(frozen=True, slots=True)
-class CompiledWords:
+class CompactCompilation:
     """A program in compact mode, and how it came about: what was built for every load."""
 
     program: Program
@@ -150,7 +150,7 @@ def run(
 
 def compile_paper(
     source: Source, choices: paper.Choices | None = None, payloads: Sequence[float] = (0.0,)
-) -> Compiled:
+) -> PaperCompilation:
     """Compile to product terms for tip loads (kg), as the paper does.
 
     What the store holds is not minimised again.
@@ -159,12 +159,12 @@ def compile_paper(
     loads = [TipLoad(source, mass) for mass in _masses(payloads)]
     made = run(PAPER[:-1], loads, chosen, "covers")
     program = _family(run(PAPER[-1:], made, chosen), loads)
-    return Compiled(program, tuple(made), time.perf_counter() - start)
+    return PaperCompilation(program, tuple(made), time.perf_counter() - start)
 
 
 def compile_compact(
     source: Source, choices: compact.Choices | None = None, payloads: Sequence[float] = (0.0,)
-) -> CompiledWords:
+) -> CompactCompilation:
     """Compile to word-level logic for tip loads (kg): compact mode.
 
     What does not hold the demand is a `DataError`.
@@ -182,7 +182,7 @@ def compile_compact(
                 f"{one.errors} on fresh states, worst found {worst} LSB: allow more, or ask for "
                 "more --effort"
             )
-    return CompiledWords(program, tuple(made), time.perf_counter() - start)
+    return CompactCompilation(program, tuple(made), time.perf_counter() - start)
 
 
 def _family(programs: Sequence[Program], loads: Sequence[TipLoad]) -> Program:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from boolcomp.compact.demand import Demand, Progress
     from boolcomp.compact.result.built import Built
-    from boolcomp.pipeline import CompiledWords
+    from boolcomp.pipeline import CompactCompilation
     from boolcomp.problem.interval import Interval
     from boolcomp.problem.problem import Output, Problem
     from boolcomp.problem.robot import Robot
@@ -72,7 +72,7 @@ def say_whence(built: Sequence[Built]) -> None:
         click.echo(f"the result may be larger than it need be: {abc.MISSING.note}", err=True)
 
 
-def _print(compiled: CompiledWords, output: Path | None) -> None:
+def _print(compiled: CompactCompilation, output: Path | None) -> None:
     for mass, built in zip(compiled.program.payloads, compiled.built, strict=True):
         if len(compiled.built) > 1:
             click.echo(f"payload {mass:g} kg")
@@ -194,7 +194,7 @@ def unread(dropped: Mapping[str, int], asked: Mapping[str, int]) -> list[str]:
     return [f"{what}: {listing(names)}" for what, names in lines if names]
 
 
-def _document(compiled: CompiledWords, output: Path | None) -> dict[str, Any]:
+def _document(compiled: CompactCompilation, output: Path | None) -> dict[str, Any]:
     first = compiled.built[0]
     demand = first.compact.demand
     return {

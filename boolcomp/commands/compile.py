@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from boolcomp.paper.covers import TermCover
     from boolcomp.paper.plan import Options
     from boolcomp.paper.store import Recipe, Store
-    from boolcomp.pipeline import Compiled
+    from boolcomp.pipeline import PaperCompilation
     from boolcomp.problem.robot import Robot
 
 
@@ -121,7 +121,7 @@ def _compile_paper(
         )
 
 
-def _print(compiled: Compiled, masses: Sequence[float], output: Path | None) -> None:
+def _print(compiled: PaperCompilation, masses: Sequence[float], output: Path | None) -> None:
     for mass, covers in zip(compiled.program.payloads, compiled.covers, strict=True):
         if len(compiled.covers) > 1:
             click.echo(f"payload {mass:g} kg")
@@ -141,7 +141,7 @@ def _print(compiled: Compiled, masses: Sequence[float], output: Path | None) -> 
     click.echo(f"{compiled.seconds:.2f} s{f', saved in {output}' if output else ''}", err=True)
 
 
-def _beyond(compiled: Compiled) -> list[str]:
+def _beyond(compiled: PaperCompilation) -> list[str]:
     """Return a sentence for every output that can leave its range, where no bound holds."""
     return [
         f"{one.output.symbol} can reach ±{short(one.amplitude)}, beyond its range "
@@ -183,7 +183,7 @@ def _same_as(term: TermCover, covers: Sequence[TermCover]) -> str:
     return next(c.entry.plan.term.name for c in covers if c.entry.table == term.entry.table)
 
 
-def _document(compiled: Compiled, options: Options, output: Path | None) -> dict[str, Any]:
+def _document(compiled: PaperCompilation, options: Options, output: Path | None) -> dict[str, Any]:
     plan = compiled.plans[0]
     networks = [compiled.program.network(mass) for mass in compiled.program.payloads]
     return {

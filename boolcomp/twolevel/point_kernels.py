@@ -1,4 +1,4 @@
-"""Compiled loops that relate primes to points: who covers whom. Imports numba: import it late."""
+"""PaperCompilation loops that relate primes to points: who covers whom. Imports numba: import it late."""
 
 from __future__ import annotations
 
