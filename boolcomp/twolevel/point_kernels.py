@@ -1,4 +1,4 @@
-"""PaperCompilation loops that relate primes to points: who covers whom. Imports numba: import it late."""
+"""Compiled loops that relate primes to points: who covers whom. Imports numba: import it late."""
 
 from __future__ import annotations
 

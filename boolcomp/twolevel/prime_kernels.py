@@ -1,4 +1,4 @@
-"""PaperCompilation loops over packed cubes for prime generation; import this module where it is needed.
+"""Compiled loops over packed cubes for prime generation; import this module where it is needed.
 
 Importing it imports numba, so nothing does so before there is work.
 """

@@ -1,4 +1,4 @@
-"""PaperCompilation loops of `resub` over networks that change; importing this module imports numba.
+"""Compiled loops of `resub` over networks that change; importing this module imports numba.
 
 Nodes change in place: `Graph.order` holds the living ones, operands first, once it is sorted.
 """
