@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from boolcomp.compact.graph import graph as g
 from boolcomp.compact.graph.angles import angle_node, sum_shape
 from boolcomp.compact.graph.logic import word_logic
 from boolcomp.compact.graph.tables import columns_of, mux_network, table_cost
@@ -27,6 +26,7 @@ from boolcomp.compact.sketch.sketch import (
 )
 from boolcomp.compact.sketch.variables import Role
 from boolcomp.compact.widths.noise import Model
+from boolcomp.words import graph as g
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
