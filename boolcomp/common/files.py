@@ -305,3 +305,10 @@ def _is_at(handle: int, path: Path) -> bool:
         return os.path.samestat(os.fstat(handle), path.lstat())
     except OSError:
         return False
+
+
+def shipped(folder: str) -> Path:
+    """Return a folder of shipped data: inside an installed wheel, or beside the package."""
+    package = Path(__file__).resolve().parents[1]
+    inside = package / "shipped" / folder
+    return inside if inside.is_dir() else package.parent / folder

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 
 from boolcomp.common.cache import find, user_cache
 from boolcomp.common.errors import DataError, UsageError, listing, suggestion
-from boolcomp.common.files import write_text
+from boolcomp.common.files import shipped, write_text
 from boolcomp.logic.truthtable import digest
-from boolcomp.problem.robot.library import shipped
 from boolcomp.twolevel.cover import Cover, Function
 from boolcomp.twolevel.minimise import METHODS
 

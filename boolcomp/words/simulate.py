@@ -38,17 +38,7 @@ class Simulated:
 
 def simulate(graph: WordGraph, inputs: Mapping[str, Words]) -> Simulated:
     """Return the outputs' words for the words of the inputs, given by name."""
-    values: list[Words] = []
-    wrapped: list[int] = []
-    for place, node in enumerate(graph.nodes):
-        if isinstance(node, InputWord):
-            values.append(inputs[node.name])
-            continue
-        word, over = node_word(graph, place, values)
-        if over:
-            wrapped.append(place)
-        values.append(word)
-    return finish(graph, values, wrapped)
+    return Resimulation(inputs).simulate(graph)
 
 
 class Resimulation:

@@ -239,7 +239,6 @@ def test_what_rows_discard_is_the_variance_of_the_bits_below() -> None:
     widths = {Role.CUT.of(9): 1, Role.DIGITS.of(9, 0): 2}
     rows = [row for _, _, row in linear_rows(widths, 9, 0, Linear(0, 0.75), [Format(0, 5)])]
     assert rows == [Row(1, 0, 4), Row(3, 0, 2)]  # 1 - ¼, of which column 0 is worth 2
-    assert [str(row) for row in rows] == ["bits 1..4 in columns 0..3", "bits 3..4 in columns 0..1"]
     for row in rows:
         below = np.arange(1 << row.drop) - (2**row.drop - 1) / 2
         assert row.lost == (below**2).mean() / 4**row.drop
@@ -276,7 +275,6 @@ def test_a_product_keeps_one_digit_of_each_word() -> None:
     grid = product_grid(widths, 3, 1, Product(0, 1, -0.25), Format(2, 4), Format(-1, 3))
     # ¼ · 2^(2+3) · 2^(-1+1), halved as products of digits are, in units of 2^-1.
     assert grid == Grid(3, 3, 1, 1, 2)
-    assert str(grid) == "digits 3..3 times 1..2 in columns 3..4"
 
 
 @pytest.mark.parametrize("read", [5, 4, 3])

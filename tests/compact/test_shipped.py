@@ -8,8 +8,8 @@ from pathlib import Path
 
 from samples import problem_of
 
+from boolcomp.common.files import shipped
 from boolcomp.compact.demand import Demand, digest
-from boolcomp.problem.robot.library import shipped
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -1,4 +1,4 @@
-"""The worst error of a word graph or its network, sought by climbing (see `measure.worst`)."""
+"""The worst error of a word graph or its network, sought by climbing (see `proof.worst`)."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Word graphs: their tables and heaps, bit-exact simulation, and their logic."""
+"""From a sketch with widths to a word graph: its heaps and tables, their logic, names of words."""

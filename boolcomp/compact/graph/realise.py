@@ -119,16 +119,15 @@ class _Realiser:
                 self.put(place, lookup, lsb, table.offset)
 
     def heap(self, place: int, node: WordSum) -> None:
-        lsb = self.widths[Role.CUT.of(place)]
-        largest = self.statistics.largest[place]
+        lsb, largest = self.widths[Role.CUT.of(place)], self.statistics.largest[place]
         bits = TURN - lsb if node.angle else heap_bits(largest, lsb, output=False)
         self._put_heap(place, node, lsb, bits, 0.0)
 
     def output(
         self, place: int, node: WordSum, bits: int, bias: float, *, saturate: bool
     ) -> g.OutputWord:
-        lsb = self.widths[Role.CUT.of(place)]
-        needed = max(bits, heap_bits(self.statistics.largest[place], 0, output=True))
+        lsb, largest = self.widths[Role.CUT.of(place)], self.statistics.largest[place]
+        needed = max(bits, heap_bits(largest, 0, output=True))
         self._put_heap(place, node, lsb, needed - lsb, bias)
         return g.OutputWord(self.place[place], -lsb, bits if saturate else needed)
 

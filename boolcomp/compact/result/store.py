@@ -19,6 +19,7 @@ import numpy as np
 
 from boolcomp.common.cache import find, keep, sealed, unsealed, user_cache
 from boolcomp.common.errors import DataError
+from boolcomp.common.files import shipped
 from boolcomp.compact.demand import SEARCH_VERSION, Demand, digest
 from boolcomp.compact.errors.measure import Errors, Sampling, measure_many
 from boolcomp.compact.errors.worst import is_worst
@@ -28,7 +29,6 @@ from boolcomp.compact.sketch.variables import widths_of, widths_text
 from boolcomp.logic.networktext import parse_network, render_network
 from boolcomp.logic.synthesis import abc
 from boolcomp.logic.synthesis.optimise import Step
-from boolcomp.problem.robot.library import shipped
 from boolcomp.proof.worst import Worst
 from boolcomp.words.graphtext import parse_graph
 

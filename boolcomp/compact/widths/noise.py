@@ -52,7 +52,7 @@ from boolcomp.compact.sketch.variables import (
     own_variables,
     shape_variables,
 )
-from boolcomp.compact.widths.remembered import Contribution, Remembered, Settings
+from boolcomp.compact.widths.remembered import Bounded, Contribution, Remembered, Settings
 from boolcomp.compact.widths.sensitivities import sensitivities, stacked
 
 if TYPE_CHECKING:
@@ -63,10 +63,9 @@ if TYPE_CHECKING:
     from boolcomp.compact.sketch.variables import Widths
 
     Floats = NDArray[np.float64]
-    _Key = tuple[int | None, ...]
 
 PARTIAL = 1.0  # nodes for a partial product
-MOST_KNOWN, MOST_PARTS = 1000, 100_000  # results remembered: of a node, and of all addends
+MOST_KNOWN = 1000  # results remembered of a node
 EVEN = (1 << 128) // 3  # ones in every second column
 MOST_READ = 14  # bits that a table may read
 MOST_SYNTHESISED = 9  # inputs of a core whose nodes are counted; larger ones are estimated
@@ -117,7 +116,7 @@ class Model:
             self.sensitivities = [stacked(one, other) for one, other in pairs]
         self.operands = operands(sketch)
         self._tables: dict[tuple[object, ...], _TableModel] = {}
-        self._looked_up: dict[_Key, _TableModel] = {}
+        self._looked_up: Bounded[_TableModel] = Bounded()
         self._shapes = shape_variables(sketch)
         self._variables = [self._local_variables(place) for place in range(len(sketch.nodes))]
         self._addends = [self._addend_variables(place) for place in range(len(sketch.nodes))]
@@ -125,10 +124,10 @@ class Model:
         self._indices = [np.array([self._order[k] for k in ks], np.intp) for ks in self._variables]
         self._known: list[dict[bytes, tuple[float, Floats]]]
         self._known = [{} for _ in sketch.nodes]
-        self._parts: dict[_Key, Contribution] = {}
+        self._parts: Bounded[Contribution] = Bounded()
         self._heaps: dict[int, Remembered] = {}
-        self._turns: dict[_Key, SumShape] = {}
-        self._spreads: dict[_Key, float] = {}
+        self._turns: Bounded[SumShape] = Bounded()
+        self._spreads: Bounded[float] = Bounded()
 
     def _local_variables(self, place: int) -> tuple[WidthVariable, ...]:
         """Return the widths that a node's cost and noise depend on."""
@@ -230,8 +229,6 @@ class Model:
         """Return the shape of an angle sum."""
         key = (place, *map(widths.get, self._shapes[place]))
         if key not in self._turns:
-            if len(self._turns) >= MOST_PARTS:
-                self._turns.clear()
             self._turns[key] = sum_shape(self.sketch, widths, place)
         return self._turns[key]
 
@@ -245,8 +242,6 @@ class Model:
         """Return the variance, in turns², of an angle that is read to `read` bits of a turn."""
         key = (place, read, *map(widths.get, self._shapes[place]))
         if key not in self._spreads:
-            if len(self._spreads) >= MOST_PARTS:
-                self._spreads.clear()
             self._spreads[key] = self._spread(widths, place, read)
         return self._spreads[key]
 
@@ -269,8 +264,6 @@ class Model:
     def _table_model(self, widths: Widths, place: int, node: Table) -> _TableModel:
         key = (place, *map(widths.get, self._shapes[place]))
         if key not in self._looked_up:
-            if len(self._looked_up) >= MOST_PARTS:
-                self._looked_up.clear()
             self._looked_up[key] = self._made_table(widths, place, node)
         return self._looked_up[key]
 
@@ -329,8 +322,6 @@ class Model:
                 cost, lost, noise = self._product(widths, place, k, addend, counts)
             else:
                 lost, noise = self._linear(widths, place, k, addend, counts)
-            if len(self._parts) >= MOST_PARTS:
-                self._parts.clear()
             used = [column for column, count in enumerate(counts) if count] or [0]
             first, last = used[0], used[-1]
             self._parts[key] = Contribution(

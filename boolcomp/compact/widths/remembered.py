@@ -6,7 +6,7 @@ A sum may have a hundred addends, and a search asks for it again after every cha
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     Key = bytes  # the widths that a sum depends on, as 16-bit numbers
 
 
+_T = TypeVar("_T")
+MOST_RESULTS = 100_000
 ABSENT = -1000  # stands for a width that is not there
 
 
@@ -55,6 +57,17 @@ class Settings(dict[WidthVariable, int]):
         dict.update(made, self)
         made.order, made.array = self.order, self.array.copy()
         return made
+
+
+class Bounded(dict[tuple[int | None, ...], _T]):
+    """Results by the widths that they depend on; all are forgotten when there are too many."""
+
+    __slots__ = ()
+
+    def __setitem__(self, key: tuple[int | None, ...], value: _T) -> None:
+        if len(self) >= MOST_RESULTS:
+            self.clear()
+        super().__setitem__(key, value)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

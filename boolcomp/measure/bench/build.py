@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from boolcomp.common.cache import load_library, native_code
 from boolcomp.common.errors import DataError
-from boolcomp.common.files import read_text, temporary_folder
+from boolcomp.common.files import read_text, shipped, temporary_folder
 from boolcomp.common.processes import run_program
-from boolcomp.problem.robot.library import shipped
 
 if TYPE_CHECKING:
     import ctypes

@@ -6,19 +6,12 @@ import re
 from pathlib import Path
 
 from boolcomp.common.errors import UsageError, listing, shown, suggestion
-from boolcomp.common.files import is_file, read_text
+from boolcomp.common.files import is_file, read_text, shipped
 from boolcomp.problem.robot.limits import MOST_BYTES
 from boolcomp.problem.robot.model import Robot
 from boolcomp.problem.robot.schema import parse_robot
 
 FOREIGN = {".urdf": "URDF", ".xacro": "URDF", ".sdf": "SDF", ".xml": "XML", ".mjcf": "MJCF"}
-_PACKAGE = Path(__file__).resolve().parents[2]
-
-
-def shipped(folder: str) -> Path:
-    """Return a folder of shipped data: inside an installed wheel, or beside the package."""
-    inside = _PACKAGE / "shipped" / folder
-    return inside if inside.is_dir() else _PACKAGE.parent / folder
 
 
 def robot_names() -> tuple[str, ...]:
