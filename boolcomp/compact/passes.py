@@ -57,8 +57,7 @@ class Choices:
 
     def result_store(self, terms: Terms) -> ResultStore:
         """Return where results of these terms are kept."""
-        demand = self.demand.completed(terms.problem)
-        return result_store(terms, demand, self.store, also_shipped=self.also_shipped)
+        return result_store(terms, self.demand, self.store, also_shipped=self.also_shipped)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -173,11 +173,11 @@ def test_a_maximum_that_a_stored_result_does_not_hold_is_found_out(tmp_path: Pat
     path.unlink()
     still = np.zeros((1, 3))
     compact = made.compact
-    program = program_of_graph(compact.problem, QUICK, compact.graph, made.network)
+    program = program_of_graph(compact.problem, compact.demand, compact.graph, made.network)
     error = subject_of(program, compact.problem).errors(still)[0, 0]
     document["worst"].update(errors=[[error, error]], states=[[[0.0] * 3] * 2])
     for share, believed in ((1.05, True), (0.95, False)):
-        demand = replace(QUICK, max=(float(made.worst.most[0]) * share,))
+        demand = replace(compact.demand, max=(float(made.worst.most[0]) * share,))
         other = result_store(torques(), demand, tmp_path, also_shipped=False)
         document["demand"] = demand.key
         (tmp_path / f"{other.name}.compact.json").write_text(sealed(document))

@@ -129,6 +129,7 @@ def result_store(
     A folder that is named is trusted: what lies there is checked on random states, which would not
     find a network that was changed for a single one. In the user's cache nobody else can write.
     """
+    demand = demand.completed(terms.problem)
     first, with_abc = store or user_cache("compact"), abc.find() is not None
     if not also_shipped:
         return ResultStore(terms, demand, (first,), with_abc)
