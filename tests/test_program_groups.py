@@ -222,6 +222,7 @@ def test_engines_agree_on_groups_of_different_widths(mode: str, kind: Any) -> No
     assert first.saturated_outputs == second.saturated_outputs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shard", ["samples", "terms", "pipeline"])
 @pytest.mark.parametrize("engine", ENGINES)
 def test_processes_share_programs_of_any_groups(shard: Any, engine: Any) -> None:

@@ -184,6 +184,7 @@ def _mixed(tmp_path_factory: pytest.TempPathFactory) -> Program:
     return turning(tmp_path_factory.mktemp("covers"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_beside_a_joint_that_wraps_another_saturates(mixed: Program, engine: Any) -> None:
     below, above = -np.pi + 1e-6, np.pi - 1e-6
@@ -225,6 +226,7 @@ def test_code_words_are_never_beyond_stops(mixed: Program) -> None:
     assert mixed.evaluate_words([1, 3], [0, 0], [0, 0], engine="numpy").beyond_stops == 0
 
 
+@pytest.mark.slow
 def test_a_single_value_is_a_stop_of_a_saved_program(tmp_path: Path) -> None:
     arm = with_ranges("machado-2r", qd1=(0.25, 0.25))
     program = compile_paper(
@@ -300,6 +302,7 @@ def _still(name: str, gravity: tuple[float, float, float], joints: tuple[int, ..
     return with_ranges(dataclasses.replace(robot, gravity=gravity), **held)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["paper", "compact"])
 @pytest.mark.parametrize(
     ("gravity", "joints"),

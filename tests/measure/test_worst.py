@@ -76,6 +76,7 @@ def extremes(
     return max(found), min(found)
 
 
+@pytest.mark.slow
 def test_climbing_finds_what_trying_everything_finds() -> None:
     robot, program = turning()
     (angle,) = (word.code for word in program.inputs if word.name == "q1")
@@ -132,6 +133,7 @@ def hills() -> Subject:
     return Subject(problem_of(robot), axes, (code,), torques)
 
 
+@pytest.mark.slow
 def test_climbing_reaches_the_top_of_a_hill_that_no_draw_is_near() -> None:
     worst = find_worst(hills(), 60_000)
     assert worst.errors[0] == pytest.approx([48.0, 0.0], abs=1e-6)
@@ -175,6 +177,7 @@ def test_the_worst_states_give_the_worst_errors_and_no_draw_a_larger_one() -> No
     assert (np.abs(subject.errors(drawn)).max(axis=0) < worst.most).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bits", [4, 5])
 def test_paper_mode_errs_nowhere_more_than_its_bound(bits: int) -> None:
     program = stages(bits)[2]

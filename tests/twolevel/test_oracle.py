@@ -109,6 +109,7 @@ def check(file: tuple[int, int, str, list[tuple[str, str]]], method: str, *, den
         assert cover.proved
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @given(file=files(), dense=st.booleans())
 @example(file=(0, 1, "fd", [("", "1"), ("", "-")]), dense=False)
