@@ -29,7 +29,7 @@ from boolcomp.common.errors import BoolcompError
 from boolcomp.common.text import table as aligned
 from boolcomp.compact.demand import Demand
 from boolcomp.compact.errors.measure import Sampling, measure_many
-from boolcomp.compact.passes import Choices, build
+from boolcomp.compact.passes import CompactChoices, build
 from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.problem.robot import load_robot
 from boolcomp.terms import split
@@ -173,7 +173,7 @@ def run(row: Row, store: Path | None, processes: int, *, fresh: bool) -> Found:
     torques = split(inverse_dynamics_problem(load_robot(row.robot)))
 
     def compiled() -> Built:
-        choices = Choices(
+        choices = CompactChoices(
             row.demand, store, not fresh, processes,
             lambda step: print(f"{row.name}: {step}", file=sys.stderr, flush=True),
         )  # fmt: skip
@@ -203,7 +203,8 @@ def random_rows(store: Path | None, processes: int, count: int) -> Found:
         demand = Demand(RANDOM_BITS, rms=(RANDOM_RMS,), effort=2.0)
         try:
             built = build(
-                split(inverse_dynamics_problem(robot)), Choices(demand, store, processes=processes)
+                split(inverse_dynamics_problem(robot)),
+                CompactChoices(demand, store, processes=processes),
             )
         except BoolcompError as error:
             missed.append(f"random {seed}: {error}")

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from boolcomp.common.text import table
 from boolcomp.compact.demand import Demand
-from boolcomp.compact.passes import Choices, build
+from boolcomp.compact.passes import CompactChoices, build
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.problem.robot import load_robot
@@ -72,7 +72,7 @@ def built(robot: Robot, row: Row, store: Path | None, processes: int) -> Built:
     inputs = dict.fromkeys(("q", "qd", "qdd"), row.bits + 2)
     demand = Demand(row.bits, inputs, row.rms)
     return build(
-        split(inverse_dynamics_problem(robot)), Choices(demand, store, processes=processes)
+        split(inverse_dynamics_problem(robot)), CompactChoices(demand, store, processes=processes)
     )
 
 

@@ -46,7 +46,7 @@ class Row:
     name: str
     function: Function
     isop: Cover
-    rival: espresso.Answer
+    rival: espresso.EspressoAnswer
     own: Cover
     exact: Cover | None
     known: int | None

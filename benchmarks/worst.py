@@ -27,7 +27,7 @@ from boolcomp.compact.demand import Demand
 from boolcomp.compact.errors.measure import Sampling, measure_many
 from boolcomp.compact.errors.worst import network_worst
 from boolcomp.compact.result.store import render, result_store
-from boolcomp.paper.passes import Choices as PaperChoices
+from boolcomp.paper.passes import PaperChoices
 from boolcomp.paper.plan import Options
 from boolcomp.pipeline import compile_paper
 from boolcomp.problem.makers import inverse_dynamics_problem

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Never
 from boolcomp.common.choices import MASSES, flag, real, reals, whole, widths
 from boolcomp.common.errors import UsageError, listing, suggestion
 from boolcomp.compact.demand import usual_demand
-from boolcomp.compact.passes import Choices as CompactChoices
-from boolcomp.paper.passes import Choices as PaperChoices
+from boolcomp.compact.passes import CompactChoices
+from boolcomp.paper.passes import PaperChoices
 from boolcomp.paper.plan import Options
 from boolcomp.paper.store import Recipe
 from boolcomp.pipeline import check_mode, compile_compact, compile_paper

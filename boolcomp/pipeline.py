@@ -68,7 +68,7 @@ _FIRST = (
 PAPER = (
     *_FIRST,
     Pass("plan", "Plan: the paper's Fig. 1", _each(paper.plan)),
-    Pass("tables", "Tabulated: the truth table of every term", paper.tables),
+    Pass("tables", "PlanTables: the truth table of every term", paper.tables),
     Pass("covers", "Covered: products that make every table", paper.covers),
     Pass("program", "Program: covers and adders", _each(paper.program)),
 )
@@ -149,13 +149,13 @@ def run(
 
 
 def compile_paper(
-    source: Source, choices: paper.Choices | None = None, payloads: Sequence[float] = (0.0,)
+    source: Source, choices: paper.PaperChoices | None = None, payloads: Sequence[float] = (0.0,)
 ) -> PaperCompilation:
     """Compile to product terms for tip loads (kg), as the paper does.
 
     What the store holds is not minimised again.
     """
-    start, chosen = time.perf_counter(), choices or paper.Choices()
+    start, chosen = time.perf_counter(), choices or paper.PaperChoices()
     loads = [TipLoad(source, mass) for mass in _masses(payloads)]
     made = run(PAPER[:-1], loads, chosen, "covers")
     program = _family(run(PAPER[-1:], made, chosen), loads)
@@ -163,13 +163,15 @@ def compile_paper(
 
 
 def compile_compact(
-    source: Source, choices: compact.Choices | None = None, payloads: Sequence[float] = (0.0,)
+    source: Source,
+    choices: compact.CompactChoices | None = None,
+    payloads: Sequence[float] = (0.0,),
 ) -> CompactCompilation:
     """Compile to word-level logic for tip loads (kg): compact mode.
 
     What does not hold the demand is a `DataError`.
     """
-    start, chosen = time.perf_counter(), choices or compact.Choices()
+    start, chosen = time.perf_counter(), choices or compact.CompactChoices()
     loads = [TipLoad(source, mass) for mass in _masses(payloads)]
     own = [replace(chosen, progress=one) for one in _listeners(chosen.progress, loads)]
     made = run(COMPACT[:-1], loads, own, "measure")
@@ -225,7 +227,7 @@ def check_mode(mode: str) -> None:
 
 def run_passes(source: Source, options: Options | None = None, until: str = "tables") -> Any:
     """Run the paper's passes on a robot or a problem; return the value of the named one."""
-    choices = paper.Choices(options or Options())
+    choices = paper.PaperChoices(options or Options())
     (made,) = run(PAPER, [TipLoad(source)], choices, until)
     if until == "tables":
         return made.tables

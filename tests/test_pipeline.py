@@ -13,7 +13,7 @@ from compact.word_robots import small_robot
 from boolcomp import pipeline
 from boolcomp.common.errors import UsageError
 from boolcomp.compact.demand import Demand
-from boolcomp.compact.passes import Choices
+from boolcomp.compact.passes import CompactChoices
 from boolcomp.paper.plan import Options
 from boolcomp.pipeline import COMPACT, PAPER, PASSES, Pass, run_passes
 from boolcomp.problem.makers import gravity_problem
@@ -55,7 +55,7 @@ def test_the_list_is_what_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 
     monkeypatch.setattr(pipeline, "COMPACT", tuple(map(heard, COMPACT)))
     demand = Demand(bits=4, rms=(0.6,), effort=0.0)
-    choices = Choices(demand, tmp_path, also_shipped=False, processes=1)
+    choices = CompactChoices(demand, tmp_path, also_shipped=False, processes=1)
     made = pipeline.compile_compact(small_robot(3, 1), choices, payloads=(0.0, 0.5))
     assert ran == [step.name for step in COMPACT]
     assert made.program.payloads == (0.0, 0.5)

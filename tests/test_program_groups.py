@@ -17,7 +17,7 @@ from boolcomp import pipeline
 from boolcomp.codes import Code
 from boolcomp.common.errors import DataError, SaturationWarning, UsageError
 from boolcomp.logic.network import Builder, copied
-from boolcomp.paper.passes import Choices
+from boolcomp.paper.passes import PaperChoices
 from boolcomp.paper.plan import Options
 from boolcomp.paper.store import Recipe
 from boolcomp.parallel.sharding.pool import ProcessPool
@@ -171,7 +171,7 @@ def test_a_program_of_positions_alone_gives_what_its_network_gives(engine: Any) 
 @cache
 def held_arm() -> Program:
     """Return the torques that hold the paper's arm, compiled as the paper does."""
-    choices = Choices(Options(5), Recipe("isop"))
+    choices = PaperChoices(Options(5), Recipe("isop"))
     return pipeline.compile_paper(gravity_problem(bc.load_robot("machado-2r")), choices).program
 
 

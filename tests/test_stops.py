@@ -17,11 +17,11 @@ from tablefile import parse_table
 from boolcomp.codes import Code
 from boolcomp.common.errors import DataError, SaturationWarning, UsageError
 from boolcomp.compact.demand import Demand
-from boolcomp.compact.passes import Choices as CompactChoices
+from boolcomp.compact.passes import CompactChoices
 from boolcomp.engines.wiring import Stop
 from boolcomp.paper import truth
 from boolcomp.paper.bounds import term_bound
-from boolcomp.paper.passes import Choices
+from boolcomp.paper.passes import PaperChoices
 from boolcomp.paper.plan import Options, make_plan
 from boolcomp.paper.quantised import quantised
 from boolcomp.paper.store import Recipe, Store
@@ -47,7 +47,9 @@ ENGINES = ["numpy", "llvm"]
 
 @cache
 def paper(folder: Path) -> Program:
-    return compile_paper(ARM, Choices(Options(bits=4), Recipe("isop"), Store((folder,)))).program
+    return compile_paper(
+        ARM, PaperChoices(Options(bits=4), Recipe("isop"), Store((folder,)))
+    ).program
 
 
 @pytest.fixture(name="program", scope="module")
@@ -176,7 +178,9 @@ def test_cells_of_a_code_that_wraps_are_those_of_whole_turns_less(bits: int) -> 
 def turning(folder: Path) -> Program:
     """Return a program one joint of which wraps and the other of which has stops."""
     arm = with_ranges("machado-2r", q2=(-2.6, 2.7))
-    return compile_paper(arm, Choices(Options(bits=4), Recipe("isop"), Store((folder,)))).program
+    return compile_paper(
+        arm, PaperChoices(Options(bits=4), Recipe("isop"), Store((folder,)))
+    ).program
 
 
 @pytest.fixture(name="mixed", scope="module")
@@ -230,7 +234,7 @@ def test_code_words_are_never_beyond_stops(mixed: Program) -> None:
 def test_a_single_value_is_a_stop_of_a_saved_program(tmp_path: Path) -> None:
     arm = with_ranges("machado-2r", qd1=(0.25, 0.25))
     program = compile_paper(
-        arm, Choices(Options(bits=4), Recipe("isop"), Store((tmp_path,)))
+        arm, PaperChoices(Options(bits=4), Recipe("isop"), Store((tmp_path,)))
     ).program
     save_program(program, tmp_path / "p")
     again = load_program(tmp_path / "p")
@@ -315,7 +319,7 @@ def test_torques_that_are_constant_read_nothing_and_are_right(
     tmp_path: Path,
 ) -> None:  # fmt: skip
     robot = _still("machado-2r", gravity, joints)
-    tables = Choices(Options(bits=5), Recipe("isop"), Store((tmp_path,)))
+    tables = PaperChoices(Options(bits=5), Recipe("isop"), Store((tmp_path,)))
     demand = Demand(bits=5, effort=0.0)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("boolcomp.compact.errors.worst.EVALUATIONS", 2000)
@@ -345,7 +349,7 @@ def test_an_angle_too_far_away_is_named_and_not_a_value_that_saturates(
 ) -> None:
     arm = with_ranges("machado-2r", q1=(-2.5, 2.5))
     program = compile_paper(
-        arm, Choices(Options(bits=4), Recipe("isop"), Store((tmp_path,)))
+        arm, PaperChoices(Options(bits=4), Recipe("isop"), Store((tmp_path,)))
     ).program
     with pytest.raises(DataError, match="q2 of sample 0 is 2e"):
         program.evaluate([1e9, 2e9], [0, 0], [0, 0], engine=engine)

@@ -35,11 +35,11 @@ def compile_words(
     as_json: bool,
 ) -> None:
     """Compile, save, and print the words' widths, the network and its errors."""
-    from boolcomp.compact.passes import Choices
+    from boolcomp.compact.passes import CompactChoices
     from boolcomp.pipeline import compile_compact
 
     with share("searching") as show:
-        choices = Choices(demand, store, processes=processes, progress=listener(show))
+        choices = CompactChoices(demand, store, processes=processes, progress=listener(show))
         compiled = compile_compact(robot, choices, masses)
     if output is not None:
         compiled.program.save(output)
@@ -92,12 +92,12 @@ def plan_words(
 ) -> None:
     """Print the word graph that compile would choose, and draw it."""
     from boolcomp.common.files import write_text
-    from boolcomp.compact.passes import Choices, build
+    from boolcomp.compact.passes import CompactChoices, build
     from boolcomp.measure.report.wordgraph import draw_graph
     from boolcomp.terms import split
 
     with share("searching") as show:
-        choices = Choices(demand, store, processes=processes, progress=listener(show))
+        choices = CompactChoices(demand, store, processes=processes, progress=listener(show))
         built = build(split(problem), choices)
     say_whence([built])
     graph = built.compact.graph

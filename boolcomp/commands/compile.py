@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from boolcomp.commands.options import Choices
+    from boolcomp.commands.options import CompactOptions
     from boolcomp.paper.covers import TermCover
     from boolcomp.paper.plan import Options
     from boolcomp.paper.store import Recipe, Store
@@ -60,7 +60,7 @@ def command(
     robot: str,
     mode: str,
     *,
-    choices: Choices,
+    choices: CompactOptions,
     options: Options,
     recipe: Recipe,
     store: Store,
@@ -100,7 +100,7 @@ def _compile_paper(
     *,
     as_json: bool,
 ) -> None:
-    from boolcomp.paper.passes import Choices as PaperChoices
+    from boolcomp.paper.passes import PaperChoices
     from boolcomp.pipeline import compile_paper
 
     with progress("minimising", None) as step:

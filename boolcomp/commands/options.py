@@ -156,7 +156,7 @@ def store_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
+class CompactOptions:
     """What was said of compact mode; None is what `Demand` takes by itself."""
 
     rms: tuple[float, ...]
@@ -209,7 +209,7 @@ _DEMAND = {
 
 
 def demand_options(*, seed: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add the options of compact mode, and hand them on as `Choices`; `seed` may be left out."""
+    """Add the options of compact mode, handed on as `CompactOptions`; `seed` may be left out."""
     options = {name: option for name, option in _DEMAND.items() if seed or name != "seed"}
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -217,7 +217,7 @@ def demand_options(*, seed: bool = True) -> Callable[[Callable[..., Any]], Calla
         def wrapped(*args: Any, **given: Any) -> Any:
             chosen = {name: given.pop(name) for name in options}
             within("--processes", chosen["processes"], 1, MOST_PROCESSES)
-            choices = Choices(
+            choices = CompactOptions(
                 reals("--rms-error", chosen.pop("rms_error")),
                 reals("--max-error", chosen.pop("max_error")),
                 widths("--input-bits", chosen.pop("input_bits")),

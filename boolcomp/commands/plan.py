@@ -23,7 +23,7 @@ from boolcomp.common.text import number, short, table
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from boolcomp.commands.options import Choices
+    from boolcomp.commands.options import CompactOptions
     from boolcomp.paper.plan import Options, OutputPlan, Plan, TermPlan
     from boolcomp.paper.store import Store
 
@@ -48,7 +48,7 @@ def command(
     mode: str,
     *,
     options: Options,
-    choices: Choices,
+    choices: CompactOptions,
     graph: Path | None,
     store: Store,
     as_json: bool,

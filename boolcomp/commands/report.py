@@ -34,9 +34,9 @@ from boolcomp.problem.robot import load_robot, robot_names, with_payload
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from boolcomp.commands.options import Choices
+    from boolcomp.commands.options import CompactOptions
     from boolcomp.measure.report.compare import Question
-    from boolcomp.measure.report.measure import Row
+    from boolcomp.measure.report.measure import ReportRow
     from boolcomp.paper.plan import Options
     from boolcomp.paper.store import Recipe, Store
     from boolcomp.program.program import Program
@@ -107,7 +107,7 @@ def command(
     recipe: Recipe,
     logic: bool,
     widest: int,
-    choices: Choices,
+    choices: CompactOptions,
     payload: float | None,
     arm: str | None,
     store: Store,
@@ -167,7 +167,7 @@ def _refuse(context: click.Context, names: dict[str, str], why: str) -> None:
 
 def _of_robot(
     source: str, question: Question, store: Store, drawn: Drawn
-) -> tuple[str, tuple[Row, ...]]:
+) -> tuple[str, tuple[ReportRow, ...]]:
     from boolcomp.measure.report import draw_samples
     from boolcomp.measure.report.compare import report_rows
 
@@ -179,7 +179,7 @@ def _of_robot(
 
 def _of_program(
     source: str, arm: str | None, payload: float | None, drawn: Drawn
-) -> tuple[str, tuple[Row, ...]]:
+) -> tuple[str, tuple[ReportRow, ...]]:
     from boolcomp.measure.report import draw_samples
     from boolcomp.measure.report.programs import program_rows
     from boolcomp.program.programfile import load_program
@@ -232,7 +232,7 @@ def numbers(option: str, text: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(result))
 
 
-def _write(rows: Sequence[Row], folder: Path, title: str, samples: int) -> None:
+def _write(rows: Sequence[ReportRow], folder: Path, title: str, samples: int) -> None:
     from boolcomp.measure.report.chart import draw_errors, page
     from boolcomp.measure.report.measure import documents
     from boolcomp.measure.report.tabulate import HEADER, cells, csv_table, footnote, text_table

@@ -43,13 +43,13 @@ class Asked:
 
 def product_tables(robot: Robot, bits: int) -> tuple[ProductTable, ...]:
     """Return the tables of a robot as the paper compiles them: the Boolean evaluator's work."""
-    from boolcomp.paper.passes import Choices
+    from boolcomp.paper.passes import PaperChoices
     from boolcomp.paper.plan import Options
     from boolcomp.parallel.methods import ProductTable
     from boolcomp.pipeline import compile_paper
 
     with progress("minimising", None) as step:
-        choices = Choices(Options(bits=bits), done=lambda entry: step(entry.plan.term.name))
+        choices = PaperChoices(Options(bits=bits), done=lambda entry: step(entry.plan.term.name))
         compiled = compile_paper(robot, choices)
     places = {plan.output.title: k for k, plan in enumerate(compiled.plans[0].outputs, 1)}
     return tuple(
@@ -74,12 +74,12 @@ def compact_network(
     spelt.
     """
     from boolcomp.compact.demand import usual_demand
-    from boolcomp.compact.passes import Choices
+    from boolcomp.compact.passes import CompactChoices
     from boolcomp.problem.makers import inverse_dynamics_problem
     from boolcomp.terms import split
 
     demand = usual_demand(bits, rms=rms)
-    kept = Choices(demand).result_store(split(inverse_dynamics_problem(robot))).find()
+    kept = CompactChoices(demand).result_store(split(inverse_dynamics_problem(robot))).find()
     if kept is None:
         asked = f" --rms-error {','.join(map(number, rms))}" if rms else ""
         line = f"boolcomp compile {spelt} --bits {bits}{asked}"

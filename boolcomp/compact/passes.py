@@ -42,7 +42,7 @@ Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
+class CompactChoices:
     """What a user chooses of a compilation in compact mode.
 
     `store` is the folder of finished results, the user's cache if it is None; what ships with
@@ -69,17 +69,17 @@ class Networked:
     made: Finished
 
 
-def unless_found(step: Callable[[Value, Choices], Made]) -> Callable[..., Made | Built]:
+def unless_found(step: Callable[[Value, CompactChoices], Made]) -> Callable[..., Made | Built]:
     """Return a pass that hands on what was found finished."""
 
     @wraps(step)
-    def run(value: Value | Built, choices: Choices) -> Made | Built:
+    def run(value: Value | Built, choices: CompactChoices) -> Made | Built:
         return value if isinstance(value, Built) else step(value, choices)
 
     return run
 
 
-def store(terms: Terms, choices: Choices) -> Terms | Built:
+def store(terms: Terms, choices: CompactChoices) -> Terms | Built:
     """Look for a finished result; one of before the worst was sought gets it."""
     since = time.perf_counter()
     results = choices.result_store(terms)
@@ -90,7 +90,7 @@ def store(terms: Terms, choices: Choices) -> Terms | Built:
 
 
 @unless_found
-def sketch(terms: Terms, choices: Choices) -> Sketched:
+def sketch(terms: Terms, choices: CompactChoices) -> Sketched:
     """Write outputs down as words without widths."""
     results = choices.result_store(terms)
     ledger = Ledger(choices.demand.effort, choices.progress, results, choices.processes)
@@ -98,25 +98,25 @@ def sketch(terms: Terms, choices: Choices) -> Sketched:
 
 
 @unless_found
-def screen(goal: Sketched, _: Choices) -> Screened:
+def screen(goal: Sketched, _: CompactChoices) -> Screened:
     """Choose the most promising forms by the noise model."""
     return widths.screen(goal)
 
 
 @unless_found
-def refine(screened: Screened, _: Choices) -> Refined:
+def refine(screened: Screened, _: CompactChoices) -> Refined:
     """Build, simulate and correct, until errors hold on many states."""
     return widths.refine(screened)
 
 
 @unless_found
-def improve(refined: Refined, _: Choices) -> Refined:
+def improve(refined: Refined, _: CompactChoices) -> Refined:
     """Anneal widths while effort lasts."""
     return widths.improve(refined)
 
 
 @unless_found
-def graph(refined: Refined, _: Choices) -> tuple[Sketched, Compact]:
+def graph(refined: Refined, _: CompactChoices) -> tuple[Sketched, Compact]:
     """Realise the best widths as a word graph, none of whose words is wider than it need be."""
     goal, best = refined.goal, refined.best
     made = Search(refined.task, best.form)
@@ -130,7 +130,7 @@ def graph(refined: Refined, _: Choices) -> tuple[Sketched, Compact]:
 
 
 @unless_found
-def logic(graphed: tuple[Sketched, Compact], choices: Choices) -> Networked:
+def logic(graphed: tuple[Sketched, Compact], choices: CompactChoices) -> Networked:
     """Make the network that the graph says: adders by rule, tables synthesised."""
     goal, compact = graphed
     begin, _ = spans(choices.demand.effort)["passes"]
@@ -143,7 +143,7 @@ def logic(graphed: tuple[Sketched, Compact], choices: Choices) -> Networked:
 
 
 @unless_found
-def optimise(networked: Networked, choices: Choices) -> Networked:
+def optimise(networked: Networked, choices: CompactChoices) -> Networked:
     """Make the network smaller; every step is proved."""
     made = smaller(
         networked.made, choices.demand.objective,
@@ -154,7 +154,7 @@ def optimise(networked: Networked, choices: Choices) -> Networked:
 
 
 @unless_found
-def measure(networked: Networked, choices: Choices) -> Built:
+def measure(networked: Networked, choices: CompactChoices) -> Built:
     """Measure errors on fresh states, seek the worst, and keep what holds."""
     compact, made = networked.compact, networked.made
     demand = compact.demand
@@ -169,7 +169,7 @@ def measure(networked: Networked, choices: Choices) -> Built:
     return _told(kept, results, choices, seconds, stored=False)
 
 
-def program(built: Built, _: Choices) -> Program:
+def program(built: Built, _: CompactChoices) -> Program:
     """Return the program of a finished compilation."""
     return built.program()
 
@@ -177,16 +177,21 @@ def program(built: Built, _: Choices) -> Program:
 PASSES = (store, sketch, screen, refine, improve, graph, logic, optimise, measure)
 
 
-def build(terms: Terms, choices: Choices | None = None) -> Built:
+def build(terms: Terms, choices: CompactChoices | None = None) -> Built:
     """Return the smallest network found for terms, its errors measured: all passes in a row."""
-    chosen, value = choices or Choices(), cast("Any", terms)
+    chosen, value = choices or CompactChoices(), cast("Any", terms)
     for step in PASSES:
         value = step(value, chosen)
     return cast("Built", value)
 
 
 def _told(
-    kept: StoredResult, results: ResultStore, choices: Choices, seconds: float, *, stored: bool
+    kept: StoredResult,
+    results: ResultStore,
+    choices: CompactChoices,
+    seconds: float,
+    *,
+    stored: bool,
 ) -> Built:
     """Return a result with its worst error, sought where that was not done yet, and keep it."""
     compact, nodes, rms = kept.compact, len(kept.network.nodes), tuple(kept.errors.rms)
@@ -208,7 +213,7 @@ def _rms(compact: Compact) -> tuple[float, ...]:
     return tuple(compact.errors.rms)
 
 
-def _reporter(compact: Compact, choices: Choices, done: int = 0) -> Callable[[Step], None]:
+def _reporter(compact: Compact, choices: CompactChoices, done: int = 0) -> Callable[[Step], None]:
     """Return what tells of the steps of synthesis; so many are done."""
     begin, end = spans(choices.demand.effort)["passes"]
     count, rms = done, _rms(compact)

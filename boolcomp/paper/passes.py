@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
+class PaperChoices:
     """What a user chooses of a compilation in paper mode.
 
     `done` is told the first term of every distinct table as its cover is there.
@@ -34,7 +34,7 @@ class Choices:
 
 
 @dataclass(frozen=True, slots=True)
-class Tabulated:
+class PlanTables:
     """A plan and the table of each of its terms."""
 
     plan: Plan
@@ -49,26 +49,26 @@ class Covered:
     terms: tuple[TermCover, ...]
 
 
-def plan(terms: Terms, choices: Choices) -> Plan:
+def plan(terms: Terms, choices: PaperChoices) -> Plan:
     """Lay out every term's table by the paper's rules."""
     return make_plan(terms, choices.options)
 
 
-def tables(plans: Sequence[Plan], _: Choices) -> list[Tabulated]:
+def tables(plans: Sequence[Plan], _: PaperChoices) -> list[PlanTables]:
     """Tabulate every term; a plan that has no tables is heard of before any table is made."""
     for one in plans:
         one.require_tables()
-    return [Tabulated(one, make_tables(one)) for one in plans]
+    return [PlanTables(one, make_tables(one)) for one in plans]
 
 
-def covers(tabulated: Sequence[Tabulated], choices: Choices) -> list[Covered]:
+def covers(tabulated: Sequence[PlanTables], choices: PaperChoices) -> list[Covered]:
     """Minimise all tables at once: what they share is done once, and cores stay busy."""
     everything = [entry for one in tabulated for entry in one.tables]
     found = iter(make_covers(everything, choices.recipe, choices.store, choices.done))
     return [Covered(one.plan, tuple(next(found) for _ in one.tables)) for one in tabulated]
 
 
-def program(covered: Covered, _: Choices) -> Program:
+def program(covered: Covered, _: PaperChoices) -> Program:
     """Join the logic of covers and the adders of terms."""
     entries = [term.entry for term in covered.terms]
     found = [term.cover for term in covered.terms]

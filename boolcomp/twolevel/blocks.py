@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.twolevel.covering import Matrix, Solution, greedy_columns, independent, reduced
+from boolcomp.twolevel.covering import CoverMatrix, Solution, greedy_columns, independent, reduced
 from boolcomp.twolevel.localsearch import LocalSearch
 from boolcomp.twolevel.witness import SearchEndedError
 
@@ -37,7 +37,7 @@ PATIENCE = 2.0
 """Seconds after which local search goes on beside HiGHS."""
 
 
-def lagrangian(matrix: Matrix, upper: int, end: float) -> tuple[int, NDArray[np.int64]]:
+def lagrangian(matrix: CoverMatrix, upper: int, end: float) -> tuple[int, NDArray[np.int64]]:
     """Return a lower bound on the number of columns, and the columns' reduced costs with it.
 
     Both are exact and count in parts of 1 / `UNIT`: the ascent is in floating point, but any prices
@@ -61,10 +61,10 @@ def lagrangian(matrix: Matrix, upper: int, end: float) -> tuple[int, NDArray[np.
     return int(exact_costs(matrix.starts, matrix.indices, parts, costs)), costs
 
 
-def solve_block(block: Matrix, milp: Milp, end: float) -> Solution:
+def solve_block(block: CoverMatrix, milp: Milp, end: float) -> Solution:
     """Return columns that meet every row of a block, few, and a proved bound on their number."""
     columns, local = np.unique(block.indices, return_inverse=True)
-    matrix = Matrix(block.starts, local.astype(np.int32), len(columns))
+    matrix = CoverMatrix(block.starts, local.astype(np.int32), len(columns))
     best, bound = greedy_columns(matrix), independent(matrix)
     if bound < len(best):
         value, costs = lagrangian(matrix, len(best), end)
@@ -78,7 +78,7 @@ def solve_block(block: Matrix, milp: Milp, end: float) -> Solution:
 
 
 def _proved(
-    matrix: Matrix,
+    matrix: CoverMatrix,
     value: int,
     costs: NDArray[np.int64],
     search: LocalSearch,

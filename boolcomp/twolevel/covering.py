@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Matrix:
+class CoverMatrix:
     """Rows as lists of column numbers, in CSR form; those of a matrix turned round rise."""
 
     starts: NDArray[np.int64]
@@ -37,26 +37,28 @@ class Matrix:
         return len(self.starts) - 1
 
     @cached_property
-    def turned(self) -> Matrix:
+    def turned(self) -> CoverMatrix:
         """The columns as lists of row numbers; turned twice it is the same matrix again."""
         lists = kernels.transpose(self.starts, self.indices, self.columns)
-        other = Matrix(*lists, self.rows)
+        other = CoverMatrix(*lists, self.rows)
         other.__dict__["turned"] = self
         return other
 
-    def keep(self, rows: NDArray[np.bool_], columns: NDArray[np.bool_] | None = None) -> Matrix:
+    def keep(
+        self, rows: NDArray[np.bool_], columns: NDArray[np.bool_] | None = None
+    ) -> CoverMatrix:
         """Return the matrix of some rows and columns; columns keep their numbers."""
         number = np.where(rows, np.cumsum(rows) - 1, -1).astype(np.int32)
         some = np.ones(self.columns, np.bool_) if columns is None else columns
         lists = kernels.keep(self.turned.starts, self.turned.indices, number, some)
-        return Matrix(*lists, int(rows.sum())).turned
+        return CoverMatrix(*lists, int(rows.sum())).turned
 
-    def stacked(self, other: Matrix) -> Matrix:
+    def stacked(self, other: CoverMatrix) -> CoverMatrix:
         """Return the rows of both."""
         starts = np.concatenate([self.starts, self.starts[-1] + other.starts[1:]])
-        return Matrix(starts, np.concatenate([self.indices, other.indices]), self.columns)
+        return CoverMatrix(starts, np.concatenate([self.indices, other.indices]), self.columns)
 
-    def blocks(self) -> Iterator[Matrix]:
+    def blocks(self) -> Iterator[CoverMatrix]:
         """Yield the independent blocks, smallest first."""
         labels = kernels.components(self.starts, self.indices, self.columns)
         sizes = np.bincount(labels)
@@ -68,7 +70,7 @@ class Matrix:
         at = 0
         for size in np.sort(sizes, kind="stable"):
             rows = starts[at : at + size + 1]
-            yield Matrix(rows - rows[0], indices[rows[0] : rows[-1]], self.columns)
+            yield CoverMatrix(rows - rows[0], indices[rows[0] : rows[-1]], self.columns)
             at += int(size)
 
 
@@ -87,8 +89,8 @@ class Solution:
 
 
 def reduced(
-    matrix: Matrix, cost: NDArray[np.int64], end: float
-) -> tuple[NDArray[np.int64], Matrix]:
+    matrix: CoverMatrix, cost: NDArray[np.int64], end: float
+) -> tuple[NDArray[np.int64], CoverMatrix]:
     """Return the columns that some optimum holds, and the cyclic core that is left.
 
     Essential columns, row dominance and column dominance alternate until none applies. Raises
@@ -112,8 +114,8 @@ def reduced(
 
 
 def without_dominated_rows(
-    matrix: Matrix, cost: NDArray[np.int64], end: float = math.inf
-) -> tuple[Matrix, NDArray[np.int32]]:
+    matrix: CoverMatrix, cost: NDArray[np.int64], end: float = math.inf
+) -> tuple[CoverMatrix, NDArray[np.int32]]:
     """Drop rows met whenever another is; return what is left, and what dominates each column.
 
     A column is dominated by one that covers all its rows at no greater `cost`; -1 stands for none.
@@ -123,7 +125,7 @@ def without_dominated_rows(
 
 
 def _dominated(
-    matrix: Matrix, cost: NDArray[np.int64], end: float, *, drop_subset: bool
+    matrix: CoverMatrix, cost: NDArray[np.int64], end: float, *, drop_subset: bool
 ) -> NDArray[np.int32]:
     """Return which list makes each one superfluous, as `covering_kernels.dominated` has it."""
     lists = (matrix.starts, matrix.indices, matrix.turned.starts, matrix.turned.indices)
@@ -136,7 +138,7 @@ def _dominated(
     return cause
 
 
-def greedy_columns(matrix: Matrix) -> NDArray[np.int64]:
+def greedy_columns(matrix: CoverMatrix) -> NDArray[np.int64]:
     """Return columns that meet every row, none superfluous."""
     turned = matrix.turned
     chosen: NDArray[np.int64] = kernels.greedy(
@@ -145,7 +147,7 @@ def greedy_columns(matrix: Matrix) -> NDArray[np.int64]:
     return chosen
 
 
-def independent(matrix: Matrix) -> int:
+def independent(matrix: CoverMatrix) -> int:
     """Return the size of a set of rows of which no two share a column: a lower bound."""
     order = np.argsort(np.diff(matrix.starts), kind="stable")
     used = np.zeros(matrix.columns, np.bool_)

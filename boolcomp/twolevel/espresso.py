@@ -30,7 +30,7 @@ _LONGEST = 10**6  # seconds
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class EspressoAnswer:
     """What Espresso found; None and a sentence where it found nothing.
 
     `seconds` are those of the C engine alone, without starting its process.
@@ -53,18 +53,18 @@ def run(
     *,
     memory: int = MEMORY,
     single_expand: bool = False,
-) -> Answer:
+) -> EspressoAnswer:
     """Minimise from the cover `start`; an answer for certain, at the deadline (seconds) at last.
 
     `memory` limits the worker's address space, in bytes. `single_expand` stops after the first
     expansion: quicker, and about as good as a plain irredundant sum.
     """
     if not available():
-        return Answer(None, "pyeda is not installed: `pip install 'boolcomp[espresso]'`")
+        return EspressoAnswer(None, "pyeda is not installed: `pip install 'boolcomp[espresso]'`")
     if function.inputs == 0 or function.outputs == 0 or len(start) == 0:
-        return Answer(start)
+        return EspressoAnswer(start)
     if deadline <= 0:
-        return Answer(None, "no time was left for Espresso")
+        return EspressoAnswer(None, "no time was left for Espresso")
     job, rows = _request(function, start, single_expand=single_expand)
     limits = Limits(memory, math.ceil(min(deadline, _LONGEST)) + 1)
     end = time.monotonic() + min(deadline, _LONGEST)
@@ -83,7 +83,7 @@ def run(
         note = f"Espresso failed: {error}"
     finally:
         worker.end()
-    return Answer(None, note)
+    return EspressoAnswer(None, note)
 
 
 def _request(
@@ -112,11 +112,11 @@ def _letters(cubes: Cubes, owners: str) -> bytes:
     return np.concatenate([terms, values], axis=1).tobytes()
 
 
-def _read(function: Function, rows: bytes, seconds: float) -> Answer:
+def _read(function: Function, rows: bytes, seconds: float) -> EspressoAnswer:
     letters = np.frombuffer(rows, np.uint8).reshape(-1, function.inputs + function.outputs)
     terms, owners = letters[:, : function.inputs], letters[:, function.inputs :]
     cubes = Cubes.from_bits(terms != ord("1"), terms != ord("0"), owners == ord("1"))
-    return Answer(cubes, seconds=seconds)
+    return EspressoAnswer(cubes, seconds=seconds)
 
 
 def _death(worker: Worker, memory: int) -> str:

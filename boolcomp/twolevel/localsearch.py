@@ -13,7 +13,7 @@ from boolcomp.twolevel import local_kernels as kernels
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.twolevel.covering import Matrix
+    from boolcomp.twolevel.covering import CoverMatrix
 
 SEED = 0x1234_5678_9ABC_DEF1
 CHUNK = 8_000_000  # work between two looks at the clock: less than a tenth of a second
@@ -25,7 +25,7 @@ class LocalSearch:
     It ends at `lower` columns, a bound that the caller knows.
     """
 
-    def __init__(self, matrix: Matrix, first: NDArray[np.int64], lower: int) -> None:
+    def __init__(self, matrix: CoverMatrix, first: NDArray[np.int64], lower: int) -> None:
         self.best = first
         self._lower = max(lower, 1)
         rows, columns = matrix.rows, matrix.columns

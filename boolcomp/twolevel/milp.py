@@ -33,7 +33,7 @@ ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THRE
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Answer:
+class MilpAnswer:
     """What HiGHS found in its time: columns (or None), and a proved bound on their cost."""
 
     chosen: NDArray[np.int64] | None
@@ -42,17 +42,17 @@ class Answer:
 
 def _answer(
     bound: int, found: tuple[NDArray[np.int64] | None, int], problem: dict[str, Any]
-) -> Answer:
+) -> MilpAnswer:
     """Take what was found; columns that do not solve the problem are no columns."""
     chosen, proved = found
     bound = max(bound, proved)
     if chosen is None:
-        return Answer(None, bound)
+        return MilpAnswer(None, bound)
     taken = np.zeros(len(problem["cost"]), np.bool_)
     taken[chosen] = True
     met = np.logical_or.reduceat(taken[problem["indices"]], problem["starts"][:-1]).all()
     right = met and problem["count"] in (None, len(chosen))
-    return Answer(chosen if right else None, bound)
+    return MilpAnswer(chosen if right else None, bound)
 
 
 class Milp:
@@ -87,7 +87,7 @@ class Milp:
         seconds: float,
         count: int | None = None,
         idle: Callable[[], None] | None = None,
-    ) -> Answer:
+    ) -> MilpAnswer:
         """Return columns of least cost that meet every row, with exactly `count` of them if given.
 
         The answer comes within `seconds` and a few hundredths; when the child died or had to be
@@ -96,7 +96,7 @@ class Milp:
         """
         end = time.monotonic() + seconds
         if seconds <= 0:
-            return Answer(None, 0)
+            return MilpAnswer(None, 0)
         problem = {
             "starts": starts,
             "indices": indices,
@@ -115,5 +115,5 @@ class Milp:
             found = self._worker.call(milp_worker.solved, problem, end=end, idle=idle)
         except (EOFError, TimeoutError, DataError, MemoryError, ValueError):
             self.close()
-            return Answer(None, bound)
+            return MilpAnswer(None, bound)
         return _answer(bound, found, problem)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.twolevel import point_kernels as kernels
-from boolcomp.twolevel.covering import Matrix
+from boolcomp.twolevel.covering import CoverMatrix
 from boolcomp.twolevel.cubes import pack
 from boolcomp.twolevel.dense import IndexCubes, from_index, to_index
 from boolcomp.twolevel.dense_kernels import signatures
@@ -56,7 +56,7 @@ class Demands(abc.ABC):
         self.dont_care = dont_care
         self.primes = primes
         self.shape = shape
-        self.matrix = Matrix(np.zeros(1, np.int64), np.zeros(0, np.int32), len(primes))
+        self.matrix = CoverMatrix(np.zeros(1, np.int64), np.zeros(0, np.int32), len(primes))
         self._seen: set[bytes] = set()
 
     @abc.abstractmethod
@@ -81,7 +81,7 @@ class Demands(abc.ABC):
             row = indices[starts[k] : starts[k + 1]].tobytes()
             fresh[k] = row not in self._seen
             self._seen.add(row)
-        new = Matrix(starts, indices, self.matrix.columns).keep(fresh)
+        new = CoverMatrix(starts, indices, self.matrix.columns).keep(fresh)
         self.matrix = self.matrix.stacked(new)
         return len(points)
 

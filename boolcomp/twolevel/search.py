@@ -18,7 +18,7 @@ from boolcomp.twolevel.witness import SearchEndedError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.twolevel.covering import Matrix, Solution
+    from boolcomp.twolevel.covering import CoverMatrix, Solution
     from boolcomp.twolevel.milp import Milp
     from boolcomp.twolevel.points import Demands
 
@@ -87,7 +87,9 @@ class MinimumCover:
                 return exact
         return False
 
-    def _covered(self, cost: NDArray[np.int64], end: float) -> tuple[NDArray[np.int64], Matrix]:
+    def _covered(
+        self, cost: NDArray[np.int64], end: float
+    ) -> tuple[NDArray[np.int64], CoverMatrix]:
         """Add rows until a greedy cover of them misses no point; return the last reduction."""
         while True:
             essential, core = reduced(self._demands.matrix, cost, end)
@@ -103,7 +105,7 @@ class MinimumCover:
         if self.best is None or len(columns) < len(self.best):
             self.best = np.sort(columns)
 
-    def _minimum(self, core: Matrix, end: float) -> tuple[NDArray[np.int64], int]:
+    def _minimum(self, core: CoverMatrix, end: float) -> tuple[NDArray[np.int64], int]:
         """Return columns that meet every row of a core, and a proved bound on their number."""
         chosen, bound = [np.zeros(0, np.int64)], 0
         for block in core.blocks():
@@ -112,7 +114,7 @@ class MinimumCover:
             bound += solution.bound
         return np.concatenate(chosen), bound
 
-    def _block(self, block: Matrix, end: float) -> Solution:
+    def _block(self, block: CoverMatrix, end: float) -> Solution:
         """Solve a block; blocks solved before are remembered."""
         key = (block.starts.tobytes(), block.indices.tobytes())
         known = self._solved.get(key)
@@ -124,7 +126,7 @@ class MinimumCover:
         return solution
 
     def _light_core(
-        self, core: Matrix, count: int, end: float
+        self, core: CoverMatrix, count: int, end: float
     ) -> tuple[NDArray[np.int64], bool] | None:
         """Return `count` columns of little cost that meet a core, and whether it is the least."""
         blocks = list(core.blocks())

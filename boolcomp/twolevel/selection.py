@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.twolevel import dense_kernels as kernels
-from boolcomp.twolevel.covering import Matrix, independent, without_dominated_rows
+from boolcomp.twolevel.covering import CoverMatrix, independent, without_dominated_rows
 from boolcomp.twolevel.dense import IndexCubes, points_of
 from boolcomp.twolevel.localsearch import CHUNK, SEED, LocalSearch
 
@@ -49,7 +49,7 @@ def select(
     return search.best.astype(np.int32), bound
 
 
-def without_idle(whole: Matrix) -> tuple[Matrix, NDArray[np.int32]]:
+def without_idle(whole: CoverMatrix) -> tuple[CoverMatrix, NDArray[np.int32]]:
     """Drop rows met whenever another is, columns that meet no more than another.
 
     Also returns which column to take in the place of each.
@@ -69,7 +69,7 @@ def without_idle(whole: Matrix) -> tuple[Matrix, NDArray[np.int32]]:
     return found, stand_in
 
 
-def matrix(table: Dense, cubes: IndexCubes) -> Matrix | None:
+def matrix(table: Dense, cubes: IndexCubes) -> CoverMatrix | None:
     """Return the covering matrix of a table; None where it is too large."""
     noise = np.random.default_rng(SEED)
     key = noise.integers(0, 1 << 63, len(cubes.value), dtype=np.uint64)
@@ -83,7 +83,7 @@ def matrix(table: Dense, cubes: IndexCubes) -> Matrix | None:
 
 def incidence(
     cubes: IndexCubes, shape: tuple[int, ...], points: NDArray[np.intp], most: int
-) -> Matrix | None:
+) -> CoverMatrix | None:
     """Return the matrix of points (places in a table of that shape); None where it is too large."""
     row = np.full(shape, -1, np.int32)
     row.ravel()[points] = np.arange(len(points), dtype=np.int32)
@@ -93,7 +93,7 @@ def incidence(
         return None
     rows = np.zeros(entries, np.int32)
     kernels.rows_of(cubes.value, cubes.free, cubes.out, row, starts, rows)
-    return Matrix(starts, rows, len(points)).turned
+    return CoverMatrix(starts, rows, len(points)).turned
 
 
 def merged(parts: list[IndexCubes]) -> tuple[IndexCubes, NDArray[np.int32]]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from boolcomp.common.text import number
-from boolcomp.words.layout import Grid, Row
+from boolcomp.words.layout import Grid, HeapRow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -66,9 +66,9 @@ class Bits:
     column: int
     negative: bool
 
-    def layout(self, nodes: Sequence[Node]) -> Row:
+    def layout(self, nodes: Sequence[Node]) -> HeapRow:
         """Return which of its bits stand where."""
-        return Row(self.drop, self.column, nodes[self.node].bits - self.drop)
+        return HeapRow(self.drop, self.column, nodes[self.node].bits - self.drop)
 
 
 @dataclass(frozen=True, slots=True)

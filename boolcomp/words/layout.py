@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-class Row(NamedTuple):
+class HeapRow(NamedTuple):
     """A word in a heap: `bits` above its lowest `drop`, the first of them in column `column`."""
 
     drop: int
@@ -68,12 +68,12 @@ class Grid(NamedTuple):
         """The same products, the words the other way round."""
         return Grid(self.column, self.drop_b, self.b, self.drop_a, self.a)
 
-    def rows(self) -> Iterator[tuple[int, Row]]:
+    def rows(self) -> Iterator[tuple[int, HeapRow]]:
         """Yield the digits of `a`, each with the bits of `b` that it leaves or inverts."""
         for i in range(self.a):
             below = max(0, -(self.column + i))
             if below < self.b:
-                row = Row(self.drop_b + below, self.column + i + below, self.b - below)
+                row = HeapRow(self.drop_b + below, self.column + i + below, self.b - below)
                 yield self.drop_a + i, row
 
     def diagonals(self) -> Iterator[tuple[int, int]]:

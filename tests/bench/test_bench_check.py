@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from boolcomp.measure.bench.rows import Bench, Machine, Row
+from boolcomp.measure.bench.rows import Bench, Host, Timing
 
 FILE = Path(__file__).resolve().parents[2] / "benchmarks" / "bench_check.py"
 
@@ -27,13 +27,13 @@ def test_losses_are_shares_of_what_was(check: dict[str, Any]) -> None:
 def test_ratios_are_against_the_logic_with_words(check: dict[str, Any]) -> None:
     rival = check["RIVALS"][0]
     rows = (
-        Row("logic", "int16", 4096, 1, 0.5, logic=True),
-        Row("logic", "float32", 4096, 1, 0.1, logic=True),
-        Row(rival, "int8", 4096, 1, 1.0),
-        Row("another", "int8", 4096, 1, 1.0),
-        Row(rival, "int16", 0, 1, skipped="no gcc"),
+        Timing("logic", "int16", 4096, 1, 0.5, logic=True),
+        Timing("logic", "float32", 4096, 1, 0.1, logic=True),
+        Timing(rival, "int8", 4096, 1, 1.0),
+        Timing("another", "int8", 4096, 1, 1.0),
+        Timing(rival, "int16", 0, 1, skipped="no gcc"),
     )
-    bench = Bench("x", "x", 8, "compact", 1, Machine("", (), (), (), 1.0, 1), rows)
+    bench = Bench("x", "x", 8, "compact", 1, Host("", (), (), (), 1.0, 1), rows)
     assert check["ratios"](bench) == {f"{rival} int8": 2.0}
 
 

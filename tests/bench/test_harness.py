@@ -11,25 +11,25 @@ from samples import problem_of
 
 from boolcomp.common.errors import UsageError
 from boolcomp.measure.bench.harness import Case, Checked, check, run
-from boolcomp.measure.bench.rows import Row, break_evens
-from boolcomp.measure.bench.states import States, aligned, draw_states
+from boolcomp.measure.bench.rows import Timing, break_evens
+from boolcomp.measure.bench.states import BenchStates, aligned, draw_states
 from boolcomp.measure.bench.tasks import Offer, PythonTask
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from boolcomp.measure.bench.tasks import Task
+    from boolcomp.measure.bench.tasks import BenchTask
 
 
 @pytest.fixture(name="states", scope="module")
-def some_states() -> States:
+def some_states() -> BenchStates:
     return draw_states(problem_of("machado-2r"), 512)
 
 
-def maker(seconds: float, error: float = 0.0) -> Callable[[States, int, int], Task]:
+def maker(seconds: float, error: float = 0.0) -> Callable[[BenchStates, int, int], BenchTask]:
     """Return what sets up a rival that takes so long a sample and errs so much."""
 
-    def make(states: States, batch: int, count: int) -> Task:
+    def make(states: BenchStates, batch: int, count: int) -> BenchTask:
         del batch
         columns: list[Any] = [np.resize(x, count) + error for x in states.outputs.T]
         return PythonTask(lambda: time.sleep(seconds * count), lambda: columns)
@@ -37,7 +37,7 @@ def maker(seconds: float, error: float = 0.0) -> Callable[[States, int, int], Ta
     return make
 
 
-def test_results_beyond_their_bound_are_wrong(states: States) -> None:
+def test_results_beyond_their_bound_are_wrong(states: BenchStates) -> None:
     right = check(Offer("a", "float64", maker(0.0), 1e-6), states, 8)
     wrong = check(Offer("b", "float64", maker(0.0, 2.0), 1.0), states, 8)
     assert isinstance(right, Checked)
@@ -46,13 +46,13 @@ def test_results_beyond_their_bound_are_wrong(states: States) -> None:
     assert wrong.max_errors == pytest.approx((2 / (200 / 128), 2 / (100 / 128)))
 
 
-def test_infinities_are_wrong(states: States) -> None:
+def test_infinities_are_wrong(states: BenchStates) -> None:
     found = check(Offer("a", "float64", maker(0.0, np.inf), np.inf), states, 8)
     assert isinstance(found, Checked)
     assert found.wrong
 
 
-def test_ratios_are_times_the_logics_time(states: States) -> None:
+def test_ratios_are_times_the_logics_time(states: BenchStates) -> None:
     offers = [
         Offer("logic", "float64", maker(1e-5), 1e-6, logic=True),
         Offer("slow", "float64", maker(4e-5), 1e-6),
@@ -68,8 +68,8 @@ def test_ratios_are_times_the_logics_time(states: States) -> None:
 
 
 @pytest.mark.slow
-def test_what_cannot_run_says_why(states: States) -> None:
-    def refuse(*setting: object) -> Task:
+def test_what_cannot_run_says_why(states: BenchStates) -> None:
+    def refuse(*setting: object) -> BenchTask:
         del setting
         raise UsageError("it will not")
 
@@ -89,8 +89,8 @@ def test_what_cannot_run_says_why(states: States) -> None:
 
 
 def test_break_even_is_where_the_logic_stays_faster() -> None:
-    def row(batch: int, ratio: float) -> Row:
-        return Row("r", "int8", batch, 1, 1.0, ratio=ratio)
+    def row(batch: int, ratio: float) -> Timing:
+        return Timing("r", "int8", batch, 1, 1.0, ratio=ratio)
 
     rows = [row(1, 1.5), row(64, 0.5), row(4096, 2.0), row(10**6, 3.0)]
     assert break_evens(rows) == {("r", "int8"): 4096}
@@ -104,7 +104,7 @@ def test_columns_begin_at_a_cache_line_and_repeat() -> None:
     assert len(column) > 25
 
 
-def test_words_stand_for_the_middle_of_their_cells(states: States) -> None:
+def test_words_stand_for_the_middle_of_their_cells(states: BenchStates) -> None:
     for kind, bits in (("int8", 8), ("int16", 16)):
         words = states.coded(kind, 0).astype(float)  # type: ignore[arg-type]
         step = 2 * np.pi / 2**bits

@@ -7,7 +7,7 @@ from samples import problem_of
 from small_programs import stages
 
 from boolcomp.measure.bench.harness import Case, Checked, check, run
-from boolcomp.measure.bench.logic import Subject, logic_offers
+from boolcomp.measure.bench.logic import LogicSubject, logic_offers
 from boolcomp.measure.bench.roofline import roofline
 from boolcomp.measure.bench.states import draw_states
 
@@ -18,8 +18,8 @@ def test_all_ways_in_and_out_agree_with_the_numpy_engine() -> None:
     states = draw_states(problem_of("machado-2r"), 3000)
     offers = list(logic_offers(program, "logic"))
     kinds = {(offer.rival, offer.kind) for offer in offers}
-    assert ("logic", Subject(program).words) in kinds
-    assert ("logic, planes in and out", Subject(program).words) in kinds
+    assert ("logic", LogicSubject(program).words) in kinds
+    assert ("logic, planes in and out", LogicSubject(program).words) in kinds
     for offer in offers:
         found = check(offer, states, 5)
         assert isinstance(found, Checked), offer

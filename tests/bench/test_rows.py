@@ -8,21 +8,22 @@ import pytest
 
 from boolcomp.measure.bench.chart import draw_bench
 from boolcomp.measure.bench.roofline import spills
-from boolcomp.measure.bench.rows import Bench, Machine, Row, text_report
+from boolcomp.measure.bench.rows import Bench, Host, Timing, text_report
 
 ROWS = (
-    Row(
+    Timing(
         "boolcomp, compact logic", "int8", 4096, 1, 0.2, (0.2, 0.22), 1.0, 1.9, 0.5, (1.9, 1.5),
         (0.5, 0.4), 0.0, 0.001, logic=True,
     ),
-    Row("rival", "int8", 4096, 1, 0.6, (0.6, 0.6), 3.0, 2.0, 0.6, (2.0, 1.0), (0.6, 0.5), 0.5, 1.0,
-        break_even=4096),
-    Row("rival", "int8", 1, 1, 5.0, (5.0, 6.0), 0.05, 2.0, 0.6, (2.0, 1.0), (0.6, 0.5), 0.5, 1.0),
-    Row("broken", "float32", 4096, 1, 0.1, (0.1, 0.1), 0.5, 90.0, 9.0, (90.0, 9.0), (9.0, 9.0),
+    Timing("rival", "int8", 4096, 1, 0.6, (0.6, 0.6), 3.0, 2.0, 0.6, (2.0, 1.0), (0.6, 0.5),
+        0.5, 1.0, break_even=4096),
+    Timing("rival", "int8", 1, 1, 5.0, (5.0, 6.0), 0.05, 2.0, 0.6, (2.0, 1.0), (0.6, 0.5),
+        0.5, 1.0),
+    Timing("broken", "float32", 4096, 1, 0.1, (0.1, 0.1), 0.5, 90.0, 9.0, (90.0, 9.0), (9.0, 9.0),
         90.0, 1.0, wrong=True),
-    Row("absent", "int8", 0, 1, skipped="no clang"),
+    Timing("absent", "int8", 0, 1, skipped="no clang"),
 )  # fmt: skip
-MACHINE = Machine("a processor", ("L2 1024K",), ("avx2",), ("gcc: gcc 12",), 4.0, 2)
+MACHINE = Host("a processor", ("L2 1024K",), ("avx2",), ("gcc: gcc 12",), 4.0, 2)
 BENCH = Bench("out/x", "an-arm", 8, "compact", 600, MACHINE, ROWS, {"nodes a cycle": 2.5})
 
 

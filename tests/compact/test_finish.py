@@ -19,7 +19,7 @@ from boolcomp.common.errors import DataError, DataWarning
 from boolcomp.compact.assembly import program_of_graph
 from boolcomp.compact.demand import Demand, Progress
 from boolcomp.compact.errors.measure import Sampling
-from boolcomp.compact.passes import Choices
+from boolcomp.compact.passes import CompactChoices
 from boolcomp.compact.result.built import Built
 from boolcomp.compact.result.store import render, result_store
 from boolcomp.pipeline import compile_compact
@@ -205,7 +205,7 @@ def test_what_does_not_hold_is_neither_delivered_nor_kept(
 ) -> None:
     monkeypatch.setattr(Built, "holds", property(lambda _: False))
     with pytest.raises(DataError, match=r"does not hold what was asked: .*worst found [0-9.]+ LSB"):
-        compile_compact(small_robot(3, 1), Choices(QUICK, tmp_path, processes=1))
+        compile_compact(small_robot(3, 1), CompactChoices(QUICK, tmp_path, processes=1))
     assert list(tmp_path.glob("*.compact.json")) == []
 
 

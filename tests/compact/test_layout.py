@@ -25,7 +25,7 @@ from boolcomp.compact.sketch.sketch import (
 )
 from boolcomp.compact.sketch.variables import Role
 from boolcomp.words.graph import Heap, InputWord, Lookup, PartialProducts
-from boolcomp.words.layout import Grid, Row
+from boolcomp.words.layout import Grid, HeapRow
 from boolcomp.words.simulate import node_word
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def test_a_word_that_is_read_as_an_operand_gives_up_a_bit_to_lie_about_zero(
     heap = graph.nodes[2]
     assert isinstance(heap, Heap)
     assert graph.scales[2].offset == 0.0
-    assert [part.layout(graph.nodes) for part in heap.parts] == [Row(0, 0, 3), Row(1, 1, 2)]
+    assert [part.layout(graph.nodes) for part in heap.parts] == [HeapRow(0, 0, 3), HeapRow(1, 1, 2)]
     _, values = values_of(graph, 2)
     assert sum(values) == 0
 
@@ -179,7 +179,7 @@ def test_a_word_that_is_only_added_keeps_all_its_bits() -> None:
     graph = two_words(WordSum((Linear(2, 1.0),), 0.0))
     heap = graph.nodes[2]
     assert isinstance(heap, Heap)
-    assert [part.layout(graph.nodes) for part in heap.parts] == [Row(0, 0, 3), Row(0, 0, 3)]
+    assert [part.layout(graph.nodes) for part in heap.parts] == [HeapRow(0, 0, 3), HeapRow(0, 0, 3)]
     assert abs(graph.scales[2].offset) == 0.5
 
 
@@ -238,7 +238,7 @@ def test_a_product_of_all_digits_that_are_left_is_their_product(
 def test_what_rows_discard_is_the_variance_of_the_bits_below() -> None:
     widths = {Role.CUT.of(9): 1, Role.DIGITS.of(9, 0): 2}
     rows = [row for _, _, row in linear_rows(widths, 9, 0, Linear(0, 0.75), [Format(0, 5)])]
-    assert rows == [Row(1, 0, 4), Row(3, 0, 2)]  # 1 - ¼, of which column 0 is worth 2
+    assert rows == [HeapRow(1, 0, 4), HeapRow(3, 0, 2)]  # 1 - ¼, of which column 0 is worth 2
     for row in rows:
         below = np.arange(1 << row.drop) - (2**row.drop - 1) / 2
         assert row.lost == (below**2).mean() / 4**row.drop

@@ -175,6 +175,6 @@ def test_beyond_the_stops_within_the_margin_the_logic_is_right(tmp_path: Path) -
 
 
 def _program(built: Any) -> Any:
-    from boolcomp.compact.passes import Choices, program
+    from boolcomp.compact.passes import CompactChoices, program
 
-    return program(built, Choices())
+    return program(built, CompactChoices())

@@ -12,7 +12,7 @@ from samples import problem_of, random_robot
 from boolcomp.compact.demand import Demand, Listener, ignore_progress
 from boolcomp.compact.errors.samples import States, corners, draw
 from boolcomp.compact.graph.realise import realise
-from boolcomp.compact.passes import Choices, build, graph
+from boolcomp.compact.passes import CompactChoices, build, graph
 from boolcomp.compact.sketch.build import Form, build_sketch
 from boolcomp.compact.sketch.poly import Quantity, quantities
 from boolcomp.compact.sketch.sketch import AngleSum, Powers, Sketch, Waves, WordSum
@@ -156,11 +156,11 @@ def searched(
     asked = demand.completed(terms.problem)
     ledger = Ledger(demand.effort, progress, checkpoint, processes)
     found = passes.refine(passes.screen(passes.sketch(terms, asked, ledger)))
-    made = graph(passes.improve(found), Choices(asked))
+    made = graph(passes.improve(found), CompactChoices(asked))
     assert isinstance(made, tuple)
     return made[1]
 
 
 def built_of(terms: Terms, demand: Demand, store: Path | None = None, **choices: Any) -> Built:
     """Return what all passes of compact mode make of terms."""
-    return build(terms, Choices(demand, store, **choices))
+    return build(terms, CompactChoices(demand, store, **choices))

@@ -14,7 +14,7 @@ from twolevel.strategies import points, random_table
 
 from boolcomp.twolevel.blocks import UNIT, lagrangian, solve_block
 from boolcomp.twolevel.covering import (
-    Matrix,
+    CoverMatrix,
     greedy_columns,
     independent,
     reduced,
@@ -34,10 +34,10 @@ rows_of = st.lists(
 )
 
 
-def matrix_of(rows: list[set[int]], columns: int = COLUMNS) -> Matrix:
+def matrix_of(rows: list[set[int]], columns: int = COLUMNS) -> CoverMatrix:
     starts = np.cumsum([0, *(len(row) for row in rows)])
     indices = np.array([k for row in rows for k in sorted(row)], np.int32)
-    return Matrix(starts.astype(np.int64), indices, columns)
+    return CoverMatrix(starts.astype(np.int64), indices, columns)
 
 
 def covers(chosen: set[int], rows: list[set[int]]) -> bool:
@@ -82,7 +82,7 @@ def test_bounds_enclose_the_optimum(rows: list[set[int]]) -> None:
     assert covers(set(greedy.tolist()), rows)
     assert independent(matrix) <= best <= len(greedy)
     used = np.unique(matrix.indices, return_inverse=True)[1]
-    dense = Matrix(matrix.starts, used.astype(np.int64), int(used.max()) + 1)
+    dense = CoverMatrix(matrix.starts, used.astype(np.int64), int(used.max()) + 1)
     bound, costs = lagrangian(dense, len(greedy), soon())
     assert bound <= best * UNIT
     assert len(costs) == dense.columns
@@ -125,7 +125,7 @@ def test_reduction_stops_at_the_deadline() -> None:
         reduced(matrix_of([{0, 1}, {1, 2}]), np.zeros(COLUMNS, np.int64), -math.inf)
 
 
-def steiner_triples() -> Matrix:
+def steiner_triples() -> CoverMatrix:
     # Lines of AG(3, 3), Steiner's problem of 27 points: the minimum is 18 (Fulkerson et al. 1974).
     space = [(a, b, c) for a in range(3) for b in range(3) for c in range(3)]
     lines = {
@@ -152,7 +152,7 @@ def test_local_search_reaches_the_optimum_of_steiner_triples() -> None:
     assert len(search.best) == 18
 
 
-def sets_of(matrix: Matrix) -> list[set[int]]:
+def sets_of(matrix: CoverMatrix) -> list[set[int]]:
     return [
         set(matrix.indices[a:b].tolist())
         for a, b in zip(matrix.starts[:-1], matrix.starts[1:], strict=True)

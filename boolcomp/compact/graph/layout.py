@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from boolcomp.compact.graph.tabulate import needed_bits
 from boolcomp.compact.sketch.poly import signed_digits
 from boolcomp.compact.sketch.variables import Role, Widths
-from boolcomp.words.layout import Grid, Row
+from boolcomp.words.layout import Grid, HeapRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,7 +46,7 @@ class Format(NamedTuple):
 
 def linear_rows(
     widths: Widths, place: int, k: int, addend: Linear, words: Sequence[Format]
-) -> Iterator[tuple[int, float, Row]]:
+) -> Iterator[tuple[int, float, HeapRow]]:
     """Yield how addend k of a sum stands in its heap: the place of a word, a digit, its row.
 
     `words` add up to what the addend reads. A row may be empty, where all is discarded.
@@ -56,7 +56,7 @@ def linear_rows(
         for digit in constant_digits(addend.factor, digits):
             column = _exponent(digit) + word.lsb - cut
             drop = min(max(0, -column), word.bits)
-            yield i, digit, Row(drop, column + drop, word.bits - drop)
+            yield i, digit, HeapRow(drop, column + drop, word.bits - drop)
 
 
 def product_grid(widths: Widths, place: int, k: int, addend: Product, a: Format, b: Format) -> Grid:

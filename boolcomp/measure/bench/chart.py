@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from boolcomp.measure.bench.rows import Bench, Row
+    from boolcomp.measure.bench.rows import Bench, Timing
 
 COLOURS = {"int8": "#c8553d", "int16": "#d9a441", "float32": "#3367b0", "float64": "#7a8794"}
 MOST_LINES = 8
@@ -37,7 +37,7 @@ def _figure(bench: Bench) -> Figure:
     return figure
 
 
-def _bar_rows(rows: Sequence[Row]) -> list[Row]:
+def _bar_rows(rows: Sequence[Timing]) -> list[Timing]:
     """Return the rows of the batch that most rivals ran (of several, the one nearest the cache)."""
     sizes = {r.batch for r in rows}
     if not sizes:
@@ -52,7 +52,7 @@ def _bar_rows(rows: Sequence[Row]) -> list[Row]:
     return sorted(chosen, key=lambda r: (fastest[r.rival], r.rival, kinds.index(r.kind)))
 
 
-def _draw_bars(panel: Any, rows: Sequence[Row], names: Sequence[str]) -> None:
+def _draw_bars(panel: Any, rows: Sequence[Timing], names: Sequence[str]) -> None:
     places, middles = [], []
     at = 0.0
     for name in names:
@@ -86,7 +86,7 @@ def _draw_bars(panel: Any, rows: Sequence[Row], names: Sequence[str]) -> None:
     panel.legend(fontsize=7, loc="upper right")
 
 
-def _draw_lines(panel: Any, rows: Sequence[Row]) -> None:
+def _draw_lines(panel: Any, rows: Sequence[Timing]) -> None:
     fastest: dict[str, float] = {}
     for row in rows:
         least = row.least

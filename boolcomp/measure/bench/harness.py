@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.common.errors import BoolcompError
-from boolcomp.measure.bench.rows import Row, break_evens
+from boolcomp.measure.bench.rows import Timing, break_evens
 from boolcomp.measure.bench.states import BITS
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.measure.bench.states import Kind, States
-    from boolcomp.measure.bench.tasks import Offer, Task
+    from boolcomp.measure.bench.states import BenchStates, Kind
+    from boolcomp.measure.bench.tasks import BenchTask, Offer
 
 CHECKED = 1 << 14  # states whose results are compared
 ROUNDS = 25
@@ -49,19 +49,19 @@ class Checked:
 
 def run(
     offers: Sequence[Offer],
-    states: States,
+    states: BenchStates,
     bits: int,
     cases: Sequence[Case],
     seconds: float,
     progress: Callable[[str], None] = lambda _: None,
-) -> list[Row]:
+) -> list[Timing]:
     """Return a row for every offer and case. `seconds` is the most that a rival gets in a case."""
-    rows: list[Row] = []
+    rows: list[Timing] = []
     ready: list[Checked] = []
     for offer in offers:
         progress(f"check {offer.rival}")
         found = check(offer, states, bits)
-        if isinstance(found, Row):
+        if isinstance(found, Timing):
             rows.append(found)
         else:
             ready.append(found)
@@ -72,9 +72,9 @@ def run(
     return [replace(row, break_even=even.get((row.rival, row.kind))) for row in rows]
 
 
-def check(offer: Offer, states: States, bits: int) -> Checked | Row:
+def check(offer: Offer, states: BenchStates, bits: int) -> Checked | Timing:
     """Run an offer once and measure its errors; a skipped row where it cannot run."""
-    nothing = Row(offer.rival, offer.kind, 0, 1, skipped=offer.skipped, logic=offer.logic)
+    nothing = Timing(offer.rival, offer.kind, 0, 1, skipped=offer.skipped, logic=offer.logic)
     if offer.make is None:
         return nothing
     count = min(CHECKED, states.count)
@@ -100,7 +100,7 @@ def check(offer: Offer, states: States, bits: int) -> Checked | Row:
     return Checked(offer, tuple(largest.tolist()), tuple(rms.tolist()), worst, wrong)
 
 
-def _inside(states: States, outputs: NDArray[np.float64], kind: Kind) -> NDArray[np.bool_]:
+def _inside(states: BenchStates, outputs: NDArray[np.float64], kind: Kind) -> NDArray[np.bool_]:
     """Tell where outputs are within the range that words hold."""
     if kind not in ("int8", "int16"):
         return np.ones(outputs.shape, np.bool_)
@@ -114,18 +114,20 @@ class _Running:
     """An offer set up for a case, on every core."""
 
     checked: Checked
-    tasks: list[Task]
+    tasks: list[BenchTask]
     times: int = 1
     rounds: int = ROUNDS
 
 
-def _case(ready: Sequence[Checked], states: States, case: Case, seconds: float) -> list[Row]:
+def _case(
+    ready: Sequence[Checked], states: BenchStates, case: Case, seconds: float
+) -> list[Timing]:
     running: list[_Running] = []
-    rows: list[Row] = []
+    rows: list[Timing] = []
     with ThreadPoolExecutor(case.cores) as pool:
         for checked in ready:
             found = _set_up(checked, states, case, seconds, pool)
-            if isinstance(found, Row):
+            if isinstance(found, Timing):
                 rows.append(found)
             else:
                 running.append(found)
@@ -143,11 +145,11 @@ def _case(ready: Sequence[Checked], states: States, case: Case, seconds: float) 
 
 
 def _set_up(
-    checked: Checked, states: States, case: Case, seconds: float, pool: ThreadPoolExecutor
-) -> _Running | Row:
+    checked: Checked, states: BenchStates, case: Case, seconds: float, pool: ThreadPoolExecutor
+) -> _Running | Timing:
     """Set an offer up, run it once, and choose how often it runs in a round."""
     offer = checked.offer
-    nothing = Row(offer.rival, offer.kind, case.batch, case.cores, logic=offer.logic)
+    nothing = Timing(offer.rival, offer.kind, case.batch, case.cores, logic=offer.logic)
     make, share = offer.make, case.batch // case.cores
     hindrance = _hindrance(offer, states, case)
     if make is None or hindrance:
@@ -166,7 +168,7 @@ def _set_up(
     return one
 
 
-def _hindrance(offer: Offer, states: States, case: Case) -> str:
+def _hindrance(offer: Offer, states: BenchStates, case: Case) -> str:
     """Return why an offer cannot run in a case, or nothing."""
     if offer.make is None:
         return offer.skipped
@@ -187,10 +189,10 @@ def _time(one: _Running, pool: ThreadPoolExecutor) -> float:
     return max(x.result() for x in running)
 
 
-def _row(one: _Running, case: Case, ns: list[float]) -> Row:
+def _row(one: _Running, case: Case, ns: list[float]) -> Timing:
     found, offer = one.checked, one.checked.offer
     low, high = (float(x) for x in np.quantile(ns, (0.25, 0.75)))
-    return Row(
+    return Timing(
         offer.rival, offer.kind, case.batch, case.cores, min(ns), (low, high), None,
         max(found.max_errors), max(found.rms_errors), found.max_errors, found.rms_errors,
         found.own_error, offer.bound, found.wrong,
@@ -198,11 +200,11 @@ def _row(one: _Running, case: Case, ns: list[float]) -> Row:
     )  # fmt: skip
 
 
-def _with_ratios(rows: list[Row]) -> list[Row]:
+def _with_ratios(rows: list[Timing]) -> list[Timing]:
     """Compare every row with the fastest logic of its type, or else of any type."""
     logic = [row for row in rows if row.logic and row.ns_per_sample is not None]
 
-    def ratio(row: Row) -> float | None:
+    def ratio(row: Timing) -> float | None:
         alike = [x for x in logic if x.kind == row.kind] or logic
         least = min((x.ns_per_sample or 0.0 for x in alike), default=0.0)
         return row.ns_per_sample / least if least and row.ns_per_sample is not None else None

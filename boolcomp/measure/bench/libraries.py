@@ -18,11 +18,11 @@ from boolcomp.problem.dynamics import inverse_dynamics
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from boolcomp.measure.bench.states import Kind, States
-    from boolcomp.measure.bench.tasks import Task
+    from boolcomp.measure.bench.states import BenchStates, Kind
+    from boolcomp.measure.bench.tasks import BenchTask
     from boolcomp.problem.robot import Robot
 
-    Make = Callable[[States, int, int], Task]
+    Make = Callable[[BenchStates, int, int], BenchTask]
 
 PACKAGES = {"CasADi": "casadi", "Pinocchio": "pinocchio", "MuJoCo": "mujoco"}
 CALLS = {
@@ -51,7 +51,7 @@ def library_offers(robot: Robot, bits: int) -> Iterator[Offer]:
 
 
 def _numpy(robot: Robot, arm: TwoLink | str) -> Make:
-    def make(states: States, batch: int, count: int) -> Task:
+    def make(states: BenchStates, batch: int, count: int) -> BenchTask:
         rows = states.rows("float64", batch, count)
         found: list[Any] = [None]
 
@@ -69,7 +69,7 @@ def _numpy(robot: Robot, arm: TwoLink | str) -> Make:
 def _numba(kind: Kind, robot: Robot, arm: TwoLink | str) -> Make:
     del arm
 
-    def make(states: States, batch: int, count: int) -> Task:
+    def make(states: BenchStates, batch: int, count: int) -> BenchTask:
         import numba  # noqa: PLC0415 (only who runs it loads it)
 
         space: dict[str, Any] = {"sin": np.sin, "cos": np.cos}
@@ -84,7 +84,7 @@ def _numba(kind: Kind, robot: Robot, arm: TwoLink | str) -> Make:
 
 
 def _casadi(robot: Robot) -> Make:
-    def make(states: States, batch: int, count: int) -> Task:
+    def make(states: BenchStates, batch: int, count: int) -> BenchTask:
         casadi: Any = importlib.import_module("casadi")
 
         from boolcomp.problem.dynamics.algebra import Folding  # noqa: PLC0415
@@ -114,7 +114,7 @@ def _casadi(robot: Robot) -> Make:
 
 
 def _pinocchio(robot: Robot) -> Make:
-    def make(states: States, batch: int, count: int) -> Task:
+    def make(states: BenchStates, batch: int, count: int) -> BenchTask:
         import pinocchio as pin  # noqa: PLC0415 (only who runs it loads it)
 
         model = _pinocchio_model(pin, robot)
@@ -136,7 +136,7 @@ def _pinocchio(robot: Robot) -> Make:
 
 
 def _pinocchio_batch(robot: Robot) -> Make:
-    def make(states: States, batch: int, count: int) -> Task:
+    def make(states: BenchStates, batch: int, count: int) -> BenchTask:
         import pinocchio as pin  # noqa: PLC0415 (only who runs it loads it)
 
         if not hasattr(pin, "rneaInParallel"):
@@ -168,7 +168,7 @@ def _pinocchio_model(pin: Any, robot: Robot) -> Any:
 
 
 def _mujoco(robot: Robot) -> Make:
-    def make(states: States, batch: int, count: int) -> Task:
+    def make(states: BenchStates, batch: int, count: int) -> BenchTask:
         mujoco: Any = importlib.import_module("mujoco")
 
         model = mujoco_model(mujoco, robot)

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.measure.bench.states import Kind, States
-    from boolcomp.measure.bench.tasks import Task
+    from boolcomp.measure.bench.states import BenchStates, Kind
+    from boolcomp.measure.bench.tasks import BenchTask
     from boolcomp.program.program import Program
 
-    Make = Callable[[States, int, int], Task]
+    Make = Callable[[BenchStates, int, int], BenchTask]
 
 GROUP = 64
 SAME = 1e-3  # last bits: every engine gives the same words
@@ -29,7 +29,7 @@ BYTE = 8
 MOST_FORCED = 8000  # nodes: LLVM takes minutes over more with few registers
 
 
-class Subject:
+class LogicSubject:
     """A program and its engine, made when first needed; `width` forces narrower vectors."""
 
     def __init__(self, program: Program, width: int | None = None) -> None:
@@ -56,7 +56,7 @@ class Subject:
         codes = [port.code for port in self.wiring.ports] + [r.code for r in self.wiring.results]
         return "int8" if all(code.bits <= BYTE for code in codes) else "int16"
 
-    def columns(self, states: States, samples: int) -> list[NDArray[Any]]:
+    def columns(self, states: BenchStates, samples: int) -> list[NDArray[Any]]:
         """Return a column of signed codes for every port: its cell less half the cells."""
         made = []
         for port in self.wiring.ports:
@@ -77,10 +77,10 @@ class Subject:
         pairs = zip(self.wiring.results, codes, strict=True)
         return [r.code.centre(k.astype(np.int64) + r.code.cells // 2) for r, k in pairs]
 
-    def expected(self, kind: Kind) -> Callable[[States, int], NDArray[Any]]:
+    def expected(self, kind: Kind) -> Callable[[BenchStates, int], NDArray[Any]]:
         """Return what gives the torques by the numpy engine."""
 
-        def torques(states: States, count: int) -> NDArray[Any]:
+        def torques(states: BenchStates, count: int) -> NDArray[Any]:
             real = np.float32 if kind == "float32" else np.float64
             rows = [x.astype(real) for x in _rows(states, count)]
             return self.program.torques(*rows, engine="numpy")
@@ -90,7 +90,7 @@ class Subject:
 
 def logic_offers(program: Program, label: str) -> Iterator[Offer]:
     """Yield the program with words in and out, with planes kept, and with floats in and out."""
-    subject = Subject(program)
+    subject = LogicSubject(program)
     kind = subject.words
 
     def offer(name: str, kind: Kind, make: Make, **more: Any) -> Offer:
@@ -102,11 +102,11 @@ def logic_offers(program: Program, label: str) -> Iterator[Offer]:
         yield offer(label, real, _reals(subject, real), logic=True)
     if sum(len(network.nodes) for network in program.networks) <= MOST_FORCED:
         for width, name in ((256, "AVX2"), (64, "64-bit words")):
-            yield offer(f"{label}, forced to {name}", kind, _codes(Subject(program, width)))
+            yield offer(f"{label}, forced to {name}", kind, _codes(LogicSubject(program, width)))
     yield offer(f"{label}, called from Python", "float64", _python(program), threads=False)
 
 
-def _rows(states: States, count: int) -> tuple[NDArray[np.float64], ...]:
+def _rows(states: BenchStates, count: int) -> tuple[NDArray[np.float64], ...]:
     columns = [np.resize(x, count) for x in states.columns]
     return states.problem.arrays(np.stack(columns, axis=1))
 
@@ -119,8 +119,8 @@ def _tile(engine: Any) -> NDArray[Any]:
     return aligned(np.zeros(1, np.uint8), engine.layout.block_bytes * engine.blocks)
 
 
-def _codes(subject: Subject) -> Make:
-    def make(states: States, batch: int, count: int) -> Task:
+def _codes(subject: LogicSubject) -> Make:
+    def make(states: BenchStates, batch: int, count: int) -> BenchTask:
         del batch
         engine = subject.engine
         blocks = -(-count // engine.width)
@@ -131,8 +131,8 @@ def _codes(subject: Subject) -> Make:
     return make
 
 
-def _planes(subject: Subject) -> Make:
-    def make(states: States, batch: int, count: int) -> Task:
+def _planes(subject: LogicSubject) -> Make:
+    def make(states: BenchStates, batch: int, count: int) -> BenchTask:
         del batch
         engine = subject.engine
         blocks = -(-count // engine.width)
@@ -150,11 +150,11 @@ def _planes(subject: Subject) -> Make:
 
 
 def _loop(
-    subject: Subject,
+    subject: LogicSubject,
     name: str,
     over: tuple[Any, Any, int, int],
     decode: Callable[[Sequence[NDArray[Any]]], list[NDArray[Any]]],
-) -> Task:
+) -> BenchTask:
     """Return one of the engine's loops as a task: `over` are data in, out, blocks and samples."""
     given, made, blocks, count = over
     engine = subject.engine
@@ -173,8 +173,8 @@ def _loop(
     return NativeTask(address_of(call), arguments, columns, kept, decode)
 
 
-def _reals(subject: Subject, kind: Kind) -> Make:
-    def make(states: States, batch: int, count: int) -> Task:
+def _reals(subject: LogicSubject, kind: Kind) -> Make:
+    def make(states: BenchStates, batch: int, count: int) -> BenchTask:
         del batch
         engine = subject.engine
         whole = -(-count // GROUP) * GROUP
@@ -193,7 +193,7 @@ def _reals(subject: Subject, kind: Kind) -> Make:
 
 
 def _python(program: Program) -> Make:
-    def make(states: States, batch: int, count: int) -> Task:
+    def make(states: BenchStates, batch: int, count: int) -> BenchTask:
         del batch
         rows = _rows(states, count)
         found: list[Any] = [None]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from boolcomp.common.processes import cores
 from boolcomp.measure.bench.build import COMPILERS, compiler, processor
-from boolcomp.measure.bench.rows import Machine
+from boolcomp.measure.bench.rows import Host
 from boolcomp.measure.bench.tasks import loops
 
 CHAIN = 400_000  # a tenth of a millisecond: short enough to run undisturbed now and then
@@ -14,11 +14,11 @@ CHAINS = 200
 TELLING = ("avx2", "fma", "avx512f", "avx512bw", "avx512vl", "avx512vbmi", "gfni")
 
 
-def this_machine() -> Machine:
+def this_machine() -> Host:
     """Return what figures must be read beside."""
     name, flags = processor()
     found = (compiler(each) for each in COMPILERS)
-    return Machine(
+    return Host(
         name,
         caches(),
         tuple(flag for flag in TELLING if flag in flags),

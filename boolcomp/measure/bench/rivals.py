@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from boolcomp.measure.bench.build import Compiler
-    from boolcomp.measure.bench.states import Kind, States
-    from boolcomp.measure.bench.tasks import Task
+    from boolcomp.measure.bench.states import BenchStates, Kind
+    from boolcomp.measure.bench.tasks import BenchTask
     from boolcomp.problem.robot import Robot
 
 WORDS: tuple[Kind, ...] = ("int8", "int16", "float32")
@@ -78,8 +78,8 @@ def _offer(
 
 def _maker(
     by: Compiler, unit: Unit, kind: Kind, tables: Sequence[Any]
-) -> Callable[[States, int, int], Task]:
-    def make(states: States, batch: int, count: int) -> Task:
+) -> Callable[[BenchStates, int, int], BenchTask]:
+    def make(states: BenchStates, batch: int, count: int) -> BenchTask:
         library = compiled(by, unit)
         address = address_of(function(library, "rival", None))
         return column_task(address, kind, states, batch, count, tables)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Timing:
     """One rival, one type of samples, one batch size, one number of cores.
 
     Nanoseconds a sample are for all torques together: the least of the rounds, and their lower
@@ -49,7 +49,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class Host:
     """Where it was measured."""
 
     processor: str
@@ -73,8 +73,8 @@ class Bench:
     bits: int
     mode: str
     nodes: int
-    machine: Machine
-    rows: tuple[Row, ...]
+    machine: Host
+    rows: tuple[Timing, ...]
     roofline: dict[str, float | str] = field(default_factory=dict)
     worst_found: tuple[float, ...] = ()
     evaluations: int = 0
@@ -91,7 +91,7 @@ class Bench:
         return found
 
 
-def _document(row: Row) -> dict[str, Any]:
+def _document(row: Timing) -> dict[str, Any]:
     found = asdict(row)
     found["types"] = {"in": row.kind, "out": row.kind}
     found["sampled_max"] = row.max_errors
@@ -158,7 +158,7 @@ def _case(bench: Bench, batch: int, cores: int) -> str:
     return table(header, lines)
 
 
-def _cells(row: Row) -> list[str]:
+def _cells(row: Timing) -> list[str]:
     least = row.least
     quartiles = "" if row.quartiles is None else f"+{100 * (row.quartiles[1] / least - 1):.0f}%"
     ratio = "" if row.ratio is None else f"{row.ratio:.3g}"
@@ -207,7 +207,7 @@ def _skipped(bench: Bench) -> str:
     return "\n".join(lines)
 
 
-def break_evens(rows: Sequence[Row]) -> dict[tuple[str, Kind], int | None]:
+def break_evens(rows: Sequence[Timing]) -> dict[tuple[str, Kind], int | None]:
     """Return for every rival the least batch from which on the logic stays faster, on one core."""
     found: dict[tuple[str, Kind], int | None] = {}
     for row in sorted((r for r in rows if r.cores == 1 and r.ratio is not None), key=_batch):
@@ -219,5 +219,5 @@ def break_evens(rows: Sequence[Row]) -> dict[tuple[str, Kind], int | None]:
     return found
 
 
-def _batch(row: Row) -> int:
+def _batch(row: Timing) -> int:
     return row.batch

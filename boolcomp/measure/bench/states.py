@@ -30,7 +30,7 @@ def aligned(values: NDArray[Any], samples: int) -> NDArray[Any]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class States:
+class BenchStates:
     """Random states over a problem's ranges, and their outputs by its reference."""
 
     problem: Problem
@@ -91,8 +91,8 @@ class States:
         return np.stack(columns, axis=1)
 
 
-def draw_states(problem: Problem, count: int = PERIOD, seed: int = 1) -> States:
+def draw_states(problem: Problem, count: int = PERIOD, seed: int = 1) -> BenchStates:
     """Return so many states, uniform over the ranges, drawn input by input."""
     rng = np.random.default_rng(seed)
     columns = tuple(rng.uniform(x.range.low, x.range.high, count) for x in problem.inputs)
-    return States(problem, columns, problem.exact(np.stack(columns, axis=1)))
+    return BenchStates(problem, columns, problem.exact(np.stack(columns, axis=1)))

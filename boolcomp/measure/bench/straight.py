@@ -21,7 +21,7 @@ from boolcomp.problem.dynamics.tape import Tape
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from boolcomp.problem.dynamics.straight import Node
+    from boolcomp.problem.dynamics.straight import Operation
     from boolcomp.problem.interval import Interval
     from boolcomp.problem.robot import Robot
 
@@ -78,7 +78,9 @@ def _body(
     return lines, [made[output.node] for output in program.outputs]
 
 
-def _expression(node: Node, names: Sequence[str], language: _Dialect, near: Collection[int]) -> str:
+def _expression(
+    node: Operation, names: Sequence[str], language: _Dialect, near: Collection[int]
+) -> str:
     operands = [names[k] for k in node.operands]
     if node.kind in SYMBOLS:
         return f"{operands[0]} {SYMBOLS[node.kind]} {operands[1]}"

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.measure.bench.states import Kind, States
+    from boolcomp.measure.bench.states import BenchStates, Kind
 
 ARGUMENTS = 12  # of loop.c's calls
 
 
-class Task(Protocol):
+class BenchTask(Protocol):
     """A rival and a batch; it can be run again and again."""
 
     def seconds(self, times: int) -> float:
@@ -44,12 +44,12 @@ class Offer:
 
     rival: str
     kind: Kind
-    make: Callable[[States, int, int], Task] | None
+    make: Callable[[BenchStates, int, int], BenchTask] | None
     bound: float = 0.0
     skipped: str = ""
     threads: bool = True
     logic: bool = False
-    expected: Callable[[States, int], NDArray[Any]] | None = None
+    expected: Callable[[BenchStates, int], NDArray[Any]] | None = None
 
 
 @cache
@@ -119,7 +119,12 @@ class PythonTask:
 
 
 def column_task(
-    address: int, kind: Kind, states: States, batch: int, count: int, tables: Sequence[Any] = ()
+    address: int,
+    kind: Kind,
+    states: BenchStates,
+    batch: int,
+    count: int,
+    tables: Sequence[Any] = (),
 ) -> NativeTask:
     """Return a task of a rival with the entry of rival.h, on `count` samples of a batch."""
     inputs = states.batch(kind, batch)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from boolcomp.measure.report.measure import Row
+    from boolcomp.measure.report.measure import ReportRow
 
 COLOURS = (
     "#3367b0", "#c8553d", "#4f9d69", "#8e6bb0", "#b8860b", "#2a9fa5", "#7d4f35", "#c4619c",
@@ -21,12 +21,12 @@ COLOURS = (
 LEGEND = (1.95, 0.16)  # inches across a column, and down a line
 
 
-def draw_errors(rows: Sequence[Row], kind: str) -> bytes:
+def draw_errors(rows: Sequence[ReportRow], kind: str) -> bytes:
     """Return a picture (`svg` or `png`): error versus bits, one panel an output, and nodes."""
     return picture(lambda: errors_figure(rows), kind)
 
 
-def errors_figure(rows: Sequence[Row]) -> Figure:
+def errors_figure(rows: Sequence[ReportRow]) -> Figure:
     """Return the figure: a panel an output, one of nodes where they are known, a legend below."""
     places = sorted({row.place for row in rows})
     counted = any(row.program_luts is not None for row in rows)
@@ -65,7 +65,7 @@ def _add_legend(figure: Figure, series: Sequence[str]) -> None:
     )  # fmt: skip
 
 
-def _draw_output(panel: Any, rows: Sequence[Row]) -> None:
+def _draw_output(panel: Any, rows: Sequence[ReportRow]) -> None:
     for (series, line), colour in zip(_series(rows).items(), cycle(COLOURS), strict=False):
         bits = [row.bits for row in line]
         panel.plot(
@@ -84,15 +84,15 @@ def _draw_output(panel: Any, rows: Sequence[Row]) -> None:
     panel.grid(visible=True, which="major", alpha=0.3)
 
 
-def _series(rows: Sequence[Row]) -> dict[str, list[Row]]:
+def _series(rows: Sequence[ReportRow]) -> dict[str, list[ReportRow]]:
     """Return rows by what they have in common, each in the order of bits."""
-    found: dict[str, list[Row]] = {}
+    found: dict[str, list[ReportRow]] = {}
     for row in sorted(rows, key=lambda row: (row.mode != "paper", row.extra, row.bits)):
         found.setdefault(row.series, []).append(row)
     return found
 
 
-def _draw_nodes(panel: Any, rows: Sequence[Row]) -> None:
+def _draw_nodes(panel: Any, rows: Sequence[ReportRow]) -> None:
     for (series, line), colour in zip(_series(rows).items(), cycle(COLOURS), strict=False):
         nodes = {row.bits: row.program_luts for row in line if row.program_luts is not None}
         if nodes:

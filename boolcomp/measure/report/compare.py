@@ -10,8 +10,8 @@ import numpy as np
 
 from boolcomp.common.errors import DataError, DataWarning, UsageError
 from boolcomp.compact.demand import usual_demand
-from boolcomp.compact.passes import Choices
-from boolcomp.measure.report.measure import SEARCHED, Row, Samples, error_rows, with_worst
+from boolcomp.compact.passes import CompactChoices
+from boolcomp.measure.report.measure import SEARCHED, ReportRow, Samples, error_rows, with_worst
 from boolcomp.measure.report.programs import TIMED, program_rows, timed
 from boolcomp.paper.assembly import program_of
 from boolcomp.paper.covers import make_covers
@@ -66,10 +66,10 @@ def report_rows(
     question: Question,
     store: Store,
     done: Callable[[str], None] = lambda _: None,
-) -> tuple[Row, ...]:
+) -> tuple[ReportRow, ...]:
     """Return a row for every word length, number of guard bits and torque of a robot."""
     terms = split(samples.problem)
-    rows: list[Row] = []
+    rows: list[ReportRow] = []
     for bits in question.bits:
         if "compact" in question.modes:
             rows += _compact_rows(robot, bits, samples, question)
@@ -85,11 +85,13 @@ def report_rows(
     return tuple(rows)
 
 
-def _compact_rows(robot: Robot, bits: int, samples: Samples, question: Question) -> tuple[Row, ...]:
+def _compact_rows(
+    robot: Robot, bits: int, samples: Samples, question: Question
+) -> tuple[ReportRow, ...]:
     """Compile a robot in compact mode, or read what was compiled before, and measure it."""
     demand = (question.demand or usual_demand)(bits)
     try:
-        compiled = compile_compact(robot, Choices(demand, processes=question.processes))
+        compiled = compile_compact(robot, CompactChoices(demand, processes=question.processes))
     except UsageError as error:  # the paper's rows are worth having all the same
         warnings.warn(f"{bits} bits, compact mode: {error}", DataWarning, stacklevel=2)
         return ()
@@ -127,8 +129,8 @@ def _too_wide(plan: Plan, most: int) -> dict[str, str]:
 
 
 def _with_logic(
-    plan: Plan, rows: Sequence[Row], question: Question, store: Store, samples: Samples
-) -> tuple[Row, ...]:
+    plan: Plan, rows: Sequence[ReportRow], question: Question, store: Store, samples: Samples
+) -> tuple[ReportRow, ...]:
     """Add products, literals, nodes, compile and evaluation time, or say why they are missing."""
     if question.recipe is None:
         return tuple(rows)

@@ -49,7 +49,7 @@ class Samples:
 
 
 @dataclass(frozen=True, slots=True)
-class Errors:
+class ErrorSummary:
     """Maximum, rms and mean error, in the unit of the output; share beyond one LSB."""
 
     max: float
@@ -59,7 +59,7 @@ class Errors:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ReportRow:
     """One output, the first being `place` 1, at one word length.
 
     `guard_bits` are those of the terms, `extra` how many of them are more than the paper's m;
@@ -77,8 +77,8 @@ class Row:
     place: int
     output: Output
     lsb: float
-    total: Errors
-    own: Errors
+    total: ErrorSummary
+    own: ErrorSummary
     bound: float
     saturated: int
     table_bits: int | None
@@ -114,7 +114,7 @@ def draw_samples(problem: Problem, count: int, seed: int = 0) -> Samples:
 
 def error_rows(
     plan: Plan, samples: Samples, extra: int = 0, evaluations: int = 0
-) -> tuple[Row, ...]:
+) -> tuple[ReportRow, ...]:
     """Return a row for every output, with errors but without products.
 
     The worst error is sought with so many evaluations, if there are any.
@@ -127,7 +127,7 @@ def error_rows(
         beyond = np.abs(samples.outputs[:, k]) > output.code.range.high
         distinct = {term.term.waves() + term.term.factor: term for term in output.terms}
         rows.append(
-            Row(
+            ReportRow(
                 problem=plan.problem.name,
                 mode="paper",
                 bits=plan.options.bits,
@@ -159,7 +159,7 @@ def plan_subject(plan: Plan) -> Subject:
     return Subject(plan.problem, axes_of(plan.problem, finest_codes(plan)), codes, outputs)
 
 
-def with_worst(rows: Sequence[Row], worst: Worst) -> tuple[Row, ...]:
+def with_worst(rows: Sequence[ReportRow], worst: Worst) -> tuple[ReportRow, ...]:
     """Return the rows of all outputs with the worst errors that a search found.
 
     A sample may have been worse; where samples saturate their errors are another matter.
@@ -171,10 +171,10 @@ def with_worst(rows: Sequence[Row], worst: Worst) -> tuple[Row, ...]:
     return tuple(found)
 
 
-def errors(difference: Floats, lsb: float) -> Errors:
+def errors(difference: Floats, lsb: float) -> ErrorSummary:
     """Summarise differences."""
     size = np.abs(difference)
-    return Errors(
+    return ErrorSummary(
         float(size.max()),
         float(np.sqrt((difference**2).mean())),
         float(difference.mean()),
@@ -182,7 +182,7 @@ def errors(difference: Floats, lsb: float) -> Errors:
     )
 
 
-def documents(rows: Sequence[Row]) -> list[dict[str, object]]:
+def documents(rows: Sequence[ReportRow]) -> list[dict[str, object]]:
     """Return rows under the keys that `boolcomp report --json` promises."""
     return [
         {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.common.errors import DataError
-from boolcomp.measure.report.measure import Row, errors, with_worst
+from boolcomp.measure.report.measure import ReportRow, errors, with_worst
 from boolcomp.proof.worst import find_worst, subject_of
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def program_rows(
     payload: float | None = None,
     compile_seconds: float | None = None,
     evaluations: int = 0,
-) -> tuple[Row, ...]:
+) -> tuple[ReportRow, ...]:
     """Return a row for every output of a program with a payload (kg).
 
     The samples are states of the problem with that payload, and their exact outputs. The worst
@@ -47,7 +47,7 @@ def program_rows(
         beyond = int((np.abs(samples.outputs[:, k]) > output.code.range.high).sum())
         terms = {term.network for term in output.terms}
         rows.append(
-            Row(
+            ReportRow(
                 problem=program.name,
                 mode=program.mode,
                 bits=program.bits,

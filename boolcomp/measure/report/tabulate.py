@@ -13,7 +13,7 @@ from boolcomp.measure.report.measure import documents
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from boolcomp.measure.report.measure import Row
+    from boolcomp.measure.report.measure import ReportRow
 
 HEADER = (
     "bits", "mode", "m", "torque", "LSB", "sampled max", "sampled max/LSB", "worst found/LSB",
@@ -22,7 +22,7 @@ HEADER = (
 )  # fmt: skip
 
 
-def cells(rows: Sequence[Row]) -> list[list[str]]:
+def cells(rows: Sequence[ReportRow]) -> list[list[str]]:
     """Return the cells under `HEADER`; `-` where there is nothing."""
     return [
         [
@@ -59,12 +59,12 @@ def _whole(value: int | None) -> str:
     return "-" if value is None else str(value)
 
 
-def text_table(rows: Sequence[Row], samples: int) -> str:
+def text_table(rows: Sequence[ReportRow], samples: int) -> str:
     """Return the table for people, and below it what its errors are."""
     return f"{table(HEADER, cells(rows), left=(1, 3, len(HEADER) - 1))}\n{footnote(rows, samples)}"
 
 
-def footnote(rows: Sequence[Row], samples: int) -> str:
+def footnote(rows: Sequence[ReportRow], samples: int) -> str:
     """Say what errors are: sampled, searched, or proved."""
     evaluations = sorted({row.evaluations for row in rows if row.worst is not None})
     searched = f", the worst searched with {' or '.join(map(str, evaluations))} evaluations"
@@ -75,7 +75,7 @@ def footnote(rows: Sequence[Row], samples: int) -> str:
     )
 
 
-def csv_table(rows: Sequence[Row]) -> str:
+def csv_table(rows: Sequence[ReportRow]) -> str:
     """Return the rows as CSV under the keys of the JSON document."""
     items = documents(rows)
     stream = io.StringIO()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from boolcomp.parallel.methods.recording import Physics
-    from boolcomp.problem.dynamics.straight import Node
+    from boolcomp.problem.dynamics.straight import Operation
     from boolcomp.problem.robot import Robot
 
 _SIGNS = "printed additions include {} changes of sign"
@@ -68,7 +68,7 @@ def without_rotors(robot: Robot) -> Robot:
 
 def counted(robot: Robot, torques: Physics) -> dict[str, tuple[Operations, int]]:
     """Return what every task of a method takes as it is written, and its changes of sign."""
-    groups: dict[str, list[Node]] = {}
+    groups: dict[str, list[Operation]] = {}
     for node in record(robot, torques, Tape(fold=False)).nodes:
         groups.setdefault(node.task, []).append(node)
     return {

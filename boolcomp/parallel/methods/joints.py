@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from boolcomp.problem.dynamics.algebra import exact_cosine, exact_sine
-from boolcomp.problem.dynamics.vectors import Matrix, Vector, link_rotation, symmetric
+from boolcomp.problem.dynamics.vectors import Matrix3, Vector, link_rotation, symmetric
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ class Joint:
     `step` leads from the origin before to the link's own, `axis` is the joint's.
     """
 
-    rotation: Matrix
+    rotation: Matrix3
     step: Vector
     axis: Vector
 
@@ -55,7 +55,7 @@ def constants(algebra: Algebra, values: Sequence[float]) -> Vector:
     return Vector(*(algebra.constant(v) for v in values))
 
 
-def inertia_of(link: Link, algebra: Algebra) -> Matrix:
+def inertia_of(link: Link, algebra: Algebra) -> Matrix3:
     """Return the inertia tensor about the centre of mass."""
     return symmetric(*(algebra.constant(c) for c in link.inertia))
 
@@ -81,7 +81,7 @@ def position(link: Link, algebra: Algebra, q: Element) -> tuple[Element, Element
     return (moved, algebra.constant(fixed)) if link.revolute else (algebra.constant(fixed), moved)
 
 
-def rotation_of(link: Link, algebra: Algebra, q: Element) -> Matrix:
+def rotation_of(link: Link, algebra: Algebra, q: Element) -> Matrix3:
     """Return A: four products with the sine and the cosine of the twist, whatever these are."""
     angle, _ = position(link, algebra, q)
     sin_alpha, cos_alpha = (algebra.constant(x) for x in twist(link))
@@ -106,13 +106,13 @@ def known_step(link: Link, algebra: Algebra, q: Element) -> Vector:
     return Vector(algebra.constant(link.a), along, across)
 
 
-def known_rotation(link: Link, algebra: Algebra, q: Element) -> Matrix:
+def known_rotation(link: Link, algebra: Algebra, q: Element) -> Matrix3:
     """Return A as written down for one arm: right-angled twists need no products."""
     angle, _ = position(link, algebra, q)
     sin_alpha, cos_alpha = twist(link)
     cosine, sine = algebra.cosine(angle), algebra.sine(angle)
     zero, known = algebra.constant(0.0), algebra.constant
-    return Matrix(
+    return Matrix3(
         (
             Vector(cosine, times(algebra, -cos_alpha, sine), times(algebra, sin_alpha, sine)),
             Vector(sine, times(algebra, cos_alpha, cosine), times(algebra, -sin_alpha, cosine)),
@@ -136,7 +136,7 @@ def along_axis(link: Link, algebra: Algebra, v: Vector) -> Element:
     return terms[0] if len(terms) == 1 else terms[0] + terms[1]
 
 
-def back(rotation: Matrix, v: Vector) -> Vector:
+def back(rotation: Matrix3, v: Vector) -> Vector:
     """Return Aᵀv without the product by A's one zero: 8 multiplications, 5 additions."""
     first, second, third = rotation.rows
     return Vector(
@@ -146,17 +146,17 @@ def back(rotation: Matrix, v: Vector) -> Vector:
     )
 
 
-def forth(rotation: Matrix, v: Vector) -> Vector:
+def forth(rotation: Matrix3, v: Vector) -> Vector:
     """Return A v, likewise."""
     first, second, third = rotation.rows
     return Vector(first.dot(v), second.dot(v), third.y * v.y + third.z * v.z)
 
 
-def identity(algebra: Algebra) -> Matrix:
+def identity(algebra: Algebra) -> Matrix3:
     """Return the rotation after the last link."""
     rows = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
     first, second, third = (constants(algebra, row) for row in rows)
-    return Matrix((first, second, third))
+    return Matrix3((first, second, third))
 
 
 def with_rotor(link: Link, algebra: Algebra, torque: Element, rate: Element) -> Element:

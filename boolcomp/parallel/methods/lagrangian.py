@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 
 from boolcomp.parallel.methods import joints as of
 from boolcomp.problem.dynamics.tape import task
-from boolcomp.problem.dynamics.vectors import Matrix, Vector
+from boolcomp.problem.dynamics.vectors import Matrix3, Vector
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,16 +61,16 @@ class _Outward:
     """What phase 1 finds of a link; matrices and p̈ in base axes, D* from the link's frame."""
 
     link: Link
-    rotation: Matrix
+    rotation: Matrix3
     step: Vector
-    turn: Matrix
-    turn_dot: Matrix
-    turn_ddot: Matrix
+    turn: Matrix3
+    turn_dot: Matrix3
+    turn_ddot: Matrix3
     acceleration: Vector
-    change: Matrix
+    change: Matrix3
     pull: Vector
     own_force: Vector
-    own_moment: Matrix
+    own_moment: Matrix3
 
 
 def torques(
@@ -130,9 +130,9 @@ def _turns(
     link: Link,
     algebra: Algebra,
     before: _Outward | None,
-    a: Matrix,
+    a: Matrix3,
     rates: tuple[Element, Element],
-) -> tuple[Matrix, Matrix, Matrix]:
+) -> tuple[Matrix3, Matrix3, Matrix3]:
     """Jobs 1 to 3: W, Ẇ, Ẅ."""
     qd, qdd = rates
     if before is None:
@@ -163,27 +163,27 @@ def _turns(
 
 
 def _first_turns(
-    i: int, link: Link, algebra: Algebra, a: Matrix, rates: tuple[Element, Element]
-) -> tuple[Matrix, Matrix, Matrix]:
+    i: int, link: Link, algebra: Algebra, a: Matrix3, rates: tuple[Element, Element]
+) -> tuple[Matrix3, Matrix3, Matrix3]:
     """Of the first link, where W' is the identity and at rest."""
     qd, qdd = rates
     none = of.zeros(algebra)
-    still = Matrix((none, none, none))
+    still = Matrix3((none, none, none))
     if not link.revolute:
         return a, still, still
     first, second, _ = a.rows
     with task(algebra, f"Wd/{i}"):
         minus = Vector(-second.x, -second.y, -second.z)
-        turn_dot = Matrix((minus.scaled(qd), first.scaled(qd), none))
+        turn_dot = Matrix3((minus.scaled(qd), first.scaled(qd), none))
     with task(algebra, f"Wdd/{i}"):
         square = qd * qd
         inwards = -square
         one = (inwards * f - qdd * s for f, s in zip(first, second, strict=True))
         two = (qdd * f - square * s for f, s in zip(first, second, strict=True))
-        return a, turn_dot, Matrix((Vector(*one), Vector(*two), none))
+        return a, turn_dot, Matrix3((Vector(*one), Vector(*two), none))
 
 
-def _change(link: Link, algebra: Algebra, before: _Outward | None, a: Matrix) -> Matrix:
+def _change(link: Link, algebra: Algebra, before: _Outward | None, a: Matrix3) -> Matrix3:
     """Job 5: ∂W = W'Q A; of a sliding joint the direction W'z, as a first column."""
     none = of.zeros(algebra)
     first, second, _ = a.rows
@@ -192,7 +192,7 @@ def _change(link: Link, algebra: Algebra, before: _Outward | None, a: Matrix) ->
         axis = [zero, zero, one] if before is None else [row.z for row in before.turn.rows]
         return _matrix([Vector(x, zero, zero) for x in axis])
     if before is None:
-        return Matrix((Vector(-second.x, -second.y, -second.z), first, none))
+        return Matrix3((Vector(-second.x, -second.y, -second.z), first, none))
     return _matrix(
         [
             Vector(
@@ -238,9 +238,9 @@ def _own_moment(
     algebra: Algebra,
     step: Vector,
     acceleration: Vector,
-    turn_ddot: Matrix,
+    turn_ddot: Matrix3,
     own_force: Vector,
-) -> Matrix:
+) -> Matrix3:
     """Job 7; a step that moves cannot hide in Ĵ."""
     first, second = _moments(link)
     rows = [
@@ -335,17 +335,17 @@ def _first(
     return Vector(*found)
 
 
-def _matrix(rows: Sequence[Vector]) -> Matrix:
+def _matrix(rows: Sequence[Vector]) -> Matrix3:
     first, second, third = rows
-    return Matrix((first, second, third))
+    return Matrix3((first, second, third))
 
 
-def _times(left: Matrix, a: Matrix) -> Matrix:
+def _times(left: Matrix3, a: Matrix3) -> Matrix3:
     """Return left·A without the product by A's zero: 24 multiplications, 15 additions."""
     return _matrix([of.back(a, row) for row in left.rows])
 
 
-def _trace(left: Matrix, right: Sequence[Vector]) -> Element:
+def _trace(left: Matrix3, right: Sequence[Vector]) -> Element:
     """Return tr(left·right): 9 multiplications, 8 additions."""
     columns = zip(*(row for row in right), strict=True)
     parts = [row.dot(Vector(*column)) for row, column in zip(left.rows, columns, strict=True)]

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from boolcomp.parallel.methods import joints as of
 from boolcomp.parallel.methods.regrouping import Inertia, regrouped
 from boolcomp.problem.dynamics.tape import task
-from boolcomp.problem.dynamics.vectors import Matrix, Vector
+from boolcomp.problem.dynamics.vectors import Matrix3, Vector
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +78,7 @@ class _Spreading:
 
     omega: Vector
     omega_dot: Vector
-    spread: Matrix
+    spread: Matrix3
     acceleration: Vector
 
 
@@ -91,7 +91,7 @@ def torques(
 ) -> list[Element]:
     """Return the torques."""
     zero = of.zeros(algebra)
-    motion = _Spreading(zero, zero, Matrix((zero, zero, zero)), of.up(robot, algebra))
+    motion = _Spreading(zero, zero, Matrix3((zero, zero, zero)), of.up(robot, algebra))
     places, loads = [], []
     parameters = regrouped(robot)
     for i, (link, *state) in enumerate(zip(robot.links, q, qd, qdd, strict=True), 1):
@@ -139,11 +139,11 @@ def _outward(
     return _Spreading(omega, omega_dot, spread, acceleration)
 
 
-def _spread(w: Vector, a: Vector) -> Matrix:
+def _spread(w: Vector, a: Vector) -> Matrix3:
     """Return U = [a×] + w wᵀ - |w|² E: 6 multiplications, 9 additions."""
     xx, yy, zz = w.x * w.x, w.y * w.y, w.z * w.z
     xy, yz, xz = w.x * w.y, w.y * w.z, w.x * w.z
-    return Matrix(
+    return Matrix3(
         (
             Vector(-(yy + zz), xy - a.z, xz + a.y),
             Vector(xy + a.z, -(xx + zz), yz - a.x),

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from boolcomp.parallel.methods import joints as of
 from boolcomp.problem.dynamics.tape import task
-from boolcomp.problem.dynamics.vectors import Matrix, Vector
+from boolcomp.problem.dynamics.vectors import Matrix3, Vector
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -53,7 +53,7 @@ class _Load:
 class _Form:
     """How a form writes rotations and steps, the ways out and back, and inertia tensors."""
 
-    rotation: Callable[[Link, Algebra, Element], Matrix]
+    rotation: Callable[[Link, Algebra, Element], Matrix3]
     step: Callable[[Link, Algebra, Element], Vector]
     out: Callable[..., _State]
     back: Callable[..., list[Element]]
@@ -230,7 +230,7 @@ def _sparse_back(
     loads: Sequence[_Load],
     rates: Sequence[Element],
 ) -> list[Element]:
-    rotation: Matrix = of.identity(algebra)
+    rotation: Matrix3 = of.identity(algebra)
     force, moment = of.zeros(algebra), of.zeros(algebra)
     torques = []
     for i in range(robot.joints, 0, -1):

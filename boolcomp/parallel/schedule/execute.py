@@ -19,7 +19,7 @@ import numpy as np
 from boolcomp.common.errors import DataError, UsageError
 from boolcomp.common.processes import Worker, require_shared
 from boolcomp.engines import engine_name
-from boolcomp.parallel.schedule.stageworker import Batch, Setup, ring_length
+from boolcomp.parallel.schedule.stageworker import StageBatch, StageSetup, ring_length
 from boolcomp.parallel.schedule.staging import Staged, stage
 from boolcomp.parallel.schedule.vectorcode import COUNTER_WORDS, LARGEST_ANGLE
 from boolcomp.parallel.sharding.arena import Arena
@@ -66,7 +66,7 @@ class Executed:
         )
 
 
-class Runner:
+class StageRunner:
     """Worker processes that hold a program, one a processor of the assignment."""
 
     def __init__(
@@ -101,7 +101,7 @@ class Runner:
                 self._workers.append(Worker(entry, file, descriptors=(file,)))
             for k, worker in enumerate(self._workers):
                 worker.send(
-                    Setup(self.straight, self.staged, k, self.block, self.ring, self.engine)
+                    StageSetup(self.straight, self.staged, k, self.block, self.ring, self.engine)
                 )
             self._answers("ready", _START)
         except BaseException:
@@ -146,7 +146,7 @@ class Runner:
                 row[:samples] = column
                 row[samples:] = 0.0
             self.arena.array(places[3], shapes[3], np.int64)[:] = 0
-            batch = Batch(blocks, self.arena.size, *places)
+            batch = StageBatch(blocks, self.arena.size, *places)
             started = time.perf_counter()
             for worker in self._workers:
                 worker.send(batch)
@@ -209,5 +209,5 @@ def execute(
     engine: Engine = "auto",
 ) -> Executed:
     """Run one batch: start the workers, calculate, end them."""
-    with Runner(straight, task_of_node, assignment, engine=engine) as runner:
+    with StageRunner(straight, task_of_node, assignment, engine=engine) as runner:
         return runner.run(columns)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from boolcomp.parallel.schedule.execute import Engine, Executed, Runner
+from boolcomp.parallel.schedule.execute import Engine, Executed, StageRunner
 from boolcomp.parallel.schedule.placed import Assignment
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class PointRunner:
     ) -> None:
         alone = Assignment((tuple(tasks),))
         self._runners = [
-            Runner(straight, task_of_node, alone, engine=engine) for _ in range(processes)
+            StageRunner(straight, task_of_node, alone, engine=engine) for _ in range(processes)
         ]
         self._stack = contextlib.ExitStack()
         self._threads = ThreadPoolExecutor(processes)
@@ -57,7 +57,7 @@ class PointRunner:
         """Calculate a batch: a column of equal length for every input of the program."""
         arrays = [np.asarray(column, dtype=np.float64) for column in columns]
         parts = zip(*(np.array_split(array, len(self._runners)) for array in arrays), strict=True)
-        done = list(self._threads.map(Runner.run, self._runners, parts))
+        done = list(self._threads.map(StageRunner.run, self._runners, parts))
         started = min(x.started for x in done)
         return Executed(
             np.concatenate([x.outputs for x in done], axis=1),

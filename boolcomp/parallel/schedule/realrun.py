@@ -16,7 +16,7 @@ import numpy as np
 
 from boolcomp.common.errors import UsageError, listing, suggestion
 from boolcomp.parallel.schedule.batching import for_batches
-from boolcomp.parallel.schedule.execute import Runner
+from boolcomp.parallel.schedule.execute import StageRunner
 from boolcomp.parallel.schedule.pointwise import PointRunner
 
 if TYPE_CHECKING:
@@ -123,9 +123,9 @@ def run_really(
     """
     check_engine(engine)
     processes, tasks = assignment.processors, [task.name for task in graph.tasks]
-    dealt = Runner(*program, for_batches(program[0], graph, processes), engine=engine)
-    scheduled = Runner(*program, assignment, engine=engine)
-    runners: dict[str, Runner | PointRunner] = {
+    dealt = StageRunner(*program, for_batches(program[0], graph, processes), engine=engine)
+    scheduled = StageRunner(*program, assignment, engine=engine)
+    runners: dict[str, StageRunner | PointRunner] = {
         "one": PointRunner(*program, tasks, 1, engine=engine),
         "scheduled": scheduled,
         "dealt": dealt,

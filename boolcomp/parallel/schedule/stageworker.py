@@ -33,7 +33,7 @@ _CACHE = 1 << 22  # bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Setup:
+class StageSetup:
     """What a worker is: sent once."""
 
     straight: Straight
@@ -45,7 +45,7 @@ class Setup:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class StageBatch:
     """A batch of samples: where in the shared file everything begins (bytes)."""
 
     blocks: int
@@ -67,11 +67,11 @@ def ring_length(stages: int, frame: int) -> int:
 def main(channel: Channel, file: int) -> None:
     """Do batches until the parent hangs up; `file` is the inherited shared one."""
     view = View(file)
-    setup: Setup = channel.receive()
+    setup: StageSetup = channel.receive()
     run = _native(setup) if setup.engine == "llvm" else partial(_interpret, setup)
     channel.send(("ready", ""))
     while True:
-        batch: Batch = channel.receive()
+        batch: StageBatch = channel.receive()
         view.reach(batch.size)
         started = time.perf_counter(), time.thread_time()
         run(batch, view)
@@ -79,7 +79,7 @@ def main(channel: Channel, file: int) -> None:
         channel.send(("done", (ended[0] - started[0], ended[1] - started[1])))
 
 
-def _native(setup: Setup) -> Callable[[Batch, View], None]:
+def _native(setup: StageSetup) -> Callable[[StageBatch, View], None]:
     """Return what runs the compiled driver; it gives up Python's lock meanwhile."""
     from boolcomp.engines.native.machine import NativeCode, host  # noqa: PLC0415 (LLVM is heavy)
     from boolcomp.parallel.schedule.vectorcode import module_text  # noqa: PLC0415
@@ -95,7 +95,7 @@ def _native(setup: Setup) -> Callable[[Batch, View], None]:
     code = NativeCode(text, host())
     drive = code.function("drive", ctypes.c_int64, *[ctypes.c_void_p] * 4)
 
-    def run(batch: Batch, view: View) -> None:
+    def run(batch: StageBatch, view: View) -> None:
         assert code  # noqa: S101  # alive as long as its function
         places = (batch.frames, batch.inputs, batch.outputs, batch.progress)
         drive(batch.blocks, *(view.address + place for place in places))
@@ -103,7 +103,7 @@ def _native(setup: Setup) -> Callable[[Batch, View], None]:
     return run
 
 
-def _interpret(setup: Setup, batch: Batch, view: View) -> None:
+def _interpret(setup: StageSetup, batch: StageBatch, view: View) -> None:
     """Do by numpy what the compiled driver does: slower, and without LLVM."""
     staged = setup.staged
     shape = (staged.processors, staged.stages, COUNTER_WORDS)
@@ -124,7 +124,7 @@ def _interpret(setup: Setup, batch: Batch, view: View) -> None:
             time.sleep(0.0 if looks < _YIELDS else 1e-4)
 
 
-def _ready(setup: Setup, progress: NDArray[np.int64], number: int, block: int) -> bool:
+def _ready(setup: StageSetup, progress: NDArray[np.int64], number: int, block: int) -> bool:
     """Tell whether a segment has what it needs of a block, and the block's frame to itself."""
     segment = setup.staged.of(setup.processor)[number]
     return all(progress[place] > block for place in segment.suppliers) and all(
@@ -137,7 +137,7 @@ def _ready(setup: Setup, progress: NDArray[np.int64], number: int, block: int) -
 class _Interpreted:
     """Kernels by numpy, node by node: slower, and without LLVM."""
 
-    def __init__(self, setup: Setup, batch: Batch, view: View) -> None:
+    def __init__(self, setup: StageSetup, batch: StageBatch, view: View) -> None:
         self.setup = setup
         staged = setup.staged
         columns = batch.blocks * setup.block

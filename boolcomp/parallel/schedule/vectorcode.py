@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from boolcomp.parallel.schedule.staging import Segment, Staged, Value
-    from boolcomp.problem.dynamics.straight import Node, Straight
+    from boolcomp.problem.dynamics.straight import Operation, Straight
 
 LARGEST_ANGLE = 1e6
 _HALF_PI = Fraction("1.5707963267948966192313216916397514420985846996875529")
@@ -235,7 +235,7 @@ class _Writer:
                 self.names[k] = self._load("%in", self.emit(f"mul i64 %in_stride, {column}"))
         return self.names[k]
 
-    def _node(self, node: Node) -> str:
+    def _node(self, node: Operation) -> str:
         operands = [self._operand(k) for k in node.operands]
         if node.kind in _OPERATORS:
             return self.binary(_OPERATORS[node.kind], *operands)

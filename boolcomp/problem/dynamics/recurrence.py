@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from boolcomp.problem.dynamics.vectors import Matrix, Vector, link_rotation, symmetric
+from boolcomp.problem.dynamics.vectors import Matrix3, Vector, link_rotation, symmetric
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class _Motion:
     """What the way out finds of a link, all in the link's frame."""
 
-    rotation: Matrix
+    rotation: Matrix3
     step: Vector
     axis: Vector
     omega: Vector
@@ -58,7 +58,7 @@ def newton_euler(
     zero = algebra.constant(0.0)
     nothing = Vector(zero, zero, zero)
     up = [algebra.constant(-g if gravity else 0.0) for g in robot.gravity]
-    motion = _Motion(Matrix((nothing,) * 3), nothing, nothing, nothing, nothing, Vector(*up))
+    motion = _Motion(Matrix3((nothing,) * 3), nothing, nothing, nothing, nothing, Vector(*up))
     motions = []
     for link, *state in zip(robot.links, q, qd, qdd, strict=True):
         motion = _outward(link, algebra, motion, *state)

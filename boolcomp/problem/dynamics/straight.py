@@ -28,7 +28,7 @@ ARITY = {"input": 0, "constant": 0, "neg": 1, "sqrt": 1, "sin": 1, "cos": 1, "si
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class Operation:
     """One value: `value` is that of a constant, `name` that of an input."""
 
     kind: Kind
@@ -44,7 +44,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
+class Returned:
     """A named result and the node that holds it."""
 
     name: str
@@ -55,8 +55,8 @@ class Output:
 class Straight:
     """A straight-line program: nodes in an order in which they can be calculated, inputs first."""
 
-    nodes: tuple[Node, ...]
-    outputs: tuple[Output, ...]
+    nodes: tuple[Operation, ...]
+    outputs: tuple[Returned, ...]
     inputs: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -177,7 +177,7 @@ class Straight:
             replace(self.nodes[old], operands=tuple(place[k] for k in self.nodes[old].operands))
             for old in place
         )
-        outputs = (Output(x.name, place[x.node]) for x in self.outputs)
+        outputs = (Returned(x.name, place[x.node]) for x in self.outputs)
         return Straight(tuple(nodes), tuple(outputs))
 
     def __str__(self) -> str:
@@ -195,7 +195,7 @@ class Straight:
         yield from (f"output {x.name} = {names[x.node]}" for x in self.outputs)
 
 
-def count(nodes: Iterable[Node]) -> Operations:
+def count(nodes: Iterable[Operation]) -> Operations:
     """Return what the nodes take."""
     kinds = Counter(node.kind for node in nodes)
     return Operations(
@@ -207,7 +207,7 @@ def count(nodes: Iterable[Node]) -> Operations:
     )
 
 
-def _users(nodes: Sequence[Node]) -> list[list[int]]:
+def _users(nodes: Sequence[Operation]) -> list[list[int]]:
     users: list[list[int]] = [[] for _ in nodes]
     for place, node in enumerate(nodes):
         for k in set(node.operands):
@@ -215,17 +215,17 @@ def _users(nodes: Sequence[Node]) -> list[list[int]]:
     return users
 
 
-def _freed(node: Node, uses: Sequence[int]) -> int:
+def _freed(node: Operation, uses: Sequence[int]) -> int:
     return sum(uses[k] == 1 for k in set(node.operands))
 
 
-def _name(place: int, node: Node) -> str:
+def _name(place: int, node: Operation) -> str:
     if node.kind == "input":
         return node.name
     return number(node.value) if node.kind == "constant" else f"v{place}"
 
 
-def _expression(node: Node, names: dict[int, str]) -> str:
+def _expression(node: Operation, names: dict[int, str]) -> str:
     operands = [names[k] for k in node.operands]
     if node.kind in SYMBOLS:
         return f"{operands[0]} {SYMBOLS[node.kind]} {operands[1]}"

@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any
 from boolcomp.common.errors import DataError
 from boolcomp.common.text import number
 from boolcomp.problem.dynamics.algebra import Algebra, Constant, Folding, exact_cosine, exact_sine
-from boolcomp.problem.dynamics.straight import Kind, Node, Output, Straight
+from boolcomp.problem.dynamics.straight import Kind, Operation, Returned, Straight
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 
-__all__ = ["Node", "Output", "Straight", "Tape", "Wire", "task"]
+__all__ = ["Operation", "Returned", "Straight", "Tape", "Wire", "task"]
 
 Key = tuple[Kind, tuple[int, ...], float, str]
 FUNCTIONS: dict[Kind, Callable[[float], float]] = {
@@ -78,7 +78,7 @@ class Tape:
 
     fold: bool = True
     shared: bool = True
-    _nodes: list[Node] = field(default_factory=list)
+    _nodes: list[Operation] = field(default_factory=list)
     _known: dict[Key, int] = field(default_factory=dict)
     _task: str = ""
 
@@ -87,7 +87,7 @@ class Tape:
         for index, node in enumerate(self._nodes):
             if node.kind == "input" and node.name == name:
                 return Wire(self, index)
-        self._nodes.append(Node("input", name=name))
+        self._nodes.append(Operation("input", name=name))
         return Wire(self, len(self._nodes) - 1)
 
     def constant(self, value: float) -> Wire:
@@ -95,7 +95,7 @@ class Tape:
         key: Key = ("constant", (), float(value) + 0.0, "")
         if key not in self._known:
             self._known[key] = len(self._nodes)
-            self._nodes.append(Node("constant", value=key[2]))
+            self._nodes.append(Operation("constant", value=key[2]))
         return Wire(self, self._known[key])
 
     def sine(self, x: Any) -> Wire:
@@ -162,7 +162,7 @@ class Tape:
             replace(node, operands=tuple(place[k] for k in node.operands))
             for node in (self._nodes[i] for i in inputs + rest)
         )
-        return Straight(tuple(nodes), tuple(Output(name, place[node]) for name, node in wires))
+        return Straight(tuple(nodes), tuple(Returned(name, place[node]) for name, node in wires))
 
     def _needed(self, waiting: list[int]) -> set[int]:
         needed: set[int] = set()
@@ -203,7 +203,7 @@ class Tape:
         if key in self._known and self.fold:
             return Wire(self, self._known[key])
         self._known[key] = len(self._nodes)
-        self._nodes.append(Node(kind, key[1], task=self._task))
+        self._nodes.append(Operation(kind, key[1], task=self._task))
         return Wire(self, self._known[key])
 
     def _key(self, kind: Kind, *operands: Wire) -> Key:

@@ -42,7 +42,7 @@ class Vector:
 
 
 @dataclass(frozen=True, slots=True)
-class Matrix:
+class Matrix3:
     """Three rows."""
 
     rows: tuple[Vector, Vector, Vector]
@@ -52,17 +52,17 @@ class Matrix:
         return Vector(first.dot(v), second.dot(v), third.dot(v))
 
     @property
-    def transposed(self) -> Matrix:
+    def transposed(self) -> Matrix3:
         """The transpose; of a rotation, the rotation back."""
         a, b, c = self.rows
-        return Matrix((Vector(a.x, b.x, c.x), Vector(a.y, b.y, c.y), Vector(a.z, b.z, c.z)))
+        return Matrix3((Vector(a.x, b.x, c.x), Vector(a.y, b.y, c.y), Vector(a.z, b.z, c.z)))
 
 
 def link_rotation(
     cos_theta: Element, sin_theta: Element, cos_alpha: Element, sin_alpha: Element, zero: Element
-) -> Matrix:
+) -> Matrix3:
     """Return R = Rz(theta)·Rx(alpha), which takes a link's vectors to its predecessor's frame."""
-    return Matrix(
+    return Matrix3(
         (
             Vector(cos_theta, -(sin_theta * cos_alpha), sin_theta * sin_alpha),
             Vector(sin_theta, cos_theta * cos_alpha, -(cos_theta * sin_alpha)),
@@ -73,6 +73,6 @@ def link_rotation(
 
 def symmetric(
     xx: Element, yy: Element, zz: Element, xy: Element, yz: Element, xz: Element
-) -> Matrix:
+) -> Matrix3:
     """Return the inertia tensor with these entries."""
-    return Matrix((Vector(xx, xy, xz), Vector(xy, yy, yz), Vector(xz, yz, zz)))
+    return Matrix3((Vector(xx, xy, xz), Vector(xy, yy, yz), Vector(xz, yz, zz)))

@@ -10,7 +10,7 @@ from samples import random_link
 
 from boolcomp.parallel.methods import joints
 from boolcomp.problem.dynamics.tape import Tape
-from boolcomp.problem.dynamics.vectors import Matrix, Vector
+from boolcomp.problem.dynamics.vectors import Matrix3, Vector
 from boolcomp.problem.robot import load_robot
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def value(parts: list[object], tape: Tape, at: float) -> NDArray[np.float64]:
     return np.array(program.evaluate([at]))
 
 
-def entries(m: Matrix) -> list[object]:
+def entries(m: Matrix3) -> list[object]:
     return [x for row in m.rows for x in (row.x, row.y, row.z)]
 
 

@@ -16,7 +16,7 @@ import pytest
 from parallel.schedule.programs import there_and_back
 
 from boolcomp.common.errors import DataError, UsageError
-from boolcomp.parallel.schedule.execute import Engine, Executed, Runner, execute
+from boolcomp.parallel.schedule.execute import Engine, Executed, StageRunner, execute
 from boolcomp.parallel.schedule.placed import Assignment
 from boolcomp.problem.dynamics.tape import Tape, task
 
@@ -40,7 +40,7 @@ def check(done: Executed, given: list[NDArray[np.float64]]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ["llvm", "numpy"])
 def test_two_processes_calculate_what_one_does(engine: Engine) -> None:
-    with Runner(STRAIGHT, NAMES, TWO, engine=engine, block=16) as runner:
+    with StageRunner(STRAIGHT, NAMES, TWO, engine=engine, block=16) as runner:
         assert len(set(runner.processes)) == 2
         for samples in (1, 16, 1000, 5000, 37):  # the same workers, and a file that grows
             given = columns(samples)
@@ -50,7 +50,7 @@ def test_two_processes_calculate_what_one_does(engine: Engine) -> None:
 @pytest.mark.slow
 def test_large_angles_are_exact_or_refused() -> None:
     one = Assignment((("out", "beyond", "back"),))
-    with Runner(STRAIGHT, NAMES, one) as runner:
+    with StageRunner(STRAIGHT, NAMES, one) as runner:
         given = columns(4000, 9e5)
         check(runner.run(given), given)
         with pytest.raises(DataError, match=r"x is beyond ±1e.06 rad"):
@@ -67,7 +67,7 @@ def test_a_killed_worker_is_reported_at_once_and_nothing_is_left(
 ) -> None:
     files = len(list(Path("/proc/self/fd").iterdir()))
     given = columns(3_000_000 if engine == "llvm" else 100_000)
-    with Runner(STRAIGHT, NAMES, TWO, engine=engine, block=8) as runner:
+    with StageRunner(STRAIGHT, NAMES, TWO, engine=engine, block=8) as runner:
         pids = runner.processes
         killed = []
 
@@ -90,9 +90,9 @@ def test_a_killed_worker_is_reported_at_once_and_nothing_is_left(
 
 def test_workers_must_be_running() -> None:
     with pytest.raises(UsageError, match="with statement"):
-        Runner(STRAIGHT, NAMES, TWO).run(columns(3))
+        StageRunner(STRAIGHT, NAMES, TWO).run(columns(3))
     with pytest.raises(UsageError, match="multiple of 8"):
-        Runner(STRAIGHT, NAMES, TWO, block=12)
+        StageRunner(STRAIGHT, NAMES, TWO, block=12)
 
 
 @pytest.mark.slow
@@ -117,7 +117,7 @@ def test_a_last_segment_that_needs_no_earlier_one_does_not_end_the_work(engine: 
     lists = Assignment((("early", "late"), ("there",), ("slow",)))
     given = columns(40_000 if engine == "llvm" else 4000)
     names = [node.task for node in straight.nodes]
-    with Runner(straight, names, lists, engine=engine, block=8) as runner:
+    with StageRunner(straight, names, lists, engine=engine, block=8) as runner:
         done = runner.run(given)
     np.testing.assert_allclose(done.outputs, np.array(straight.evaluate(given)), atol=1e-9)
 

@@ -11,7 +11,7 @@ import pytest
 from parallel.schedule.programs import there_and_back
 
 from boolcomp.common.errors import UsageError
-from boolcomp.parallel.schedule.execute import Engine, Executed, Runner
+from boolcomp.parallel.schedule.execute import Engine, Executed, StageRunner
 from boolcomp.parallel.schedule.graph import Edge, Task, TaskGraph
 from boolcomp.parallel.schedule.placed import Assignment
 from boolcomp.parallel.schedule.realrun import (
@@ -62,15 +62,15 @@ def test_every_kind_is_checked_against_what_is_expected() -> None:
 def test_kinds_take_turns_and_noise_is_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """The clock is made wrong: what exchanges two values a sample is too quick."""
     order = []
-    true = Runner.run
+    true = StageRunner.run
 
-    def run(self: Runner, columns: list[Any]) -> Executed:
+    def run(self: StageRunner, columns: list[Any]) -> Executed:
         done = true(self, columns)
         order.append((self.staged.processors, self.staged.exchanged, done.samples))
         seconds = 0.1 if self.staged.exchanged == 2 else 1.0
         return Executed(done.outputs, seconds, done.busy, done.processor, 0.0)
 
-    monkeypatch.setattr(Runner, "run", run)
+    monkeypatch.setattr(StageRunner, "run", run)
     found = run_really((STRAIGHT, NAMES), GRAPH, TWO, GIVEN, EXPECTED, engine="numpy")
     assert found.rounds == MOST_ROUNDS > ROUNDS
     assert found.timings[1].noise
@@ -84,7 +84,7 @@ def test_kinds_take_turns_and_noise_is_measured_again(monkeypatch: pytest.Monkey
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ["numpy", "llvm"])
 def test_idle_workers_take_no_time(engine: Engine) -> None:
-    with Runner(STRAIGHT, NAMES, TWO, engine=engine) as runner:
+    with StageRunner(STRAIGHT, NAMES, TWO, engine=engine) as runner:
         runner.run(GIVEN)
         before = [_ticks(pid) for pid in runner.processes]
         time.sleep(0.4)

@@ -9,7 +9,7 @@ from boolcomp.common.errors import UsageError
 from boolcomp.parallel.methods.recording import record
 from boolcomp.parallel.methods.zomaya import semi_customised
 from boolcomp.problem.dynamics.operations import Operations
-from boolcomp.problem.dynamics.straight import Node, Output, Straight
+from boolcomp.problem.dynamics.straight import Operation, Returned, Straight
 from boolcomp.problem.dynamics.tape import Tape
 from boolcomp.problem.robot import load_robot
 
@@ -65,7 +65,7 @@ def test_missing_columns_are_named() -> None:
 
 def test_a_node_that_uses_a_later_one_is_refused() -> None:
     with pytest.raises(AssertionError):
-        Straight((Node("neg", (1,)), Node("input", name="x")), (Output("y", 0),))
+        Straight((Operation("neg", (1,)), Operation("input", name="x")), (Returned("y", 0),))
 
 
 def test_live_order_computes_the_same_with_no_more_kept() -> None:
