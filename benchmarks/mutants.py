@@ -40,7 +40,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parents[1]
-ROOMS = ("boolcomp/compact", "boolcomp/logic", "boolcomp/paper", "boolcomp/codes.py")
+ROOMS = (
+    "boolcomp/compact", "boolcomp/words", "boolcomp/logic", "boolcomp/paper", "boolcomp/codes.py",
+)  # fmt: skip
 PARTS = (
     "boolcomp",
     "tests",
@@ -64,10 +66,12 @@ HEAVY = (
 # The tests of a module: those of the longest name here that it begins with.
 TESTS = {
     "boolcomp/codes.py": "test_codes.py",
+    "boolcomp/compact": "compact test_pipeline.py test_api.py",
     "boolcomp/compact/sketch": "compact",
     "boolcomp/compact/widths": "compact",
     "boolcomp/compact/graph": "compact",
     "boolcomp/compact/result": "compact test_cli_compact.py test_program_compact.py",
+    "boolcomp/words": "compact test_program_graph.py",
     "boolcomp/logic/blif.py": "synthesis/test_blif.py",
     "boolcomp/logic/equivalence.py": "test_equivalence.py",
     "boolcomp/logic/luts.py": "test_luts.py",
@@ -84,6 +88,7 @@ TESTS = {
     "boolcomp/paper/bounds.py": "test_quantised.py",
     "boolcomp/paper/coverlogic.py": "test_coverlogic.py test_network.py",
     "boolcomp/paper/covers.py": "test_store.py test_compiler.py",
+    "boolcomp/paper/passes.py": "test_pipeline.py test_compiler.py",
     "boolcomp/paper/plan.py": "test_plan.py",
     "boolcomp/paper/quantised.py": "test_quantised.py",
     "boolcomp/paper/store.py": "test_store.py",
