@@ -51,6 +51,9 @@ PARTS = (
     "docs",
     "benchmarks",
     "pyproject.toml",
+    "Makefile",
+    "examples",
+    "CHANGELOG.md",
     "README.md",
 )
 HEAVY = (
