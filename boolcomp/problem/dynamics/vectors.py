@@ -43,13 +43,17 @@ class Vector:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Three rows."""
+    """Three rows; `@` is the product of two matrices."""
 
     rows: tuple[Vector, Vector, Vector]
 
     def __mul__(self, v: Vector) -> Vector:
         first, second, third = self.rows
         return Vector(first.dot(v), second.dot(v), third.dot(v))
+
+    def __matmul__(self, other: Matrix) -> Matrix:
+        first, second, third = other.transposed.rows
+        return Matrix((self * first, self * second, self * third)).transposed
 
     @property
     def transposed(self) -> Matrix:
