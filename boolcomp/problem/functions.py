@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 USUAL, FRICTION = "inverse-dynamics", "inverse-dynamics-with-friction"
 KP, KD = 100.0, 20.0  # gains of a joint that settles, critically damped, as exp(-10 t)
 SAMPLES, BEST, FINE = 5_000, 4, 1e-2  # of the search for what outputs reach: to a few per mille
+DIRECTION = 1.25  # the range of a rotation matrix's entries: ±1, and room for a word's last steps
 CONSTANT = 1e-9  # of the largest output: what varies no more is rounding
 TINY = 1e-20  # a step into the complex plane: slopes without a difference
 FRAME = ("x", "y", "z")
@@ -277,7 +278,11 @@ def _pose(robot: Robot) -> tuple[Output, ...]:
     del robot
     places = [_free(f"p{axis}", f"position {axis}", "m") for axis in FRAME]
     entries = [(i, j) for i in (1, 2, 3) for j in (1, 2, 3)]
-    return (*places, *(_free(f"r{i}{j}", f"rotation {i}{j}", "", f"R{i}{j}") for i, j in entries))
+    rotation = Interval(-DIRECTION, DIRECTION)
+    return (
+        *places,
+        *(Output(f"r{i}{j}", f"R{i}{j}", rotation, "", f"rotation {i}{j}") for i, j in entries),
+    )
 
 
 def _jacobian_entries(robot: Robot) -> tuple[Output, ...]:
