@@ -13,6 +13,7 @@ from boolcomp.paper.passes import PaperChoices
 from boolcomp.paper.plan import Options
 from boolcomp.paper.store import Recipe
 from boolcomp.pipeline import check_mode, compile_compact, compile_paper
+from boolcomp.problem.functions import USUAL, with_friction
 from boolcomp.problem.robot import Robot, load_robot
 from boolcomp.program.programfile import load_program
 
@@ -41,6 +42,8 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     bits: Number = 8,
     mode: Mode | str = "compact",
     *,
+    of: str = USUAL,
+    friction: bool = False,
     payloads: Reals = 0.0,
     rms_error: Reals | None = None,
     max_error: Reals | None = None,
@@ -62,7 +65,9 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
 ) -> Program:
     """Compile a robot (a value, a shipped name or a path), or a problem, to a program of logic.
 
-    Names and values are those of the command `boolcomp compile`, texts included. With several
+    Names and values are those of the command `boolcomp compile`, texts included. `of` is the
+    function of the robot: inverse-dynamics (with viscous `friction` or without), gravity,
+    forward-kinematics and so on. With several
     `payloads` (kg at the tip) the program holds one load each. What was compiled before is read
     from the store.
 
@@ -81,6 +86,7 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     check_mode(mode)
     _refuse_others(mode, said)
     masses = reals("payloads", payloads, MASSES)
+    of = with_friction(of) if flag("friction", friction) else of
     word = whole("bits", bits)
     if mode == "compact":
         demand = usual_demand(
@@ -90,17 +96,17 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
             effort=real("effort", effort), seed=whole("seed", seed),
         )  # fmt: skip
         words = CompactChoices(demand, processes=whole("processes", processes))
-        return compile_compact(robot, words, masses).program
+        return compile_compact(robot, words, masses, of).program
     options = Options(
         word, code, _if_any("guard_bits", guard_bits), _if_any("splits", splits), rounding
     )
     recipe = Recipe(minimizer, real("deadline", deadline or 0) or None)
-    return compile_paper(robot, PaperChoices(options, recipe), masses).program
+    return compile_paper(robot, PaperChoices(options, recipe), masses, of).program
 
 
 def _refuse_others(mode: str, said: dict[str, Any]) -> None:
     """Raise a `UsageError` for a choice that no mode has, or only the other one."""
-    allowed = ["payloads", *ONLY[mode]]
+    allowed = ["of", "friction", "payloads", *ONLY[mode]]
     for name in said["unknown"]:
         raise UsageError(
             f"mode {mode} has no {name!r}{suggestion(name, allowed)}: it has {listing(allowed)}"

@@ -22,7 +22,7 @@ from boolcomp.common.errors import DataError, UsageError, listing, suggestion
 from boolcomp.compact import passes as compact
 from boolcomp.paper import passes as paper
 from boolcomp.paper.plan import Options
-from boolcomp.problem.makers import inverse_dynamics_problem
+from boolcomp.problem.functions import USUAL, robot_problem
 from boolcomp.problem.problem import Problem
 from boolcomp.problem.robot import robot_of, with_payload
 from boolcomp.program.program import MODES, family_of
@@ -92,16 +92,19 @@ PASSES = {"paper": PAPER, "compact": COMPACT}
 class TipLoad:
     """What a problem is made of: a robot (a value, its name or path) with a mass (kg) at its tip.
 
-    A problem is one already; it carries nothing.
+    `of` says which function of it. A problem is one already; it carries nothing.
     """
 
     source: Source
     mass: float = 0.0
+    of: str = USUAL
 
     def problem(self) -> Problem:
         """Return the problem."""
         if not isinstance(self.source, Problem):
-            return inverse_dynamics_problem(with_payload(robot_of(self.source), self.mass))
+            return robot_problem(with_payload(robot_of(self.source), self.mass), self.of)
+        if self.of != USUAL:
+            raise UsageError(f"{self.source.name} is no robot: it has no {self.of}")
         if self.mass:
             raise UsageError(f"{self.source.name} is no robot: it carries no payload")
         return self.source
@@ -149,14 +152,17 @@ def run(
 
 
 def compile_paper(
-    source: Source, choices: paper.PaperChoices | None = None, payloads: Sequence[float] = (0.0,)
+    source: Source,
+    choices: paper.PaperChoices | None = None,
+    payloads: Sequence[float] = (0.0,),
+    of: str = USUAL,
 ) -> PaperCompilation:
     """Compile to product terms for tip loads (kg), as the paper does.
 
     What the store holds is not minimised again.
     """
     start, chosen = time.perf_counter(), choices or paper.PaperChoices()
-    loads = [TipLoad(source, mass) for mass in _masses(payloads)]
+    loads = [TipLoad(source, mass, of) for mass in _masses(payloads)]
     made = run(PAPER[:-1], loads, chosen, "covers")
     program = _family(run(PAPER[-1:], made, chosen), loads)
     return PaperCompilation(program, tuple(made), time.perf_counter() - start)
@@ -166,13 +172,14 @@ def compile_compact(
     source: Source,
     choices: compact.CompactChoices | None = None,
     payloads: Sequence[float] = (0.0,),
+    of: str = USUAL,
 ) -> CompactCompilation:
     """Compile to word-level logic for tip loads (kg): compact mode.
 
     What does not hold the demand is a `DataError`.
     """
     start, chosen = time.perf_counter(), choices or compact.CompactChoices()
-    loads = [TipLoad(source, mass) for mass in _masses(payloads)]
+    loads = [TipLoad(source, mass, of) for mass in _masses(payloads)]
     own = [replace(chosen, progress=one) for one in _listeners(chosen.progress, loads)]
     made = run(COMPACT[:-1], loads, own, "measure")
     program = _family(run(COMPACT[-1:], made, own), loads)
@@ -225,10 +232,12 @@ def check_mode(mode: str) -> None:
         raise UsageError(f"mode {mode!r}{suggestion(mode, MODES)}: modes are {listing(MODES)}")
 
 
-def run_passes(source: Source, options: Options | None = None, until: str = "tables") -> Any:
+def run_passes(
+    source: Source, options: Options | None = None, until: str = "tables", of: str = USUAL
+) -> Any:
     """Run the paper's passes on a robot or a problem; return the value of the named one."""
     choices = paper.PaperChoices(options or Options())
-    (made,) = run(PAPER, [TipLoad(source)], choices, until)
+    (made,) = run(PAPER, [TipLoad(source, of=of)], choices, until)
     if until == "tables":
         return made.tables
     return made.terms if until == "covers" else made

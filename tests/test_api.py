@@ -35,7 +35,7 @@ class _Asked(Exception):  # noqa: N818  # no error: the demand got through
 def asked(monkeypatch: pytest.MonkeyPatch, **choices: Any) -> Demand:
     """Return the demand that `compile` makes of its keywords."""
 
-    def compiler(_: object, choices: CompactChoices, __: object) -> None:
+    def compiler(_: object, choices: CompactChoices, *__: object) -> None:
         raise _Asked(choices.demand.completed(problem_of("machado-2r")))
 
     monkeypatch.setattr(api, "compile_compact", compiler)

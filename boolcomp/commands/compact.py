@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.commands.options import print_json
+from boolcomp.commands.options import described, print_json, unchanging
 from boolcomp.commands.progress import share
 from boolcomp.common.errors import listing
 from boolcomp.common.text import short, table
@@ -26,12 +26,13 @@ if TYPE_CHECKING:
 
 def compile_words(
     robot: Robot,
+    of: str,
     demand: Demand,
     processes: int,
     masses: tuple[float, ...],
     store: Path | None,
-    output: Path | None,
     *,
+    output: Path | None,
     as_json: bool,
 ) -> None:
     """Compile, save, and print the words' widths, the network and its errors."""
@@ -40,11 +41,11 @@ def compile_words(
 
     with share("searching") as show:
         choices = CompactChoices(demand, store, processes=processes, progress=listener(show))
-        compiled = compile_compact(robot, choices, masses)
+        compiled = compile_compact(robot, choices, masses, of)
     if output is not None:
         compiled.program.save(output)
     if as_json:
-        print_json(_document(compiled, output))
+        print_json({**_document(compiled, output), **described(compiled.program, of)})
     else:
         _print(compiled, output)
     say_whence(compiled.built)
@@ -141,8 +142,9 @@ def _words(graph: WordGraph, outputs: Sequence[Output], spans: Mapping[str, Inte
 
 def _chart(built: Built) -> str:
     compact = built.compact
+    what = "torque" if compact.problem.plural == "torques" else "output"
     header = [
-        "torque", "range", "bits", "LSB", "allowed rms/LSB", "rms/LSB", "predicted", "sampled max",
+        what, "range", "bits", "LSB", "allowed rms/LSB", "rms/LSB", "predicted", "sampled max",
         "worst found", "mean/LSB",
     ]  # fmt: skip
     rows = [
@@ -183,7 +185,7 @@ def _sentence(built: Built) -> str:
     if wider:
         text += f"\n{', '.join(wider)}: one bit more, for {problem.plural} beyond the range"
     asked = {name: word.bits for name, word in compact.asked_words.items()}
-    return "\n".join([text, *unread(built.dropped, asked)])
+    return "\n".join([text, *unread(built.dropped, asked), *unchanging(problem)])
 
 
 def unread(dropped: Mapping[str, int], asked: Mapping[str, int]) -> list[str]:

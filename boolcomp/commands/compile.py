@@ -12,13 +12,16 @@ from boolcomp.commands.options import (
     ONLY_PAPER,
     FilePath,
     demand_options,
+    described,
     json_option,
     minimiser_options,
+    of_option,
     plan_options,
     print_json,
     refuse_others,
     robot_argument,
     store_option,
+    unchanging,
 )
 from boolcomp.commands.progress import progress
 from boolcomp.common.choices import MASSES, reals
@@ -41,6 +44,10 @@ ONLY = {"paper": {**ONLY_PAPER, **ONLY_MINIMISED}, "compact": ONLY_COMPACT}
 
 @click.command("compile", epilog="Example: boolcomp compile machado-2r --bits 8 -o out/2r")
 @robot_argument
+@of_option
+@click.option(
+    "--friction", is_flag=True, help="Of inverse dynamics: with viscous_friction of the joints."
+)
 @click.option(
     "--mode",
     default="compact",
@@ -58,8 +65,10 @@ ONLY = {"paper": {**ONLY_PAPER, **ONLY_MINIMISED}, "compact": ONLY_COMPACT}
 def command(
     context: click.Context,
     robot: str,
+    of: str,
     mode: str,
     *,
+    friction: bool,
     choices: CompactOptions,
     options: Options,
     recipe: Recipe,
@@ -68,7 +77,7 @@ def command(
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Compile ROBOT to a program of logic.
+    """Compile ROBOT to a program of logic: its inverse dynamics, or another function of it.
 
     Compact mode adds, multiplies and looks up words no wider than the allowed error asks for; its
     errors are sampled. Paper mode minimises the truth table of every term; its errors are proved.
@@ -76,28 +85,32 @@ def command(
     evaluate --payload selects.
     """
     from boolcomp.pipeline import check_mode
+    from boolcomp.problem.functions import with_friction
     from boolcomp.problem.robot import load_robot
 
     check_mode(mode)
     refuse_others(context, mode, ONLY)
+    if friction:
+        of = with_friction(of)
     loaded, masses = load_robot(robot), reals("--payloads", payloads, MASSES)
     if mode == "compact":
         from boolcomp.commands.compact import compile_words
 
-        compile_words(loaded, choices.demand(options.bits), choices.processes, masses,
-                      context.params.get("folder"), output, as_json=as_json)  # fmt: skip
+        compile_words(loaded, of, choices.demand(options.bits), choices.processes, masses,
+                      context.params.get("folder"), output=output, as_json=as_json)  # fmt: skip
     else:
-        _compile_paper(loaded, options, recipe, store, masses, output, as_json=as_json)
+        _compile_paper(loaded, of, options, recipe, store, masses, output=output, as_json=as_json)
 
 
 def _compile_paper(
     robot: Robot,
+    of: str,
     options: Options,
     recipe: Recipe,
     store: Store,
     masses: tuple[float, ...],
-    output: Path | None,
     *,
+    output: Path | None,
     as_json: bool,
 ) -> None:
     from boolcomp.paper.passes import PaperChoices
@@ -105,11 +118,11 @@ def _compile_paper(
 
     with progress("minimising", None) as step:
         choices = PaperChoices(options, recipe, store, lambda entry: step(entry.plan.term.name))
-        compiled = compile_paper(robot, choices, masses)
+        compiled = compile_paper(robot, choices, masses, of)
     if output is not None:
         compiled.program.save(output)
     if as_json:
-        print_json(_document(compiled, options, output))
+        print_json({**_document(compiled, options, output), **described(compiled.program, of)})
     else:
         _print(compiled, masses, output)
     tables = {term.entry.table: term.stored for covers in compiled.covers for term in covers}
@@ -136,7 +149,7 @@ def _print(compiled: PaperCompilation, masses: Sequence[float], output: Path | N
         f"{', '.join(map(str, nodes))} nodes of at most three inputs, adders included; "
         f"proven error: {bounds}"
     )
-    for sentence in _beyond(compiled):
+    for sentence in [*_beyond(compiled), *unchanging(compiled.plans[0].problem)]:
         click.echo(sentence)
     click.echo(f"{compiled.seconds:.2f} s{f', saved in {output}' if output else ''}", err=True)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,13 +13,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from boolcomp.common.choices import reals, widths
-from boolcomp.common.errors import UsageError, cut, shown, suggestion
+from boolcomp.common.errors import UsageError, cut, listing, shown, suggestion
 from boolcomp.common.files import is_file
+from boolcomp.common.text import short
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from boolcomp.compact.demand import Demand
+    from boolcomp.problem.problem import Problem
+    from boolcomp.program.parts import CodedInput, CodedOutput
+    from boolcomp.program.program import Program
 
     _PathType = click.ParamType[Path]
 else:
@@ -65,6 +70,13 @@ class FilePath(_PathType):
 
 
 robot_argument = click.argument("robot")
+of_option = click.option(
+    "--of",
+    default="inverse-dynamics",
+    show_default=True,
+    help="Function of the robot: gravity, bias, inertia, forward-kinematics, jacobian, "
+    "derivatives, computed-torque, pd-gravity.",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 
@@ -265,3 +277,38 @@ def refuse_others(context: click.Context, mode: str, only: Mapping[str, Mapping[
 def print_json(document: Any) -> None:
     """Print one JSON document on standard output."""
     click.echo(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def described(program: Program, of: str) -> dict[str, Any]:
+    """Return the words of a program, as `--json` tells of them."""
+    return {
+        "of": of,
+        "inputs": [_word(one) for one in program.inputs],
+        "outputs": [
+            {
+                **_word(one),
+                "payload": load.payload,
+                "lsb": one.code.step,
+                "rms": one.errors and one.errors.rms,
+                "sampled_max": one.errors and one.errors.sampled_max,
+                "worst_found": one.errors and one.errors.worst_found,
+                "bound": one.bound if math.isfinite(one.bound) else None,
+            }
+            for load in program.loads
+            for one in load.outputs
+        ],
+    }
+
+
+def _word(one: CodedInput | CodedOutput) -> dict[str, Any]:
+    code = one.code
+    ends = [code.range.low, code.range.high]
+    return {
+        "name": one.name, "bits": code.bits, "code": code.kind, "range": ends, "unit": one.unit,
+    }  # fmt: skip
+
+
+def unchanging(problem: Problem) -> list[str]:
+    """Return a line of what is constant and no output, if anything is."""
+    named = [f"{name} = {short(value)}" for name, value in problem.constants]
+    return [f"constant, and not compiled: {listing(named)}"] if named else []

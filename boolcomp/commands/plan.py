@@ -12,6 +12,7 @@ from boolcomp.commands.options import (
     FilePath,
     demand_options,
     json_option,
+    of_option,
     plan_options,
     print_json,
     refuse_others,
@@ -33,6 +34,7 @@ WIDEST_EXPRESSION = 44
 
 @click.command("plan", epilog="Example: boolcomp plan machado-2r --bits 8 --json")
 @robot_argument
+@of_option
 @click.option(
     "--mode", default="paper", show_default=True, help="paper: its Fig. 1. compact: a word graph."
 )
@@ -45,6 +47,7 @@ WIDEST_EXPRESSION = 44
 def command(
     context: click.Context,
     robot: str,
+    of: str,
     mode: str,
     *,
     options: Options,
@@ -65,17 +68,17 @@ def command(
     refuse_others(context, mode, ONLY)
     if mode == "compact":
         from boolcomp.commands.compact import plan_words
-        from boolcomp.problem.makers import inverse_dynamics_problem
+        from boolcomp.problem.functions import robot_problem
         from boolcomp.problem.robot import load_robot
 
         folder = context.params.get("folder")
         demand = choices.demand(options.bits)
-        problem = inverse_dynamics_problem(load_robot(robot))
+        problem = robot_problem(load_robot(robot), of)
         plan_words(problem, demand, choices.processes, folder, graph, as_json=as_json)
         return
     del store
 
-    plan: Plan = run_passes(robot, options, until="plan")
+    plan: Plan = run_passes(robot, options, "plan", of)
     if as_json:
         print_json(_document(plan))
     else:

@@ -20,6 +20,7 @@ from boolcomp.commands.options import (
     given,
     json_option,
     minimiser_options,
+    of_option,
     plan_options,
     print_json,
     store_option,
@@ -28,7 +29,7 @@ from boolcomp.commands.options import (
 from boolcomp.commands.progress import progress
 from boolcomp.common.errors import UsageError, listing, shown, suggestion
 from boolcomp.common.files import is_file, write_bytes, write_text
-from boolcomp.problem.makers import inverse_dynamics_problem
+from boolcomp.problem.functions import USUAL, function_of, robot_problem
 from boolcomp.problem.robot import load_robot, robot_names, with_payload
 
 if TYPE_CHECKING:
@@ -44,8 +45,8 @@ if TYPE_CHECKING:
 # Options that make no sense of the other kind of source, by the names that click gives them.
 PROGRAM_ONLY = {"payload": "--payload", "arm": "--robot"}
 ROBOT_ONLY = {
-    **ONLY_PAPER, **ONLY_MINIMISED, **ONLY_COMPACT, "mode": "--mode", "bits": "--bits",
-    "extra": "--extra", "logic": "--no-logic", "widest": "--widest",
+    **ONLY_PAPER, **ONLY_MINIMISED, **ONLY_COMPACT, "of": "--of", "mode": "--mode",
+    "bits": "--bits", "extra": "--extra", "logic": "--no-logic", "widest": "--widest",
 }  # fmt: skip
 del ROBOT_ONLY["guard_bits"], ROBOT_ONLY["seed"]  # --seed is that of the samples
 MODES = ("both", "paper", "compact")
@@ -80,6 +81,7 @@ def state_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.command("report", epilog="Example: boolcomp report machado-2r --bits 4-8 --samples 1000000")
 @click.argument("source", metavar="ROBOT|PROGRAM")
+@of_option
 @click.option("--mode", default="both", show_default=True, help="Of a robot: both, paper, compact.")
 @plan_options(bits=False)
 @click.option("--bits", default="4-12", show_default=True, help="Word lengths: 8, 4-12 or 4,6,8.")
@@ -99,6 +101,7 @@ def command(
     context: click.Context,
     source: str,
     *,
+    of: str,
     mode: str,
     options: Options,
     bits: str,
@@ -143,7 +146,7 @@ def command(
             options, recipe if logic else None, widest, choices.demand, choices.processes,
             *(() if drawn.evaluations is None else (drawn.evaluations,)),
         )  # fmt: skip
-        name, rows = _of_robot(source, question, store, drawn)
+        name, rows = _of_robot(source, of, question, store, drawn)
     folder = output or Path("out") / f"report-{name}"
     title = f"{name}: error versus bits, {drawn.samples} samples, seed {drawn.seed}"
     _write(rows, folder, title, drawn.samples)
@@ -166,15 +169,15 @@ def _refuse(context: click.Context, names: dict[str, str], why: str) -> None:
 
 
 def _of_robot(
-    source: str, question: Question, store: Store, drawn: Drawn
+    source: str, of: str, question: Question, store: Store, drawn: Drawn
 ) -> tuple[str, tuple[ReportRow, ...]]:
     from boolcomp.measure.report import draw_samples
     from boolcomp.measure.report.compare import report_rows
 
-    robot = load_robot(source)
+    problem = robot_problem(load_robot(source), of)
     with progress("measuring", question.steps) as step:
-        states = draw_samples(inverse_dynamics_problem(robot), drawn.samples, drawn.seed)
-        return robot.name, report_rows(robot, states, question, store, step)
+        states = draw_samples(problem, drawn.samples, drawn.seed)
+        return problem.name, report_rows(states, question, store, step)
 
 
 def _of_program(
@@ -187,14 +190,14 @@ def _of_program(
 
     program = load_program(source)
     robot = load_robot(arm or _shipped(source, program.name))
-    if (robot.name, robot.joints) != (program.name, len(program.outputs)):
+    mass = _payload(program, payload)
+    problem = robot_problem(with_payload(robot, mass), function_of(program.name, robot.name))
+    if (problem.name, len(problem.outputs)) != (program.name, len(program.outputs)):
         raise UsageError(
             f"{source} was compiled for {program.name} with {len(program.outputs)} joints, "
-            f"not for {robot.name} with {robot.joints}: say with --robot"
+            f"not for {problem.name} with {len(problem.outputs)}: say with --robot"
         )
-    mass = _payload(program, payload)
     with progress("measuring", None):
-        problem = inverse_dynamics_problem(with_payload(robot, mass))
         states = draw_samples(problem, drawn.samples, drawn.seed)
         searched = EVALUATIONS if drawn.evaluations is None else drawn.evaluations
         return Path(source).name, program_rows(program, states, mass, evaluations=searched)
@@ -202,14 +205,15 @@ def _of_program(
 
 def _shipped(source: str, name: str) -> str:
     """Return the name of a robot that ships; for any other its file has to be said."""
-    if name not in robot_names():
-        here = f"{name}.toml"
-        file = here if is_file(Path(here)) else "FILE"
-        raise UsageError(
-            f"{source} was compiled for {shown(name)}, which is none of the robots that ship: "
-            f"say its robot file with --robot {file}"
-        )
-    return name
+    for robot in robot_names():
+        if name == robot or function_of(name, robot) != USUAL:
+            return robot
+    here = f"{name}.toml"
+    file = here if is_file(Path(here)) else "FILE"
+    raise UsageError(
+        f"{source} was compiled for {shown(name)}, which is none of the robots that ship: "
+        f"say its robot file with --robot {file}"
+    )
 
 
 def _payload(program: Program, payload: float | None) -> float:

@@ -10,6 +10,7 @@ import click
 from boolcomp.commands.options import (
     FilePath,
     json_option,
+    of_option,
     plan_options,
     print_json,
     robot_argument,
@@ -24,10 +25,11 @@ if TYPE_CHECKING:
 
 @click.command("tables", epilog="Example: boolcomp tables machado-2r --bits 8 -o out/machado-2r")
 @robot_argument
+@of_option
 @plan_options()
 @click.option("-o", "--output", type=FilePath(), help="Folder [out/ROBOT-BITS]")
 @json_option
-def command(robot: str, options: Options, output: Path | None, *, as_json: bool) -> None:
+def command(robot: str, of: str, options: Options, output: Path | None, *, as_json: bool) -> None:
     """Write the truth table of every term of ROBOT as a PLA file, one file a term.
 
     Terms that are the same function share one table; the list says which.
@@ -35,7 +37,7 @@ def command(robot: str, options: Options, output: Path | None, *, as_json: bool)
     from boolcomp.paper.truthfile import render_table
     from boolcomp.pipeline import run_passes
 
-    entries: tuple[TermTable, ...] = run_passes(robot, options, until="tables")
+    entries: tuple[TermTable, ...] = run_passes(robot, options, "tables", of)
     name = entries[0].problem if entries else Path(robot).stem
     folder = output or Path("out") / f"{name}-{options.bits}"
     first: dict[object, str] = {}

@@ -1,29 +1,30 @@
-"""`boolcomp terms`: the torques as sums of terms."""
+"""`boolcomp terms`: the torques, or another function, as sums of terms."""
 
 from __future__ import annotations
 
 import click
 
-from boolcomp.commands.options import json_option, print_json, robot_argument
-from boolcomp.problem.makers import inverse_dynamics_problem
+from boolcomp.commands.options import json_option, of_option, print_json, robot_argument
+from boolcomp.problem.functions import robot_problem
 from boolcomp.problem.robot import load_robot
 
 
 @click.command("terms", epilog="Example: boolcomp terms machado-2r --form products")
 @robot_argument
+@of_option
 @click.option(
     "--form", default="grouped", show_default=True, help="grouped, amplitude-phase or products."
 )
 @json_option
-def command(robot: str, form: str, *, as_json: bool) -> None:
-    """Print the torques of ROBOT as sums of terms.
+def command(robot: str, of: str, form: str, *, as_json: bool) -> None:
+    """Print the torques of ROBOT, or another function of it, as sums of terms.
 
     Grouped: one term per speed or acceleration factor. Amplitude-phase: one per factor and angle
     sum. Products: one per factor and monomial in sines and cosines.
     """
     from boolcomp.terms import amplitude, split
 
-    terms = split(inverse_dynamics_problem(load_robot(robot)), form)
+    terms = split(robot_problem(load_robot(robot), of), form)
     if not as_json:
         click.echo(str(terms))
         return

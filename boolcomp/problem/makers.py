@@ -1,4 +1,4 @@
-"""Problems from robots: inverse dynamics, and gravity alone. Another function is another maker."""
+"""Problems from robots: inverse dynamics, and gravity alone; other functions: `functions`."""
 
 from __future__ import annotations
 
@@ -28,83 +28,87 @@ def inverse_dynamics_problem(robot: Robot) -> Problem:
     Axes that are parallel to the next one's are told: there sums of speeds, and torques that are
     parts of the one before, are likely to be needed.
     """
-    q, qd, qdd = positions(robot), _speeds(robot), _accelerations(robot)
-    signs = _parallel(robot)
+    q, qd, qdd = positions(robot), speeds(robot), accelerations(robot)
+    signs = parallel_axes(robot)
     return Problem(
         name=robot.name,
         key=str(robot),
         inputs=(*q, *qd, *qdd),
-        outputs=_torques(robot),
+        outputs=torques(robot),
         groups=tuple(numbered(name, robot.joints) for name in ("q", "qd", "qdd")),
         returned=numbered("tau", robot.joints),
         reference=partial(inverse_dynamics, robot),
         form=partial(torque_spectra, robot, q, qd, qdd),
-        sums=tuple(_sum_hints(signs)),
-        parts=tuple(PartHint(joint, joint + 1, sign) for joint, sign in signs.items()),
+        sums=tuple(sum_hints(signs)),
+        parts=part_hints(signs),
         plural="torques",
         places="joints",
-        dust=_dust(robot),
+        dust=torque_dust(robot),
     )
 
 
 def gravity_problem(robot: Robot) -> Problem:
     """Return the torques that hold an arm at rest, of its positions."""
-    q, signs = positions(robot), _parallel(robot)
+    q, signs = positions(robot), parallel_axes(robot)
     return Problem(
         name=f"{robot.name}-gravity",
         key=f"gravity of\n{robot}",
         inputs=q,
-        outputs=_torques(robot),
+        outputs=torques(robot),
         groups=(numbered("q", robot.joints),),
         returned=numbered("tau", robot.joints),
         reference=partial(gravity_torques, robot),
         form=partial(gravity_spectra, robot, q),
-        parts=tuple(PartHint(joint, joint + 1, sign) for joint, sign in signs.items()),
+        parts=part_hints(signs),
         plural="torques",
         places="joints",
-        dust=_dust(robot),
+        dust=torque_dust(robot),
     )
 
 
 def positions(robot: Robot) -> tuple[Input, ...]:
     """Return q1, q2, … as inputs: radians where a joint turns, metres where it slides."""
     return tuple(
-        _input(
+        input_of(
             f"q{k}", link.position, "rad" if link.revolute else "m", link.span, angle=link.revolute
         )
         for k, link in enumerate(robot.links, 1)
     )
 
 
-def _speeds(robot: Robot) -> tuple[Input, ...]:
+def speeds(robot: Robot) -> tuple[Input, ...]:
+    """Return qd1, qd2, … as inputs."""
     return tuple(
-        _input(f"qd{k}", link.velocity, "rad/s" if link.revolute else "m/s")
+        input_of(f"qd{k}", link.velocity, "rad/s" if link.revolute else "m/s")
         for k, link in enumerate(robot.links, 1)
     )
 
 
-def _accelerations(robot: Robot) -> tuple[Input, ...]:
+def accelerations(robot: Robot) -> tuple[Input, ...]:
+    """Return qdd1, qdd2, … as inputs."""
     return tuple(
-        _input(f"qdd{k}", link.acceleration, "rad/s²" if link.revolute else "m/s²")
+        input_of(f"qdd{k}", link.acceleration, "rad/s²" if link.revolute else "m/s²")
         for k, link in enumerate(robot.links, 1)
     )
 
 
-def _input(
+def input_of(
     name: str, where: Interval, unit: str, span: Span | None = None, *, angle: bool = False
 ) -> Input:
+    """Return an input within these bounds; `span` is what its word covers, where that is more."""
     own = span or Span(where, where)
     return Input(name, where, unit, own.word, own.reach, angle, own.wraps)
 
 
-def _torques(robot: Robot) -> tuple[Output, ...]:
+def torques(robot: Robot) -> tuple[Output, ...]:
+    """Return tau1, tau2, … as outputs over the robot's own ranges."""
     return tuple(
         Output(f"tau{k}", f"T{k}", link.torque, link.torque_unit, f"torque {k}")
         for k, link in enumerate(robot.links, 1)
     )
 
 
-def _parallel(robot: Robot) -> dict[int, int]:
+def parallel_axes(robot: Robot) -> dict[int, int]:
     """Return +1 or -1 for every joint (from 0) whose axis is parallel to the next one's."""
     found = {}
     for joint in range(robot.joints - 1):
@@ -114,7 +118,12 @@ def _parallel(robot: Robot) -> dict[int, int]:
     return found
 
 
-def _sum_hints(signs: dict[int, int]) -> Iterator[SumHint]:
+def part_hints(signs: dict[int, int]) -> tuple[PartHint, ...]:
+    """Return that a torque about an axis holds the one about the next, where they are parallel."""
+    return tuple(PartHint(joint, joint + 1, sign) for joint, sign in signs.items())
+
+
+def sum_hints(signs: dict[int, int]) -> Iterator[SumHint]:
     """Yield speeds, then accelerations; in a longer chain pairs overlap: only its first counts."""
     for kind, letters in (("speeds", "qd"), ("accelerations", "qdd")):
         for joint, sign in sorted(signs.items(), reverse=True):
@@ -122,7 +131,7 @@ def _sum_hints(signs: dict[int, int]) -> Iterator[SumHint]:
                 yield SumHint(kind, f"{letters}{joint + 1}", f"{letters}{joint + 2}", sign)
 
 
-def _dust(robot: Robot) -> float:
+def torque_dust(robot: Robot) -> float:
     """Return the size up to which a torque is rounding of sums that are zero.
 
     It stands beside what an arm's weight could make, and (with what rounding alone leaves) its

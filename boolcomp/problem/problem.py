@@ -98,12 +98,16 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class SumHint:
-    """Inputs whose sum or difference is likely to be needed; a `kind` is tried at once."""
+    """Inputs whose sum or difference is likely to be needed; a `kind` is tried at once.
+
+    The second is meant times a `gain`. The first may be such a sum: `a+b`.
+    """
 
     kind: str
     first: str
     second: str
     sign: int
+    gain: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +126,9 @@ class Problem:
     `key` is a text that only equal problems share. `reference` takes the arrays of all groups and
     returns exact outputs, (samples, outputs); `form` makes what terms are made of. `plural` is
     what a user calls the outputs ("torques"), `places` what it is that inputs belong to ("joints").
-    Up to `dust` an output is rounding of sums that are zero. Names, hints and functions can be sent
-    to other processes.
+    Up to `dust` an output is rounding of sums that are zero. `constants` are what one may have
+    looked for among the outputs, and their only values. Names, hints and functions can be sent to
+    other processes.
     """
 
     name: str
@@ -139,6 +144,7 @@ class Problem:
     plural: str = "outputs"
     places: str = "inputs"
     dust: float = 0.0
+    constants: tuple[tuple[str, float], ...] = ()
 
     def __post_init__(self) -> None:
         names = [one.name for one in self.inputs]

@@ -1,24 +1,30 @@
 """Functions as polynomials of some inputs, whose coefficients are Fourier sums over the others.
 
-What terms are made of. A coefficient's axes are inputs: an angle has harmonics (in the order of
-`numpy.fft.fftfreq`), any other input powers 0, 1, 2.
+What terms are made of. A coefficient is a `Series` over axes, which are inputs: an angle has
+harmonics, any other input powers. A maker that samples a function takes a transform of the samples,
+whose axes have harmonics in the order of `numpy.fft.fftfreq`, or powers 0, 1, 2; what is not
+rounding of it becomes a series (`sparse`).
 """
 
 from __future__ import annotations
 
+import cmath
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from boolcomp.problem.problem import Input
 
     Complex = NDArray[np.complex128]
+
+# Coefficients of Π exp(i k·angle) · Π x^k by the harmonics and powers k, one an axis.
+Series: TypeAlias = "Mapping[tuple[int, ...], complex]"
 
 NOISE = 1e-12  # below this, relative to the largest coefficient, an amplitude is rounding error
 DIGITS = 13  # and above it this many digits are kept, so that 15.75 is 15.75 on every machine
@@ -30,7 +36,7 @@ class Summand:
     """`factor · coefficient`: a product of inputs, and its coefficient over all axes."""
 
     factor: tuple[Input, ...]
-    coefficient: Complex
+    coefficient: Series
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,6 +55,17 @@ def spectra_of(
     """Return spectra whose largest coefficient is about `scale`."""
     decimals = DIGITS - 1 - int(np.floor(np.log10(scale)))
     return Spectra(axes, tuple(map(tuple, outputs)), NOISE * scale, decimals)
+
+
+def sparse(axes: Sequence[Input], spectrum: Complex, scale: float) -> Series:
+    """Return a transform as a series, beside coefficients of about `scale`."""
+    return {
+        tuple(
+            k - size if axis.angle and k > size // 2 else k
+            for axis, k, size in zip(axes, index, spectrum.shape, strict=True)
+        ): complex(spectrum[index])
+        for index in map(tuple, np.argwhere(np.abs(spectrum) > NOISE * scale).tolist())
+    }
 
 
 def grid(axes: Sequence[Input], sizes: Sequence[int]) -> NDArray[np.float64]:
@@ -87,25 +104,15 @@ def derivative(axes: Sequence[Input], spectrum: Complex, place: int) -> Complex:
     return np.moveaxis(rows, 0, place)
 
 
-def widened(axes: Sequence[Input], spectrum: Complex, sizes: Sequence[int]) -> Complex:
-    """Return a spectrum of so many harmonics (powers) an axis; the new ones are zero."""
-    for place, axis in enumerate(axes):
-        size = spectrum.shape[place]
-        kept = np.fft.fftfreq(size, 1 / size).astype(int) if axis.angle else np.arange(size)
-        shape = (*spectrum.shape[:place], sizes[place], *spectrum.shape[place + 1 :])
-        wider = np.zeros(shape, complex)
-        np.moveaxis(wider, place, 0)[kept] = np.moveaxis(spectrum, place, 0)
-        spectrum = wider
-    return spectrum
-
-
-def held(axes: Sequence[Input], spectrum: Complex) -> Complex:
-    """Return a spectrum with axes that are single values put in."""
-    for place, axis in enumerate(axes):
-        if axis.range.single:
-            rows, value = np.moveaxis(spectrum, place, 0), axis.range.low
-            size = len(rows)
-            harmonics = np.fft.fftfreq(size, 1 / size)
-            basis = np.exp(1j * value * harmonics) if axis.angle else value ** np.arange(size)
-            spectrum = np.moveaxis(np.tensordot(basis, rows, 1)[np.newaxis], 0, place)
-    return spectrum
+def held(axes: Sequence[Input], series: Series) -> Series:
+    """Return a series with axes that are single values put in."""
+    found: dict[tuple[int, ...], complex] = {}
+    for numbers, coefficient in series.items():
+        left = []
+        for axis, k in zip(axes, numbers, strict=True):
+            left.append(0 if axis.range.single else k)
+            if axis.range.single:
+                value = axis.range.low
+                coefficient *= cmath.exp(1j * value * k) if axis.angle else value**k  # noqa: PLW2901
+        found[tuple(left)] = found.get(tuple(left), 0) + coefficient
+    return found

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import cache
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Literal, get_args
 
-import numpy as np
-
 from boolcomp.common.errors import UsageError, listing, suggestion
-from boolcomp.problem.spectra import held, widened
+from boolcomp.problem.spectra import held
 from boolcomp.terms.term import Term
 from boolcomp.terms.waves import Exponents, Monomial, Wave, collect
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from boolcomp.problem.problem import Input, Output, Problem
-    from boolcomp.problem.spectra import Complex, Spectra, Summand
+    from boolcomp.problem.spectra import Series, Spectra, Summand
 
 Form = Literal["grouped", "amplitude-phase", "products"]
 FORMS: tuple[Form, ...] = get_args(Form)
@@ -72,19 +73,19 @@ def number_terms(symbol: str, terms: Iterable[Term]) -> tuple[Term, ...]:
 
 def _free(
     spectra: Spectra, summands: Sequence[Summand]
-) -> Iterable[tuple[tuple[Input, ...], Complex]]:
-    """Return an output's factors and spectra with inputs that are single values put in."""
+) -> Iterable[tuple[tuple[Input, ...], Series]]:
+    """Return an output's factors and series with inputs that are single values put in."""
     axes = spectra.axes
     factors = {one for summand in summands for one in summand.factor}
     if not any(one.range.single for one in (*axes, *factors)):
         return [(summand.factor, summand.coefficient) for summand in summands]
-    sizes = np.max([summand.coefficient.shape for summand in summands], axis=0).tolist()
-    found: dict[tuple[Input, ...], Complex] = {}
+    found: dict[tuple[Input, ...], dict[tuple[int, ...], complex]] = {}
     for summand in summands:
-        value = float(np.prod([v.range.low for v in summand.factor if v.range.single]))
+        value = math.prod(v.range.low for v in summand.factor if v.range.single)
         left = tuple(v for v in summand.factor if not v.range.single)
-        part = value * held(axes, widened(axes, summand.coefficient, sizes))
-        found[left] = found[left] + part if left in found else part
+        series = found.setdefault(left, {})
+        for numbers, coefficient in held(axes, summand.coefficient).items():
+            series[numbers] = series.get(numbers, 0) + value * coefficient
     return sorted(found.items(), key=lambda item: not item[0])  # what has no factor comes last
 
 
@@ -96,30 +97,22 @@ def _term(
     return Term("", output.title, part, arguments, factor)
 
 
-def _parts(spectra: Spectra, spectrum: Complex, form: Form) -> list[tuple[Wave | Monomial, ...]]:
+def _parts(spectra: Spectra, series: Series, form: Form) -> list[tuple[Wave | Monomial, ...]]:
     """Return the coefficient cut into the pieces that this form makes terms of."""
     if form == "products":
-        return [(piece,) for piece in _monomials(spectra, spectrum)]
-    waves = _waves(spectra, spectrum)
+        return [(piece,) for piece in _monomials(spectra, series)]
+    waves = _waves(spectra, series)
     return [waves] if form == "grouped" else [(wave,) for wave in waves]
 
 
-def _kept(spectra: Spectra, spectrum: Complex) -> list[tuple[int, ...]]:
-    return [tuple(map(int, index)) for index in np.argwhere(np.abs(spectrum) > spectra.noise)]
-
-
-def _waves(spectra: Spectra, spectrum: Complex) -> tuple[Wave, ...]:
-    sizes = spectrum.shape
+def _waves(spectra: Spectra, series: Series) -> tuple[Wave, ...]:
     parts: list[tuple[Exponents, Exponents, complex]] = []
-    for index in _kept(spectra, spectrum):
-        multiples: list[tuple[str, int]] = []
-        powers: list[tuple[str, int]] = []
-        for axis, k, size in zip(spectra.axes, index, sizes, strict=True):
-            if k and axis.angle:
-                multiples.append((axis.name, k if k <= size // 2 else k - size))
-            elif k:
-                powers.append((axis.name, k))
-        parts.append((tuple(multiples), tuple(powers), complex(spectrum[index])))
+    for numbers, coefficient in series.items():
+        if abs(coefficient) > spectra.noise:
+            named = [(one, k) for one, k in zip(spectra.axes, numbers, strict=True) if k]
+            multiples = tuple((one.name, k) for one, k in named if one.angle)
+            powers = tuple((one.name, k) for one, k in named if not one.angle)
+            parts.append((multiples, powers, coefficient))
     waves = (_rounded(spectra, wave) for wave in collect(parts))
     return tuple(wave for wave in waves if wave.amplitude)
 
@@ -131,27 +124,50 @@ def _rounded(spectra: Spectra, wave: Wave) -> Wave:
     return Wave(wave.multiples, wave.powers, cosine, sine)
 
 
-def _monomials(spectra: Spectra, spectrum: Complex) -> Iterator[Monomial]:
-    """Yield the spectrum as monomials: per angle 1, cos, sin, cos², cos·sin."""
-    rows = spectrum
+def _monomials(spectra: Spectra, series: Series) -> Iterator[Monomial]:
+    """Yield the series as monomials: per angle powers of its cosine, times its sine or not."""
+    rows = series
     for place, axis in enumerate(spectra.axes):
-        if axis.angle and rows.shape[place] > 1:
-            z = np.moveaxis(rows, place, 0)
-            basis = [z[0], z[1] + z[-1], 1j * (z[1] - z[-1])]
-            if len(z) == 5:  # cos 2q = 2 cos² q - 1, sin 2q = 2 cos q sin q
-                cos_2q, sin_2q = z[2] + z[-2], 1j * (z[2] - z[-2])
-                basis = [basis[0] - cos_2q, *basis[1:], 2 * cos_2q, 2 * sin_2q]
-            rows = np.moveaxis(np.stack(basis), 0, place)
-    exponents = ((0, 0), (1, 0), (0, 1), (2, 0), (1, 1))
-    for index in _kept(spectra, rows):
-        angles = tuple(
-            (axis.name, *exponents[k])
-            for axis, k in zip(spectra.axes, index, strict=True)
-            if k and axis.angle
-        )
-        powers = tuple(
-            (axis.name, k)
-            for axis, k in zip(spectra.axes, index, strict=True)
-            if k and not axis.angle
-        )
-        yield Monomial(angles, powers, round(float(rows[index].real), spectra.decimals))
+        if axis.angle:
+            rows = _in_products(rows, place)
+    for numbers, coefficient in sorted(rows.items()):
+        if abs(coefficient) > spectra.noise:
+            named = [(one, k) for one, k in zip(spectra.axes, numbers, strict=True) if k]
+            # Rows are 1, cos, sin, cos², cos·sin, cos³, …: every even one has a sine.
+            angles = tuple(
+                (one.name, (k + 1) // 2 - (1 - k % 2), 1 - k % 2) for one, k in named if one.angle
+            )
+            powers = tuple((one.name, k) for one, k in named if not one.angle)
+            yield Monomial(angles, powers, round(coefficient.real, spectra.decimals))
+
+
+def _in_products(series: Series, place: int) -> Series:
+    """Return a series with an angle's harmonics turned into rows 1, cos, sin, cos², cos·sin, …."""
+    found: dict[tuple[int, ...], complex] = {}
+    for numbers, coefficient in series.items():
+        before, k, after = numbers[:place], numbers[place], numbers[place + 1 :]
+        mirror = (*before, -k, *after)
+        if k < 0 and mirror in series:
+            continue
+        other = series.get(mirror, 0) if k else 0
+        sides = (coefficient + other, math.copysign(1, k) * 1j * (coefficient - other))
+        for weights, first, side in zip(_in_cosines(abs(k)), (-1, 2), sides, strict=True):
+            for power, weight in enumerate(weights):
+                if weight:
+                    key = (*before, max(0, first + 2 * power), *after)
+                    found[key] = found.get(key, 0) + weight * side
+    return found
+
+
+@cache
+def _in_cosines(k: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return cos kq, and sin kq over sin q, by powers of cos q."""
+    if not k:
+        return (1,), ()
+    cosines, sines = _in_cosines(k - 1)
+    less = tuple(-x for x in sines)  # cos q cos(k-1)q - (1 - cos² q) sin(k-1)q / sin q
+    return _added((0, *cosines), less, (0, 0, *sines)), _added(cosines, (0, *sines))
+
+
+def _added(*several: Iterable[int]) -> tuple[int, ...]:
+    return tuple(sum(each) for each in zip_longest(*several, fillvalue=0))

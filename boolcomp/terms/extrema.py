@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boolcomp.problem.extremes import climb
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -25,16 +27,12 @@ if TYPE_CHECKING:
     from boolcomp.terms.term import Term
     from boolcomp.terms.waves import Wave
 
-    Height = Callable[[NDArray[np.float64], NDArray[np.int64]], NDArray[np.float64]]
-
 TOLERANCE = 1e-10  # relative gap between what is attained and what is proved
 MOST_BOXES = 20_000  # alive at once before branch and bound gives up
-FINEST = 1e-8  # steps of compass search, as parts of a range
-GAIN = 1e-13  # less is rounding error, which a search could follow for ever
 COARSE = 1 / 128  # where Newton's steps take over
 NEWTON_STEPS = 12
 NEAR, FLAT = 1e-5, 1e-9
-MOST_ROUNDS = 300  # of compass search; a narrow ridge could be crept along for ever
+MOST_ROUNDS = 300  # of branch and bound
 STARTS = 16
 OUTPUT_STARTS = 16
 PROVED_VARIABLES = 3
@@ -108,53 +106,6 @@ def _searched(waves: tuple[Wave, ...], variables: tuple[Input, ...]) -> float:
 
 def _is_one_wave(waves: tuple[Wave, ...]) -> bool:
     return len(waves) == 1 and not waves[0].powers
-
-
-def climb(
-    height: Height,
-    starts: NDArray[np.float64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    step: float,
-    until: float = FINEST,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return where compass search inside a box leads from every start, and the heights there.
-
-    Every round tries a step either way along each axis, and its two ends (many extrema are
-    corners); steps halve where nothing was better. `height` is told of every point which start it
-    belongs to, so that one search can climb several functions. Whatever cannot be better (the
-    point itself, the ends again where the point has not moved) is not calculated again.
-    """
-    every = np.arange(len(starts))
-    points, best = starts.copy(), height(starts, every)
-    count, axes = points.shape
-    steps, moved = np.full(count, step), np.ones(count, dtype=bool)
-    wide = high - low
-    for _ in range(MOST_ROUNDS):
-        rows = every[steps >= until]
-        if not len(rows):
-            break
-        here, pace = points[rows], steps[rows, None] * wide
-        places = np.stack([here + pace, here - pace, here * 0 + low, here * 0 + high])
-        places = np.clip(places, low, high)
-        fresh = places != here
-        fresh[2:] &= moved[rows, None]
-        index = np.nonzero(fresh)
-        row, axis = index[1], index[2]
-        tried = here[row]
-        tried[np.arange(len(row)), axis] = places[index]
-        raised = np.full(places.shape, -np.inf)
-        raised[index] = height(tried, rows[row])
-        heights = raised.transpose(1, 0, 2).reshape(len(rows), -1)
-        choice = heights.argmax(axis=1)
-        found = heights[np.arange(len(rows)), choice]
-        moved[rows] = better = found > best[rows] * (1 + GAIN)
-        k = np.flatnonzero(better)
-        which, along = divmod(choice[k], axes)
-        points[rows[k], along] = places[which, k, along]
-        best[rows[k]] = found[k]
-        steps[rows[~better]] /= 2
-    return points, best
 
 
 def _one_wave(wave: Wave, variables: tuple[Input, ...]) -> float:

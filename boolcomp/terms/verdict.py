@@ -9,22 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.common.text import short
+from boolcomp.problem.extremes import MARGIN, SAMPLES, extremes, round_above
 from boolcomp.problem.interval import MOST_SIZE, width_problem
-from boolcomp.terms.extrema import climb
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from boolcomp.problem.problem import Output, Problem
 
-SAMPLES = 100_000
-BEST = 8  # samples from which every extreme is climbed to
-FINE = 1e-6  # steps, as parts of a range, at which climbing ends
-# Between what a search finds and a range: the search proves nothing, and a word in compact mode
-# is sized for 1.02 times the largest and 3 steps more, 2.3 % of the range at 8 bits.
-MARGIN = 1.05
 DUST = 1e-9  # of the largest output: rounding
-ROUND = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,32 +81,16 @@ class Verdict:
 
 def judge_outputs(problem: Problem) -> tuple[Verdict, ...]:
     """Search the extremes of all outputs over the inputs' ranges: seconds, and no proof."""
-    n = len(problem.outputs)
-    low, high = problem.bounds()
-    states = np.random.default_rng(1988).uniform(low, high, size=(SAMPLES, len(low)))
-    values = problem.exact(states)
-    # One function to climb for every output and sign, from its best samples.
-    order = np.argsort(np.concatenate([values, -values], axis=1), axis=0)[-BEST:]
-    which = np.repeat(np.arange(2 * n), BEST)
-    place, sign = which % n, np.where(which < n, 1.0, -1.0)
-
-    def height(x: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        return problem.exact(x)[np.arange(len(x)), place[rows]] * sign[rows]
-
-    _, found = climb(height, states[order.T.ravel()], low, high, 0.25, FINE)
-    most = np.array([_tidy(value) for value in found.reshape(2 * n, BEST).max(axis=1)])
-    sizes = np.abs(most).reshape(2, n).max(axis=0)
+    values, most = extremes(problem.exact, problem.bounds())
+    sizes = np.abs(most).max(axis=0)
     real = sizes > dust_of(problem, float(sizes.max()))
-    most *= np.tile(real, 2)
+    most = most * real
     limits = np.array([output.range.high for output in problem.outputs])
     beyond = (np.abs(values) > limits).mean(axis=0) * real
     return tuple(
-        Verdict(
-            output, 0.0 - float(most[n + k]), 0.0 + float(most[k]), output.range.high,
-            float(beyond[k]),
-        )
-        for k, output in enumerate(problem.outputs)
-    )  # fmt: skip
+        Verdict(output, 0.0 - float(least), 0.0 + float(largest), output.range.high, float(share))
+        for output, largest, least, share in zip(problem.outputs, *most, beyond, strict=True)
+    )
 
 
 def dust_of(problem: Problem, largest: float) -> float:
@@ -125,17 +100,3 @@ def dust_of(problem: Problem, largest: float) -> float:
     the largest.
     """
     return max(DUST * largest, problem.dust)
-
-
-def round_above(value: float) -> float:
-    """Return the least round number that is not below: 1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6 or 8."""
-    if not value:
-        return 1.0
-    power = math.floor(math.log10(value))
-    digits = next(d for d in ROUND if d * 10.0**power >= value or d == ROUND[-1])
-    return float(f"{digits:g}e{power}")
-
-
-def _tidy(value: float) -> float:
-    """Keep nine digits, so that no machine's last bit shows."""
-    return float(f"{value:.9g}") + 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +15,7 @@ from boolcomp.measure.report.tabulate import cells
 from boolcomp.paper.plan import Options, make_plan
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.problem import Group, Output, Problem
-from boolcomp.problem.spectra import Summand, derivative, grid, spectra_of, transform, widened
+from boolcomp.problem.spectra import Summand, derivative, grid, sparse, spectra_of, transform
 from boolcomp.terms import FORMS, evaluate_terms, split
 
 if TYPE_CHECKING:
@@ -45,8 +46,8 @@ def _sampled(function: object) -> Floats:
 
 def _form() -> Spectra:
     summands = [
-        Summand((PULL,), transform(AXES, _sampled(_slope))),
-        Summand((), transform(AXES, _sampled(_still))),
+        Summand((PULL,), sparse(AXES, transform(AXES, _sampled(_slope)), 3.0)),
+        Summand((), sparse(AXES, transform(AXES, _sampled(_still)), 3.0)),
     ]
     return spectra_of(AXES, [summands], 3.0)
 
@@ -97,11 +98,20 @@ def test_a_derivative_is_the_derivative() -> None:
         assert derivative(AXES, spectrum, place) == pytest.approx(expected, abs=1e-12)
 
 
-def test_a_wider_spectrum_is_the_same_function() -> None:
-    narrow = transform(AXES, _sampled(_slope))
-    wide = widened(AXES, narrow, (7, 5, 4))
-    assert wide.shape == (7, 5, 4)
-    assert np.abs(wide).sum() == pytest.approx(np.abs(narrow).sum())
+def test_a_transform_is_kept_by_its_harmonics_and_powers_without_rounding() -> None:
+    assert {k: round(c.real, 12) for k, c in _form().outputs[0][0].coefficient.items()} == {
+        (0, 0, 1): -0.25, (0, 1, 0): 0.75, (0, -1, 0): 0.75,
+    }  # fmt: skip
+
+
+def test_monomials_know_any_harmonic() -> None:
+    spectra = spectra_of(
+        (LEFT,), [[Summand((), {(-5,): -0.5j, (5,): 0.5j, (4,): 1, (-4,): 1})]], 1.0
+    )
+    (terms,) = split(replace(CRANE, form=lambda: spectra), "products").outputs
+    x = np.linspace(-3, 3, 50)
+    found = evaluate_terms(terms, {"left": x})
+    assert found == pytest.approx(2 * np.cos(4 * x) - np.sin(5 * x), abs=1e-12)
 
 
 def test_plans_and_reports_say_its_names_and_units() -> None:

@@ -82,8 +82,9 @@ def build_sketch(
     words = quantities(problem, bits)
     polys = output_polys(terms, words, steps)
     sums: dict[str, tuple[tuple[str, float], ...]] = {}
-    for kind, wanted in (("speeds", chosen.speeds), ("accelerations", chosen.accelerations)):
-        for hint in problem.sums if wanted else ():
+    wanted = {"speeds": chosen.speeds, "accelerations": chosen.accelerations}
+    for kind in ("commands", *wanted):
+        for hint in problem.sums if wanted.get(kind, True) else ():
             if hint.kind == kind:
                 polys = _with_sum(polys, words, hint, sums)
     parts = _parts(polys, problem.parts, steps) if chosen.chained else {}
@@ -103,14 +104,17 @@ def _with_sum(
     sums: dict[str, tuple[tuple[str, float], ...]],
 ) -> list[Poly]:
     """Replace the second of two inputs by their sum (difference), where steps allow."""
-    first, second = words.get(hint.first), words.get(hint.second)
-    if first is None or second is None or abs(first.step - second.step) > SAME * first.step:
+    leader = hint.first.split("+")[0]
+    first, second = words.get(leader), words.get(hint.second)
+    if first is None or second is None or (leader != hint.first and hint.first not in sums):
         return polys
-    name = f"{first.name}+{second.name}"
-    sums[name] = ((first.name, 1.0), (second.name, float(hint.sign)))
+    if abs(first.step - hint.gain * second.step) > SAME * first.step:
+        return polys
+    name = f"{hint.first}+{second.name}"
+    sums[name] = ((hint.first, 1.0), (second.name, float(hint.sign)))
     linear: Poly = {
         ((name, 1),): {(): complex(hint.sign)},
-        ((first.name, 1),): {(): complex(-hint.sign)},
+        ((hint.first, 1),): {(): complex(-hint.sign)},
     }
     return [substituted(poly, second.name, linear) for poly in polys]
 
@@ -228,7 +232,7 @@ class _SketchMaker:
         """Return the variable to take out next: of the last group of inputs, then frequent ones."""
 
         def rank(name: str) -> tuple[int, int, str]:
-            first = self.sums[name][0][0] if name in self.sums else name
+            first = name.split("+", maxsplit=1)[0]
             often = sum(any(n == name for n, _ in m) for m in poly)
             return -self.words[first].group, -often, name
 

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from boolcomp.compact.demand import Demand
     from boolcomp.paper.plan import Plan
     from boolcomp.paper.store import Recipe, Store
-    from boolcomp.problem.robot import Robot
     from boolcomp.program.program import Mode, Program
     from boolcomp.terms import Terms
 
@@ -61,18 +60,17 @@ class Question:
 
 
 def report_rows(
-    robot: Robot,
     samples: Samples,
     question: Question,
     store: Store,
     done: Callable[[str], None] = lambda _: None,
 ) -> tuple[ReportRow, ...]:
-    """Return a row for every word length, number of guard bits and torque of a robot."""
+    """Return a row for every word length, number of guard bits and output of a problem."""
     terms = split(samples.problem)
     rows: list[ReportRow] = []
     for bits in question.bits:
         if "compact" in question.modes:
-            rows += _compact_rows(robot, bits, samples, question)
+            rows += _compact_rows(bits, samples, question)
             done(f"{bits} bits, compact")
         if "paper" not in question.modes:
             continue
@@ -85,13 +83,13 @@ def report_rows(
     return tuple(rows)
 
 
-def _compact_rows(
-    robot: Robot, bits: int, samples: Samples, question: Question
-) -> tuple[ReportRow, ...]:
-    """Compile a robot in compact mode, or read what was compiled before, and measure it."""
+def _compact_rows(bits: int, samples: Samples, question: Question) -> tuple[ReportRow, ...]:
+    """Compile a problem in compact mode, or read what was compiled before, and measure it."""
     demand = (question.demand or usual_demand)(bits)
     try:
-        compiled = compile_compact(robot, CompactChoices(demand, processes=question.processes))
+        compiled = compile_compact(
+            samples.problem, CompactChoices(demand, processes=question.processes)
+        )
     except UsageError as error:  # the paper's rows are worth having all the same
         warnings.warn(f"{bits} bits, compact mode: {error}", DataWarning, stacklevel=2)
         return ()

@@ -94,6 +94,24 @@ def inertia_matrix(robot: Robot | str | Path, q: ArrayLike) -> NDArray[np.float6
     return np.stack(columns, axis=-1)
 
 
+def evaluated(
+    text: Callable[..., list[Element]],
+    robot: Robot,
+    *arrays: NDArray[np.float64],
+    kept: Sequence[int] | None = None,
+) -> NDArray[np.float64]:
+    """Return what a text over any algebra gives for samples, (n, outputs), or some of it."""
+    blocks = []
+    for start in range(0, max(1, len(arrays[0])), BLOCK):
+        columns = [array[start : start + BLOCK].T.copy() for array in arrays]
+        found = text(robot, COLUMNS, *map(list, columns))
+        chosen = found if kept is None else [found[k] for k in kept]
+        values = [x.value if isinstance(x, Constant) else x for x in chosen]
+        rows = columns[0].shape[1:]
+        blocks.append(np.stack([np.broadcast_to(x, rows) for x in values], axis=1))
+    return np.concatenate(blocks)
+
+
 def _with_constants(
     robot: Robot, q: ArrayLike, speed: Constant, rates: Sequence[Constant], *, gravity: bool
 ) -> NDArray[np.float64]:

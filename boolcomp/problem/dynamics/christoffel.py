@@ -20,7 +20,15 @@ import numpy as np
 
 from boolcomp.common.errors import DataError
 from boolcomp.problem.dynamics.batch import gravity_torques, inertia_matrix
-from boolcomp.problem.spectra import Spectra, Summand, derivative, grid, spectra_of, transform
+from boolcomp.problem.spectra import (
+    Spectra,
+    Summand,
+    derivative,
+    grid,
+    sparse,
+    spectra_of,
+    transform,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -47,19 +55,26 @@ def torque_spectra(
         )
     sampled = inertia_matrix(robot, grid(q, sizes)).reshape(*sizes, n, n)
     inertia, gravity = transform(q, sampled), _gravity(robot, q)
-    scale = max(np.abs(inertia).max(), np.abs(gravity).max(), 1e-300)
+    scale = float(max(np.abs(inertia).max(), np.abs(gravity).max(), 1e-300))
     outputs = [
-        [*_velocity_summands(inertia, q, qd, qdd, i), Summand((), gravity[..., i])]
+        [
+            Summand(factor, sparse(q, coefficient, scale))
+            for factor, coefficient in (
+                *_velocity_summands(inertia, q, qd, qdd, i),
+                ((), gravity[..., i]),
+            )
+        ]
         for i in range(n)
     ]
-    return spectra_of(q, outputs, float(scale))
+    return spectra_of(q, outputs, scale)
 
 
 def gravity_spectra(robot: Robot, q: tuple[Input, ...]) -> Spectra:
     """Return the torques of an arm at rest as spectra over the positions."""
     gravity = _gravity(robot, q)
-    outputs = [[Summand((), gravity[..., i])] for i in range(robot.joints)]
-    return spectra_of(q, outputs, float(max(np.abs(gravity).max(), 1e-300)))
+    scale = float(max(np.abs(gravity).max(), 1e-300))
+    outputs = [[Summand((), sparse(q, gravity[..., i], scale))] for i in range(robot.joints)]
+    return spectra_of(q, outputs, scale)
 
 
 def _gravity(robot: Robot, q: Sequence[Input]) -> Complex:
@@ -69,13 +84,13 @@ def _gravity(robot: Robot, q: Sequence[Input]) -> Complex:
 
 def _velocity_summands(
     inertia: Complex, q: Sequence[Input], qd: Sequence[Input], qdd: Sequence[Input], i: int
-) -> Iterator[Summand]:
+) -> Iterator[tuple[tuple[Input, ...], Complex]]:
     """Yield what torque i has of accelerations, of squares and of products of speeds."""
     n = len(q)
     for j in range(n):
-        yield Summand((qdd[j],), inertia[..., i, j])
+        yield (qdd[j],), inertia[..., i, j]
     pairs = [(j, j) for j in range(n)] + [(j, k) for j in range(n) for k in range(j + 1, n)]
     for j, k in pairs:
         symbol = derivative(q, inertia[..., i, j], k) + derivative(q, inertia[..., i, k], j)
         symbol = (symbol - derivative(q, inertia[..., j, k], i)) / 2
-        yield Summand((qd[j], qd[k]), symbol if j == k else 2 * symbol)
+        yield (qd[j], qd[k]), symbol if j == k else 2 * symbol

@@ -80,12 +80,8 @@ def _outward(
     link: Link, algebra: Algebra, before: _Motion, q: Element, qd: Element, qdd: Element
 ) -> _Motion:
     constant, zero = algebra.constant, algebra.constant(0.0)
-    sin_alpha, cos_alpha = (f(constant(link.alpha)) for f in (algebra.sine, algebra.cosine))
-    theta, d = constant(link.theta), constant(link.d)
-    theta, d = (theta + q, d) if link.revolute else (theta, d + q)
-    rotation = link_rotation(algebra.cosine(theta), algebra.sine(theta), cos_alpha, sin_alpha, zero)
+    rotation, step, axis = link_frame(link, algebra, q)
     back = rotation.transposed
-    step = Vector(constant(link.a), d * sin_alpha, d * cos_alpha)
     speed, rate = Vector(zero, zero, qd), Vector(zero, zero, qdd)
     omega, omega_dot, acceleration = before.omega, before.omega_dot, before.acceleration
     if link.revolute:
@@ -96,9 +92,18 @@ def _outward(
         acceleration = acceleration + rate + twice
     omega, omega_dot = back * omega, back * omega_dot
     acceleration = back * acceleration + omega_dot @ step + omega @ (omega @ step)
-    return _Motion(
-        rotation, step, Vector(zero, sin_alpha, cos_alpha), omega, omega_dot, acceleration
-    )
+    return _Motion(rotation, step, axis, omega, omega_dot, acceleration)
+
+
+def link_frame(link: Link, algebra: Algebra, q: Element) -> tuple[Matrix3, Vector, Vector]:
+    """Return a link's rotation to the frame before it; the way from there, and the joint's axis."""
+    constant, zero = algebra.constant, algebra.constant(0.0)
+    sin_alpha, cos_alpha = (f(constant(link.alpha)) for f in (algebra.sine, algebra.cosine))
+    theta, d = constant(link.theta), constant(link.d)
+    theta, d = (theta + q, d) if link.revolute else (theta, d + q)
+    rotation = link_rotation(algebra.cosine(theta), algebra.sine(theta), cos_alpha, sin_alpha, zero)
+    step = Vector(constant(link.a), d * sin_alpha, d * cos_alpha)
+    return rotation, step, Vector(zero, sin_alpha, cos_alpha)
 
 
 def _inward(
@@ -118,7 +123,9 @@ def _inward(
 def _friction(link: Link, algebra: Algebra, speed: Element) -> Element:
     """Viscous B·G²·q̇ and Coulomb |G|·Tc·sign q̇, with its own Tc in each direction."""
     forwards, backwards = (abs(link.gear_ratio) * c for c in link.coulomb_friction)
+    viscous = algebra.constant(link.viscous_friction * link.gear_ratio**2) * speed
+    if not any(link.coulomb_friction):
+        return viscous  # over any algebra, also one that has no signs
     mean, half = (forwards + backwards) / 2, (forwards - backwards) / 2
     sign = algebra.sign(speed)
-    viscous = algebra.constant(link.viscous_friction * link.gear_ratio**2) * speed
     return viscous + algebra.constant(mean) * sign + algebra.constant(half) * (sign * sign)

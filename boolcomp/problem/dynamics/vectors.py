@@ -43,13 +43,17 @@ class Vector:
 
 @dataclass(frozen=True, slots=True)
 class Matrix3:
-    """Three rows."""
+    """Three rows; `@` is the product of two matrices."""
 
     rows: tuple[Vector, Vector, Vector]
 
     def __mul__(self, v: Vector) -> Vector:
         first, second, third = self.rows
         return Vector(first.dot(v), second.dot(v), third.dot(v))
+
+    def __matmul__(self, other: Matrix3) -> Matrix3:
+        first, second, third = other.transposed.rows
+        return Matrix3((self * first, self * second, self * third)).transposed
 
     @property
     def transposed(self) -> Matrix3:
