@@ -103,7 +103,7 @@ class TipLoad:
         if not isinstance(self.source, Problem):
             return inverse_dynamics_problem(with_payload(robot_of(self.source), self.mass))
         if self.mass:
-            raise UsageError(f"{self.source.name} is no robot: it carries no payload")
+            raise UsageError(f"{self.source.name} is a problem already: payloads are for robots")
         return self.source
 
 
