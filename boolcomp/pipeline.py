@@ -106,7 +106,7 @@ class TipLoad:
         if self.of != USUAL:
             raise UsageError(f"{self.source.name} is no robot: it has no {self.of}")
         if self.mass:
-            raise UsageError(f"{self.source.name} is no robot: it carries no payload")
+            raise UsageError(f"{self.source.name} is a problem already: payloads are for robots")
         return self.source
 
 

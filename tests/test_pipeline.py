@@ -67,7 +67,9 @@ def test_the_list_is_what_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 
 def test_what_is_no_robot_carries_nothing() -> None:
     problem = gravity_problem(load_robot("machado-2r"))
-    with pytest.raises(UsageError, match="machado-2r-gravity is no robot: it carries no payload"):
+    with pytest.raises(
+        UsageError, match="machado-2r-gravity is a problem already: payloads are for robots"
+    ):
         pipeline.compile_paper(problem, payloads=(1.0,))
 
 

@@ -319,7 +319,7 @@ def test_the_ends_of_what_options_may_be_are_allowed() -> None:
             Options(**bad)
 
 
-@pytest.mark.parametrize(("count", "more"), [(1, ""), (2, ", and 1 more terms")])
+@pytest.mark.parametrize(("count", "more"), [(1, ""), (2, ", and 1 other would be too large")])
 def test_other_terms_too_wide_are_counted(count: int, more: str) -> None:
     wide = Code(Interval(-1.0, 1.0), 13)
     words = tuple(Word(variable, wide, 0) for variable in Q[:2])

@@ -167,11 +167,13 @@ def test_a_family_holds_equal_networks_once_and_selects_by_payload() -> None:
     assert family.payloads == (0.0, 2.5)
     assert len(family.networks) == len(set(light.networks) | set(heavy.networks))
     samples = states(200)
-    for payload, member in ((0.0, light), (2.5, heavy), (None, light)):
+    for payload, member in ((0.0, light), (2.5, heavy)):
         mine = family.torques(*samples, payload=payload, engine="numpy")
         assert (mine == member.torques(*samples, engine="numpy")).all()
     with pytest.raises(UsageError, match=r"no payload 1.0: this program has 0, 2.5 kg"):
         family.torques(*samples, payload=1.0)
+    with pytest.raises(UsageError, match=r"has loads of 0, 2.5 kg: say which with payload="):
+        family.torques(*samples)
 
 
 def test_members_of_a_family_must_fit_each_other() -> None:

@@ -78,6 +78,8 @@ def widths(name: str, given: Widths | None) -> dict[str, int]:
         pairs = [(kind, given) for kind in KINDS]
     found = {}
     for key, bits in pairs:
+        if str(key) in found:
+            raise UsageError(f"{name} {shown(given)}: {shown(str(key))} is given twice")
         try:
             found[str(key)] = whole(name, bits)
         except UsageError:

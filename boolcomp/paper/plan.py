@@ -221,7 +221,8 @@ class Plan:
         if wide:
             first = wide[0]
             words = ", ".join(f"{w.variable.name} {w.inputs}" for w in first.words)
-            others = f", and {len(wide) - 1} more terms" if len(wide) > 1 else ""
+            more = len(wide) - 1
+            others = f", and {more} other{'s' * (more > 1)} would be too large" if more else ""
             raise DataError(
                 f"{self.problem.name}: {first.term.name} needs a table of {first.input_bits} "
                 f"input bits ({words}); tables have at most {MOST_INPUT_BITS}{others}. Compact "

@@ -20,14 +20,15 @@ OUTPUTS = ("output", "range", "unit", "bits", "LSB", "rms", "sampled max", "wors
 
 def html_of(program: Program) -> str:
     """Return name, mode, inputs, outputs with what is known of their errors, and size."""
-    network = program.network()
+    networks = [program.network(payload) for payload in program.payloads]
     loads = ", ".join(map(number, program.payloads))
     head = f"{program.bits} bits, {program.mode} mode, loads of {loads} kg"
-    size = f"{len(network.nodes)} nodes of at most three inputs, depth {network.depth}"
+    nodes = ", ".join(str(len(network.nodes)) for network in networks)
+    size = f"{nodes} nodes of at most three inputs, depth {max(x.depth for x in networks)}"
     return (
         f"<div><b>{escape(program.name)}</b>: {escape(f'{head}; {size}')}"
         f"{_table(INPUTS, [_input(word) for word in program.inputs])}"
-        f"{_table(OUTPUTS, [_output(output) for output in program.outputs])}</div>"
+        f"{_table(OUTPUTS, [_output(output, program) for output in program.outputs])}</div>"
     )
 
 
@@ -42,8 +43,8 @@ def _input(word: CodedInput) -> list[str]:
     return [word.name, str(word.code.range), word.unit, str(word.code.bits), kind]
 
 
-def _output(output: CodedOutput) -> list[str]:
-    found = output.errors
+def _output(output: CodedOutput, program: Program) -> list[str]:
+    found = program.errors.get(output.name)
     known = ["", "", ""] if found is None else [found.rms, found.sampled_max, found.worst_found]
     bound = short(output.bound) if math.isfinite(output.bound) else ""
     return [

@@ -154,7 +154,8 @@ class Program:
         Arrays are given in the order of the groups or by their names, such as `q=...`: (members,),
         (samples, members), or a number for all; or every input by its own name, such as `q1=...`:
         numbers, or samples. Angles over a whole turn wrap, other values outside their range
-        saturate; that, and what lies beyond stops, is a `SaturationWarning`. See `evaluate`.
+        saturate; that, and what lies beyond stops, is a `SaturationWarning`. A program with several
+        loads is told which by `payload` (kg). See `evaluate`.
         """
         found = self.evaluate(*arrays, payload=payload, engine=engine, threads=threads, **named)
         if doubt := found.doubt(self.plural, self.places):
@@ -212,6 +213,9 @@ class Program:
 
         The native one also takes columns of code words and bit-planes: `run_codes`, `run_planes`.
         """
+        if payload is None and len(self.loads) > 1:
+            known = listing(number(p) for p in self.payloads)
+            raise UsageError(f"{WHOSE} has loads of {known} kg: say which with payload=")
         key = (self.load(payload).payload, name, threads)
         if key not in self._engines:
             self._engines[key] = make_engine(self.wiring(payload), name, threads)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from compact.word_robots import case
 
-from boolcomp.compact.sketch.variables import live_nodes
+from boolcomp.compact.sketch.variables import Role, live_nodes
 
 
 @pytest.mark.parametrize("robot", ["machado-2r"])
@@ -41,3 +41,20 @@ def test_a_descent_goes_back_to_what_it_was() -> None:
     after = (descent.widths, descent.cost, descent.noise.tolist(), descent.live)
     assert after == before
     assert descent.live == live_nodes(descent.sketch, descent.widths)
+
+
+def test_what_a_change_would_cost_is_what_it_does_cost() -> None:
+    descent = case("machado-2r").chosen(0.4)
+    chosen = [v for v in descent.widths if v.role not in (Role.KEEP, Role.SHIFT)]
+    assert any(v.node in descent.live for v in chosen)
+    for variable in random.Random(3).sample(chosen, 25):  # noqa: S311 (no secrets)
+        old = descent.widths[variable]
+        cost, noise = descent.change(variable, old + 1)
+        assert descent.widths[variable] == old
+        before = descent.cost, descent.noise
+        descent.widths[variable] = old + 1
+        descent.refresh()
+        assert descent.cost - before[0] == pytest.approx(cost, abs=1e-9)
+        assert descent.noise - before[1] == pytest.approx(noise, rel=1e-9, abs=1e-12)
+        descent.widths[variable] = old
+        descent.refresh()

@@ -21,6 +21,8 @@ def robot_names() -> tuple[str, ...]:
 
 def load_robot(name_or_path: str | Path) -> Robot:
     """Load a robot by shipped name, or from a path: what has a separator or a suffix is one."""
+    if not isinstance(name_or_path, str | Path):
+        raise UsageError(f"a {type(name_or_path).__name__} is no name or path of a robot")
     text = str(name_or_path)
     if text in robot_names():
         path = shipped("robots") / f"{text}.toml"
@@ -43,7 +45,12 @@ def load_robot(name_or_path: str | Path) -> Robot:
 
 def robot_of(robot: Robot | str | Path) -> Robot:
     """Return a robot: itself, or loaded by name or path."""
-    return robot if isinstance(robot, Robot) else load_robot(robot)
+    if isinstance(robot, Robot):
+        return robot
+    if not isinstance(robot, str | Path):
+        kind = type(robot).__name__
+        raise UsageError(f"a {kind} is no robot: give a name, a path, or what load_robot returns")
+    return load_robot(robot)
 
 
 def _missing(path: Path) -> bool:
