@@ -83,8 +83,8 @@ def build_sketch(
     polys = output_polys(terms, words, steps)
     sums: dict[str, tuple[tuple[str, float], ...]] = {}
     wanted = {"commands": True, "speeds": chosen.speeds, "accelerations": chosen.accelerations}
-    for kind in wanted:
-        for hint in problem.sums if wanted[kind] else ():
+    for kind, taken in wanted.items():
+        for hint in problem.sums if taken else ():
             if hint.kind == kind:
                 polys = _with_sum(polys, words, hint, sums)
     parts = _parts(polys, problem.parts, steps) if chosen.chained else {}
