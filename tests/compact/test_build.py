@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from compact.word_robots import case, small_robot
 
-from boolcomp.compact.sketch.build import Form
+from boolcomp.compact.sketch.build import Form, build_sketch
 from boolcomp.compact.sketch.poly import signed_digits
 from boolcomp.compact.sketch.sketch import Product, WordSum
+from boolcomp.problem.functions import robot_problem
+from boolcomp.problem.robot import load_robot
+from boolcomp.terms import split
+
+if TYPE_CHECKING:
+    from boolcomp.problem.problem import Problem
 
 FORMS = [Form(*flags) for flags in itertools.product((False, True), repeat=4)]
 
@@ -53,3 +61,17 @@ def test_signed_digits_add_up_to_the_number() -> None:
     for value in (1.0, 7.75, -0.3, 1e-7, 12345.678):
         assert abs(sum(signed_digits(value, abs(value) * 1e-6, 20)) - value) < abs(value) * 1e-5
     assert signed_digits(7.75, 1e-9) == (8.0, -0.25)
+
+
+def test_a_controllers_command_is_multiplied_once() -> None:
+    """What is added to an acceleration, gains and all, is one word before any product."""
+
+    def products(problem: Problem) -> int:
+        sketch = build_sketch(split(problem), {g.name: 10 for g in problem.groups}, [1.0, 1.0])
+        sums = [node for node in sketch.nodes if isinstance(node, WordSum)]
+        return sum(isinstance(x, Product) for node in sums for x in node.addends)
+
+    arm = load_robot("machado-2r")
+    controller = robot_problem(arm, "computed-torque")
+    assert products(controller) == products(robot_problem(arm))
+    assert products(replace(controller, sums=())) > products(controller)

@@ -82,9 +82,9 @@ def build_sketch(
     words = quantities(problem, bits)
     polys = output_polys(terms, words, steps)
     sums: dict[str, tuple[tuple[str, float], ...]] = {}
-    wanted = {"speeds": chosen.speeds, "accelerations": chosen.accelerations}
-    for kind in ("commands", *wanted):
-        for hint in problem.sums if wanted.get(kind, True) else ():
+    wanted = {"commands": True, "speeds": chosen.speeds, "accelerations": chosen.accelerations}
+    for kind, taken in wanted.items():
+        for hint in problem.sums if taken else ():
             if hint.kind == kind:
                 polys = _with_sum(polys, words, hint, sums)
     parts = _parts(polys, problem.parts, steps) if chosen.chained else {}
@@ -134,6 +134,7 @@ def _parts(
 def _make(
     maker: _SketchMaker, polys: Sequence[Poly], parts: Mapping[int, tuple[int, float]]
 ) -> Sketch:
+    maker.register_commands()
     maker.register(polys)
     outputs: dict[int, int] = {}
     for place in reversed(range(len(polys))):
@@ -170,6 +171,12 @@ class _SketchMaker:
             self._known[node] = len(self.nodes)
             self.nodes.append(node)
         return self._known[node]
+
+    def register_commands(self) -> None:
+        """Make sums of three words and more first: numbered so, their products are recognised."""
+        for name in self.sums:
+            if name.count("+") > 1:
+                self.variable(name)
 
     def register(self, polys: Sequence[Poly]) -> None:
         """Make all angle sums, short ones first, so that long ones can build on them."""
