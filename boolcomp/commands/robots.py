@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from boolcomp.problem.interval import Interval
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot import Link, Robot
     from boolcomp.terms.verdict import Verdict
 
 
@@ -126,6 +126,21 @@ def _judged(robot: Robot, verdicts: Sequence[Verdict]) -> dict[str, Any]:
     return document
 
 
+def _tool(robot: Robot) -> dict[str, Any]:
+    tool = robot.tool
+    if tool is None:
+        return {}
+    return {"tool_origin": list(tool.origin), "tool_rotation": list(tool.rotation)}
+
+
+def _frame(link: Link) -> dict[str, Any]:
+    """Return a general frame, in place of what DH says of others; nothing where DH says it."""
+    if link.pose is None:
+        return {}
+    where = {"origin": list(link.pose.origin), "rotation": list(link.pose.rotation)}
+    return {**dict.fromkeys(("a", "alpha", "d", "theta")), **where, "axis": list(link.axis)}
+
+
 def _document(robot: Robot) -> dict[str, Any]:
     return {
         "robot": robot.name,
@@ -134,6 +149,7 @@ def _document(robot: Robot) -> dict[str, Any]:
         "doubt": robot.doubt,
         "mass": robot.mass,
         "gravity": list(robot.gravity),
+        **_tool(robot),
         "joints": [
             {
                 "joint": joint,
@@ -142,6 +158,7 @@ def _document(robot: Robot) -> dict[str, Any]:
                 "alpha": link.alpha,
                 "d": link.d,
                 "theta": link.theta,
+                **_frame(link),
                 "mass": link.mass,
                 "center_of_mass": list(link.center_of_mass),
                 "inertia": list(link.inertia),

@@ -1,4 +1,4 @@
-"""A load held at the tip: a point mass at the origin of the last frame."""
+"""A load held at the tip: a point mass at the tool's origin, or that of the last frame."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from boolcomp.problem.robot.model import Inertia, Robot, Triple
 
 
+LAST = (-0.0, -0.0, -0.0)  # adding it changes nothing, no sign of a zero either
+
+
 def with_payload(robot: Robot, mass: float) -> Robot:
     """Return the robot holding a point mass (kg) at its tip; ranges stay as they are."""
     if not 0 <= mass <= MOST_MASS:
@@ -22,11 +25,14 @@ def with_payload(robot: Robot, mass: float) -> Robot:
         return robot
     link = robot.links[-1]
     total = link.mass + mass
-    x, y, z = (link.mass * c / total for c in link.center_of_mass)
+    tip = LAST if robot.tool is None else robot.tool.origin
+    moments = zip(link.center_of_mass, tip, strict=True)
+    x, y, z = ((link.mass * c + mass * t) / total for c, t in moments)
     centre = (x, y, z)
     a, b, c = (old - new for old, new in zip(link.center_of_mass, centre, strict=True))
     inertia = _added(link.inertia, _point(link.mass, (a, b, c)))
-    inertia = _added(inertia, _point(mass, (-x, -y, -z)))
+    a, b, c = (-new + t for new, t in zip(centre, tip, strict=True))
+    inertia = _added(inertia, _point(mass, (a, b, c)))
     loaded = replace(link, mass=total, center_of_mass=centre, inertia=inertia)
     return replace(robot, links=(*robot.links[:-1], loaded))
 
