@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+RIGHT = math.pi / 2
+
 
 def exact_sine(angle: float) -> float:
     """Return sin, exactly 0 or ±1 at the floats nearest to multiples of a right angle."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.common.text import short
-from boolcomp.problem.interval import MOST_SIZE, width_problem
+from boolcomp.problem.interval import MOST_SIZE, round_above, width_problem
 from boolcomp.terms.extrema import climb
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ FINE = 1e-6  # steps, as parts of a range, at which climbing ends
 # is sized for 1.02 times the largest and 3 steps more, 2.3 % of the range at 8 bits.
 MARGIN = 1.05
 DUST = 1e-9  # of the largest output: rounding
-ROUND = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,15 +124,6 @@ def dust_of(problem: Problem, largest: float) -> float:
     the largest.
     """
     return max(DUST * largest, problem.dust)
-
-
-def round_above(value: float) -> float:
-    """Return the least round number that is not below: 1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6 or 8."""
-    if not value:
-        return 1.0
-    power = math.floor(math.log10(value))
-    digits = next(d for d in ROUND if d * 10.0**power >= value or d == ROUND[-1])
-    return float(f"{digits:g}e{power}")
 
 
 def _tidy(value: float) -> float:

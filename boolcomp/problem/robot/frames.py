@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from boolcomp.problem.angles import exact_cosine, exact_sine
+from boolcomp.problem.angles import RIGHT, exact_cosine, exact_sine
+from boolcomp.problem.robot.model import Pose
 
 if TYPE_CHECKING:
     from boolcomp.problem.robot.model import Inertia, Link, Triple
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
 
 UNIT: Rows = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 UNIT_ERROR = 4e-16  # of the length of an axis that counts as one: a quotient is no nearer
+ROUNDING = 1e-14  # of angles of a product of two rotations
 Z = (0.0, 0.0, 1.0)
+HERE = Pose((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
 
 def rotation_rows(rotation: Triple) -> Rows:
@@ -45,6 +48,25 @@ def about_axis(axis: Triple, angle: float) -> Rows:
         (x * y * (1 - c) + z * s, y * y + (1 - y * y) * c, y * z * (1 - c) - x * s),
         (x * z * (1 - c) - y * s, y * z * (1 - c) + x * s, z * z + (1 - z * z) * c),
     )
+
+
+def composed(one: Pose, other: Pose) -> Pose:
+    """Return where a frame lies of which the other says where it lies in the one."""
+    if HERE in (one, other):
+        return other if one == HERE else one
+    rows = rotation_rows(one.rotation)
+    x, y, z = (a + b for a, b in zip(one.origin, applied(rows, other.origin), strict=True))
+    rotation = roll_pitch_yaw(product(rows, rotation_rows(other.rotation)))
+    return squared(Pose((x, y, z), rotation), ROUNDING)
+
+
+def squared(pose: Pose, tolerance: float) -> Pose:
+    """Return a pose whose angles are right ones where they are nearly that."""
+    roll, pitch, yaw = (
+        nearest if abs(angle - (nearest := round(angle / RIGHT) * RIGHT)) < tolerance else angle
+        for angle in pose.rotation
+    )
+    return Pose(pose.origin, (roll, pitch, yaw))
 
 
 def unit(axis: Triple) -> Triple:
