@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.problem.problem import Input
-from boolcomp.problem.robot import Link, Pose, Robot, load_robot
+from boolcomp.problem.robot import Link, Pose, Robot, load_robot, robot_names
 from boolcomp.terms import Terms, split
 
 if TYPE_CHECKING:
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
 
     from boolcomp.problem.problem import Problem
 
+# Names of robots that ship; what takes terms of seven joints is slow.
+SHIPPED = [
+    pytest.param(name, marks=[pytest.mark.slow] if load_robot(name).joints > 6 else [])
+    for name in robot_names()
+]
 TURN = Interval(-math.pi, math.pi)
 ONE = Interval(-1.0, 1.0)
 
