@@ -176,32 +176,20 @@ def arm_of(chain: Chain, reach: Reach, *, right_angles: bool = False) -> Arm:
         gravity=applied(transposed(root), (0.0, 0.0, -GRAVITY)), links=tuple(links),
         tool=None if before == HERE else before,
     )  # fmt: skip
-    notes = [*_chosen(chain), *_proposed(joints), *_held(held), *tree.doubts]
+    notes = [*_chosen(chain), *_proposed(joints), *_held(held)]
+    notes += [] if right_angles else _nearly_right(chain)
     robot = _with_torques(robot, joints, reach)
     return Arm(chain, replace(robot, doubt="; ".join(notes)), tuple(notes))
 
 
 class _Tree:
-    """A URDF's tree, its angles right ones within a tolerance; `doubts` says which may be."""
+    """A URDF's tree, its angles right ones within a tolerance."""
 
     def __init__(self, urdf: Urdf, tolerance: float) -> None:
         self.urdf, self.tolerance = urdf, tolerance
-        self.near: dict[str, UrdfJoint] = {}
 
     def pose(self, joint: UrdfJoint) -> Pose:
-        if squared(joint.pose, NEAR) != joint.pose and not self.tolerance:
-            self.near[joint.name] = joint
         return squared(joint.pose, self.tolerance)
-
-    @property
-    def doubts(self) -> list[str]:
-        if not self.near:
-            return []
-        first = next(iter(self.near.values()))
-        angles = zip(first.pose.rotation, squared(first.pose, NEAR).rotation, strict=True)
-        angle = next(given for given, right in angles if given != right)
-        where = f"line {first.element.line}" + (", and others" if len(self.near) > 1 else "")
-        return [f"{number(angle)} is nearly a right angle ({where}): --right-angles makes it one"]
 
     def between(self, top: str, bottom: str) -> Pose:
         """Return where a link lies in one that it hangs on, all joints at zero."""
@@ -308,6 +296,22 @@ def _proposed(joints: Sequence[UrdfJoint]) -> Iterator[str]:
 def _held(names: Sequence[str]) -> Iterator[str]:
     if names:
         yield f"held at zero: {_listed(names)}"
+
+
+def _nearly_right(chain: Chain) -> Iterator[str]:
+    """Yield a note on angles that were printed with few digits; not on those of the tool."""
+    found = [
+        (number(angle), joint.element.line)
+        for joint in _way_up(chain.urdf, chain.base, chain.joints[-1].child)
+        for angle, right in zip(
+            joint.pose.rotation, squared(joint.pose, NEAR).rotation, strict=True
+        )
+        if angle != right
+    ]
+    if found:
+        angle, line = found[-1]
+        where = f"line {line}" + (", and others" if len(found) > 1 else "")
+        yield f"{angle} is nearly a right angle ({where}): --right-angles makes it one"
 
 
 def _file_name(name: str) -> str:
