@@ -220,8 +220,11 @@ def _link(joint: UrdfJoint, pose: Pose, body: Body) -> Link:
     problem, doubtful = check_inertia(body.inertia)
     if problem:
         joint.element.fail(f"the inertia of what it moves is {problem}")
-    for key, value in (("origin", pose.origin), ("center_of_mass", body.centre)):
-        size = limits.size_problem(key, max(map(abs, value)), revolute=True)
+    for key, values in (
+        ("origin", pose.origin), ("center_of_mass", body.centre), ("mass", [body.mass]),
+        ("inertia", body.inertia),
+    ):  # fmt: skip
+        size = limits.size_problem(key, max(map(abs, values)), revolute=True)
         if size:
             joint.element.fail(f"the {key.replace('_', ' ')} {size}")
     speed = joint.limit.velocity or SPEEDS[revolute]
@@ -259,10 +262,15 @@ def _with_torques(robot: Robot, joints: Sequence[UrdfJoint], reach: Reach) -> Ro
     missing = [joint.limit.effort is None for joint in joints]
     if not any(missing):
         return robot
-    links = [
-        replace(link, torque=_symmetric(round_above(most))) if absent else link
-        for link, most, absent in zip(robot.links, reach(robot), missing, strict=True)
-    ]
+    links = list(robot.links)
+    for k, most in enumerate(reach(robot)):
+        if missing[k]:
+            size = round_above(most)
+            if problem := width_problem(-size, size) or limits.size_problem(
+                "torque_range", size, revolute=links[k].revolute
+            ):
+                joints[k].element.fail(f"its torque range {problem}")
+            links[k] = replace(links[k], torque=_symmetric(size))
     return replace(robot, links=tuple(links))
 
 
@@ -288,8 +296,12 @@ def _proposed(joints: Sequence[UrdfJoint]) -> Iterator[str]:
     if weak:
         yield f"torque ranges are proposed for {_listed(weak)}: what they reach, rounded up"
     for joint in joints:
-        wide = (joint.limit.upper or 0.0) - (joint.limit.lower or 0.0)
-        if joint.kind == "revolute" and not wide <= MANY_TURNS * TURN:
+        low, high = joint.limit.lower, joint.limit.upper
+        if joint.kind != "revolute":
+            continue
+        if low is None or high is None:
+            yield f"{joint.name} has no limits of its position: taken as one full turn"
+        elif not high - low <= MANY_TURNS * TURN:
             yield f"{joint.name} has limits of more than {MANY_TURNS} turns: taken as one full turn"
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from boolcomp.common.errors import shown, suggestion
 from boolcomp.common.text import number
+from boolcomp.problem.interval import width_problem
 from boolcomp.problem.robot import limits
 from boolcomp.problem.robot.frames import HERE, Z, squared, unit
 from boolcomp.problem.robot.model import Pose
@@ -187,6 +188,8 @@ def _name(element: Element) -> str:
     name = element.attributes.get("name", "")
     if not name:
         element.fail("name is missing")
+    if not name.isprintable():  # it will stand in comments
+        element.fail(f"name {shown(name)} holds characters that cannot be printed")
     return name
 
 
@@ -239,7 +242,7 @@ def _limit(element: Element, kind: str) -> Limit:
         _size(limit, key, meant, revolute=turning)
         for key, meant in (("velocity", "velocity_range"), ("effort", "torque_range"))
     )
-    if kind == "continuous":
+    if kind == "continuous" or not {"lower", "upper"} & set(limit.attributes):
         return Limit(None, None, velocity, effort)
     lower, upper = (_number(limit, key, None, 0.0) for key in ("lower", "upper"))
     if kind in MOVING and lower > upper:
@@ -250,7 +253,8 @@ def _limit(element: Element, kind: str) -> Limit:
 def _size(element: Element, key: str, meant: str, *, revolute: bool) -> float | None:
     """Return a limit's size; zero, nothing or more than any arm has says that there is none."""
     value = abs(_number(element, key, None, 0.0))
-    return value if value and not limits.size_problem(meant, value, revolute=revolute) else None
+    unheard = width_problem(-value, value) or limits.size_problem(meant, value, revolute=revolute)
+    return None if unheard else value
 
 
 def _positive(element: Element | None, key: str, meant: str) -> float:

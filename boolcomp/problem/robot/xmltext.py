@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn
 from xml.parsers import expat
 
-from boolcomp.common.errors import DataError, cut
+from boolcomp.common.errors import DataError, cut, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,6 +45,8 @@ class Element:
     def label(self) -> str:
         """The element as messages show it: `<joint name="elbow">`."""
         name = self.attributes.get("name")
+        if name is not None and not name.isprintable():
+            name = shown(name)
         return f"<{cut(self.tag)}>" if name is None else f'<{cut(self.tag)} name="{cut(name)}">'
 
 

@@ -116,6 +116,18 @@ def test_what_the_file_does_not_say_is_proposed_and_said(tmp_path: Path) -> None
         assert sentence in said
 
 
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [("", "no limits of its position"), ('lower="-99" upper="99"', "limits of more than 4 turns")],
+)
+def test_a_turning_joint_without_limits_goes_once_around(
+    tmp_path: Path, limits: str, said: str
+) -> None:
+    arm = arm_of(tmp_path, ARM.replace('lower="-2.1" upper="1.4"', limits))
+    assert arm.robot.links[1].position == Interval(-math.pi, math.pi)
+    assert f"shoulder has {said}: taken as one full turn" in arm.notes
+
+
 def test_python_is_warned_of_what_is_proposed(tmp_path: Path) -> None:
     arm_of(tmp_path)
     with pytest.warns(DataWarning, match=r"arm.urdf#tool0: accelerations are proposed"):
@@ -245,6 +257,12 @@ MISTAKES = [
     ('"1 -2 3"', '"1 -2"', r":16: <axis>: xyz must be three numbers, not '1 -2'"),
     ('"1 -2 3"', '"1 -2 nan"', r":16: <axis>: xyz must be finite, not 'nan'"),
     ('lower="-2.1"', 'lower="2.1"', r":14: <limit>: lower, 2.1, is above upper, 1.4"),
+    (
+        'lower="0" upper="0.3"',
+        "",
+        r":17: <joint name=\"slide\">: <limit lower=… upper=…> is missing",
+    ),
+    ('joint name="waist"', 'joint name="wai&#10;st"', r":13: .*holds characters that cannot be"),
     (LIMIT, "", r":14: <joint name=\"shoulder\">: <limit> is missing: where it may go"),
     (LIMIT, LIMIT + '<mimic joint="waist"/>', r":14: .*it mimics joint 'waist': arms whose joints"),
     (LIMIT, LIMIT + LIMIT, r":14: <limit>: a second <limit> in <joint>"),
