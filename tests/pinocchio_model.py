@@ -8,17 +8,22 @@ import numpy as np
 import pinocchio as pin
 
 if TYPE_CHECKING:
-    from boolcomp.problem.robot import Link, Robot
+    from boolcomp.problem.robot import Link, Pose, Robot
 
 
 def pinocchio_model(robot: Robot) -> Any:
-    """Build the arm in Pinocchio: each DH link hangs on a joint about (along) the axis z."""
+    """Build the arm in Pinocchio: a DH link hangs on a joint about (along) the axis z."""
     model = pin.Model()
     model.gravity.linear = np.array(robot.gravity)
     parent, placement = 0, pin.SE3.Identity()
     for k, link in enumerate(robot.links):
-        joint = pin.JointModelRZ() if link.revolute else pin.JointModelPZ()
-        turned = placement * pin.SE3(pin.rpy.rpyToMatrix(0, 0, link.theta), np.zeros(3))
+        if link.pose is None:
+            joint = pin.JointModelRZ() if link.revolute else pin.JointModelPZ()
+            turned = placement * pin.SE3(pin.rpy.rpyToMatrix(0, 0, link.theta), np.zeros(3))
+        else:
+            kinds = (pin.JointModelPrismaticUnaligned, pin.JointModelRevoluteUnaligned)
+            joint = kinds[link.revolute](np.array(link.axis))
+            turned = placement * placed(link.pose)
         parent = model.addJoint(parent, joint, turned, f"joint{k}")
         placement = after_joint(link)
         body = pin.Inertia(link.mass, np.array(link.center_of_mass), _tensor(link))
@@ -29,8 +34,15 @@ def pinocchio_model(robot: Robot) -> Any:
 
 def after_joint(link: Link) -> Any:
     """Return the placement of the link's frame in the frame that its joint moves."""
+    if link.pose is not None:
+        return pin.SE3.Identity()
     twist = pin.rpy.rpyToMatrix(link.alpha, 0, 0)
     return pin.SE3(twist, np.array([link.a, 0, link.d]))
+
+
+def placed(pose: Pose) -> Any:
+    """Return where a frame lies in another."""
+    return pin.SE3(pin.rpy.rpyToMatrix(*pose.rotation), np.array(pose.origin))
 
 
 def _tensor(link: Link) -> np.ndarray:

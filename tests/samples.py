@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.problem.problem import Input
-from boolcomp.problem.robot import Link, Robot, load_robot
+from boolcomp.problem.robot import Link, Pose, Robot, load_robot, robot_names
 from boolcomp.terms import Terms, split
 
 if TYPE_CHECKING:
@@ -18,6 +20,11 @@ if TYPE_CHECKING:
 
     from boolcomp.problem.problem import Problem
 
+# Names of robots that ship; what takes terms of seven joints is slow.
+SHIPPED = [
+    pytest.param(name, marks=[pytest.mark.slow] if load_robot(name).joints > 6 else [])
+    for name in robot_names()
+]
 TURN = Interval(-math.pi, math.pi)
 ONE = Interval(-1.0, 1.0)
 
@@ -58,6 +65,28 @@ def random_robot(seed: int, joints: int | None = None) -> Robot:
         gravity=_triple(rng.uniform(-9.81, 9.81, 3)),
         links=tuple(random_link(rng) for _ in range(count)),
     )
+
+
+def general_robot(seed: int, joints: int | None = None) -> Robot:
+    """Return such an arm with two thirds of its joints in general frames, and a tool."""
+    rng, robot = np.random.default_rng(seed), random_robot(seed, joints)
+    links = tuple(_in_general_frames(link, rng) for link in robot.links)
+    return replace(robot, links=links, tool=_random_pose(rng))
+
+
+def _in_general_frames(link: Link, rng: np.random.Generator) -> Link:
+    if rng.uniform() < 1 / 3:
+        return link
+    axis = np.eye(3)[rng.integers(3)] if rng.uniform() < 0.5 else rng.normal(size=3)
+    axis = rng.choice((-1, 1)) * axis / np.linalg.norm(axis)
+    return replace(
+        link, a=0.0, alpha=0.0, d=0.0, theta=0.0, pose=_random_pose(rng), axis=_triple(axis)
+    )
+
+
+def _random_pose(rng: np.random.Generator) -> Pose:
+    turn = rng.choice((0.0, math.pi / 2, math.pi, -1.0, 0.3, -math.pi / 2), 3)
+    return Pose(_triple(rng.uniform(-1, 1, 3)), _triple(turn))
 
 
 def random_link(rng: np.random.Generator) -> Link:

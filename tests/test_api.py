@@ -209,7 +209,7 @@ def test_a_missing_file_is_said_to_be_missing(name: str) -> None:
         bc.load_robot(name)
 
 
-def test_a_urdf_is_said_not_to_be_read(tmp_path: Path) -> None:
-    (tmp_path / "ur5.urdf").write_text("<robot/>")
-    with pytest.raises(UsageError, match="URDF is not read: a robot file is TOML"):
-        bc.load_robot(tmp_path / "ur5.urdf")
+def test_a_xacro_is_said_not_to_be_read(tmp_path: Path) -> None:
+    (tmp_path / "ur5.xacro").write_text("<robot/>")
+    with pytest.raises(UsageError, match="xacro is not read: run xacro first"):
+        bc.load_robot(tmp_path / "ur5.xacro")

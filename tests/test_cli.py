@@ -150,11 +150,11 @@ def test_every_command_that_takes_a_robot_knows_the_nearest_spelling(
 
 
 @pytest.mark.parametrize("name", TAKES_A_ROBOT)
-def test_a_urdf_is_said_not_to_be_read(run: Callable[..., Result], name: str) -> None:
-    Path("ur5.urdf").write_text("<robot/>")
-    result = run(name, "ur5.urdf")
+def test_an_sdf_is_said_not_to_be_read(run: Callable[..., Result], name: str) -> None:
+    Path("ur5.sdf").write_text("<robot/>")
+    result = run(name, "ur5.sdf")
     assert result.code == 2
-    assert "ur5.urdf: URDF is not read: a robot file is TOML" in result.err
+    assert "ur5.sdf: SDF is not read: a robot file is TOML or URDF" in result.err
 
 
 def test_a_doubtful_inertia_is_a_warning_not_an_error(run: Callable[..., Result]) -> None:

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from boolcomp.commands.options import FilePath, check_robot, json_option, print_json
+from boolcomp.commands.options import (
+    FilePath,
+    chain_options,
+    check_robot,
+    json_option,
+    print_json,
+)
 from boolcomp.common.errors import DataError, UsageError, listing, shown, suggestion
 from boolcomp.common.files import is_folder
 from boolcomp.common.processes import cores
@@ -32,6 +38,7 @@ COUNTS = ("saturated_inputs", "saturated_torques", "beyond_stops")  # keys of --
 
 @click.command("evaluate", epilog="Example: boolcomp evaluate out/2r -i samples.csv -o torques.csv")
 @click.argument("program")
+@chain_options("program")
 @click.option("-i", "--input", "source", default="-", show_default=True, type=FilePath())
 @click.option("-o", "--output", "target", default="-", show_default=True, type=FilePath())
 @click.option("--engine", default="auto", show_default=True, help="auto, numpy or llvm.")

@@ -69,7 +69,6 @@ class FilePath(_PathType):
         return Path(text)
 
 
-robot_argument = click.argument("robot")
 of_option = click.option(
     "--of",
     default="inverse-dynamics",
@@ -77,6 +76,33 @@ of_option = click.option(
     help="Function of the robot: gravity, bias, inertia, forward-kinematics, jacobian, "
     "derivatives, computed-torque, pd-gravity.",
 )
+
+
+def chain_options(argument: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add --base and --tip, and hand them on in the robot's name, as `arm.urdf#base..tip`."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @click.option("--base", help="Of a URDF: the link that stands [default: the root]")
+        @click.option("--tip", help="Of a URDF: the link where the arm ends [default: the last]")
+        @functools.wraps(function)
+        def wrapped(*args: Any, base: str | None, tip: str | None, **more: Any) -> Any:
+            name = more[argument]
+            if base is not None or tip is not None:
+                if name is None or not name.endswith(".urdf"):
+                    raise UsageError("--base and --tip choose an arm of a URDF: give an .urdf file")
+                more[argument] = f"{name}#{base or ''}..{tip or ''}"
+            return function(*args, **more)
+
+        return wrapped
+
+    return decorate
+
+
+def robot_argument(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ROBOT: a name, a .toml file, or a .urdf file with --base and --tip."""
+    return click.argument("robot")(chain_options("robot")(function))
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 
@@ -248,7 +274,8 @@ def check_robot(name: str) -> None:
     """Raise a `UsageError` for what is no robot where a program's folder would do as well."""
     from boolcomp.problem.robot import robot_names
 
-    if name not in robot_names() and not name.endswith(".toml") and not is_file(Path(name)):
+    file = name.partition("#")[0].endswith((".toml", ".urdf")) or is_file(Path(name))
+    if name not in robot_names() and not file:
         hint = suggestion(Path(name).name, robot_names())
         raise UsageError(
             f"{cut(name) or shown(name)}: neither a program's folder nor a robot{hint}"

@@ -16,6 +16,7 @@ from boolcomp.commands.options import (
     ONLY_MINIMISED,
     ONLY_PAPER,
     FilePath,
+    chain_options,
     demand_options,
     given,
     json_option,
@@ -82,6 +83,7 @@ def state_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.command("report", epilog="Example: boolcomp report machado-2r --bits 4-8 --samples 1000000")
 @click.argument("source", metavar="ROBOT|PROGRAM")
 @of_option
+@chain_options("source")
 @click.option("--mode", default="both", show_default=True, help="Of a robot: both, paper, compact.")
 @plan_options(bits=False)
 @click.option("--bits", default="4-12", show_default=True, help="Word lengths: 8, 4-12 or 4,6,8.")

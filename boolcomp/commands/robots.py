@@ -6,41 +6,63 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.commands.options import json_option, print_json
+from boolcomp.commands.options import FilePath, chain_options, json_option, print_json
+from boolcomp.common.errors import UsageError
+from boolcomp.common.files import write_text
 from boolcomp.common.text import angle, short, table
-from boolcomp.problem.robot import load_robot, robot_names
+from boolcomp.problem.robot import load_arm, load_robot, robot_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
     from boolcomp.problem.interval import Interval
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot import Link, Robot
     from boolcomp.terms.verdict import Verdict
 
 
 @click.command("robots", epilog="Example: boolcomp robots puma560")
 @click.argument("robot", required=False)
+@chain_options("robot")
+@click.option("--right-angles", is_flag=True, help="Of a URDF: 1.5708 is meant as pi/2.")
+@click.option("-o", "--output", type=FilePath(), help="Robot file to write.")
 @json_option
-def command(robot: str | None, *, as_json: bool) -> None:
-    """List the robots that ship; or check ROBOT (a name or a .toml file) and print it in full.
+def command(robot: str | None, *, right_angles: bool, output: Path | None, as_json: bool) -> None:
+    """List the robots that ship; or check ROBOT (a name, a .toml or .urdf file), print it in full.
 
     One ROBOT gets a verdict too, as comments: what its torques reach over its ranges, which torque
-    ranges saturate or waste bits, and better ones to paste.
+    ranges saturate or waste bits, and better ones to paste. With -o it is written as a robot file,
+    which a URDF becomes so.
     """
-    robots = [load_robot(name) for name in ([robot] if robot else robot_names())]
     if robot:
-        from boolcomp.problem.makers import inverse_dynamics_problem
-        from boolcomp.terms.verdict import judge_outputs
-
-        verdicts = judge_outputs(inverse_dynamics_problem(robots[0]))
-        if as_json:
-            print_json({"robots": [_judged(robots[0], verdicts)]})
-        else:
-            click.echo(f"{robots[0]}\n{_verdict_text(verdicts)}")
-    elif as_json:
+        _one(robot, output, right_angles=right_angles, as_json=as_json)
+        return
+    if output is not None or right_angles:
+        raise UsageError("-o and --right-angles are about one robot: say which")
+    robots = [load_robot(name) for name in robot_names()]
+    if as_json:
         print_json({"robots": [_document(item) for item in robots]})
     else:
         click.echo(_overview(robots))
+
+
+def _one(name: str, output: Path | None, *, right_angles: bool, as_json: bool) -> None:
+    from boolcomp.problem.makers import inverse_dynamics_problem
+    from boolcomp.terms.verdict import judge_outputs
+
+    arm = load_arm(name, right_angles=right_angles)
+    if arm is None and right_angles:
+        raise UsageError("--right-angles is about a URDF: give an .urdf file")
+    robot = load_robot(name) if arm is None else arm.robot
+    verdicts = judge_outputs(inverse_dynamics_problem(robot))
+    text = f"{robot if arm is None else arm}\n{_verdict_text(verdicts)}"
+    if output is not None:
+        write_text(output, f"{text}\n")
+        click.echo(f"written to {output}", err=True)
+    if as_json:
+        print_json({"robots": [_judged(robot, verdicts)]})
+    elif output is None:
+        click.echo(text)
 
 
 def _overview(robots: Iterable[Robot]) -> str:
@@ -126,6 +148,21 @@ def _judged(robot: Robot, verdicts: Sequence[Verdict]) -> dict[str, Any]:
     return document
 
 
+def _tool(robot: Robot) -> dict[str, Any]:
+    tool = robot.tool
+    if tool is None:
+        return {}
+    return {"tool_origin": list(tool.origin), "tool_rotation": list(tool.rotation)}
+
+
+def _frame(link: Link) -> dict[str, Any]:
+    """Return a general frame, in place of what DH says of others; nothing where DH says it."""
+    if link.pose is None:
+        return {}
+    where = {"origin": list(link.pose.origin), "rotation": list(link.pose.rotation)}
+    return {**dict.fromkeys(("a", "alpha", "d", "theta")), **where, "axis": list(link.axis)}
+
+
 def _document(robot: Robot) -> dict[str, Any]:
     return {
         "robot": robot.name,
@@ -134,6 +171,7 @@ def _document(robot: Robot) -> dict[str, Any]:
         "doubt": robot.doubt,
         "mass": robot.mass,
         "gravity": list(robot.gravity),
+        **_tool(robot),
         "joints": [
             {
                 "joint": joint,
@@ -142,6 +180,7 @@ def _document(robot: Robot) -> dict[str, Any]:
                 "alpha": link.alpha,
                 "d": link.d,
                 "theta": link.theta,
+                **_frame(link),
                 "mass": link.mass,
                 "center_of_mass": list(link.center_of_mass),
                 "inertia": list(link.inertia),

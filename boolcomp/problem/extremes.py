@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,7 +23,6 @@ FINE = 1e-6  # steps, as parts of a range, at which climbing ends
 # Between what a search finds and a range: the search proves nothing, and a word in compact mode
 # is sized for 1.02 times the largest and 3 steps more, 2.3 % of the range at 8 bits.
 MARGIN = 1.05
-ROUND = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 
 
 def extremes(
@@ -101,15 +99,6 @@ def climb(
         best[rows[k]] = found[k]
         steps[rows[~better]] /= 2
     return points, best
-
-
-def round_above(value: float) -> float:
-    """Return the least round number that is not below: 1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6 or 8."""
-    if not value:
-        return 1.0
-    power = math.floor(math.log10(value))
-    digits = next(d for d in ROUND if d * 10.0**power >= value or d == ROUND[-1])
-    return float(f"{digits:g}e{power}")
 
 
 def _tidy(value: float) -> float:

@@ -17,9 +17,9 @@ from boolcomp.problem.dynamics.algebra import Constant, Folding
 from boolcomp.problem.dynamics.batch import evaluated
 from boolcomp.problem.dynamics.kinematics import forward_kinematics, jacobian
 from boolcomp.problem.dynamics.recurrence import newton_euler
-from boolcomp.problem.extremes import MARGIN, extremes, round_above
+from boolcomp.problem.extremes import MARGIN, extremes
 from boolcomp.problem.harmonics import Harmonics
-from boolcomp.problem.interval import Interval
+from boolcomp.problem.interval import Interval, round_above
 from boolcomp.problem.makers import (
     accelerations,
     gravity_problem,

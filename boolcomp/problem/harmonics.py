@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from boolcomp.common.errors import UsageError
-from boolcomp.problem.dynamics.algebra import Constant, exact_cosine, exact_sine
+from boolcomp.problem.angles import exact_cosine, exact_sine
+from boolcomp.problem.dynamics.algebra import Constant
 from boolcomp.problem.spectra import Summand, spectra_of
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from boolcomp.common.text import angle, short
@@ -9,6 +10,7 @@ from boolcomp.common.text import angle, short
 SLACK = 1e-9  # how far an interval may stick out of one that holds it
 MOST_SIZE = 1e12  # of the ends of an output's range
 LEAST_WIDTH = 1e-12  # of a range
+ROUND = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 LEAST_SHARE = 1e-9  # of its larger end: narrower ranges have no cells in double precision
 
 
@@ -51,3 +53,12 @@ def width_problem(low: float, high: float) -> str:
     """Return what is wrong with a range that rises, where it is too narrow to be cut in cells."""
     least = max(LEAST_WIDTH, LEAST_SHARE * max(abs(low), abs(high)))
     return "" if high - low >= least else f"must be at least {short(least)} wide"
+
+
+def round_above(value: float) -> float:
+    """Return the least round number that is not below: 1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6 or 8."""
+    if not value:
+        return 1.0
+    power = math.floor(math.log10(value))
+    digits = next(d for d in ROUND if d * 10.0**power >= value or d == ROUND[-1])
+    return float(f"{digits:g}e{power}")

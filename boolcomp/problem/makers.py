@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from boolcomp.problem.dynamics.batch import gravity_torques, inverse_dynamics
 from boolcomp.problem.dynamics.christoffel import gravity_spectra, torque_spectra
 from boolcomp.problem.problem import Input, Output, PartHint, Problem, SumHint, numbered
+from boolcomp.problem.robot.frames import axis_before, own_axis
 from boolcomp.problem.span import Span
 
 if TYPE_CHECKING:
@@ -113,8 +114,10 @@ def parallel_axes(robot: Robot) -> dict[int, int]:
     found = {}
     for joint in range(robot.joints - 1):
         link, after = robot.links[joint], robot.links[joint + 1]
-        if link.revolute and after.revolute and abs(math.sin(link.alpha)) < PARALLEL:
-            found[joint] = 1 if math.cos(link.alpha) > 0 else -1
+        (a, b, c), (x, y, z) = own_axis(link), axis_before(after)
+        across = math.hypot(b * z - c * y, c * x - a * z, a * y - b * x)
+        if link.revolute and after.revolute and across < PARALLEL:
+            found[joint] = 1 if a * x + b * y + c * z > 0 else -1
     return found
 
 
@@ -140,6 +143,7 @@ def torque_dust(robot: Robot) -> float:
     links = robot.links
     reach = sum(
         abs(link.a) + abs(link.d) + math.hypot(*link.center_of_mass)
+        + (math.hypot(*link.pose.origin) if link.pose else 0.0)
         + (0.0 if link.revolute else link.position.magnitude)
         for link in links
     )  # fmt: skip

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.common.text import short
-from boolcomp.problem.extremes import MARGIN, SAMPLES, extremes, round_above
-from boolcomp.problem.interval import MOST_SIZE, width_problem
+from boolcomp.problem.extremes import MARGIN, SAMPLES, extremes
+from boolcomp.problem.interval import MOST_SIZE, round_above, width_problem
 
 if TYPE_CHECKING:
     from boolcomp.problem.problem import Output, Problem

@@ -16,7 +16,7 @@ from boolcomp.paper.plan import Options, make_plan
 from boolcomp.paper.quantised import quantised
 from boolcomp.problem.makers import gravity_problem
 from boolcomp.problem.problem import PartHint, SumHint
-from boolcomp.problem.robot import Robot, load_robot, robot_names
+from boolcomp.problem.robot import Pose, Robot, load_robot, robot_names
 from boolcomp.terms import FORMS, evaluate_terms, split
 
 if TYPE_CHECKING:
@@ -151,6 +151,17 @@ def test_axes_that_point_opposite_ways_hint_at_a_difference() -> None:
     problem = problem_of(twisted(math.pi))
     assert problem.sums[0] == SumHint("speeds", "qd1", "qd2", -1)
     assert problem.parts == (PartHint(0, 1, -1),)
+
+
+@pytest.mark.parametrize(("axis", "sign"), [((0, 1, 0), 1), ((0, -1, 0), -1), ((0, 0, 1), 0)])
+def test_parallel_axes_of_general_frames_are_hints_too(axis: tuple[float, ...], sign: int) -> None:
+    """Link 2 is turned a quarter about x: its z looks along link 1's -y, its y along z."""
+    arm = load_robot("machado-2r")
+    turned = Pose((1.0, 0.0, 0.0), (math.pi / 2, 0.0, 0.0))
+    x, y, z = axis
+    last = replace(arm.links[1], pose=turned, axis=(x, y, z))
+    problem = problem_of(replace(arm, links=(arm.links[0], last)))
+    assert problem.parts == ((PartHint(0, 1, sign),) if sign else ())
 
 
 @pytest.mark.parametrize("alpha", [0.3, math.pi / 2, -math.pi / 2])

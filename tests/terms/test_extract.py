@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import by_name, random_robot, random_states, terms_of
+from samples import SHIPPED, by_name, random_robot, random_states, terms_of
 
 from boolcomp.common.errors import UsageError
 from boolcomp.problem.dynamics import inverse_dynamics
-from boolcomp.problem.robot import Robot, load_robot, robot_names
+from boolcomp.problem.robot import Robot, load_robot
 from boolcomp.terms import FORMS, Terms, evaluate_terms
 
 
@@ -42,7 +42,7 @@ def error(robot: Robot, torques: Terms, seed: int = 0) -> float:
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("name", robot_names())
+@pytest.mark.parametrize("name", SHIPPED)
 def test_terms_add_up_to_newton_euler_on_shipped_robots(name: str, form: str) -> None:
     assert error(load_robot(name), terms_of(name, form)) < 1e-10
 

@@ -10,8 +10,7 @@ from compact.word_robots import case
 from samples import problem_of
 
 from boolcomp.compact.sketch.build import Form
-from boolcomp.problem.extremes import round_above
-from boolcomp.problem.interval import Interval
+from boolcomp.problem.interval import Interval, round_above
 from boolcomp.problem.problem import Output
 from boolcomp.problem.robot import Robot, load_robot, parse_robot
 from boolcomp.terms.verdict import Verdict, dust_of, judge_outputs

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from boolcomp.measure.bench.states import BenchStates, Kind
     from boolcomp.measure.bench.tasks import BenchTask
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot import Link, Robot
 
     Make = Callable[[BenchStates, int, int], BenchTask]
 
@@ -42,6 +42,9 @@ def library_offers(robot: Robot, bits: int) -> Iterator[Offer]:
         label = f"{name}, {CALLS[package]}"
         if importlib.util.find_spec(package) is None:
             yield Offer(label, "float64", None, skipped=f"{package} is not installed")
+            continue
+        if name == "MuJoCo" and robot.general:
+            yield Offer(label, "float64", None, skipped="its model is made of DH frames")
             continue
         make = {"CasADi": _casadi, "Pinocchio": _pinocchio, "MuJoCo": _mujoco}[name](robot)
         yield Offer(label, "float64", make, exact, threads=False)
@@ -154,17 +157,29 @@ def _pinocchio_model(pin: Any, robot: Robot) -> Any:
     model.gravity.linear = np.array(robot.gravity)
     parent, placement = 0, pin.SE3.Identity()
     for k, link in enumerate(robot.links):
-        joint = pin.JointModelRZ() if link.revolute else pin.JointModelPZ()
-        turned = placement * pin.SE3(pin.rpy.rpyToMatrix(0, 0, link.theta), np.zeros(3))
-        parent = model.addJoint(parent, joint, turned, f"joint{k}")
-        twist = pin.rpy.rpyToMatrix(link.alpha, 0, 0)
-        placement = pin.SE3(twist, np.array([link.a, 0, link.d]))
+        joint, turned, after = _pinocchio_joint(pin, link)
+        parent = model.addJoint(parent, joint, placement * turned, f"joint{k}")
+        placement = after
         xx, yy, zz, xy, yz, xz = link.inertia
         tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         body = pin.Inertia(link.mass, np.array(link.center_of_mass), tensor)
         model.appendBodyToJoint(parent, body, placement)
     model.armature = np.array([link.joint_inertia for link in robot.links])
     return model
+
+
+def _pinocchio_joint(pin: Any, link: Link) -> tuple[Any, Any, Any]:
+    """Return a joint, its placement in the frame before, and the link's frame in its own."""
+    if link.pose is not None:
+        made = (
+            pin.JointModelRevoluteUnaligned if link.revolute else pin.JointModelPrismaticUnaligned
+        )
+        place = pin.SE3(pin.rpy.rpyToMatrix(*link.pose.rotation), np.array(link.pose.origin))
+        return made(np.array(link.axis)), place, pin.SE3.Identity()
+    joint = pin.JointModelRZ() if link.revolute else pin.JointModelPZ()
+    turned = pin.SE3(pin.rpy.rpyToMatrix(0, 0, link.theta), np.zeros(3))
+    twist = pin.rpy.rpyToMatrix(link.alpha, 0, 0)
+    return joint, turned, pin.SE3(twist, np.array([link.a, 0, link.d]))
 
 
 def _mujoco(robot: Robot) -> Make:

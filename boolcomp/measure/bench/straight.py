@@ -32,9 +32,10 @@ KINDS = ("q", "qd", "qdd")
 def record(robot: Robot, *, lean: bool = False) -> Straight:
     """Return the robot's Newton-Euler recurrence, customised; inputs q1.. qd1.. qdd1..
 
-    `lean` takes the method with fewest operations, masses regrouped, in place of the plain one.
+    `lean` takes the method with fewest operations, masses regrouped, in place of the plain one; it
+    is written for DH frames.
     """
-    if lean:
+    if lean and not robot.general:
         return straight_line("regrouped", robot)
     tape = Tape()
     state = [[tape.input(f"{kind}{k + 1}") for k in range(robot.joints)] for kind in KINDS]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from boolcomp.problem.dynamics.algebra import exact_cosine, exact_sine
+from boolcomp.problem.angles import exact_cosine, exact_sine
 from boolcomp.problem.dynamics.vectors import Matrix3, Vector, link_rotation, symmetric
 
 if TYPE_CHECKING:

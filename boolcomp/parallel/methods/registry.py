@@ -115,6 +115,11 @@ def straight_line(name: str, robot: Robot, *, tape: Tape | None = None) -> Strai
     for one processor.
     """
     function = _physics(name)
+    if robot.general:
+        raise UsageError(
+            f"{robot.name} has joints in general frames (origin, rotation, axis), and the method "
+            f"{name!r} is written for Denavit-Hartenberg frames (a, alpha, d, theta)"
+        )
     tape = Tape() if tape is None else tape
     if METHODS[name].whole:
         program: Straight = function(robot, tape)

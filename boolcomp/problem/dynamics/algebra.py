@@ -7,9 +7,10 @@ Numpy arrays, intervals, operation counters and task recorders all fit.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, Protocol
+
+from boolcomp.problem.angles import exact_cosine, exact_sine
 
 Element = Any  # numpy array, float, interval, counter …: whatever the algebra calculates with
 
@@ -94,19 +95,3 @@ class Folding:
         if isinstance(x, Constant):
             return Constant(float((x.value > 0) - (x.value < 0)))
         return self.inner.sign(x)
-
-
-def exact_sine(angle: float) -> float:
-    """Return sin, exactly 0 or ±1 at the floats nearest to multiples of a right angle."""
-    quarter = round(angle / (math.pi / 2))
-    if angle == quarter * (math.pi / 2):
-        return (0.0, 1.0, 0.0, -1.0)[quarter % 4]
-    return math.sin(angle)
-
-
-def exact_cosine(angle: float) -> float:
-    """Return cos, exactly 0 or ±1 at the floats nearest to multiples of a right angle."""
-    quarter = round(angle / (math.pi / 2))
-    if angle == quarter * (math.pi / 2):
-        return (1.0, 0.0, -1.0, 0.0)[quarter % 4]
-    return math.cos(angle)

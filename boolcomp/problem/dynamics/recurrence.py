@@ -10,21 +10,31 @@ i-1, p the way from origin i-1 to origin i, r the centre of mass, z the joint's 
     f  = R₊ f₊ + F                             n = R₊ n₊ + p × f + r × F + N
     τ  = n · Rᵀz, or f · Rᵀz where it slides   (plus rotor inertia and friction)
 
+A link with a pose of its own comes in two steps: a fixed one to where its frame lies, and one in
+which step is zero (or along the axis, where it slides) and z the axis, the same in both frames.
+
 Gravity enters as an acceleration of the base. Units: SI.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from boolcomp.problem.dynamics.vectors import Matrix3, Vector, link_rotation, symmetric
+from boolcomp.problem.dynamics.vectors import (
+    Matrix3,
+    Vector,
+    link_rotation,
+    rotation_about,
+    symmetric,
+)
+from boolcomp.problem.robot.frames import rotation_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from boolcomp.problem.dynamics.algebra import Algebra, Element
-    from boolcomp.problem.robot import Link, Robot
+    from boolcomp.problem.robot import Link, Pose, Robot
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +63,7 @@ def newton_euler(
     """Return the torque of every joint (a force where it slides).
 
     `wrench` is the (force, moment) that the tip exerts on its surroundings, at the origin of the
-    last frame and in its axes.
+    tool (of the last frame, where there is none) and in its axes.
     """
     zero = algebra.constant(0.0)
     nothing = Vector(zero, zero, zero)
@@ -64,6 +74,7 @@ def newton_euler(
         motion = _outward(link, algebra, motion, *state)
         motions.append(motion)
     force, moment = (nothing, nothing) if wrench is None else (Vector(*v) for v in wrench)
+    force, moment = _before(robot.tool, algebra, force, moment)
     torques = []
     for link, motion, speed, rate in zip(
         reversed(robot.links), reversed(motions), reversed(qd), reversed(qdd), strict=True
@@ -73,22 +84,23 @@ def newton_euler(
         torque = torque + algebra.constant(link.joint_inertia) * rate
         torques.append(torque + _friction(link, algebra, speed) if friction else torque)
         force, moment = motion.rotation * force, motion.rotation * moment
+        force, moment = _before(link.pose, algebra, force, moment)
     return torques[::-1]
 
 
 def _outward(
     link: Link, algebra: Algebra, before: _Motion, q: Element, qd: Element, qdd: Element
 ) -> _Motion:
-    constant, zero = algebra.constant, algebra.constant(0.0)
+    before = _placed(link.pose, algebra, before)
     rotation, step, axis = link_frame(link, algebra, q)
     back = rotation.transposed
-    speed, rate = Vector(zero, zero, qd), Vector(zero, zero, qdd)
+    speed, rate = _along(link, algebra, qd), _along(link, algebra, qdd)
     omega, omega_dot, acceleration = before.omega, before.omega_dot, before.acceleration
     if link.revolute:
         omega_dot = omega_dot + rate + omega @ speed
         omega = omega + speed
     else:
-        twice = (omega @ speed).scaled(constant(2.0))
+        twice = (omega @ speed).scaled(algebra.constant(2.0))
         acceleration = acceleration + rate + twice
     omega, omega_dot = back * omega, back * omega_dot
     acceleration = back * acceleration + omega_dot @ step + omega @ (omega @ step)
@@ -96,14 +108,58 @@ def _outward(
 
 
 def link_frame(link: Link, algebra: Algebra, q: Element) -> tuple[Matrix3, Vector, Vector]:
-    """Return a link's rotation to the frame before it; the way from there, and the joint's axis."""
+    """Return a joint's rotation, its step and its axis, both in the link's frame."""
     constant, zero = algebra.constant, algebra.constant(0.0)
+    if link.pose is not None:
+        axis = Vector(*map(constant, link.axis))
+        less = Vector(*(constant(1 - part * part) for part in link.axis))
+        turn = q if link.revolute else zero
+        rotation = rotation_about(axis, less, algebra.cosine(turn), algebra.sine(turn))
+        return rotation, axis.scaled(zero if link.revolute else q), axis
     sin_alpha, cos_alpha = (f(constant(link.alpha)) for f in (algebra.sine, algebra.cosine))
     theta, d = constant(link.theta), constant(link.d)
     theta, d = (theta + q, d) if link.revolute else (theta, d + q)
     rotation = link_rotation(algebra.cosine(theta), algebra.sine(theta), cos_alpha, sin_alpha, zero)
     step = Vector(constant(link.a), d * sin_alpha, d * cos_alpha)
     return rotation, step, Vector(zero, sin_alpha, cos_alpha)
+
+
+def _along(link: Link, algebra: Algebra, x: Element) -> Vector:
+    """Return so much along the joint's axis, in the frame before the joint turns or slides."""
+    if link.pose is not None:
+        return Vector(*map(algebra.constant, link.axis)).scaled(x)
+    return Vector(algebra.constant(0.0), algebra.constant(0.0), x)
+
+
+def pose_frame(pose: Pose, algebra: Algebra) -> tuple[Matrix3, Vector]:
+    """Return the rotation and the origin of a fixed pose."""
+    first, second, third = (
+        Vector(*map(algebra.constant, row)) for row in rotation_rows(pose.rotation)
+    )
+    return Matrix3((first, second, third)), Vector(*map(algebra.constant, pose.origin))
+
+
+def _placed(pose: Pose | None, algebra: Algebra, motion: _Motion) -> _Motion:
+    """Return the motion of a frame that lies fixed in another; of that one, without a pose."""
+    if pose is None:
+        return motion
+    rotation, step = pose_frame(pose, algebra)
+    back, omega, omega_dot = rotation.transposed, motion.omega, motion.omega_dot
+    acceleration = motion.acceleration + omega_dot @ step + omega @ (omega @ step)
+    return replace(
+        motion, omega=back * omega, omega_dot=back * omega_dot, acceleration=back * acceleration
+    )
+
+
+def _before(
+    pose: Pose | None, algebra: Algebra, force: Vector, moment: Vector
+) -> tuple[Vector, Vector]:
+    """Return force and moment at the origin of the frame in which another lies fixed."""
+    if pose is None:
+        return force, moment
+    rotation, step = pose_frame(pose, algebra)
+    force = rotation * force
+    return force, rotation * moment + step @ force
 
 
 def _inward(

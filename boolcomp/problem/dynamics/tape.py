@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from boolcomp.common.errors import DataError
 from boolcomp.common.text import number
-from boolcomp.problem.dynamics.algebra import Algebra, Constant, Folding, exact_cosine, exact_sine
+from boolcomp.problem.angles import exact_cosine, exact_sine
+from boolcomp.problem.dynamics.algebra import Algebra, Constant, Folding
 from boolcomp.problem.dynamics.straight import Kind, Operation, Returned, Straight
 
 if TYPE_CHECKING:

@@ -75,6 +75,19 @@ def link_rotation(
     )
 
 
+def rotation_about(axis: Vector, less: Vector, cosine: Element, sine: Element) -> Matrix3:
+    """Return nnᵀ + (1 - nnᵀ) cos + [n]× sin of an axis n; `less` has 1 - x², 1 - y², 1 - z²."""
+    x, y, z = axis
+    xy, yz, xz = ((a * b) - (a * b) * cosine for a, b in ((x, y), (y, z), (x, z)))
+    return Matrix3(
+        (
+            Vector(x * x + less.x * cosine, xy - z * sine, xz + y * sine),
+            Vector(xy + z * sine, y * y + less.y * cosine, yz - x * sine),
+            Vector(xz - y * sine, yz + x * sine, z * z + less.z * cosine),
+        )
+    )
+
+
 def symmetric(
     xx: Element, yy: Element, zz: Element, xy: Element, yz: Element, xz: Element
 ) -> Matrix3:

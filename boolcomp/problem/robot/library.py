@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+import warnings
 from pathlib import Path
 
-from boolcomp.common.errors import UsageError, listing, shown, suggestion
+from boolcomp.common.errors import DataWarning, UsageError, listing, shown, suggestion
 from boolcomp.common.files import is_file, read_text, shipped
+from boolcomp.problem.robot import xmltext
+from boolcomp.problem.robot.chain import Arm, arm_of, chain_of
 from boolcomp.problem.robot.limits import MOST_BYTES
 from boolcomp.problem.robot.model import Robot
 from boolcomp.problem.robot.schema import parse_robot
+from boolcomp.problem.robot.urdf import parse_urdf
 
-FOREIGN = {".urdf": "URDF", ".xacro": "URDF", ".sdf": "SDF", ".xml": "XML", ".mjcf": "MJCF"}
+FOREIGN = {".xacro": "xacro", ".sdf": "SDF", ".xml": "XML", ".mjcf": "MJCF"}
 
 
 def robot_names() -> tuple[str, ...]:
@@ -20,10 +24,15 @@ def robot_names() -> tuple[str, ...]:
 
 
 def load_robot(name_or_path: str | Path) -> Robot:
-    """Load a robot by shipped name, or from a path: what has a separator or a suffix is one."""
+    """Load a robot by shipped name, or from a path: what has a separator or a suffix is one.
+
+    Of a URDF, `arm.urdf#tip` or `arm.urdf#base..tip` says which arm is meant.
+    """
     if not isinstance(name_or_path, str | Path):
         raise UsageError(f"a {type(name_or_path).__name__} is no name or path of a robot")
     text = str(name_or_path)
+    if (arm := load_arm(text)) is not None:
+        return arm.robot
     if text in robot_names():
         path = shipped("robots") / f"{text}.toml"
         return parse_robot(read_text(path), f"robots/{path.name}")
@@ -32,15 +41,44 @@ def load_robot(name_or_path: str | Path) -> Robot:
         meant = (beside,) if is_file(Path(beside)) else robot_names()
         raise UsageError(
             f"no robot named {shown(text)}{suggestion(text, meant)}: "
-            f"robots are {listing(robot_names())}, or a path ending in .toml"
+            f"robots are {listing(robot_names())}, or a path ending in .toml or .urdf"
         )
     path = Path(text)
     if _missing(path):
         near = suggestion(path.stem, robot_names())
         raise UsageError(f"{text}: no such robot file{near}")
     if path.suffix in FOREIGN:
-        raise UsageError(f"{text}: {FOREIGN[path.suffix]} is not read: a robot file is TOML")
+        hint = "run xacro first" if path.suffix == ".xacro" else "a robot file is TOML or URDF"
+        raise UsageError(f"{text}: {FOREIGN[path.suffix]} is not read: {hint}")
     return parse_robot(read_text(path, MOST_BYTES), text)
+
+
+def load_arm(text: str, *, right_angles: bool = False) -> Arm | None:
+    """Return the arm that `arm.urdf#base..tip` names, warning of its notes; None for other names.
+
+    Both ends may be left out, or the base alone (`arm.urdf#tip`).
+    """
+    match = re.fullmatch(r"(.*\.urdf)(?:#(?:(.*)\.\.)?(.*))?", text, re.DOTALL)
+    if match is None:
+        return None
+    arm = load_urdf(match[1], match[2] or None, match[3] or None, right_angles=right_angles)
+    warnings.warn(f"{text}: {'; '.join(arm.notes)}", DataWarning, stacklevel=3)
+    return arm
+
+
+def load_urdf(
+    path: str | Path, base: str | None = None, tip: str | None = None, *, right_angles: bool = False
+) -> Arm:
+    """Read the arm between two links of a URDF; angles printed as 1.5708 are right ones if asked.
+
+    By default it goes from the root to the only tip that it can have.
+    """
+    from boolcomp.problem.dynamics.reach import torque_reach  # noqa: PLC0415 (which knows robots)
+
+    if _missing(Path(path)):
+        raise UsageError(f"{path}: no such robot file{suggestion(Path(path).stem, robot_names())}")
+    urdf = parse_urdf(read_text(Path(path), xmltext.MOST_BYTES), str(path))
+    return arm_of(chain_of(urdf, base, tip), torque_reach, right_angles=right_angles)
 
 
 def robot_of(robot: Robot | str | Path) -> Robot:

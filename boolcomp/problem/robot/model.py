@@ -1,4 +1,4 @@
-"""The robot as a value: a serial chain of links in standard Denavit-Hartenberg form, SI units."""
+"""The robot as a value: a serial chain of links in DH form or general frames, SI units."""
 
 from __future__ import annotations
 
@@ -19,15 +19,25 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
 @dataclass(frozen=True, slots=True)
+class Pose:
+    """Where a frame lies in another: its origin, and roll, pitch and yaw about the other's axes."""
+
+    origin: Triple
+    rotation: Triple
+
+
+@dataclass(frozen=True, slots=True)
 class Link:
     """One joint and the link it moves, seen from the link's own frame (standard DH).
 
     The frame of link i is that of link i-1 turned by theta about z, shifted by d along z and a
     along the new x, and turned by alpha about the new x. A revolute joint adds q to theta, a
-    prismatic one adds it to d. Centre of mass and inertia (xx, yy, zz, xy, yz, xz, about the
-    centre of mass) are in the link's frame. Rotor inertia and friction are those at the motor
-    shaft: they reach the joint through the gear ratio. `position` is where the joint may go; its
-    word spans what `span` says, or `word_range`.
+    prismatic one adds it to d. Where a link has a `pose`, its frame lies so in the frame of link
+    i-1 while q is zero, and turns about (slides along) its own `axis` through the frame's origin;
+    a, alpha, d and theta are zero then and mean nothing. Centre of mass and inertia (xx, yy, zz,
+    xy, yz, xz, about the centre of mass) are in the link's frame. Rotor inertia and friction are
+    those at the motor shaft: they reach the joint through the gear ratio. `position` is where the
+    joint may go; its word spans what `span` says, or `word_range`.
     """
 
     type: JointType
@@ -48,6 +58,8 @@ class Link:
     torque: Interval
     doubt: str = ""
     word_range: Interval | None = None
+    pose: Pose | None = None
+    axis: Triple = (0.0, 0.0, 1.0)
 
     @property
     def revolute(self) -> bool:
@@ -77,7 +89,8 @@ class Link:
 class Robot:
     """A serial arm on a fixed base; `gravity` is the acceleration of free fall in the base frame.
 
-    Its text (`str(robot)`) is a robot file: reading it gives an equal robot.
+    `tool` is the tip in the last link's frame; without it the tip is that frame. Its text
+    (`str(robot)`) is a robot file: reading it gives an equal robot.
     """
 
     name: str
@@ -86,6 +99,12 @@ class Robot:
     doubt: str
     gravity: Triple
     links: tuple[Link, ...]
+    tool: Pose | None = None
+
+    @property
+    def general(self) -> bool:
+        """Whether a joint's frame is none of Denavit and Hartenberg's."""
+        return any(link.pose is not None for link in self.links)
 
     @property
     def joints(self) -> int:
@@ -103,6 +122,8 @@ class Robot:
             if value:
                 head.append(f"{key} = {_quoted(value)}")
         head.append(f"gravity = {_list(self.gravity)}")
+        if self.tool is not None:
+            head += _pose_lines(self.tool, "tool_")
         return "\n\n".join(["\n".join(head), *(str(link) for link in self.links)]) + "\n"
 
     __repr__ = __str__
@@ -128,15 +149,28 @@ def _interval(interval: Interval) -> str:
     return f"[{_angle(interval.low)}, {_angle(interval.high)}]"
 
 
+def _frame_lines(link: Link) -> list[str]:
+    if link.pose is not None:
+        return [*_pose_lines(link.pose), f"axis = {_list(link.axis)}"]
+    return [
+        f"a = {number(link.a)}",
+        f"alpha = {_angle(link.alpha)}",
+        f"d = {number(link.d)}",
+        f"theta = {_angle(link.theta)}",
+    ]
+
+
+def _pose_lines(pose: Pose, prefix: str = "") -> list[str]:
+    angles = ", ".join(map(_angle, pose.rotation))
+    return [f"{prefix}origin = {_list(pose.origin)}", f"{prefix}rotation = [{angles}]"]
+
+
 def _link_lines(link: Link) -> list[str]:
     inertia = link.inertia if any(link.inertia[3:]) else link.inertia[:3]
     lines = [
         "[[joint]]",
         f'type = "{link.type}"',
-        f"a = {number(link.a)}",
-        f"alpha = {_angle(link.alpha)}",
-        f"d = {number(link.d)}",
-        f"theta = {_angle(link.theta)}",
+        *_frame_lines(link),
         f"mass = {number(link.mass)}" if link.mass else "massless = true",
         f"center_of_mass = {_list(link.center_of_mass)}",
         f"inertia = {_list(inertia)}",

@@ -1,4 +1,4 @@
-"""A load held at the tip: a point mass at the origin of the last frame."""
+"""A load held at the tip: a point mass at the tool's origin, or that of the last frame."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING
 
 from boolcomp.common.errors import UsageError
 from boolcomp.common.text import number
+from boolcomp.problem.robot.bodies import point_inertia
 from boolcomp.problem.robot.limits import MOST_MASS
 
 if TYPE_CHECKING:
-    from boolcomp.problem.robot.model import Inertia, Robot, Triple
+    from boolcomp.problem.robot.model import Inertia, Robot
+
+
+LAST = (-0.0, -0.0, -0.0)  # adding it changes nothing, no sign of a zero either
 
 
 def with_payload(robot: Robot, mass: float) -> Robot:
@@ -22,20 +26,16 @@ def with_payload(robot: Robot, mass: float) -> Robot:
         return robot
     link = robot.links[-1]
     total = link.mass + mass
-    x, y, z = (link.mass * c / total for c in link.center_of_mass)
+    tip = LAST if robot.tool is None else robot.tool.origin
+    moments = zip(link.center_of_mass, tip, strict=True)
+    x, y, z = ((link.mass * c + mass * t) / total for c, t in moments)
     centre = (x, y, z)
     a, b, c = (old - new for old, new in zip(link.center_of_mass, centre, strict=True))
-    inertia = _added(link.inertia, _point(link.mass, (a, b, c)))
-    inertia = _added(inertia, _point(mass, (-x, -y, -z)))
+    inertia = _added(link.inertia, point_inertia(link.mass, (a, b, c)))
+    a, b, c = (-new + t for new, t in zip(centre, tip, strict=True))
+    inertia = _added(inertia, point_inertia(mass, (a, b, c)))
     loaded = replace(link, mass=total, center_of_mass=centre, inertia=inertia)
     return replace(robot, links=(*robot.links[:-1], loaded))
-
-
-def _point(mass: float, place: Triple) -> Inertia:
-    """Return the inertia of a point mass about the origin."""
-    x, y, z = place
-    xx, yy, zz = mass * (y * y + z * z), mass * (x * x + z * z), mass * (x * x + y * y)
-    return (xx, yy, zz, -mass * x * y, -mass * y * z, -mass * x * z)
 
 
 def _added(one: Inertia, other: Inertia) -> Inertia:

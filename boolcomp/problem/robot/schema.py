@@ -20,18 +20,22 @@ from boolcomp.common.errors import (
 from boolcomp.common.text import number, parse_number, parse_toml, short
 from boolcomp.problem.interval import Interval, width_problem
 from boolcomp.problem.robot import limits
+from boolcomp.problem.robot.frames import Z, about_axis, roll_pitch_yaw, unit
 from boolcomp.problem.robot.inertia import check_inertia
-from boolcomp.problem.robot.model import Link, Robot
+from boolcomp.problem.robot.model import Link, Pose, Robot
 from boolcomp.problem.span import TURN, all_around, part_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from boolcomp.problem.robot.model import JointType
+    from boolcomp.problem.robot.model import JointType, Triple
 
-ROBOT_KEYS = ("name", "title", "source", "doubt", "gravity", "joint")
+ROBOT_KEYS = (
+    "name", "title", "source", "doubt", "gravity", "tool_origin", "tool_rotation", "joint",
+)  # fmt: skip
+DH_KEYS, POSE_KEYS = ("a", "alpha", "d", "theta"), ("origin", "rotation", "axis")
 JOINT_KEYS = (
-    "type", "a", "alpha", "d", "theta", "mass", "massless", "center_of_mass", "inertia",
+    "type", *DH_KEYS, *POSE_KEYS, "mass", "massless", "center_of_mass", "inertia",
     "rotor_inertia", "gear_ratio", "viscous_friction", "coulomb_friction", "position_range",
     "word_range", "velocity_range", "acceleration_range", "torque_range", "doubt",
 )  # fmt: skip
@@ -68,6 +72,7 @@ def parse_robot(text: str, where: str = "robot") -> Robot:
             _link(_Section(where, text, f"joint[{k}].", joint, k))
             for k, joint in enumerate(joints, 1)
         ),
+        tool=_pose(top, "tool_") if {"tool_origin", "tool_rotation"} & set(document) else None,
     )
 
 
@@ -143,8 +148,8 @@ class _Section:
             self.fail(key, f"must be a list of {counts} numbers, not {shown(value)}")
         return [self.one_number(key, item) for item in value]
 
-    def triple(self, key: str) -> tuple[float, float, float]:
-        x, y, z = self.numbers(key, (3,))
+    def triple(self, key: str, default: Any = None) -> Triple:
+        x, y, z = self.numbers(key, (3,), default)
         return (x, y, z)
 
     def interval(self, key: str, *, single: bool = False) -> Interval:
@@ -171,12 +176,16 @@ def _link(section: _Section) -> Link:
     xx, yy, zz, xy, yz, xz = inertia if len(inertia) == 6 else [*inertia, 0.0, 0.0, 0.0]
     friction = section.value("coulomb_friction", 0.0)
     pair = friction if isinstance(friction, list) else [friction, friction]
+    pose = _joint_pose(section)
+    a, alpha, d, theta = (
+        _denavit_hartenberg(section, revolute=revolute) if pose is None else (0.0,) * 4
+    )
     link = Link(
         type=kind,
-        a=section.number("a"),
-        alpha=_snapped(section.number("alpha")),
-        d=section.number("d", None if revolute else 0.0),
-        theta=_snapped(section.number("theta", 0.0 if revolute else None)),
+        a=a,
+        alpha=alpha,
+        d=d,
+        theta=theta,
         mass=_mass(section),
         center_of_mass=section.triple("center_of_mass"),
         inertia=(xx, yy, zz, xy, yz, xz),
@@ -190,6 +199,8 @@ def _link(section: _Section) -> Link:
         torque=torque,
         doubt=section.string("doubt"),
         word_range=_word_range(section, position, revolute=revolute),
+        pose=pose,
+        axis=_axis(section, "axis", section.triple("axis", Z)) if pose else Z,
     )
     for key, value in (("alpha", link.alpha), ("theta", link.theta)):
         if abs(value) > 2 * math.pi:
@@ -204,6 +215,45 @@ def _link(section: _Section) -> Link:
     if doubtful and not link.doubt:
         section.warn("inertia", f"{doubtful}; say why in this joint's 'doubt' to accept it")
     return link
+
+
+def _denavit_hartenberg(section: _Section, *, revolute: bool) -> tuple[float, float, float, float]:
+    return (
+        section.number("a"),
+        _snapped(section.number("alpha")),
+        section.number("d", None if revolute else 0.0),
+        _snapped(section.number("theta", 0.0 if revolute else None)),
+    )
+
+
+def _joint_pose(section: _Section) -> Pose | None:
+    """Return where a joint's frame lies, or None where Denavit and Hartenberg's keys say it."""
+    given = next((key for key in POSE_KEYS if key in section.table), None)
+    if given is None:
+        return None
+    for key in DH_KEYS:
+        if key in section.table:
+            section.fail(
+                key, f"given beside {given}: a joint has {listing(DH_KEYS)} or {listing(POSE_KEYS)}"
+            )
+    return _pose(section)
+
+
+def _pose(section: _Section, prefix: str = "") -> Pose:
+    key = f"{prefix}rotation"
+    numbers = section.numbers(key, (3, 4), (0.0, 0.0, 0.0))
+    if len(numbers) == 3:
+        roll, pitch, yaw = numbers
+    else:
+        x, y, z, turn = numbers
+        roll, pitch, yaw = roll_pitch_yaw(about_axis(_axis(section, key, (x, y, z)), turn))
+    return Pose(section.triple(f"{prefix}origin"), (roll, pitch, yaw))
+
+
+def _axis(section: _Section, key: str, axis: Triple) -> Triple:
+    if not any(axis):
+        section.fail(key, "an axis must not be zero: give its direction, such as [0, 0, 1]")
+    return unit(axis)
 
 
 def _word_range(section: _Section, position: Interval, *, revolute: bool) -> Interval | None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from graphs import crossing, error
-from samples import random_robot, random_states
+from samples import general_robot, random_robot, random_states
 
 from boolcomp.common.errors import UsageError
 from boolcomp.parallel.methods import METHODS, method_named, straight_line, task_graph
@@ -25,12 +25,21 @@ def test_torques_are_newton_eulers_on_the_stanford_arm(name: str) -> None:
     assert error(robot, straight_line(name, robot), random_states(robot, 5)) < 1e-12
 
 
+@pytest.mark.parametrize("name", GRAPHS)
+def test_a_robot_in_general_frames_is_refused_with_a_sentence(name: str) -> None:
+    with pytest.raises(UsageError, match=f"general frames .* {name!r} is written for Denavit"):
+        task_graph(name, general_robot(3, joints=4))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("literal", [False, True])
 @pytest.mark.parametrize("name", TORQUES)
 def test_torques_are_newton_eulers_on_every_arm(name: str, *, literal: bool) -> None:
     robots = [load_robot(known) for known in robot_names()]
-    for robot in [*robots, *(random_robot(seed) for seed in range(12))]:
+    for robot in [
+        *(robot for robot in robots if not robot.general),
+        *(random_robot(seed) for seed in range(12)),
+    ]:
         program = task_graph(name, robot, literal=literal).straight
         assert error(robot, program, random_states(robot, 20)) < 1e-11, robot.name
 

@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from boolcomp.problem.dynamics.algebra import Constant, exact_cosine, exact_sine
+from boolcomp.problem.angles import exact_cosine, exact_sine
+from boolcomp.problem.dynamics.algebra import Constant
 from boolcomp.problem.dynamics.recurrence import newton_euler
 from boolcomp.problem.robot import load_robot
 

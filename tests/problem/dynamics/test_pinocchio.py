@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pinocchio as pin
 import pytest
-from pinocchio_model import after_joint, pinocchio_model
-from samples import random_robot, random_states
+from pinocchio_model import after_joint, pinocchio_model, placed
+from samples import general_robot, random_robot, random_states
 
 from boolcomp.problem.dynamics import gravity_torques, inertia_matrix, inverse_dynamics
 from boolcomp.problem.robot import load_robot, robot_names
@@ -29,7 +29,9 @@ def compare(robot: Robot, seed: int) -> None:
     for _ in range(model.njoints - 1):
         forces.append(pin.Force.Zero())
     # What the tip exerts on its surroundings comes back on it with the other sign.
-    forces.append(after_joint(robot.links[-1]).act(pin.Force(-wrench)))
+    tip = after_joint(robot.links[-1])
+    tip = tip * placed(robot.tool) if robot.tool else tip
+    forces.append(tip.act(pin.Force(-wrench)))
     for k in range(len(q)):
         theirs = pin.rnea(model, data, q[k], qd[k], qdd[k])
         scale = 1 + np.abs(theirs).max()
@@ -46,6 +48,11 @@ def compare(robot: Robot, seed: int) -> None:
 @pytest.mark.parametrize("seed", range(60))
 def test_random_robots_agree_to_ten_digits(seed: int) -> None:
     compare(random_robot(seed), seed)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_robots_in_general_frames_agree_to_ten_digits(seed: int) -> None:
+    compare(general_robot(seed), seed)
 
 
 @pytest.mark.parametrize("name", robot_names())

@@ -6,14 +6,17 @@ import math
 import warnings
 from pathlib import Path
 
+import numpy as np
+import pinocchio as pin
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import random_robot
+from samples import general_robot, random_robot
 
 from boolcomp.common.errors import BoolcompError, DataError, DataWarning, UsageError
 from boolcomp.problem.interval import Interval
-from boolcomp.problem.robot import load_robot, parse_robot, robot_names
+from boolcomp.problem.robot import Pose, load_robot, parse_robot, robot_names
+from boolcomp.problem.robot.frames import roll_pitch_yaw, rotation_rows
 
 GOOD = """\
 name = "one"
@@ -41,15 +44,22 @@ def test_a_good_file_gives_its_values() -> None:
     assert (link.theta, link.gear_ratio, link.joint_inertia) == (0.0, 1.0, 0.0)
 
 
-def test_the_ten_robots_ship() -> None:
+def test_the_robots_ship() -> None:
     assert set(robot_names()) == {
         "desk-3r",
         "elbow-3r",
+        "iiwa14",
+        "indy7",
+        "j2s6",
         "machado-2r",
+        "panda",
         "planar-3r",
         "puma560",
         "puma560-5",
         "puma560-stops",
+        "roarm-m2",
+        "scara",
+        "so100",
         "stanford",
         "stanford-scaled",
         "ur5e",
@@ -71,6 +81,44 @@ def test_any_robot_survives_its_text(seed: int) -> None:
         assert parse_robot(str(robot)) == robot
 
 
+@given(st.integers(0, 10_000))
+def test_any_robot_in_general_frames_survives_its_text(seed: int) -> None:
+    robot = general_robot(seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        assert parse_robot(str(robot)) == robot
+
+
+GENERAL = GOOD.replace('a = 0.5\nalpha = "pi/2"\nd = 0\n', "origin = [0, 1, 0]\naxis = [0, 0, 2]\n")
+
+
+def test_a_general_frame_has_an_axis_of_length_one() -> None:
+    link = parse_robot(GENERAL).links[0]
+    assert link.pose == Pose((0.0, 1.0, 0.0), (0.0, 0.0, 0.0))
+    assert (link.axis, link.alpha) == ((0.0, 0.0, 1.0), 0.0)
+
+
+@pytest.mark.parametrize("axis", [(1, 0, 0), (0, -2, 0), (1, 2, -3)])
+def test_four_numbers_of_a_rotation_are_an_axis_and_an_angle(axis: tuple[int, ...]) -> None:
+    text = GENERAL.replace("axis =", f"rotation = [{', '.join(map(str, axis))}, 1.5]\naxis =")
+    pose = parse_robot(text).links[0].pose
+    assert pose is not None
+    expected = pin.AngleAxis(1.5, np.array(axis) / np.linalg.norm(axis)).toRotationMatrix()
+    assert np.allclose(rotation_rows(pose.rotation), expected, rtol=0, atol=1e-15)
+
+
+def test_roll_pitch_and_yaw_hold_any_rotation_to_fifteen_digits() -> None:
+    rng = np.random.default_rng(5)
+    turns = [
+        rng.choice((0.0, 1e-9, math.pi / 2, -math.pi / 2, 1.0, math.pi), 3) for _ in range(500)
+    ]
+    for turn in (*turns, *rng.uniform(-4, 4, (500, 3))):
+        rows = pin.rpy.rpyToMatrix(*turn)
+        (a, b, c), (d, e, f), (g, h, i) = rows.tolist()
+        found = rotation_rows(roll_pitch_yaw(((a, b, c), (d, e, f), (g, h, i))))
+        assert np.allclose(found, rows, rtol=0, atol=1.2e-15)
+
+
 def test_a_right_angle_printed_to_five_digits_is_a_right_angle() -> None:
     assert parse_robot(GOOD.replace('"pi/2"', "1.5708")).links[0].alpha == math.pi / 2
     assert parse_robot(GOOD.replace('"pi/2"', "1.571")).links[0].alpha == 1.571
@@ -82,6 +130,22 @@ def test_rotor_inertia_reaches_the_joint_through_the_gear_squared() -> None:
 
 
 MISTAKES = [
+    (
+        "a = 0.5",
+        "a = 0.5\norigin = [0, 0, 0]",
+        r"joint\[1\].a: given beside origin: a joint has a, al",
+    ),
+    (
+        "a = 0.5",
+        "axis = [0, 0, 1]",
+        r"joint\[1\].alpha: given beside axis: a joint has a, alpha, d",
+    ),
+    ('a = 0.5\nalpha = "pi/2"\nd = 0\n', "axis = [0, 0, 1]\n", r"joint\[1\].origin: missing"),
+    (
+        'a = 0.5\nalpha = "pi/2"\nd = 0\n',
+        "origin = [0, 0, 0]\naxis = [0, 0, 0]\n",
+        r"joint\[1\].axis: an axis must not be zero: give its direction",
+    ),
     ("a = 0.5", "a == 0.5", r"r.toml: not a TOML file: .*\(at line 6, column 4\)"),
     ("a = 0.5", "a = 0.5\na = 1", r"not a TOML file: .*line 7"),
     ("mass = 2", "mas = 2", r"r.toml:9: joint\[1\].mas: unknown key \(did you mean 'mass'"),

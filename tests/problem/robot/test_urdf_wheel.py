@@ -1,0 +1,110 @@
+"""Every serial chain of up to seven joints in the wheel `example-robot-data`, by Pinocchio."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from boolcomp.common.errors import DataError, DataWarning
+from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.problem.robot import parse_robot
+from boolcomp.problem.robot.library import load_urdf
+
+if TYPE_CHECKING:
+    from boolcomp.problem.robot import Robot
+
+MOST = 7
+STATES = 1000
+REFUSED = ("it mimics joint", "not positive semidefinite")
+
+
+def files() -> list[Path]:
+    try:
+        listed = importlib.metadata.files("example-robot-data") or []
+    except importlib.metadata.PackageNotFoundError:  # 131 MB, which not everybody has
+        return []
+    return sorted(Path(str(p.locate())) for p in listed if p.suffix == ".urdf")
+
+
+def chains(model: Any) -> set[tuple[int, ...]]:
+    """Return the last seven (or fewer) joints above every joint on which no other hangs."""
+    parents = list(model.parents)
+    found = set()
+    for leaf in range(1, model.njoints):
+        if leaf not in parents:
+            chain = [leaf]
+            while parents[chain[0]]:
+                chain.insert(0, parents[chain[0]])
+            found.add(tuple(chain[-MOST:]))
+    return found
+
+
+def body_of(model: Any, joint: int) -> str:
+    """Return the link that a joint moves: the first body whose frame lies in the joint's."""
+    if joint == 0:
+        return next(str(f.name) for f in model.frames if f.type == pin.FrameType.BODY)
+    return next(
+        str(f.name)
+        for f in model.frames
+        if f.type == pin.FrameType.BODY
+        and f.parentJoint == joint
+        and f.placement.isIdentity()
+        and model.frames[f.parentFrame].type == pin.FrameType.JOINT
+    )
+
+
+def compare(robot: Robot, model: Any, kept: tuple[int, ...]) -> float:
+    """Return the largest error over the states, relative to the largest torque of each.
+
+    Joints that are none of the chain's stand still at zero.
+    """
+    data, rng = model.createData(), np.random.default_rng(len(kept))
+    joints = [model.joints[k] for k in kept]
+    places = [joint.idx_v for joint in joints]
+    q, qd, qdd = (rng.uniform(-4, 4, (STATES, robot.joints)) for _ in range(3))
+    ours, worst = inverse_dynamics(robot, q, qd, qdd), 0.0
+    there, speed, rate = pin.neutral(model), np.zeros(model.nv), np.zeros(model.nv)
+    for k in range(STATES):
+        for joint, angle in zip(joints, q[k], strict=True):
+            turn = [angle] if joint.nq == 1 else [np.cos(angle), np.sin(angle)]
+            there[joint.idx_q : joint.idx_q + joint.nq] = turn
+        speed[places], rate[places] = qd[k], qdd[k]
+        theirs = pin.rnea(model, data, there, speed, rate)[places]
+        worst = max(worst, np.abs(ours[k] - theirs).max() / max(np.abs(theirs).max(), 1e-9))
+    return worst
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", files(), ids=lambda path: path.stem)
+def test_every_chain_of_a_file_agrees_with_pinocchio_to_nine_digits(path: Path) -> None:
+    if "<link" not in path.read_text(encoding="utf-8"):
+        with pytest.raises(DataError, match="a robot needs at least one <link>"):
+            load_urdf(path)
+        return
+    model = pin.buildModelFromUrdf(str(path))
+    for kept in sorted(chains(model)):
+        base = body_of(model, model.parents[kept[0]])
+        try:
+            arm = load_urdf(path, base, body_of(model, kept[-1]))
+        except DataError as error:
+            if any(reason in str(error) for reason in REFUSED):
+                continue
+            raise
+        assert [joint.name for joint in arm.chain.joints] == [model.names[k] for k in kept]
+        assert compare(arm.robot, model, kept) < 1e-9
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)
+            assert parse_robot(str(arm.robot)) == arm.robot
+
+
+@pytest.mark.slow
+def test_the_wheel_has_its_robots() -> None:
+    if not files():
+        pytest.skip("example-robot-data is not installed")
+    assert len(files()) > 50
