@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import re
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ import pytest
 
 from boolcomp.common.errors import DataError, DataWarning
 from boolcomp.problem.dynamics import inverse_dynamics
-from boolcomp.problem.robot import parse_robot
+from boolcomp.problem.robot import load_robot, parse_robot
 from boolcomp.problem.robot.library import load_urdf
 
 if TYPE_CHECKING:
@@ -108,3 +109,25 @@ def test_the_wheel_has_its_robots() -> None:
     if not files():
         pytest.skip("example-robot-data is not installed")
     assert len(files()) > 50
+
+
+# Robots that ship, and the files their facts are from: angles of so100 have five digits there.
+SHIPPED = [
+    ("panda", "panda.urdf", 1e-9),
+    ("j2s6", "kinova.urdf", 1e-9),
+    ("so100", "so100.urdf", 1e-3),
+]
+PARTS = r"hand|hand_tcp|leftfinger|rightfinger|\w+_joint\d?"  # of the hand that panda has there
+HAND = rf'<(joint|link) name="panda_({PARTS})"([^>]*/>|[^>]*>.*?</\1>)'
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "file", "tolerance"), SHIPPED)
+def test_shipped_arms_are_those_of_the_wheel(name: str, file: str, tolerance: float) -> None:
+    path = next((path for path in files() if path.name == file), None)
+    if path is None:
+        pytest.skip("example-robot-data is not installed")
+    text = re.sub(HAND, "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    robot = load_robot(name)
+    kept = tuple(range(1, robot.joints + 1))
+    assert compare(robot, pin.buildModelFromXML(text), kept) < tolerance
