@@ -33,10 +33,10 @@ from boolcomp.problem.makers import (
     torque_dust,
     torques,
 )
-from boolcomp.problem.problem import Group, Output, Problem, SumHint, numbered
+from boolcomp.problem.problem import Group, Output, PartHint, Problem, SumHint, numbered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -131,7 +131,7 @@ def _problem(robot: Robot, of: str, function: RobotFunction) -> Problem:
             for hint in (*command_hints(robot), *sum_hints(signs))
             if {hint.first.split("+")[0], hint.second} <= {x.name for x in inputs}
         ),
-        parts=part_hints(signs) if whole else (),
+        parts=part_hints(signs) if whole else tuple(_equals(values[:, kept], dust)),
         plural=function.plural,
         places="joints",
         dust=torque_dust(robot) if outputs[0].name.startswith("tau") else 0.0,
@@ -141,6 +141,15 @@ def _problem(robot: Robot, of: str, function: RobotFunction) -> Problem:
             if k not in kept
         ),
     )
+
+
+def _equals(values: Floats, dust: float) -> Iterator[PartHint]:
+    """Yield which outputs are later ones, or their negatives, by their values at samples."""
+    for one, column in enumerate(values.T):
+        for other in range(one + 1, values.shape[1]):
+            for sign in (1, -1):
+                if np.abs(column - sign * values[:, other]).max() <= dust:
+                    yield PartHint(one, other, sign)
 
 
 def _ranged(output: Output, reach: float) -> Output:

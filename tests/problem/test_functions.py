@@ -25,7 +25,7 @@ from boolcomp.problem.functions import (
     with_friction,
 )
 from boolcomp.problem.interval import Interval
-from boolcomp.problem.problem import SumHint
+from boolcomp.problem.problem import PartHint, SumHint
 from boolcomp.problem.robot import Robot, load_robot, robot_names, with_payload
 from boolcomp.terms import evaluate_terms, split
 
@@ -193,6 +193,11 @@ def test_what_never_changes_is_no_output() -> None:
         "px = px1",
         "  px1 = 1 cos q1 + 0.8 cos(q1 + q2)",
     ]
+
+
+def test_equal_outputs_are_made_once() -> None:
+    problem = robot_problem(load_robot("machado-2r"), "forward-kinematics")
+    assert problem.parts == (PartHint(2, 5, 1), PartHint(3, 4, -1))  # r11 = r22, r12 = -r21
 
 
 def test_a_function_that_never_changes_is_refused() -> None:
