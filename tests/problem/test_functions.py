@@ -56,9 +56,11 @@ def tip(robot: Robot, q: Floats) -> tuple[pin.SE3, Floats]:
     model = pinocchio_model(robot)
     data = model.createData()
     joint = model.njoints - 1
-    frame = model.addFrame(
-        pin.Frame("tip", joint, after_joint(robot.links[-1]), pin.FrameType.OP_FRAME)
-    )
+    placement = after_joint(robot.links[-1])
+    if robot.tool is not None:
+        turned = pin.rpy.rpyToMatrix(*robot.tool.rotation)
+        placement = placement * pin.SE3(turned, np.array(robot.tool.origin))
+    frame = model.addFrame(pin.Frame("tip", joint, placement, pin.FrameType.OP_FRAME))
     data = model.createData()
     pin.forwardKinematics(model, data, q)
     pin.updateFramePlacements(model, data)

@@ -143,7 +143,8 @@ def test_the_recurrence_over_waves_gives_the_very_terms_of_sampling(name: str, f
     assert NUMBER.sub("#", found) == NUMBER.sub("#", sampled)
     numbers = [[float(x) for x in NUMBER.findall(text)] for text in (found, sampled)]
     assert numbers[0] == pytest.approx(numbers[1], rel=1e-6, abs=LAST * max(numbers[1]))
-    if not name.startswith(("stanford", "ur5e")):  # whose files' digits end in ties of the 13th
+    general = any(link.pose is not None for link in robot.links)
+    if not general and not name.startswith(("stanford", "ur5e")):  # where the 13th digits are ties
         assert found == sampled
 
 
