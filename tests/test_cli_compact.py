@@ -226,3 +226,11 @@ def test_an_input_that_is_not_read_is_told_from_its_low_bits() -> None:
         "not read at all: q1",
     ]
     assert unread(dict.fromkeys(asked, 0), asked) == []
+
+
+def test_a_picture_that_is_no_svg_is_refused_before_anything_is_searched(
+    run: Callable[..., Result],
+) -> None:
+    result = run("plan", "machado-2r", "--mode", "compact", "--graph", "g.png")
+    assert result.code == 2
+    assert "--graph g.png: the picture is an SVG: give a name ending in .svg" in result.err

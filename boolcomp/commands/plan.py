@@ -19,6 +19,7 @@ from boolcomp.commands.options import (
     robot_argument,
     store_option,
 )
+from boolcomp.common.errors import UsageError
 from boolcomp.common.text import number, short, table
 
 if TYPE_CHECKING:
@@ -74,6 +75,8 @@ def command(
         folder = context.params.get("folder")
         demand = choices.demand(options.bits)
         problem = robot_problem(load_robot(robot), of)
+        if graph is not None and graph.suffix.lower() != ".svg":
+            raise UsageError(f"--graph {graph}: the picture is an SVG: give a name ending in .svg")
         plan_words(problem, demand, choices.processes, folder, graph, as_json=as_json)
         return
     del store
