@@ -135,11 +135,11 @@ def test_workers_end_with_their_parent(forked: bool) -> None:  # noqa: FBT001
     code = (
         "import os, time\n"
         "import numpy as np\n"
-        "from boolcomp.parallel.schedule.execute import Runner\n"
+        "from boolcomp.parallel.schedule.execute import StageRunner\n"
         "from boolcomp.parallel.schedule.placed import Assignment\n"
         "from parallel.schedule.programs import there_and_back\n"
         "lists = Assignment((('out', 'back'), ('beyond',)))\n"
-        "with Runner(*there_and_back(), lists, block=8) as runner:\n"
+        "with StageRunner(*there_and_back(), lists, block=8) as runner:\n"
         f"    child = os.fork() if {forked} else 0\n"
         f"    if {forked} and not child:\n"
         "        time.sleep(60)\n"
