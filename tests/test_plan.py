@@ -331,3 +331,13 @@ def test_other_terms_too_wide_are_counted(count: int, more: str) -> None:
     assert f"(q1 13, q2 13); tables have at most 24{more}. Compact" in str(caught.value)
     narrow = replace(terms[0], words=(replace(words[0], dropped=1), replace(words[1], dropped=1)))
     Plan(TURNING, Options(), (replace(joint, terms=(narrow,)),)).require_tables()
+
+
+def test_more_waves_than_heights_are_found_of_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    terms = terms_of("machado-2r")
+    waves = sum(len(term.waves()) for parts in terms.outputs for term in parts)
+    monkeypatch.setattr("boolcomp.paper.plan.MOST_WAVES", waves)
+    assert make_plan(terms)
+    monkeypatch.setattr("boolcomp.paper.plan.MOST_WAVES", waves - 1)
+    with pytest.raises(DataError, match=rf"machado-2r: its terms have {waves} waves"):
+        make_plan(terms)

@@ -40,6 +40,7 @@ FEWEST_BITS, MOST_BITS = 4, 16
 MOST_INPUT_BITS = 24
 MOST_GUARD_BITS = 12
 MOST_SPLITS = 200
+MOST_WAVES = 50_000  # of all terms: finding the heights of more takes the better part of an hour
 SLACK = 1e-9  # an amplitude that equals a power of two of the range fits in it
 
 
@@ -237,6 +238,12 @@ class Plan:
 def make_plan(terms: Terms, options: Options | None = None) -> Plan:
     """Apply the paper's rules to the grouped terms of a problem."""
     chosen, problem = options or Options(), terms.problem
+    waves = sum(len(term.waves()) for parts in terms.outputs for term in parts)
+    if waves > MOST_WAVES:
+        raise DataError(
+            f"{problem.name}: its terms have {waves} waves, and a plan is made of at most "
+            f"{MOST_WAVES}: take another function (--of gravity), or compact mode with --rms-error"
+        )
     outputs = zip(problem.outputs, output_amplitudes(problem), terms.outputs, strict=True)
     return Plan(problem, chosen, tuple(_plan_output(*one, chosen) for one in outputs))
 
