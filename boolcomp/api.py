@@ -66,10 +66,8 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     """Compile a robot (a value, a shipped name or a path), or a problem, to a program of logic.
 
     Names and values are those of the command `boolcomp compile`, texts included. `of` is the
-    function of the robot: inverse-dynamics (with viscous `friction` or without), gravity,
-    forward-kinematics and so on. With several
-    `payloads` (kg at the tip) the program holds one load each. What was compiled before is read
-    from the store.
+    function of the robot: inverse-dynamics (with viscous `friction` or without), gravity and so
+    on. With several `payloads` (kg at the tip) the program holds one load each.
 
     Mode `compact` takes `rms_error` and `max_error` (in LSB of the torque: a number for all joints
     or one each; without them the paper's own rms error is allowed), `input_bits` (bits of the
@@ -80,11 +78,9 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
 
     Mode `paper` takes `code` (gray, natural), `guard_bits` and `splits` (None: by the paper's
     rules), `rounding` (nearest, faithful), `minimizer` (own, exact, espresso, isop), and `deadline`
-    in seconds a table (None or 0: no limit).
+    in seconds a table (None or 0: no limit). What was compiled before is read from the store.
     """
-    said = dict(locals())
-    check_mode(mode)
-    _refuse_others(mode, said)
+    _refuse_others(mode, dict(locals()))
     masses = reals("payloads", payloads, MASSES)
     of = with_friction(of) if flag("friction", friction) else of
     word = whole("bits", bits)
@@ -106,6 +102,7 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
 
 def _refuse_others(mode: str, said: dict[str, Any]) -> None:
     """Raise a `UsageError` for a choice that no mode has, or only the other one."""
+    check_mode(mode)
     allowed = ["of", "friction", "payloads", *ONLY[mode]]
     for name in said["unknown"]:
         raise UsageError(

@@ -33,7 +33,7 @@ def test_one_number_serves_all(given: Any) -> None:
 
 
 def test_input_words_have_one_width_or_each_its_own() -> None:
-    same = {"q": 12, "qd": 12, "qdd": 12}
+    same = {"words": 12}
     assert widths("input_bits", 12) == widths("input_bits", "12") == same
     own = {"q": 12, "qdd3": 9}
     assert (

@@ -55,10 +55,16 @@ def test_the_list_is_what_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 
     monkeypatch.setattr(pipeline, "COMPACT", tuple(map(heard, COMPACT)))
     demand = Demand(bits=4, rms=(0.6,), effort=0.0)
-    choices = CompactChoices(demand, tmp_path, also_shipped=False, processes=1)
+    told: list[float] = []
+    choices = CompactChoices(
+        demand, tmp_path, also_shipped=False, processes=1,
+        progress=lambda step: told.append(step.fraction),
+    )  # fmt: skip
     made = pipeline.compile_compact(small_robot(3, 1), choices, payloads=(0.0, 0.5))
     assert ran == [step.name for step in COMPACT]
     assert made.program.payloads == (0.0, 0.5)
+    assert told == sorted(told)
+    assert told[-1] == 1.0
     assert not any(one.stored for one in made.built)
     again = pipeline.compile_compact(small_robot(3, 1), choices, payloads=(0.5, 0.0))
     assert all(one.stored for one in again.built)

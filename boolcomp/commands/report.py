@@ -150,8 +150,7 @@ def command(
         )  # fmt: skip
         name, rows = _of_robot(source, of, question, store, drawn)
     folder = output or Path("out") / f"report-{name}"
-    title = f"{name}: error versus bits, {drawn.samples} samples, seed {drawn.seed}"
-    _write(rows, folder, title, drawn.samples)
+    _write(rows, folder, name, drawn)
     if as_json:
         from boolcomp.measure.report.measure import documents
 
@@ -238,11 +237,13 @@ def numbers(option: str, text: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(result))
 
 
-def _write(rows: Sequence[ReportRow], folder: Path, title: str, samples: int) -> None:
+def _write(rows: Sequence[ReportRow], folder: Path, name: str, drawn: Drawn) -> None:
     from boolcomp.measure.report.chart import draw_errors, page
     from boolcomp.measure.report.measure import documents
     from boolcomp.measure.report.tabulate import HEADER, cells, csv_table, footnote, text_table
 
+    samples = drawn.samples
+    title = f"{name}: error versus bits, {samples} samples, seed {drawn.seed}"
     chart = draw_errors(rows, "svg")
     write_bytes(folder / "errors.svg", chart)
     write_bytes(folder / "errors.png", draw_errors(rows, "png"))

@@ -19,7 +19,7 @@ Widths: TypeAlias = int | str | Mapping[str, int | str] | Mapping[str, int]
 IN_LSB = "give LSB, such as .5, or one a joint: .4,.6"
 MASSES = "give masses in kg, such as 0,1,2.5"
 BITS = "give bits, such as 10, or q=12,qd=8,qdd=8"
-KINDS = ("q", "qd", "qdd")
+EVERY = "words"  # all input words, where none is named
 MOST = 1e6  # LSB, or kg: more than any word has, or any arm
 
 
@@ -75,7 +75,7 @@ def widths(name: str, given: Widths | None) -> dict[str, int]:
             (key.strip(), bits if bits.strip().isdecimal() else None) for key, _, bits in parts
         ]
     else:
-        pairs = [(kind, given) for kind in KINDS]
+        pairs = [(EVERY, given)]
     found = {}
     for key, bits in pairs:
         if str(key) in found:

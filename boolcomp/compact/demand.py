@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from boolcomp.common.choices import EVERY
 from boolcomp.common.errors import UsageError, listing, shown, suggestion
 from boolcomp.logic.synthesis.measure import OBJECTIVES, Objective
 
@@ -30,7 +31,7 @@ class Demand:
     `rms` is the allowed rms error, in steps of the outputs' words, of each output (or of all);
     without it the paper's own error at these bits is allowed. `max` likewise limits the largest
     error (the worst that climbing finds, not proved). `input_bits` gives the widths of
-    input words by name, or for all of a group; what is not named has
+    input words by name, or for all of a group, or of all `words`; what is not named has
     `usual_input`. An output that may exceed its range has one bit more, unless it is to `saturate`.
     `objective` is what synthesis makes small.
 
@@ -78,9 +79,9 @@ class Demand:
                     f"{name} has {len(values)} values: one for all {problem.places} of "
                     f"{problem.name}, or {count}"
                 )
-        named = self.input_bits
+        named = {name: bits for name, bits in self.input_bits.items() if name != EVERY}
         usual = {
-            group.name: self.usual_input
+            group.name: self.input_bits.get(EVERY, self.usual_input)
             for group in problem.groups
             if any(name not in named for name in group.members)
         }

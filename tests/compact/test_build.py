@@ -75,3 +75,21 @@ def test_a_controllers_command_is_multiplied_once() -> None:
     controller = robot_problem(arm, "computed-torque")
     assert products(controller) == products(robot_problem(arm))
     assert products(replace(controller, sums=())) > products(controller)
+
+
+@pytest.mark.parametrize("name", ["machado-2r", "elbow-3r"])
+def test_an_output_that_holds_another_adds_it_in_its_own_steps(name: str) -> None:
+    arm = case(name, form=Form(chained=True))
+    parts = [hint for hint in arm.problem.parts if arm.steps[hint.whole] != arm.steps[hint.part]]
+    assert parts
+    for hint in parts:
+        whole = arm.sketch.nodes[arm.sketch.outputs[hint.whole]]
+        assert isinstance(whole, WordSum)
+        held = [
+            x for x in whole.addends if getattr(x, "node", None) == arm.sketch.outputs[hint.part]
+        ]
+        assert [abs(x.factor) for x in held] == [arm.steps[hint.part] / arm.steps[hint.whole]]
+    states = arm.states(50, seed=3)
+    values = arm.sketch.evaluate(states.values)
+    for place, node in enumerate(arm.sketch.outputs):
+        assert np.allclose(values[node], states.outputs[:, place], atol=1e-6)

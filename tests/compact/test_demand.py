@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 from samples import problem_of
 
+from boolcomp.common.choices import widths
 from boolcomp.common.errors import UsageError
 from boolcomp.compact.demand import Demand, Progress, digest
+from boolcomp.problem.makers import gravity_problem
+from boolcomp.problem.robot import load_robot
 
 
 @pytest.mark.parametrize(
@@ -69,3 +72,10 @@ def test_a_digest_knows_every_choice_and_the_robot() -> None:
 def test_progress_is_a_line() -> None:
     text = str(Progress("refine", 700, (0.4, 0.55), 0.25))
     assert text == " 25% refine, best 700 nodes, rms 0.400 0.550"
+
+
+def test_one_number_is_the_width_of_every_word_of_any_problem() -> None:
+    given = Demand(input_bits=widths("input_bits", "7"))
+    arm = load_robot("machado-2r")
+    assert given.completed(gravity_problem(arm)).input_bits == {"q": 7}
+    assert given.completed(problem_of(arm)).input_bits == {"q": 7, "qd": 7, "qdd": 7}
