@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.parallel.methods import Recorded
-    from boolcomp.problem.dynamics.straight import Straight
+    from boolcomp.problem.expressions.straight import Straight
     from boolcomp.problem.robot import Robot
 
 

@@ -15,13 +15,13 @@ from boolcomp.measure.bench.polynomials import c_float, wave_polynomial
 from boolcomp.parallel.methods import straight_line
 from boolcomp.problem.dynamics.algebra import Folding
 from boolcomp.problem.dynamics.recurrence import newton_euler
-from boolcomp.problem.dynamics.straight import SYMBOLS, Straight
-from boolcomp.problem.dynamics.tape import Tape
+from boolcomp.problem.expressions.rules import SYMBOLS
+from boolcomp.problem.expressions.tape import Tape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from boolcomp.problem.dynamics.straight import Operation
+    from boolcomp.problem.expressions.straight import Operation, Straight
     from boolcomp.problem.interval import Interval
     from boolcomp.problem.robot import Robot
 

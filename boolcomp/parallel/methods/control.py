@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from boolcomp.parallel.methods import symbolic
-from boolcomp.problem.dynamics.tape import task
+from boolcomp.problem.expressions.tape import task
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from boolcomp.parallel.methods.symbolic import Equations
     from boolcomp.problem.dynamics.algebra import Algebra, Element
-    from boolcomp.problem.dynamics.straight import Straight
-    from boolcomp.problem.dynamics.tape import Tape
+    from boolcomp.problem.expressions.straight import Straight
+    from boolcomp.problem.expressions.tape import Tape
     from boolcomp.problem.robot import Robot
 
 

@@ -16,15 +16,15 @@ from boolcomp.parallel.methods.recording import record
 from boolcomp.parallel.schedule.paper_zalzala import PHASE_1, PHASE_2
 from boolcomp.parallel.schedule.paper_zomaya import CUSTOMISED, DIAGONAL, GENERAL
 from boolcomp.problem.dynamics.operations import Operations
-from boolcomp.problem.dynamics.straight import count
-from boolcomp.problem.dynamics.tape import Tape
+from boolcomp.problem.expressions.straight import count
+from boolcomp.problem.expressions.tape import Tape
 from boolcomp.problem.robot import load_robot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from boolcomp.parallel.methods.recording import Physics
-    from boolcomp.problem.dynamics.straight import Operation
+    from boolcomp.problem.expressions.straight import Operation
     from boolcomp.problem.robot import Robot
 
 _SIGNS = "printed additions include {} changes of sign"

@@ -28,8 +28,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from boolcomp.parallel.methods import joints as of
-from boolcomp.problem.dynamics.tape import task
 from boolcomp.problem.dynamics.vectors import Matrix3, Vector
+from boolcomp.problem.expressions.tape import task
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Protocol
 
 from boolcomp.parallel.schedule.graph import Edge, Task, TaskGraph
 from boolcomp.problem.dynamics.operations import Operations
-from boolcomp.problem.dynamics.straight import count
+from boolcomp.problem.expressions.straight import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from boolcomp.problem.dynamics.algebra import Algebra, Element
-    from boolcomp.problem.dynamics.straight import Straight
-    from boolcomp.problem.dynamics.tape import Tape
+    from boolcomp.problem.expressions.straight import Straight
+    from boolcomp.problem.expressions.tape import Tape
     from boolcomp.problem.robot import Robot
 
 

@@ -10,12 +10,12 @@ from boolcomp.common.errors import UsageError, listing, suggestion
 from boolcomp.parallel.methods import control, lagrangian, regrouped, symbolic, zeng, zomaya
 from boolcomp.parallel.methods.boolean import boolean_tasks
 from boolcomp.parallel.methods.recording import Recorded, record, recorded
-from boolcomp.problem.dynamics.tape import Tape
+from boolcomp.problem.expressions.tape import Tape
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from boolcomp.problem.dynamics.straight import Straight
+    from boolcomp.problem.expressions.straight import Straight
     from boolcomp.problem.robot import Robot
 
 

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 
 from boolcomp.parallel.methods import joints as of
 from boolcomp.parallel.methods.regrouping import Inertia, regrouped
-from boolcomp.problem.dynamics.tape import task
 from boolcomp.problem.dynamics.vectors import Matrix3, Vector
+from boolcomp.problem.expressions.tape import task
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,8 +17,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from boolcomp.parallel.methods import joints as of
-from boolcomp.problem.dynamics.tape import task
 from boolcomp.problem.dynamics.vectors import Vector
+from boolcomp.problem.expressions.tape import task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

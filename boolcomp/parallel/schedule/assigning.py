@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from boolcomp.parallel.schedule.graph import TaskGraph
     from boolcomp.parallel.schedule.machine import Machine
-    from boolcomp.problem.dynamics.straight import Straight
+    from boolcomp.problem.expressions.straight import Straight
 
 _KEYS = ("order", "processors")
 _ORDERS = ("priority", "given")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from boolcomp.parallel.schedule.graph import TaskGraph
-    from boolcomp.problem.dynamics.straight import Straight
+    from boolcomp.problem.expressions.straight import Straight
 
 # What a node takes in the vectorised kernels, in additions.
 _WEIGHTS = {

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from boolcomp.parallel.schedule.placed import Assignment
-    from boolcomp.problem.dynamics.straight import Straight
+    from boolcomp.problem.expressions.straight import Straight
 
 Engine = Literal["auto", "llvm", "numpy"]
 BLOCK = 128  # samples: short enough for the frames on their way to stay in the cache

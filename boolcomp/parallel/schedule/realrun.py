@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from boolcomp.parallel.schedule.execute import Engine
     from boolcomp.parallel.schedule.graph import TaskGraph
     from boolcomp.parallel.schedule.placed import Assignment
-    from boolcomp.problem.dynamics.straight import Straight
+    from boolcomp.problem.expressions.straight import Straight
 
 ENGINES = ("auto", "numpy", "llvm")
 KINDS = {

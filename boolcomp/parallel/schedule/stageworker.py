@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from boolcomp.common.processes import Channel
     from boolcomp.parallel.schedule.staging import Segment, Staged
-    from boolcomp.problem.dynamics.straight import Straight
+    from boolcomp.problem.expressions.straight import Straight
 
 _YIELDS = 200  # looks for something to do before it sleeps between them
 _RING = 64

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from boolcomp.parallel.schedule.placed import Assignment
-    from boolcomp.problem.dynamics.straight import Straight
+    from boolcomp.problem.expressions.straight import Straight
 
 
 Value = tuple[int, int]  # a node, and the processor that calculates it

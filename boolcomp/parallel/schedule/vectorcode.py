@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from boolcomp.parallel.schedule.staging import Segment, Staged, Value
-    from boolcomp.problem.dynamics.straight import Operation, Straight
+    from boolcomp.problem.expressions.straight import Operation, Straight
 
 LARGEST_ANGLE = 1e6
 _HALF_PI = Fraction("1.5707963267948966192313216916397514420985846996875529")

@@ -7,7 +7,7 @@ import pytest
 
 from boolcomp.parallel.methods.control import Gains, cycle, forward
 from boolcomp.problem.dynamics import inverse_dynamics
-from boolcomp.problem.dynamics.tape import Tape
+from boolcomp.problem.expressions.tape import Tape
 from boolcomp.problem.robot import load_robot
 
 

@@ -9,8 +9,8 @@ import pytest
 from samples import random_link
 
 from boolcomp.parallel.methods import joints
-from boolcomp.problem.dynamics.tape import Tape
 from boolcomp.problem.dynamics.vectors import Matrix3, Vector
+from boolcomp.problem.expressions.tape import Tape
 from boolcomp.problem.robot import load_robot
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from samples import general_robot, random_robot, random_states
 from boolcomp.common.errors import UsageError
 from boolcomp.parallel.methods import METHODS, method_named, straight_line, task_graph
 from boolcomp.problem.dynamics.operations import Operations
-from boolcomp.problem.dynamics.tape import Tape
+from boolcomp.problem.expressions.tape import Tape
 from boolcomp.problem.robot import load_robot, robot_names
 
 GRAPHS = [name for name in METHODS if name != "boolean"]

@@ -7,7 +7,7 @@ from graphs import crossing
 
 from boolcomp.parallel.methods.recording import Recorded, recorded
 from boolcomp.problem.dynamics.operations import Operations
-from boolcomp.problem.dynamics.tape import Tape
+from boolcomp.problem.expressions.tape import Tape
 
 
 def small(dummies: tuple[str, str] | None = None) -> Recorded:

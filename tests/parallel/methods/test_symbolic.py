@@ -16,13 +16,13 @@ from boolcomp.problem.dynamics import (
     inertia_matrix,
     inverse_dynamics,
 )
-from boolcomp.problem.dynamics.tape import Tape
+from boolcomp.problem.expressions.tape import Tape
 from boolcomp.problem.robot import load_robot
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.problem.dynamics.straight import Straight
+    from boolcomp.problem.expressions.straight import Straight
     from boolcomp.problem.robot import Robot
 
 

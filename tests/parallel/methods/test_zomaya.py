@@ -7,7 +7,7 @@ from samples import random_robot, random_states
 
 from boolcomp.parallel.methods import task_graph, zomaya
 from boolcomp.parallel.methods.recording import record
-from boolcomp.problem.dynamics.tape import Tape
+from boolcomp.problem.expressions.tape import Tape
 from boolcomp.problem.robot import load_robot
 
 # What each equation names on its right-hand side: (symbol, links ahead).

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from boolcomp.problem.dynamics.tape import Tape, task
+from boolcomp.problem.expressions.tape import Tape, task
 
 if TYPE_CHECKING:
-    from boolcomp.problem.dynamics.straight import Straight
+    from boolcomp.problem.expressions.straight import Straight
 
 
 def there_and_back() -> tuple[Straight, list[str]]:

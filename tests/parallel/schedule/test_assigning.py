@@ -14,7 +14,7 @@ from boolcomp.parallel.schedule.assigning import (
 from boolcomp.parallel.schedule.graph import Edge, Task, TaskGraph
 from boolcomp.parallel.schedule.placed import Assignment
 from boolcomp.problem.dynamics.operations import Operations
-from boolcomp.problem.dynamics.tape import Tape, task
+from boolcomp.problem.expressions.tape import Tape, task
 
 GRAPH = TaskGraph(
     "g",

@@ -8,7 +8,7 @@ from boolcomp.parallel.schedule.batching import for_batches
 from boolcomp.parallel.schedule.graph import Edge, Task, TaskGraph
 from boolcomp.parallel.schedule.staging import stage
 from boolcomp.problem.dynamics.operations import Operations
-from boolcomp.problem.dynamics.tape import Tape, task
+from boolcomp.problem.expressions.tape import Tape, task
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from parallel.schedule.programs import there_and_back
 from boolcomp.common.errors import DataError, UsageError
 from boolcomp.parallel.schedule.execute import Engine, Executed, StageRunner, execute
 from boolcomp.parallel.schedule.placed import Assignment
-from boolcomp.problem.dynamics.tape import Tape, task
+from boolcomp.problem.expressions.tape import Tape, task
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,22 +9,21 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from boolcomp.common.errors import UsageError
 from boolcomp.common.text import number
 from boolcomp.problem.dynamics.operations import Operations
+from boolcomp.problem.expressions.rules import ARITY, FUNCTIONS, OPERATIONS, SYMBOLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-Kind = Literal["input", "constant", "add", "sub", "mul", "div", "neg", "sqrt", "sin", "cos", "sign"]
-SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
-ARITY = {"input": 0, "constant": 0, "neg": 1, "sqrt": 1, "sin": 1, "cos": 1, "sign": 1}
+    from boolcomp.problem.expressions.rules import Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,16 +108,12 @@ class Straight:
             raise UsageError(f"{len(columns)} columns given, where {names} are wanted")
         values: list[NDArray[np.float64] | None] = [None] * len(self.nodes)
         values[: len(columns)] = [np.asarray(x, dtype=np.float64) for x in columns]
-        operations = {
-            "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide,
-            "neg": np.negative, "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "sign": np.sign,
-        }  # fmt: skip
         last = self.last_use
         for place, node in enumerate(self.nodes):
             if node.kind == "constant":
                 values[place] = np.asarray(node.value)
             elif node.kind != "input":
-                values[place] = operations[node.kind](*(values[k] for k in node.operands))
+                values[place] = OPERATIONS[node.kind](*(values[k] for k in node.operands))
             for k in node.operands:
                 if last[k] == place:
                     values[k] = None  # columns are large: those that are done with go
@@ -197,13 +192,13 @@ class Straight:
 
 def count(nodes: Iterable[Operation]) -> Operations:
     """Return what the nodes take."""
-    kinds = Counter(node.kind for node in nodes)
+    kinds = Counter[str](node.kind for node in nodes)
     return Operations(
         multiplications=kinds["mul"],
         additions=kinds["add"] + kinds["sub"],
         divisions=kinds["div"],
         roots=kinds["sqrt"],
-        functions=kinds["sin"] + kinds["cos"] + kinds["sign"],
+        functions=sum(kinds[kind] for kind in (*FUNCTIONS, "atan2") if kind != "sqrt"),
     )
 
 
@@ -229,4 +224,4 @@ def _expression(node: Operation, names: dict[int, str]) -> str:
     operands = [names[k] for k in node.operands]
     if node.kind in SYMBOLS:
         return f"{operands[0]} {SYMBOLS[node.kind]} {operands[1]}"
-    return f"-{operands[0]}" if node.kind == "neg" else f"{node.kind}({operands[0]})"
+    return f"-{operands[0]}" if node.kind == "neg" else f"{node.kind}({', '.join(operands)})"

@@ -15,27 +15,22 @@ from __future__ import annotations
 import math
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from boolcomp.common.errors import DataError
 from boolcomp.common.text import number
-from boolcomp.problem.angles import exact_cosine, exact_sine
 from boolcomp.problem.dynamics.algebra import Algebra, Constant, Folding
-from boolcomp.problem.dynamics.straight import Kind, Operation, Returned, Straight
+from boolcomp.problem.expressions.rules import value_of
+from boolcomp.problem.expressions.straight import Operation, Returned, Straight
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
+    from boolcomp.problem.expressions.rules import Kind, Unary
 
 __all__ = ["Operation", "Returned", "Straight", "Tape", "Wire", "task"]
 
-Key = tuple[Kind, tuple[int, ...], float, str]
-FUNCTIONS: dict[Kind, Callable[[float], float]] = {
-    "sqrt": math.sqrt,
-    "sin": exact_sine,
-    "cos": exact_cosine,
-    "sign": lambda x: float((x > 0) - (x < 0)),
-}
+Key: TypeAlias = "tuple[Kind, tuple[int, ...], float, str]"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,19 +96,41 @@ class Tape:
 
     def sine(self, x: Any) -> Wire:
         """Record sin x."""
-        return self._function("sin", x)
+        return self.function("sin", x)
 
     def cosine(self, x: Any) -> Wire:
         """Record cos x."""
-        return self._function("cos", x)
+        return self.function("cos", x)
 
     def sign(self, x: Any) -> Wire:
         """Record the sign of x: -1, 0 or 1."""
-        return self._function("sign", x)
+        return self.function("sign", x)
 
     def root(self, x: Any) -> Wire:
         """Record the square root of x."""
-        return self._function("sqrt", x)
+        return self.function("sqrt", x)
+
+    def function(self, kind: Unary, x: Any) -> Wire:
+        """Record a function of one number by its name."""
+        wire = self._wire(x)
+        value = self._value(wire)
+        if value is None or not self.fold:
+            return self._record(kind, wire)
+        found = value_of(kind, value)
+        if not math.isfinite(found):
+            what = "the root" if kind == "sqrt" else kind
+            raise DataError(
+                f"the calculation takes {what} of {number(value)}, whatever its inputs are"
+            )
+        return self.constant(found)
+
+    def arc(self, y: Any, x: Any) -> Wire:
+        """Record atan2(y, x): the angle of the point (x, y)."""
+        a, b = self._wire(y), self._wire(x)
+        known = self._value(a), self._value(b)
+        if self.fold and known[0] is not None and known[1] is not None:
+            return self.constant(math.atan2(known[0], known[1]))
+        return self._record("atan2", a, b)
 
     @contextmanager
     def task(self, name: str) -> Iterator[None]:
@@ -187,17 +204,6 @@ class Tape:
         """Return y where x is -y."""
         node = self._nodes[x.node]
         return Wire(self, node.operands[0]) if node.kind == "neg" else None
-
-    def _function(self, kind: Kind, x: Any) -> Wire:
-        wire = self._wire(x)
-        value = self._value(wire)
-        if value is not None and self.fold:
-            if kind == "sqrt" and value < 0:
-                raise DataError(
-                    f"the calculation takes the root of {number(value)}, whatever its inputs are"
-                )
-            return self.constant(FUNCTIONS[kind](value))
-        return self._record(kind, wire)
 
     def _record(self, kind: Kind, *operands: Wire) -> Wire:
         key = self._key(kind, *operands)

@@ -9,8 +9,8 @@ from boolcomp.common.errors import UsageError
 from boolcomp.parallel.methods.recording import record
 from boolcomp.parallel.methods.zomaya import semi_customised
 from boolcomp.problem.dynamics.operations import Operations
-from boolcomp.problem.dynamics.straight import Operation, Returned, Straight
-from boolcomp.problem.dynamics.tape import Tape
+from boolcomp.problem.expressions.straight import Operation, Returned, Straight
+from boolcomp.problem.expressions.tape import Tape
 from boolcomp.problem.robot import load_robot
 
 

@@ -15,11 +15,11 @@ from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.problem.dynamics.algebra import Constant, Folding
 from boolcomp.problem.dynamics.operations import Operations
 from boolcomp.problem.dynamics.recurrence import newton_euler
-from boolcomp.problem.dynamics.tape import Tape, task
+from boolcomp.problem.expressions.tape import Tape, task
 from boolcomp.problem.robot import load_robot
 
 if TYPE_CHECKING:
-    from boolcomp.problem.dynamics.straight import Straight
+    from boolcomp.problem.expressions.straight import Straight
 
 STEPS = st.lists(
     st.tuples(st.sampled_from("+-*~c"), st.integers(0, 30), st.integers(0, 30)), max_size=25

@@ -1,0 +1,1 @@
+"""Functions as straight-line programs: recorded on a tape, evaluated over numpy's columns."""
