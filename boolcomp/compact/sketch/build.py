@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from boolcomp.compact.sketch.nodes import SAME, SketchNodes, power_of_two, primitive
 from boolcomp.compact.sketch.poly import (
     Angle,
     Poly,
@@ -30,14 +31,11 @@ from boolcomp.compact.sketch.poly import (
     without_constant,
 )
 from boolcomp.compact.sketch.sketch import (
-    TURN,
     Addend,
-    AngleSum,
     Linear,
     Powers,
     Product,
     Sketch,
-    SketchNode,
     Source,
     Waves,
     WordSum,
@@ -51,7 +49,6 @@ if TYPE_CHECKING:
     from boolcomp.terms import Terms
 
 DIGITS = 11  # two coefficients that agree this far are the same
-SAME = 1e-9  # steps of two words, relative
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +57,8 @@ class Form:
 
     `speeds`, `accelerations`: use the sums that hints of this kind name. `chained`: an output that
     is a part of another is made once. `shared`: a product that two outputs need is a word of its
-    own. `exact`: sums of angles lose no bit (see `angles`).
+    own. `exact`: sums of angles lose no bit (see `angles`). `direct`: no
+    expression, but the steps of a calculation, one after the other (see `direct`).
     """
 
     speeds: bool = True
@@ -68,8 +66,11 @@ class Form:
     chained: bool = False
     shared: bool = True
     exact: bool = field(default=False, repr=False)
+    direct: bool = field(default=False, repr=False)
 
     def __str__(self) -> str:
+        if self.direct:
+            return "as it is calculated"
         return f"{self!r} with exact angles" if self.exact else repr(self)
 
 
@@ -146,8 +147,8 @@ def _make(
     return Sketch(tuple(maker.nodes), tuple(outputs[k] for k in range(len(polys))))
 
 
-class _SketchMaker:
-    """Makes nodes, equal ones once."""
+class _SketchMaker(SketchNodes):
+    """Makes the nodes of polynomials by Horner's rule."""
 
     def __init__(
         self,
@@ -158,19 +159,10 @@ class _SketchMaker:
         *,
         recording: bool,
     ) -> None:
-        self.words, self.sums, self.record = words, sums, record
+        super().__init__(words, exact=form.exact)
+        self.sums, self.record = sums, record
         self.form, self.recording = form, recording
-        self.nodes: list[SketchNode] = []
-        self._known: dict[SketchNode, int] = {}
-        self._angles: dict[Angle, int] = {}
         self._shared: dict[object, tuple[int, float]] = {}
-
-    def add(self, node: SketchNode, *, fresh: bool = False) -> int:
-        """Return the number of a node, made if it is new."""
-        if fresh or node not in self._known:
-            self._known[node] = len(self.nodes)
-            self.nodes.append(node)
-        return self._known[node]
 
     def register_commands(self) -> None:
         """Make sums of three words and more first: numbered so, their products are recognised."""
@@ -181,7 +173,7 @@ class _SketchMaker:
     def register(self, polys: Sequence[Poly]) -> None:
         """Make all angle sums, short ones first, so that long ones can build on them."""
         angles = {
-            _primitive(angle)[0]
+            primitive(angle)[0]
             for poly in polys
             for series in poly.values()
             for angle in series
@@ -189,44 +181,6 @@ class _SketchMaker:
         }
         for angle in sorted(angles, key=lambda a: (sum(abs(m) for _, m in a), a)):
             self.angle(angle)
-
-    def angle(self, angle: Angle) -> int:
-        """Return the node of an angle sum, made from a shorter one if that leaves one angle."""
-        if angle in self._angles:
-            return self._angles[angle]
-        if len(angle) == 1 and angle[0][1] == 1:
-            place = self._single(angle[0][0])
-        else:
-            place = self.add(AngleSum(self._items(angle), self.form.exact))
-        self._angles[angle] = place
-        return place
-
-    def _items(self, angle: Angle) -> tuple[tuple[int, int], ...]:
-        wanted = dict(angle)
-        best: tuple[tuple[int, int], ...] | None = None
-        for known, place in self._angles.items():
-            for sign in (1, -1):
-                rest = dict(wanted)
-                for name, multiple in known:
-                    rest[name] = rest.get(name, 0) - sign * multiple
-                left = [(name, m) for name, m in sorted(rest.items()) if m]
-                if len(left) == 1 and len(known) > 1 and abs(left[0][1]) in (1, 2):
-                    items = ((place, sign), (self._single(left[0][0]), left[0][1]))
-                    if best is None or abs(items[1][1]) < abs(best[1][1]):
-                        best = items
-        return best or tuple((self._single(name), multiple) for name, multiple in angle)
-
-    def _single(self, name: str) -> int:
-        word = self.words[name]
-        source = self.add(Source(name, word.bits, word.part is not None, word.part or 0))
-        if word.part is not None:
-            return source
-        # An angle over anything but a part 2^-k of a turn is first put in such parts.
-        cells = (1 << TURN) / (2 * math.pi)
-        turned = WordSum(
-            (Linear(source, word.step * cells),), word.range.centre * cells, angle=True
-        )
-        return self.add(turned)
 
     def variable(self, name: str) -> int:
         """Return the node of a linear variable."""
@@ -265,7 +219,7 @@ class _SketchMaker:
         groups: dict[Angle, dict[int, complex]] = {}
         for angle, coefficient in series.items():
             if angle:
-                base, k, flipped = _primitive(angle)
+                base, k, flipped = primitive(angle)
                 group = groups.setdefault(base, {})
                 value = coefficient.conjugate() if flipped else coefficient
                 group[k] = group.get(k, 0) + value
@@ -275,7 +229,7 @@ class _SketchMaker:
         return addends, series.get((), 0j).real
 
     def _table(self, base: Angle, parts: Mapping[int, complex]) -> Linear:
-        factor = _scale(max(abs(c) for c in parts.values()))
+        factor = power_of_two(max(abs(c) for c in parts.values()))
         first = parts[min(k for k in parts if k)]
         factor *= _sign(first)
         rounded = tuple(
@@ -332,13 +286,13 @@ class _SketchMaker:
         normal, factor = _normal(poly)
         if not variables(normal):
             series = normal[()]
-            bases = {_primitive(angle)[0] for angle in series if angle}
+            bases = {primitive(angle)[0] for angle in series if angle}
             if len(bases) == 1:
                 base = next(iter(bases))
                 parts: dict[int, complex] = {}
                 for angle, coefficient in series.items():
                     if angle:
-                        _, k, flipped = _primitive(angle)
+                        _, k, flipped = primitive(angle)
                         value = coefficient.conjugate() if flipped else coefficient
                         parts[k] = parts.get(k, 0) + value
                     else:
@@ -353,19 +307,6 @@ class _SketchMaker:
         return self.add(WordSum(tuple(addends), _rounded(number))), factor
 
 
-def _primitive(angle: Angle) -> tuple[Angle, int, bool]:
-    """Return an angle sum without its common multiple, that multiple, and whether it is negated."""
-    common = math.gcd(*(m for _, m in angle))
-    flipped = angle[0][1] < 0
-    divisor = -common if flipped else common
-    return tuple((name, m // divisor) for name, m in angle), common, flipped
-
-
-def _scale(size: float) -> float:
-    """Return the power of two at or below a positive number."""
-    return float(2.0 ** math.floor(math.log2(size) + SAME))
-
-
 def _sign(value: complex) -> float:
     if abs(value.real) > SAME * abs(value):
         return math.copysign(1.0, value.real)
@@ -377,7 +318,7 @@ def _normal(poly: Poly) -> tuple[Poly, float]:
     largest = max(abs(c) for series in poly.values() for c in series.values())
     monomial = next(iter(sorted(poly)))
     first = poly[monomial][next(iter(sorted(poly[monomial])))]
-    factor = _scale(largest) * _sign(first)
+    factor = power_of_two(largest) * _sign(first)
     return scaled(poly, 1 / factor), factor
 
 
