@@ -27,11 +27,12 @@ def input_codes(problem: Problem, demand: Demand, graph: WordGraph) -> dict[str,
 
 
 def output_codes(problem: Problem, demand: Demand, graph: WordGraph) -> tuple[Code, ...]:
-    """Return the codes of a graph's outputs: about zero, wider than the range if that is short."""
+    """Return the codes of outputs: about the middles of ranges, wider where those are short."""
     codes = []
-    for step, result in zip(problem.steps(demand.bits), graph.results, strict=True):
-        reach = step * 2.0 ** (result.bits - 1)
-        codes.append(Code(Interval(-reach, reach), result.bits, "natural"))
+    steps = problem.steps(demand.bits)
+    for output, step, result in zip(problem.outputs, steps, graph.results, strict=True):
+        reach, centre = step * 2.0 ** (result.bits - 1), output.range.centre
+        codes.append(Code(Interval(centre - reach, centre + reach), result.bits, "natural"))
     return tuple(codes)
 
 

@@ -51,7 +51,7 @@ class Covered:
 
 def plan(terms: Terms, choices: PaperChoices) -> Plan:
     """Lay out every term's table by the paper's rules."""
-    return make_plan(terms, choices.options)
+    return make_plan(terms.required(), choices.options)
 
 
 def tables(plans: Sequence[Plan], _: PaperChoices) -> list[PlanTables]:

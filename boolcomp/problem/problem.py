@@ -22,6 +22,7 @@ from boolcomp.problem.span import all_around
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from boolcomp.problem.expressions.straight import Straight
     from boolcomp.problem.interval import Interval
     from boolcomp.problem.spectra import Spectra
 
@@ -124,7 +125,8 @@ class Problem:
     """A function of bounded words. Two problems are equal where names, ranges and `key` are.
 
     `key` is a text that only equal problems share. `reference` takes the arrays of all groups and
-    returns exact outputs, (samples, outputs); `form` makes what terms are made of. `plural` is
+    returns exact outputs, (samples, outputs); `form` makes what terms are made of, or where outputs
+    are no sums of waves the steps that calculate them. `plural` is
     what a user calls the outputs ("torques"), `places` what it is that inputs belong to ("joints").
     Up to `dust` an output is rounding of sums that are zero. `constants` are what one may have
     looked for among the outputs, and their only values. Names, hints and functions can be sent to
@@ -138,7 +140,7 @@ class Problem:
     groups: tuple[Group, ...]
     returned: Group
     reference: Callable[..., Floats] = field(compare=False, repr=False)
-    form: Callable[[], Spectra] = field(compare=False, repr=False)
+    form: Callable[[], Spectra | Straight] = field(compare=False, repr=False)
     sums: tuple[SumHint, ...] = ()
     parts: tuple[PartHint, ...] = ()
     plural: str = "outputs"
@@ -223,6 +225,12 @@ class Problem:
             rng.uniform(low, high, (count, len(low)))
             for low, high in (_ends(self.members(group)) for group in self.groups)
         ]
+
+    def in_steps(self, outputs: Floats, steps: Sequence[float]) -> Floats:
+        """Return outputs as their words count them: from the middle of their ranges, in steps."""
+        centres = np.array([one.range.centre for one in self.outputs])
+        about = outputs - centres if centres.any() else outputs
+        return np.asarray(about / np.asarray(steps))
 
     def steps(self, bits: int) -> list[float]:
         """Return the steps of the outputs' words of so many bits."""

@@ -9,6 +9,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Literal, get_args
 
 from boolcomp.common.errors import UsageError, listing, suggestion
+from boolcomp.problem.expressions.straight import Straight
 from boolcomp.problem.spectra import held
 from boolcomp.terms.term import Term
 from boolcomp.terms.waves import Exponents, Monomial, Wave, collect
@@ -25,13 +26,28 @@ FORMS: tuple[Form, ...] = get_args(Form)
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Every output of a problem as a sum of terms, in one of three forms."""
+    """Every output of a problem as a sum of terms, in one of three forms.
+
+    Where one is no sum of waves there are no terms, but `steps` that calculate all outputs.
+    """
 
     problem: Problem
     form: Form
     outputs: tuple[tuple[Term, ...], ...]
+    steps: Straight | None = None
+
+    def required(self) -> Terms:
+        """Return these, for a use that needs terms: what has none is a `UsageError`."""
+        if self.steps is None:
+            return self
+        raise UsageError(
+            f"{self.problem.name} is no sum of waves and powers of its inputs: it has no terms, "
+            "nor tables of them; compact mode compiles it"
+        )
 
     def __str__(self) -> str:
+        if self.steps is not None:
+            return str(self.steps)
         lines = []
         for output, terms in zip(self.problem.outputs, self.outputs, strict=True):
             lines.append(f"{output.symbol} = {' + '.join(term.name for term in terms) or '0'}")
@@ -52,6 +68,8 @@ def split(problem: Problem, form: str = "grouped") -> Terms:
     if chosen is None:
         raise UsageError(f"form {form!r}{suggestion(form, FORMS)}: forms are {listing(FORMS)}")
     spectra = problem.form()
+    if isinstance(spectra, Straight):
+        return Terms(problem, chosen, (), spectra)
     outputs = []
     for output, summands in zip(problem.outputs, spectra.outputs, strict=True):
         terms = [

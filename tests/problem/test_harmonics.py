@@ -18,6 +18,7 @@ from boolcomp.problem.dynamics.recurrence import newton_euler
 from boolcomp.problem.harmonics import Harmonics
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.robot import load_robot, robot_names
+from boolcomp.problem.spectra import Spectra
 from boolcomp.terms import evaluate_terms, split
 
 if TYPE_CHECKING:
@@ -128,6 +129,7 @@ def by_algebra(robot: Robot, problem: Problem) -> Problem:
     words: Sequence[Any] = [space.input(one) for one in problem.inputs]
     torques = newton_euler(robot, Folding(space), words[:n], words[n : 2 * n], words[2 * n :])
     sampled = problem.form()
+    assert isinstance(sampled, Spectra)
     exact = space.spectra(problem.inputs[:n], torques)
     # How many digits are kept follows the largest coefficient: where sampled, of M(q) and G(q).
     same = replace(exact, noise=sampled.noise, decimals=sampled.decimals)

@@ -54,7 +54,7 @@ class Errors:
 def sampled_outputs(problem: Problem, bits: int, seed: int = 0) -> Floats:
     """Return the exact outputs, in steps, of some seeded states."""
     exact = problem.reference(*problem.draw(PAPER_SAMPLES, seed))
-    return np.asarray(exact / np.asarray(problem.steps(bits)))
+    return problem.in_steps(exact, problem.steps(bits))
 
 
 def paper_rms(terms: Terms, bits: int, seed: int = 0) -> Floats:

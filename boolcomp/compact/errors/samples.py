@@ -82,7 +82,7 @@ def states_of(
         if word is not None:  # else it is a single value
             words[name] = word.cells(column)
             values[name] = word_value(word, column)
-    return States(words, values, problem.reference(*arrays) / np.asarray(steps))
+    return States(words, values, problem.in_steps(problem.reference(*arrays), steps))
 
 
 def joined(first: States, second: States) -> States:

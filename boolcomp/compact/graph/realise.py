@@ -21,12 +21,10 @@ from boolcomp.compact.sketch.sketch import (
     TURN,
     AngleSum,
     Linear,
-    Powers,
     Product,
     Sketch,
     Source,
     Table,
-    Waves,
     WordSum,
 )
 from boolcomp.compact.sketch.variables import Role, is_kept, live_nodes, operands
@@ -65,7 +63,7 @@ def realise(
             continue
         if isinstance(node, AngleSum):
             maker.angles(place, node)
-        elif isinstance(node, (Waves, Powers)):
+        elif isinstance(node, Table):
             maker.table(place, node)
         elif place in results:
             found[place] = maker.output(place, node, *results[place], saturate=saturate)
@@ -103,7 +101,7 @@ class _Realiser:
         scale = self.scales[self.place[node.source]]
         read = min(self.widths[Role.READ.of(place)], source.bits)
         shape = None
-        if isinstance(node, Waves):
+        if node.angle:
             shape = angle_shape(self.sketch, self.widths, node.source)
         domain = table_domain(node, scale.lsb, source.bits, read, scale.offset, shape)
         lsb = self.widths[Role.EXPONENT.of(place)]

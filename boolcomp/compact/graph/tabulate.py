@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.compact.sketch.sketch import Waves
 from boolcomp.compact.sketch.variables import Role
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ def table_domain(
 
     An angle's `shape` says where in the cells it lies.
     """
-    if isinstance(node, Waves):
+    if node.angle:
         part = 0 if shape is None else shape.part
         cell = 2 * math.pi / 2.0 ** (read + part)
         if part:  # the word begins where a turn does

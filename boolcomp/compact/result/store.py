@@ -164,7 +164,8 @@ def render(kept: StoredResult) -> str:
         "title": TITLE,
         "robot": compact.problem.name,
         "demand": demand.key,
-        "form": [form.speeds, form.accelerations, form.chained, form.shared] + [True] * form.exact,
+        "form": [form.speeds, form.accelerations, form.chained, form.shared]
+        + ([form.exact, True] if form.direct else [True] * form.exact),
         "widths": widths_text(compact.widths),
         "biases": _numbers(compact.biases),
         "demanded": _numbers(compact.allowed),

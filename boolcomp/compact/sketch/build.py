@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from boolcomp.compact.sketch.direct import direct_sketch
 from boolcomp.compact.sketch.nodes import SAME, SketchNodes, power_of_two, primitive
 from boolcomp.compact.sketch.poly import (
     Angle,
@@ -80,6 +81,8 @@ def build_sketch(
     """Return the sketch of all outputs, each in units of its step, over inputs of these widths."""
     chosen = form or Form()
     problem = terms.problem
+    if terms.steps is not None:
+        return direct_sketch(problem, terms.steps, quantities(problem, bits), steps)
     words = quantities(problem, bits)
     polys = output_polys(terms, words, steps)
     sums: dict[str, tuple[tuple[str, float], ...]] = {}

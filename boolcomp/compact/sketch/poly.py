@@ -84,8 +84,10 @@ def quantities(problem: Problem, bits: Mapping[str, int]) -> dict[str, Quantity]
 def output_polys(terms: Terms, words: Mapping[str, Quantity], steps: Iterable[float]) -> list[Poly]:
     """Return every output, in units of its step, over the words of its inputs."""
     polys = []
-    for parts, step in zip(terms.outputs, steps, strict=True):
+    for output, parts, step in zip(terms.problem.outputs, terms.outputs, steps, strict=True):
         total: Poly = {}
+        if output.range.centre:
+            add_into(total, {(): {(): complex(-output.range.centre)}}, 1 / step)
         for term in parts:
             for wave in term.waves():
                 part = _wave_poly(wave.multiples, complex(wave.cosine, -wave.sine), words)

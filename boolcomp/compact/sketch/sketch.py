@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -19,8 +19,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from boolcomp.problem.expressions.straight import Straight
+
     Floats = NDArray[np.float64]
 
+CHORD = 2.0**-11  # of a word's range: the distance over which a curve's slope is taken
+NEAR = 16  # such distances either way are near
 TURN = 16  # a sum that is an angle counts 2^-16 turns
 
 
@@ -48,6 +52,7 @@ class Waves:
 
     source: int
     parts: tuple[tuple[int, float, float], ...]
+    angle: ClassVar[bool] = True
 
     def at(self, angle: Floats) -> Floats:
         """Return the function's values."""
@@ -75,6 +80,7 @@ class Powers:
 
     source: int
     coefficients: tuple[float, ...]
+    angle: ClassVar[bool] = False
 
     def at(self, x: Floats) -> Floats:
         """Return the function's values."""
@@ -84,6 +90,55 @@ class Powers:
         """Return its derivative."""
         slopes = [k * c for k, c in enumerate(self.coefficients)][1:]
         return np.asarray(np.polynomial.polynomial.polyval(x, slopes or [0.0]))
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """factor · f(middle + unit · x) of one word, which stands still beyond low .. high.
+
+    Of an `angle` f has the period 2π, x is in radians and there are no ends.
+    """
+
+    source: int
+    function: Straight
+    unit: float = 1.0
+    middle: float = 0.0
+    factor: float = 1.0
+    low: float = -math.inf
+    high: float = math.inf
+    angle: bool = False
+
+    def at(self, x: Floats) -> Floats:
+        """Return the function's values."""
+        inside = np.clip(self.middle + self.unit * x, self.low, self.high)
+        return np.asarray(self.factor * self.function.evaluate([inside])[0])
+
+    def slope(self, x: Floats) -> Floats:
+        """Return its slope over about a cell of a word of eleven bits."""
+        half = self._half * CHORD
+        return (self.at(x + half) - self.at(x - half)) / (2 * half)
+
+    def steepness(self, x: Floats) -> Floats:
+        """Return the root mean square of slopes nearby, with the sign of that at x.
+
+        A jump hardly ever lies at a state, but it lies near to some.
+        """
+        half = self._half
+        cells = round(1 / CHORD)
+        start = -math.pi if self.angle else (self.low - self.middle) / self.unit
+        start = min(start, start + 2 * half * math.copysign(1, self.unit))
+        squares = (np.diff(self.at(start + np.linspace(0, 2 * half, cells + 1))) * cells) ** 2
+        padded = np.pad(squares, NEAR, "wrap" if self.angle else "symmetric")
+        near = np.convolve(padded, np.ones(2 * NEAR + 1), "valid")
+        place = np.floor((x - start) / (2 * half) * cells).astype(np.int64)
+        place = place % cells if self.angle else np.clip(place, 0, cells - 1)
+        size = np.sqrt(near[place] / (2 * NEAR + 1)) / (2 * half)
+        return np.where(self.slope(x) < 0, -size, size)
+
+    @property
+    def _half(self) -> float:
+        """Half the width of its range, in units of the word."""
+        return math.pi if self.angle else (self.high - self.low) / 2 / abs(self.unit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +170,8 @@ class WordSum:
     angle: bool = False
 
 
-Table: TypeAlias = Waves | Powers
-SketchNode: TypeAlias = Source | AngleSum | Waves | Powers | WordSum
+Table: TypeAlias = Waves | Powers | Curve
+SketchNode: TypeAlias = Source | AngleSum | Table | WordSum
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,14 +210,16 @@ class Sketch:
             return inputs[node.name]
         if isinstance(node, AngleSum):
             return np.asarray(sum(m * self.angle(k, values) for k, m in node.items))
-        if isinstance(node, Waves):
-            return node.at(self.angle(node.source, values))
-        if isinstance(node, Powers):
-            return node.at(values[node.source])
+        if isinstance(node, Table):
+            return node.at(self.argument(node, values))
         total = np.full(len(next(iter(inputs.values()), (0,))), node.constant)
         for addend in node.addends:
             total += addend_value(addend, values)
         return total
+
+    def argument(self, table: Table, values: Sequence[Floats]) -> Floats:
+        """Return what a table is a function of: radians, or units of a word."""
+        return self.angle(table.source, values) if table.angle else values[table.source]
 
     def angle(self, place: int, values: Sequence[Floats]) -> Floats:
         """Return a node's value in radians."""
@@ -187,11 +244,22 @@ class Sketch:
             return f"waves(s{node.source}) " + " + ".join(parts)
         if isinstance(node, Powers):
             return f"powers(s{node.source}) " + " ".join(number(c) for c in node.coefficients)
+        if isinstance(node, Curve):
+            return _curve_text(node)
         parts = [number(node.constant)] if node.constant else []
         for a in node.addends:
             names = f"s{a.node}" if isinstance(a, Linear) else f"s{a.a} s{a.b}"
             parts.append(f"{number(a.factor)} {names}")
         return f"{'angle ' if node.angle else ''}sum " + " + ".join(parts)
+
+
+def _curve_text(curve: Curve) -> str:
+    """Write a curve in one line: what x is, what it is a function of, where it ends."""
+    inner = "" if curve.unit == 1 else f"{number(curve.unit)} "
+    shift = f" + {number(curve.middle)}" if curve.middle else ""
+    ends = "" if curve.angle else f" within {number(curve.low)} .. {number(curve.high)}"
+    steps = "; ".join(str(curve.function).splitlines()[1:])
+    return f"curve({inner}s{curve.source}{shift}){ends}: {number(curve.factor)} of {steps}"
 
 
 def reads(node: SketchNode) -> tuple[int, ...]:

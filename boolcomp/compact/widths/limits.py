@@ -9,11 +9,10 @@ from boolcomp.compact.graph.layout import DIGITS, constant_digits
 from boolcomp.compact.sketch.sketch import (
     AngleSum,
     Linear,
-    Powers,
     Product,
     Sketch,
     Source,
-    Waves,
+    Table,
     WordSum,
 )
 from boolcomp.compact.sketch.variables import Role, WidthVariable
@@ -72,7 +71,7 @@ def first_widths(model: Model, allowed: Floats) -> dict[WidthVariable, int]:
         step = _exponent(share * 12, felt)
         if isinstance(node, AngleSum):
             widths[Role.ANGLE_BITS.of(place)] = MOST_ANGLE
-        elif isinstance(node, (Waves, Powers)):
+        elif isinstance(node, Table):
             widths[Role.EXPONENT.of(place)] = step
             read = _first_read(model, place, node, share)
             widths[Role.READ.of(place)] = read
@@ -93,10 +92,10 @@ def first_widths(model: Model, allowed: Floats) -> dict[WidthVariable, int]:
     return widths
 
 
-def _first_read(model: Model, place: int, node: Waves | Powers, share: Floats) -> int:
+def _first_read(model: Model, place: int, node: Table, share: Floats) -> int:
     """Return how many bits a table has to read, so that its cells are no wider than allowed."""
     step = 2.0 ** _exponent(share * 12, model.sensitivities[place].slope)
-    whole = 2 * math.pi if isinstance(node, Waves) else 2 * model.statistics.largest[node.source]
+    whole = 2 * math.pi if node.angle else 2 * model.statistics.largest[node.source]
     return max(2, min(MOST_READ, math.ceil(math.log2(max(whole / step, 1.0)))))
 
 

@@ -32,12 +32,10 @@ from boolcomp.compact.sketch.sketch import (
     TURN,
     AngleSum,
     Linear,
-    Powers,
     Product,
     Sketch,
     Source,
     Table,
-    Waves,
     WordSum,
     addend_reads,
     addend_value,
@@ -182,7 +180,7 @@ class Model:
     def words(self, widths: Widths, place: int) -> tuple[int, ...]:
         """Return the bits of a word, and of a second one that adds to it."""
         node = self.sketch.nodes[place]
-        if isinstance(node, (Waves, Powers)):
+        if isinstance(node, Table):
             return self._table_model(widths, place, node).bits
         return (self.bits(widths, place),)
 
@@ -214,7 +212,7 @@ class Model:
         sensitivity = self.sensitivities[place]
         rounding = len(model.bits) * 4.0 ** widths[Role.EXPONENT.of(place)] / 12 + model.missed
         noise = rounding * sensitivity.value
-        if isinstance(node, Waves):
+        if node.angle:
             source = self.sketch.nodes[node.source]
             part = source.part if isinstance(source, Source) else 0
             spread = self._angle_spread(widths, node.source, model.read + part)
@@ -269,15 +267,15 @@ class Model:
 
     def _made_table(self, widths: Widths, place: int, node: Table) -> _TableModel:
         bits = self.bits(widths, node.source)
-        lsb = self.lsb(widths, node.source) if isinstance(node, Powers) else 0
+        lsb = 0 if node.angle else self.lsb(widths, node.source)
         read, e = (
             min(widths[Role.READ.of(place)], bits),
             widths[Role.EXPONENT.of(place)],
         )
         split = split_of(widths, place, self.operands)
-        shape = None if isinstance(node, Powers) else self._shape(widths, node.source)
+        shape = self._shape(widths, node.source) if node.angle else None
         domain = table_domain(node, lsb, bits, read, 0.0, shape)
-        key = (place, domain, e, lsb, bits if isinstance(node, Powers) else 0, *split.values())
+        key = (place, domain, e, lsb, 0 if node.angle else bits, *split.values())
         if key not in self._tables:
             made = tabulate(node, domain, e, centred=place not in self.operands, **split)
             cost = sum(

@@ -8,7 +8,7 @@ the same result, whatever the number of processes and however often it was inter
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,6 +30,7 @@ from boolcomp.compact.widths.floor import rounding_squares
 from boolcomp.compact.widths.ledger import ANNEALERS, CHUNKS, Ledger
 from boolcomp.compact.widths.search import (
     CAUTION,
+    DIRECT,
     EXACT,
     MAX_CAUTION,
     PLAIN,
@@ -41,7 +42,7 @@ from boolcomp.compact.widths.search import (
 from boolcomp.proof.worst import EVALUATIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -54,6 +55,8 @@ REFINED, QUICK_REFINED = 2, 1  # forms that are refined; where no effort is allo
 TIGHTENINGS = 6  # tries to hold the errors on many states
 FREE_WORK, WORK = 60_000, 10_000  # of refining (see `refine_work`): always, a nominal second
 ROOM = 1.03  # times what rounding makes of an output that hardly leaves zero
+USUAL_RMS = 0.5  # steps: the default where there are no terms, and the paper has no tables
+ABOVE_FLOOR = 1.5  # times what inputs and rounding make: the least that this default allows
 LEAST = 1.1  # times the rms of rounding: the least that the default allows
 SEEN, QUICK_SEEN = 2_000_000, 500_000  # states on which errors have to hold; with no effort
 CLIMBED = 4_000_000  # evaluations that seek the worst error, where it is demanded, at first
@@ -66,7 +69,7 @@ class Sketched:
     """What is sought: outputs over words without widths yet, and what they may err by, in steps.
 
     `squares` are the mean squares demanded, `largest` the largest errors; `sketches` are those of
-    the plain forms.
+    the forms that are screened first.
     """
 
     terms: Terms
@@ -74,7 +77,7 @@ class Sketched:
     ledger: Ledger
     squares: Floats
     largest: Floats
-    sketches: tuple[Sketch, ...] = ()
+    sketches: Mapping[int, Sketch] = field(default_factory=dict)
 
     def task(self, scale: Floats | float = 1.0) -> SearchTask:
         """Return the task with mean squares allowed to be `scale` of those demanded."""
@@ -99,7 +102,8 @@ class Sketched:
         if not self.demand.rms:
             bits = self.demand.bits
             kind = "default"
-            why = f" (the paper's own error at {bits} bits; --rms-error allows another)"
+            whose = "the paper's own error" if self.terms.steps is None else "half a step or more"
+            why = f" ({whose} at {bits} bits; --rms-error allows another)"
         rms = f"{kind} rms {_listed(self.squares)} LSB{why}"
         most = listing(f"{x:g}" for x in self.largest)
         largest = f" and the demanded max {most} LSB" if self.demand.max else ""
@@ -142,9 +146,7 @@ class Refined:
 
 def sketch(terms: Terms, demand: Demand, ledger: Ledger) -> Sketched:
     """Write outputs down as words without widths; refuse what no logic can reach."""
-    rms = demand.rms or ledger.numbers(
-        "paper", lambda: [float(x) for x in paper_rms(terms, demand.bits)]
-    )
+    rms = demand.rms or _usual(terms, demand, ledger)
     least = np.maximum(np.asarray(rms, dtype=np.float64), 0.0)
     if not demand.rms:
         least = np.maximum(least, LEAST * ROUNDING)
@@ -158,14 +160,29 @@ def sketch(terms: Terms, demand: Demand, ledger: Ledger) -> Sketched:
     task = goal.task()
     if not demand.saturate and search_of(task, 0).floor().forbids(squares):
         raise goal.unreachable("whatever the logic")  # what saturates may err less
-    return replace(goal, sketches=tuple(Search.sketch_of(task, form) for form in PLAIN))
+    return replace(goal, sketches={form: Search.sketch_of(task, form) for form in _forms(terms)})
+
+
+def _forms(terms: Terms) -> Sequence[int]:
+    """Return the forms that are screened first."""
+    return PLAIN if terms.steps is None else (DIRECT,)
+
+
+def _usual(terms: Terms, demand: Demand, ledger: Ledger) -> list[float]:
+    """Return the usual rms errors, in steps: the paper's own, or what suits inputs so wide."""
+    if terms.steps is None:
+        return ledger.numbers("paper", lambda: [float(x) for x in paper_rms(terms, demand.bits)])
+    ample = np.full(len(terms.problem.outputs), 1.0)
+    task = SearchTask(terms, demand, ample, np.inf * ample)
+    floor = np.sqrt(search_of(task, DIRECT).floor().total)
+    return [float(x) for x in np.maximum(USUAL_RMS, ABOVE_FLOOR * floor)]
 
 
 def screen(goal: Sketched) -> Screened:
     """Choose the most promising forms by the model, one for every sketch."""
     task = goal.task()
-    found = _screened(goal, task, "screen", PLAIN)
-    if not found:  # of coarse inputs no bit may be lost
+    found = _screened(goal, task, "screen", list(goal.sketches))
+    if not found and goal.terms.steps is None:  # of coarse inputs no bit may be lost
         other = [form for form in EXACT if _has_exact(Search.sketch_of(task, form))]
         found = _screened(goal, task, "screen exact", other)
     if not found:
@@ -181,8 +198,8 @@ def _screened(
     kept: dict[object, Candidate] = {}
     for choice in sorted(found, key=lambda c: (c.nodes, c.form)):
         if choice.nodes < math.inf:
-            plain = choice.form in PLAIN
-            own = goal.sketches[choice.form] if plain else Search.sketch_of(task, choice.form)
+            known = choice.form in goal.sketches
+            own = goal.sketches[choice.form] if known else Search.sketch_of(task, choice.form)
             kept.setdefault(own, choice)
     return tuple(kept.values())[: REFINED if goal.demand.effort else QUICK_REFINED]
 

@@ -12,11 +12,11 @@ from boolcomp.compact.sketch.sketch import (
     TURN,
     Addend,
     AngleSum,
+    Curve,
     Linear,
-    Powers,
     Sketch,
     SketchNode,
-    Waves,
+    Table,
     WordSum,
     addend_value,
 )
@@ -78,14 +78,13 @@ def sensitivities(
         if isinstance(node, AngleSum):
             for item, multiple in node.items:
                 adjoint[item] += multiple * own * _radians(sketch.nodes[item])
-        elif isinstance(node, Waves):
-            by_angle = own * node.slope(sketch.angle(node.source, values))
-            slope = _mean_square(by_angle)
-            adjoint[node.source] += by_angle * _radians(sketch.nodes[node.source])
-        elif isinstance(node, Powers):
-            by_word = own * node.slope(values[node.source])
+        elif isinstance(node, Table):
+            argument = sketch.argument(node, values)
+            steep = node.steepness(argument) if isinstance(node, Curve) else node.slope(argument)
+            by_word = own * steep
             slope = _mean_square(by_word)
-            adjoint[node.source] += by_word
+            unit = _radians(sketch.nodes[node.source]) if node.angle else 1.0
+            adjoint[node.source] += by_word * unit
         elif isinstance(node, WordSum):
             for addend in node.addends:
                 addends.walk_back(addend, own, values, adjoint)

@@ -1,0 +1,530 @@
+"""A sketch of the steps of a calculation: sums, products, and a table of whatever reads one word.
+
+Every step is a function of its root (see `roots`). A root that is a step of its own is a word, a
+sum of products; a function of a root is a table of it, however many steps it takes; what is linear
+in a root is no table but an addend.
+
+Words have units of their own (what 1 counts), because a product's factor must be a power of two:
+constants go into tables where one is at hand, for that costs nothing; else a sum takes the unit
+that suits most of those that read it, or a multiple of it is made.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from boolcomp.compact.sketch.nodes import SAME, SketchNodes, power_of_two, primitive
+from boolcomp.compact.sketch.roots import Known, Rooted, Turned, dependences, lowered, reached
+from boolcomp.compact.sketch.sketch import (
+    Addend,
+    Curve,
+    Linear,
+    Product,
+    Sketch,
+    Source,
+    Waves,
+    WordSum,
+)
+from boolcomp.problem.expressions.straight import Operation, Returned, Straight
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from boolcomp.compact.sketch.poly import Angle, Quantity
+    from boolcomp.compact.sketch.roots import Root
+    from boolcomp.problem.problem import Problem
+
+    Floats = NDArray[np.float64]
+
+CLASS_DIGITS = 9  # of a unit's place between two powers of two
+POINTS = 512  # at which a function is looked at
+HARMONICS = 12  # of an angle: a function of these alone is a sum of waves
+ROUNDING = 1e-11  # of a function's size: less is none
+COEFFICIENT = 11  # digits of a wave's amplitude
+WIDER = 0.01  # of a sampled range: what may lie beyond
+PLAIN_VOTE, PRODUCT_VOTE = 1, 3  # what a unit that suits saves: a constant's digits, a word
+
+
+@dataclass(frozen=True, slots=True)
+class Mixed:
+    """Σ coefficient · step over functions of one root: one table."""
+
+    parts: tuple[tuple[float, int], ...]
+
+
+Factor: TypeAlias = "int | Mixed"  # a root by its place, or a function of one
+Monomials: TypeAlias = "dict[tuple[Factor, ...], float]"  # coefficients of products; () a number
+
+
+def direct_sketch(
+    problem: Problem, steps: Straight, words: Mapping[str, Quantity], units: Sequence[float]
+) -> Sketch:
+    """Return the sketch of steps, each output in these units."""
+    return _Emitter(_Structure(problem, lowered(problem, steps)), words, units).sketch()
+
+
+class _Structure:
+    """What every root that is no input is made of, as sums of products of others."""
+
+    def __init__(self, problem: Problem, steps: Straight) -> None:
+        self.problem, self.steps = problem, steps
+        self.roots = dependences(problem, steps)
+        self.low, self.high = reached(problem, steps)
+        self.sums: dict[int, Monomials] = {}
+        self.outputs = [self._expanded(one.node) for one in steps.outputs]
+        self._require([factor for sums in self.outputs for factor in sums])
+        self._join()
+
+    def root(self, factor: Factor) -> Root:
+        """Return the root of a factor."""
+        place = factor if isinstance(factor, int) else factor.parts[0][1]
+        found = self.roots[place]
+        if not isinstance(found, Rooted):
+            raise TypeError(f"step {place} has no root")
+        return found.root
+
+    def is_input(self, place: int) -> bool:
+        """Tell whether a root is an input."""
+        return self.steps.nodes[place].kind == "input"
+
+    def users(self) -> dict[int, list[tuple[int | None, tuple[Factor, ...]]]]:
+        """Return, for every root, the products that read it (None: as the root of a table)."""
+        found: dict[int, list[tuple[int | None, tuple[Factor, ...]]]] = defaultdict(list)
+        for owner, sums in [*((-1 - k, s) for k, s in enumerate(self.outputs)), *self.sums.items()]:
+            for factors in sums:
+                for factor in factors:
+                    if isinstance(factor, int):
+                        found[factor].append((owner, factors))
+                    else:
+                        root = self.root(factor)
+                        if isinstance(root, int):
+                            found[root].append((None, factors))
+        return found
+
+    def _require(self, waiting: list[tuple[Factor, ...]]) -> None:
+        """Expand every root that products read, and those that these read."""
+        places = [self.root(f) for factors in waiting for f in factors]
+        while places:
+            place = places.pop()
+            if not isinstance(place, int) or self.is_input(place) or place in self.sums:
+                continue
+            self.sums[place] = self._made(place)
+            places += [self.root(f) for factors in self.sums[place] for f in factors]
+
+    def _expanded(self, place: int) -> Monomials:
+        """Return a step over roots and functions of them."""
+        found = self.roots[place]
+        if isinstance(found, Known):
+            return {(): found.value} if found.value else {}
+        if isinstance(found, Turned):
+            raise TypeError(f"step {place} is an angle")
+        if found.affine is not None and isinstance(found.root, int):
+            slope, offset = found.affine
+            sums: Monomials = {(found.root,): slope}
+            return sums | {(): offset} if offset else sums
+        return {(Mixed(((1.0, place),)),): 1.0}
+
+    def _made(self, place: int) -> Monomials:
+        """Return what a root that is no input is made of."""
+        step = self.steps.nodes[place]
+        one, other = (self._expanded(k) for k in step.operands)
+        if step.kind == "mul":
+            found: Monomials = {}
+            for a, x in one.items():
+                for b, y in other.items():
+                    _add(found, self._grouped((*a, *b)), x * y)
+            return found
+        if step.kind not in ("add", "sub"):
+            raise TypeError(f"step {place} reads several words: {step}")
+        found = dict(one)
+        for b, y in other.items():
+            _add(found, b, y if step.kind == "add" else -y)
+        return found
+
+    def _grouped(self, factors: tuple[Factor, ...]) -> tuple[Factor, ...]:
+        return tuple(sorted(factors, key=_rank))
+
+    def _join(self) -> None:
+        """Put sums that are read once, and only as an addend, into those that read them."""
+        while True:
+            users = self.users()
+            once = {
+                place
+                for place, products in users.items()
+                if not self.is_input(place)
+                and len(products) == 1
+                and products[0][0] is not None
+                and len(products[0][1]) == 1
+            }
+            if not once:
+                break
+            for sums in [*self.outputs, *self.sums.values()]:
+                for factors, coefficient in list(sums.items()):
+                    first = factors[0] if len(factors) == 1 else None
+                    if isinstance(first, int) and first in once:
+                        del sums[factors]
+                        for others, value in self.sums[first].items():
+                            _add(sums, others, coefficient * value)
+            for place in once:
+                del self.sums[place]
+        for sums in [*self.outputs, *self.sums.values()]:
+            self._mix(sums)
+
+    def _mix(self, sums: Monomials) -> None:
+        """Make one table of addends that are functions of one root, times the same factor."""
+        groups: dict[
+            tuple[Root, tuple[Factor, ...]], list[tuple[Mixed, float, tuple[Factor, ...]]]
+        ] = defaultdict(list)
+        for factors, coefficient in sums.items():
+            tables = [f for f in factors if isinstance(f, Mixed)]
+            if len(tables) == 1 and len(factors) <= 2:
+                rest = tuple(f for f in factors if f is not tables[0])
+                key = (self.root(tables[0]), rest)
+                groups[key].append((tables[0], coefficient, factors))
+        for (_, rest), found in groups.items():
+            if len(found) < 2:
+                continue
+            parts: dict[int, float] = {}
+            for table, coefficient, factors in found:
+                del sums[factors]
+                for value, place in table.parts:
+                    parts[place] = parts.get(place, 0.0) + coefficient * value
+            mixed = Mixed(tuple((value, place) for place, value in sorted(parts.items()) if value))
+            if mixed.parts:
+                _add(sums, self._grouped((mixed, *rest)), 1.0)
+
+
+def _add(sums: Monomials, factors: tuple[Factor, ...], value: float) -> None:
+    total = sums.get(factors, 0.0) + value
+    if total:
+        sums[factors] = total
+    else:
+        sums.pop(factors, None)
+
+
+def _rank(factor: Factor) -> tuple[int, tuple[tuple[float, int], ...]]:
+    return (factor, ()) if isinstance(factor, int) else (-1, factor.parts)
+
+
+@dataclass(slots=True)
+class _Word:
+    """A root as a word: its node, what 1 counts, and the value of 0."""
+
+    node: int
+    unit: float
+    middle: float
+
+
+class _Emitter:
+    """Chooses units, then makes nodes."""
+
+    def __init__(
+        self, structure: _Structure, words: Mapping[str, Quantity], units: Sequence[float]
+    ) -> None:
+        self.of, self.words, self.units = structure, words, units
+        self.maker = SketchNodes(words)
+        self.made: dict[int, _Word] = {}
+        self.users = structure.users()
+        self.chosen = self._units()
+
+    def sketch(self) -> Sketch:
+        """Return the sketch."""
+        problem, outputs = self.of.problem, []
+        self._register_angles()
+        for output, sums, unit in zip(problem.outputs, self.of.outputs, self.units, strict=True):
+            number, addends = self._addends(sums, unit)
+            total = number - output.range.centre / unit
+            outputs.append(self.maker.add(WordSum(tuple(addends), total), fresh=True))
+        return Sketch(tuple(self.maker.nodes), tuple(outputs))
+
+    def _register_angles(self) -> None:
+        """Make sums of angles first, short ones before long ones that build on them."""
+        angles: set[Angle] = set()
+        for sums in [*self.of.outputs, *self.of.sums.values()]:
+            for factors in sums:
+                roots = (self.of.root(f) for f in factors)
+                angles.update(root for root in roots if not isinstance(root, int))
+        for angle in sorted(angles, key=lambda a: (sum(abs(m) for _, m in a), a)):
+            self.maker.angle(angle)
+
+    # units -------------------------------------------------------------------------------------
+
+    def _units(self) -> dict[int, float]:
+        """Return what 1 counts in every root: of sums that which suits most, readers first."""
+        chosen: dict[int, float] = {}
+        for place, step in enumerate(self.of.steps.nodes):
+            if step.kind == "input" and step.name in self.words:
+                chosen[place] = self.words[step.name].step
+        for k, unit in enumerate(self.units):
+            chosen[-1 - k] = unit
+        for place in sorted(self.of.sums, reverse=True):
+            votes: Counter[float] = Counter()
+            for owner, factors in self.users[place]:
+                if owner is not None and owner in chosen:
+                    sums = self.of.outputs[-1 - owner] if owner < 0 else self.of.sums[owner]
+                    _vote(votes, chosen, chosen[owner] / sums[factors], factors, place)
+            for factors, coefficient in self.of.sums[place].items():
+                if factors and all(f in chosen for f in factors):
+                    weight = PRODUCT_VOTE if len(factors) > 1 else PLAIN_VOTE
+                    unit = coefficient * math.prod(chosen[f] for f in factors if isinstance(f, int))
+                    votes[_class(unit)] += weight
+            best = min(votes, key=lambda c: (-votes[c], c)) if votes else 1.0
+            size = max(abs(self.of.low[place]), abs(self.of.high[place]), 1e-300)
+            chosen[place] = best * power_of_two(size)
+        return chosen
+
+    # nodes -------------------------------------------------------------------------------------
+
+    def _word(self, place: int) -> _Word:
+        """Return a root as a word, made if it is new."""
+        if place not in self.made:
+            step = self.of.steps.nodes[place]
+            if step.kind == "input":
+                word = self.words[step.name]
+                source = self.maker.add(Source(step.name, word.bits, angle=False))
+                self.made[place] = _Word(source, word.step, word.range.centre)
+            else:
+                only_tables = all(owner is None for owner, _ in self.users[place])
+                middle = (self.of.low[place] + self.of.high[place]) / 2 if only_tables else 0.0
+                if abs(middle) < WIDER * (self.of.high[place] - self.of.low[place]):
+                    middle = 0.0
+                unit = self.chosen[place]
+                number, addends = self._addends(self.of.sums[place], unit)
+                node = self.maker.add(WordSum(tuple(addends), _rounded(number - middle / unit)))
+                self.made[place] = _Word(node, unit, float(middle))
+        return self.made[place]
+
+    def _addends(self, sums: Monomials, unit: float) -> tuple[float, list[Addend]]:
+        """Return the constant and the addends of a sum in a unit."""
+        number = sums.get((), 0.0) / unit
+        addends: list[Addend] = []
+        for factors, coefficient in sums.items():
+            if not factors:
+                continue
+            for plain, value in self._products(factors, coefficient):
+                if not plain:
+                    number += value / unit
+                elif len(plain) == 1:
+                    addends.append(self._linear(plain[0], value, unit))
+                else:
+                    addends.append(self._product(plain[0], plain[1], value, unit))
+        return _rounded(number), _merged(addends)
+
+    def _products(
+        self, factors: tuple[Factor, ...], coefficient: float
+    ) -> Iterator[tuple[tuple[Factor, ...], float]]:
+        """Yield a product of at most two factors as products of words about zero."""
+        pairs: list[tuple[tuple[Factor, ...], float]] = [((), coefficient)]
+        for factor in factors:
+            middle = self._word(factor).middle if isinstance(factor, int) else 0.0
+            pairs = [
+                one
+                for found, value in pairs
+                for one in (((*found, factor), value), (found, value * middle))
+                if one[1]
+            ]
+        yield from pairs
+
+    def _linear(self, factor: Factor, coefficient: float, unit: float) -> Addend:
+        """Return an addend: a word times a constant, or a table which holds that."""
+        if isinstance(factor, int):
+            word = self._word(factor)
+            return Linear(word.node, _rounded(coefficient * word.unit / unit))
+        node, scale = self._table(factor, coefficient / unit)
+        return Linear(node, scale)
+
+    def _product(self, one: Factor, other: Factor, coefficient: float, unit: float) -> Addend:
+        """Return the product of two words in a unit; what is no power of two goes into a table."""
+        wanted = coefficient / unit
+        if isinstance(one, int) and isinstance(other, int):
+            a, b = self._word(one), self._word(other)
+            factor = wanted * a.unit * b.unit
+            if _is_power(factor):
+                return Product(a.node, b.node, _signed_power(factor))
+            multiple, scale = self._multiple(a.node, factor)
+            return Product(multiple, b.node, scale)
+        if isinstance(one, int):
+            one, other = other, one
+        if isinstance(other, int):
+            word = self._word(other)
+            node, scale = self._table(one, wanted * word.unit)
+            return Product(node, word.node, scale)
+        node, scale = self._table(other, _fraction(wanted))
+        plain, rest = self._table(one, wanted / _fraction(wanted))
+        return Product(plain, node, scale * rest)
+
+    def _multiple(self, node: int, factor: float) -> tuple[int, float]:
+        """Return a word that is a multiple of another, and the power of two that is left."""
+        scale = math.copysign(power_of_two(abs(factor)), factor)
+        return self.maker.add(WordSum((Linear(node, _rounded(factor / scale)),), 0.0)), scale
+
+    # tables ------------------------------------------------------------------------------------
+
+    def _table(self, factor: Factor, times: float) -> tuple[int, float]:
+        """Return the table of a multiple of a function, and the power of two that is left."""
+        if isinstance(factor, int):
+            raise TypeError("a word needs no table")
+        root = self.of.root(factor)
+        function = self._function(factor, root)
+        if isinstance(root, int):
+            word = self._word(root)
+            low, high = self._ends(root, function)
+            curve = Curve(word.node, function, word.unit, word.middle, 1.0, low, high)
+            return self._scaled(
+                curve, np.asarray((np.linspace(low, high, POINTS) - word.middle) / word.unit), times
+            )
+        x = np.asarray(np.arange(POINTS) * (2 * math.pi / POINTS) - math.pi)
+        turned = Curve(self.maker.angle(root), function, angle=True)
+        waves = _waves(turned, x)
+        return self._scaled(waves or turned, x, times)
+
+    def _scaled(self, table: Curve | Waves, x: Floats, times: float) -> tuple[int, float]:
+        size = float(np.abs(table.at(x)).max()) * abs(times)
+        scale = math.copysign(power_of_two(size), times) if size else 1.0
+        inside = times / scale
+        if isinstance(table, Curve):
+            return self.maker.add(replace(table, factor=_rounded(inside))), scale
+        parts = tuple((k, _rounded(a * inside), _rounded(b * inside)) for k, a, b in table.parts)
+        return self.maker.add(Waves(table.source, parts)), scale
+
+    def _ends(self, root: int, function: Straight) -> tuple[float, float]:
+        """Return where an argument ends: a little wider than sampled, where there are values.
+
+        An input ends where the logic has to hold.
+        """
+        low, high = float(self.of.low[root]), float(self.of.high[root])
+        step = self.of.steps.nodes[root]
+        if step.kind == "input":
+            reach = self.of.problem.input(step.name).reach
+            return reach.low, reach.high
+        wide = WIDER * (high - low)
+        return _defined(function, low, low - wide), _defined(function, high, high + wide)
+
+    def _function(self, factor: Mixed, root: Root) -> Straight:
+        """Return a function of its root as steps with one input, x."""
+        nodes: list[Operation] = [Operation("input", name="x")]
+        places: dict[int, int] = {}
+        if isinstance(root, int):
+            places[root] = 0
+
+        def put(operation: Operation) -> int:
+            nodes.append(operation)
+            return len(nodes) - 1
+
+        def make(place: int) -> int:
+            if place not in places:
+                found = self.of.roots[place]
+                if isinstance(found, Known):
+                    places[place] = put(Operation("constant", value=found.value))
+                elif isinstance(found, Turned):
+                    places[place] = self._argument(found, put)
+                else:
+                    step = self.of.steps.nodes[place]
+                    operands = tuple(make(k) for k in step.operands)
+                    places[place] = put(replace(step, operands=operands, task=""))
+            return places[place]
+
+        total = -1
+        for value, place in factor.parts:
+            part = make(place)
+            if value != 1.0:
+                part = put(Operation("mul", (put(Operation("constant", value=value)), part)))
+            total = part if total < 0 else put(Operation("add", (total, part)))
+        return Straight(tuple(nodes), (Returned("y", total),))
+
+    def _argument(self, turned: Turned, put: Callable[[Operation], int]) -> int:
+        """Return a sum of angles as a multiple of x: the turn of a primitive sum's word."""
+        _, common, flipped = primitive(turned.multiples)
+        phase = turned.phase
+        for name, multiple in turned.multiples:
+            word = self.words[name]
+            phase += multiple * (0.0 if word.part is None else word.range.low + math.pi)
+        times = put(Operation("constant", value=float(-common if flipped else common)))
+        product = put(Operation("mul", (times, 0)))
+        if not phase:
+            return product
+        return put(Operation("add", (product, put(Operation("constant", value=phase)))))
+
+
+def _waves(curve: Curve, x: Floats) -> Waves | None:
+    """Return a function of an angle as waves, if it is a sum of a few."""
+    series = np.fft.rfft(curve.at(x)) / len(x)
+    series[1:] *= 2
+    series *= np.where(np.arange(len(series)) % 2, -1, 1)  # x begins at -π
+    size = float(np.abs(series).max())
+    if not size or float(np.abs(series[HARMONICS + 1 :]).max()) > ROUNDING * size:
+        return None
+    parts = [
+        (k, _cleared(c.real, size), _cleared(c.imag, size))
+        for k, c in enumerate(series[: HARMONICS + 1])
+        if abs(c) > ROUNDING * size
+    ]
+    return Waves(curve.source, tuple(parts))
+
+
+def _cleared(value: float, size: float) -> float:
+    return float(value) if abs(value) > ROUNDING * size else 0.0
+
+
+def _defined(function: Straight, inside: float, outside: float) -> float:
+    """Return the end of a range: the outer one, or as far out as the function has values."""
+    with np.errstate(all="ignore"):
+        x = inside + (outside - inside) * np.linspace(0.0, 1.0, POINTS)
+        there = np.isfinite(function.evaluate([x])[0])
+    return float(outside if there.all() else inside)
+
+
+def _vote(
+    votes: Counter[float],
+    chosen: Mapping[int, float],
+    wanted: float,
+    factors: tuple[Factor, ...],
+    place: int,
+) -> None:
+    """Vote for the unit with which a sum needs no constant where it is read."""
+    others = list(factors)
+    others.remove(place)
+    if not others:
+        votes[_class(wanted)] += PLAIN_VOTE
+    elif isinstance(others[0], int) and others[0] in chosen:
+        votes[_class(wanted / chosen[others[0]])] += PRODUCT_VOTE
+
+
+def _class(unit: float) -> float:
+    """Return a unit between 1 and 2 that differs by a power of two."""
+    fraction = abs(unit) / power_of_two(abs(unit))
+    return float(f"{fraction:.{CLASS_DIGITS}g}")
+
+
+def _fraction(value: float) -> float:
+    """Return a number between 1 and 2 that differs by a power of two; its sign is left out."""
+    return abs(value) / power_of_two(abs(value))
+
+
+def _is_power(value: float) -> bool:
+    return abs(_fraction(value) - 1) < SAME
+
+
+def _signed_power(value: float) -> float:
+    return math.copysign(power_of_two(abs(value)), value)
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.{COEFFICIENT}g}") + 0.0
+
+
+def _merged(addends: Sequence[Addend]) -> list[Addend]:
+    """Add the factors of what is linear in the same word."""
+    linear: dict[int, float] = {}
+    for addend in addends:
+        if isinstance(addend, Linear):
+            linear[addend.node] = linear.get(addend.node, 0.0) + addend.factor
+    products = [addend for addend in addends if isinstance(addend, Product)]
+    return [*(Linear(node, factor) for node, factor in linear.items() if factor), *products]
