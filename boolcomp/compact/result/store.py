@@ -165,7 +165,8 @@ def render(kept: StoredResult) -> str:
         "robot": compact.problem.name,
         "demand": demand.key,
         "form": [form.speeds, form.accelerations, form.chained, form.shared]
-        + ([form.exact, True] if form.direct else [True] * form.exact),
+        + [form.exact] * (form.exact or form.direct)
+        + [True] * form.direct,
         "widths": widths_text(compact.widths),
         "biases": _numbers(compact.biases),
         "demanded": _numbers(compact.allowed),

@@ -70,9 +70,8 @@ class Form:
     direct: bool = field(default=False, repr=False)
 
     def __str__(self) -> str:
-        if self.direct:
-            return "as it is calculated"
-        return f"{self!r} with exact angles" if self.exact else repr(self)
+        text = "as it is calculated" if self.direct else repr(self)
+        return f"{text} with exact angles" if self.exact else text
 
 
 def build_sketch(
@@ -82,7 +81,8 @@ def build_sketch(
     chosen = form or Form()
     problem = terms.problem
     if terms.steps is not None:
-        return direct_sketch(problem, terms.steps, quantities(problem, bits), steps)
+        words = quantities(problem, bits)
+        return direct_sketch(problem, terms.steps, words, steps, exact=chosen.exact)
     words = quantities(problem, bits)
     polys = output_polys(terms, words, steps)
     sums: dict[str, tuple[tuple[str, float], ...]] = {}

@@ -64,10 +64,16 @@ Monomials: TypeAlias = "dict[tuple[Factor, ...], float]"  # coefficients of prod
 
 
 def direct_sketch(
-    problem: Problem, steps: Straight, words: Mapping[str, Quantity], units: Sequence[float]
+    problem: Problem,
+    steps: Straight,
+    words: Mapping[str, Quantity],
+    units: Sequence[float],
+    *,
+    exact: bool = False,
 ) -> Sketch:
-    """Return the sketch of steps, each output in these units."""
-    return _Emitter(_Structure(problem, lowered(problem, steps)), words, units).sketch()
+    """Return the sketch of steps, each output in these units; sums of angles may be `exact`."""
+    structure = _Structure(problem, lowered(problem, steps))
+    return _Emitter(structure, words, units, exact=exact).sketch()
 
 
 class _Structure:
@@ -153,27 +159,20 @@ class _Structure:
 
     def _join(self) -> None:
         """Put sums that are read once, and only as an addend, into those that read them."""
-        while True:
-            users = self.users()
-            once = {
-                place
-                for place, products in users.items()
-                if not self.is_input(place)
-                and len(products) == 1
-                and products[0][0] is not None
-                and len(products[0][1]) == 1
-            }
-            if not once:
-                break
-            for sums in [*self.outputs, *self.sums.values()]:
-                for factors, coefficient in list(sums.items()):
-                    first = factors[0] if len(factors) == 1 else None
-                    if isinstance(first, int) and first in once:
-                        del sums[factors]
-                        for others, value in self.sums[first].items():
-                            _add(sums, others, coefficient * value)
-            for place in once:
-                del self.sums[place]
+        users = self.users()
+        once = {
+            place
+            for place, products in users.items()
+            if place in self.sums and [(len(f), o is None) for o, f in products] == [(1, False)]
+        }
+        for sums in [*self.outputs, *self.sums.values()]:
+            while inner := [place for place in once if (place,) in sums]:
+                for place in sorted(inner):
+                    coefficient = sums.pop((place,))
+                    for factors, value in self.sums[place].items():
+                        _add(sums, factors, coefficient * value)
+        for place in once:
+            del self.sums[place]
         for sums in [*self.outputs, *self.sums.values()]:
             self._mix(sums)
 
@@ -226,10 +225,15 @@ class _Emitter:
     """Chooses units, then makes nodes."""
 
     def __init__(
-        self, structure: _Structure, words: Mapping[str, Quantity], units: Sequence[float]
+        self,
+        structure: _Structure,
+        words: Mapping[str, Quantity],
+        units: Sequence[float],
+        *,
+        exact: bool,
     ) -> None:
         self.of, self.words, self.units = structure, words, units
-        self.maker = SketchNodes(words)
+        self.maker = SketchNodes(words, exact=exact)
         self.made: dict[int, _Word] = {}
         self.users = structure.users()
         self.chosen = self._units()

@@ -31,6 +31,7 @@ from boolcomp.compact.widths.ledger import ANNEALERS, CHUNKS, Ledger
 from boolcomp.compact.widths.search import (
     CAUTION,
     DIRECT,
+    DIRECT_EXACT,
     EXACT,
     MAX_CAUTION,
     PLAIN,
@@ -56,7 +57,10 @@ TIGHTENINGS = 6  # tries to hold the errors on many states
 FREE_WORK, WORK = 60_000, 10_000  # of refining (see `refine_work`): always, a nominal second
 ROOM = 1.03  # times what rounding makes of an output that hardly leaves zero
 USUAL_RMS = 0.5  # steps: the default where there are no terms, and the paper has no tables
-ABOVE_FLOOR = 1.5  # times what inputs and rounding make: the least that this default allows
+ABOVE_FLOOR, ABOVE_JUMPS = (
+    1.25,
+    2.0,
+)  # times what inputs and rounding make, less or more than a step
 LEAST = 1.1  # times the rms of rounding: the least that the default allows
 SEEN, QUICK_SEEN = 2_000_000, 500_000  # states on which errors have to hold; with no effort
 CLIMBED = 4_000_000  # evaluations that seek the worst error, where it is demanded, at first
@@ -175,15 +179,17 @@ def _usual(terms: Terms, demand: Demand, ledger: Ledger) -> list[float]:
     ample = np.full(len(terms.problem.outputs), 1.0)
     task = SearchTask(terms, demand, ample, np.inf * ample)
     floor = np.sqrt(search_of(task, DIRECT).floor().total)
-    return [float(x) for x in np.maximum(USUAL_RMS, ABOVE_FLOOR * floor)]
+    above = np.where(floor < 1, ABOVE_FLOOR, ABOVE_JUMPS)
+    return [float(x) for x in np.maximum(USUAL_RMS, above * floor)]
 
 
 def screen(goal: Sketched) -> Screened:
     """Choose the most promising forms by the model, one for every sketch."""
     task = goal.task()
     found = _screened(goal, task, "screen", list(goal.sketches))
-    if not found and goal.terms.steps is None:  # of coarse inputs no bit may be lost
-        other = [form for form in EXACT if _has_exact(Search.sketch_of(task, form))]
+    if not found:  # of coarse inputs no bit may be lost
+        exact = EXACT if goal.terms.steps is None else (DIRECT_EXACT,)
+        other = [form for form in exact if _has_exact(Search.sketch_of(task, form))]
         found = _screened(goal, task, "screen exact", other)
     if not found:
         raise goal.unreachable("by the model")

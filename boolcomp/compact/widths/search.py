@@ -52,8 +52,8 @@ FORMS = tuple(
 )
 PLAIN = range(len(FORMS) // 2)
 EXACT = range(len(FORMS) // 2, len(FORMS))  # sums of angles lose no bit, which takes more logic
-DIRECT = len(FORMS)  # not of terms
-FORMS = (*FORMS, Form(direct=True))
+DIRECT, DIRECT_EXACT = len(FORMS), len(FORMS) + 1  # not of terms
+FORMS = (*FORMS, Form(direct=True), Form(direct=True, exact=True))
 MODEL_SAMPLES, REACH_SAMPLES, LOOP_SAMPLES = 2000, 20_000, 20_000
 ROUNDS, ROUNDS_AGAIN = 6, 4  # of corrections, at first and later
 STEEPNESS, TEMPERATURE = 3.0, 3.0  # of a descent: how dear excess noise is; nodes
