@@ -57,10 +57,8 @@ TIGHTENINGS = 6  # tries to hold the errors on many states
 FREE_WORK, WORK = 60_000, 10_000  # of refining (see `refine_work`): always, a nominal second
 ROOM = 1.03  # times what rounding makes of an output that hardly leaves zero
 USUAL_RMS = 0.5  # steps: the default where there are no terms, and the paper has no tables
-ABOVE_FLOOR, ABOVE_JUMPS = (
-    1.25,
-    2.0,
-)  # times what inputs and rounding make, less or more than a step
+ABOVE_FLOOR = 1.25  # times what inputs and rounding make: the least that this default allows
+ABOVE_JUMPS = 3.0  # and where that is more than a step, as jumps make it
 LEAST = 1.1  # times the rms of rounding: the least that the default allows
 SEEN, QUICK_SEEN = 2_000_000, 500_000  # states on which errors have to hold; with no effort
 CLIMBED = 4_000_000  # evaluations that seek the worst error, where it is demanded, at first
