@@ -13,16 +13,20 @@ from hypothesis import strategies as st
 
 from boolcomp.common.errors import UsageError
 from boolcomp.compact.demand import Demand, usual_demand
+from boolcomp.compact.errors.measure import measure
 from boolcomp.compact.errors.samples import draw
+from boolcomp.compact.graph.logic import word_logic
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.compact.sketch.direct import direct_sketch
 from boolcomp.compact.sketch.poly import quantities
 from boolcomp.compact.sketch.sketch import Curve, Product, Sketch, Waves, WordSum, reads
+from boolcomp.compact.widths.search import DIRECT, SearchTask, screen, search_of
 from boolcomp.pipeline import compile_compact
 from boolcomp.problem.expressions.tape import Tape
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.problem import Group, Input, Output, Problem
 from boolcomp.terms import split
+from boolcomp.words.agreement import agrees
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -256,3 +260,22 @@ def test_compiled_logic_errs_by_no_more_than_is_demanded(name: str, tmp_path: Pa
     logic = made.program(*(states[:, [k]] for k in range(len(words))))
     error = (np.asarray(logic).reshape(-1) - problem.exact(states)[:, 0]) / problem.steps(6)[0]
     assert math.sqrt(float((error**2).mean())) < 0.52
+
+
+@settings(max_examples=80, deadline=None, derandomize=True)
+@given(expressions())
+def test_logic_of_random_expressions_errs_as_predicted(text: str) -> None:
+    problem = on_tape(f"0.7 * x + {text}")
+    terms, demand = split(problem), usual_demand(8, {"words": 12}).completed(problem)
+    allowed = np.array([0.8**2])
+    task = SearchTask(terms, demand, allowed, np.array([np.inf]))
+    choice = screen(task, DIRECT)
+    assert choice.nodes < math.inf
+    search = search_of(task, DIRECT)
+    graph = search.graph(choice)
+    errors = measure(graph, search.states)
+    predicted = float(np.sqrt(search.noise(choice)[1][0]))
+    assert not errors.wrapped
+    assert errors.rms[0] < 1.3 * predicted + 0.05
+    assert predicted < 1.6 * errors.rms[0]
+    assert agrees(word_logic(graph), graph, search.states.words)
