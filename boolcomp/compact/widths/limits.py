@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from boolcomp.compact.graph.layout import DIGITS, constant_digits
 from boolcomp.compact.sketch.sketch import (
     AngleSum,
+    Curve,
     Linear,
     Product,
     Sketch,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 LOWEST_CUT, HIGHEST = -12, 60
 MOST_ANGLE = 16  # bits of an angle sum
+MOST_CURVE = 16  # bits that the table of a curve may read: bipartite ones stay small
 _LIMITS = {
     Role.ANGLE_BITS: (3, MOST_ANGLE),
     Role.READ: (1, MOST_READ),
@@ -36,6 +38,7 @@ _LIMITS = {
     Role.DROP_A: (0, 30),
     Role.DROP_B: (0, 30),
 }
+_CURVE_LIMITS = {Role.READ: (1, MOST_CURVE), Role.SPLIT: (0, 9)}
 
 
 def in_range(sketch: Sketch, variable: WidthVariable, value: int) -> bool:
@@ -46,6 +49,8 @@ def in_range(sketch: Sketch, variable: WidthVariable, value: int) -> bool:
 
 def _limits(sketch: Sketch, variable: WidthVariable) -> tuple[int, int]:
     node = sketch.nodes[variable.node]
+    if isinstance(node, Curve):
+        return _CURVE_LIMITS.get(variable.role, _LIMITS[variable.role])
     if not isinstance(node, WordSum):
         return _LIMITS[variable.role]
     if variable.role is Role.CUT:
@@ -96,7 +101,8 @@ def _first_read(model: Model, place: int, node: Table, share: Floats) -> int:
     """Return how many bits a table has to read, so that its cells are no wider than allowed."""
     step = 2.0 ** _exponent(share * 12, model.sensitivities[place].slope)
     whole = 2 * math.pi if node.angle else 2 * model.statistics.largest[node.source]
-    return max(2, min(MOST_READ, math.ceil(math.log2(max(whole / step, 1.0)))))
+    most = MOST_CURVE if isinstance(node, Curve) else MOST_READ
+    return max(2, min(most, math.ceil(math.log2(max(whole / step, 1.0)))))
 
 
 def _bounded_cut(sketch: Sketch, place: int, node: WordSum, cut: int) -> int:
