@@ -7,9 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from boolcomp.common.errors import UsageError, listing, suggestion
-from boolcomp.parallel.methods import control, lagrangian, regrouped, symbolic, zeng, zomaya
+from boolcomp.parallel.methods import control, lagrangian, symbolic, zeng, zomaya
 from boolcomp.parallel.methods.boolean import boolean_tasks
 from boolcomp.parallel.methods.recording import Recorded, record, recorded
+from boolcomp.problem.dynamics import regrouped
 from boolcomp.problem.expressions.tape import Tape
 
 if TYPE_CHECKING:
