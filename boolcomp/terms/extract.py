@@ -28,7 +28,8 @@ FORMS: tuple[Form, ...] = get_args(Form)
 class Terms:
     """Every output of a problem as a sum of terms, in one of three forms.
 
-    Where one is no sum of waves there are no terms, but `steps` that calculate all outputs.
+    Where one is no sum of waves there are no terms, but `steps` that calculate all outputs; else
+    steps may be known as well.
     """
 
     problem: Problem
@@ -36,9 +37,14 @@ class Terms:
     outputs: tuple[tuple[Term, ...], ...]
     steps: Straight | None = None
 
+    @property
+    def waves(self) -> int:
+        """How many waves all terms have."""
+        return sum(len(term.waves()) for terms in self.outputs for term in terms)
+
     def required(self) -> Terms:
         """Return these, for a use that needs terms: what has none is a `UsageError`."""
-        if self.steps is None:
+        if self.outputs:
             return self
         raise UsageError(
             f"{self.problem.name} is no sum of waves and powers of its inputs: it has no terms, "
@@ -46,7 +52,7 @@ class Terms:
         )
 
     def __str__(self) -> str:
-        if self.steps is not None:
+        if not self.outputs:
             return str(self.steps)
         lines = []
         for output, terms in zip(self.problem.outputs, self.outputs, strict=True):
@@ -79,7 +85,8 @@ def split(problem: Problem, form: str = "grouped") -> Terms:
             if part
         ]
         outputs.append(number_terms(output.symbol, terms))
-    return Terms(problem, chosen, tuple(outputs))
+    steps = problem.calculation() if problem.calculation else None
+    return Terms(problem, chosen, tuple(outputs), steps)
 
 
 def number_terms(symbol: str, terms: Iterable[Term]) -> tuple[Term, ...]:
