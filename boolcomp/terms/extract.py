@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Literal, get_args
 
 from boolcomp.common.errors import UsageError, listing, suggestion
-from boolcomp.problem.expressions.straight import Straight
+from boolcomp.problem.expressions.straight import Operation, Straight
 from boolcomp.problem.spectra import held
 from boolcomp.terms.term import Term
 from boolcomp.terms.waves import Exponents, Monomial, Wave, collect
@@ -86,7 +86,17 @@ def split(problem: Problem, form: str = "grouped") -> Terms:
         ]
         outputs.append(number_terms(output.symbol, terms))
     steps = problem.calculation() if problem.calculation else None
-    return Terms(problem, chosen, tuple(outputs), steps)
+    return Terms(problem, chosen, tuple(outputs), steps and _with_zeros(steps, outputs))
+
+
+def _with_zeros(steps: Straight, outputs: Sequence[Sequence[Term]]) -> Straight:
+    """Return steps in which an output without any term is zero, not a sum that cancels."""
+    zero = len(steps.nodes)
+    returned = tuple(
+        one if terms else replace(one, node=zero)
+        for one, terms in zip(steps.outputs, outputs, strict=True)
+    )
+    return Straight((*steps.nodes, Operation("constant", value=0.0)), returned)
 
 
 def number_terms(symbol: str, terms: Iterable[Term]) -> tuple[Term, ...]:

@@ -170,7 +170,10 @@ def sketch(terms: Terms, demand: Demand, ledger: Ledger) -> Sketched:
     forms = _forms(terms)
     if not demand.saturate and search_of(task, forms[0]).floor().forbids(squares):
         raise goal.unreachable("whatever the logic")  # what saturates may err less
-    return replace(goal, sketches={form: Search.sketch_of(task, form) for form in forms})
+    made: dict[Sketch, int] = {}
+    for form in forms:  # equal ones are screened once
+        made.setdefault(Search.sketch_of(task, form), form)
+    return replace(goal, sketches={form: sketch for sketch, form in made.items()})
 
 
 def _forms(terms: Terms) -> Sequence[int]:
