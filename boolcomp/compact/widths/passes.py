@@ -256,6 +256,8 @@ def refine(screened: Screened) -> Refined:
         goal.ledger.tell("refine", best, seen.errors)
         if goal.holds(seen.errors):
             return Refined(goal, _watching(task, best, seen), best, seen)
+        if seen.errors.wrapped:
+            starts = [replace(choice, widened=choice.widened + 1) for choice in starts]
         scale = scale / np.maximum(1.0, 1.005 * seen.errors.rms**2 / goal.squares)
         strict = strict * np.maximum(1.0, 1.01 * seen.errors.max / task.largest) ** 2
         tighter = replace(task, allowed=goal.task(scale).allowed, pressure=2.0 ** (turn + 1))
