@@ -6,15 +6,19 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING
 
+from boolcomp.problem.dynamics import regrouped
+from boolcomp.problem.dynamics.algebra import Folding
 from boolcomp.problem.dynamics.batch import gravity_torques, inverse_dynamics
 from boolcomp.problem.dynamics.christoffel import gravity_spectra, torque_spectra
+from boolcomp.problem.expressions.tape import Tape
 from boolcomp.problem.problem import Input, Output, PartHint, Problem, SumHint, numbered
 from boolcomp.problem.robot.frames import axis_before, own_axis
 from boolcomp.problem.span import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from boolcomp.problem.expressions.straight import Straight
     from boolcomp.problem.interval import Interval
     from boolcomp.problem.robot import Robot
 
@@ -45,6 +49,7 @@ def inverse_dynamics_problem(robot: Robot) -> Problem:
         plural="torques",
         places="joints",
         dust=torque_dust(robot),
+        calculation=partial(torque_steps, robot, ("q", "qd", "qdd")),
     )
 
 
@@ -64,7 +69,24 @@ def gravity_problem(robot: Robot) -> Problem:
         plural="torques",
         places="joints",
         dust=torque_dust(robot),
+        calculation=partial(torque_steps, robot, ("q",)),
     )
+
+
+def torque_steps(robot: Robot, groups: Sequence[str]) -> Straight:
+    """Return the steps of Newton and Euler that calculate all torques, of these of q, qd and qdd.
+
+    Its inputs are q1, q2, … . Parameters are regrouped, so that there are few products; speeds and
+    accelerations that are no inputs are zero.
+    """
+    tape = Tape()
+    algebra, count = Folding(tape), range(1, robot.joints + 1)
+    state = [
+        [tape.input(f"{name}{k}") if name in groups else algebra.constant(0.0) for k in count]
+        for name in ("q", "qd", "qdd")
+    ]
+    torque = regrouped.torques(robot, algebra, *state)
+    return tape.finish([(f"tau{k}", x) for k, x in zip(count, torque, strict=True)])
 
 
 def positions(robot: Robot) -> tuple[Input, ...]:

@@ -126,7 +126,8 @@ class Problem:
 
     `key` is a text that only equal problems share. `reference` takes the arrays of all groups and
     returns exact outputs, (samples, outputs); `form` makes what terms are made of, or where outputs
-    are no sums of waves the steps that calculate them. `plural` is
+    are no sums of waves the steps that calculate them; `calculation` makes such steps where they
+    are another way to outputs that are. `plural` is
     what a user calls the outputs ("torques"), `places` what it is that inputs belong to ("joints").
     Up to `dust` an output is rounding of sums that are zero. `constants` are what one may have
     looked for among the outputs, and their only values. Names, hints and functions can be sent to
@@ -146,6 +147,7 @@ class Problem:
     plural: str = "outputs"
     places: str = "inputs"
     dust: float = 0.0
+    calculation: Callable[[], Straight] | None = field(default=None, compare=False, repr=False)
     constants: tuple[tuple[str, float], ...] = ()
 
     def __post_init__(self) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Literal, get_args
 
 from boolcomp.common.errors import UsageError, listing, suggestion
-from boolcomp.problem.expressions.straight import Straight
+from boolcomp.problem.expressions.straight import Operation, Straight
 from boolcomp.problem.spectra import held
 from boolcomp.terms.term import Term
 from boolcomp.terms.waves import Exponents, Monomial, Wave, collect
@@ -28,7 +28,8 @@ FORMS: tuple[Form, ...] = get_args(Form)
 class Terms:
     """Every output of a problem as a sum of terms, in one of three forms.
 
-    Where one is no sum of waves there are no terms, but `steps` that calculate all outputs.
+    Where one is no sum of waves there are no terms, but `steps` that calculate all outputs; else
+    steps may be known as well.
     """
 
     problem: Problem
@@ -36,9 +37,14 @@ class Terms:
     outputs: tuple[tuple[Term, ...], ...]
     steps: Straight | None = None
 
+    @property
+    def waves(self) -> int:
+        """How many waves all terms have."""
+        return sum(len(term.waves()) for terms in self.outputs for term in terms)
+
     def required(self) -> Terms:
         """Return these, for a use that needs terms: what has none is a `UsageError`."""
-        if self.steps is None:
+        if self.outputs:
             return self
         raise UsageError(
             f"{self.problem.name} is no sum of waves and powers of its inputs: it has no terms, "
@@ -46,7 +52,7 @@ class Terms:
         )
 
     def __str__(self) -> str:
-        if self.steps is not None:
+        if not self.outputs:
             return str(self.steps)
         lines = []
         for output, terms in zip(self.problem.outputs, self.outputs, strict=True):
@@ -79,7 +85,18 @@ def split(problem: Problem, form: str = "grouped") -> Terms:
             if part
         ]
         outputs.append(number_terms(output.symbol, terms))
-    return Terms(problem, chosen, tuple(outputs))
+    steps = problem.calculation() if problem.calculation else None
+    return Terms(problem, chosen, tuple(outputs), steps and _with_zeros(steps, outputs))
+
+
+def _with_zeros(steps: Straight, outputs: Sequence[Sequence[Term]]) -> Straight:
+    """Return steps in which an output without any term is zero, not a sum that cancels."""
+    zero = len(steps.nodes)
+    returned = tuple(
+        one if terms else replace(one, node=zero)
+        for one, terms in zip(steps.outputs, outputs, strict=True)
+    )
+    return Straight((*steps.nodes, Operation("constant", value=0.0)), returned)
 
 
 def number_terms(symbol: str, terms: Iterable[Term]) -> tuple[Term, ...]:

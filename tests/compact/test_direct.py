@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from compact.calculations import Q, R, X, Y, problem_of, sketch_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,14 +18,11 @@ from boolcomp.compact.errors.measure import measure
 from boolcomp.compact.errors.samples import draw
 from boolcomp.compact.graph.logic import word_logic
 from boolcomp.compact.passes import CompactChoices
-from boolcomp.compact.sketch.direct import direct_sketch
 from boolcomp.compact.sketch.poly import quantities
 from boolcomp.compact.sketch.sketch import Curve, Product, Sketch, Waves, WordSum, reads
 from boolcomp.compact.widths.search import DIRECT, SearchTask, screen, search_of
 from boolcomp.pipeline import compile_compact
 from boolcomp.problem.expressions.tape import Tape
-from boolcomp.problem.interval import Interval
-from boolcomp.problem.problem import Group, Input, Output, Problem
 from boolcomp.terms import split
 from boolcomp.words.agreement import agrees
 
@@ -34,51 +32,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.problem.expressions.straight import Straight
+    from boolcomp.problem.problem import Problem
 
     Floats = NDArray[np.float64]
-
-PI = math.pi
-X, Y = ("x", -1.0, 1.0, False), ("y", 0.5, 2.0, False)
-Q, R = ("q", -PI, PI, True), ("r", -PI, PI, True)
-
-
-def reference(steps: Straight, names: Sequence[str], *arrays: Floats) -> Floats:
-    """Return the outputs of steps at the arrays of lone groups."""
-    columns = {name: array[:, 0] for name, array in zip(names, arrays, strict=True)}
-    return np.stack(steps.evaluate([columns[name] for name in steps.inputs]), axis=1)
-
-
-def problem_of(
-    words: Sequence[tuple[str, float, float, bool]],
-    function: Callable[..., Any],
-    ranges: Sequence[tuple[float, float]] = ((-4.0, 4.0),),
-) -> Problem:
-    """Return the problem of a function over a tape."""
-    tape = Tape()
-    made = function(tape, *(tape.input(name) for name, *_ in words))
-    wires = made if isinstance(made, tuple) else (made,)
-    outputs = tuple(Output(f"u{k}", f"U{k}", Interval(*ends), "") for k, ends in enumerate(ranges))
-    steps = tape.finish([(one.name, wire) for one, wire in zip(outputs, wires, strict=True)])
-    inputs = tuple(
-        Input(name, Interval(low, high), "", Interval(low, high), Interval(low, high), angle, angle)
-        for name, low, high, angle in words
-    )
-    names = tuple(one.name for one in inputs)
-    return Problem(
-        "made", f"{inputs}{outputs}{steps}", inputs, outputs,
-        tuple(Group(name, (name,)) for name in names),
-        Group("u", tuple(one.name for one in outputs)),
-        partial(reference, steps, names), lambda: steps,
-    )  # fmt: skip
-
-
-def sketch_of(problem: Problem, bits: int = 10) -> Sketch:
-    """Return its sketch, with outputs in steps of 8 bits."""
-    steps = split(problem).steps
-    assert steps is not None
-    words = quantities(problem, {one.name: bits for one in problem.inputs})
-    return direct_sketch(problem, steps, words, problem.steps(8))
 
 
 def computed(problem: Problem, sketch: Sketch, count: int = 500) -> tuple[Floats, Floats]:

@@ -80,10 +80,9 @@ def build_sketch(
     """Return the sketch of all outputs, each in units of its step, over inputs of these widths."""
     chosen = form or Form()
     problem = terms.problem
-    if terms.steps is not None:
-        words = quantities(problem, bits)
-        return direct_sketch(problem, terms.steps, words, steps, exact=chosen.exact)
     words = quantities(problem, bits)
+    if terms.steps is not None and (chosen.direct or not terms.outputs):
+        return direct_sketch(problem, terms.steps, words, steps, exact=chosen.exact)
     polys = output_polys(terms, words, steps)
     sums: dict[str, tuple[tuple[str, float], ...]] = {}
     wanted = {"commands": True, "speeds": chosen.speeds, "accelerations": chosen.accelerations}

@@ -12,7 +12,7 @@ that suits most of those that read it, or a multiple of it is made.
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -30,6 +30,7 @@ from boolcomp.compact.sketch.sketch import (
     Waves,
     WordSum,
 )
+from boolcomp.compact.sketch.units import Part, chosen_units
 from boolcomp.problem.expressions.straight import Operation, Returned, Straight
 
 if TYPE_CHECKING:
@@ -43,13 +44,11 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-CLASS_DIGITS = 9  # of a unit's place between two powers of two
 POINTS = 512  # at which a function is looked at
 HARMONICS = 12  # of an angle: a function of these alone is a sum of waves
 ROUNDING = 1e-11  # of a function's size: less is none
 COEFFICIENT = 11  # digits of a wave's amplitude
 WIDER = 0.01  # of a sampled range: what may lie beyond
-PLAIN_VOTE, PRODUCT_VOTE = 1, 3  # what a unit that suits saves: a constant's digits, a word
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,27 +260,26 @@ class _Emitter:
     # units -------------------------------------------------------------------------------------
 
     def _units(self) -> dict[int, float]:
-        """Return what 1 counts in every root: of sums that which suits most, readers first."""
-        chosen: dict[int, float] = {}
-        for place, step in enumerate(self.of.steps.nodes):
+        """Return what 1 counts in every root: an input's step, an output's, what suits a sum."""
+        steps, sums = self.of.steps.nodes, self.of.sums
+        chosen = {-1 - k: unit for k, unit in enumerate(self.units)}
+        for place, step in enumerate(steps):
             if step.kind == "input" and step.name in self.words:
                 chosen[place] = self.words[step.name].step
-        for k, unit in enumerate(self.units):
-            chosen[-1 - k] = unit
-        for place in sorted(self.of.sums, reverse=True):
-            votes: Counter[float] = Counter()
-            for owner, factors in self.users[place]:
-                if owner is not None and owner in chosen:
-                    sums = self.of.outputs[-1 - owner] if owner < 0 else self.of.sums[owner]
-                    _vote(votes, chosen, chosen[owner] / sums[factors], factors, place)
-            for factors, coefficient in self.of.sums[place].items():
-                if factors and all(f in chosen for f in factors):
-                    weight = PRODUCT_VOTE if len(factors) > 1 else PLAIN_VOTE
-                    unit = coefficient * math.prod(chosen[f] for f in factors if isinstance(f, int))
-                    votes[_class(unit)] += weight
-            best = min(votes, key=lambda c: (-votes[c], c)) if votes else 1.0
+        parts = [
+            Part(
+                owner,
+                coefficient,
+                tuple(f for f in factors if isinstance(f, int)),
+                tuple(f for f in factors if not isinstance(f, int)),
+            )
+            for owner, own in [*((-1 - k, x) for k, x in enumerate(self.of.outputs)), *sums.items()]
+            for factors, coefficient in own.items()
+            if factors
+        ]
+        for place, unit in chosen_units(parts, chosen, sums).items():
             size = max(abs(self.of.low[place]), abs(self.of.high[place]), 1e-300)
-            chosen[place] = best * power_of_two(size)
+            chosen[place] = unit * power_of_two(size)
         return chosen
 
     # nodes -------------------------------------------------------------------------------------
@@ -483,28 +481,6 @@ def _defined(function: Straight, inside: float, outside: float) -> float:
         x = inside + (outside - inside) * np.linspace(0.0, 1.0, POINTS)
         there = np.isfinite(function.evaluate([x])[0])
     return float(outside if there.all() else inside)
-
-
-def _vote(
-    votes: Counter[float],
-    chosen: Mapping[int, float],
-    wanted: float,
-    factors: tuple[Factor, ...],
-    place: int,
-) -> None:
-    """Vote for the unit with which a sum needs no constant where it is read."""
-    others = list(factors)
-    others.remove(place)
-    if not others:
-        votes[_class(wanted)] += PLAIN_VOTE
-    elif isinstance(others[0], int) and others[0] in chosen:
-        votes[_class(wanted / chosen[others[0]])] += PRODUCT_VOTE
-
-
-def _class(unit: float) -> float:
-    """Return a unit between 1 and 2 that differs by a power of two."""
-    fraction = abs(unit) / power_of_two(abs(unit))
-    return float(f"{fraction:.{CLASS_DIGITS}g}")
 
 
 def _fraction(value: float) -> float:

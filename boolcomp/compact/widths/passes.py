@@ -24,6 +24,7 @@ from boolcomp.compact.errors.measure import (
 )
 from boolcomp.compact.errors.worst import graph_worst
 from boolcomp.compact.sketch.poly import quantities
+from boolcomp.compact.sketch.pruning import without_small_waves
 from boolcomp.compact.sketch.sketch import AngleSum
 from boolcomp.compact.widths import search
 from boolcomp.compact.widths.floor import rounding_squares
@@ -33,6 +34,7 @@ from boolcomp.compact.widths.search import (
     DIRECT,
     DIRECT_EXACT,
     EXACT,
+    FORMS,
     MAX_CAUTION,
     PLAIN,
     Candidate,
@@ -52,6 +54,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+MOST_WAVES = 5_000  # of terms: sums of more take minutes to write down, and are never smaller
+NEARLY_AS_SMALL = 1.15  # times the nodes of sums of waves: steps that may still be smaller
 REFINED, QUICK_REFINED = 2, 1  # forms that are refined; where no effort is allowed
 TIGHTENINGS = 6  # tries to hold the errors on many states
 FREE_WORK, WORK = 60_000, 10_000  # of refining (see `refine_work`): always, a nominal second
@@ -104,7 +108,7 @@ class Sketched:
         if not self.demand.rms:
             bits = self.demand.bits
             kind = "default"
-            whose = "the paper's own error" if self.terms.steps is None else "half a step or more"
+            whose = "the paper's own error" if _has_plan(self.terms) else "half a step or more"
             why = f" ({whose} at {bits} bits; --rms-error allows another)"
         rms = f"{kind} rms {_listed(self.squares)} LSB{why}"
         most = listing(f"{x:g}" for x in self.largest)
@@ -158,25 +162,43 @@ def sketch(terms: Terms, demand: Demand, ledger: Ledger) -> Sketched:
     outputs = len(terms.problem.outputs)
     squares = np.broadcast_to(least, outputs).copy() ** 2
     largest = np.broadcast_to(np.asarray(demand.max or np.inf), outputs).copy()
+    if terms.outputs and not _has_plan(terms):
+        steps = terms.problem.steps(demand.bits)
+        terms = without_small_waves(terms, squares.tolist(), steps)
     goal = Sketched(terms, demand, ledger, squares, largest)
     task = goal.task()
-    if not demand.saturate and search_of(task, 0).floor().forbids(squares):
+    forms = _forms(terms)
+    if not demand.saturate and search_of(task, forms[0]).floor().forbids(squares):
         raise goal.unreachable("whatever the logic")  # what saturates may err less
-    return replace(goal, sketches={form: Search.sketch_of(task, form) for form in _forms(terms)})
+    made: dict[Sketch, int] = {}
+    for form in forms:  # equal ones are screened once
+        made.setdefault(Search.sketch_of(task, form), form)
+    return replace(goal, sketches={form: sketch for sketch, form in made.items()})
 
 
 def _forms(terms: Terms) -> Sequence[int]:
     """Return the forms that are screened first."""
-    return PLAIN if terms.steps is None else (DIRECT,)
+    sums = tuple(PLAIN) if terms.outputs and terms.waves <= MOST_WAVES else ()
+    if not sums and terms.steps is None:
+        raise UsageError(
+            f"{terms.problem.name}: {terms.waves} waves matter at these errors, and at most "
+            f"{MOST_WAVES} are compiled: allow larger errors, or take fewer outputs"
+        )
+    return sums if terms.steps is None else (*sums, DIRECT)
+
+
+def _has_plan(terms: Terms) -> bool:
+    """Tell whether the paper's way is one for these."""
+    return bool(terms.outputs) and terms.waves <= MOST_WAVES
 
 
 def _usual(terms: Terms, demand: Demand, ledger: Ledger) -> list[float]:
     """Return the usual rms errors, in steps: the paper's own, or what suits inputs so wide."""
-    if terms.steps is None:
+    if _has_plan(terms):
         return ledger.numbers("paper", lambda: [float(x) for x in paper_rms(terms, demand.bits)])
     ample = np.full(len(terms.problem.outputs), 1.0)
     task = SearchTask(terms, demand, ample, np.inf * ample)
-    floor = np.sqrt(search_of(task, DIRECT).floor().total)
+    floor = np.sqrt(search_of(task, _forms(terms)[-1]).floor().total)
     above = np.where(floor < 1, ABOVE_FLOOR, ABOVE_JUMPS)
     return [float(x) for x in np.maximum(USUAL_RMS, above * floor)]
 
@@ -186,7 +208,8 @@ def screen(goal: Sketched) -> Screened:
     task = goal.task()
     found = _screened(goal, task, "screen", list(goal.sketches))
     if not found:  # of coarse inputs no bit may be lost
-        exact = EXACT if goal.terms.steps is None else (DIRECT_EXACT,)
+        sums = EXACT if PLAIN[0] in goal.sketches else ()
+        exact = (*sums, DIRECT_EXACT) if DIRECT in goal.sketches else sums
         other = [form for form in exact if _has_exact(Search.sketch_of(task, form))]
         found = _screened(goal, task, "screen exact", other)
     if not found:
@@ -205,7 +228,10 @@ def _screened(
             known = choice.form in goal.sketches
             own = goal.sketches[choice.form] if known else Search.sketch_of(task, choice.form)
             kept.setdefault(own, choice)
-    return tuple(kept.values())[: REFINED if goal.demand.effort else QUICK_REFINED]
+    sums = [choice.nodes for choice in kept.values() if not FORMS[choice.form].direct]
+    most = NEARLY_AS_SMALL * min(sums, default=math.inf)
+    near = [c for c in kept.values() if not FORMS[c.form].direct or c.nodes <= most]
+    return tuple(near)[: REFINED if goal.demand.effort else QUICK_REFINED]
 
 
 def refine(screened: Screened) -> Refined:
@@ -230,6 +256,8 @@ def refine(screened: Screened) -> Refined:
         goal.ledger.tell("refine", best, seen.errors)
         if goal.holds(seen.errors):
             return Refined(goal, _watching(task, best, seen), best, seen)
+        if seen.errors.wrapped:
+            starts = [replace(choice, widened=choice.widened + 1) for choice in starts]
         scale = scale / np.maximum(1.0, 1.005 * seen.errors.rms**2 / goal.squares)
         strict = strict * np.maximum(1.0, 1.01 * seen.errors.max / task.largest) ** 2
         tighter = replace(task, allowed=goal.task(scale).allowed, pressure=2.0 ** (turn + 1))

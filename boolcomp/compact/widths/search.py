@@ -27,6 +27,7 @@ from boolcomp.compact.widths.descend import Descent, choose_widths
 from boolcomp.compact.widths.floor import Floor, rounding_squares
 from boolcomp.compact.widths.noise import MOST_READ, Model
 from boolcomp.compact.widths.polish import Trial, anneal, polish
+from boolcomp.compact.widths.reach import climbed
 from boolcomp.words.simulate import Resimulation
 
 if TYPE_CHECKING:
@@ -153,6 +154,16 @@ def _model_values(
 
 
 @lru_cache(maxsize=2)
+def _climbed(
+    problem: Problem, inputs: tuple[tuple[str, int], ...], bits: int, seed: int, sketch: Sketch
+) -> dict[str, Floats]:
+    """Return the extremes, and states where words of a recursion are larger still."""
+    _, extremes = _model_values(problem, inputs, bits, seed)
+    larger = climbed(sketch, quantities(problem, dict(inputs)), extremes)
+    return {name: np.concatenate([column, larger[name]]) for name, column in extremes.items()}
+
+
+@lru_cache(maxsize=2)
 def search_of(task: SearchTask, form: int) -> Search:
     """Return the search of a task in a form: the same one as long as it is the last but one."""
     return Search(task, form)
@@ -172,6 +183,8 @@ class Search:
         if task.worst_limits is not None:
             words = quantities(problem, demand.input_bits)
             self.worst = states_of(problem, words, self.steps, task.worst)
+        if FORMS[form].direct:
+            extremes = _climbed(problem, inputs, demand.bits, demand.seed, self.sketch)
         bad = self.worst.values if self.worst else None
         self.model = Model(self.sketch, values, extremes, bad)
 

@@ -32,10 +32,9 @@ KINDS = ("q", "qd", "qdd")
 def record(robot: Robot, *, lean: bool = False) -> Straight:
     """Return the robot's Newton-Euler recurrence, customised; inputs q1.. qd1.. qdd1..
 
-    `lean` takes the method with fewest operations, masses regrouped, in place of the plain one; it
-    is written for DH frames.
+    `lean` takes the method with fewest operations, masses regrouped, in place of the plain one.
     """
-    if lean and not robot.general:
+    if lean:
         return straight_line("regrouped", robot)
     tape = Tape()
     state = [[tape.input(f"{kind}{k + 1}") for k in range(robot.joints)] for kind in KINDS]

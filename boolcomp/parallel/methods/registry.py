@@ -7,9 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from boolcomp.common.errors import UsageError, listing, suggestion
-from boolcomp.parallel.methods import control, lagrangian, regrouped, symbolic, zeng, zomaya
+from boolcomp.parallel.methods import control, lagrangian, symbolic, zeng, zomaya
 from boolcomp.parallel.methods.boolean import boolean_tasks
 from boolcomp.parallel.methods.recording import Recorded, record, recorded
+from boolcomp.problem.dynamics import regrouped
 from boolcomp.problem.expressions.tape import Tape
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ class Method:
     `function` is the physics, `(robot, algebra, q, qd, qdd) -> torques`; where `whole`, it is
     `(robot, tape) -> program` with inputs and outputs of its own; of `boolean` it makes the task
     graph from tables. `tasks` names its tasks, `dummies`: an entry and an exit are among them, as
-    the paper counts. `literal`: unless asked otherwise, its tasks cost what the text says,
-    products with zero included, as its paper counts.
+    the paper counts. `general`: it takes joints in any frames. `literal`: unless asked otherwise,
+    its tasks cost what the text says, products with zero included, as its paper counts.
     """
 
     title: str
@@ -37,6 +38,7 @@ class Method:
     literal: bool = False
     whole: bool = False
     dummies: bool = False
+    general: bool = False
 
     def __str__(self) -> str:
         return f"{self.title} ({self.paper})"
@@ -60,7 +62,7 @@ METHODS: dict[str, Method] = {
     ),
     "regrouped": Method(
         "customised Newton-Euler with regrouped parameters", "Khalil and Kleinfinger 1987",
-        regrouped.torques, regrouped.tasks,
+        regrouped.torques, regrouped.tasks, general=True,
     ),
     "lagrangian": Method(
         "recursive Lagrangian in ten plus six jobs", _ZALZALA, lagrangian.torques,
@@ -115,7 +117,7 @@ def straight_line(name: str, robot: Robot, *, tape: Tape | None = None) -> Strai
     for one processor.
     """
     function = _physics(name)
-    if robot.general:
+    if robot.general and not METHODS[name].general:
         raise UsageError(
             f"{robot.name} has joints in general frames (origin, rotation, axis), and the method "
             f"{name!r} is written for Denavit-Hartenberg frames (a, alpha, d, theta)"

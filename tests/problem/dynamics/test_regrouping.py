@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from samples import random_robot
 
-from boolcomp.parallel.methods.regrouping import regrouped
+from boolcomp.problem.dynamics.regrouping import regrouped
 from boolcomp.problem.robot import load_robot
 
 

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import numpy as np
 import pytest
 from graphs import error
 from samples import random_robot, random_states
 
 from boolcomp.parallel.methods import straight_line, task_graph
+from boolcomp.problem.dynamics.jointframes import z_to
 from boolcomp.problem.dynamics.operations import Operations
 from boolcomp.problem.robot import load_robot
+
+if TYPE_CHECKING:
+    from boolcomp.problem.robot.model import Triple
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -32,3 +39,17 @@ def test_links_without_mass_send_no_force() -> None:
     cost = {task.name: task.operations for task in graph.tasks}
     assert cost["F/6"] == cost["f/6"] == Operations()
     assert cost["vd/6"] == Operations()
+
+
+@pytest.mark.parametrize("name", ["panda", "so100", "indy7", "scara"])
+def test_general_frames_give_newton_eulers_torques_too(name: str) -> None:
+    robot = load_robot(name)
+    assert error(robot, straight_line("regrouped", robot), random_states(robot, 5)) < 1e-11
+
+
+@pytest.mark.parametrize("axis", [(0, 0, 1), (0, 0, -1), (1, 0, 0), (0, -1, 0), (0.6, 0, 0.8)])
+def test_the_turn_to_an_axis_takes_z_there_and_is_a_rotation(axis: Triple) -> None:
+    rows = np.array(z_to(axis))
+    assert np.allclose(rows[:, 2], axis, atol=1e-15)
+    assert np.allclose(rows @ rows.T, np.eye(3), atol=1e-15)
+    assert np.linalg.det(rows) == pytest.approx(1)

@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.parallel.methods import joints as of
+from boolcomp.problem.dynamics.jointframes import joint_frames
+from boolcomp.problem.robot.frames import Z, about_axis
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from boolcomp.problem.dynamics.jointframes import JointFrame
     from boolcomp.problem.robot import Link, Robot
 
 ROUNDING = 1e-12  # of what was added up: less than that of a parameter is none
@@ -37,14 +39,14 @@ class Inertia:
 
 def regrouped(robot: Robot) -> tuple[Inertia, ...]:
     """Return the links' parameters after everything has gone to the link before that may."""
-    carried = _Body(0.0, np.zeros(3), np.zeros((3, 3)), 0.0)
+    carried, frames = _Body(0.0, np.zeros(3), np.zeros((3, 3)), 0.0), joint_frames(robot)
     found = []
     for i in range(robot.joints - 1, -1, -1):
         link = robot.links[i]
-        body = _own(link).plus(carried)
+        body = _own(link, frames[i]).plus(carried)
         kept, moved = body.split(revolute=link.revolute)
         if i:
-            carried = moved.seen_before(link, robot.links[i - 1])
+            carried = moved.seen_before(frames[i], revolute=link.revolute)
         elif link.revolute:
             kept = replace(kept, tensor=kept.tensor + np.diag([0.0, 0.0, link.joint_inertia]))
         found.append(kept.parameters())
@@ -82,20 +84,15 @@ class _Body:
         kept = _Body(0.0, self.first - moved.first, self.tensor - moved.tensor, self.scale)
         return kept, moved
 
-    def seen_before(self, link: Link, before: Link) -> _Body:
+    def seen_before(self, frame: JointFrame, *, revolute: bool) -> _Body:
         """Return this, fixed to the link before at any angle, in that link's joint frame."""
-        turn, p = _placed(link, before)
-        angle = 0.0 if link.revolute else link.theta
-        turn = turn @ np.array(
-            [
-                [np.cos(angle), -np.sin(angle), 0.0],
-                [np.sin(angle), np.cos(angle), 0.0],
-                [0.0, 0.0, 1.0],
-            ]
-        )
+        turn = np.array(frame.turn)
+        if not revolute:
+            turn = turn @ np.array(about_axis(Z, frame.angle))
         tensor = turn @ self.tensor @ turn.T
         turned = _Body(self.mass, turn @ self.first, tensor, self.scale)
-        return _moved(turned, p) if link.revolute else turned  # a tensor alone is no place's
+        # A tensor alone is no place's.
+        return _moved(turned, np.array(frame.origin)) if revolute else turned
 
     def parameters(self) -> Inertia:
         """Return the numbers, those that are rounding errors alone as zeros."""
@@ -105,12 +102,12 @@ class _Body:
         return Inertia(float(self.mass), _triple(first), rows)
 
 
-def _own(link: Link) -> _Body:
+def _own(link: Link, frame: JointFrame) -> _Body:
     """Return a link's own inertia in the frame on its joint's axis."""
     xx, yy, zz, xy, yz, xz = link.inertia
     central = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    turn = _twist(link)
-    centre = turn @ np.array(link.center_of_mass) + np.array([link.a, 0.0, 0.0])
+    turn = np.array(frame.link)
+    centre = turn @ np.array(link.center_of_mass) + np.array(frame.place)
     tensor = turn @ central @ turn.T
     body = _Body(link.mass, np.zeros(3), tensor, float(abs(tensor).max()))
     return _moved(body, centre)
@@ -126,18 +123,6 @@ def _moved(body: _Body, p: NDArray[np.float64]) -> _Body:
 
 def _cross(v: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
-
-
-def _twist(link: Link) -> NDArray[np.float64]:
-    sine, cosine = of.twist(link)
-    return np.array([[1.0, 0.0, 0.0], [0.0, cosine, -sine], [0.0, sine, cosine]])
-
-
-def _placed(link: Link, before: Link) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return how a joint's frame lies in the one before, at angle and sliding offset zero."""
-    sine, cosine = of.twist(before)
-    offset = link.d if link.revolute else 0.0
-    return _twist(before), np.array([before.a, -sine * offset, cosine * offset])
 
 
 def _triple(values: NDArray[np.float64]) -> tuple[float, float, float]:

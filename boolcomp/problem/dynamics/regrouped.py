@@ -9,7 +9,7 @@ Gautier and Khalil 1990, with frames on the joints' axes (axis j is z of frame j
 
 with mass m, first moment h and inertia I about the frame's origin.
 
-Its parameters are those that `boolcomp.parallel.methods.regrouping` leaves.
+Its parameters are those that `boolcomp.problem.dynamics.regrouping` leaves.
 """
 
 from __future__ import annotations
@@ -17,16 +17,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from boolcomp.parallel.methods import joints as of
-from boolcomp.parallel.methods.regrouping import Inertia, regrouped
+from boolcomp.problem.dynamics.jointframes import joint_frames
+from boolcomp.problem.dynamics.regrouping import Inertia, regrouped
 from boolcomp.problem.dynamics.vectors import Matrix3, Vector
 from boolcomp.problem.expressions.tape import task
+from boolcomp.problem.robot.frames import transposed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from boolcomp.problem.dynamics.algebra import Algebra, Element
+    from boolcomp.problem.dynamics.jointframes import JointFrame
     from boolcomp.problem.robot import Link, Robot
+    from boolcomp.problem.robot.frames import Rows
 
 TASKS = ("A", "w", "wd", "U", "vd", "F", "N", "f", "n", "tau")
 
@@ -38,9 +41,9 @@ def tasks(robot: Robot) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A joint's frame in the one before: the twist of the link before, the angle, the step."""
+    """A joint's frame in the one before: a fixed turn, sine and cosine about z, and the step."""
 
-    twist: tuple[float, float]
+    turn: Rows
     cosine: Element
     sine: Element
     step: Vector
@@ -48,7 +51,7 @@ class _Place:
 
     def back(self, v: Vector) -> Vector:
         """Take a vector of the frame before to this one."""
-        v = _about_x(self.algebra, self.twist, v, -1)
+        v = known_turn(self.algebra, transposed(self.turn), v)
         c, s = self.cosine, self.sine
         return Vector(c * v.x + s * v.y, c * v.y - s * v.x, v.z)
 
@@ -56,20 +59,28 @@ class _Place:
         """Take a vector of this frame to the one before."""
         c, s = self.cosine, self.sine
         turned = Vector(c * v.x - s * v.y, s * v.x + c * v.y, v.z)
-        return _about_x(self.algebra, self.twist, turned, 1)
+        return known_turn(self.algebra, self.turn, turned)
 
 
-def _about_x(algebra: Algebra, twist: tuple[float, float], v: Vector, sense: int) -> Vector:
-    sine, cosine = sense * twist[0], twist[1]
+def times(algebra: Algebra, factor: float, x: Element) -> Element:
+    """Return factor·x as somebody who knows the factor would write it: nothing for 0, 1 and -1."""
+    if factor == 0:
+        return algebra.constant(0.0)
+    if abs(factor) == 1:
+        return x if factor == 1 else -x
+    return algebra.constant(factor) * x
 
-    def part(factor: float, x: Element) -> Element:
-        return of.times(algebra, factor, x)
 
-    if not sine or not cosine:
-        y, z = (v.y, v.z) if cosine else (-v.z, v.y)
-        sign = cosine or sine
-        return Vector(v.x, part(sign, y), part(sign, z))
-    return Vector(v.x, part(cosine, v.y) - part(sine, v.z), part(sine, v.y) + part(cosine, v.z))
+def known_turn(algebra: Algebra, rows: Rows, v: Vector) -> Vector:
+    """Return R v of a known rotation; entries that are 0 or ±1 only choose components."""
+    parts = []
+    for row in rows:
+        terms = [times(algebra, factor, x) for factor, x in zip(row, v, strict=True) if factor]
+        total = terms[0]
+        for term in terms[1:]:
+            total = total + term
+        parts.append(total)
+    return Vector(*parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,28 +101,37 @@ def torques(
     qdd: Sequence[Element],
 ) -> list[Element]:
     """Return the torques."""
-    zero = of.zeros(algebra)
-    motion = _Spreading(zero, zero, Matrix3((zero, zero, zero)), of.up(robot, algebra))
+    zero = _zeros(algebra)
+    up = Vector(*(algebra.constant(-g) for g in robot.gravity))
+    motion = _Spreading(zero, zero, Matrix3((zero, zero, zero)), up)
     places, loads = [], []
     parameters = regrouped(robot)
+    frames = joint_frames(robot)
     for i, (link, *state) in enumerate(zip(robot.links, q, qd, qdd, strict=True), 1):
-        before = robot.links[i - 2] if i > 1 else None
         with task(algebra, f"A/{i}"):
-            places.append(_place(algebra, link, before, state[0]))
+            places.append(_place(algebra, link, frames[i - 1], state[0]))
         motion = _outward(i, link, places[-1], motion, (state[1], state[2]))
         loads.append(_load(i, parameters[i - 1], algebra, motion))
     return _inward(robot, algebra, places, loads, qdd)
 
 
-def _place(algebra: Algebra, link: Link, before: Link | None, q: Element) -> _Place:
-    angle, offset = of.position(link, algebra, q)
-    sine, cosine = (0.0, 1.0) if before is None else of.twist(before)
-    step = Vector(
-        algebra.constant(0.0 if before is None else before.a),
-        of.times(algebra, -sine, offset),
-        of.times(algebra, cosine, offset),
-    )
-    return _Place((sine, cosine), algebra.cosine(angle), algebra.sine(angle), step, algebra)
+def _place(algebra: Algebra, link: Link, frame: JointFrame, q: Element) -> _Place:
+    """Return where a joint's frame lies at a position of the joint."""
+    constant, origin = algebra.constant, frame.origin
+    if link.revolute:
+        angle = constant(frame.angle) + q if frame.angle else q
+        step = Vector(*map(constant, origin))
+    else:
+        angle = constant(frame.angle)
+        way = constant(frame.slide) + q if frame.slide else q
+        along = (row[2] for row in frame.turn)
+        step = Vector(
+            *(
+                constant(x) + times(algebra, part, way) if x else times(algebra, part, way)
+                for x, part in zip(origin, along, strict=True)
+            )
+        )
+    return _Place(frame.turn, algebra.cosine(angle), algebra.sine(angle), step, algebra)
 
 
 def _outward(
@@ -154,7 +174,7 @@ def _spread(w: Vector, a: Vector) -> Matrix3:
 
 def _load(i: int, body: Inertia, algebra: Algebra, motion: _Spreading) -> tuple[Vector, Vector]:
     """Return F and N, the latter from the products that U is made of."""
-    first = of.constants(algebra, body.first)
+    first = Vector(*map(algebra.constant, body.first))
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = body.tensor
     constant = algebra.constant
     w, wd, u = motion.omega, motion.omega_dot, motion.spread.rows
@@ -182,7 +202,7 @@ def _inward(
     loads: Sequence[tuple[Vector, Vector]],
     rates: Sequence[Element],
 ) -> list[Element]:
-    force, moment = of.zeros(algebra), of.zeros(algebra)
+    force, moment = _zeros(algebra), _zeros(algebra)
     found = []
     for i in range(robot.joints, 0, -1):
         link, (own, spin) = robot.links[i - 1], loads[i - 1]
@@ -195,7 +215,12 @@ def _inward(
             moment = spin + turned
         with task(algebra, f"tau/{i}"):
             torque = moment.z if link.revolute else force.z
-            rotor_counted = i == 1 and link.revolute
-            known = torque if rotor_counted else of.with_rotor(link, algebra, torque, rates[i - 1])
-            found.append(known)
+            if link.joint_inertia and not (i == 1 and link.revolute):  # there Izz holds it
+                torque = torque + algebra.constant(link.joint_inertia) * rates[i - 1]
+            found.append(torque)
     return found[::-1]
+
+
+def _zeros(algebra: Algebra) -> Vector:
+    zero = algebra.constant(0.0)
+    return Vector(zero, zero, zero)
