@@ -69,6 +69,18 @@ def product_grid(widths: Widths, place: int, k: int, addend: Product, a: Format,
     )
 
 
+def factor_grids(
+    widths: Widths, place: int, k: int, addend: Linear, a: Format, b: Format
+) -> Iterator[tuple[float, Grid]]:
+    """Yield how the product of two words that are part of what addend k reads stands in its heap.
+
+    There is one for every digit of the addend's constant.
+    """
+    cut, digits = widths[Role.CUT.of(place)], widths.get(Role.DIGITS.of(place, k), DIGITS)
+    for digit in constant_digits(addend.factor, digits):
+        yield digit, Grid(_exponent(digit) + a.lsb + b.lsb - 1 - cut, 0, a.bits, 0, b.bits)
+
+
 @lru_cache(maxsize=1 << 16)
 def constant_digits(factor: float, most: int) -> tuple[float, ...]:
     """Return the signed powers of two that stand for an addend's factor."""

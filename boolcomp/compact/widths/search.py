@@ -196,7 +196,8 @@ class Search:
             if isinstance(node, Source):
                 step = 2 * math.pi / (1 << node.bits + node.part) if node.angle else 1.0
                 felt = self.model.sensitivities[place].value[: len(self.steps)]
-                parts[node.name], bits[node.name] = step * step / 12 * felt, node.bits
+                made = node.hidden * step * step / 12 * felt
+                parts[node.name], bits[node.name] = made, node.bits
         return Floor(parts, bits, rounding_squares(self.states.outputs))
 
     def graph(self, choice: Candidate) -> WordGraph:
