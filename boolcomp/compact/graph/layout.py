@@ -31,10 +31,20 @@ DIGITS = 12  # signed digits of a constant at most
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """What samples say of a sketch's values: the largest size of every node, means of addends."""
+    """What samples say of a sketch's values: the largest size of every node, means of addends.
+
+    `sure` ones are of all states there are, at all of which graphs are simulated: outputs that
+    leave their range are noticed, and need no room for it.
+    """
 
     largest: tuple[float, ...]
     means: tuple[tuple[float, ...], ...]
+    sure: bool = False
+
+    def output_bits(self, place: int, lsb: int) -> int:
+        """Return the columns of an output's heap."""
+        largest = self.largest[place]
+        return needed_bits(largest, lsb) if self.sure else heap_bits(largest, lsb, output=True)
 
 
 class Format(NamedTuple):

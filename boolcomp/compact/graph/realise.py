@@ -133,8 +133,8 @@ class _Realiser:
     def output(
         self, place: int, node: WordSum, bits: int, bias: float, *, saturate: bool
     ) -> g.OutputWord:
-        lsb, largest = self.widths[Role.CUT.of(place)], self.statistics.largest[place]
-        needed = max(bits, heap_bits(largest, 0, output=True))
+        lsb = self.widths[Role.CUT.of(place)]
+        needed = max(bits, self.statistics.output_bits(place, 0))
         self._put_heap(place, node, lsb, needed - lsb, bias)
         return g.OutputWord(self.place[place], -lsb, bits if saturate else needed)
 

@@ -51,6 +51,7 @@ from boolcomp.compact.sketch.variables import (
     own_variables,
     shape_variables,
 )
+from boolcomp.compact.widths.costs import NODES
 from boolcomp.compact.widths.remembered import Bounded, Contribution, Remembered, Settings
 from boolcomp.compact.widths.sensitivities import sensitivities, stacked
 from boolcomp.compact.widths.tablemodel import TableModel, table_model
@@ -60,12 +61,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from boolcomp.compact.graph.tabulate import Tabulated
     from boolcomp.compact.sketch.variables import Widths
+    from boolcomp.compact.widths.costs import Costs
     from boolcomp.words.layout import Grid
 
     Floats = NDArray[np.float64]
 
-PARTIAL = 1.0  # nodes for a partial product
 MOST_KNOWN = 1000  # results remembered of a node
 EVEN = (1 << 128) // 3  # ones in every second column
 MOST_READ = 14  # bits that a table may read
@@ -81,14 +83,17 @@ class Model:
         inputs: Mapping[str, Floats],
         extremes: Mapping[str, Floats],
         worst: Mapping[str, Floats] | None = None,
+        costs: Costs = NODES,
+        *,
+        sure: bool = False,
     ) -> None:
         """Take sensitivities from `inputs`, and the largest values from `extremes` too.
 
         `worst` are states at which errors were large: as many for every output, the first output's
         first. There are then twice as many rows of noise: those of the outputs, and those of each
-        at its worst states.
+        at its worst states. `sure` says that `inputs` are all there are.
         """
-        self.sketch = sketch
+        self.sketch, self.costs = sketch, costs
         self.most_synthesised = MOST_SYNTHESISED
         self.rows = len(sketch.outputs) * (1 if worst is None else 2)
         values = sketch.evaluate(inputs)
@@ -99,6 +104,7 @@ class Model:
                 for v, w in zip(values, ends, strict=True)
             ),
             tuple(_means(node, values) for node in sketch.nodes),
+            sure,
         )
         self.sensitivities = sensitivities(sketch, values)
         if worst is not None:
@@ -166,8 +172,9 @@ class Model:
             lsb = widths[Role.CUT.of(place)]
             if node.angle:
                 return TURN - lsb
-            largest = self.statistics.largest[place]
-            return heap_bits(largest, lsb, output=place in self.sketch.outputs)
+            if place in self.sketch.outputs:
+                return self.statistics.output_bits(place, lsb)
+            return heap_bits(self.statistics.largest[place], lsb, output=False)
         return self.words(widths, place)[0]
 
     def words(self, widths: Widths, place: int) -> tuple[int, ...]:
@@ -272,9 +279,12 @@ class Model:
         if key not in self._tables:
             made = split_table(node, domain, e, split, centred=not operand)
             self._tables[key] = table_model(
-                node, domain, split, made, self.most_synthesised, operand=operand
+                node, domain, split, made, self._table_cost, operand=operand
             )
         return self._tables[key]
+
+    def _table_cost(self, table: Tabulated, operand: bool) -> float:  # noqa: FBT001 (a callable)
+        return self.costs.table(table, self.most_synthesised, operand=operand)
 
     def _sum(self, widths: Widths, place: int, node: WordSum, key: bytes) -> tuple[float, Floats]:
         cut = widths[Role.CUT.of(place)]
@@ -289,7 +299,7 @@ class Model:
         if (output or place in self.operands) and self._shortened(node, counts, cut):
             counts[0] -= 1
             lost += 1 / 4
-        cost += _heap_nodes(counts, -cut if output else 0)
+        cost += self.costs.adding * _heap_nodes(counts, -cut if output else 0)
         noise = noise + 4.0**cut * lost * sensitivity.value
         if output:
             noise = noise + (1 - 4.0**cut) / 12 * self._is_output(place)
@@ -358,8 +368,7 @@ class Model:
             if model.factors:
                 yield model.factors
 
-    @staticmethod
-    def _laid(grid: Grid, counts: list[int]) -> float:
+    def _laid(self, grid: Grid, counts: list[int]) -> float:
         """Put partial products into columns; return what it costs to make them."""
         made = 0
         for column, pairs in grid.diagonals():
@@ -367,7 +376,7 @@ class Model:
                 made += pairs
                 if column < len(counts):
                     counts[column] += pairs
-        return PARTIAL * made
+        return self.costs.partial * made
 
     def _product(
         self, widths: Widths, place: int, k: int, addend: Product, counts: list[int]

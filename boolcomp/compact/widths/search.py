@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boolcomp.compact.errors.every import every_state, is_countable, is_exact
 from boolcomp.compact.errors.measure import compared, deviations, errors_of
 from boolcomp.compact.errors.samples import corners, draw, joined, states_of
 from boolcomp.compact.graph.layout import Statistics
-from boolcomp.compact.graph.logic import word_logic
 from boolcomp.compact.graph.realise import realise
 from boolcomp.compact.sketch.build import Form, build_sketch
 from boolcomp.compact.sketch.poly import quantities
 from boolcomp.compact.sketch.sketch import Source
+from boolcomp.compact.widths.costs import LUTS, NODES
 from boolcomp.compact.widths.descend import Descent, choose_widths
 from boolcomp.compact.widths.floor import Floor, rounding_squares
 from boolcomp.compact.widths.noise import MOST_READ, Model
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from boolcomp.compact.demand import Demand
     from boolcomp.compact.errors.measure import Errors
     from boolcomp.compact.errors.samples import States
+    from boolcomp.compact.sketch.poly import Quantity
     from boolcomp.compact.sketch.sketch import Sketch
     from boolcomp.compact.sketch.variables import Widths, WidthVariable
     from boolcomp.problem.problem import Problem
@@ -148,6 +150,9 @@ def _model_values(
 ) -> tuple[dict[str, Floats], dict[str, Floats]]:
     """Return the states of models, the same for all forms: drawn ones, and extremes."""
     given = (problem, quantities(problem, dict(inputs)), problem.steps(bits))
+    if is_exact(problem, dict(inputs)):
+        every = states_of(*given, every_state(problem, dict(inputs))).values
+        return every, every
     states = draw(*given, MODEL_SAMPLES, seed + 1)
     return states.values, corners(*given, REACH_SAMPLES, seed + 2).values
 
@@ -168,20 +173,38 @@ class Search:
         self.sketch = self.sketch_of(task, form)
         inputs = tuple(sorted(demand.input_bits.items()))
         values, extremes = _model_values(problem, inputs, demand.bits, demand.seed)
+        self.exact = is_exact(problem, demand.input_bits)
         self.worst: States | None = None
         if task.worst_limits is not None:
             words = quantities(problem, demand.input_bits)
             self.worst = states_of(problem, words, self.steps, task.worst)
         bad = self.worst.values if self.worst else None
-        self.model = Model(self.sketch, values, extremes, bad)
+        # What is asked for in tables of six inputs also decides how curves are split.
+        self.costs = LUTS if FORMS[form].direct and demand.objective == "lut6" else NODES
+        self.model = Model(self.sketch, values, extremes, bad, self.costs, sure=self.exact)
 
     @cached_property
     def states(self) -> States:
         """The states on which graphs are simulated, the worst that are known among them."""
         problem, demand = self.task.terms.problem, self.task.demand
-        words = quantities(problem, demand.input_bits)
-        drawn = draw(problem, words, self.steps, LOOP_SAMPLES, demand.seed + 3)
+        given = (problem, self.words, self.steps)
+        if self.exact:
+            return states_of(*given, every_state(problem, demand.input_bits))
+        drawn = draw(*given, LOOP_SAMPLES, demand.seed + 3)
+        if demand.max and is_countable(problem, demand.input_bits):
+            every = states_of(*given, every_state(problem, demand.input_bits))
+            drawn = joined(drawn, every)
         return joined(drawn, self.worst) if self.worst else drawn
+
+    @cached_property
+    def words(self) -> dict[str, Quantity]:
+        """The input words."""
+        return quantities(self.task.terms.problem, self.task.demand.input_bits)
+
+    @property
+    def counted(self) -> int:
+        """How many of the states, the first ones, count for means."""
+        return len(self.states.outputs) if self.exact else LOOP_SAMPLES
 
     @staticmethod
     def sketch_of(task: SearchTask, form: int) -> Sketch:
@@ -207,7 +230,8 @@ class Search:
     def statistics(self, widened: int) -> Statistics:
         """Return the sizes of words, larger by a tenth each time they were too small."""
         found = self.model.statistics
-        return Statistics(tuple(1.1**widened * size for size in found.largest), found.means)
+        sizes = tuple(1.1**widened * size for size in found.largest)
+        return Statistics(sizes, found.means, found.sure)
 
     def _graph(self, widths: Widths, statistics: Statistics, biases: Floats) -> WordGraph:
         bits = [self.task.demand.bits] * len(biases)
@@ -234,12 +258,12 @@ class Search:
             )
             widths = descent.widths
             graph = self._graph(widths, self.statistics(widened), biases)
-            errors = errors_of(*deviations(graph, self.states), LOOP_SAMPLES)
+            errors = errors_of(*deviations(graph, self.states), self.counted)
             if errors.wrapped:
                 widened += 1
                 continue
             if (errors.rms**2 <= self.task.allowed).all():
-                nodes = len(word_logic(graph).nodes)
+                nodes = self.costs.graph(graph)
                 excess = float((errors.max / self.task.largest).max())
                 tried = Candidate(self.form, dict(widths), prices, biases, widened, nodes, excess)
                 pressure = self.task.pressure
@@ -277,9 +301,9 @@ class Search:
         def judge(widths: dict[WidthVariable, int]) -> Trial:
             graph = self._graph(widths, statistics, start.biases)
             found = compared(graph, self.states, again.simulate(graph))
-            errors = errors_of(*found, LOOP_SAMPLES)
+            errors = errors_of(*found, self.counted)
             holds = self._holds(errors)
-            nodes = len(word_logic(graph).nodes) if holds else 0
+            nodes = self.costs.graph(graph) if holds else 0
             squares = errors.rms**2
             if task.worst_limits is not None:
                 squares = np.concatenate(

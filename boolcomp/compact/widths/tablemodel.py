@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from boolcomp.compact.graph.interpolate import Pair
-from boolcomp.compact.graph.tables import table_cost
 from boolcomp.compact.graph.tabulate import bipartite_error
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from boolcomp.compact.graph.interpolate import Pieces, Split
     from boolcomp.compact.graph.layout import Format
-    from boolcomp.compact.graph.tabulate import Domain
+    from boolcomp.compact.graph.tabulate import Domain, Tabulated
     from boolcomp.compact.sketch.sketch import Table
 
 
@@ -31,17 +32,23 @@ class TableModel:
 
 
 def table_model(
-    node: Table, domain: Domain, split: Split, made: Pieces, most: int, *, operand: bool
+    node: Table,
+    domain: Domain,
+    split: Split,
+    made: Pieces,
+    costs: Callable[[Tabulated, bool], float],
+    *,
+    operand: bool,
 ) -> TableModel:
-    """Return the model of a table in pieces; cores of more than `most` inputs are estimated."""
+    """Return the model of a table in pieces; costs take a table, and whether products read it."""
     missed = made.variance
     if isinstance(split, Pair):
         missed = bipartite_error(node, domain, split.low, split.lead)
-    cost = sum(table_cost(table, most, operand=operand) for table in made.tables)
+    cost = sum(costs(table, operand) for table in made.tables)
     factors: tuple[Format, ...] = ()
     if made.product is not None:
         slopes, low = made.product
-        cost += table_cost(slopes.table, most, operand=True)
+        cost += costs(slopes.table, True)  # noqa: FBT003 (a callable has no keywords)
         factors = slopes.format, low.format
     bits = tuple(table.bits for table in made.tables)
     return TableModel(cost, bits, domain.read, missed, factors)
