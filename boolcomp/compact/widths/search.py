@@ -25,6 +25,7 @@ from boolcomp.compact.sketch.poly import quantities
 from boolcomp.compact.sketch.sketch import Source
 from boolcomp.compact.widths.costs import LUTS, NODES
 from boolcomp.compact.widths.descend import Descent, choose_widths
+from boolcomp.compact.widths.explore import explore
 from boolcomp.compact.widths.floor import Floor, rounding_squares
 from boolcomp.compact.widths.noise import MOST_READ, Model
 from boolcomp.compact.widths.polish import Trial, anneal, polish
@@ -63,6 +64,7 @@ PERTURBATIONS = 0.01  # a width, for a nominal second
 MOST_PERTURBATIONS, MOST_PERTURBATIONS_A_SECOND = 2.0, 40  # a width; in all, for a nominal second
 LATE = 8.0  # the pressure from which on refining only corrects
 WORK = 25_000  # nodes built and simulated in a nominal second
+LOOKS = 200  # graphs simulated at all of few words in a nominal second
 CAUTION = 0.985  # of the mean squares allowed, since other samples will be met
 MAX_CAUTION = 0.98  # of the largest error allowed
 
@@ -295,6 +297,8 @@ class Search:
 
     def improve(self, start: Candidate, turn: int, units: float) -> Candidate:
         """Return the smallest choice that annealing from one that holds has found."""
+        if self.exact:
+            return self._explored(start, turn, units)
         statistics, task = self.statistics(start.widened), self.task
         again = Resimulation(self.states.words)
 
@@ -326,6 +330,22 @@ class Search:
             left = trials - share + unused
         found = anneal(descent, found, self._prices(start), judge, left, rng)
         return replace(start, widths=dict(descent.widths), nodes=found.nodes)
+
+    def _explored(self, start: Candidate, turn: int, units: float) -> Candidate:
+        """Return the smallest choice that is found where errors are known at all words."""
+        statistics, task = self.statistics(start.widened), self.task
+        again = Resimulation(self.states.words)
+
+        def judge(widths: dict[WidthVariable, int]) -> tuple[float, float]:
+            graph = self._graph(widths, statistics, start.biases)
+            errors = errors_of(*compared(graph, self.states, again.simulate(graph)), self.counted)
+            excess = np.maximum(errors.max / task.largest, errors.rms / np.sqrt(task.allowed))
+            return self.costs.graph(graph), math.inf if errors.wrapped else float(excess.max())
+
+        rng = random.Random(1000 * task.demand.seed + turn)  # noqa: S311 (not for secrets)
+        trials = round(units * LOOKS * LOOP_SAMPLES / (self.counted + LOOP_SAMPLES))
+        widths, cost = explore(self.sketch, start.widths, judge, trials, rng)
+        return replace(start, widths=widths, nodes=cost) if cost < math.inf else start
 
     def _holds(self, errors: Errors) -> bool:
         within = bool((errors.rms**2 <= self.task.allowed).all())
