@@ -295,6 +295,13 @@ def addend_value(addend: Addend, values: Sequence[Floats]) -> Floats:
     return addend.factor * values[addend.a] * values[addend.b]
 
 
+def addend_means(node: SketchNode, values: Sequence[Floats]) -> tuple[float, ...]:
+    """Return the mean of every addend of a sum over the values of all nodes."""
+    if not isinstance(node, WordSum):
+        return ()
+    return tuple(float(addend_value(addend, values).mean()) for addend in node.addends)
+
+
 def is_power_of_two(factor: float) -> bool:
     """Tell whether a number is ± a power of two."""
     return bool(factor) and math.frexp(abs(factor))[0] == 0.5

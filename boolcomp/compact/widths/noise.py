@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.compact.graph.angles import AngleShape, SumShape, angle_shape, shift_of, sum_shape
-from boolcomp.compact.graph.heaps import adder_nodes
+from boolcomp.compact.graph.heaps import mean_adder_nodes
 from boolcomp.compact.graph.interpolate import split_of, split_table
 from boolcomp.compact.graph.layout import (
     Format,
@@ -38,8 +38,8 @@ from boolcomp.compact.sketch.sketch import (
     Source,
     Table,
     WordSum,
+    addend_means,
     addend_reads,
-    addend_value,
     reads,
 )
 from boolcomp.compact.sketch.variables import (
@@ -69,7 +69,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 MOST_KNOWN = 1000  # results remembered of a node
-EVEN = (1 << 128) // 3  # ones in every second column
 MOST_READ = 14  # bits that a table may read
 MOST_SYNTHESISED = 9  # inputs of a core whose nodes are counted; larger ones are estimated
 
@@ -103,7 +102,7 @@ class Model:
                 float(max(np.abs(v).max(), np.abs(w).max()))
                 for v, w in zip(values, ends, strict=True)
             ),
-            tuple(_means(node, values) for node in sketch.nodes),
+            tuple(addend_means(node, values) for node in sketch.nodes),
             sure,
         )
         self.sensitivities = sensitivities(sketch, values)
@@ -299,7 +298,7 @@ class Model:
         if (output or place in self.operands) and self._shortened(node, counts, cut):
             counts[0] -= 1
             lost += 1 / 4
-        cost += self.costs.adding * _heap_nodes(counts, -cut if output else 0)
+        cost += self.costs.adding * mean_adder_nodes(counts, -cut if output else 0)
         noise = noise + 4.0**cut * lost * sensitivity.value
         if output:
             noise = noise + (1 - 4.0**cut) / 12 * self._is_output(place)
@@ -395,14 +394,3 @@ class Model:
         source = self.sketch.nodes[place]
         known = 4.0**lsb * (1 - source.hidden if isinstance(source, Source) else 1)
         return (4.0 ** (lsb + drop) - known) / 12
-
-
-def _heap_nodes(counts: Sequence[int], dropped: int) -> float:
-    """Return the nodes of a heap with a constant that is not known: the mean of two."""
-    return (adder_nodes(counts, dropped, EVEN) + adder_nodes(counts, dropped, EVEN << 1)) / 2
-
-
-def _means(node: object, values: Sequence[Floats]) -> tuple[float, ...]:
-    if not isinstance(node, WordSum):
-        return ()
-    return tuple(float(addend_value(addend, values).mean()) for addend in node.addends)
