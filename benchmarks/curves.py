@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from tablerivals import bipartite, multipartite, plain
 
+from boolcomp.common.errors import SaturationWarning
 from boolcomp.common.text import table
 from boolcomp.compact.demand import Demand
 from boolcomp.compact.graph.logic import word_logic

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
@@ -312,18 +313,17 @@ def test_a_largest_error_below_one_holds_at_every_word(tmp_path: Path) -> None:
     assert again.network == built.network
 
 
-@pytest.mark.slow
-def test_annealing_at_all_words_leaves_less_and_still_holds(tmp_path: Path) -> None:
-    problem = logarithm(9)
-    found = []
-    for effort in (0.0, 2.0):
-        demand = Demand(
-            bits=9, input_bits={"x": 9}, max=(1.0,), saturate=True, effort=effort, objective="lut6"
-        )
-        built = build(split(problem), CompactChoices(demand, tmp_path, processes=1))
-        assert built.holds
-        found.append(graph_luts(built.compact.graph))
-    assert found[1] <= found[0]
+def test_annealing_at_all_words_is_no_larger_holds_and_comes_out_again() -> None:
+    task = replace(task_of(logarithm(8), 8, 0.4, "lut6"), largest=np.array([1.0]))
+    search = search_of(task, DIRECT)
+    start = search.refine(screen(task, DIRECT))
+    found = search.improve(start, 0, 0.4)
+    assert found.nodes < start.nodes
+    assert found.nodes == graph_luts(search.graph(found))
+    errors = measure(search.graph(found), search.states)
+    assert errors.max[0] <= 1
+    assert not errors.wrapped
+    assert search.improve(start, 0, 0.4).widths == found.widths
 
 
 def test_measured_errors_of_exact_words_are_those_of_all_words() -> None:
