@@ -35,7 +35,8 @@ _NUMBERED = re.compile(r"(.*?)(\d*)\Z", re.DOTALL)
 class Input:
     """An input: within `range` values are given and errors measured, within `reach` logic holds.
 
-    Its word spans `word`; of an angle (rad) that `wraps`, 2π + x is x.
+    Its word spans `word`; of an angle (rad) that `wraps`, 2π + x is x. An `exact` input is a word
+    to begin with: its values are the middles of the word's cells (see `exact`).
     """
 
     name: str
@@ -45,6 +46,7 @@ class Input:
     reach: Interval
     angle: bool = False
     wraps: bool = False
+    exact: bool = False
 
     @property
     def stopped(self) -> bool:

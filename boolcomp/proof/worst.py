@@ -144,6 +144,15 @@ def find_worst(
     return Climbers(subject, np.random.default_rng(seed)).run(evaluations, start, watched)
 
 
+def worst_of(subject: Subject, states: Floats) -> Worst:
+    """Return the worst errors at given states (samples, inputs)."""
+    errors = subject.errors(states)
+    places = np.stack([errors.argmax(axis=0), errors.argmin(axis=0)], axis=1)
+    found = np.take_along_axis(errors.T, places, axis=1)
+    none = np.empty((len(places), 0, states.shape[1]))
+    return Worst(found, states[places], len(states), none)
+
+
 class Climbers:
     """Climbers, (output and sign, climber): their cells, places within them, and errors."""
 

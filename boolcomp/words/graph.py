@@ -49,12 +49,21 @@ class Angles:
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """A table over the leading `read` bits of a word."""
+    """A table over the leading `read` bits of a word; of these only over those in a `mask`, if any.
+
+    Bit 0 of a mask stands for the lowest of the leading bits, which it must hold.
+    """
 
     source: int
     read: int
     entries: tuple[int, ...]
     bits: int
+    mask: int = 0
+
+    @property
+    def picked(self) -> tuple[int, ...]:
+        """Which of the leading bits make the index, least significant first."""
+        return tuple(k for k in range(self.read) if not self.mask or self.mask >> k & 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +177,9 @@ class WordGraph:
         if isinstance(node, Angles):
             right &= all(0 < t.read <= wide[t.node] and t.shift >= 0 for t in node.turns)
         elif isinstance(node, Lookup):
-            right &= 0 <= node.read <= wide[node.source] and len(node.entries) == 1 << node.read
+            right &= 0 <= node.read <= wide[node.source]
+            right &= len(node.entries) == 1 << len(node.picked)
+            right &= not node.mask or (node.mask & 1 > 0 and node.mask.bit_length() <= node.read)
             right &= all(0 <= entry < 1 << node.bits for entry in node.entries)
         elif isinstance(node, Heap):
             for part in node.parts:
@@ -291,7 +302,8 @@ def _text(node: Node) -> str:
         ]
         return f"{' '.join(['angle', *turns])} + {node.constant}"
     if isinstance(node, Lookup):
-        return f"table w{node.source}:{node.read} {' '.join(map(str, node.entries))}"
+        mask = f"&{node.mask:x}" if node.mask else ""
+        return f"table w{node.source}:{node.read}{mask} {' '.join(map(str, node.entries))}"
     parts = []
     for part in node.parts:
         sign = "-" if part.negative else "+"

@@ -28,7 +28,7 @@ _WORD = re.compile(r"w(\d+)\[(\d+)\] = (.*) unit 2\^(-?\d+)(?: at (\S+))?")
 _RESULT = re.compile(r"tau(\d+)\[(\d+)\] = w(\d+) >> (\d+)")
 _INPUT = re.compile(r"input (\w+)( angle)?")
 _TURN = re.compile(r"([+-]) w(\d+):(\d+) << (\d+) ")
-_TABLE = re.compile(r"table w(\d+):(\d+) ([\d ]+)")
+_TABLE = re.compile(r"table w(\d+):(\d+)(?:&([0-9a-f]{1,15}))? ([\d ]+)")
 _PART = re.compile(r"([+-]) w(\d+)>>(\d+) (?:\* w(\d+)>>(\d+) )?<< (-?\d+) ")
 _CONSTANT = re.compile(r"\+ (-?\d+)")
 
@@ -87,8 +87,10 @@ def _any_node(text: str, bits: int) -> Node:
     if found := _INPUT.fullmatch(text):
         return InputWord(found[1], bits, bool(found[2]))
     if found := _TABLE.fullmatch(text):
-        entries = tuple(int(entry) for entry in found[3].split())
-        return Lookup(int(found[1]), int(found[2]), entries, bits)
+        entries = tuple(int(entry) for entry in found[4].split())
+        mask = int(found[3] or "0", 16)
+        _check(bool(mask) == bool(found[3]))
+        return Lookup(int(found[1]), int(found[2]), entries, bits, mask)
     kind, _, rest = text.partition(" ")
     _check(kind in ("angle", "heap", "wrapping"))
     pattern = _TURN if kind == "angle" else _PART

@@ -98,7 +98,7 @@ def node_word(graph: WordGraph, place: int, values: Sequence[Words]) -> tuple[Wo
         return total & ((1 << node.bits) - 1), 0
     if isinstance(node, Lookup):
         index = values[node.source] >> (graph.nodes[node.source].bits - node.read)
-        return np.asarray(node.entries, dtype=np.int64)[index], 0
+        return np.asarray(node.entries, dtype=np.int64)[masked(index, node.mask)], 0
     if not isinstance(node, Heap):
         raise TypeError(f"node {place} is an input")
     total = _filled(values, node.constant)
@@ -111,6 +111,20 @@ def node_word(graph: WordGraph, place: int, values: Sequence[Words]) -> tuple[Wo
             _add_products(total, graph.nodes, values, part)
     kept = total & ((1 << node.bits) - 1)
     return kept, 0 if node.wraps else int((kept != total).sum())
+
+
+def masked(words: Words, mask: int) -> Words:
+    """Return the bits of words that a mask picks, side by side; all where it is 0."""
+    if not mask:
+        return words
+    found, place = np.zeros_like(words), 0
+    while mask:
+        low = (mask & -mask).bit_length() - 1  # each run of ones is moved at once
+        run = (~(mask >> low) & ((mask >> low) + 1)).bit_length() - 1
+        ones = (1 << run) - 1
+        found |= (words >> low & ones) << place
+        mask, place = mask & ~(ones << low), place + run
+    return found
 
 
 def _filled(values: Sequence[Words], constant: int) -> Words:

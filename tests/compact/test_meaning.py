@@ -12,12 +12,11 @@ from limited import with_ranges
 from samples import problem_of
 
 from boolcomp.compact.errors.samples import corners
-from boolcomp.compact.graph.heaps import adder_nodes
+from boolcomp.compact.graph.heaps import adder_nodes, mean_adder_nodes
 from boolcomp.compact.sketch.build import Form
 from boolcomp.compact.sketch.poly import Quantity, quantities
 from boolcomp.compact.sketch.sketch import Source, Waves
 from boolcomp.compact.sketch.variables import Role
-from boolcomp.compact.widths.noise import _heap_nodes
 from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.problem.interval import Interval
 
@@ -100,5 +99,5 @@ def test_a_heap_of_unknown_constant_costs_the_mean_of_ones_in_every_second_colum
     counts = [3, 1, 4, 0, 2]
     even = adder_nodes([n + (k % 2 == 0) for k, n in enumerate(counts)])
     odd = adder_nodes([n + k % 2 for k, n in enumerate(counts)])
-    assert _heap_nodes(counts, 0) == (even + odd) / 2
+    assert mean_adder_nodes(counts, 0) == (even + odd) / 2
     assert even != odd

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.compact.assembly import program_of_graph
+from boolcomp.compact.errors.every import every_state, is_countable
 from boolcomp.compact.graph.logic import word_logic
-from boolcomp.proof.worst import EVALUATIONS, find_worst, subject_of
+from boolcomp.proof.worst import EVALUATIONS, find_worst, subject_of, worst_of
 from boolcomp.words.graph import narrowed
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ def graph_worst(
 def network_worst(problem: Problem, demand: Demand, graph: WordGraph, network: Network) -> Worst:
     """Return the worst of a graph's final network."""
     subject = _subject(problem, demand, graph, network, "auto")
+    if is_countable(problem, demand.input_bits):
+        return worst_of(subject, np.concatenate(every_state(problem, demand.input_bits), axis=1))
     return find_worst(subject, EVALUATIONS, seed=demand.seed)
 
 
@@ -63,7 +66,11 @@ def is_worst(
         return False
     if not demand.max:
         return True
-    again = find_worst(subject, CHECKED, seed=CHECK_SEED, start=states)
+    if is_countable(problem, demand.input_bits):
+        every = np.concatenate(every_state(problem, demand.input_bits), axis=1)
+        again = worst_of(subject, every)
+    else:
+        again = find_worst(subject, CHECKED, seed=CHECK_SEED, start=states)
     return bool((again.most <= np.asarray(demand.max) + SAME).all())
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 Timed = tuple[int, int]  # depth, literal
+EVEN = (1 << 128) // 3  # ones in every second column
 
 
 def reduce_columns(
@@ -65,6 +66,11 @@ def adder_nodes(counts: Sequence[int], dropped: int = 0, constant: int = 0) -> i
         if carries:
             nodes += 2 * carries - (column < dropped)
     return nodes - carries
+
+
+def mean_adder_nodes(counts: Sequence[int], dropped: int = 0) -> float:
+    """Return the nodes of a heap with a constant that is not known: the mean of two."""
+    return (adder_nodes(counts, dropped, EVEN) + adder_nodes(counts, dropped, EVEN << 1)) / 2
 
 
 class TimedBuilder(Builder):

@@ -31,10 +31,20 @@ DIGITS = 12  # signed digits of a constant at most
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """What samples say of a sketch's values: the largest size of every node, means of addends."""
+    """What samples say of a sketch's values: the largest size of every node, means of addends.
+
+    `sure` ones are of all states there are, at all of which graphs are simulated: outputs that
+    leave their range are noticed, and need no room for it.
+    """
 
     largest: tuple[float, ...]
     means: tuple[tuple[float, ...], ...]
+    sure: bool = False
+
+    def output_bits(self, place: int, lsb: int) -> int:
+        """Return the columns of an output's heap."""
+        largest = self.largest[place]
+        return needed_bits(largest, lsb) if self.sure else heap_bits(largest, lsb, output=True)
 
 
 class Format(NamedTuple):
@@ -67,6 +77,18 @@ def product_grid(widths: Widths, place: int, k: int, addend: Product, a: Format,
     return Grid(
         lowest - widths[Role.CUT.of(place)], drop_a, a.bits - drop_a, drop_b, b.bits - drop_b
     )
+
+
+def factor_grids(
+    widths: Widths, place: int, k: int, addend: Linear, a: Format, b: Format
+) -> Iterator[tuple[float, Grid]]:
+    """Yield how the product of two words that are part of what addend k reads stands in its heap.
+
+    There is one for every digit of the addend's constant.
+    """
+    cut, digits = widths[Role.CUT.of(place)], widths.get(Role.DIGITS.of(place, k), DIGITS)
+    for digit in constant_digits(addend.factor, digits):
+        yield digit, Grid(_exponent(digit) + a.lsb + b.lsb - 1 - cut, 0, a.bits, 0, b.bits)
 
 
 @lru_cache(maxsize=1 << 16)

@@ -104,9 +104,12 @@ class _LogicMaker:
 
     def lookup(self, node: Lookup) -> Literals:
         """Fold a table, and synthesise what is left of it."""
-        folded, mirrored, inverted = canonical(fold(node.entries, node.bits), node.bits)
         word = self.bits(node.source)
-        word = word[len(word) - node.read :]
+        leading = word[len(word) - node.read :]
+        word = [leading[k] for k in node.picked]
+        if node.bits == len(word) and node.entries == tuple(range(len(node.entries))):
+            return Literals(tuple(word))
+        folded, mirrored, inverted = canonical(fold(node.entries, node.bits), node.bits)
         index = [self._parity(word, mask) ^ mirrored for mask in folded.inputs]
         network = self.synthesise(len(index), columns_of(folded.core, node.bits))
         core = copied(network, self.builder, index)

@@ -100,6 +100,8 @@ class _Namer:
 
     def table_name(self, place: int, node: Lookup) -> str:
         graph, of = self.graph, self.names[node.source]
+        if node.mask:
+            return self.part_name(node, of)
         source = graph.nodes[node.source]
         scale = graph.scales[place]
         middle = ((1 << node.bits) - 1) / 2
@@ -120,6 +122,12 @@ class _Namer:
         if isinstance(pair, Lookup) and pair.source == node.source and pair.read < node.read:
             return f"{self.names[place - 1].removesuffix(', fine')}, fine"
         return f"f({of})"
+
+    def part_name(self, node: Lookup, of: str) -> str:
+        """Return what a table of some bits of a word is: those bits themselves, or a correction."""
+        if node.entries == tuple(range(len(node.entries))):
+            return f"low bits of {of}"
+        return f"f({of}), fine"
 
     def angles(self, node: Lookup) -> Floats:
         """Return the problem's own angles at the cells of a table."""

@@ -7,16 +7,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from boolcomp.compact.graph.angles import angle_node, angle_shape, sum_shape
+from boolcomp.compact.graph.interpolate import split_of, split_table
 from boolcomp.compact.graph.layout import (
     Format,
     Statistics,
+    factor_grids,
     heap_bits,
     heap_constant,
     is_half,
     linear_rows,
     product_grid,
 )
-from boolcomp.compact.graph.tabulate import split_of, table_domain, tabulate
+from boolcomp.compact.graph.tabulate import table_domain
 from boolcomp.compact.sketch.sketch import (
     TURN,
     AngleSum,
@@ -33,6 +35,7 @@ from boolcomp.words import graph as g
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from boolcomp.compact.graph.tabulate import Tabulated
     from boolcomp.compact.sketch.variables import Widths
 
 
@@ -84,7 +87,8 @@ class _Realiser:
     nodes: list[g.Node] = field(default_factory=list)
     scales: list[g.Scale] = field(default_factory=list)
     place: dict[int, int] = field(default_factory=dict)
-    extra: dict[int, int] = field(default_factory=dict)
+    extra: dict[int, list[int]] = field(default_factory=dict)  # tables that add to a node's
+    factors: dict[int, tuple[int, int]] = field(default_factory=dict)  # and words, multiplied
 
     def put(self, place: int, node: g.Node, lsb: int, offset: float) -> None:
         self.place[place] = len(self.nodes)
@@ -105,16 +109,21 @@ class _Realiser:
             shape = angle_shape(self.sketch, self.widths, node.source)
         domain = table_domain(node, scale.lsb, source.bits, read, scale.offset, shape)
         lsb = self.widths[Role.EXPONENT.of(place)]
-        split = split_of(self.widths, place, self.operands)
-        made = tabulate(node, domain, lsb, centred=place not in self.operands, **split)
-        for k, table in enumerate(made):
-            lookup = g.Lookup(self.place[node.source], table.read, table.entries, table.bits)
-            if k:
-                self.extra[place] = len(self.nodes)
-                self.nodes.append(lookup)
-                self.scales.append(g.Scale(lsb, table.offset))
-            else:
-                self.put(place, lookup, lsb, table.offset)
+        split = split_of(self.widths, place, node, self.operands)
+        made = split_table(node, domain, lsb, split, centred=place not in self.operands)
+        self.place[place] = self._lookup(node, made.tables[0], lsb)
+        self.extra[place] = [self._lookup(node, table, lsb) for table in made.tables[1:]]
+        if made.product is not None:
+            a, b = (self._lookup(node, one.table, one.lsb) for one in made.product)
+            self.factors[place] = a, b
+
+    def _lookup(self, node: Table, table: Tabulated, lsb: int) -> int:
+        lookup = g.Lookup(
+            self.place[node.source], table.read, table.entries, table.bits, table.mask
+        )
+        self.nodes.append(lookup)
+        self.scales.append(g.Scale(lsb, table.offset))
+        return len(self.nodes) - 1
 
     def heap(self, place: int, node: WordSum) -> None:
         lsb, largest = self.widths[Role.CUT.of(place)], self.statistics.largest[place]
@@ -124,8 +133,8 @@ class _Realiser:
     def output(
         self, place: int, node: WordSum, bits: int, bias: float, *, saturate: bool
     ) -> g.OutputWord:
-        lsb, largest = self.widths[Role.CUT.of(place)], self.statistics.largest[place]
-        needed = max(bits, heap_bits(largest, 0, output=True))
+        lsb = self.widths[Role.CUT.of(place)]
+        needed = max(bits, self.statistics.output_bits(place, 0))
         self._put_heap(place, node, lsb, needed - lsb, bias)
         return g.OutputWord(self.place[place], -lsb, bits if saturate else needed)
 
@@ -156,13 +165,20 @@ class _Realiser:
         return Format(self.scales[node].lsb, self.nodes[node].bits)
 
     def _linear(self, place: int, k: int, addend: Linear) -> list[g.HeapPart]:
-        nodes = [self.place[addend.node]]
-        if addend.node in self.extra:
-            nodes.append(self.extra[addend.node])
+        nodes = [self.place[addend.node], *self.extra.get(addend.node, ())]
         rows = linear_rows(self.widths, place, k, addend, [self._format(node) for node in nodes])
-        return [
+        parts: list[g.HeapPart] = [
             g.Bits(nodes[i], row.drop, row.column, digit < 0) for i, digit, row in rows if row.bits
         ]
+        if addend.node in self.factors:
+            a, b = self.factors[addend.node]
+            grids = factor_grids(self.widths, place, k, addend, self._format(a), self._format(b))
+            parts += [
+                g.PartialProducts(a, 0, b, 0, grid.column, digit < 0)
+                for digit, grid in grids
+                if grid.top >= 0
+            ]
+        return parts
 
     def _product(self, place: int, k: int, addend: Product) -> list[g.HeapPart]:
         a, b = self.place[addend.a], self.place[addend.b]

@@ -12,16 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.compact.sketch.variables import Role
-
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from numpy.typing import NDArray
 
     from boolcomp.compact.graph.angles import AngleShape
     from boolcomp.compact.sketch.sketch import Table
-    from boolcomp.compact.sketch.variables import Widths
 
     Floats = NDArray[np.float64]
 
@@ -82,24 +77,18 @@ def table_domain(
     return Domain(read, 2.0 ** (lsb + bits - read), middle)
 
 
-def split_of(widths: Widths, place: int, operands: Collection[int]) -> dict[str, int]:
-    """Return how a table is split in two, if it is."""
-    if place in operands:
-        return {}
-    return {
-        "low": widths.get(Role.SPLIT.of(place), 0),
-        "lead": widths.get(Role.LEAD.of(place), 0),
-    }
-
-
 @dataclass(frozen=True, slots=True)
 class Tabulated:
-    """A table over the leading `read` bits, its entries of `bits` bits, and their offset."""
+    """A table over the leading `read` bits, its entries of `bits` bits, and their offset.
+
+    Of the leading bits only those in a `mask`, if any, make the index.
+    """
 
     read: int
     entries: tuple[int, ...]
     bits: int
     offset: float
+    mask: int = 0
 
 
 def needed_bits(largest: float, lsb: int) -> int:
@@ -118,11 +107,11 @@ def tabulate(
     low = min(low, domain.read - 1)
     if low <= 0:
         values = table.at(domain.points())
-        return (_quantised(values, domain, lsb, centred=centred),)
+        return (quantised(values, domain, lsb, centred=centred),)
     coarse = domain.leading(domain.read - low)
-    main = _quantised(table.at(coarse.points()), coarse, lsb, centred=centred)
+    main = quantised(table.at(coarse.points()), coarse, lsb, centred=centred)
     slope = _corrections(table, domain, low, lead)
-    return main, _quantised(slope, domain, lsb, centred=False)
+    return main, quantised(slope, domain, lsb, centred=False)
 
 
 def bipartite_error(table: Table, domain: Domain, low: int, lead: int) -> float:
@@ -145,7 +134,8 @@ def _corrections(table: Table, domain: Domain, low: int, lead: int) -> Floats:
     return np.asarray(slopes * np.tile(steps, 1 << (domain.read - low)))
 
 
-def _quantised(values: Floats, domain: Domain, lsb: int, *, centred: bool) -> Tabulated:
+def quantised(values: Floats, domain: Domain, lsb: int, *, centred: bool) -> Tabulated:
+    """Return the entries that stand for values at a domain's points, in steps of 2^lsb."""
     offset = float(values.max() + values.min()) / 2 if centred else 0.0
     if abs(offset) < TIE * 2.0**lsb:
         offset = 0.0

@@ -189,7 +189,8 @@ class _SketchMaker(SketchNodes):
         if name in self.sums:
             parts = tuple(Linear(self.variable(n), factor) for n, factor in self.sums[name])
             return self.add(WordSum(parts, 0.0))
-        return self.add(Source(name, self.words[name].bits, angle=False))
+        word = self.words[name]
+        return self.add(Source(name, word.bits, angle=False, exact=word.exact))
 
     def _next_variable(self, poly: Poly) -> str:
         """Return the variable to take out next: of the last group of inputs, then frequent ones."""

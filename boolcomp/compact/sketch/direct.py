@@ -290,7 +290,7 @@ class _Emitter:
             step = self.of.steps.nodes[place]
             if step.kind == "input":
                 word = self.words[step.name]
-                source = self.maker.add(Source(step.name, word.bits, angle=False))
+                source = self.maker.add(Source(step.name, word.bits, angle=False, exact=word.exact))
                 self.made[place] = _Word(source, word.step, word.range.centre)
             else:
                 only_tables = all(owner is None for owner, _ in self.users[place])

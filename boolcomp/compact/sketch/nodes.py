@@ -59,7 +59,9 @@ class SketchNodes:
 
     def _single(self, name: str) -> int:
         word = self.words[name]
-        source = self.add(Source(name, word.bits, word.part is not None, word.part or 0))
+        source = self.add(
+            Source(name, word.bits, word.part is not None, word.part or 0, word.exact)
+        )
         if word.part is not None:
             return source
         # An angle over anything but a part 2^-k of a turn is first put in such parts.

@@ -39,7 +39,7 @@ class Quantity:
     """An input word: its name, the range that its cells divide, and whether it is an angle.
 
     The logic has to hold within `reach`. Of an angle that `wraps`, 2π + x is x. `group` is the
-    place of its group.
+    place of its group. An `exact` one stands for the middles of its cells and nothing else.
     """
 
     name: str
@@ -49,6 +49,7 @@ class Quantity:
     reach: Interval
     wraps: bool = False
     group: int = 0
+    exact: bool = False
 
     @property
     def step(self) -> float:
@@ -74,7 +75,7 @@ def quantities(problem: Problem, bits: Mapping[str, int]) -> dict[str, Quantity]
     """
     widths = problem.by_input(bits)
     return {
-        x.name: Quantity(x.name, x.word, widths[x.name], x.angle, x.reach, x.wraps, place)
+        x.name: Quantity(x.name, x.word, widths[x.name], x.angle, x.reach, x.wraps, place, x.exact)
         for place, group in enumerate(problem.groups)
         for x in problem.members(group)
         if not x.range.single

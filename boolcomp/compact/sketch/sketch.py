@@ -30,12 +30,21 @@ TURN = 16  # a sum that is an angle counts 2^-16 turns
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """An input word; an `angle` stands for a turn, which sums may wrap around, or 2^-part of it."""
+    """An input word; an `angle` stands for a turn, which sums may wrap around, or 2^-part of it.
+
+    Of an `exact` one nothing is unknown; else a cell stands for all that lies in it.
+    """
 
     name: str
     bits: int
     angle: bool
     part: int = 0
+    exact: bool = False
+
+    @property
+    def hidden(self) -> float:
+        """The variance that its cells hide, as a part of what their width makes."""
+        return 0.0 if self.exact else 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +244,8 @@ class Sketch:
     def _text(self, node: SketchNode) -> str:
         if isinstance(node, Source):
             part = f" of 2^-{node.part} turn" if node.part else ""
-            return f"input {node.name} {node.bits} bits{' angle' if node.angle else ''}{part}"
+            exact = " exact" if node.exact else ""
+            return f"input {node.name} {node.bits} bits{' angle' * node.angle}{part}{exact}"
         if isinstance(node, AngleSum):
             kind = "exact angle " if node.exact else "angle "
             return kind + " ".join(f"{m:+d} s{k}" for k, m in node.items)
@@ -283,6 +293,13 @@ def addend_value(addend: Addend, values: Sequence[Floats]) -> Floats:
     if isinstance(addend, Linear):
         return addend.factor * values[addend.node]
     return addend.factor * values[addend.a] * values[addend.b]
+
+
+def addend_means(node: SketchNode, values: Sequence[Floats]) -> tuple[float, ...]:
+    """Return the mean of every addend of a sum over the values of all nodes."""
+    if not isinstance(node, WordSum):
+        return ()
+    return tuple(float(addend_value(addend, values).mean()) for addend in node.addends)
 
 
 def is_power_of_two(factor: float) -> bool:

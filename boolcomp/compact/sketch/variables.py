@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from boolcomp.compact.sketch.sketch import (
     AngleSum,
+    Curve,
     Product,
     Sketch,
     SketchNode,
@@ -33,6 +34,11 @@ class Role(StrEnum):
     EXPONENT = "e"  # of the lowest bit of a table's output
     SPLIT = "s"  # bits split off a bipartite table
     LEAD = "p"  # leading bits that its correction reads
+    TIMES = "m"  # of the bits split off those that a slope multiplies
+    SLOPES = "sp"  # leading bits that the table of slopes reads
+    FINENESS = "sl"  # exponent of a slope's lowest bit, beside that of the table's output
+    BEND = "bp"  # of the bits split off those that a table of bends reads; 0: there is none
+    BENDS = "bl"  # leading bits that it reads
     CUT = "cut"  # the exponent of a heap's lowest column
     SHIFT = "c"  # what is added to a heap's constant
     KEEP = "k"  # 0 where the mean of an addend stands for it
@@ -64,6 +70,7 @@ class WidthVariable(NamedTuple):
         return self.node, self.name
 
 
+INTERPOLATION = (Role.TIMES, Role.SLOPES, Role.FINENESS, Role.BEND, Role.BENDS)
 Widths: TypeAlias = Mapping[WidthVariable, int]
 
 
@@ -91,8 +98,11 @@ def own_variables(place: int, node: SketchNode) -> list[WidthVariable]:
     if isinstance(node, WordSum):
         found = [v for k in range(len(node.addends)) for v in addend_variables(place, node, k)]
         return [Role.CUT.of(place), *found]
-    tables = (Role.READ, Role.EXPONENT, Role.SPLIT, Role.LEAD)
-    roles = (Role.ANGLE_BITS,) if isinstance(node, AngleSum) else tables
+    roles: tuple[Role, ...] = (Role.READ, Role.EXPONENT, Role.SPLIT, Role.LEAD)
+    if isinstance(node, AngleSum):
+        roles = (Role.ANGLE_BITS,)
+    elif isinstance(node, Curve):
+        roles += INTERPOLATION
     return [role.of(place) for role in roles]
 
 

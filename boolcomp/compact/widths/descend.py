@@ -16,6 +16,7 @@ from boolcomp.compact.sketch.sketch import (
 )
 from boolcomp.compact.sketch.variables import Role, WidthVariable
 from boolcomp.compact.widths.limits import first_widths, in_range
+from boolcomp.compact.widths.splits import curve_pairs, curve_splits
 
 if TYPE_CHECKING:
     import random
@@ -108,12 +109,20 @@ class Descent:
 
     def try_move(self, variable: WidthVariable, value: int, prices: Floats) -> bool:
         """Set a variable if that lowers cost + prices·noise; tell whether it did."""
+        if variable.role is not Role.KEEP:
+            return self.try_moves(variable.node, {variable: value}, prices)
         old = self.widths[variable]
         before = self.score(prices)
         self.widths[variable] = value
-        if variable.role is Role.KEEP:
-            return self._try_keep(variable, old, before, prices)
-        changed = [p for p in self.affected[variable.node] if p in self.live]
+        return self._try_keep(variable, old, before, prices)
+
+    def try_moves(self, node: int, values: Widths, prices: Floats) -> bool:
+        """Set several widths of a node, none of them a keep, if that lowers cost + prices·noise."""
+        old = {variable: self.widths[variable] for variable in values}
+        before = self.score(prices)
+        for variable, value in values.items():
+            self.widths[variable] = value
+        changed = [p for p in self.affected[node] if p in self.live]
         cost, noise, found = self.cost, self.noise, {}
         for place in changed:
             found[place] = self.model.local(self.widths, place)
@@ -124,7 +133,8 @@ class Descent:
             for place, (c, n) in found.items():
                 self.costs[place], self.noises[place] = c, n
             return True
-        self.widths[variable] = old
+        for variable, value in old.items():
+            self.widths[variable] = value
         return False
 
     def change(self, variable: WidthVariable, value: int) -> tuple[float, Floats]:
@@ -170,6 +180,17 @@ class Descent:
             if variable.node not in self.live or variable.role is Role.SHIFT:
                 continue
             moved |= self._try_steps(variable, prices)
+            if variable.role is Role.SPLIT:
+                moved |= self._try_splits(variable.node, prices)
+        return moved
+
+    def _try_splits(self, node: int, prices: Floats) -> bool:
+        """Split a curve otherwise: by all widths at once, or by two of them."""
+        moved = False
+        for values in curve_splits(self.sketch, self.widths, node):
+            moved |= self.try_moves(node, values, prices)
+        for values in curve_pairs(self.sketch, self.widths, node):
+            moved |= self.try_moves(node, values, prices)
         return moved
 
     def _try_steps(self, variable: WidthVariable, prices: Floats) -> bool:

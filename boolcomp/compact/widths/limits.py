@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 LOWEST_CUT, HIGHEST = -12, 60
 MOST_ANGLE = 16  # bits of an angle sum
+WIDE = 10  # bits read by a curve from which on slopes are tried first
 MOST_CURVE = 16  # bits that the table of a curve may read: bipartite ones stay small
 _LIMITS = {
     Role.ANGLE_BITS: (3, MOST_ANGLE),
@@ -38,7 +39,16 @@ _LIMITS = {
     Role.DROP_A: (0, 30),
     Role.DROP_B: (0, 30),
 }
-_CURVE_LIMITS = {Role.READ: (1, MOST_CURVE), Role.SPLIT: (0, 9)}
+_CURVE_LIMITS = {
+    Role.READ: (1, MOST_CURVE),
+    Role.SPLIT: (0, 12),
+    Role.LEAD: (1, 12),
+    Role.TIMES: (0, 12),
+    Role.SLOPES: (1, 12),
+    Role.FINENESS: (-6, 4),
+    Role.BEND: (0, 6),
+    Role.BENDS: (0, 6),
+}
 
 
 def in_range(sketch: Sketch, variable: WidthVariable, value: int) -> bool:
@@ -50,7 +60,7 @@ def in_range(sketch: Sketch, variable: WidthVariable, value: int) -> bool:
 def _limits(sketch: Sketch, variable: WidthVariable) -> tuple[int, int]:
     node = sketch.nodes[variable.node]
     if isinstance(node, Curve):
-        return _CURVE_LIMITS.get(variable.role, _LIMITS[variable.role])
+        return _CURVE_LIMITS.get(variable.role) or _LIMITS[variable.role]
     if not isinstance(node, WordSum):
         return _LIMITS[variable.role]
     if variable.role is Role.CUT:
@@ -81,8 +91,7 @@ def first_widths(model: Model, allowed: Floats) -> dict[WidthVariable, int]:
             read = _first_read(model, place, node, share)
             widths[Role.READ.of(place)] = read
             if place not in model.operands:
-                widths[Role.SPLIT.of(place)] = max(0, read - 6)
-                widths[Role.LEAD.of(place)] = min(read, 5)
+                widths |= _first_split(place, node, read)
         elif isinstance(node, WordSum):
             widths[Role.CUT.of(place)] = _bounded_cut(sketch, place, node, step - 2)
             for k, addend in enumerate(node.addends):
@@ -95,6 +104,18 @@ def first_widths(model: Model, allowed: Floats) -> dict[WidthVariable, int]:
                         4, len(constant_digits(addend.factor, DIGITS))
                     )
     return widths
+
+
+def _first_split(place: int, node: Table, read: int) -> dict[WidthVariable, int]:
+    """Return how a table is split at first: curves of wide words by slopes, others in two."""
+    low = max(0, read - 6)
+    first = {Role.SPLIT: low, Role.LEAD: min(read, 5)}
+    if isinstance(node, Curve):
+        times = low if read >= WIDE else 0
+        first |= {Role.TIMES: times, Role.SLOPES: 6, Role.FINENESS: -1, Role.BEND: 0, Role.BENDS: 2}
+        if read >= WIDE:
+            first |= {Role.LEAD: 3, Role.BEND: min(3, low)}
+    return {role.of(place): value for role, value in first.items()}
 
 
 def _first_read(model: Model, place: int, node: Table, share: Floats) -> int:

@@ -10,35 +10,36 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from boolcomp.compact.graph.angles import AngleShape, SumShape, angle_shape, shift_of, sum_shape
-from boolcomp.compact.graph.heaps import adder_nodes
+from boolcomp.compact.graph.heaps import mean_adder_nodes
+from boolcomp.compact.graph.interpolate import split_of, split_table
 from boolcomp.compact.graph.layout import (
     Format,
     Statistics,
+    factor_grids,
     heap_bits,
     heap_constant,
     is_half,
     linear_rows,
     product_grid,
 )
-from boolcomp.compact.graph.tables import table_cost
-from boolcomp.compact.graph.tabulate import bipartite_error, split_of, table_domain, tabulate
+from boolcomp.compact.graph.tabulate import table_domain
 from boolcomp.compact.sketch.sketch import (
     TURN,
     AngleSum,
+    Curve,
     Linear,
     Product,
     Sketch,
     Source,
     Table,
     WordSum,
+    addend_means,
     addend_reads,
-    addend_value,
     reads,
 )
 from boolcomp.compact.sketch.variables import (
@@ -50,33 +51,26 @@ from boolcomp.compact.sketch.variables import (
     own_variables,
     shape_variables,
 )
+from boolcomp.compact.widths.costs import NODES
 from boolcomp.compact.widths.remembered import Bounded, Contribution, Remembered, Settings
 from boolcomp.compact.widths.sensitivities import sensitivities, stacked
+from boolcomp.compact.widths.tablemodel import TableModel, table_model
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from boolcomp.compact.graph.tabulate import Tabulated
     from boolcomp.compact.sketch.variables import Widths
+    from boolcomp.compact.widths.costs import Costs
+    from boolcomp.words.layout import Grid
 
     Floats = NDArray[np.float64]
 
-PARTIAL = 1.0  # nodes for a partial product
 MOST_KNOWN = 1000  # results remembered of a node
-EVEN = (1 << 128) // 3  # ones in every second column
 MOST_READ = 14  # bits that a table may read
 MOST_SYNTHESISED = 9  # inputs of a core whose nodes are counted; larger ones are estimated
-
-
-@dataclass(frozen=True, slots=True)
-class _TableModel:
-    """A table's nodes, the bits of its words, those it reads, and the error of splitting it."""
-
-    cost: float
-    bits: tuple[int, ...]
-    read: int
-    missed: float
 
 
 class Model:
@@ -88,14 +82,17 @@ class Model:
         inputs: Mapping[str, Floats],
         extremes: Mapping[str, Floats],
         worst: Mapping[str, Floats] | None = None,
+        costs: Costs = NODES,
+        *,
+        sure: bool = False,
     ) -> None:
         """Take sensitivities from `inputs`, and the largest values from `extremes` too.
 
         `worst` are states at which errors were large: as many for every output, the first output's
         first. There are then twice as many rows of noise: those of the outputs, and those of each
-        at its worst states.
+        at its worst states. `sure` says that `inputs` are all there are.
         """
-        self.sketch = sketch
+        self.sketch, self.costs = sketch, costs
         self.most_synthesised = MOST_SYNTHESISED
         self.rows = len(sketch.outputs) * (1 if worst is None else 2)
         values = sketch.evaluate(inputs)
@@ -105,7 +102,8 @@ class Model:
                 float(max(np.abs(v).max(), np.abs(w).max()))
                 for v, w in zip(values, ends, strict=True)
             ),
-            tuple(_means(node, values) for node in sketch.nodes),
+            tuple(addend_means(node, values) for node in sketch.nodes),
+            sure,
         )
         self.sensitivities = sensitivities(sketch, values)
         if worst is not None:
@@ -113,8 +111,8 @@ class Model:
             pairs = zip(self.sensitivities, again, strict=True)
             self.sensitivities = [stacked(one, other) for one, other in pairs]
         self.operands = operands(sketch)
-        self._tables: dict[tuple[object, ...], _TableModel] = {}
-        self._looked_up: Bounded[_TableModel] = Bounded()
+        self._tables: dict[tuple[object, ...], TableModel] = {}
+        self._looked_up: Bounded[TableModel] = Bounded()
         self._shapes = shape_variables(sketch)
         self._variables = [self._local_variables(place) for place in range(len(sketch.nodes))]
         self._addends = [self._addend_variables(place) for place in range(len(sketch.nodes))]
@@ -173,8 +171,9 @@ class Model:
             lsb = widths[Role.CUT.of(place)]
             if node.angle:
                 return TURN - lsb
-            largest = self.statistics.largest[place]
-            return heap_bits(largest, lsb, output=place in self.sketch.outputs)
+            if place in self.sketch.outputs:
+                return self.statistics.output_bits(place, lsb)
+            return heap_bits(self.statistics.largest[place], lsb, output=False)
         return self.words(widths, place)[0]
 
     def words(self, widths: Widths, place: int) -> tuple[int, ...]:
@@ -218,10 +217,8 @@ class Model:
             spread = self._angle_spread(widths, node.source, model.read + part)
             return model.cost, noise + spread * (2 * math.pi) ** 2 * sensitivity.slope
         lsb, bits = self.lsb(widths, node.source), self.bits(widths, node.source)
-        known = 0.0 if isinstance(self.sketch.nodes[node.source], Source) else 4.0**lsb
-        return model.cost, noise + (
-            4.0 ** (lsb + bits - model.read) - known
-        ) / 12 * sensitivity.slope
+        unread = self._unread(node.source, lsb, bits - model.read)
+        return model.cost, noise + unread * sensitivity.slope
 
     def _turn(self, widths: Widths, place: int) -> SumShape:
         """Return the shape of an angle sum."""
@@ -246,7 +243,8 @@ class Model:
     def _spread(self, widths: Widths, place: int, read: int) -> float:
         node = self.sketch.nodes[place]
         if isinstance(node, Source):
-            return 4.0**-read / 12
+            known = 4.0 ** -(node.bits + node.part) * (1 - node.hidden)
+            return (4.0**-read - known) / 12
         bits = self.bits(widths, place)
         if isinstance(node, WordSum):
             return (4.0**-read - 4.0**-bits) / 12
@@ -259,32 +257,33 @@ class Model:
             spread += 4.0 ** shift_of(multiple) * self._angle_spread(widths, item, part_read)
         return spread
 
-    def _table_model(self, widths: Widths, place: int, node: Table) -> _TableModel:
+    def _table_model(self, widths: Widths, place: int, node: Table) -> TableModel:
         key = (place, *map(widths.get, self._shapes[place]))
         if key not in self._looked_up:
             self._looked_up[key] = self._made_table(widths, place, node)
         return self._looked_up[key]
 
-    def _made_table(self, widths: Widths, place: int, node: Table) -> _TableModel:
+    def _made_table(self, widths: Widths, place: int, node: Table) -> TableModel:
         bits = self.bits(widths, node.source)
         lsb = 0 if node.angle else self.lsb(widths, node.source)
         read, e = (
             min(widths[Role.READ.of(place)], bits),
             widths[Role.EXPONENT.of(place)],
         )
-        split = split_of(widths, place, self.operands)
         shape = self._shape(widths, node.source) if node.angle else None
         domain = table_domain(node, lsb, bits, read, 0.0, shape)
-        key = (place, domain, e, lsb, 0 if node.angle else bits, *split.values())
+        operand = place in self.operands
+        split = split_of(widths, place, node, self.operands)
+        key = (place, domain, e, lsb, 0 if node.angle else bits, str(split))
         if key not in self._tables:
-            made = tabulate(node, domain, e, centred=place not in self.operands, **split)
-            cost = sum(
-                table_cost(table, self.most_synthesised, operand=place in self.operands)
-                for table in made
+            made = split_table(node, domain, e, split, centred=not operand)
+            self._tables[key] = table_model(
+                node, domain, split, made, self._table_cost, operand=operand
             )
-            missed = bipartite_error(node, domain, **split) if split else 0.0
-            self._tables[key] = _TableModel(cost, tuple(t.bits for t in made), read, missed)
         return self._tables[key]
+
+    def _table_cost(self, table: Tabulated, operand: bool) -> float:  # noqa: FBT001 (a callable)
+        return self.costs.table(table, self.most_synthesised, operand=operand)
 
     def _sum(self, widths: Widths, place: int, node: WordSum, key: bytes) -> tuple[float, Floats]:
         cut = widths[Role.CUT.of(place)]
@@ -299,7 +298,7 @@ class Model:
         if (output or place in self.operands) and self._shortened(node, counts, cut):
             counts[0] -= 1
             lost += 1 / 4
-        cost += _heap_nodes(counts, -cut if output else 0)
+        cost += self.costs.adding * mean_adder_nodes(counts, -cut if output else 0)
         noise = noise + 4.0**cut * lost * sensitivity.value
         if output:
             noise = noise + (1 - 4.0**cut) / 12 * self._is_output(place)
@@ -319,7 +318,7 @@ class Model:
             elif isinstance(addend, Product):
                 cost, lost, noise = self._product(widths, place, k, addend, counts)
             else:
-                lost, noise = self._linear(widths, place, k, addend, counts)
+                cost, lost, noise = self._linear(widths, place, k, addend, counts)
             used = [column for column, count in enumerate(counts) if count] or [0]
             first, last = used[0], used[-1]
             self._parts[key] = Contribution(
@@ -340,10 +339,10 @@ class Model:
 
     def _linear(
         self, widths: Widths, place: int, k: int, addend: Linear, counts: list[int]
-    ) -> tuple[float, Floats]:
+    ) -> tuple[float, float, Floats]:
         lsb, own = self.lsb(widths, addend.node), self.sensitivities[place]
         words = [Format(lsb, bits) for bits in self.words(widths, addend.node)]
-        lost, factor = 0.0, 0.0
+        cost, lost, factor = 0.0, 0.0, 0.0
         for word, digit, row in linear_rows(widths, place, k, addend, words):
             lost += row.lost
             factor += 0.0 if word else digit
@@ -351,9 +350,32 @@ class Model:
                 counts[column] += 1
         error = 1 - factor / addend.factor
         noise = error * error * own.size[k]
-        if isinstance(self.sketch.nodes[addend.node], Source):
-            noise = noise + addend.factor**2 / 12 * own.value
-        return lost, noise
+        source = self.sketch.nodes[addend.node]
+        if isinstance(source, Source):
+            noise = noise + source.hidden * addend.factor**2 / 12 * own.value
+        for a, b in self._factors(widths, addend.node):
+            for _, grid in factor_grids(widths, place, k, addend, a, b):
+                cost += self._laid(grid, counts)
+                lost += grid.lost
+        return cost, lost, noise
+
+    def _factors(self, widths: Widths, place: int) -> Iterator[tuple[Format, ...]]:
+        """Yield the two words, if any, whose product is part of a node's value."""
+        node = self.sketch.nodes[place]
+        if isinstance(node, Curve):
+            model = self._table_model(widths, place, node)
+            if model.factors:
+                yield model.factors
+
+    def _laid(self, grid: Grid, counts: list[int]) -> float:
+        """Put partial products into columns; return what it costs to make them."""
+        made = 0
+        for column, pairs in grid.diagonals():
+            if column >= 0:
+                made += pairs
+                if column < len(counts):
+                    counts[column] += pairs
+        return self.costs.partial * made
 
     def _product(
         self, widths: Widths, place: int, k: int, addend: Product, counts: list[int]
@@ -361,29 +383,14 @@ class Model:
         a, b = (
             Format(self.lsb(widths, word), self.bits(widths, word)) for word in (addend.a, addend.b)
         )
-        grid, made = product_grid(widths, place, k, addend, a, b), 0
-        for column, pairs in grid.diagonals():
-            if column >= 0:
-                made += pairs
-                if column < len(counts):
-                    counts[column] += pairs
-        own = self.sensitivities[place]
+        grid = product_grid(widths, place, k, addend, a, b)
+        cost, own = self._laid(grid, counts), self.sensitivities[place]
         noise = self._unread(addend.a, a.lsb, grid.drop_a) * own.read_a[k]
         noise = noise + self._unread(addend.b, b.lsb, grid.drop_b) * own.read_b[k]
-        return PARTIAL * made, grid.lost, noise
+        return cost, grid.lost, noise
 
     def _unread(self, place: int, lsb: int, drop: int) -> float:
         """Return the variance of what a reader of a word without its lowest bits does not see."""
-        known = 0.0 if isinstance(self.sketch.nodes[place], Source) else 4.0**lsb
+        source = self.sketch.nodes[place]
+        known = 4.0**lsb * (1 - source.hidden if isinstance(source, Source) else 1)
         return (4.0 ** (lsb + drop) - known) / 12
-
-
-def _heap_nodes(counts: Sequence[int], dropped: int) -> float:
-    """Return the nodes of a heap with a constant that is not known: the mean of two."""
-    return (adder_nodes(counts, dropped, EVEN) + adder_nodes(counts, dropped, EVEN << 1)) / 2
-
-
-def _means(node: object, values: Sequence[Floats]) -> tuple[float, ...]:
-    if not isinstance(node, WordSum):
-        return ()
-    return tuple(float(addend_value(addend, values).mean()) for addend in node.addends)

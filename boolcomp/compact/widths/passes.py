@@ -15,13 +15,17 @@ import numpy as np
 
 from boolcomp.common.errors import UsageError, listing
 from boolcomp.compact.demand import ROUNDING, Demand
+from boolcomp.compact.errors.every import every_state, is_countable, is_exact
 from boolcomp.compact.errors.measure import (
     Errors,
     Sampling,
+    deviations,
+    errors_of,
     measure_worst,
     paper_rms,
     sampled_outputs,
 )
+from boolcomp.compact.errors.samples import states_of
 from boolcomp.compact.errors.worst import graph_worst
 from boolcomp.compact.sketch.poly import quantities
 from boolcomp.compact.sketch.pruning import without_small_waves
@@ -51,6 +55,7 @@ if TYPE_CHECKING:
 
     from boolcomp.compact.sketch.sketch import Sketch
     from boolcomp.terms import Terms
+    from boolcomp.words.graph import WordGraph
 
     Floats = NDArray[np.float64]
 
@@ -87,13 +92,23 @@ class Sketched:
 
     def task(self, scale: Floats | float = 1.0) -> SearchTask:
         """Return the task with mean squares allowed to be `scale` of those demanded."""
-        allowed = self.squares * CAUTION * scale
-        return SearchTask(self.terms, self.demand, allowed, self.largest * MAX_CAUTION)
+        caution = 1.0 if self.exact else CAUTION
+        return SearchTask(self.terms, self.demand, self.squares * caution * scale, self.most)
+
+    @property
+    def exact(self) -> bool:
+        """Whether errors are known at all states there are."""
+        return is_exact(self.terms.problem, self.demand.input_bits)
+
+    @property
+    def most(self) -> Floats:
+        """What the largest errors may be, so that others than those seen are not too large."""
+        return self.largest if self.exact else self.largest * MAX_CAUTION
 
     def excess(self, errors: Errors) -> float:
         """Return by what factor errors are larger than demanded, at most."""
         rms = errors.rms / np.sqrt(self.squares)
-        return float(np.maximum(rms, errors.max / (self.largest * MAX_CAUTION)).max())
+        return float(np.maximum(rms, errors.max / self.most).max())
 
     def holds(self, errors: Errors) -> bool:
         """Tell whether errors are as demanded."""
@@ -312,6 +327,8 @@ def _seen(goal: Sketched, task: SearchTask, choice: Candidate) -> Seen:
     demand, problem = goal.demand, goal.terms.problem
     quick = not demand.effort and not demand.max
     count = min(SEEN, QUICK_SEEN) if quick else SEEN
+    if goal.exact or (demand.max and is_countable(problem, demand.input_bits)):
+        return _seen_everywhere(goal, task, choice, graph)
     many = Sampling(problem, demand.input_bits, demand.bits, count, demand.seed + 4)
     errors, sampled = measure_worst(many, graph, WORST)
     worst: Sequence[Floats] = sampled
@@ -324,6 +341,17 @@ def _seen(goal: Sketched, task: SearchTask, choice: Candidate) -> Seen:
         if goal.excess(errors) > 1:
             break  # there is no need to look further
     return Seen(errors, worst)
+
+
+def _seen_everywhere(goal: Sketched, task: SearchTask, choice: Candidate, graph: WordGraph) -> Seen:
+    """Return a candidate's errors at all words, and so the largest there are."""
+    problem, search = goal.terms.problem, search_of(task, choice.form)
+    errors = errors_of(*(found := deviations(graph, search.states)), search.counted)
+    every = every_state(problem, goal.demand.input_bits)
+    states = states_of(problem, search.words, search.steps, every)
+    error = found[0] if goal.exact else deviations(graph, states)[0]
+    worst = np.argsort(-np.abs(error), axis=0, kind="stable")[:WORST]
+    return Seen(errors, [np.concatenate([array[k] for k in worst.T]) for array in every])
 
 
 def _has_exact(one: Sketch) -> bool:

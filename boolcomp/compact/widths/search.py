@@ -15,15 +15,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boolcomp.compact.errors.every import every_state, is_countable, is_exact
 from boolcomp.compact.errors.measure import compared, deviations, errors_of
 from boolcomp.compact.errors.samples import corners, draw, joined, states_of
 from boolcomp.compact.graph.layout import Statistics
-from boolcomp.compact.graph.logic import word_logic
 from boolcomp.compact.graph.realise import realise
 from boolcomp.compact.sketch.build import Form, build_sketch
 from boolcomp.compact.sketch.poly import quantities
 from boolcomp.compact.sketch.sketch import Source
+from boolcomp.compact.widths.costs import LUTS, NODES
 from boolcomp.compact.widths.descend import Descent, choose_widths
+from boolcomp.compact.widths.explore import explore
 from boolcomp.compact.widths.floor import Floor, rounding_squares
 from boolcomp.compact.widths.noise import MOST_READ, Model
 from boolcomp.compact.widths.polish import Trial, anneal, polish
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from boolcomp.compact.demand import Demand
     from boolcomp.compact.errors.measure import Errors
     from boolcomp.compact.errors.samples import States
+    from boolcomp.compact.sketch.poly import Quantity
     from boolcomp.compact.sketch.sketch import Sketch
     from boolcomp.compact.sketch.variables import Widths, WidthVariable
     from boolcomp.problem.problem import Problem
@@ -62,6 +65,7 @@ PERTURBATIONS = 0.01  # a width, for a nominal second
 MOST_PERTURBATIONS, MOST_PERTURBATIONS_A_SECOND = 2.0, 40  # a width; in all, for a nominal second
 LATE = 8.0  # the pressure from which on refining only corrects
 WORK = 25_000  # nodes built and simulated in a nominal second
+LOOKS = 200  # graphs simulated at all of few words in a nominal second
 CAUTION = 0.985  # of the mean squares allowed, since other samples will be met
 MAX_CAUTION = 0.98  # of the largest error allowed
 
@@ -149,6 +153,9 @@ def _model_values(
 ) -> tuple[dict[str, Floats], dict[str, Floats]]:
     """Return the states of models, the same for all forms: drawn ones, and extremes."""
     given = (problem, quantities(problem, dict(inputs)), problem.steps(bits))
+    if is_exact(problem, dict(inputs)):
+        every = states_of(*given, every_state(problem, dict(inputs))).values
+        return every, every
     states = draw(*given, MODEL_SAMPLES, seed + 1)
     return states.values, corners(*given, REACH_SAMPLES, seed + 2).values
 
@@ -179,6 +186,7 @@ class Search:
         self.sketch = self.sketch_of(task, form)
         inputs = tuple(sorted(demand.input_bits.items()))
         values, extremes = _model_values(problem, inputs, demand.bits, demand.seed)
+        self.exact = is_exact(problem, demand.input_bits)
         self.worst: States | None = None
         if task.worst_limits is not None:
             words = quantities(problem, demand.input_bits)
@@ -186,15 +194,32 @@ class Search:
         if FORMS[form].direct:
             extremes = _climbed(problem, inputs, demand.bits, demand.seed, self.sketch)
         bad = self.worst.values if self.worst else None
-        self.model = Model(self.sketch, values, extremes, bad)
+        # What is asked for in tables of six inputs also decides how curves are split.
+        self.costs = LUTS if FORMS[form].direct and demand.objective == "lut6" else NODES
+        self.model = Model(self.sketch, values, extremes, bad, self.costs, sure=self.exact)
 
     @cached_property
     def states(self) -> States:
         """The states on which graphs are simulated, the worst that are known among them."""
         problem, demand = self.task.terms.problem, self.task.demand
-        words = quantities(problem, demand.input_bits)
-        drawn = draw(problem, words, self.steps, LOOP_SAMPLES, demand.seed + 3)
+        given = (problem, self.words, self.steps)
+        if self.exact:
+            return states_of(*given, every_state(problem, demand.input_bits))
+        drawn = draw(*given, LOOP_SAMPLES, demand.seed + 3)
+        if demand.max and is_countable(problem, demand.input_bits):
+            every = states_of(*given, every_state(problem, demand.input_bits))
+            drawn = joined(drawn, every)
         return joined(drawn, self.worst) if self.worst else drawn
+
+    @cached_property
+    def words(self) -> dict[str, Quantity]:
+        """The input words."""
+        return quantities(self.task.terms.problem, self.task.demand.input_bits)
+
+    @property
+    def counted(self) -> int:
+        """How many of the states, the first ones, count for means."""
+        return len(self.states.outputs) if self.exact else LOOP_SAMPLES
 
     @staticmethod
     def sketch_of(task: SearchTask, form: int) -> Sketch:
@@ -209,7 +234,8 @@ class Search:
             if isinstance(node, Source):
                 step = 2 * math.pi / (1 << node.bits + node.part) if node.angle else 1.0
                 felt = self.model.sensitivities[place].value[: len(self.steps)]
-                parts[node.name], bits[node.name] = step * step / 12 * felt, node.bits
+                made = node.hidden * step * step / 12 * felt
+                parts[node.name], bits[node.name] = made, node.bits
         return Floor(parts, bits, rounding_squares(self.states.outputs))
 
     def graph(self, choice: Candidate) -> WordGraph:
@@ -219,7 +245,8 @@ class Search:
     def statistics(self, widened: int) -> Statistics:
         """Return the sizes of words, larger by a tenth each time they were too small."""
         found = self.model.statistics
-        return Statistics(tuple(1.1**widened * size for size in found.largest), found.means)
+        sizes = tuple(1.1**widened * size for size in found.largest)
+        return Statistics(sizes, found.means, found.sure)
 
     def _graph(self, widths: Widths, statistics: Statistics, biases: Floats) -> WordGraph:
         bits = [self.task.demand.bits] * len(biases)
@@ -246,12 +273,12 @@ class Search:
             )
             widths = descent.widths
             graph = self._graph(widths, self.statistics(widened), biases)
-            errors = errors_of(*deviations(graph, self.states), LOOP_SAMPLES)
+            errors = errors_of(*deviations(graph, self.states), self.counted)
             if errors.wrapped:
                 widened += 1
                 continue
             if (errors.rms**2 <= self.task.allowed).all():
-                nodes = len(word_logic(graph).nodes)
+                nodes = self.costs.graph(graph)
                 excess = float((errors.max / self.task.largest).max())
                 tried = Candidate(self.form, dict(widths), prices, biases, widened, nodes, excess)
                 pressure = self.task.pressure
@@ -283,15 +310,17 @@ class Search:
 
     def improve(self, start: Candidate, turn: int, units: float) -> Candidate:
         """Return the smallest choice that annealing from one that holds has found."""
+        if self.exact:
+            return self._explored(start, turn, units)
         statistics, task = self.statistics(start.widened), self.task
         again = Resimulation(self.states.words)
 
         def judge(widths: dict[WidthVariable, int]) -> Trial:
             graph = self._graph(widths, statistics, start.biases)
             found = compared(graph, self.states, again.simulate(graph))
-            errors = errors_of(*found, LOOP_SAMPLES)
+            errors = errors_of(*found, self.counted)
             holds = self._holds(errors)
-            nodes = len(word_logic(graph).nodes) if holds else 0
+            nodes = self.costs.graph(graph) if holds else 0
             squares = errors.rms**2
             if task.worst_limits is not None:
                 squares = np.concatenate(
@@ -314,6 +343,22 @@ class Search:
             left = trials - share + unused
         found = anneal(descent, found, self._prices(start), judge, left, rng)
         return replace(start, widths=dict(descent.widths), nodes=found.nodes)
+
+    def _explored(self, start: Candidate, turn: int, units: float) -> Candidate:
+        """Return the smallest choice that is found where errors are known at all words."""
+        statistics, task = self.statistics(start.widened), self.task
+        again = Resimulation(self.states.words)
+
+        def judge(widths: dict[WidthVariable, int]) -> tuple[float, float]:
+            graph = self._graph(widths, statistics, start.biases)
+            errors = errors_of(*compared(graph, self.states, again.simulate(graph)), self.counted)
+            excess = np.maximum(errors.max / task.largest, errors.rms / np.sqrt(task.allowed))
+            return self.costs.graph(graph), math.inf if errors.wrapped else float(excess.max())
+
+        rng = random.Random(1000 * task.demand.seed + turn)  # noqa: S311 (not for secrets)
+        trials = round(units * LOOKS * LOOP_SAMPLES / (self.counted + LOOP_SAMPLES))
+        widths, cost = explore(self.sketch, start.widths, judge, trials, rng)
+        return replace(start, widths=widths, nodes=cost) if cost < math.inf else start
 
     def _holds(self, errors: Errors) -> bool:
         within = bool((errors.rms**2 <= self.task.allowed).all())

@@ -183,7 +183,7 @@ def _detail(graph: WordGraph, place: int) -> str:
     bits = next((r.bits for r in graph.results if r.node == place), node.bits)
     text = _count(bits, "bit")
     if isinstance(node, Lookup):
-        return f"{text}, {1 << node.read} entries"
+        return f"{text}, {len(node.entries)} entries"
     if isinstance(node, Heap):
         pairs = {(p.a, p.b) for p in node.parts if not isinstance(p, Bits)}
         words = {p.node for p in node.parts if isinstance(p, Bits)}
