@@ -35,7 +35,7 @@ def record(robot: Robot, *, lean: bool = False) -> Straight:
     `lean` takes the method with fewest operations, masses regrouped, in place of the plain one; it
     is written for DH frames.
     """
-    if lean and not robot.general:
+    if lean and not robot.general and not robot.branched:
         return straight_line("regrouped", robot)
     tape = Tape()
     state = [[tape.input(f"{kind}{k + 1}") for k in range(robot.joints)] for kind in KINDS]

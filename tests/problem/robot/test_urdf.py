@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from conftest import Result
 
-    from boolcomp.problem.robot.chain import Arm
+    from boolcomp.problem.robot.arm import Arm
 
 
 def arm_of(
@@ -169,9 +169,9 @@ def test_right_angles_are_those_of_twelve_digits_or_of_five_where_asked(
 def test_without_a_tip_the_only_arm_is_meant_and_its_last_link(tmp_path: Path) -> None:
     text = re.sub('<joint name="grip".*?</joint>', "", ARM).replace('"finger"', '"tool1"')
     text = text.replace("</robot>", joint("more", "fixed", "rail tool1", "0 0 0") + "</robot>")
-    assert arm_of(tmp_path, text, tip=None).chain.tip == "rail"
+    assert arm_of(tmp_path, text, tip=None).chain.tips == ("rail",)
     only = re.sub('<joint name="more".*?</joint>|<link name="tool1">.*?</link>', "", text)
-    assert arm_of(tmp_path, only, tip=None).chain.tip == "tool0"
+    assert arm_of(tmp_path, only, tip=None).chain.tips == ("tool0",)
 
 
 def test_of_several_arms_the_leaves_are_listed(tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_of_several_arms_the_leaves_are_listed(tmp_path: Path) -> None:
 
 def test_the_longest_arm_is_meant_and_the_leaves_on_its_way_are_named(tmp_path: Path) -> None:
     arm = arm_of(tmp_path, tip=None)
-    assert arm.chain.tip == "finger"
+    assert arm.chain.tips == ("finger",)
     assert arm.notes[0].startswith("the arm ends in finger; --tip may say another")
 
 
@@ -291,7 +291,7 @@ def test_mistakes_are_named_with_line_and_element(
     ("text", "message"),
     [
         ("", "not XML: no element found"),
-        ("<sdf/>", "arm.urdf:1: <sdf>: no URDF: its outermost element is <robot>"),
+        ("<html/>", "arm.urdf:1: <html>: no robot: it begins with <robot> in URDF, <sdf> in"),
         ("<robot/>", "a robot needs at least one <link>"),
         ("<a>" * 70 + "</a>" * 70, "nested more than 64 deep"),
         ("<robot>" + "<a/>" * 20_001 + "</robot>", "more than 20000 elements"),
