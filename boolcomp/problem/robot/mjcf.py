@@ -136,8 +136,8 @@ class _Reader:
         """Return a body's link, with its inertia if that is given."""
         inertial = element.one("inertial")
         source = self.compiler.get("inertiafromgeom", "auto")
-        shaped = source != "false" and any(self.heavy(element, style))
-        if shaped and (inertial is None or source == "true"):
+        shapes = [] if source == "false" else list(self.heavy(element, style))
+        if (source == "true" and shapes) or (inertial is None and any(shapes)):
             return TreeLink(name, None, element, SHAPES)
         if inertial is None:
             return TreeLink(name, None, element)
