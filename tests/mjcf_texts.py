@@ -19,7 +19,8 @@ ARM = """<mujoco model="arm of all kinds">
         <inertial pos="0.01 0 0.1" quat="1 0.2 0.3 -0.1" mass="3" diaginertia="0.02 0.03 0.04"/>
         <body name="upper" pos="0 0.1 0.2" xyaxes="0 1 0 -1 0.2 0.5" childclass="small">
           <joint name="shoulder" axis="0 1 0"/>
-          <joint name="twist" type="slide" axis="1 0 1" pos="0.1 0 0" range="-0.1 0.3" class="smaller"/>
+          <joint name="twist" type="slide" axis="1 0 1" pos="0.1 0 0" range="-0.1 0.3"
+            class="smaller"/>
           <inertial pos="0.2 0.01 0" mass="2" fullinertia="0.05 0.06 0.07 0.01 -0.02 0.005"/>
           <geom type="sphere" size="0.1"/>
           <body name="bracket" pos="0.2 0 0" axisangle="0 1 0 57">

@@ -92,7 +92,7 @@ def test_the_readme_explains_its_words_before_it_uses_them() -> None:
 def test_the_readme_says_first_what_boolcomp_does_not_do() -> None:
     text = (ROOT / "README.md").read_text()
     head = text[: text.index("## Two commands")]
-    for missing in ("SDF", "serial arms", "no bound", "exports nothing"):
+    for missing in ("xacro", "no loops", "no bound", "exports nothing"):
         assert missing in head.partition("What it does not do:")[2]
     assert "no multiplier:" not in head  # words are multiplied, by nodes
     assert len(head.split()) < 400

@@ -47,12 +47,12 @@ def chain_of(tree: Tree, base: str | None = None, tips: Sequence[str] = ()) -> C
     leaves = tuple(link for link in _hanging(tree, start) if not tree.below[link])
     ends = tuple(tips) or (_only_tip(tree, start, leaves),)
     joints: list[TreeJoint] = []
-    for end in ends:
+    for k, end in enumerate(ends):
         added = [joint for joint in _arm_to(tree, start, end) if joint not in joints]
         if not added:
             raise UsageError(
                 f"{tree.element.where}: the tip {shown(end)} adds no joint to those of "
-                f"{listed(ends[: ends.index(end)])}: leave it out"
+                f"{listed(ends[:k])}: leave it out"
             )
         joints += added
     if len(joints) > limits.MOST_JOINTS:

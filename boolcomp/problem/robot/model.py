@@ -1,4 +1,4 @@
-"""The robot as a value: a serial chain of links in DH form or general frames, SI units."""
+"""The robot as a value: a chain or a tree of links in DH form or general frames, SI units."""
 
 from __future__ import annotations
 

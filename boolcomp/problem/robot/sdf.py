@@ -100,6 +100,7 @@ class _Reader:
             model.fail("placement_frame is not read: let <pose> place the model")
         self.place = _pose(model)
         self.springs: list[str] = []
+        self.known: dict[str, Pose] = {}
 
     def tree(self, gravity: Triple) -> Tree:
         """Return the tree of links."""
@@ -115,10 +116,11 @@ class _Reader:
         else:
             turned = rotation_rows(self.lies(root, self.model).rotation)
             gravity = applied(transposed(turned), gravity)
+        names = {link.name for link in found}
         inner = [
             TreeLink(joint.child, None, joint.element)
             for joint in joints
-            if joint.child not in {link.name for link in found}
+            if joint.child not in names
         ]
         notes = [f"springs are left out: of {listing(self.springs)}"] if self.springs else []
         return tree_of(
@@ -132,6 +134,8 @@ class _Reader:
             return HERE
         if name in (MODEL, ""):
             return self.place
+        if name in self.known:
+            return self.known[name]
         element = self.named.get(name)
         if element is None:
             asking.fail(f"no link, joint or frame is called {shown(name)}{self.near(name)}")
@@ -140,7 +144,8 @@ class _Reader:
         pose = element.one("pose")
         usual = {"joint": _text(element, "child"), "frame": element.attributes.get("attached_to")}
         upon = (pose.attributes.get("relative_to") if pose else "") or usual.get(element.tag) or ""
-        return composed(self.lies(upon, element, (*way, name)), _pose(element))
+        self.known[name] = composed(self.lies(upon, element, (*way, name)), _pose(element))
+        return self.known[name]
 
     def carrier(self, name: str, asking: Element, way: tuple[str, ...] = ()) -> str:
         """Return the link that a name stands for: its own, or the one that a frame is part of."""

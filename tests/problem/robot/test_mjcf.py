@@ -134,7 +134,8 @@ def test_a_hand_that_is_none_of_the_arm_may_be_anything(tmp_path: Path) -> None:
     more = '<body name="cup"><freejoint/><geom size="1" mass="1"/></body><body name="foot"'
     arm = arm_of(tmp_path, ARM.replace('<body name="foot"', more, 1))
     assert np.array_equal(
-        inverse_dynamics(arm.robot, *states(4)), inverse_dynamics(arm_of(tmp_path).robot, *states(4))
+        inverse_dynamics(arm.robot, *states(4)),
+        inverse_dynamics(arm_of(tmp_path).robot, *states(4)),
     )
 
 
@@ -145,7 +146,7 @@ MISTAKES = [
     ('axis="1 -2 3"', 'axis="0 0 0"', r"<joint name=\"elbow\">: axis must not be zero"),
     ('range="-120 80"', 'range="120 80"', r"elbow.*: range must rise, not go from 2.094"),
     ('range="-120 80"', 'range="-120"', r"elbow.*: range must be two numbers, not '-120'"),
-    ('kp="3" class="smaller"', 'class="smaler"', r":38: .*no default class is called 'smaler' \("),
+    ('kp="3" class="smaller"', 'class="smaler"', r":39: .*no default class is called 'smaler' \("),
     ('<default class="small">', "<default>", r":8: <default>: class is missing"),
     ('euler="10 20 -30"', 'euler="1 2 3" quat="1 0 0 0"', r"post.*: quat, euler say the same"),
     ('quat="0.8 0 0 0.6"', 'quat="0 0 0 0"', r"foot.*: quat must not be zero"),

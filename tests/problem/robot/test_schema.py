@@ -105,7 +105,7 @@ def test_a_parent_is_an_earlier_joint(parent: str) -> None:
         parse_robot(text)
     head, first, second = str(one).split("[[joint]]\n")
     text = f"{head}[[joint]]\n{first}[[joint]]\nparent = {parent}\n{second}"
-    with pytest.raises(DataError, match=r"joint\[2\].parent: must be .* joint, 1 to 1, or 0 for the"):
+    with pytest.raises(DataError, match=r"joint\[2\].parent: must be .* joint, 1 to 1, or 0 for"):
         parse_robot(text)
 
 

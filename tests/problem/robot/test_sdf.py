@@ -1,4 +1,4 @@
-"""SDF files: random arms written as such by Pinocchio's poses, read back; the sentence of mistakes."""
+"""SDF files: random arms written as such by Pinocchio's poses, and read; mistakes."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pinocchio as pin
 import pytest
 from pinocchio_model import after_joint, placed
 from samples import branched_robot, random_states
+from sdf_texts import ARM, BODY
 
 from boolcomp.common.errors import DataError
 from boolcomp.problem.dynamics import inverse_dynamics
@@ -117,29 +118,6 @@ def test_random_trees_written_as_sdf_have_the_torques_that_they_had(
     assert after_joint(arm.robot.links[0]).isIdentity()
 
 
-BODY = (
-    "<inertial><mass>2</mass><inertia><ixx>.02</ixx><iyy>.03</iyy><izz>.04</izz></inertia>"
-    "</inertial>"
-)
-ARM = "\n".join([
-    '<?xml version="1.0"?>',
-    '<sdf version="1.9"><model name="two links"><pose degrees="true">0 0 0 90 0 0</pose>',
-    f'<link name="foot">{BODY}</link>',
-    f'<link name="one"><pose relative_to="turn"/>{BODY}</link>',
-    f'<link name="two">{BODY}</link>',
-    '<frame name="mount" attached_to="one"><pose>0.3 0 0 0 0 0</pose></frame>',
-    '<joint name="turn" type="revolute"><pose relative_to="foot">0 0 1 0 0 0</pose>',
-    "<parent>foot</parent><child>one</child><axis><xyz>0 0 1</xyz><limit><lower>-1e16</lower>"
-    "<upper>1e16</upper><effort>-1</effort><velocity>-1</velocity></limit></axis></joint>",
-    '<joint name="slide" type="prismatic"><pose relative_to="mount"/><parent>mount</parent>',
-    "<child>two</child><axis><xyz>1 0 0</xyz><limit><lower>0</lower><upper>0.2</upper>"
-    "<effort>30</effort><velocity>2</velocity></limit>",
-    "<dynamics><damping>0.4</damping><friction>0.2</friction></dynamics></axis>",
-    "<drake:rotor_inertia>0.001</drake:rotor_inertia><drake:gear_ratio>10</drake:gear_ratio>",
-    "</joint></model></sdf>",
-])  # fmt: skip
-
-
 def test_joints_have_the_ranges_and_rotors_of_the_file(tmp_path: Path) -> None:
     arm = arm_of(tmp_path, ARM)
     turn, slide = arm.robot.links
@@ -168,9 +146,9 @@ MISTAKES = [
     ("<frame", "<include/><frame", r":6: <include>: models in models are not read"),
     ('type="revolute"', 'type="revolut"', r":7: .*: unknown type 'revolut' \(did you mean 'revolu"),
     ('type="revolute"', 'type="universal"', r":7: .*: a universal joint between foot and two: no"),
-    ("<child>one", "<child>on", r":7: <joint name=\"turn\">: no link is called 'on' \(did you mean"),
+    ("<child>one", "<child>on", r":7: <joint name=\"turn\">: no link is called 'on' \(did you me"),
     ('relative_to="foot"', 'relative_to="fot"', r":7: .*: no link, joint or frame is called 'fot'"),
-    ('relative_to="foot"', 'relative_to="one"', r"<\w+ name=\"\w+\">: where it lies is said in a c"),
+    ('relative_to="foot"', 'relative_to="one"', r"<\w+ name=\"\w+\">: where it lies is said in a"),
     ('attached_to="one"', "", r":6: <frame name=\"mount\">: attached_to is missing: a link"),
     ('attached_to="one"', 'attached_to="mount"', r":6: .*: what it is attached to is said in a c"),
     ("<xyz>1 0 0</xyz>", "<xyz>0 0 0</xyz>", r":10: <xyz>: its text must not be zero"),
