@@ -27,6 +27,9 @@ PYEDA_FLAGS := -Wno-error=incompatible-pointer-types
 # Two processes run tests; those of a file stay together, so that what they share is made once.
 WORKERS := -n 2 --dist loadfile
 
+# Tests start hundreds of processes and are collected four times: modules are compiled once.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: demo test static lint types layers unit slow coverage clean help \
   bench-dynamics bench-evaluate bench-twolevel bench-compact bench-native bench-rivals bench-check \
   bench-kill mutants

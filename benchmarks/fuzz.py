@@ -2,12 +2,12 @@
 
     python benchmarks/fuzz.py [--scale 1] [--seed 0] [--only robots,pla] [--workers 2]
 
-Robot files, PLA texts, program folders (damaged, or forged under right checksums), files of states
-(.npy, .npz, CSV) and command lines; and random functions for the minimisers, checked by brute
-force. Case k of a kind is the same on every machine: `--seed` is the first, `--scale` says how many
-of the usual number run. Cases run in worker processes with a limit of memory, and each with a limit
-of time; command lines run as processes of their own. What went wrong is printed with its seed, and
-then a table; the exit code is 1 where anything did.
+Robot files, URDF, MJCF and SDF, PLA texts, program folders (damaged, or forged under right
+checksums), files of states (.npy, .npz, CSV) and command lines; and random functions for the
+minimisers, checked by brute force. Case k of a kind is the same on every machine: `--seed` is the
+first, `--scale` says how many of the usual number run. Cases run in worker processes with a limit
+of memory, and each with a limit of time; command lines run as processes of their own. What went
+wrong is printed with its seed, and then a table; the exit code is 1 where anything did.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ sys.path.insert(0, str(ROOT / "tests"))
 from fuzzcases import CASES, run_case  # noqa: E402 (it stands with the tests)
 
 COUNTS = {
-    "robots": 100_000, "pla": 100_000, "programs": 10_000, "samples": 10_000, "lines": 1_000,
-    "functions": 1_000,
+    "robots": 100_000, "descriptions": 20_000, "pla": 100_000, "programs": 10_000,
+    "samples": 10_000, "lines": 1_000, "functions": 1_000,
 }  # fmt: skip
 BLOCK = {"lines": 50, "functions": 250}  # cases a worker process; the others have many
 CASES_A_BLOCK = 5_000

@@ -13,7 +13,10 @@ from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
 from typing import TYPE_CHECKING
 
+import mjcf_texts
 import numpy as np
+import sdf_texts
+import urdf_texts
 from fuzzing import BrokenError, damaged, seeded, sentence
 from fuzzlines import line_case
 from fuzzprograms import files_of, forged_program, written
@@ -24,7 +27,7 @@ from boolcomp.common.errors import BoolcompError, DataWarning
 from boolcomp.paper.plan import Options
 from boolcomp.pipeline import run_passes
 from boolcomp.problem.dynamics import inverse_dynamics
-from boolcomp.problem.robot import load_robot, parse_robot, robot_names
+from boolcomp.problem.robot import load_robot, load_urdf, parse_robot, robot_names
 from boolcomp.program.programfile import load_program
 from boolcomp.twolevel import pla
 from boolcomp.twolevel.minimise import minimise
@@ -136,6 +139,33 @@ def robot_case(seed: int, folder: Path) -> bool:
             run_passes(robot, Options(bits=4), until="plan")
     except BoolcompError as error:
         sentence(error)
+    return True
+
+
+DESCRIBED = {
+    urdf_texts.ARM: ("tool0", None),
+    urdf_texts.TREE: ("left fore,right hand", "right fore"),
+    mjcf_texts.ARM: ("tool0", "bracket,fore", "upper"),
+    sdf_texts.ARM: (None, "two", "one"),
+}
+
+
+def description_case(seed: int, folder: Path) -> bool:
+    """Read a damaged URDF, MJCF or SDF; an arm that is accepted is one, and survives its text."""
+    rng = seeded(seed)
+    text = rng.choice(list(DESCRIBED))
+    path = folder / "arm.urdf"
+    path.write_bytes(urdf_texts.damaged(rng, text).encode(errors="surrogatepass"))
+    try:
+        robot = load_urdf(path, tip=rng.choice(DESCRIBED[text])).robot
+    except BoolcompError as error:
+        sentence(error)
+        return False
+    if parse_robot(str(robot)) != robot:
+        raise BrokenError("an arm does not survive its text")
+    ends = [(x.position.high, x.velocity.high, x.acceleration.high) for x in robot.links]
+    if not np.isfinite(inverse_dynamics(robot, *zip(*ends, strict=True))).all():
+        raise BrokenError("torques are not finite")
     return True
 
 
@@ -312,8 +342,9 @@ def function_case(seed: int, folder: Path) -> bool:
 
 
 CASES: dict[str, Case] = {
-    "robots": robot_case, "pla": pla_case, "programs": program_case, "samples": sample_case,
-    "lines": line_case, "functions": function_case,
+    "robots": robot_case, "descriptions": description_case, "pla": pla_case,
+    "programs": program_case, "samples": sample_case, "lines": line_case,
+    "functions": function_case,
 }  # fmt: skip
 
 

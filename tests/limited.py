@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 from samples import problem_of, random_robot
@@ -26,6 +27,7 @@ def with_ranges(robot: Robot | str, **ranges: tuple[float, float]) -> Robot:
     return replace(arm, links=tuple(links))
 
 
+@cache
 def random_limited(joints: int, seed: int) -> Robot:
     """Return a random arm with random stops: narrow, wide, lopsided, above a turn, or none."""
     rng = np.random.default_rng(seed)

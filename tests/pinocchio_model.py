@@ -15,8 +15,9 @@ def pinocchio_model(robot: Robot) -> Any:
     """Build the arm in Pinocchio: a DH link hangs on a joint about (along) the axis z."""
     model = pin.Model()
     model.gravity.linear = np.array(robot.gravity)
-    parent, placement = 0, pin.SE3.Identity()
-    for k, link in enumerate(robot.links):
+    placements = [pin.SE3.Identity() if robot.base is None else placed(robot.base)]
+    for k, (link, before) in enumerate(zip(robot.links, robot.parents, strict=True)):
+        placement = placements[before]
         if link.pose is None:
             joint = pin.JointModelRZ() if link.revolute else pin.JointModelPZ()
             turned = placement * pin.SE3(pin.rpy.rpyToMatrix(0, 0, link.theta), np.zeros(3))
@@ -24,8 +25,8 @@ def pinocchio_model(robot: Robot) -> Any:
             kinds = (pin.JointModelPrismaticUnaligned, pin.JointModelRevoluteUnaligned)
             joint = kinds[link.revolute](np.array(link.axis))
             turned = placement * placed(link.pose)
-        parent = model.addJoint(parent, joint, turned, f"joint{k}")
-        placement = after_joint(link)
+        parent = model.addJoint(before, joint, turned, f"joint{k}")
+        placements.append(placement := after_joint(link))
         body = pin.Inertia(link.mass, np.array(link.center_of_mass), _tensor(link))
         model.appendBodyToJoint(parent, body, placement)
     model.armature = np.array([link.joint_inertia for link in robot.links])

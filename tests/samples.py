@@ -67,6 +67,17 @@ def random_robot(seed: int, joints: int | None = None) -> Robot:
     )
 
 
+def branched_robot(seed: int, joints: int = 5) -> Robot:
+    """Return a tree of such joints, numbered branch by branch, whose base stands askew."""
+    rng, robot = np.random.default_rng(seed + 7), general_robot(seed, joints)
+    links, way = [], [0]
+    for k, link in enumerate(robot.links):
+        way = way[: 1 + int(rng.integers(len(way)))]
+        links.append(replace(link, parent=None if way[-1] == k else way[-1]))
+        way.append(k + 1)
+    return replace(robot, links=tuple(links), base=_random_pose(rng))
+
+
 def general_robot(seed: int, joints: int | None = None) -> Robot:
     """Return such an arm with two thirds of its joints in general frames, and a tool."""
     rng, robot = np.random.default_rng(seed), random_robot(seed, joints)

@@ -150,11 +150,11 @@ def test_every_command_that_takes_a_robot_knows_the_nearest_spelling(
 
 
 @pytest.mark.parametrize("name", TAKES_A_ROBOT)
-def test_an_sdf_is_said_not_to_be_read(run: Callable[..., Result], name: str) -> None:
-    Path("ur5.sdf").write_text("<robot/>")
+def test_an_xml_that_is_no_robot_is_said_to_be_none(run: Callable[..., Result], name: str) -> None:
+    Path("ur5.sdf").write_text("<html/>")
     result = run(name, "ur5.sdf")
-    assert result.code == 2
-    assert "ur5.sdf: SDF is not read: a robot file is TOML or URDF" in result.err
+    assert (result.code, result.out) == (1, "")
+    assert "ur5.sdf:1: <html>: no robot: it begins with <robot> in URDF, <sdf> in SDF" in result.err
 
 
 def test_a_doubtful_inertia_is_a_warning_not_an_error(run: Callable[..., Result]) -> None:

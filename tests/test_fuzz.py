@@ -10,9 +10,10 @@ from fuzzcases import CASES, run_case
 if TYPE_CHECKING:
     from pathlib import Path
 
-QUICK = {"robots": 60, "pla": 300, "programs": 30, "samples": 40}
+QUICK = {"robots": 60, "descriptions": 60, "pla": 300, "programs": 30, "samples": 40}
 SLOW = {
     "robots": 3000,
+    "descriptions": 500,
     "pla": 10_000,
     "programs": 600,
     "samples": 800,

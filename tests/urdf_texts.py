@@ -57,9 +57,38 @@ ARM = "\n".join([
 ])  # fmt: skip
 
 
-def damaged(rng: random.Random) -> str:
-    """Return the arm's text with other values, elements, attributes or characters."""
-    text = ARM
+# A trunk of one joint, and two arms of two; a rotor in a transmission, one as an armature.
+TREE = "\n".join([
+    '<robot name="two arms">',
+    '  <link name="base"/>',
+    f'  <link name="trunk">{body(5, "0 0 0.2")}</link>',
+    *(f'  <link name="{side} upper">{body(2, "0.2 0.01 0")}</link>' for side in ("left", "right")),
+    *(f'  <link name="{side} fore">{body(1, "0.1 0 0.02")}</link>' for side in ("left", "right")),
+    '  <link name="right hand"/>',
+    "  " + joint("waist", "continuous", "base trunk", "0 0 0.2"),
+    *(
+        f'  <joint name="{side} {name}" type="revolute"><parent link="{above}"/>'
+        f'<child link="{side} {below}"/><origin xyz="{place}" rpy="0.3 0 0.2"/>'
+        f'<axis xyz="{axis}"/>{LIMIT}{more}</joint>'
+        for side, place, more in (
+            ("left", "0 0.1 0.4", '<dynamics damping="0.8" friction="0.4"/>'),
+            ("right", "0 -0.1 0.4", '<dynamics damping="0" armature="0.03"/>'),
+        )
+        for name, above, below, axis in (
+            ("shoulder", "trunk", "upper", "0 1 0"), ("elbow", f"{side} upper", "fore", "1 -2 3"),
+        )
+    ),
+    "  " + '<joint name="flange" type="fixed"><parent link="right fore"/>'
+    '<child link="right hand"/><origin xyz="0.1 0 0.3"/></joint>',
+    '  <transmission name="t"><joint name="left elbow"/><actuator name="m">',
+    "    <mechanicalReduction>-20</mechanicalReduction><rotorInertia>0.001</rotorInertia>",
+    "  </actuator></transmission>",
+    "</robot>",
+])  # fmt: skip
+
+
+def damaged(rng: random.Random, text: str = ARM) -> str:
+    """Return a text with other values, elements, attributes or characters."""
     values = (
         "nan", "inf", "-1", "0", "1e308", "x", "", "0 0", "0 0 0 0", "tool0", "world", "fixed",
         "revolute", "planar", "floating", "prismatic", "-0", "1e-320", "&#10;#", "'", "0 0 0",
@@ -67,7 +96,10 @@ def damaged(rng: random.Random) -> str:
     )  # fmt: skip
     for _ in range(rng.choice((1, 1, 1, 2, 3, 6))):
         place, kind = rng.randrange(len(text)), rng.random()
-        if kind < 0.7:
+        if kind < 0.2:
+            begin = text.find(">", place) + 1
+            text = text[:begin] + rng.choice(values) + text[text.find("<", begin) :]
+        elif kind < 0.7:
             begin = text.find('="', place) + 2
             text = text[:begin] + rng.choice(values) + text[text.find('"', begin) :]
         elif kind < 0.8:

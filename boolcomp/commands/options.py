@@ -41,6 +41,7 @@ ONLY_COMPACT = {
     "seed": "--seed", "processes": "--processes",
 }  # fmt: skip
 
+DESCRIPTIONS = (".urdf", ".sdf", ".mjcf", ".xml")  # of robots; which one it is its text says
 MOST_PROCESSES = 256
 LONGEST_NAME = 255  # bytes of a file's name, without its folders
 
@@ -79,18 +80,23 @@ of_option = click.option(
 
 
 def chain_options(argument: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add --base and --tip, and hand them on in the robot's name, as `arm.urdf#base..tip`."""
+    """Add --base and --tip, and hand them on in the robot's name, as `arm.urdf#base..tip,tip`."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @click.option("--base", help="Of a URDF: the link that stands [default: the root]")
-        @click.option("--tip", help="Of a URDF: the link where the arm ends [default: the last]")
+        @click.option(
+            "--tip",
+            "tips",
+            multiple=True,
+            help="Of a URDF: the link where the arm ends [default: the last]; again for a branch",
+        )
         @functools.wraps(function)
-        def wrapped(*args: Any, base: str | None, tip: str | None, **more: Any) -> Any:
+        def wrapped(*args: Any, base: str | None, tips: tuple[str, ...], **more: Any) -> Any:
             name = more[argument]
-            if base is not None or tip is not None:
-                if name is None or not name.endswith(".urdf"):
+            if base is not None or tips:
+                if name is None or not name.endswith(DESCRIPTIONS):
                     raise UsageError("--base and --tip choose an arm of a URDF: give an .urdf file")
-                more[argument] = f"{name}#{base or ''}..{tip or ''}"
+                more[argument] = f"{name}#{base or ''}..{','.join(tips)}"
             return function(*args, **more)
 
         return wrapped
@@ -274,7 +280,7 @@ def check_robot(name: str) -> None:
     """Raise a `UsageError` for what is no robot where a program's folder would do as well."""
     from boolcomp.problem.robot import robot_names
 
-    file = name.partition("#")[0].endswith((".toml", ".urdf")) or is_file(Path(name))
+    file = name.partition("#")[0].endswith((".toml", *DESCRIPTIONS)) or is_file(Path(name))
     if name not in robot_names() and not file:
         hint = suggestion(Path(name).name, robot_names())
         raise UsageError(

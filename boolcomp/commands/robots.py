@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.option("-o", "--output", type=FilePath(), help="Robot file to write.")
 @json_option
 def command(robot: str | None, *, right_angles: bool, output: Path | None, as_json: bool) -> None:
-    """List the robots that ship; or check ROBOT (a name, a .toml or .urdf file), print it in full.
+    """List the robots that ship; or check ROBOT (a name, or a file), print it in full.
 
     One ROBOT gets a verdict too, as comments: what its torques reach over its ranges, which torque
     ranges saturate or waste bits, and better ones to paste. With -o it is written as a robot file,
@@ -148,11 +148,13 @@ def _judged(robot: Robot, verdicts: Sequence[Verdict]) -> dict[str, Any]:
     return document
 
 
-def _tool(robot: Robot) -> dict[str, Any]:
-    tool = robot.tool
-    if tool is None:
-        return {}
-    return {"tool_origin": list(tool.origin), "tool_rotation": list(tool.rotation)}
+def _poses(robot: Robot) -> dict[str, Any]:
+    return {
+        f"{name}_{key}": list(value)
+        for name, pose in (("base", robot.base), ("tool", robot.tool))
+        if pose is not None
+        for key, value in (("origin", pose.origin), ("rotation", pose.rotation))
+    }
 
 
 def _frame(link: Link) -> dict[str, Any]:
@@ -171,11 +173,12 @@ def _document(robot: Robot) -> dict[str, Any]:
         "doubt": robot.doubt,
         "mass": robot.mass,
         "gravity": list(robot.gravity),
-        **_tool(robot),
+        **_poses(robot),
         "joints": [
             {
                 "joint": joint,
                 "type": link.type,
+                "parent": parent,
                 "a": link.a,
                 "alpha": link.alpha,
                 "d": link.d,
@@ -191,6 +194,6 @@ def _document(robot: Robot) -> dict[str, Any]:
                 "torque_range": [link.torque.low, link.torque.high],
                 "doubt": link.doubt,
             }
-            for joint, link in enumerate(robot.links, 1)
+            for joint, (link, parent) in enumerate(zip(robot.links, robot.parents, strict=True), 1)
         ],
     }

@@ -132,10 +132,12 @@ def torques(robot: Robot) -> tuple[Output, ...]:
 
 
 def parallel_axes(robot: Robot) -> dict[int, int]:
-    """Return +1 or -1 for every joint (from 0) whose axis is parallel to the next one's."""
+    """Return +1 or -1 for every joint (from 0) whose axis is parallel to the next one's on it."""
     found = {}
     for joint in range(robot.joints - 1):
         link, after = robot.links[joint], robot.links[joint + 1]
+        if robot.parents[joint + 1] != joint + 1:
+            continue  # the next one is on another branch
         (a, b, c), (x, y, z) = own_axis(link), axis_before(after)
         across = math.hypot(b * z - c * y, c * x - a * z, a * y - b * x)
         if link.revolute and after.revolute and across < PARALLEL:

@@ -14,6 +14,7 @@ from boolcomp.measure.bench.mujoco_model import mujoco_model
 from boolcomp.measure.bench.tasks import Offer, PythonTask
 from boolcomp.measure.bench.two_link import TwoLink, closed_form, two_link
 from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.problem.robot.frames import free_fall
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -43,8 +44,8 @@ def library_offers(robot: Robot, bits: int) -> Iterator[Offer]:
         if importlib.util.find_spec(package) is None:
             yield Offer(label, "float64", None, skipped=f"{package} is not installed")
             continue
-        if name == "MuJoCo" and robot.general:
-            yield Offer(label, "float64", None, skipped="its model is made of DH frames")
+        if name == "MuJoCo" and (robot.general or robot.branched):
+            yield Offer(label, "float64", None, skipped="its model is a chain of DH frames")
             continue
         make = {"CasADi": _casadi, "Pinocchio": _pinocchio, "MuJoCo": _mujoco}[name](robot)
         yield Offer(label, "float64", make, exact, threads=False)
@@ -154,12 +155,12 @@ def _pinocchio_batch(robot: Robot) -> Make:
 
 def _pinocchio_model(pin: Any, robot: Robot) -> Any:
     model = pin.Model()
-    model.gravity.linear = np.array(robot.gravity)
-    parent, placement = 0, pin.SE3.Identity()
-    for k, link in enumerate(robot.links):
-        joint, turned, after = _pinocchio_joint(pin, link)
-        parent = model.addJoint(parent, joint, placement * turned, f"joint{k}")
-        placement = after
+    model.gravity.linear = np.array(free_fall(robot))
+    placements = [pin.SE3.Identity()]
+    for k, (link, before) in enumerate(zip(robot.links, robot.parents, strict=True)):
+        joint, turned, placement = _pinocchio_joint(pin, link)
+        parent = model.addJoint(before, joint, placements[before] * turned, f"joint{k}")
+        placements.append(placement)
         xx, yy, zz, xy, yz, xz = link.inertia
         tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         body = pin.Inertia(link.mass, np.array(link.center_of_mass), tensor)

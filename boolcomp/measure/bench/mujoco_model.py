@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from boolcomp.problem.robot.frames import free_fall
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -58,7 +60,7 @@ def _text(robot: Robot) -> str:
             '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
         )
         place, twist = f"{link.a!r} 0 {link.d!r}", link.alpha
-    gravity = " ".join(repr(float(g)) for g in robot.gravity)
+    gravity = " ".join(repr(float(g)) for g in free_fall(robot))
     return (
         f'<mujoco><compiler angle="radian"/><option gravity="{gravity}">'
         '<flag constraint="disable" contact="disable"/></option><worldbody>'

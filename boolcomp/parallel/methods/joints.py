@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from boolcomp.problem.angles import exact_cosine, exact_sine
 from boolcomp.problem.dynamics.vectors import Matrix3, Vector, link_rotation, symmetric
+from boolcomp.problem.robot.frames import free_fall
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +48,7 @@ def zeros(algebra: Algebra) -> Vector:
 
 def up(robot: Robot, algebra: Algebra) -> Vector:
     """Return the acceleration of the base that stands for gravity."""
-    return constants(algebra, [-g for g in robot.gravity])
+    return constants(algebra, [-g for g in free_fall(robot)])
 
 
 def constants(algebra: Algebra, values: Sequence[float]) -> Vector:

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING
 from boolcomp.parallel.methods import joints as of
 from boolcomp.problem.dynamics.vectors import Matrix3, Vector
 from boolcomp.problem.expressions.tape import task
+from boolcomp.problem.robot.frames import free_fall
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,7 +114,7 @@ def _outward(
     with task(algebra, f"dW/{i}"):
         change = _change(link, algebra, before, rotation)
     with task(algebra, f"g*/{i}"):
-        down = of.constants(algebra, robot.gravity)
+        down = of.constants(algebra, free_fall(robot))
         pull = change.transposed * down
     with task(algebra, f"e*/{i}"):
         own_force = turn_ddot * of.constants(algebra, [link.mass * c for c in link.center_of_mass])

@@ -117,6 +117,11 @@ def straight_line(name: str, robot: Robot, *, tape: Tape | None = None) -> Strai
     for one processor.
     """
     function = _physics(name)
+    if robot.branched and not METHODS[name].general:
+        raise UsageError(
+            f"{robot.name} is a tree of joints (a joint has a parent of its own), and the method "
+            f"{name!r} is written for a chain"
+        )
     if robot.general and not METHODS[name].general:
         raise UsageError(
             f"{robot.name} has joints in general frames (origin, rotation, axis), and the method "

@@ -19,6 +19,7 @@ from boolcomp.parallel.methods import joints as of
 from boolcomp.problem.dynamics.algebra import Algebra
 from boolcomp.problem.dynamics.vectors import Vector
 from boolcomp.problem.expressions.tape import task
+from boolcomp.problem.robot.frames import free_fall
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -108,7 +109,7 @@ def forward_tasks(robot: Robot) -> tuple[str, ...]:
 def base(robot: Robot, algebra: Algebra) -> Frame:
     """Return the frame at rest that the first link hangs on."""
     zero = of.zeros(algebra)
-    return Frame((), zero, zero, zero, of.constants(algebra, robot.gravity))
+    return Frame((), zero, zero, zero, of.constants(algebra, free_fall(robot)))
 
 
 def advance(

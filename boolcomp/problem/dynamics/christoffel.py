@@ -8,7 +8,7 @@ G(q), exactly. The velocity terms follow in the Fourier domain from Christoffel'
     τ_i = Σ_j M_ij q̈_j + Σ_jk c_ijk q̇_j q̇_k + G_i
     c_ijk = ½ (∂M_ij/∂q_k + ∂M_ik/∂q_j - ∂M_jk/∂q_i)
 
-M does not depend on the first joint, which moves the arm as a whole.
+M does not depend on a joint on the base, which moves all that hangs on it as a whole.
 """
 
 from __future__ import annotations
@@ -46,7 +46,10 @@ def torque_spectra(
 ) -> Spectra:
     """Return all torques as spectra over the positions, given the inputs of every joint."""
     n = robot.joints
-    sizes = [1] + [5 if axis.angle else 3 for axis in q[1:]]
+    sizes = [
+        (5 if axis.angle else 3) if parent else 1
+        for axis, parent in zip(q, robot.parents, strict=True)
+    ]
     needed = math.prod(sizes) * n * n * BYTES_AN_ENTRY
     if needed > MOST_BYTES:
         raise DataError(

@@ -1,4 +1,4 @@
-"""Frames on the joints' axes, of arms in Denavit and Hartenberg's frames and in general ones.
+"""Frames on the joints' axes, of arms and trees in DH frames and in general ones.
 
 The z of frame i is the axis of joint i: what turns with the joint turns about z, and what slides
 does so along z. Where the joint's position is zero, the frame lies fixed in the one before.
@@ -47,11 +47,13 @@ class JointFrame:
 def joint_frames(robot: Robot) -> tuple[JointFrame, ...]:
     """Return the frames of all joints, from the base on."""
     found: list[JointFrame] = []
-    turn, origin = UNIT, (0.0, 0.0, 0.0)  # of the last link's own frame in its joint's frame
-    for link in robot.links:
-        made = _general(link, turn, origin) if link.pose is not None else _dh(link, turn, origin)
-        found.append(made)
-        turn, origin = made.link, made.place
+    for link, parent in zip(robot.links, robot.parents, strict=True):
+        # How the link before lies in its joint's frame.
+        before = found[parent - 1] if parent else None
+        turn, origin = (before.link, before.place) if before else (UNIT, (0.0, 0.0, 0.0))
+        found.append(
+            _general(link, turn, origin) if link.pose is not None else _dh(link, turn, origin)
+        )
     return tuple(found)
 
 

@@ -13,7 +13,8 @@ i-1, p the way from origin i-1 to origin i, r the centre of mass, z the joint's 
 A link with a pose of its own comes in two steps: a fixed one to where its frame lies, and one in
 which step is zero (or along the axis, where it slides) and z the axis, the same in both frames.
 
-Gravity enters as an acceleration of the base. Units: SI.
+In a tree every link follows its parent on the way out; on the way in the forces of all that hang on
+a link add up. Gravity enters as an acceleration of the base. Units: SI.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from boolcomp.problem.dynamics.vectors import (
     rotation_about,
     symmetric,
 )
-from boolcomp.problem.robot.frames import rotation_rows
+from boolcomp.problem.robot.frames import free_fall, rotation_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,24 +68,25 @@ def newton_euler(
     """
     zero = algebra.constant(0.0)
     nothing = Vector(zero, zero, zero)
-    up = [algebra.constant(-g if gravity else 0.0) for g in robot.gravity]
+    up = [algebra.constant(-g if gravity else 0.0) for g in free_fall(robot)]
     motion = _Motion(Matrix3((nothing,) * 3), nothing, nothing, nothing, nothing, Vector(*up))
-    motions = []
-    for link, *state in zip(robot.links, q, qd, qdd, strict=True):
-        motion = _outward(link, algebra, motion, *state)
-        motions.append(motion)
+    motions = [motion]
+    for link, parent, *state in zip(robot.links, robot.parents, q, qd, qdd, strict=True):
+        motions.append(_outward(link, algebra, motions[parent], *state))
     force, moment = (nothing, nothing) if wrench is None else (Vector(*v) for v in wrench)
-    force, moment = _before(robot.tool, algebra, force, moment)
+    hanging = {robot.joints: _before(robot.tool, algebra, force, moment)}
     torques = []
-    for link, motion, speed, rate in zip(
-        reversed(robot.links), reversed(motions), reversed(qd), reversed(qdd), strict=True
-    ):
-        force, moment = _inward(link, algebra, motion, force, moment)
+    for k in range(robot.joints, 0, -1):
+        link, motion, parent = robot.links[k - 1], motions[k], robot.parents[k - 1]
+        force, moment = _inward(link, algebra, motion, *hanging.get(k, (nothing, nothing)))
         torque = (moment if link.revolute else force).dot(motion.axis)
-        torque = torque + algebra.constant(link.joint_inertia) * rate
-        torques.append(torque + _friction(link, algebra, speed) if friction else torque)
+        torque = torque + algebra.constant(link.joint_inertia) * qdd[k - 1]
+        torques.append(torque + _friction(link, algebra, qd[k - 1]) if friction else torque)
         force, moment = motion.rotation * force, motion.rotation * moment
         force, moment = _before(link.pose, algebra, force, moment)
+        if parent in hanging:  # a sibling's
+            force, moment = hanging[parent][0] + force, hanging[parent][1] + moment
+        hanging[parent] = force, moment
     return torques[::-1]
 
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from boolcomp.problem.dynamics.jointframes import joint_frames
+from boolcomp.problem.dynamics.recurrence import free_fall
 from boolcomp.problem.dynamics.regrouping import Inertia, regrouped
 from boolcomp.problem.dynamics.vectors import Matrix3, Vector
 from boolcomp.problem.expressions.tape import task
@@ -102,16 +103,16 @@ def torques(
 ) -> list[Element]:
     """Return the torques."""
     zero = _zeros(algebra)
-    up = Vector(*(algebra.constant(-g) for g in robot.gravity))
-    motion = _Spreading(zero, zero, Matrix3((zero, zero, zero)), up)
+    up = Vector(*map(algebra.constant, (-g for g in free_fall(robot))))
+    motions = [_Spreading(zero, zero, Matrix3((zero, zero, zero)), up)]
     places, loads = [], []
-    parameters = regrouped(robot)
-    frames = joint_frames(robot)
+    parameters, frames = regrouped(robot), joint_frames(robot)
     for i, (link, *state) in enumerate(zip(robot.links, q, qd, qdd, strict=True), 1):
         with task(algebra, f"A/{i}"):
             places.append(_place(algebra, link, frames[i - 1], state[0]))
-        motion = _outward(i, link, places[-1], motion, (state[1], state[2]))
-        loads.append(_load(i, parameters[i - 1], algebra, motion))
+        before = motions[robot.parents[i - 1]]
+        motions.append(_outward(i, link, places[-1], before, (state[1], state[2])))
+        loads.append(_load(i, parameters[i - 1], algebra, motions[-1]))
     return _inward(robot, algebra, places, loads, qdd)
 
 
@@ -202,20 +203,20 @@ def _inward(
     loads: Sequence[tuple[Vector, Vector]],
     rates: Sequence[Element],
 ) -> list[Element]:
-    force, moment = _zeros(algebra), _zeros(algebra)
     found = []
+    after: dict[int, list[tuple[_Place, Vector, Vector]]] = {}
     for i in range(robot.joints, 0, -1):
-        link, (own, spin) = robot.links[i - 1], loads[i - 1]
-        after = places[i] if i < robot.joints else None
-        with task(algebra, f"f/{i}"):
-            pulled = force if after is None else after.forth(force)
-            force = own + pulled
-        with task(algebra, f"n/{i}"):
-            turned = moment if after is None else after.forth(moment) + after.step @ pulled
-            moment = spin + turned
+        link, (force, moment), parent = robot.links[i - 1], loads[i - 1], robot.parents[i - 1]
+        for place, pulled, turned in after.get(i, ()):
+            with task(algebra, f"f/{i}"):
+                pull = place.forth(pulled)
+                force = force + pull
+            with task(algebra, f"n/{i}"):
+                moment = moment + (place.forth(turned) + place.step @ pull)
+        after.setdefault(parent, []).append((places[i - 1], force, moment))
         with task(algebra, f"tau/{i}"):
             torque = moment.z if link.revolute else force.z
-            if link.joint_inertia and not (i == 1 and link.revolute):  # there Izz holds it
+            if link.joint_inertia and (parent or not link.revolute):  # else Izz holds it
                 torque = torque + algebra.constant(link.joint_inertia) * rates[i - 1]
             found.append(torque)
     return found[::-1]

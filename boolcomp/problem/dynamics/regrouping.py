@@ -39,14 +39,16 @@ class Inertia:
 
 def regrouped(robot: Robot) -> tuple[Inertia, ...]:
     """Return the links' parameters after everything has gone to the link before that may."""
-    carried, frames = _Body(0.0, np.zeros(3), np.zeros((3, 3)), 0.0), joint_frames(robot)
+    frames, nothing = joint_frames(robot), _Body(0.0, np.zeros(3), np.zeros((3, 3)), 0.0)
+    carried = [nothing] * (robot.joints + 1)
     found = []
     for i in range(robot.joints - 1, -1, -1):
         link = robot.links[i]
-        body = _own(link, frames[i]).plus(carried)
+        body, parent = _own(link, frames[i]).plus(carried[i + 1]), robot.parents[i]
         kept, moved = body.split(revolute=link.revolute)
-        if i:
-            carried = moved.seen_before(frames[i], revolute=link.revolute)
+        if parent:
+            more = moved.seen_before(frames[i], revolute=link.revolute)
+            carried[parent] = carried[parent].plus(more)
         elif link.revolute:
             kept = replace(kept, tensor=kept.tensor + np.diag([0.0, 0.0, link.joint_inertia]))
         found.append(kept.parameters())

@@ -9,7 +9,7 @@ from boolcomp.problem.angles import RIGHT, exact_cosine, exact_sine
 from boolcomp.problem.robot.model import Pose
 
 if TYPE_CHECKING:
-    from boolcomp.problem.robot.model import Inertia, Link, Triple
+    from boolcomp.problem.robot.model import Inertia, Link, Robot, Triple
 
     Rows = tuple[Triple, Triple, Triple]
 
@@ -58,6 +58,16 @@ def composed(one: Pose, other: Pose) -> Pose:
     x, y, z = (a + b for a, b in zip(one.origin, applied(rows, other.origin), strict=True))
     rotation = roll_pitch_yaw(product(rows, rotation_rows(other.rotation)))
     return squared(Pose((x, y, z), rotation), ROUNDING)
+
+
+def inverted(pose: Pose) -> Pose:
+    """Return where the other frame lies in the one that lies so in it."""
+    if pose.rotation == HERE.rotation:
+        a, b, c = pose.origin
+        return Pose((0.0 - a, 0.0 - b, 0.0 - c), pose.rotation)
+    rows = transposed(rotation_rows(pose.rotation))
+    x, y, z = (0.0 - part for part in applied(rows, pose.origin))
+    return squared(Pose((x, y, z), roll_pitch_yaw(rows)), ROUNDING)
 
 
 def squared(pose: Pose, tolerance: float) -> Pose:
@@ -119,6 +129,13 @@ def axis_before(link: Link) -> Triple:
     if link.pose is not None:
         return applied(rotation_rows(link.pose.rotation), link.axis)
     return Z
+
+
+def free_fall(robot: Robot) -> Triple:
+    """Return the acceleration of free fall in the axes of the base frame."""
+    if robot.base is None:
+        return robot.gravity
+    return applied(transposed(rotation_rows(robot.base.rotation)), robot.gravity)
 
 
 def _dot(one: Triple, other: Triple) -> float:

@@ -5,17 +5,27 @@ from __future__ import annotations
 import re
 import warnings
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from boolcomp.common.errors import DataWarning, UsageError, listing, shown, suggestion
 from boolcomp.common.files import is_file, read_text, shipped
 from boolcomp.problem.robot import xmltext
-from boolcomp.problem.robot.chain import Arm, arm_of, chain_of
+from boolcomp.problem.robot.arm import Arm, arm_of
+from boolcomp.problem.robot.chain import chain_of
 from boolcomp.problem.robot.limits import MOST_BYTES
+from boolcomp.problem.robot.mjcf import read_mjcf
 from boolcomp.problem.robot.model import Robot
 from boolcomp.problem.robot.schema import parse_robot
-from boolcomp.problem.robot.urdf import parse_urdf
+from boolcomp.problem.robot.sdf import read_sdf
+from boolcomp.problem.robot.urdf import read_urdf
 
-FOREIGN = {".xacro": "xacro", ".sdf": "SDF", ".xml": "XML", ".mjcf": "MJCF"}
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from boolcomp.problem.robot.tree import Tree
+
+SUFFIXES = (".urdf", ".sdf", ".mjcf", ".xml")  # of files that describe trees of links
+READERS = {"robot": read_urdf, "sdf": read_sdf, "mujoco": read_mjcf}
 
 
 def robot_names() -> tuple[str, ...]:
@@ -26,7 +36,8 @@ def robot_names() -> tuple[str, ...]:
 def load_robot(name_or_path: str | Path) -> Robot:
     """Load a robot by shipped name, or from a path: what has a separator or a suffix is one.
 
-    Of a URDF, `arm.urdf#tip` or `arm.urdf#base..tip` says which arm is meant.
+    Of a URDF, SDF or MJCF, `arm.urdf#tip` or `arm.urdf#base..tip` says which arm is meant, and
+    `arm.urdf#left,right` one with several tips.
     """
     if not isinstance(name_or_path, str | Path):
         raise UsageError(f"a {type(name_or_path).__name__} is no name or path of a robot")
@@ -41,24 +52,23 @@ def load_robot(name_or_path: str | Path) -> Robot:
         meant = (beside,) if is_file(Path(beside)) else robot_names()
         raise UsageError(
             f"no robot named {shown(text)}{suggestion(text, meant)}: "
-            f"robots are {listing(robot_names())}, or a path ending in .toml or .urdf"
+            f"robots are {listing(robot_names())}, or a path ending in .toml, .urdf, .sdf or .mjcf"
         )
     path = Path(text)
     if _missing(path):
         near = suggestion(path.stem, robot_names())
         raise UsageError(f"{text}: no such robot file{near}")
-    if path.suffix in FOREIGN:
-        hint = "run xacro first" if path.suffix == ".xacro" else "a robot file is TOML or URDF"
-        raise UsageError(f"{text}: {FOREIGN[path.suffix]} is not read: {hint}")
+    if path.suffix == ".xacro":
+        raise UsageError(f"{text}: xacro is not read: run xacro first")
     return parse_robot(read_text(path, MOST_BYTES), text)
 
 
 def load_arm(text: str, *, right_angles: bool = False) -> Arm | None:
     """Return the arm that `arm.urdf#base..tip` names, warning of its notes; None for other names.
 
-    Both ends may be left out, or the base alone (`arm.urdf#tip`).
+    Both ends may be left out, or the base alone (`arm.urdf#tip`); tips are separated by commas.
     """
-    match = re.fullmatch(r"(.*\.urdf)(?:#(?:(.*)\.\.)?(.*))?", text, re.DOTALL)
+    match = re.fullmatch(r"(.*\.(?:urdf|sdf|mjcf|xml))(?:#(?:(.*)\.\.)?(.*))?", text, re.DOTALL)
     if match is None:
         return None
     arm = load_urdf(match[1], match[2] or None, match[3] or None, right_angles=right_angles)
@@ -67,18 +77,33 @@ def load_arm(text: str, *, right_angles: bool = False) -> Arm | None:
 
 
 def load_urdf(
-    path: str | Path, base: str | None = None, tip: str | None = None, *, right_angles: bool = False
+    path: str | Path,
+    base: str | None = None,
+    tip: str | Sequence[str] | None = None,
+    *,
+    right_angles: bool = False,
 ) -> Arm:
-    """Read the arm between two links of a URDF; angles printed as 1.5708 are right ones if asked.
+    """Read the arm between two links of a URDF, SDF or MJCF, whichever the file turns out to be.
 
-    By default it goes from the root to the only tip that it can have.
+    By default it goes from the root to the only tip that it can have; several tips, in a list or
+    separated by commas, share the joints that they all hang on. Angles printed as 1.5708 are right
+    ones if `right_angles` says so.
     """
     from boolcomp.problem.dynamics.reach import torque_reach  # noqa: PLC0415 (which knows robots)
 
     if _missing(Path(path)):
         raise UsageError(f"{path}: no such robot file{suggestion(Path(path).stem, robot_names())}")
-    urdf = parse_urdf(read_text(Path(path), xmltext.MOST_BYTES), str(path))
-    return arm_of(chain_of(urdf, base, tip), torque_reach, right_angles=right_angles)
+    tree = _tree(read_text(Path(path), xmltext.MOST_BYTES), str(path))
+    if isinstance(tip, str):
+        tip = (tip,) if tip in tree.links else tip.split(",")
+    return arm_of(chain_of(tree, base, tip or ()), torque_reach, right_angles=right_angles)
+
+
+def _tree(text: str, where: str) -> Tree:
+    top = xmltext.parse_xml(text, where)
+    if top.tag not in READERS:
+        top.fail("no robot: it begins with <robot> in URDF, <sdf> in SDF, <mujoco> in MJCF")
+    return READERS[top.tag](top)
 
 
 def robot_of(robot: Robot | str | Path) -> Robot:

@@ -31,6 +31,8 @@ _TURNING: Mapping[str, tuple[float, str]] = {
     "origin": _LENGTH,
     "rotation": _ANGLE,
     "axis": (1e4, ""),
+    "base_origin": _LENGTH,
+    "base_rotation": _ANGLE,
     "tool_origin": _LENGTH,
     "tool_rotation": _ANGLE,
     "mass": (MOST_MASS, "kg"),

@@ -1,4 +1,4 @@
-"""The robot as a value: a serial chain of links in DH form or general frames, SI units."""
+"""The robot as a value: a chain or a tree of links in DH form or general frames, SI units."""
 
 from __future__ import annotations
 
@@ -34,10 +34,11 @@ class Link:
     along the new x, and turned by alpha about the new x. A revolute joint adds q to theta, a
     prismatic one adds it to d. Where a link has a `pose`, its frame lies so in the frame of link
     i-1 while q is zero, and turns about (slides along) its own `axis` through the frame's origin;
-    a, alpha, d and theta are zero then and mean nothing. Centre of mass and inertia (xx, yy, zz,
-    xy, yz, xz, about the centre of mass) are in the link's frame. Rotor inertia and friction are
-    those at the motor shaft: they reach the joint through the gear ratio. `position` is where the
-    joint may go; its word spans what `span` says, or `word_range`.
+    a, alpha, d and theta are zero then and mean nothing. Link i-1 is that of the joint before, or
+    of `parent`, the number of an earlier joint, 0 for the base. Centre of mass and inertia (xx, yy,
+    zz, xy, yz, xz, about the centre of mass) are in the link's frame. Rotor inertia and friction
+    are those at the motor shaft: they reach the joint through the gear ratio. `position` is where
+    the joint may go; its word spans what `span` says, or `word_range`.
     """
 
     type: JointType
@@ -60,6 +61,7 @@ class Link:
     word_range: Interval | None = None
     pose: Pose | None = None
     axis: Triple = (0.0, 0.0, 1.0)
+    parent: int | None = None
 
     @property
     def revolute(self) -> bool:
@@ -87,9 +89,10 @@ class Link:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Robot:
-    """A serial arm on a fixed base; `gravity` is the acceleration of free fall in the base frame.
+    """An arm on a fixed base, serial or branched; `gravity` is the acceleration of free fall.
 
-    `tool` is the tip in the last link's frame; without it the tip is that frame. Its text
+    `base` says where the base frame lies in the world, in whose axes gravity is; without it the two
+    are one. `tool` is the tip in the last link's frame; without it the tip is that frame. The text
     (`str(robot)`) is a robot file: reading it gives an equal robot.
     """
 
@@ -100,11 +103,22 @@ class Robot:
     gravity: Triple
     links: tuple[Link, ...]
     tool: Pose | None = None
+    base: Pose | None = None
 
     @property
     def general(self) -> bool:
         """Whether a joint's frame is none of Denavit and Hartenberg's."""
         return any(link.pose is not None for link in self.links)
+
+    @property
+    def parents(self) -> tuple[int, ...]:
+        """The number of the joint before each, counted from 1; 0 is the base."""
+        return tuple(k if x.parent is None else x.parent for k, x in enumerate(self.links))
+
+    @property
+    def branched(self) -> bool:
+        """Whether some joint does not follow the one before it: a tree, and no chain."""
+        return self.parents != tuple(range(self.joints))
 
     @property
     def joints(self) -> int:
@@ -122,6 +136,8 @@ class Robot:
             if value:
                 head.append(f"{key} = {_quoted(value)}")
         head.append(f"gravity = {_list(self.gravity)}")
+        if self.base is not None:
+            head += _pose_lines(self.base, "base_")
         if self.tool is not None:
             head += _pose_lines(self.tool, "tool_")
         return "\n\n".join(["\n".join(head), *(str(link) for link in self.links)]) + "\n"
@@ -170,6 +186,7 @@ def _link_lines(link: Link) -> list[str]:
     lines = [
         "[[joint]]",
         f'type = "{link.type}"',
+        *([] if link.parent is None else [f"parent = {link.parent}"]),
         *_frame_lines(link),
         f"mass = {number(link.mass)}" if link.mass else "massless = true",
         f"center_of_mass = {_list(link.center_of_mass)}",

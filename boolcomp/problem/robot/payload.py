@@ -1,4 +1,7 @@
-"""A load held at the tip: a point mass at the tool's origin, or that of the last frame."""
+"""A load held at the tip: a point mass at the tool's origin (or that of the last frame), or a body.
+
+In a tree the tip is that of the last joint.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from boolcomp.common.errors import UsageError
 from boolcomp.common.text import number
-from boolcomp.problem.robot.bodies import point_inertia
+from boolcomp.problem.robot.bodies import Body, merged, point_inertia
 from boolcomp.problem.robot.limits import MOST_MASS
 
 if TYPE_CHECKING:
@@ -35,6 +38,15 @@ def with_payload(robot: Robot, mass: float) -> Robot:
     a, b, c = (-new + t for new, t in zip(centre, tip, strict=True))
     inertia = _added(inertia, point_inertia(mass, (a, b, c)))
     loaded = replace(link, mass=total, center_of_mass=centre, inertia=inertia)
+    return replace(robot, links=(*robot.links[:-1], loaded))
+
+
+def with_body(robot: Robot, body: Body) -> Robot:
+    """Return the robot holding a body, which is said in the tool's frame; ranges stay."""
+    link = robot.links[-1]
+    held = body if robot.tool is None else body.seen_from(robot.tool)
+    whole = merged([Body(link.mass, link.center_of_mass, link.inertia), held])
+    loaded = replace(link, mass=whole.mass, center_of_mass=whole.centre, inertia=whole.inertia)
     return replace(robot, links=(*robot.links[:-1], loaded))
 
 

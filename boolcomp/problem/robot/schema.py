@@ -20,22 +20,26 @@ from boolcomp.common.errors import (
 from boolcomp.common.text import number, parse_number, parse_toml, short
 from boolcomp.problem.interval import Interval, width_problem
 from boolcomp.problem.robot import limits
-from boolcomp.problem.robot.frames import Z, about_axis, roll_pitch_yaw, unit
+from boolcomp.problem.robot.bodies import Body
+from boolcomp.problem.robot.frames import HERE, Z, about_axis, roll_pitch_yaw, unit
 from boolcomp.problem.robot.inertia import check_inertia
 from boolcomp.problem.robot.model import Link, Pose, Robot
+from boolcomp.problem.robot.payload import with_body
 from boolcomp.problem.span import TURN, all_around, part_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from boolcomp.problem.robot.model import JointType, Triple
+    from boolcomp.problem.robot.model import Inertia, JointType, Triple
 
 ROBOT_KEYS = (
-    "name", "title", "source", "doubt", "gravity", "tool_origin", "tool_rotation", "joint",
+    "name", "title", "source", "doubt", "gravity", "base_origin", "base_rotation", "tool_origin",
+    "tool_rotation", "payload", "joint",
 )  # fmt: skip
+PAYLOAD_KEYS = ("mass", "center_of_mass", "inertia")
 DH_KEYS, POSE_KEYS = ("a", "alpha", "d", "theta"), ("origin", "rotation", "axis")
 JOINT_KEYS = (
-    "type", *DH_KEYS, *POSE_KEYS, "mass", "massless", "center_of_mass", "inertia",
+    "type", "parent", *DH_KEYS, *POSE_KEYS, "mass", "massless", "center_of_mass", "inertia",
     "rotor_inertia", "gear_ratio", "viscous_friction", "coulomb_friction", "position_range",
     "word_range", "velocity_range", "acceleration_range", "torque_range", "doubt",
 )  # fmt: skip
@@ -62,7 +66,7 @@ def parse_robot(text: str, where: str = "robot") -> Robot:
         top.fail("joint", "a robot needs at least one [[joint]] section")
     if len(joints) > limits.MOST_JOINTS:
         top.fail("joint", f"{len(joints)} joints: a robot has at most {limits.MOST_JOINTS}")
-    return Robot(
+    robot = Robot(
         name=name,
         title=top.string("title"),
         source=top.string("source"),
@@ -73,7 +77,38 @@ def parse_robot(text: str, where: str = "robot") -> Robot:
             for k, joint in enumerate(joints, 1)
         ),
         tool=_pose(top, "tool_") if {"tool_origin", "tool_rotation"} & set(document) else None,
+        base=_pose(top, "base_") if {"base_origin", "base_rotation"} & set(document) else None,
     )
+    return robot if "payload" not in document else _loaded(robot, top)
+
+
+def _loaded(robot: Robot, top: _Section) -> Robot:
+    """Return the robot with what it holds for good, which is one body with its last link."""
+    table = top.table["payload"]
+    if not isinstance(table, dict):
+        top.fail("payload", "must be a table: [payload] with mass, center_of_mass and inertia")
+    section = _Section(top.where, top.text, "payload.", table, 0)
+    section.check_keys(PAYLOAD_KEYS)
+    mass = section.number("mass")
+    if mass <= 0:
+        section.fail("mass", f"must be positive, not {number(mass)}")
+    body = Body(
+        mass,
+        section.triple("center_of_mass", HERE.origin),
+        _inertia(section, HERE.origin),
+    )
+    problem, doubtful = check_inertia(body.inertia)
+    if problem:
+        section.fail("inertia", problem)
+    if doubtful and not robot.doubt:
+        section.warn("inertia", f"{doubtful}; say why in the robot's 'doubt' to accept it")
+    loaded = with_body(robot, body)
+    whole = loaded.links[-1]
+    for key, values in (("mass", (whole.mass,)), ("inertia", whole.inertia)):
+        size = limits.size_problem(key, max(map(abs, values)), revolute=True)
+        if size:
+            section.fail(key, f"with that of the last link it {size}")
+    return loaded
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +207,6 @@ def _link(section: _Section) -> Link:
             f"must be symmetric about zero (terms share one sign-magnitude scale): "
             f"give [-{number(torque.magnitude)}, {number(torque.magnitude)}]",
         )
-    inertia = section.numbers("inertia", (3, 6))
-    xx, yy, zz, xy, yz, xz = inertia if len(inertia) == 6 else [*inertia, 0.0, 0.0, 0.0]
     friction = section.value("coulomb_friction", 0.0)
     pair = friction if isinstance(friction, list) else [friction, friction]
     pose = _joint_pose(section)
@@ -188,7 +221,7 @@ def _link(section: _Section) -> Link:
         theta=theta,
         mass=_mass(section),
         center_of_mass=section.triple("center_of_mass"),
-        inertia=(xx, yy, zz, xy, yz, xz),
+        inertia=_inertia(section),
         rotor_inertia=_not_negative(section, "rotor_inertia"),
         gear_ratio=section.number("gear_ratio", 1.0),
         viscous_friction=_not_negative(section, "viscous_friction"),
@@ -201,6 +234,7 @@ def _link(section: _Section) -> Link:
         word_range=_word_range(section, position, revolute=revolute),
         pose=pose,
         axis=_axis(section, "axis", section.triple("axis", Z)) if pose else Z,
+        parent=_parent(section),
     )
     for key, value in (("alpha", link.alpha), ("theta", link.theta)):
         if abs(value) > 2 * math.pi:
@@ -215,6 +249,27 @@ def _link(section: _Section) -> Link:
     if doubtful and not link.doubt:
         section.warn("inertia", f"{doubtful}; say why in this joint's 'doubt' to accept it")
     return link
+
+
+def _inertia(section: _Section, default: Triple | None = None) -> Inertia:
+    inertia = section.numbers("inertia", (3, 6), default)
+    xx, yy, zz, xy, yz, xz = inertia if len(inertia) == 6 else [*inertia, 0.0, 0.0, 0.0]
+    return (xx, yy, zz, xy, yz, xz)
+
+
+def _parent(section: _Section) -> int | None:
+    """Return the joint that this one hangs on, None where that is the one before it."""
+    before = section.joint - 1
+    parent = section.value("parent", before)
+    if isinstance(parent, bool) or not isinstance(parent, int) or not 0 <= parent <= before:
+        section.fail(
+            "parent",
+            f"must be the number of an earlier joint, 1 to {before}, or 0 for the base, not "
+            f"{shown(parent)}"
+            if before
+            else f"must be 0, the base, for the first joint, not {shown(parent)}",
+        )
+    return None if parent == before else parent
 
 
 def _denavit_hartenberg(section: _Section, *, revolute: bool) -> tuple[float, float, float, float]:

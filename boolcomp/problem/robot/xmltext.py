@@ -14,17 +14,19 @@ if TYPE_CHECKING:
 MOST_BYTES = 1 << 23
 MOST_ELEMENTS = 20_000
 MOST_DEPTH = 64
+MOST_TEXT = 4096  # characters that are kept of what an element holds between its tags
 
 
 @dataclass(slots=True, eq=False)
 class Element:
-    """One element: its name, attributes and children, and the line of the file it begins on."""
+    """One element: its name, attributes, children and text, and the line that it begins on."""
 
     tag: str
     attributes: dict[str, str]
     where: str
     line: int
     children: list[Element] = field(default_factory=list)
+    text: str = ""
 
     def all(self, tag: str) -> Iterator[Element]:
         """Yield the children of this name."""
@@ -77,6 +79,7 @@ class _Reader:
         self.parser = expat.ParserCreate()
         self.parser.StartElementHandler = self.start
         self.parser.EndElementHandler = self.end
+        self.parser.CharacterDataHandler = self.characters
         self.parser.StartDoctypeDeclHandler = self.document_type
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
@@ -95,6 +98,11 @@ class _Reader:
     def end(self, tag: str) -> None:
         del tag
         self.open.pop()
+
+    def characters(self, data: str) -> None:
+        inner = self.open[-1]
+        if len(inner.text) < MOST_TEXT:
+            inner.text += data
 
     def document_type(self, *_: object) -> None:
         raise DataError(

@@ -8,9 +8,11 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from pinocchio_model import after_joint, pinocchio_model, placed
-from samples import general_robot, random_robot, random_states
+from samples import branched_robot, general_robot, random_robot, random_states
 
 from boolcomp.problem.dynamics import gravity_torques, inertia_matrix, inverse_dynamics
+from boolcomp.problem.dynamics.batch import evaluated
+from boolcomp.problem.dynamics.kinematics import forward_kinematics, jacobian
 from boolcomp.problem.robot import load_robot, robot_names
 
 if TYPE_CHECKING:
@@ -53,6 +55,35 @@ def test_random_robots_agree_to_ten_digits(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(60))
 def test_random_robots_in_general_frames_agree_to_ten_digits(seed: int) -> None:
     compare(general_robot(seed), seed)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_trees_on_a_base_askew_agree_to_ten_digits(seed: int) -> None:
+    compare(branched_robot(seed, 2 + seed % 7), seed)
+
+
+def test_most_of_the_random_trees_branch() -> None:
+    assert sum(branched_robot(seed, 2 + seed % 7).branched for seed in range(40)) > 25
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_tip_of_a_tree_is_that_of_its_last_joint(seed: int) -> None:
+    robot = branched_robot(seed, 6)
+    assert robot.tool is not None
+    model = pinocchio_model(robot)
+    data = model.createData()
+    q = random_states(robot, 1, seed)[0]
+    pin.forwardKinematics(model, data, q[0])
+    tip = data.oMi[6] * after_joint(robot.links[-1]) * placed(robot.tool)
+    pose = evaluated(forward_kinematics, robot, q)[0]
+    assert np.allclose(pose[:3], tip.translation, rtol=0, atol=1e-12)
+    assert np.allclose(pose[3:].reshape(3, 3), tip.rotation, rtol=0, atol=1e-12)
+    place = after_joint(robot.links[-1]) * placed(robot.tool)
+    frame = model.addFrame(pin.Frame("tip", 6, place, pin.OP_FRAME))
+    data, world = model.createData(), pin.LOCAL_WORLD_ALIGNED
+    slopes = pin.computeFrameJacobian(model, data, q[0], frame, world)
+    ours = evaluated(jacobian, robot, q)[0].reshape(6, 6)
+    assert np.allclose(ours, slopes, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", robot_names())

@@ -11,7 +11,7 @@ import pinocchio as pin
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import general_robot, random_robot
+from samples import branched_robot, general_robot, random_robot
 
 from boolcomp.common.errors import BoolcompError, DataError, DataWarning, UsageError
 from boolcomp.problem.interval import Interval
@@ -87,6 +87,34 @@ def test_any_robot_in_general_frames_survives_its_text(seed: int) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         assert parse_robot(str(robot)) == robot
+
+
+@given(st.integers(0, 10_000))
+def test_any_tree_survives_its_text(seed: int) -> None:
+    robot = branched_robot(seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        assert parse_robot(str(robot)) == robot
+
+
+@pytest.mark.parametrize("parent", ["2", "-1", "true", "1.0", '"one"'])
+def test_a_parent_is_an_earlier_joint(parent: str) -> None:
+    one = load_robot("machado-2r")
+    text = str(one).replace("[[joint]]\n", f"[[joint]]\nparent = {parent}\n")
+    with pytest.raises(DataError, match=r"joint\[1\].parent: must be 0, the base, for the first"):
+        parse_robot(text)
+    head, first, second = str(one).split("[[joint]]\n")
+    text = f"{head}[[joint]]\n{first}[[joint]]\nparent = {parent}\n{second}"
+    with pytest.raises(DataError, match=r"joint\[2\].parent: must be .* joint, 1 to 1, or 0 for"):
+        parse_robot(text)
+
+
+def test_a_parent_that_is_the_joint_before_makes_no_tree() -> None:
+    head, first, second = str(load_robot("machado-2r")).split("[[joint]]\n")
+    text = "{}[[joint]]\n{}[[joint]]\nparent = {}\n{}"
+    chain, tree = (parse_robot(text.format(head, first, k, second)) for k in (1, 0))
+    assert chain == load_robot("machado-2r")
+    assert (chain.branched, tree.branched, tree.parents) == (False, True, (0, 0))
 
 
 GENERAL = GOOD.replace('a = 0.5\nalpha = "pi/2"\nd = 0\n', "origin = [0, 1, 0]\naxis = [0, 0, 2]\n")

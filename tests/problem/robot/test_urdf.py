@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pinocchio as pin
 import pytest
-from urdf_texts import ARM, LIMIT, body, damaged, joint
+from urdf_texts import ARM, LIMIT, TREE, body, damaged, joint
 
 from boolcomp.common.errors import BoolcompError, DataError, DataWarning, UsageError
 from boolcomp.problem.dynamics import inverse_dynamics
@@ -21,18 +21,18 @@ from boolcomp.problem.interval import Interval
 from boolcomp.problem.robot import load_robot, load_urdf, parse_robot, xmltext
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from conftest import Result
 
-    from boolcomp.problem.robot.chain import Arm
+    from boolcomp.problem.robot.arm import Arm
 
 
 def arm_of(
     folder: Path,
     text: str = ARM,
     base: str | None = None,
-    tip: str | None = "tool0",
+    tip: str | Sequence[str] | None = "tool0",
     *,
     right_angles: bool = False,
 ) -> Arm:
@@ -128,6 +128,105 @@ def test_a_turning_joint_without_limits_goes_once_around(
     assert f"shoulder has {said}: taken as one full turn" in arm.notes
 
 
+TIPS = ("left fore", "right hand")
+
+
+def test_two_arms_on_a_trunk_are_one_robot_and_agree_with_pinocchio(tmp_path: Path) -> None:
+    """Joints: the way to the first tip, then what that to the next one adds."""
+    arm = arm_of(tmp_path, TREE, tip=TIPS)
+    model = pin.buildModelFromXML(TREE)
+    names = [joint.name for joint in arm.chain.joints]
+    assert names == list(model.names)[1:]
+    assert names[:3] == ["waist", "left shoulder", "left elbow"]
+    assert arm.robot.parents == (0, 1, 2, 1, 4)
+    assert arm.robot.title == "base to left fore, right hand"
+    data, rng = model.createData(), np.random.default_rng(1)
+    model.armature = np.array([0.0, 0.0, 0.4, 0.03, 0.03])  # rotors, which it does not read
+    q, qd, qdd = (rng.uniform(-3, 3, (50, 5)) for _ in range(3))
+    ours = inverse_dynamics(arm.robot, q, qd, qdd)
+    for k in range(50):
+        there = np.array([np.cos(q[k, 0]), np.sin(q[k, 0]), *q[k, 1:]])
+        theirs = pin.rnea(model, data, there, qd[k], qdd[k])
+        assert np.allclose(ours[k], theirs, rtol=0, atol=1e-11 * (1 + np.abs(theirs).max()))
+    tool = arm.robot.tool
+    assert tool is not None
+    assert tool.origin == (0.1, 0.0, 0.3)
+
+
+def test_tips_come_in_the_order_in_which_they_are_said(tmp_path: Path) -> None:
+    arm = arm_of(tmp_path, TREE, tip="right hand,left fore")
+    assert [joint.name for joint in arm.chain.joints][1:] == [
+        "right shoulder", "right elbow", "left shoulder", "left elbow",
+    ]  # fmt: skip
+    assert arm.robot.tool is None
+
+
+@pytest.mark.parametrize(
+    ("tips", "message"),
+    [
+        (("left fore", "left upper"), "the tip 'left upper' adds no joint to those of left fore: "),
+        (("left fore", "left fore"), "the tip 'left fore' adds no joint to those of left fore: "),
+        (("left fore", "right hnd"), r"no link is called 'right hnd' \(did you mean 'right hand'"),
+        (("left fore", "base"), "no joint moves between 'base' and 'base'"),
+    ],
+)
+def test_a_tip_that_makes_no_branch_is_refused(
+    tmp_path: Path, tips: tuple[str, ...], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        arm_of(tmp_path, TREE, tip=tips)
+
+
+def test_the_tips_of_a_comma_are_those_of_the_command_line(run: Callable[..., Result]) -> None:
+    Path("arm.urdf").write_text(TREE)
+    written = run("robots", "arm.urdf", "--tip=left fore", "--tip=right hand", "-o", "arm.toml")
+    assert written.code == 0
+    robot = load_robot("arm.toml")
+    assert "parent = 1\n" in Path("arm.toml").read_text()
+    with pytest.warns(DataWarning):
+        assert load_robot("arm.urdf#left fore,right hand") == robot
+    told = json.loads(run("robots", "arm.toml", "--json").out)["robots"][0]
+    assert [joint["parent"] for joint in told["joints"]] == [0, 1, 2, 1, 4]
+
+
+def test_rotors_are_those_of_transmissions_and_armatures(tmp_path: Path) -> None:
+    """A rotor of 0.001 kg·m² at -20 turns a turn is 0.4 at the joint; so friction goes, too."""
+    arm = arm_of(tmp_path, TREE, tip=TIPS)
+    _, _, left, _, right = arm.robot.links
+    assert (left.rotor_inertia, left.gear_ratio) == (0.001, -20.0)
+    assert left.viscous_friction * 400 == pytest.approx(0.8, rel=1e-15)
+    assert left.coulomb_friction[0] * 20 == pytest.approx(0.4, rel=1e-15)
+    assert (right.joint_inertia, right.gear_ratio) == (0.03, 1.0)
+    notes = "; ".join(arm.notes)
+    assert "left elbow has a rotor inertia of 0.001 at a gear ratio of -20, from the trans" in notes
+    assert "right elbow has a rotor inertia of 0.03, from <dynamics armature=…>" in notes
+
+
+def test_gears_without_rotors_and_those_of_several_actuators_add_nothing(tmp_path: Path) -> None:
+    for old, new in (
+        ("<rotorInertia>0.001</rotorInertia>", ""),
+        ("</actuator>", '</actuator><actuator name="n"/>'),
+    ):
+        left = arm_of(tmp_path, TREE.replace(old, new), tip=TIPS).robot.links[2]
+        assert (left.joint_inertia, left.gear_ratio, left.viscous_friction) == (0.0, 1.0, 0.8)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (">-20<", ">0<", r":15: <actuator name=\"m\">: the gear ratio must not be zero"),
+        (">-20<", ">x<", r":16: <mechanicalReduction>: its text must be a number, not 'x'"),
+        (">0.001<", ">-1<", r":15: .*: the rotor inertia must not be negative, not -1"),
+        (">0.001<", ">1e9<", r":16: <rotorInertia>: its text must be from -1e\+06 to 1e\+06 kg"),
+    ],
+)
+def test_mistakes_in_a_transmission_are_named(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    with pytest.raises(DataError, match=message):
+        arm_of(tmp_path, TREE.replace(old, new), tip=TIPS)
+
+
 def test_python_is_warned_of_what_is_proposed(tmp_path: Path) -> None:
     arm_of(tmp_path)
     with pytest.warns(DataWarning, match=r"arm.urdf#tool0: accelerations are proposed"):
@@ -169,9 +268,9 @@ def test_right_angles_are_those_of_twelve_digits_or_of_five_where_asked(
 def test_without_a_tip_the_only_arm_is_meant_and_its_last_link(tmp_path: Path) -> None:
     text = re.sub('<joint name="grip".*?</joint>', "", ARM).replace('"finger"', '"tool1"')
     text = text.replace("</robot>", joint("more", "fixed", "rail tool1", "0 0 0") + "</robot>")
-    assert arm_of(tmp_path, text, tip=None).chain.tip == "rail"
+    assert arm_of(tmp_path, text, tip=None).chain.tips == ("rail",)
     only = re.sub('<joint name="more".*?</joint>|<link name="tool1">.*?</link>', "", text)
-    assert arm_of(tmp_path, only, tip=None).chain.tip == "tool0"
+    assert arm_of(tmp_path, only, tip=None).chain.tips == ("tool0",)
 
 
 def test_of_several_arms_the_leaves_are_listed(tmp_path: Path) -> None:
@@ -182,7 +281,7 @@ def test_of_several_arms_the_leaves_are_listed(tmp_path: Path) -> None:
 
 def test_the_longest_arm_is_meant_and_the_leaves_on_its_way_are_named(tmp_path: Path) -> None:
     arm = arm_of(tmp_path, tip=None)
-    assert arm.chain.tip == "finger"
+    assert arm.chain.tips == ("finger",)
     assert arm.notes[0].startswith("the arm ends in finger; --tip may say another")
 
 
@@ -291,7 +390,7 @@ def test_mistakes_are_named_with_line_and_element(
     ("text", "message"),
     [
         ("", "not XML: no element found"),
-        ("<sdf/>", "arm.urdf:1: <sdf>: no URDF: its outermost element is <robot>"),
+        ("<html/>", "arm.urdf:1: <html>: no robot: it begins with <robot> in URDF, <sdf> in"),
         ("<robot/>", "a robot needs at least one <link>"),
         ("<a>" * 70 + "</a>" * 70, "nested more than 64 deep"),
         ("<robot>" + "<a/>" * 20_001 + "</robot>", "more than 20000 elements"),

@@ -60,7 +60,7 @@ def body_of(model: Any, joint: int) -> str:
     )
 
 
-def compare(robot: Robot, model: Any, kept: tuple[int, ...]) -> float:
+def compare(robot: Robot, model: Any, kept: tuple[int, ...], states: int = STATES) -> float:
     """Return the largest error over the states, relative to the largest torque of each.
 
     Joints that are none of the chain's stand still at zero.
@@ -68,10 +68,10 @@ def compare(robot: Robot, model: Any, kept: tuple[int, ...]) -> float:
     data, rng = model.createData(), np.random.default_rng(len(kept))
     joints = [model.joints[k] for k in kept]
     places = [joint.idx_v for joint in joints]
-    q, qd, qdd = (rng.uniform(-4, 4, (STATES, robot.joints)) for _ in range(3))
+    q, qd, qdd = (rng.uniform(-4, 4, (states, robot.joints)) for _ in range(3))
     ours, worst = inverse_dynamics(robot, q, qd, qdd), 0.0
     there, speed, rate = pin.neutral(model), np.zeros(model.nv), np.zeros(model.nv)
-    for k in range(STATES):
+    for k in range(states):
         for joint, angle in zip(joints, q[k], strict=True):
             turn = [angle] if joint.nq == 1 else [np.cos(angle), np.sin(angle)]
             there[joint.idx_q : joint.idx_q + joint.nq] = turn
@@ -99,6 +99,55 @@ def test_every_chain_of_a_file_agrees_with_pinocchio_to_nine_digits(path: Path) 
             raise
         assert [joint.name for joint in arm.chain.joints] == [model.names[k] for k in kept]
         assert compare(arm.robot, model, kept) < 1e-9
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)
+            assert parse_robot(str(arm.robot)) == arm.robot
+
+
+TRUNK, BRANCH = 2, 3  # joints of a tree's trunk and of each of its branches, at most
+
+
+def branches(model: Any, joint: int) -> list[tuple[int, ...]]:
+    """Return the ways down from every joint on this one, along first children, cut short."""
+    parents, found = list(model.parents), []
+    for first in (k for k in range(1, model.njoints) if parents[k] == joint):
+        way = [first]
+        while len(way) < BRANCH and way[-1] in parents[1:]:
+            way.append(parents.index(way[-1], 1))
+        found.append(tuple(way))
+    return found
+
+
+def trees(model: Any) -> dict[tuple[int, ...], list[tuple[int, ...]]]:
+    """Return trunks with their branches, two or more: of joints that carry several."""
+    found = {}
+    for joint in range(model.njoints):
+        trunk = [joint] if joint else []
+        while trunk and len(trunk) < TRUNK and model.parents[trunk[0]]:
+            trunk.insert(0, model.parents[trunk[0]])
+        below = branches(model, joint)
+        if len(below) > 1:
+            found[tuple(trunk)] = below[:2]
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", files(), ids=lambda path: path.stem)
+def test_trees_of_a_file_agree_with_pinocchio_to_nine_digits(path: Path) -> None:
+    if "<link" not in path.read_text(encoding="utf-8"):
+        return
+    model = pin.buildModelFromUrdf(str(path))
+    for trunk, below in trees(model).items():
+        kept = (*trunk, *(joint for branch in below for joint in branch))
+        base = body_of(model, model.parents[kept[0]])
+        try:
+            arm = load_urdf(path, base, [body_of(model, branch[-1]) for branch in below])
+        except DataError as error:
+            if any(reason in str(error) for reason in REFUSED):
+                continue
+            raise
+        assert [joint.name for joint in arm.chain.joints] == [model.names[k] for k in kept]
+        assert compare(arm.robot, model, kept, 50) < 1e-9
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DataWarning)
             assert parse_robot(str(arm.robot)) == arm.robot

@@ -1,0 +1,192 @@
+"""MJCF files: the arm that they hold, against Pinocchio's reader, and the sentence of mistakes."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from mjcf_texts import ARM
+
+from boolcomp.common.errors import DataError
+from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.problem.interval import Interval
+from boolcomp.problem.robot import load_urdf
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from boolcomp.problem.robot.arm import Arm
+
+
+def arm_of(folder: Path, text: str = ARM, base: str | None = None, tip: str = "tool0") -> Arm:
+    path = folder / "arm.xml"
+    path.write_text(text)
+    return load_urdf(path, base, tip)
+
+
+def states(joints: int, count: int = 50) -> np.ndarray:
+    return np.random.default_rng(joints).uniform(-2, 2, (3, count, joints))
+
+
+def pinocchio_torques(path: Path, gravity: tuple[float, ...]) -> np.ndarray:
+    model = pin.buildModelFromMJCF(str(path))
+    model.gravity.linear = np.array(gravity)  # the file's own it does not read
+    data, found = model.createData(), []
+    for q, qd, qdd in zip(*states(4), strict=True):
+        found.append(pin.rnea(model, data, q, qd, qdd))
+    return np.array(found)
+
+
+def test_an_arm_of_all_kinds_agrees_with_pinocchio_to_ten_digits(tmp_path: Path) -> None:
+    """Default classes, an anchor, two joints in one body, and all ways to turn a frame."""
+    # Of a body that is fixed to the world Pinocchio reads no rotation.
+    arm = arm_of(tmp_path, ARM.replace('quat="0.8 0 0 0.6"', ""))
+    assert [joint.name for joint in arm.chain.joints] == ["waist", "shoulder", "twist", "elbow"]
+    ours = inverse_dynamics(arm.robot, *states(4))
+    theirs = pinocchio_torques(tmp_path / "arm.xml", (0.0, 1.0, -9.81))
+    assert np.allclose(ours, theirs, rtol=0, atol=1e-10 * np.abs(theirs).max())
+
+
+REFERENCES = ARM.replace('name="shoulder"', 'name="shoulder" ref="30"').replace(
+    'name="twist"', 'name="twist" ref="0.05"'
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ARM,
+        ARM.replace('eulerseq="xyz"', 'eulerseq="XzY"'),
+        ARM.replace('angle="degree"', 'angle="radian"'),
+        REFERENCES,
+    ],
+    ids=["as it is", "another eulerseq", "radians", "references"],
+)
+def test_arms_agree_with_mujoco_where_it_is_installed(tmp_path: Path, text: str) -> None:
+    if importlib.util.find_spec("mujoco") is None:
+        pytest.skip("mujoco is not installed")
+    mujoco: Any = importlib.import_module("mujoco")
+    ours = inverse_dynamics(arm_of(tmp_path, text).robot, *states(4))
+    model = mujoco.MjModel.from_xml_string(text)
+    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+    model.dof_damping[:] = 0
+    data = mujoco.MjData(model)
+    for torque, q, qd, qdd in zip(ours, *states(4), strict=True):
+        data.qpos[:], data.qvel[:], data.qacc[:] = q, qd, qdd
+        mujoco.mj_inverse(model, data)
+        assert np.allclose(data.qfrc_inverse, torque, rtol=0, atol=1e-10 * np.abs(ours).max())
+
+
+def test_joints_have_the_ranges_and_motors_of_the_file(tmp_path: Path) -> None:
+    waist, shoulder, twist, elbow = arm_of(tmp_path).robot.links
+    assert waist.position == Interval(-math.pi, math.pi)
+    assert shoulder.position == Interval(math.radians(-90), math.radians(60))
+    assert (twist.type, twist.position) == ("prismatic", Interval(-0.1, 0.3))
+    assert [x.torque.high for x in (waist, shoulder, twist, elbow)] == [400.0, 40.0, 80.0, 30.0]
+    assert [x.joint_inertia for x in (waist, shoulder, twist)] == [0.02, 0.02, 0.005]
+    assert (waist.viscous_friction, waist.coulomb_friction) == (0.1, (0.0, 0.0))
+    assert (elbow.viscous_friction, elbow.coulomb_friction) == (0.3, (0.05, 0.05))
+
+
+def test_a_joint_drawn_at_its_reference_stands_there(tmp_path: Path) -> None:
+    """A shift of what a joint counts from shifts its torques, and nothing else."""
+    q, qd, qdd = states(4)
+    shifted = inverse_dynamics(arm_of(tmp_path, REFERENCES).robot, q, qd, qdd)
+    back = q - np.array([0.0, math.radians(30), 0.05, 0.0])
+    expected = inverse_dynamics(arm_of(tmp_path).robot, back, qd, qdd)
+    assert np.allclose(shifted, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+
+
+def test_gravity_is_that_of_the_file_in_the_frame_of_the_base(tmp_path: Path) -> None:
+    assert arm_of(tmp_path).robot.gravity == (0.0, 1.0, -9.81)
+    still = ARM.replace("<option gravity", '<option><flag gravity="disable"/></option><option x')
+    assert arm_of(tmp_path, still).robot.gravity == (0.0, 0.0, 0.0)
+    turned = arm_of(tmp_path, base="foot").robot.gravity
+    yaw = 2 * math.atan2(0.6, 0.8)
+    assert np.allclose(turned, (math.sin(yaw), math.cos(yaw), -9.81), rtol=0, atol=1e-15)
+
+
+def test_what_is_left_out_is_said(tmp_path: Path) -> None:
+    text = ARM.replace('name="waist"', 'name="waist" stiffness="3"').replace(
+        "<actuator>", '<equality><connect body1="fore" body2="foot"/></equality><actuator>'
+    )
+    text = text.replace('body name="foot"', 'body name="foot" gravcomp="1"').replace(
+        'angle="degree"', 'angle="degree" boundmass="0.1"'
+    )
+    notes = "; ".join(arm_of(tmp_path, text).notes)
+    for said in (
+        "springs (stiffness) are left out: of waist",
+        "gravcomp is left out: of foot",
+        "equality constraints (connect) are left out",
+        "the compiler's boundmass are left out",
+        "waist has a rotor inertia of 0.02, from its armature",
+    ):
+        assert said in notes
+
+
+def test_a_hand_that_is_none_of_the_arm_may_be_anything(tmp_path: Path) -> None:
+    """What stands on the base needs no inertia, and a free body elsewhere does no harm."""
+    more = '<body name="cup"><freejoint/><geom size="1" mass="1"/></body><body name="foot"'
+    arm = arm_of(tmp_path, ARM.replace('<body name="foot"', more, 1))
+    assert np.array_equal(
+        inverse_dynamics(arm.robot, *states(4)),
+        inverse_dynamics(arm_of(tmp_path).robot, *states(4)),
+    )
+
+
+MISTAKES = [
+    ("<worldbody>", '<worldbody><include file="x"/>', r":11: <include>: not read: let MuJoCo exp"),
+    ('type="slide"', 'type="slid"', r"<joint name=\"twist\">: unknown type 'slid' \(did you mean"),
+    ('type="slide"', 'type="ball"', r"a ball joint between world and tool0: no arm has one"),
+    ('axis="1 -2 3"', 'axis="0 0 0"', r"<joint name=\"elbow\">: axis must not be zero"),
+    ('range="-120 80"', 'range="120 80"', r"elbow.*: range must rise, not go from 2.094"),
+    ('range="-120 80"', 'range="-120"', r"elbow.*: range must be two numbers, not '-120'"),
+    ('kp="3" class="smaller"', 'class="smaler"', r":39: .*no default class is called 'smaler' \("),
+    ('<default class="small">', "<default>", r":8: <default>: class is missing"),
+    ('euler="10 20 -30"', 'euler="1 2 3" quat="1 0 0 0"', r"post.*: quat, euler say the same"),
+    ('quat="0.8 0 0 0.6"', 'quat="0 0 0 0"', r"foot.*: quat must not be zero"),
+    ('zaxis="0 -0.2 1"', 'zaxis="0 0 0"', r"fore.*: zaxis: an axis must not be zero"),
+    ('eulerseq="xyz"', 'eulerseq="xyw"', r"<compiler>: eulerseq must be three of x, y, z, not 'x"),
+    ('angle="degree"', 'coordinate="global"', r"<compiler>: global coordinates are not read"),
+    ('mass="2"', 'mass="-2"', r"<inertial>: mass must not be negative, not -2"),
+    ('mass="2"', "", r"<inertial>: mass is missing"),
+    ('name="twist"', 'name="shoulder"', r"a second joint of this name; the first is in line 19"),
+    ('body name="fore"', 'body name="foot"', r"<body name=\"foot\">: a second link of this name"),
+    ('angle="degree"', 'inertiafromgeom="true"', r"upper.*: its inertia is to be found from its s"),
+    ("</actuator>", '</actuator><equality><joint joint1="elbow"/></equality>', r"elbow.*it mimics"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "message"), MISTAKES)
+def test_mistakes_are_named_with_line_and_element(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    assert old in ARM
+    with pytest.raises(DataError, match=message):
+        arm_of(tmp_path, ARM.replace(old, new, 1))
+
+
+def test_a_body_that_is_known_by_its_shapes_alone_is_refused(tmp_path: Path) -> None:
+    text = ARM.replace('<inertial pos="0 0.1 0" mass="0.5"', '<geom size="1" mass="1"/><x mass="1"')
+    with pytest.raises(DataError, match=r"bracket.*: its inertia is to be found from its shapes"):
+        arm_of(tmp_path, text)
+
+
+def test_a_model_without_bodies_is_no_robot(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="a robot needs at least one <body>"):
+        arm_of(tmp_path, "<mujoco/>")
+
+
+def test_a_quaternion_may_have_any_length(tmp_path: Path) -> None:
+    longer = arm_of(tmp_path, ARM.replace('quat="0.8 0 0 0.6"', 'quat="8 0 0 6"')).robot
+    assert np.allclose(
+        inverse_dynamics(longer, *states(4)),
+        inverse_dynamics(arm_of(tmp_path).robot, *states(4)),
+        rtol=0,
+        atol=1e-12,
+    )
