@@ -18,11 +18,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from boolcomp.problem.dynamics.jointframes import joint_frames
-from boolcomp.problem.dynamics.recurrence import free_fall
 from boolcomp.problem.dynamics.regrouping import Inertia, regrouped
 from boolcomp.problem.dynamics.vectors import Matrix3, Vector
 from boolcomp.problem.expressions.tape import task
-from boolcomp.problem.robot.frames import transposed
+from boolcomp.problem.robot.frames import free_fall, transposed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

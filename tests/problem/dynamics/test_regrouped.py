@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from graphs import error
-from samples import random_robot, random_states
+from samples import branched_robot, random_robot, random_states
 
 from boolcomp.parallel.methods import straight_line, task_graph
 from boolcomp.problem.dynamics.jointframes import z_to
@@ -53,3 +53,9 @@ def test_the_turn_to_an_axis_takes_z_there_and_is_a_rotation(axis: Triple) -> No
     assert np.allclose(rows[:, 2], axis, atol=1e-15)
     assert np.allclose(rows @ rows.T, np.eye(3), atol=1e-15)
     assert np.linalg.det(rows) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_trees_on_a_base_askew_give_newton_eulers_torques_too(seed: int) -> None:
+    robot = branched_robot(seed)
+    assert error(robot, straight_line("regrouped", robot), random_states(robot, 5)) < 1e-11
