@@ -28,17 +28,24 @@ FORMS: tuple[Form, ...] = get_args(Form)
 class Terms:
     """Every output of a problem as a sum of terms, in one of three forms.
 
-    Where one is no sum of waves there are no terms, but `steps` that calculate all outputs.
+    Where one is no sum of waves there are no terms, but `steps` that calculate all outputs. Factors
+    of terms may be calculated first, by steps that are `prepared`.
     """
 
     problem: Problem
     form: Form
     outputs: tuple[tuple[Term, ...], ...]
     steps: Straight | None = None
+    prepared: Straight | None = None
+
+    @property
+    def plain(self) -> bool:
+        """Whether outputs are sums of waves and powers of the inputs, and of nothing else."""
+        return self.steps is None and self.prepared is None
 
     def required(self) -> Terms:
         """Return these, for a use that needs terms: what has none is a `UsageError`."""
-        if self.steps is None:
+        if self.plain:
             return self
         raise UsageError(
             f"{self.problem.name} is no sum of waves and powers of its inputs: it has no terms, "
@@ -48,7 +55,7 @@ class Terms:
     def __str__(self) -> str:
         if self.steps is not None:
             return str(self.steps)
-        lines = []
+        lines = [] if self.prepared is None else str(self.prepared).splitlines()[1:]
         for output, terms in zip(self.problem.outputs, self.outputs, strict=True):
             lines.append(f"{output.symbol} = {' + '.join(term.name for term in terms) or '0'}")
             for term in terms:
@@ -79,7 +86,7 @@ def split(problem: Problem, form: str = "grouped") -> Terms:
             if part
         ]
         outputs.append(number_terms(output.symbol, terms))
-    return Terms(problem, chosen, tuple(outputs))
+    return Terms(problem, chosen, tuple(outputs), prepared=spectra.prepared)
 
 
 def number_terms(symbol: str, terms: Iterable[Term]) -> tuple[Term, ...]:

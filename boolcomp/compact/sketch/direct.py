@@ -72,11 +72,11 @@ def direct_sketch(
     exact: bool = False,
 ) -> Sketch:
     """Return the sketch of steps, each output in these units; sums of angles may be `exact`."""
-    structure = _Structure(problem, lowered(problem, steps))
-    return _Emitter(structure, words, units, exact=exact).sketch()
+    structure = Structure(problem, lowered(problem, steps))
+    return Emitter(structure, words, units, exact=exact).sketch()
 
 
-class _Structure:
+class Structure:
     """What every root that is no input is made of, as sums of products of others."""
 
     def __init__(self, problem: Problem, steps: Straight) -> None:
@@ -213,7 +213,7 @@ def _rank(factor: Factor) -> tuple[int, tuple[tuple[float, int], ...]]:
 
 
 @dataclass(slots=True)
-class _Word:
+class Word:
     """A root as a word: its node, what 1 counts, and the value of 0."""
 
     node: int
@@ -221,22 +221,23 @@ class _Word:
     middle: float
 
 
-class _Emitter:
+class Emitter:
     """Chooses units, then makes nodes."""
 
     def __init__(
         self,
-        structure: _Structure,
+        structure: Structure,
         words: Mapping[str, Quantity],
-        units: Sequence[float],
+        units: Sequence[float | None],
         *,
         exact: bool,
     ) -> None:
-        self.of, self.words, self.units = structure, words, units
+        self.of, self.words = structure, words
         self.maker = SketchNodes(words, exact=exact)
-        self.made: dict[int, _Word] = {}
+        self.made: dict[int, Word] = {}
         self.users = structure.users()
-        self.chosen = self._units()
+        self.chosen = self._units(units)
+        self.units = [unit or self._suited(k) for k, unit in enumerate(units)]
 
     def sketch(self) -> Sketch:
         """Return the sketch."""
@@ -247,6 +248,20 @@ class _Emitter:
             total = number - output.range.centre / unit
             outputs.append(self.maker.add(WordSum(tuple(addends), total), fresh=True))
         return Sketch(tuple(self.maker.nodes), tuple(outputs))
+
+    def results(self) -> list[Word]:
+        """Return every output as a word that others may read: a lone table is one itself."""
+        self._register_angles()
+        found = []
+        for sums, unit in zip(self.of.outputs, self.units, strict=True):
+            number, addends = self._addends(sums, unit)
+            lone = addends[0] if len(addends) == 1 and not number else None
+            if isinstance(lone, Linear) and lone.factor > 0:
+                found.append(Word(lone.node, unit * lone.factor, 0.0))
+            else:
+                node = self.maker.add(WordSum(tuple(addends), number))
+                found.append(Word(node, unit, 0.0))
+        return found
 
     def _register_angles(self) -> None:
         """Make sums of angles first, short ones before long ones that build on them."""
@@ -260,14 +275,27 @@ class _Emitter:
 
     # units -------------------------------------------------------------------------------------
 
-    def _units(self) -> dict[int, float]:
+    def _suited(self, output: int) -> float:
+        """Return what 1 may count in an output that has no unit: what suits the words it reads."""
+        place = self.of.steps.outputs[output].node
+        votes: Counter[float] = Counter()
+        for factors, coefficient in self.of.outputs[output].items():
+            roots = [self.of.root(factor) for factor in factors]
+            if roots and all(isinstance(root, int) for root in roots):
+                unit = coefficient * math.prod(self.chosen[r] for r in roots if isinstance(r, int))
+                votes[_class(unit)] += 1
+        best = min(votes, key=lambda c: (-votes[c], c)) if votes else 1.0
+        return best * power_of_two(max(abs(self.of.low[place]), abs(self.of.high[place]), 1e-300))
+
+    def _units(self, units: Sequence[float | None]) -> dict[int, float]:
         """Return what 1 counts in every root: of sums that which suits most, readers first."""
         chosen: dict[int, float] = {}
         for place, step in enumerate(self.of.steps.nodes):
             if step.kind == "input" and step.name in self.words:
                 chosen[place] = self.words[step.name].step
-        for k, unit in enumerate(self.units):
-            chosen[-1 - k] = unit
+        for k, unit in enumerate(units):
+            if unit is not None:
+                chosen[-1 - k] = unit
         for place in sorted(self.of.sums, reverse=True):
             votes: Counter[float] = Counter()
             for owner, factors in self.users[place]:
@@ -286,14 +314,14 @@ class _Emitter:
 
     # nodes -------------------------------------------------------------------------------------
 
-    def _word(self, place: int) -> _Word:
+    def _word(self, place: int) -> Word:
         """Return a root as a word, made if it is new."""
         if place not in self.made:
             step = self.of.steps.nodes[place]
             if step.kind == "input":
                 word = self.words[step.name]
                 source = self.maker.add(Source(step.name, word.bits, angle=False))
-                self.made[place] = _Word(source, word.step, word.range.centre)
+                self.made[place] = Word(source, word.step, word.range.centre)
             else:
                 only_tables = all(owner is None for owner, _ in self.users[place])
                 middle = (self.of.low[place] + self.of.high[place]) / 2 if only_tables else 0.0
@@ -302,7 +330,7 @@ class _Emitter:
                 unit = self.chosen[place]
                 number, addends = self._addends(self.of.sums[place], unit)
                 node = self.maker.add(WordSum(tuple(addends), _rounded(number - middle / unit)))
-                self.made[place] = _Word(node, unit, float(middle))
+                self.made[place] = Word(node, unit, float(middle))
         return self.made[place]
 
     def _addends(self, sums: Monomials, unit: float) -> tuple[float, list[Addend]]:

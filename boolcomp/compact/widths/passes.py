@@ -56,7 +56,7 @@ REFINED, QUICK_REFINED = 2, 1  # forms that are refined; where no effort is allo
 TIGHTENINGS = 6  # tries to hold the errors on many states
 FREE_WORK, WORK = 60_000, 10_000  # of refining (see `refine_work`): always, a nominal second
 ROOM = 1.03  # times what rounding makes of an output that hardly leaves zero
-USUAL_RMS = 0.5  # steps: the default where there are no terms, and the paper has no tables
+USUAL_RMS = 0.5  # steps: the default where not all is terms, and the paper has no tables
 ABOVE_FLOOR = 1.25  # times what inputs and rounding make: the least that this default allows
 ABOVE_JUMPS = 3.0  # and where that is more than a step, as jumps make it
 LEAST = 1.1  # times the rms of rounding: the least that the default allows
@@ -104,7 +104,7 @@ class Sketched:
         if not self.demand.rms:
             bits = self.demand.bits
             kind = "default"
-            whose = "the paper's own error" if self.terms.steps is None else "half a step or more"
+            whose = "the paper's own error" if self.terms.plain else "half a step or more"
             why = f" ({whose} at {bits} bits; --rms-error allows another)"
         rms = f"{kind} rms {_listed(self.squares)} LSB{why}"
         most = listing(f"{x:g}" for x in self.largest)
@@ -172,11 +172,11 @@ def _forms(terms: Terms) -> Sequence[int]:
 
 def _usual(terms: Terms, demand: Demand, ledger: Ledger) -> list[float]:
     """Return the usual rms errors, in steps: the paper's own, or what suits inputs so wide."""
-    if terms.steps is None:
+    if terms.plain:
         return ledger.numbers("paper", lambda: [float(x) for x in paper_rms(terms, demand.bits)])
     ample = np.full(len(terms.problem.outputs), 1.0)
     task = SearchTask(terms, demand, ample, np.inf * ample)
-    floor = np.sqrt(search_of(task, DIRECT).floor().total)
+    floor = np.sqrt(search_of(task, _forms(terms)[0]).floor().total)
     above = np.where(floor < 1, ABOVE_FLOOR, ABOVE_JUMPS)
     return [float(x) for x in np.maximum(USUAL_RMS, above * floor)]
 
