@@ -87,7 +87,7 @@ def build_sketch(
         return direct_sketch(problem, terms.steps, words, steps, exact=chosen.exact)
     words, begun = quantities(problem, bits), None
     if terms.prepared is not None:
-        begun = prepared_words(terms, words, steps, exact=chosen.exact)
+        begun = prepared_words(terms, words, steps)
         words = words | begun.words
     polys = output_polys(terms, words, steps)
     sums: dict[str, tuple[tuple[str, float], ...]] = {}

@@ -32,15 +32,18 @@ class Prepared:
 
 
 def prepared_words(
-    terms: Terms, words: Mapping[str, Quantity], steps: Sequence[float], *, exact: bool
+    terms: Terms, words: Mapping[str, Quantity], steps: Sequence[float]
 ) -> Prepared:
-    """Return the factors that are prepared, for outputs in these units."""
+    """Return the factors that are prepared, for outputs in these units.
+
+    Sums of angles lose no bit there: a small difference of large angles may count much.
+    """
     if terms.prepared is None:
         raise TypeError("these terms have no factors that are prepared")
     problem, prepared = terms.problem, lowered(terms.problem, terms.prepared)
     wanted = _wanted(terms, steps)
     units = [wanted.get(one.name) for one in prepared.outputs]
-    emitter = Emitter(Structure(problem, prepared), words, units, exact=exact)
+    emitter = Emitter(Structure(problem, prepared), words, units, exact=True)
     made, places = {}, {}
     for one, word in zip(prepared.outputs, emitter.results(), strict=True):
         size = Interval(-word.unit, word.unit)

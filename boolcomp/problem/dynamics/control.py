@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from boolcomp.problem.choices import KD, KP
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from boolcomp.problem.robot import Link, Robot
 
     Elements = Sequence[Element]
+
+OPPOSITE = math.pi / 4  # rad from half a turn, at most, that the difference is led to zero
 
 
 def computed_torque(robot: Robot, algebra: Algebra, *state: Elements) -> list[Element]:
@@ -78,21 +81,27 @@ def position_errors(
     for k, link in enumerate(robot.links):
         others = link.acceleration.magnitude + kd[k] * link.velocity.width
         most = (link.acceleration.magnitude + others) / kp[k]
-        error = _difference(algebra, link, qr[k], q[k])
-        found.append(clipped(algebra, error, -most, most))
+        found.append(_difference(algebra, link, qr[k], q[k], most))
     return found
 
 
 def _difference(
-    algebra: FunctionAlgebra, link: Link, wanted: Element, measured: Element
+    algebra: FunctionAlgebra, link: Link, wanted: Element, measured: Element, most: float
 ) -> Element:
-    """Return how far it is from one position to the other: the short way round, if it may go so."""
+    """Return how far it is from one position to the other: the short way round, if it may go so.
+
+    Half a turn away either way is as short, and the difference jumps: near there it is led through
+    zero, no steeper than where it is held, so that no torque jumps.
+    """
     if not link.revolute:
-        return wanted - measured
+        return clipped(algebra, wanted - measured, -most, most)
     if link.span.wraps:
-        return algebra.function("wrap", wanted - measured)
+        error = algebra.function("wrap", wanted - measured)
+        near = (math.pi - algebra.function("abs", error)) * (1 / min(most, OPPOSITE))
+        return clipped(algebra, error, -most, most) * clipped(algebra, near, 0.0, 1.0)
     middle = link.position.centre
-    return algebra.function("wrap", wanted - middle) - algebra.function("wrap", measured - middle)
+    one, other = (algebra.function("wrap", x - middle) for x in (wanted, measured))
+    return clipped(algebra, one - other, -most, most)
 
 
 def clipped(algebra: FunctionAlgebra, x: Element, low: float, high: float) -> Element:
