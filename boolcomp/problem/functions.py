@@ -26,6 +26,7 @@ from boolcomp.problem.choices import (
 )
 from boolcomp.problem.dynamics.algebra import Constant
 from boolcomp.problem.dynamics.control import commanded, commands, computed_torque, pd_gravity
+from boolcomp.problem.dynamics.forward import forward_dynamics
 from boolcomp.problem.dynamics.friction import (
     dry_friction,
     dry_joints,
@@ -277,6 +278,18 @@ def _renamed(
     return tuple(replace(one, name=f"{letters}{k}") for k, one in enumerate(inputs_of(robot), 1))
 
 
+def _efforts(robot: Robot) -> tuple[Input, ...]:
+    """Return the torques as inputs, over the robot's own ranges."""
+    return tuple(input_of(one.name, one.range, one.unit) for one in torques(robot))
+
+
+def _accelerations(robot: Robot) -> tuple[Output, ...]:
+    return tuple(
+        _free(one.name, f"acceleration {k}", one.unit, f"A{k}")
+        for k, one in enumerate(accelerations(robot), 1)
+    )
+
+
 def _command_names(robot: Robot) -> tuple[str, ...]:
     return tuple(f"a{k}" for k in range(1, robot.joints + 1))
 
@@ -332,6 +345,10 @@ FUNCTIONS = {
     "control": RobotFunction(
         REFERENCE, torques, commanded, "tau", "torques",
         prepared=Preparation(_command_names, commands), takes=("kp", "kd", "load"),
+    ),
+    "forward-dynamics": RobotFunction(
+        {"q": positions, "qd": speeds, "tau": _efforts}, _accelerations, forward_dynamics,
+        "qdd", "accelerations", stepwise=True,
     ),
 }  # fmt: skip
 # What has makers of its own, faster ones, but where something is chosen.

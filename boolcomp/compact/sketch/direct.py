@@ -49,6 +49,7 @@ HARMONICS = 12  # of an angle: a function of these alone is a sum of waves
 ROUNDING = 1e-11  # of a function's size: less is none
 COEFFICIENT = 11  # digits of a wave's amplitude
 WIDER = 0.01  # of a sampled range: what may lie beyond
+NEAR_ZERO = 1e-3  # rad: a function that is linear about zero is linear there
 PLAIN_VOTE, PRODUCT_VOTE = 1, 3  # what a unit that suits saves: a constant's digits, a word
 
 
@@ -297,20 +298,36 @@ class Emitter:
             if unit is not None:
                 chosen[-1 - k] = unit
         for place in sorted(self.of.sums, reverse=True):
-            votes: Counter[float] = Counter()
-            for owner, factors in self.users[place]:
-                if owner is not None and owner in chosen:
-                    sums = self.of.outputs[-1 - owner] if owner < 0 else self.of.sums[owner]
-                    _vote(votes, chosen, chosen[owner] / sums[factors], factors, place)
-            for factors, coefficient in self.of.sums[place].items():
-                if factors and all(f in chosen for f in factors):
-                    weight = PRODUCT_VOTE if len(factors) > 1 else PLAIN_VOTE
-                    unit = coefficient * math.prod(chosen[f] for f in factors if isinstance(f, int))
-                    votes[_class(unit)] += weight
+            votes = self._votes(place, chosen)
             best = min(votes, key=lambda c: (-votes[c], c)) if votes else 1.0
             size = max(abs(self.of.low[place]), abs(self.of.high[place]), 1e-300)
             chosen[place] = best * power_of_two(size)
         return chosen
+
+    def _votes(self, place: int, chosen: Mapping[int, float]) -> Counter[float]:
+        """Return the units that suit who reads a sum, and what it adds up."""
+        votes: Counter[float] = Counter()
+        for owner, factors in self.users[place]:
+            if owner is not None and owner in chosen:
+                sums = self.of.outputs[-1 - owner] if owner < 0 else self.of.sums[owner]
+                _vote(votes, chosen, chosen[owner] / sums[factors], factors, place)
+        for factors, coefficient in self.of.sums[place].items():
+            if len(factors) == 1 and (slope := self._slope(factors[0])):
+                votes[_class(coefficient * slope * 2 * math.pi)] += PRODUCT_VOTE
+            if factors and all(f in chosen for f in factors):
+                weight = PRODUCT_VOTE if len(factors) > 1 else PLAIN_VOTE
+                unit = coefficient * math.prod(chosen[f] for f in factors if isinstance(f, int))
+                votes[_class(unit)] += weight
+        return votes
+
+    def _slope(self, factor: Factor) -> float:
+        """Return the slope of a function of an angle where it is linear about zero, else 0."""
+        if isinstance(factor, int) or isinstance(root := self.of.root(factor), int):
+            return 0.0
+        x = np.asarray([-2.0, -1.0, 1.0, 2.0]) * NEAR_ZERO
+        y = self._function(factor, root).evaluate([x])[0]
+        wide, narrow = float(y[3] - y[0]) / 4, float(y[2] - y[1]) / 2
+        return narrow / NEAR_ZERO if abs(wide - narrow) <= SAME * abs(narrow) else 0.0
 
     # nodes -------------------------------------------------------------------------------------
 

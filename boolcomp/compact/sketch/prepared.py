@@ -31,9 +31,7 @@ class Prepared:
     places: Mapping[str, int]
 
 
-def prepared_words(
-    terms: Terms, words: Mapping[str, Quantity], steps: Sequence[float]
-) -> Prepared:
+def prepared_words(terms: Terms, words: Mapping[str, Quantity], steps: Sequence[float]) -> Prepared:
     """Return the factors that are prepared, for outputs in these units.
 
     Sums of angles lose no bit there: a small difference of large angles may count much.
