@@ -37,6 +37,7 @@ from boolcomp.problem.dynamics.friction import (
 )
 from boolcomp.problem.dynamics.kinematics import forward_kinematics, jacobian
 from boolcomp.problem.dynamics.load import with_load
+from boolcomp.problem.dynamics.planar import inverse_planar, planar
 from boolcomp.problem.dynamics.recurrence import newton_euler
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.makers import (
@@ -290,6 +291,23 @@ def _accelerations(robot: Robot) -> tuple[Output, ...]:
     )
 
 
+def _points(robot: Robot) -> tuple[Input, ...]:
+    """Return the tip's coordinates as inputs: as far as a stretched arm reaches, in a square."""
+    arm = planar(robot)
+    far = arm.first + arm.second
+    return tuple(
+        input_of(f"p{FRAME[place]}", Interval(zero - far, zero + far), "m")
+        for place, zero in zip(arm.plane, arm.origin, strict=True)
+    )
+
+
+def _joints(robot: Robot) -> tuple[Output, ...]:
+    return tuple(
+        _free(one.name, f"joint {k}", one.unit, f"Q{k}")
+        for k, one in enumerate(positions(robot), 1)
+    )
+
+
 def _command_names(robot: Robot) -> tuple[str, ...]:
     return tuple(f"a{k}" for k in range(1, robot.joints + 1))
 
@@ -349,6 +367,9 @@ FUNCTIONS = {
     "forward-dynamics": RobotFunction(
         {"q": positions, "qd": speeds, "tau": _efforts}, _accelerations, forward_dynamics,
         "qdd", "accelerations", stepwise=True,
+    ),
+    "inverse-kinematics": RobotFunction(
+        {"p": _points}, _joints, inverse_planar, "q", "joints", stepwise=True, takes=("elbow",)
     ),
 }  # fmt: skip
 # What has makers of its own, faster ones, but where something is chosen.

@@ -40,6 +40,14 @@ def jacobian(robot: Robot, algebra: Algebra, q: Sequence[Element]) -> list[Eleme
     return [column[row] for row in range(6) for column in columns]
 
 
+def chain_places(
+    robot: Robot, algebra: Algebra, q: Sequence[Element]
+) -> tuple[list[tuple[Vector, Vector]], Vector]:
+    """Return every joint's axis and a place on it, and the place of the tip."""
+    joints, _, tip = _walk(robot, algebra, q)
+    return joints, tip
+
+
 def _walk(
     robot: Robot, algebra: Algebra, q: Sequence[Element]
 ) -> tuple[list[tuple[Vector, Vector]], Matrix3, Vector]:
