@@ -26,18 +26,19 @@ _ADVICE = "give one number above zero, or one a joint: 4,2.5"
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A choice by its key: what it is called in sentences, and its usual values, if there are."""
+    """A choice by its key: what sentences and users call it, and its usual values, if any."""
 
     title: str
+    option: str
     usual: tuple[float, ...] = ()
 
 
 CHOICES = {
-    "smoothing": Choice("a smoothing of dry friction"),
-    "kp": Choice("a gain kp", (KP,)),
-    "kd": Choice("a gain kd", (KD,)),
-    "load": Choice("a load as an input"),
-    "elbow": Choice("an elbow", ELBOWS["up"]),
+    "smoothing": Choice("a smoothing of dry friction", "smoothing"),
+    "kp": Choice("a gain kp", "kp", (KP,)),
+    "kd": Choice("a gain kd", "kd", (KD,)),
+    "load": Choice("a load as an input", "load-range"),
+    "elbow": Choice("an elbow", "elbow", ELBOWS["up"]),
 }
 
 

@@ -30,6 +30,7 @@ from boolcomp.problem.dynamics.forward import forward_dynamics
 from boolcomp.problem.dynamics.friction import (
     dry_friction,
     dry_joints,
+    smoothing_notes,
     usual_smoothing,
 )
 from boolcomp.problem.dynamics.friction import (
@@ -53,7 +54,7 @@ from boolcomp.problem.problem import Output, Problem, SumHint
 from boolcomp.problem.robotfunction import Preparation, RobotFunction, function_problem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from boolcomp.problem.choices import Values
     from boolcomp.problem.dynamics.algebra import Algebra, Element, Folding
@@ -67,6 +68,8 @@ USUAL, FRICTION = "inverse-dynamics", "inverse-dynamics-with-friction"
 DIRECTION = 1.25  # the range of a rotation matrix's entries: ±1, and room for a word's last steps
 TINY = 1e-20  # a step into the complex plane: slopes without a difference
 FRAME = ("x", "y", "z")
+HELD = "commanded accelerations are held within the joints' acceleration ranges"
+STRETCHED = "a point out of reach stretches (or folds) the arm towards it; angles may leave a turn"
 
 
 def robot_problem(robot: Robot, of: str = USUAL) -> Problem:
@@ -94,7 +97,7 @@ def function_name(of: str, *, friction: bool = False, **choices: object) -> str:
         name = with_friction(name)
     for key, given in choices.items():
         if given is not None:
-            values[key] = chosen(key, given, key.replace("_", "-"))
+            values[key] = chosen(key, given, CHOICES[key].option)
     refuse_unknown(name, values, ALL[name].takes)
     return together(name, values)
 
@@ -125,6 +128,8 @@ def _chosen(robot: Robot, function: RobotFunction, values: Values) -> RobotFunct
         key: every[key] if key == "elbow" else each_joint(every, key, robot.joints, robot.name)
         for key in every
     }
+    if "smoothing" in own:
+        function = replace(function, notes=smoothing_notes(robot, own["smoothing"]))
     if function.prepared is not None and own:
         prepared = replace(function.prepared, text=partial(function.prepared.text, **own))
         function = replace(function, prepared=prepared)
@@ -317,7 +322,7 @@ def _dry_names(robot: Robot) -> tuple[str, ...]:
 
 
 STATE = {"q": positions, "qd": speeds, "qdd": accelerations}
-REFERENCE = {
+REFERENCE: Mapping[str, Callable[[Robot], tuple[Input, ...]]] = {
     "q": positions,
     "qd": speeds,
     "qr": partial(_renamed, "qr", positions),
@@ -363,13 +368,15 @@ FUNCTIONS = {
     "control": RobotFunction(
         REFERENCE, torques, commanded, "tau", "torques",
         prepared=Preparation(_command_names, commands), takes=("kp", "kd", "load"),
+        notes=(HELD,),
     ),
     "forward-dynamics": RobotFunction(
         {"q": positions, "qd": speeds, "tau": _efforts}, _accelerations, forward_dynamics,
         "qdd", "accelerations", stepwise=True,
     ),
     "inverse-kinematics": RobotFunction(
-        {"p": _points}, _joints, inverse_planar, "q", "joints", stepwise=True, takes=("elbow",)
+        {"p": _points}, _joints, inverse_planar, "q", "joints", stepwise=True, takes=("elbow",),
+        notes=(STRETCHED,),
     ),
 }  # fmt: skip
 # What has makers of its own, faster ones, but where something is chosen.

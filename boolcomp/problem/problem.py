@@ -129,8 +129,8 @@ class Problem:
     are no sums of waves the steps that calculate them. `plural` is
     what a user calls the outputs ("torques"), `places` what it is that inputs belong to ("joints").
     Up to `dust` an output is rounding of sums that are zero. `constants` are what one may have
-    looked for among the outputs, and their only values. Names, hints and functions can be sent to
-    other processes.
+    looked for among the outputs, and their only values; `notes` are sentences for users. Names,
+    hints and functions can be sent to other processes.
     """
 
     name: str
@@ -147,6 +147,7 @@ class Problem:
     places: str = "inputs"
     dust: float = 0.0
     constants: tuple[tuple[str, float], ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         names = [one.name for one in self.inputs]

@@ -59,7 +59,7 @@ class RobotFunction:
     An output without a range of its own (a single value) gets one that holds what is found.
     `exact` is the text over numpy's columns, where it is another one. `stepwise` is a text for
     tapes; `takes` are the keys of what may be chosen, handed on to the text that prepares factors,
-    or else to the only one.
+    or else to the only one; `notes` are sentences for users.
     """
 
     groups: Mapping[str, Callable[[Robot], tuple[Input, ...]]]
@@ -71,6 +71,7 @@ class RobotFunction:
     prepared: Preparation | None = None
     stepwise: bool = False
     takes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +132,7 @@ def function_problem(
             for k, output in enumerate(outputs)
             if k not in kept
         ),
+        notes=function.notes,
     )
 
 

@@ -13,11 +13,10 @@ from pinocchio_model import after_joint, pinocchio_model
 from samples import problem_of, random_robot
 
 from boolcomp.common.errors import UsageError
+from boolcomp.problem.choices import KD, KP
 from boolcomp.problem.dynamics import bias_torques, gravity_torques, inverse_dynamics
 from boolcomp.problem.functions import (
     FUNCTIONS,
-    KD,
-    KP,
     NAMES,
     USUAL,
     function_of,

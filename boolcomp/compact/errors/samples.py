@@ -85,21 +85,6 @@ def states_of(
     return States(words, values, problem.in_steps(problem.reference(*arrays), steps))
 
 
-def quantised(
-    problem: Problem, quantities: Mapping[str, Quantity], arrays: Sequence[Floats]
-) -> tuple[Floats, ...]:
-    """Return states with every word in the middle of its cell: all that logic is told of them."""
-    found = []
-    for group, array in zip(problem.groups, arrays, strict=True):
-        middles = array.copy()
-        for k, name in enumerate(group.members):
-            word = quantities.get(name)
-            if word is not None:
-                middles[:, k] = word.range.low + (word.cells(array[:, k]) + 0.5) * word.step
-        found.append(middles)
-    return tuple(found)
-
-
 def joined(first: States, second: States) -> States:
     """Return both states, one after the other."""
     return States(

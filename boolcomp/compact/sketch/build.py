@@ -88,7 +88,7 @@ def build_sketch(
     words, begun = quantities(problem, bits), None
     if terms.prepared is not None:
         begun = prepared_words(terms, words, steps)
-        words = words | begun.words
+        words = {**words, **begun.words}
     polys = output_polys(terms, words, steps)
     sums: dict[str, tuple[tuple[str, float], ...]] = {}
     wanted = {"commands": True, "speeds": chosen.speeds, "accelerations": chosen.accelerations}
@@ -168,7 +168,7 @@ class _SketchMaker(SketchNodes):
         *,
         recording: bool,
     ) -> None:
-        super().__init__(words, exact=form.exact, begun=begun and begun.maker)
+        super().__init__(words, exact=form.exact, begun=begun.maker if begun else None)
         self.prepared = begun.places if begun else {}
         self.sums, self.record = sums, record
         self.form, self.recording = form, recording

@@ -27,7 +27,7 @@ class Prepared:
     """What was made: all nodes so far, and every factor as a linear word and by its node."""
 
     maker: SketchNodes
-    words: Mapping[str, Quantity]
+    words: dict[str, Quantity]
     places: Mapping[str, int]
 
 

@@ -39,20 +39,16 @@ def rounding_squares(outputs: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Floor:
-    """Mean squares in steps, one for every output, that each input word makes; the words' bits.
-
-    `unseen` is what all words make beyond that: where an output jumps no slope tells of it.
-    """
+    """Mean squares in steps, one for every output, that each input word makes; the words' bits."""
 
     parts: Mapping[str, Floats]
     bits: Mapping[str, int]
     rounding: Floats = field(default_factory=lambda: np.asarray(ROUNDING**2))
-    unseen: Floats = field(default_factory=lambda: np.asarray(0.0))
 
     @property
     def total(self) -> Floats:
         """What all words and rounding make together."""
-        return np.asarray(self.rounding + self._inputs + self.unseen)
+        return np.asarray(self.rounding + self._inputs)
 
     @property
     def _inputs(self) -> Floats:
@@ -60,7 +56,7 @@ class Floor:
 
     def forbids(self, allowed: Floats) -> bool:
         """Tell whether no logic can reach the mean squares allowed."""
-        return bool((allowed - self.rounding < CERTAIN * (self._inputs + self.unseen)).any())
+        return bool((allowed - self.rounding < CERTAIN * self._inputs).any())
 
     def advice(self, allowed: Floats) -> str:
         """Return what would help: input words to widen, if it is they that err."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.compact.errors.measure import compared, deviations, errors_of
-from boolcomp.compact.errors.samples import corners, draw, joined, quantised, states_of
+from boolcomp.compact.errors.samples import corners, draw, joined, states_of
 from boolcomp.compact.graph.layout import Statistics
 from boolcomp.compact.graph.logic import word_logic
 from boolcomp.compact.graph.realise import realise
@@ -54,14 +54,13 @@ PLAIN = range(len(FORMS) // 2)
 EXACT = range(len(FORMS) // 2, len(FORMS))  # sums of angles lose no bit, which takes more logic
 DIRECT, DIRECT_EXACT = len(FORMS), len(FORMS) + 1  # not of terms
 FORMS = (*FORMS, Form(direct=True), Form(direct=True, exact=True))
-MODEL_SAMPLES, REACH_SAMPLES, LOOP_SAMPLES, JUMP_SAMPLES = 2000, 20_000, 20_000, 1 << 18
+MODEL_SAMPLES, REACH_SAMPLES, LOOP_SAMPLES = 2000, 20_000, 20_000
 ROUNDS, ROUNDS_AGAIN = 6, 4  # of corrections, at first and later
 STEEPNESS, TEMPERATURE = 3.0, 3.0  # of a descent: how dear excess noise is; nodes
 PERTURBATIONS = 0.01  # a width, for a nominal second
 MOST_PERTURBATIONS, MOST_PERTURBATIONS_A_SECOND = 2.0, 40  # a width; in all, for a nominal second
 LATE = 8.0  # the pressure from which on refining only corrects
 WORK = 25_000  # nodes built and simulated in a nominal second
-SEEN = 0.1  # of a mean square is at least what the model could see, whatever is estimated
 CAUTION = 0.985  # of the mean squares allowed, since other samples will be met
 MAX_CAUTION = 0.98  # of the largest error allowed
 
@@ -119,10 +118,8 @@ class SearchTask:
 def screen(task: SearchTask, form: int) -> Candidate:
     """Choose a form's widths by the model alone."""
     search = search_of(task, form)
-    if min(search.rows) <= 0:
-        return Candidate(form, {}, np.zeros(0), np.zeros(len(task.allowed)), 0, math.inf)
-    widths, prices = choose_widths(search.model, search.rows)
-    descent = Descent(search.model, widths, search.rows)
+    widths, prices = choose_widths(search.model, task.rows)
+    descent = Descent(search.model, widths, task.rows)
     nodes = descent.cost if descent.feasible else math.inf
     return Candidate(form, widths, prices, np.zeros(len(task.allowed)), 0, nodes)
 
@@ -194,55 +191,13 @@ class Search:
 
     def floor(self) -> Floor:
         """Return the mean squares, in steps, that inputs as coarse as these and rounding make."""
-        parts, bits = self._input_parts()
-        return Floor(parts, bits, rounding_squares(self.states.outputs), self.unseen)
-
-    def _input_parts(self) -> tuple[dict[str, Floats], dict[str, int]]:
-        """Return the mean squares that each input word makes, by slopes; and the words' bits."""
-        parts: dict[str, Floats] = {}
-        bits: dict[str, int] = {}
+        parts, bits = {}, {}
         for place, node in enumerate(self.sketch.nodes):
             if isinstance(node, Source):
                 step = 2 * math.pi / (1 << node.bits + node.part) if node.angle else 1.0
                 felt = self.model.sensitivities[place].value[: len(self.steps)]
                 parts[node.name], bits[node.name] = step * step / 12 * felt, node.bits
-        return parts, bits
-
-    @cached_property
-    def unseen(self) -> Floats:
-        """The mean squares that input words make of errors beyond what slopes tell of: by jumps.
-
-        Sums of waves have none.
-        """
-        return self._jumps(JUMP_SAMPLES, self.task.demand.seed + 5)
-
-    @cached_property
-    def _unseen_here(self) -> Floats:
-        """The same of the states of the search: large errors are few there, more or less."""
-        return self._jumps(LOOP_SAMPLES, self.task.demand.seed + 3)
-
-    def _jumps(self, count: int, seed: int) -> Floats:
-        terms, demand = self.task.terms, self.task.demand
-        if terms.plain:
-            return np.zeros(len(self.steps))
-        problem = terms.problem
-        words = quantities(problem, demand.input_bits)
-        arrays = problem.draw(count, seed)
-        told = problem.reference(*quantised(problem, words, arrays))
-        missed = (told - problem.reference(*arrays)) / np.asarray(self.steps)
-        known = sum(self._input_parts()[0].values(), np.zeros(len(self.steps)))
-        return np.asarray(np.maximum((missed**2).mean(axis=0) - known, 0.0))
-
-    @cached_property
-    def rows(self) -> Floats:
-        """What the model is allowed, but for what it cannot see."""
-        rows = self.task.rows.copy()
-        rows[: len(self.unseen)] -= self.unseen
-        return rows
-
-    def _visible(self, squares: Floats) -> Floats:
-        """Return of mean squares at the states of the search what the model can see."""
-        return np.asarray(np.maximum(squares - self._unseen_here, SEEN * squares))
+        return Floor(parts, bits, rounding_squares(self.states.outputs))
 
     def graph(self, choice: Candidate) -> WordGraph:
         """Return the graph of a choice."""
@@ -261,7 +216,7 @@ class Search:
     def refine(self, start: Candidate) -> Candidate:
         """Return the smallest choice that holds; its nodes are infinite where none does."""
         prices, widths, biases = self._prices(start), start.widths, start.biases
-        widened, rows, count = start.widened, self.rows, len(self.task.allowed)
+        widened, rows, count = start.widened, self.task.rows, len(self.task.allowed)
         allowed, correction = rows, np.ones(len(rows))
         rng = random.Random(self.task.demand.seed)  # noqa: S311 (not for secrets)
         best = replace(start, nodes=math.inf)
@@ -282,7 +237,7 @@ class Search:
             if errors.wrapped:
                 widened += 1
                 continue
-            if self._within(errors):
+            if (errors.rms**2 <= self.task.allowed).all():
                 nodes = len(word_logic(graph).nodes)
                 excess = float((errors.max / self.task.largest).max())
                 tried = Candidate(self.form, dict(widths), prices, biases, widened, nodes, excess)
@@ -291,7 +246,7 @@ class Search:
                     best = tried
             # What the model missed is taken off what it may use; half of it, for it is noisy.
             missed = np.ones(len(rows))
-            missed[:count] = self._visible(errors.rms**2) / descent.noise[:count]
+            missed[:count] = errors.rms**2 / descent.noise[:count]
             correction = missed if turn == 0 else np.sqrt(correction * missed)
             tighter = 1.0 if best.nodes < math.inf else 0.99**turn
             allowed = rows / correction * tighter
@@ -300,7 +255,7 @@ class Search:
 
     def _prices(self, start: Candidate) -> Floats:
         """Return a choice's prices, and small ones for the outputs at their worst states."""
-        rows = self.rows
+        rows = self.task.rows
         if len(start.prices) >= len(rows):
             return start.prices[: len(rows)]
         count = len(self.task.allowed)
@@ -324,36 +279,31 @@ class Search:
             errors = errors_of(*found, LOOP_SAMPLES)
             holds = self._holds(errors)
             nodes = len(word_logic(graph).nodes) if holds else 0
-            squares = self._visible(errors.rms**2)
+            squares = errors.rms**2
             if task.worst_limits is not None:
                 squares = np.concatenate(
                     [squares, task.worst_limits * (errors.max / task.largest) ** 2]
                 )
             return Trial(nodes, squares, holds)
 
-        descent = Descent(self.model, dict(start.widths), self.rows, STEEPNESS)
+        descent = Descent(self.model, dict(start.widths), task.rows, STEEPNESS)
         found = judge(descent.widths)
         if not found.holds:
             return start
         # The model may use what it is known to misjudge: the measured state is what it allows.
-        descent.allowed = np.asarray(descent.noise * self.rows / found.squares)
+        descent.allowed = np.asarray(descent.noise * task.rows / found.squares)
         trials = round(units * WORK / found.nodes)
         rng = random.Random(1000 * task.demand.seed + turn)  # noqa: S311 (not for secrets)
         share = trials // 2 if turn % 2 == 0 else 0
         left = trials
         if share:
-            found, unused = polish(descent, self.rows, judge, share)
+            found, unused = polish(descent, task.rows, judge, share)
             left = trials - share + unused
         found = anneal(descent, found, self._prices(start), judge, left, rng)
         return replace(start, widths=dict(descent.widths), nodes=found.nodes)
 
-    def _within(self, errors: Errors) -> bool:
-        """Tell whether rms errors at the states of the search are as allowed."""
-        usual = errors.rms**2 + (self.unseen - self._unseen_here)
-        return bool((usual <= self.task.allowed).all())
-
     def _holds(self, errors: Errors) -> bool:
-        within = self._within(errors)
+        within = bool((errors.rms**2 <= self.task.allowed).all())
         return within and bool((errors.max <= self.task.largest).all()) and not errors.wrapped
 
     def _perturbations(self, turn: int, variables: int) -> int:

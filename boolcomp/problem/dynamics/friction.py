@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from boolcomp.common.errors import listing
+from boolcomp.common.text import short
 from boolcomp.problem.dynamics.recurrence import newton_euler
 
 if TYPE_CHECKING:
@@ -32,6 +34,16 @@ def dry_joints(robot: Robot) -> list[int]:
 def usual_smoothing(robot: Robot) -> tuple[float, ...]:
     """Return for every joint the speed within which the sign is smoothed if nothing is said."""
     return tuple(SMOOTHING * (link.velocity.magnitude or 1.0) for link in robot.links)
+
+
+def smoothing_notes(robot: Robot, smoothing: Sequence[float]) -> tuple[str, ...]:
+    """Return what users should know of a smoothed sign."""
+    speeds = listing(
+        f"{short(smoothing[k])} {'rad/s' if robot.links[k].revolute else 'm/s'} (joint {k + 1})"
+        for k in dry_joints(robot)
+    )
+    text = "the sign of dry friction goes over as tanh(qd/v), within 5 % of it beyond 1.83 v"
+    return (f"{text}: v = {speeds}",)
 
 
 def dry_friction(

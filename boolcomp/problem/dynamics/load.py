@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from boolcomp.problem.dynamics.algebra import Algebra, Element
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot import Link, Robot
 
 
 def with_load(
@@ -34,14 +34,16 @@ def with_load(
 
 def one_kilogram(robot: Robot) -> Robot:
     """Return the robot's geometry with nothing that weighs, but a kilogram at its tip."""
-    nothing = {
-        "mass": 0.0,
-        "center_of_mass": (0.0, 0.0, 0.0),
-        "inertia": (0.0,) * 6,
-        "rotor_inertia": 0.0,
-        "viscous_friction": 0.0,
-        "coulomb_friction": (0.0, 0.0),
-    }
-    return with_payload(
-        replace(robot, links=tuple(replace(link, **nothing) for link in robot.links)), 1.0
+    return with_payload(replace(robot, links=tuple(map(_weightless, robot.links))), 1.0)
+
+
+def _weightless(link: Link) -> Link:
+    return replace(
+        link,
+        mass=0.0,
+        center_of_mass=(0.0, 0.0, 0.0),
+        inertia=(0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
+        rotor_inertia=0.0,
+        viscous_friction=0.0,
+        coulomb_friction=(0.0, 0.0),
     )

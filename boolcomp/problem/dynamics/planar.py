@@ -61,7 +61,7 @@ def planar(robot: Robot) -> Planar:
     if robot.joints != 2 or not all(link.revolute for link in robot.links):
         raise UsageError(f"{wrong}, and of six of which the last three meet in a point")
     axes, places, tip = at_zero(robot)
-    if float(np.abs(np.cross(*axes)).max()) > NEARLY:
+    if float(np.abs(np.cross(axes[0], axes[1])).max()) > NEARLY:
         raise UsageError(f"{wrong}: the axes of its joints are not parallel")
     upright = int(np.argmax(np.abs(axes[0])))
     if abs(axes[0][upright]) < 1 - NEARLY:
