@@ -7,6 +7,7 @@ say what is chosen of a function, too (`choices`).
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, cast
@@ -40,6 +41,7 @@ from boolcomp.problem.dynamics.kinematics import forward_kinematics, jacobian
 from boolcomp.problem.dynamics.load import with_load
 from boolcomp.problem.dynamics.planar import inverse_planar, planar
 from boolcomp.problem.dynamics.recurrence import newton_euler
+from boolcomp.problem.dynamics.wrist import inverse_wrist, wrist
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.makers import (
     accelerations,
@@ -52,6 +54,7 @@ from boolcomp.problem.makers import (
 )
 from boolcomp.problem.problem import Output, Problem, SumHint
 from boolcomp.problem.robotfunction import Preparation, RobotFunction, function_problem
+from boolcomp.problem.span import Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -65,6 +68,7 @@ if TYPE_CHECKING:
     Elements: TypeAlias = Sequence[Element]
 
 USUAL, FRICTION = "inverse-dynamics", "inverse-dynamics-with-friction"
+INVERSE = "inverse-kinematics"
 DIRECTION = 1.25  # the range of a rotation matrix's entries: ±1, and room for a word's last steps
 TINY = 1e-20  # a step into the complex plane: slopes without a difference
 FRAME = ("x", "y", "z")
@@ -79,7 +83,8 @@ def robot_problem(robot: Robot, of: str = USUAL) -> Problem:
         return inverse_dynamics_problem(robot)
     if name == "gravity" and not values:
         return gravity_problem(robot)
-    function = _chosen(robot, ALL[name], values)
+    whole = WITH_WRIST if name == INVERSE and robot.joints == 6 else ALL[name]
+    function = _chosen(robot, whole, values)
     return function_problem(robot, together(name, values), function, command_hints(robot))
 
 
@@ -306,6 +311,26 @@ def _points(robot: Robot) -> tuple[Input, ...]:
     )
 
 
+def _places(robot: Robot) -> tuple[Input, ...]:
+    """Return the tip's place as inputs: as far as the arm reaches, in a cube about its shoulder."""
+    arm = wrist(robot)
+    return tuple(
+        input_of(f"p{axis}", Interval(float(zero) - arm.reach, float(zero) + arm.reach), "m")
+        for axis, zero in zip(FRAME, arm.shoulder, strict=True)
+    )
+
+
+def _turns(robot: Robot) -> tuple[Input, ...]:
+    """Return roll, pitch and yaw of the tip as inputs: every rotation has such."""
+    del robot
+    whole, half = Interval(-math.pi, math.pi), Interval(-math.pi / 2, math.pi / 2)
+    ranges = {"roll": whole, "pitch": half, "yaw": whole}
+    return tuple(
+        input_of(name, where, "rad", Span(where, where, wraps=where is whole), angle=True)
+        for name, where in ranges.items()
+    )
+
+
 def _joints(robot: Robot) -> tuple[Output, ...]:
     return tuple(
         _free(one.name, f"joint {k}", one.unit, f"Q{k}")
@@ -374,11 +399,12 @@ FUNCTIONS = {
         {"q": positions, "qd": speeds, "tau": _efforts}, _accelerations, forward_dynamics,
         "qdd", "accelerations", stepwise=True,
     ),
-    "inverse-kinematics": RobotFunction(
+    INVERSE: RobotFunction(
         {"p": _points}, _joints, inverse_planar, "q", "joints", stepwise=True, takes=("elbow",),
         notes=(STRETCHED,),
     ),
 }  # fmt: skip
+WITH_WRIST = replace(FUNCTIONS[INVERSE], groups={"p": _places, "rpy": _turns}, text=inverse_wrist)
 # What has makers of its own, faster ones, but where something is chosen.
 _USUALS = {
     USUAL: RobotFunction(STATE, torques, newton_euler, "tau", "torques", takes=("load",)),

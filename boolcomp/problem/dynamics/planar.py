@@ -102,12 +102,19 @@ def inverse_planar(
     """Return both joints' angles, as steps, of the tip's coordinates in the plane."""
     arm = planar(robot)
     x, y = (value - zero for value, zero in zip(point, arm.origin, strict=True))
-    a, b = arm.first, arm.second
-    cosine = (x * x + y * y - (a * a + b * b)) * (1 / (2 * a * b))
-    bent = tape.function("acos", clipped(tape, cosine, -WITHIN, WITHIN)) * -elbow[0]
-    inside = tape.arc(tape.sine(bent) * b, tape.cosine(bent) * b + a)
-    first = tape.arc(y, x) - inside
+    first, bent = two_links(tape, x, y, (arm.first, arm.second), elbow[0])
     return [
         (first - arm.turned[0]) * arm.senses[0],
         (bent - arm.turned[1]) * arm.senses[1],
     ]
+
+
+def two_links(
+    tape: Tape, x: Any, y: Any, lengths: tuple[float, float], elbow: float
+) -> tuple[Any, Any]:
+    """Return the first link's angle and that from it to the second, for a point in the plane."""
+    a, b = lengths
+    cosine = (x * x + y * y - (a * a + b * b)) * (1 / (2 * a * b))
+    bent = tape.function("acos", clipped(tape, cosine, -WITHIN, WITHIN)) * -elbow
+    inside = tape.arc(tape.sine(bent) * b, tape.cosine(bent) * b + a)
+    return tape.arc(y, x) - inside, bent
