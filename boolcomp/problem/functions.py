@@ -7,7 +7,6 @@ say what is chosen of a function, too (`choices`).
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, cast
@@ -39,9 +38,9 @@ from boolcomp.problem.dynamics.friction import (
 )
 from boolcomp.problem.dynamics.kinematics import forward_kinematics, jacobian
 from boolcomp.problem.dynamics.load import with_load
-from boolcomp.problem.dynamics.planar import inverse_planar, planar
+from boolcomp.problem.dynamics.planar import inverse_planar
 from boolcomp.problem.dynamics.recurrence import newton_euler
-from boolcomp.problem.dynamics.wrist import inverse_wrist, wrist
+from boolcomp.problem.dynamics.wrist import inverse_wrist
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.makers import (
     accelerations,
@@ -54,7 +53,7 @@ from boolcomp.problem.makers import (
 )
 from boolcomp.problem.problem import Output, Problem, SumHint
 from boolcomp.problem.robotfunction import Preparation, RobotFunction, function_problem
-from boolcomp.problem.span import Span
+from boolcomp.problem.targets import places, points, turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -301,36 +300,6 @@ def _accelerations(robot: Robot) -> tuple[Output, ...]:
     )
 
 
-def _points(robot: Robot) -> tuple[Input, ...]:
-    """Return the tip's coordinates as inputs: as far as a stretched arm reaches, in a square."""
-    arm = planar(robot)
-    far = arm.first + arm.second
-    return tuple(
-        input_of(f"p{FRAME[place]}", Interval(zero - far, zero + far), "m")
-        for place, zero in zip(arm.plane, arm.origin, strict=True)
-    )
-
-
-def _places(robot: Robot) -> tuple[Input, ...]:
-    """Return the tip's place as inputs: as far as the arm reaches, in a cube about its shoulder."""
-    arm = wrist(robot)
-    return tuple(
-        input_of(f"p{axis}", Interval(float(zero) - arm.reach, float(zero) + arm.reach), "m")
-        for axis, zero in zip(FRAME, arm.shoulder, strict=True)
-    )
-
-
-def _turns(robot: Robot) -> tuple[Input, ...]:
-    """Return roll, pitch and yaw of the tip as inputs: every rotation has such."""
-    del robot
-    whole, half = Interval(-math.pi, math.pi), Interval(-math.pi / 2, math.pi / 2)
-    ranges = {"roll": whole, "pitch": half, "yaw": whole}
-    return tuple(
-        input_of(name, where, "rad", Span(where, where, wraps=where is whole), angle=True)
-        for name, where in ranges.items()
-    )
-
-
 def _joints(robot: Robot) -> tuple[Output, ...]:
     return tuple(
         _free(one.name, f"joint {k}", one.unit, f"Q{k}")
@@ -400,11 +369,11 @@ FUNCTIONS = {
         "qdd", "accelerations", stepwise=True,
     ),
     INVERSE: RobotFunction(
-        {"p": _points}, _joints, inverse_planar, "q", "joints", stepwise=True, takes=("elbow",),
+        {"p": points}, _joints, inverse_planar, "q", "joints", stepwise=True, takes=("elbow",),
         notes=(STRETCHED,),
     ),
 }  # fmt: skip
-WITH_WRIST = replace(FUNCTIONS[INVERSE], groups={"p": _places, "rpy": _turns}, text=inverse_wrist)
+WITH_WRIST = replace(FUNCTIONS[INVERSE], groups={"p": places, "rpy": turns}, text=inverse_wrist)
 # What has makers of its own, faster ones, but where something is chosen.
 _USUALS = {
     USUAL: RobotFunction(STATE, torques, newton_euler, "tau", "torques", takes=("load",)),

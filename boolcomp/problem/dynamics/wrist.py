@@ -99,7 +99,7 @@ def inverse_wrist(
         for p, moved, f in zip(point, _times(rotation, offset.tolist()), arm.foot, strict=True)
     ]
     z, n = arm.axes[0], arm.axes[1]
-    x_, y_, z_ = (_dot(axis, place) for axis in (arm.across, n, z))
+    x_, y_, z_ = (_dot(axis.tolist(), place) for axis in (arm.across, n, z))
     centre = arm.centre - arm.foot
     d = float(centre @ n)
     square = x_ * x_ + y_ * y_ - d * d
