@@ -55,7 +55,7 @@ def commands(
 
     The difference of two angles wraps where the joint has no stops.
     """
-    _, qd, _, qdr, qddr = state
+    _, qd, _, qdr, qddr, *_ = state
     errors = position_errors(robot, algebra, *state, kp=kp, kd=kd)
     found = []
     for k, (link, e) in enumerate(zip(robot.links, errors, strict=True)):
@@ -76,7 +76,7 @@ def position_errors(
 
     So the sum of a command is as wide as it need be, and the command is the same.
     """
-    q, _, qr, _, _ = state
+    q, _, qr, *_ = state
     found = []
     for k, link in enumerate(robot.links):
         others = link.acceleration.magnitude + kd[k] * link.velocity.width
