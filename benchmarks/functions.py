@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,7 @@ ARM, LARGE, DRY = "machado-2r", "puma560", "machado-2r-dry"
 USUAL_RMS = (0.43, 0.593)  # what is allowed of the arm's inverse dynamics at 8 bits
 # Nodes that were asked for.
 ASKED = {(ARM, "forward-kinematics", 10): 500, (ARM, "computed-torque", 8): 900}
+QUICK = ("forward-dynamics", "inverse-kinematics")  # that are compiled with no effort here
 HEAD = [
     "arm",
     "function",
@@ -46,20 +48,22 @@ HEAD = [
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A compilation: `rms` and `words` where they are not the usual."""
+    """A compilation: `rms`, `words` and `effort` where they are not the usual."""
 
     arm: str
     of: str
     bits: int
     rms: tuple[float, ...] = ()
     words: dict[str, int] = field(default_factory=dict)
+    effort: float | None = None
 
     @property
     def title(self) -> str:
         """What is said of it."""
         rms = f", rms {' '.join(map(str, self.rms))}" if self.rms else ""
         words = ",".join(f"{name}={bits}" for name, bits in self.words.items())
-        return self.of + rms + (f", inputs {words}" if words else "")
+        effort = "" if self.effort is None else f", effort {self.effort:g}"
+        return self.of + rms + (f", inputs {words}" if words else "") + effort
 
     def problem(self) -> Problem:
         """Return what is compiled."""
@@ -72,14 +76,17 @@ class Row:
 
 def rows(bits: tuple[int, ...]) -> list[Row]:
     """Return all rows."""
-    found = [Row(ARM, of, width) for of in NAMES if of != FRICTION for width in bits]
-    loads = [Row(ARM, f"{of}:load=0..5", 8) for of in (USUAL, "gravity")]
+    long = [of for of in NAMES if of not in (FRICTION, *QUICK)]
+    found = [Row(ARM, of, width) for of in long for width in bits]
+    quick = partial(Row, bits=8, effort=0.0)
+    loads = [quick(ARM, f"{of}:load=0..5") for of in (USUAL, "gravity")]
     more = [
         Row(ARM, "computed-torque", 8, USUAL_RMS),
-        Row(ARM, "control", 8, (), {"q": 13, "qr": 13}),
-        Row(DRY, FRICTION, 8, USUAL_RMS),
-        Row("elbow-3r", FRICTION, 8),
-        *(Row(arm, "forward-dynamics", 8) for arm in ("elbow-3r", "desk-3r", "scara")),
+        quick(ARM, "control", words={"q": 13, "qr": 13}),
+        quick(ARM, USUAL, rms=USUAL_RMS),
+        quick(DRY, FRICTION, rms=USUAL_RMS),
+        quick(ARM, "inverse-kinematics"),
+        *(quick(arm, "forward-dynamics") for arm in (ARM, "scara", "elbow-3r", "desk-3r")),
         Row(LARGE, "gravity", 8),
     ]
     return [*found, *loads, *more]
@@ -99,7 +106,10 @@ def main() -> int:
         if given.functions and row.of not in given.functions:
             continue
         problem = row.problem()
-        demand = usual_demand(row.bits, row.words, rms=row.rms, effort=given.effort)
+        demand = usual_demand(
+            row.bits, row.words, rms=row.rms,
+            effort=given.effort if row.effort is None else row.effort,
+        )  # fmt: skip
         built = build(
             split(problem), CompactChoices(demand, given.store, processes=given.processes)
         )
