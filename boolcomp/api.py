@@ -13,7 +13,7 @@ from boolcomp.paper.passes import PaperChoices
 from boolcomp.paper.plan import Options
 from boolcomp.paper.store import Recipe
 from boolcomp.pipeline import check_mode, compile_compact, compile_paper
-from boolcomp.problem.functions import USUAL, with_friction
+from boolcomp.problem.functions import USUAL, function_name
 from boolcomp.problem.robot import Robot, load_robot
 from boolcomp.program.programfile import load_program
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["compile", "load_program", "load_robot"]
 
+OF = ("of", "friction", "smoothing", "kp", "kd", "load_range", "elbow")
 ONLY = {
     "compact": (
         "rms_error", "max_error", "input_bits", "saturate", "objective", "effort", "seed",
@@ -44,6 +45,11 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     *,
     of: str = USUAL,
     friction: bool = False,
+    smoothing: Reals | None = None,
+    kp: Reals | None = None,
+    kd: Reals | None = None,
+    load_range: str | tuple[Number, Number] | None = None,
+    elbow: str | None = None,
     payloads: Reals = 0.0,
     rms_error: Reals | None = None,
     max_error: Reals | None = None,
@@ -66,8 +72,10 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     """Compile a robot (a value, a shipped name or a path), or a problem, to a program of logic.
 
     Names and values are those of the command `boolcomp compile`, texts included. `of` is the
-    function of the robot: inverse-dynamics (with viscous `friction` or without), gravity and so
-    on. With several `payloads` (kg at the tip) the program holds one load each.
+    function of the robot: inverse-dynamics (with `friction` or without; `smoothing` is the speed
+    in whose tanh the sign of dry friction goes over), gravity and so on; `kp` and `kd` are gains
+    of control, `load_range` is that of a mass at the tip (kg) as an input, `elbow` (up, down) is
+    for inverse kinematics. With several `payloads` (kg at the tip) the program holds one load each.
 
     Mode `compact` takes `rms_error` and `max_error` (in LSB of the torque: a number for all joints
     or one each; without them the paper's own rms error is allowed), `input_bits` (bits of the
@@ -82,7 +90,10 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     """
     _refuse_others(mode, dict(locals()))
     masses = reals("payloads", payloads, MASSES)
-    of = with_friction(of) if flag("friction", friction) else of
+    of = function_name(
+        of, friction=flag("friction", friction), smoothing=smoothing, kp=kp, kd=kd,
+        load=load_range, elbow=elbow,
+    )  # fmt: skip
     word = whole("bits", bits)
     if mode == "compact":
         demand = usual_demand(
@@ -103,7 +114,7 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
 def _refuse_others(mode: str, said: dict[str, Any]) -> None:
     """Raise a `UsageError` for a choice that no mode has, or only the other one."""
     check_mode(mode)
-    allowed = ["of", "friction", "payloads", *ONLY[mode]]
+    allowed = [*OF, "payloads", *ONLY[mode]]
     for name in said["unknown"]:
         raise UsageError(
             f"mode {mode} has no {name!r}{suggestion(name, allowed)}: it has {listing(allowed)}"

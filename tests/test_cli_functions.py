@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -50,6 +51,65 @@ def test_what_is_no_robot_has_no_functions() -> None:
     problem = robot_problem(load_robot("machado-2r"), "gravity")
     with pytest.raises(UsageError, match="machado-2r-gravity is no robot: it has no bias"):
         bc.compile(problem, of="bias")
+
+
+def test_what_is_prepared_is_printed_before_its_terms(run: Callable[..., Result]) -> None:
+    found = run("terms", "elbow-3r", "--friction", "--smoothing", "0.1")
+    assert found.out.splitlines()[0].endswith("= qd1 * 10")
+    assert "  T35 = 1 dry3" in found.out.splitlines()
+    document = json.loads(run("terms", "machado-2r", "--of", "control", "--json").out)
+    assert document["prepared"][-1].startswith("output a2 = ")
+
+
+def test_arithmetic_is_of_the_function_that_is_asked_for(run: Callable[..., Result]) -> None:
+    Path("points.csv").write_text("px,py\n1.8,0\n0,1\n")
+    asked = ("machado-2r", "--of", "inverse-kinematics", "--elbow", "down", "-i", "points.csv")
+    found = run("evaluate", *asked).out.splitlines()
+    assert found[0] == "q1,q2"
+    one, other = (np.array(line.split(","), dtype=float) for line in found[1:])
+    assert one == pytest.approx([0, 0], abs=1e-5)
+    reached = np.exp(1j * other[0]) + 0.8 * np.exp(1j * other.sum())
+    assert reached == pytest.approx(1j)
+    assert other[1] > 0
+
+
+def test_choices_that_a_function_has_not_are_wrong_usage(run: Callable[..., Result]) -> None:
+    for command in ("terms", "plan", "compile", "tables", "report", "evaluate"):
+        found = run(command, "machado-2r", "--of", "control", "--elbow", "up")
+        assert (found.code, found.out) == (2, "")
+        assert "control has no elbow" in found.err
+    found = run("report", "machado-2r", "--of", "forward-dynamics", "--mode", "paper")
+    assert found.code == 2
+    assert "compact mode compiles it" in found.err
+
+
+def test_a_load_has_tables_in_paper_mode(run: Callable[..., Result]) -> None:
+    made = run("tables", "machado-2r", "--of", "gravity", "--load-range", "0..5", "--bits", "4",
+               "--json")  # fmt: skip
+    names = [entry["name"] for entry in json.loads(made.out)["tables"]]
+    assert names == ["T11", "T12", "T21", "T22"]
+
+
+@pytest.mark.slow
+def test_a_program_says_what_was_chosen_of_its_function(run: Callable[..., Result]) -> None:
+    made = run(
+        "compile", "machado-2r", "--of", "gravity", "--load-range", "0..5", "--bits", "4",
+        "--effort", "0", "-o", "held", "--json",
+    )  # fmt: skip
+    document = json.loads(made.out)
+    assert (document["of"], document["robot"]) == (
+        "gravity:load=0..5", "machado-2r-gravity:load=0..5",
+    )  # fmt: skip
+    assert run("report", "held", "--samples", "500", "--evaluations", "0", "-o", "o").code == 0
+    Path("states.csv").write_text("q1,q2,mass\n0.1,0.2,3\n")
+    exact = np.array(run(
+        "evaluate", "machado-2r", "--of", "gravity:load=0..5", "-i", "states.csv",
+    ).out.split()[1].split(","), dtype=float)  # fmt: skip
+    found = bc.load_program("held")(q=[[0.1, 0.2]], mass=3)[0]
+    steps = [one["lsb"] for one in document["outputs"]]
+    assert (np.abs(found - exact) < 4 * np.array(steps)).all()
+    refused = run("evaluate", "held", "--of", "gravity", "-i", "states.csv")
+    assert "--of means nothing here: held is a compiled program" in refused.err
 
 
 @pytest.mark.slow

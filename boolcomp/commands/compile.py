@@ -13,9 +13,9 @@ from boolcomp.commands.options import (
     FilePath,
     demand_options,
     described,
+    function_options,
     json_option,
     minimiser_options,
-    of_option,
     plan_options,
     print_json,
     refuse_others,
@@ -44,10 +44,7 @@ ONLY = {"paper": {**ONLY_PAPER, **ONLY_MINIMISED}, "compact": ONLY_COMPACT}
 
 @click.command("compile", epilog="Example: boolcomp compile machado-2r --bits 8 -o out/2r")
 @robot_argument
-@of_option
-@click.option(
-    "--friction", is_flag=True, help="Of inverse dynamics: with viscous_friction of the joints."
-)
+@function_options
 @click.option(
     "--mode",
     default="compact",
@@ -68,7 +65,6 @@ def command(
     of: str,
     mode: str,
     *,
-    friction: bool,
     choices: CompactOptions,
     options: Options,
     recipe: Recipe,
@@ -85,13 +81,10 @@ def command(
     evaluate --payload selects.
     """
     from boolcomp.pipeline import check_mode
-    from boolcomp.problem.functions import with_friction
     from boolcomp.problem.robot import load_robot
 
     check_mode(mode)
     refuse_others(context, mode, ONLY)
-    if friction:
-        of = with_friction(of)
     loaded, masses = load_robot(robot), reals("--payloads", payloads, MASSES)
     if mode == "compact":
         from boolcomp.commands.compact import compile_words

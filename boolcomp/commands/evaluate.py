@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from boolcomp.commands.options import (
+    FUNCTION,
     FilePath,
     chain_options,
     check_robot,
+    function_options,
+    given,
     json_option,
     print_json,
 )
@@ -39,6 +42,7 @@ COUNTS = ("saturated_inputs", "saturated_torques", "beyond_stops")  # keys of --
 @click.command("evaluate", epilog="Example: boolcomp evaluate out/2r -i samples.csv -o torques.csv")
 @click.argument("program")
 @chain_options("program")
+@function_options
 @click.option("-i", "--input", "source", default="-", show_default=True, type=FilePath())
 @click.option("-o", "--output", "target", default="-", show_default=True, type=FilePath())
 @click.option("--engine", default="auto", show_default=True, help="auto, numpy or llvm.")
@@ -47,11 +51,14 @@ COUNTS = ("saturated_inputs", "saturated_torques", "beyond_stops")  # keys of --
 @click.option("--shard", default="samples", show_default=True, help="samples, terms or pipeline.")
 @click.option("--payload", type=float, help="Tip load in kg, of those it was compiled for.")
 @json_option
+@click.pass_context
 def command(
+    context: click.Context,
     program: str,
     source: Path,
     target: Path,
     *,
+    of: str,
     engine: str,
     threads: int,
     processes: int,
@@ -64,7 +71,8 @@ def command(
     Columns are q1..qn, qd1..qdn, qdd1..qddn in (CSV by name in any order, .npy, .npz with q, qd,
     qdd; -, a device or a pipe is CSV), tau1..taun out. A column t or time (or T, Time) of a CSV
     file comes first in a CSV file of torques, unchanged. With a ROBOT in place of a program the
-    torques are those of Newton-Euler, arithmetic in doubles: zero may print as 7e-18. Angles
+    torques are those of Newton-Euler, or what --of says, arithmetic in doubles: zero may print as
+    7e-18. Angles
     over a whole turn wrap; other values outside their range saturate, and values beyond a joint's
     stops are taken as they are: both are counted.
     """
@@ -78,7 +86,9 @@ def command(
     if as_json and target == STANDARD:
         raise UsageError("--json prints on standard output: give the torques a file with -o")
     start = time.perf_counter()
-    with _runner(program, engine, (threads, processes), shard, payload) as runner:
+    if program and is_folder(Path(program)):
+        _refuse_functions(context, program)
+    with _runner(program, of, engine, (threads, processes), shard, payload) as runner:
         done = _evaluated(runner, source, target)
         plural, places = runner.plural, runner.places
     samples, *counts = done.values()
@@ -91,6 +101,15 @@ def command(
     saturated = f"; saturated: {inputs} inputs, {outputs} {plural}" if inputs or outputs else ""
     stops = f"; beyond the {places}' stops: {beyond} inputs" if beyond else ""
     click.echo(f"{samples} samples in {seconds:.2f} s{saturated}{stops}", err=True)
+
+
+def _refuse_functions(context: click.Context, program: str) -> None:
+    """Raise a `UsageError` for what says a function: a program knows what it was made of."""
+    for name, option in FUNCTION.items():
+        if given(context, name):
+            raise UsageError(
+                f"{option} means nothing here: {program} is a program, compiled already"
+            )
 
 
 class _Runner(NamedTuple):
@@ -153,11 +172,11 @@ def _check_results(values: Floats, returned: Group, source: Path, before: int) -
 
 @contextlib.contextmanager
 def _runner(
-    program: str, engine: Any, workers: tuple[int, int], shard: Any, payload: float | None
+    program: str, of: str, engine: Any, workers: tuple[int, int], shard: Any, payload: float | None
 ) -> Iterator[_Runner]:
     """Provide what turns states into results and saturation counts."""
     if not program or not is_folder(Path(program)):
-        yield _arithmetic(program, payload)
+        yield _arithmetic(program, of, payload)
         return
     from boolcomp.program.programfile import load_program
 
@@ -198,14 +217,14 @@ def _counted(found: Evaluation) -> tuple[Floats, int, int, int]:
     return found.values, *counts
 
 
-def _arithmetic(name: str, payload: float | None) -> _Runner:
+def _arithmetic(name: str, of: str, payload: float | None) -> _Runner:
     import numpy as np
 
-    from boolcomp.problem.makers import inverse_dynamics_problem
+    from boolcomp.problem.functions import robot_problem
     from boolcomp.problem.robot import load_robot, with_payload
 
     check_robot(name)
-    problem = inverse_dynamics_problem(with_payload(load_robot(name), payload or 0.0))
+    problem = robot_problem(with_payload(load_robot(name), payload or 0.0), of)
 
     def run(*state: Floats) -> tuple[Floats, int, int, int]:
         with np.errstate(over="ignore", invalid="ignore"):  # _check_results tells of it

@@ -70,13 +70,50 @@ class FilePath(_PathType):
         return Path(text)
 
 
-of_option = click.option(
-    "--of",
-    default="inverse-dynamics",
-    show_default=True,
-    help="Function of the robot: gravity, bias, inertia, forward-kinematics, jacobian, "
-    "derivatives, computed-torque, pd-gravity.",
+# What says which function of a robot is meant, by the names that click gives their values.
+FUNCTION = {
+    "of": "--of", "friction": "--friction", "smoothing": "--smoothing", "kp": "--kp", "kd": "--kd",
+    "load_range": "--load-range", "elbow": "--elbow",
+}  # fmt: skip
+_FUNCTION = (
+    click.option(
+        "--of",
+        default="inverse-dynamics",
+        show_default=True,
+        help="Function of the robot: gravity, bias, inertia, forward-kinematics, jacobian, "
+        "derivatives, computed-torque, pd-gravity, control, forward-dynamics, inverse-kinematics.",
+    ),
+    click.option(
+        "--friction", is_flag=True, help="Of inverse dynamics: with friction of the joints."
+    ),
+    click.option(
+        "--smoothing",
+        help="Speed v (rad/s, m/s) of dry friction, whose sign is tanh(qd/v): for all joints or "
+        "each [default: 2 % of a joint's largest speed]",
+    ),
+    click.option("--kp", help="Of control: gain of positions, for all or each [default: 100]"),
+    click.option("--kd", help="Of control: gain of speeds, for all or each [default: 20]"),
+    click.option("--load-range", help="Mass at the tip (kg) as an input word: 0..5"),
+    click.option("--elbow", help="Of inverse kinematics: up or down [default: up]"),
 )
+
+
+def function_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add what says which function of a robot is meant; `of` is handed on, with all choices."""
+
+    @functools.wraps(function)
+    def wrapped(
+        *args: Any, of: str, friction: bool, load_range: str | None, elbow: str | None, **more: Any
+    ) -> Any:
+        from boolcomp.problem.functions import function_name
+
+        gains = {key: more.pop(key) for key in ("smoothing", "kp", "kd")}
+        name = function_name(of, friction=friction, load=load_range, elbow=elbow, **gains)
+        return function(*args, of=name, **more)
+
+    for option in reversed(_FUNCTION):
+        wrapped = option(wrapped)
+    return wrapped
 
 
 def chain_options(argument: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -342,6 +379,6 @@ def _word(one: CodedInput | CodedOutput) -> dict[str, Any]:
 
 
 def unchanging(problem: Problem) -> list[str]:
-    """Return a line of what is constant and no output, if anything is."""
+    """Return a line of what is constant and no output, if anything is, and what else to know."""
     named = [f"{name} = {short(value)}" for name, value in problem.constants]
-    return [f"constant, and not compiled: {listing(named)}"] if named else []
+    return [*([f"constant, and not compiled: {listing(named)}"] if named else []), *problem.notes]

@@ -11,8 +11,8 @@ from boolcomp.commands.options import (
     ONLY_PAPER,
     FilePath,
     demand_options,
+    function_options,
     json_option,
-    of_option,
     plan_options,
     print_json,
     refuse_others,
@@ -35,7 +35,7 @@ WIDEST_EXPRESSION = 44
 
 @click.command("plan", epilog="Example: boolcomp plan machado-2r --bits 8 --json")
 @robot_argument
-@of_option
+@function_options
 @click.option(
     "--mode", default="paper", show_default=True, help="paper: its Fig. 1. compact: a word graph."
 )

@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from boolcomp.commands.options import (
+    FUNCTION,
     ONLY_COMPACT,
     ONLY_MINIMISED,
     ONLY_PAPER,
     FilePath,
     chain_options,
     demand_options,
+    function_options,
     given,
     json_option,
     minimiser_options,
-    of_option,
     plan_options,
     print_json,
     store_option,
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 # Options that make no sense of the other kind of source, by the names that click gives them.
 PROGRAM_ONLY = {"payload": "--payload", "arm": "--robot"}
 ROBOT_ONLY = {
-    **ONLY_PAPER, **ONLY_MINIMISED, **ONLY_COMPACT, "of": "--of", "mode": "--mode",
+    **ONLY_PAPER, **ONLY_MINIMISED, **ONLY_COMPACT, **FUNCTION, "mode": "--mode",
     "bits": "--bits", "extra": "--extra", "logic": "--no-logic", "widest": "--widest",
 }  # fmt: skip
 del ROBOT_ONLY["guard_bits"], ROBOT_ONLY["seed"]  # --seed is that of the samples
@@ -82,7 +83,7 @@ def state_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.command("report", epilog="Example: boolcomp report machado-2r --bits 4-8 --samples 1000000")
 @click.argument("source", metavar="ROBOT|PROGRAM")
-@of_option
+@function_options
 @chain_options("source")
 @click.option("--mode", default="both", show_default=True, help="Of a robot: both, paper, compact.")
 @plan_options(bits=False)

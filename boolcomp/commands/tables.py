@@ -9,8 +9,8 @@ import click
 
 from boolcomp.commands.options import (
     FilePath,
+    function_options,
     json_option,
-    of_option,
     plan_options,
     print_json,
     robot_argument,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @click.command("tables", epilog="Example: boolcomp tables machado-2r --bits 8 -o out/machado-2r")
 @robot_argument
-@of_option
+@function_options
 @plan_options()
 @click.option("-o", "--output", type=FilePath(), help="Folder [out/ROBOT-BITS]")
 @json_option

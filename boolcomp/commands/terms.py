@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-from boolcomp.commands.options import json_option, of_option, print_json, robot_argument
+from boolcomp.commands.options import function_options, json_option, print_json, robot_argument
 from boolcomp.problem.functions import robot_problem
 from boolcomp.problem.robot import load_robot
 
 
 @click.command("terms", epilog="Example: boolcomp terms machado-2r --form products")
 @robot_argument
-@of_option
+@function_options
 @click.option(
     "--form", default="grouped", show_default=True, help="grouped, amplitude-phase or products."
 )
@@ -31,6 +31,8 @@ def command(robot: str, of: str, form: str, *, as_json: bool) -> None:
     document = {
         "robot": terms.problem.name,
         "form": terms.form,
+        "prepared": [] if terms.prepared is None else str(terms.prepared).splitlines(),
+        "steps": [] if terms.steps is None else str(terms.steps).splitlines(),
         "joints": [
             {
                 "joint": joint,

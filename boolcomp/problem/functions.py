@@ -1,96 +1,115 @@
 """Functions of a robot by name: each a text over any algebra, its inputs and its outputs.
 
 Over sums of waves (`Harmonics`) a text gives the terms of its outputs, over numpy's columns their
-exact values. What is constant is no output: it stands among a problem's `constants`.
+exact values. What is constant is no output: it stands among a problem's `constants`. A name may
+say what is chosen of a function, too (`choices`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
 from boolcomp.common.errors import UsageError, listing, shown, suggestion
-from boolcomp.problem.dynamics.algebra import Constant, Folding
-from boolcomp.problem.dynamics.batch import evaluated
+from boolcomp.problem.choices import (
+    CHOICES,
+    KD,
+    KP,
+    chosen,
+    each_joint,
+    parted,
+    refuse_unknown,
+    together,
+)
+from boolcomp.problem.dynamics.algebra import Constant
+from boolcomp.problem.dynamics.control import commanded, commands, computed_torque, pd_gravity
+from boolcomp.problem.dynamics.forward import forward_dynamics
+from boolcomp.problem.dynamics.friction import (
+    dry_friction,
+    dry_joints,
+    smoothing_notes,
+    usual_smoothing,
+)
+from boolcomp.problem.dynamics.friction import (
+    with_friction as dynamics_with_friction,
+)
 from boolcomp.problem.dynamics.kinematics import forward_kinematics, jacobian
+from boolcomp.problem.dynamics.load import with_load
+from boolcomp.problem.dynamics.planar import inverse_planar
 from boolcomp.problem.dynamics.recurrence import newton_euler
-from boolcomp.problem.extremes import MARGIN, extremes
-from boolcomp.problem.harmonics import Harmonics
-from boolcomp.problem.interval import Interval, round_above
+from boolcomp.problem.dynamics.wrist import inverse_wrist
+from boolcomp.problem.interval import Interval
 from boolcomp.problem.makers import (
     accelerations,
     gravity_problem,
     input_of,
     inverse_dynamics_problem,
-    parallel_axes,
-    part_hints,
     positions,
     speeds,
-    sum_hints,
-    torque_dust,
     torques,
 )
-from boolcomp.problem.problem import Group, Output, PartHint, Problem, SumHint, numbered
+from boolcomp.problem.problem import Output, Problem, SumHint
+from boolcomp.problem.robotfunction import Preparation, RobotFunction, function_problem
+from boolcomp.problem.targets import places, points, turns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
-    from boolcomp.problem.dynamics.algebra import Algebra, Element
+    from boolcomp.problem.choices import Values
+    from boolcomp.problem.dynamics.algebra import Algebra, Element, Folding
+    from boolcomp.problem.harmonics import Harmonics
     from boolcomp.problem.problem import Input
     from boolcomp.problem.robot import Robot
-    from boolcomp.problem.spectra import Spectra
 
-    Floats = NDArray[np.float64]
     Elements: TypeAlias = Sequence[Element]
-    Text: TypeAlias = Callable[..., list[Element]]
 
 USUAL, FRICTION = "inverse-dynamics", "inverse-dynamics-with-friction"
-KP, KD = 100.0, 20.0  # gains of a joint that settles, critically damped, as exp(-10 t)
-SAMPLES, BEST, FINE = 5_000, 4, 1e-2  # of the search for what outputs reach: to a few per mille
+INVERSE = "inverse-kinematics"
 DIRECTION = 1.25  # the range of a rotation matrix's entries: ±1, and room for a word's last steps
-CONSTANT = 1e-9  # of the largest output: what varies no more is rounding
 TINY = 1e-20  # a step into the complex plane: slopes without a difference
 FRAME = ("x", "y", "z")
-
-
-@dataclass(frozen=True, slots=True)
-class RobotFunction:
-    """What to compute of a robot: inputs by their groups, outputs, a text over any algebra.
-
-    An output without a range of its own (a single value) gets one that holds what is found.
-    `exact` is the text over numpy's columns, where it is another one.
-    """
-
-    groups: Mapping[str, Callable[[Robot], tuple[Input, ...]]]
-    outputs: Callable[[Robot], tuple[Output, ...]]
-    text: Text
-    returned: str
-    plural: str
-    exact: Text | None = None
+HELD = "commanded accelerations are held within the joints' acceleration ranges"
+STRETCHED = "a point out of reach stretches (or folds) the arm towards it; angles may leave a turn"
 
 
 def robot_problem(robot: Robot, of: str = USUAL) -> Problem:
-    """Return the problem of a robot's function by its name."""
-    if of not in NAMES:
-        raise UsageError(
-            f"no function {shown(of)}{suggestion(of, NAMES)}: functions are {listing(NAMES)}"
-        )
-    if of == USUAL:
+    """Return the problem of a robot's function by its name, with what is chosen of it."""
+    name, values = parted(function_name(of))
+    if name == USUAL and not values:
         return inverse_dynamics_problem(robot)
-    if of == "gravity":
+    if name == "gravity" and not values:
         return gravity_problem(robot)
-    return _problem(robot, of, FUNCTIONS[of])
+    whole = WITH_WRIST if name == INVERSE and robot.joints == 6 else ALL[name]
+    function = _chosen(robot, whole, values)
+    return function_problem(robot, together(name, values), function, command_hints(robot))
+
+
+def function_name(of: str, *, friction: bool = False, **choices: object) -> str:
+    """Return a function's name with all that is chosen of it, and written in one way.
+
+    What is None is not chosen.
+    """
+    name, values = parted(of)
+    if name not in NAMES:
+        raise UsageError(
+            f"no function {shown(name)}{suggestion(name, NAMES)}: functions are {listing(NAMES)}"
+        )
+    if friction and name != FRICTION:
+        name = with_friction(name)
+    for key, given in choices.items():
+        if given is not None:
+            values[key] = chosen(key, given, CHOICES[key].option)
+    refuse_unknown(name, values, ALL[name].takes)
+    return together(name, values)
 
 
 def function_of(problem: str, robot: str) -> str:
     """Return the function of a robot that the name of a problem says, both by name."""
     rest = problem.removeprefix(f"{robot}-")
-    return rest if rest in NAMES else USUAL
+    return rest if rest.partition(":")[0] in NAMES else USUAL
 
 
 def with_friction(of: str) -> str:
@@ -100,73 +119,43 @@ def with_friction(of: str) -> str:
     return FRICTION
 
 
-def _problem(robot: Robot, of: str, function: RobotFunction) -> Problem:
-    groups = tuple(inputs_of(robot) for inputs_of in function.groups.values())
-    inputs = tuple(one for group in groups for one in group)
-    exact = partial(evaluated, function.exact or function.text, robot)
-    bounds = np.array([x.range.low for x in inputs]), np.array([x.range.high for x in inputs])
-    ends = np.cumsum([len(group) for group in groups])[:-1]
-    values, most = extremes(
-        lambda states: exact(*np.split(states, ends, axis=1)), bounds, SAMPLES, BEST, FINE
-    )
-    sizes = np.abs(most).max(axis=0)
-    dust = CONSTANT * sizes.max()
-    outputs = function.outputs(robot)
-    kept = tuple(int(k) for k in np.flatnonzero(np.ptp(values, axis=0) > dust))
-    if not kept:
-        raise UsageError(f"{of} of {robot.name} never changes: there is nothing to compile")
-    signs = parallel_axes(robot)
-    whole = len(kept) == len(outputs) == robot.joints
-    return Problem(
-        name=f"{robot.name}-{of}",
-        key=f"{of} of\n{robot}",
-        inputs=inputs,
-        outputs=tuple(_ranged(outputs[k], float(sizes[k])) for k in kept),
-        groups=tuple(numbered(name, robot.joints) for name in function.groups),
-        returned=Group(function.returned, tuple(outputs[k].name for k in kept)),
-        reference=partial(exact, kept=kept),
-        form=partial(_spectra, function.text, robot, groups, kept),
-        sums=tuple(
-            hint
-            for hint in (*command_hints(robot), *sum_hints(signs))
-            if {hint.first.split("+")[0], hint.second} <= {x.name for x in inputs}
-        ),
-        parts=part_hints(signs) if whole else tuple(_equals(values[:, kept], dust)),
-        plural=function.plural,
-        places="joints",
-        dust=torque_dust(robot) if outputs[0].name.startswith("tau") else 0.0,
-        constants=tuple(
-            (output.name, float(f"{values[0, k]:.9g}") if sizes[k] > dust else 0.0)
-            for k, output in enumerate(outputs)
-            if k not in kept
-        ),
+def _chosen(robot: Robot, function: RobotFunction, values: Values) -> RobotFunction:
+    """Return a function with all choices made: given ones, else the usual."""
+    usual = {key: CHOICES[key].usual for key in function.takes if CHOICES[key].usual}
+    if "smoothing" in function.takes and dry_joints(robot):
+        usual["smoothing"] = usual_smoothing(robot)
+    elif "smoothing" in values:
+        raise UsageError(f"{robot.name} has no coulomb_friction: there is nothing to smooth")
+    every = {**usual, **values}
+    load = every.pop("load", None)
+    own = {
+        key: every[key] if key == "elbow" else each_joint(every, key, robot.joints, robot.name)
+        for key in every
+    }
+    if "smoothing" in own:
+        function = replace(function, notes=smoothing_notes(robot, own["smoothing"]))
+    if function.prepared is not None and own:
+        prepared = replace(function.prepared, text=partial(function.prepared.text, **own))
+        function = replace(function, prepared=prepared)
+    elif own:
+        function = replace(function, text=partial(function.text, **own))
+    return function if load is None else _loaded(function, Interval(*load))
+
+
+def _loaded(function: RobotFunction, masses: Interval) -> RobotFunction:
+    """Return a function with the mass of a load as its last input."""
+    place = len(function.groups)
+    return replace(
+        function,
+        groups={**function.groups, "load": partial(_load_input, masses)},
+        text=partial(with_load, function.text, place),
+        exact=function.exact and partial(with_load, function.exact, place),
     )
 
 
-def _equals(values: Floats, dust: float) -> Iterator[PartHint]:
-    """Yield which outputs are later ones, or their negatives, by their values at samples."""
-    for one, column in enumerate(values.T):
-        for other in range(one + 1, values.shape[1]):
-            for sign in (1, -1):
-                if np.abs(column - sign * values[:, other]).max() <= dust:
-                    yield PartHint(one, other, sign)
-
-
-def _ranged(output: Output, reach: float) -> Output:
-    """Return an output with a range: its own where one bit more holds what was found."""
-    wanted = reach * MARGIN
-    if not output.range.single and wanted <= 2 * output.range.high:
-        return output
-    size = round_above(wanted)
-    return replace(output, range=Interval(-size, size))
-
-
-def _spectra(
-    text: Text, robot: Robot, groups: Sequence[Sequence[Input]], kept: Sequence[int]
-) -> Spectra:
-    space = Harmonics(tuple(one for group in groups for one in group))
-    elements = text(robot, Folding(space), *([space.input(x) for x in group] for group in groups))
-    return space.spectra(tuple(groups[0]), [elements[k] for k in kept])
+def _load_input(masses: Interval, robot: Robot) -> tuple[Input, ...]:
+    del robot
+    return (input_of("mass", masses, "kg"),)
 
 
 def command_hints(robot: Robot) -> tuple[SumHint, ...]:
@@ -178,22 +167,15 @@ def command_hints(robot: Robot) -> tuple[SumHint, ...]:
     return tuple(found)
 
 
+def gravity(robot: Robot, algebra: Algebra, q: Elements) -> list[Element]:
+    """Return G(q): the torques of the arm at rest."""
+    zeros = [algebra.constant(0.0)] * robot.joints
+    return newton_euler(robot, algebra, q, zeros, zeros)
+
+
 def bias(robot: Robot, algebra: Algebra, q: Elements, qd: Elements) -> list[Element]:
     """Return C(q, q̇) + G(q): the torques at zero acceleration."""
     return newton_euler(robot, algebra, q, qd, [algebra.constant(0.0)] * robot.joints)
-
-
-def dynamics_with_friction(
-    robot: Robot, algebra: Algebra, q: Elements, qd: Elements, qdd: Elements
-) -> list[Element]:
-    """Return inverse dynamics with viscous friction; dry friction is a sign, and refused."""
-    for joint, link in enumerate(robot.links, 1):
-        if any(link.coulomb_friction):
-            raise UsageError(
-                f"{robot.name}: coulomb_friction of joint {joint} is a sign, no sum of waves: only "
-                "viscous_friction is compiled"
-            )
-    return newton_euler(robot, algebra, q, qd, qdd, friction=True)
 
 
 def inertia(robot: Robot, algebra: Algebra, q: Elements) -> list[Element]:
@@ -207,24 +189,6 @@ def inertia(robot: Robot, algebra: Algebra, q: Elements) -> list[Element]:
         for j in range(n)
     ]  # fmt: skip
     return [columns[j][i] for i in range(n) for j in range(i, n)]
-
-
-def computed_torque(robot: Robot, algebra: Algebra, *state: Elements) -> list[Element]:
-    """Return M(q) (q̈r + Kd ė + Kp e) + C(q, q̇) + G(q) of q, q̇, q̈r, e and ė."""
-    q, qd, qddr, e, de = state
-    kp, kd = algebra.constant(KP), algebra.constant(KD)
-    commands = [r + kd * dx + kp * x for r, x, dx in zip(qddr, e, de, strict=True)]
-    return newton_euler(robot, algebra, q, qd, commands)
-
-
-def pd_gravity(
-    robot: Robot, algebra: Algebra, q: Elements, e: Elements, de: Elements
-) -> list[Element]:
-    """Return Kp e + Kd ė + G(q)."""
-    zeros = [algebra.constant(0.0)] * robot.joints
-    weight = newton_euler(robot, algebra, q, zeros, zeros)
-    kp, kd = algebra.constant(KP), algebra.constant(KD)
-    return [g + kp * x + kd * dx for g, x, dx in zip(weight, e, de, strict=True)]
 
 
 def torque_slopes(
@@ -317,13 +281,59 @@ def _slopes(robot: Robot) -> tuple[Output, ...]:
     )
 
 
+def _renamed(
+    letters: str, inputs_of: Callable[[Robot], tuple[Input, ...]], robot: Robot
+) -> tuple[Input, ...]:
+    """Return inputs under other letters."""
+    return tuple(replace(one, name=f"{letters}{k}") for k, one in enumerate(inputs_of(robot), 1))
+
+
+def _efforts(robot: Robot) -> tuple[Input, ...]:
+    """Return the torques as inputs, over the robot's own ranges."""
+    return tuple(input_of(one.name, one.range, one.unit) for one in torques(robot))
+
+
+def _accelerations(robot: Robot) -> tuple[Output, ...]:
+    return tuple(
+        _free(one.name, f"acceleration {k}", one.unit, f"A{k}")
+        for k, one in enumerate(accelerations(robot), 1)
+    )
+
+
+def _joints(robot: Robot) -> tuple[Output, ...]:
+    return tuple(
+        _free(one.name, f"joint {k}", one.unit, f"Q{k}")
+        for k, one in enumerate(positions(robot), 1)
+    )
+
+
+def _command_names(robot: Robot) -> tuple[str, ...]:
+    return tuple(f"a{k}" for k in range(1, robot.joints + 1))
+
+
+def _dry_names(robot: Robot) -> tuple[str, ...]:
+    return tuple(f"dry{k + 1}" for k in dry_joints(robot))
+
+
 STATE = {"q": positions, "qd": speeds, "qdd": accelerations}
+REFERENCE: Mapping[str, Callable[[Robot], tuple[Input, ...]]] = {
+    "q": positions,
+    "qd": speeds,
+    "qr": partial(_renamed, "qr", positions),
+    "qdr": partial(_renamed, "qdr", speeds),
+    "qddr": partial(_renamed, "qddr", accelerations),
+}
 FUNCTIONS = {
     FRICTION: RobotFunction(
-        STATE, torques, dynamics_with_friction, "tau", "torques"
+        STATE, torques, dynamics_with_friction, "tau", "torques",
+        prepared=Preparation(_dry_names, dry_friction), takes=("smoothing", "load"),
     ),
-    "bias": RobotFunction({"q": positions, "qd": speeds}, torques, bias, "tau", "torques"),
-    "inertia": RobotFunction({"q": positions}, _inertias, inertia, "m", "inertias"),
+    "bias": RobotFunction(
+        {"q": positions, "qd": speeds}, torques, bias, "tau", "torques", takes=("load",)
+    ),
+    "inertia": RobotFunction(
+        {"q": positions}, _inertias, inertia, "m", "inertias", takes=("load",)
+    ),
     "forward-kinematics": RobotFunction(
         {"q": positions}, _pose, forward_kinematics, "pose", "coordinates"
     ),
@@ -349,5 +359,25 @@ FUNCTIONS = {
         },
         torques, pd_gravity, "tau", "torques",
     ),
+    "control": RobotFunction(
+        REFERENCE, torques, commanded, "tau", "torques",
+        prepared=Preparation(_command_names, commands), takes=("kp", "kd", "load"),
+        notes=(HELD,),
+    ),
+    "forward-dynamics": RobotFunction(
+        {"q": positions, "qd": speeds, "tau": _efforts}, _accelerations, forward_dynamics,
+        "qdd", "accelerations", stepwise=True,
+    ),
+    INVERSE: RobotFunction(
+        {"p": points}, _joints, inverse_planar, "q", "joints", stepwise=True, takes=("elbow",),
+        notes=(STRETCHED,),
+    ),
 }  # fmt: skip
-NAMES = (USUAL, "gravity", *FUNCTIONS)
+WITH_WRIST = replace(FUNCTIONS[INVERSE], groups={"p": places, "rpy": turns}, text=inverse_wrist)
+# What has makers of its own, faster ones, but where something is chosen.
+_USUALS = {
+    USUAL: RobotFunction(STATE, torques, newton_euler, "tau", "torques", takes=("load",)),
+    "gravity": RobotFunction({"q": positions}, torques, gravity, "tau", "torques", takes=("load",)),
+}
+ALL = {**_USUALS, **FUNCTIONS}
+NAMES = tuple(ALL)

@@ -132,8 +132,8 @@ class Problem:
     are another way to outputs that are. `plural` is
     what a user calls the outputs ("torques"), `places` what it is that inputs belong to ("joints").
     Up to `dust` an output is rounding of sums that are zero. `constants` are what one may have
-    looked for among the outputs, and their only values. Names, hints and functions can be sent to
-    other processes.
+    looked for among the outputs, and their only values; `notes` are sentences for users. Names,
+    hints and functions can be sent to other processes.
     """
 
     name: str
@@ -151,6 +151,7 @@ class Problem:
     dust: float = 0.0
     calculation: Callable[[], Straight] | None = field(default=None, compare=False, repr=False)
     constants: tuple[tuple[str, float], ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         names = [one.name for one in self.inputs]

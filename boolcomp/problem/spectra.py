@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from boolcomp.problem.expressions.straight import Straight
     from boolcomp.problem.problem import Input
 
     Complex = NDArray[np.complex128]
@@ -41,12 +42,16 @@ class Summand:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spectra:
-    """Every output as summands, over the same axes; up to `noise` a coefficient is rounding."""
+    """Every output as summands, over the same axes; up to `noise` a coefficient is rounding.
+
+    `prepared` are steps that calculate those factors that are no inputs, by their names.
+    """
 
     axes: tuple[Input, ...]
     outputs: tuple[tuple[Summand, ...], ...]
     noise: float
     decimals: int
+    prepared: Straight | None = None
 
 
 def spectra_of(

@@ -29,13 +29,20 @@ class Terms:
     """Every output of a problem as a sum of terms, in one of three forms.
 
     Where one is no sum of waves there are no terms, but `steps` that calculate all outputs; else
-    steps may be known as well.
+    steps may be known as well. Factors of terms may be calculated first, by steps that are
+    `prepared`.
     """
 
     problem: Problem
     form: Form
     outputs: tuple[tuple[Term, ...], ...]
     steps: Straight | None = None
+    prepared: Straight | None = None
+
+    @property
+    def plain(self) -> bool:
+        """Whether outputs are sums of waves and powers of the inputs, and of nothing else."""
+        return bool(self.outputs) and self.prepared is None
 
     @property
     def waves(self) -> int:
@@ -44,7 +51,7 @@ class Terms:
 
     def required(self) -> Terms:
         """Return these, for a use that needs terms: what has none is a `UsageError`."""
-        if self.outputs:
+        if self.plain:
             return self
         raise UsageError(
             f"{self.problem.name} is no sum of waves and powers of its inputs: it has no terms, "
@@ -54,7 +61,7 @@ class Terms:
     def __str__(self) -> str:
         if not self.outputs:
             return str(self.steps)
-        lines = []
+        lines = [] if self.prepared is None else str(self.prepared).splitlines()[1:]
         for output, terms in zip(self.problem.outputs, self.outputs, strict=True):
             lines.append(f"{output.symbol} = {' + '.join(term.name for term in terms) or '0'}")
             for term in terms:
@@ -86,7 +93,9 @@ def split(problem: Problem, form: str = "grouped") -> Terms:
         ]
         outputs.append(number_terms(output.symbol, terms))
     steps = problem.calculation() if problem.calculation else None
-    return Terms(problem, chosen, tuple(outputs), steps and _with_zeros(steps, outputs))
+    return Terms(
+        problem, chosen, tuple(outputs), steps and _with_zeros(steps, outputs), spectra.prepared
+    )
 
 
 def _with_zeros(steps: Straight, outputs: Sequence[Sequence[Term]]) -> Straight:

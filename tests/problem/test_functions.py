@@ -13,11 +13,10 @@ from pinocchio_model import after_joint, pinocchio_model
 from samples import problem_of, random_robot
 
 from boolcomp.common.errors import UsageError
+from boolcomp.problem.choices import KD, KP
 from boolcomp.problem.dynamics import bias_torques, gravity_torques, inverse_dynamics
 from boolcomp.problem.functions import (
     FUNCTIONS,
-    KD,
-    KP,
     NAMES,
     USUAL,
     function_of,
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 STEP = 1e-6
-FRICTIONLESS = [name for name in FUNCTIONS if name != with_friction(USUAL)]
+PLAIN = [name for name, one in FUNCTIONS.items() if not (one.prepared or one.stepwise)]
 ARMS = [
     pytest.param(robot, id=robot.name, marks=[pytest.mark.slow] if robot.joints > 3 else [])
     for robot in (*map(load_robot, robot_names()), *(random_robot(k) for k in range(8)))
@@ -131,7 +130,7 @@ def test_controllers_are_what_their_formulas_say(robot: Robot) -> None:
     assert problem.reference(q, e, de) == pytest.approx(expected, abs=1e-9)
 
 
-@pytest.mark.parametrize("of", FRICTIONLESS)
+@pytest.mark.parametrize("of", PLAIN)
 @pytest.mark.parametrize("robot", SMALL, ids=lambda robot: robot.name)
 def test_terms_of_every_function_add_up_to_it(robot: Robot, of: str) -> None:
     problem = robot_problem(robot, of)
@@ -166,9 +165,7 @@ def test_viscous_friction_is_compiled_in() -> None:
     assert [text for text in terms if text.startswith("0.7")] == ["0.7 qd1", "0.7 qd2"]
 
 
-def test_dry_friction_is_refused_with_its_joint() -> None:
-    with pytest.raises(UsageError, match="coulomb_friction of joint 1 is a sign"):
-        robot_problem(load_robot("puma560"), with_friction(USUAL))
+def test_friction_belongs_to_inverse_dynamics() -> None:
     with pytest.raises(UsageError, match="friction belongs to inverse-dynamics, not to gravity"):
         with_friction("gravity")
 
@@ -211,7 +208,7 @@ def test_a_function_that_never_changes_is_refused() -> None:
         robot_problem(robot, "inertia")
 
 
-@pytest.mark.parametrize("of", FRICTIONLESS)
+@pytest.mark.parametrize("of", PLAIN)
 def test_ranges_hold_what_is_found_or_are_the_robots_own(of: str) -> None:
     robot = load_robot("elbow-3r")
     problem = robot_problem(robot, of)

@@ -31,10 +31,15 @@ Synthesiser: TypeAlias = Callable[[int, Columns], Network]
 """Makes the network of a table from its number of inputs and its columns (see `tables`)."""
 
 
-def from_truth_tables(synthesise: Callable[[TruthTable], Network]) -> Synthesiser:
-    """Return what calls a synthesis of truth tables, whose first input is most significant."""
+def from_truth_tables(synthesise: Callable[[TruthTable], Network], widest: int = 64) -> Synthesiser:
+    """Return what calls a synthesis of truth tables, whose first input is most significant.
+
+    Tables of more inputs than the `widest` are made by decision diagrams.
+    """
 
     def made(inputs: int, columns: Columns) -> Network:
+        if inputs > widest:
+            return mux_network(inputs, columns)
         table = TruthTable(inputs, tuple(_plane(inputs, column) for column in columns))
         builder = Builder(inputs)
         reversed_inputs = [builder.input(k) for k in reversed(range(inputs))]

@@ -11,7 +11,7 @@ from boolcomp.logic import blif
 from boolcomp.logic.synthesis import abc
 from boolcomp.logic.synthesis.measure import lut6_count
 from boolcomp.logic.synthesis.optimise import Step, optimise
-from boolcomp.logic.synthesis.portfolio import SynthesisRecipe, synthesise
+from boolcomp.logic.synthesis.portfolio import MOST_INPUTS, SynthesisRecipe, synthesise
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,7 +49,7 @@ def table_network(
     def made(table: TruthTable) -> Network:
         return synthesise(table, recipe, folder).network
 
-    start = word_logic(graph, from_truth_tables(made))
+    start = word_logic(graph, from_truth_tables(made, MOST_INPUTS))
     first = Step("tables", len(start.nodes), start.depth, "at all inputs")
     report(first)
     return Finished(start, (first,))

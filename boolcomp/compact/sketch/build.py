@@ -31,6 +31,7 @@ from boolcomp.compact.sketch.poly import (
     variables,
     without_constant,
 )
+from boolcomp.compact.sketch.prepared import prepared_words
 from boolcomp.compact.sketch.sketch import (
     Addend,
     Linear,
@@ -46,6 +47,7 @@ from boolcomp.compact.sketch.sketch import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from boolcomp.compact.sketch.prepared import Prepared
     from boolcomp.problem.problem import PartHint, SumHint
     from boolcomp.terms import Terms
 
@@ -80,9 +82,12 @@ def build_sketch(
     """Return the sketch of all outputs, each in units of its step, over inputs of these widths."""
     chosen = form or Form()
     problem = terms.problem
-    words = quantities(problem, bits)
+    words, begun = quantities(problem, bits), None
     if terms.steps is not None and (chosen.direct or not terms.outputs):
         return direct_sketch(problem, terms.steps, words, steps, exact=chosen.exact)
+    if terms.prepared is not None:
+        begun = prepared_words(terms, words, steps)
+        words = {**words, **begun.words}
     polys = output_polys(terms, words, steps)
     sums: dict[str, tuple[tuple[str, float], ...]] = {}
     wanted = {"commands": True, "speeds": chosen.speeds, "accelerations": chosen.accelerations}
@@ -95,8 +100,8 @@ def build_sketch(
         add_into(polys[whole], scaled(polys[part], -ratio))
     polys = [pruned(poly) for poly in polys]
     record: dict[object, list[float]] = {}
-    _make(_SketchMaker(words, sums, record, chosen, recording=True), polys, {})
-    maker = _SketchMaker(words, sums, record, chosen, recording=False)
+    _make(_SketchMaker(words, sums, record, chosen, begun, recording=True), polys, {})
+    maker = _SketchMaker(words, sums, record, chosen, begun, recording=False)
     return _make(maker, polys, parts)
 
 
@@ -158,10 +163,12 @@ class _SketchMaker(SketchNodes):
         sums: Mapping[str, tuple[tuple[str, float], ...]],
         record: dict[object, list[float]],
         form: Form,
+        begun: Prepared | None,
         *,
         recording: bool,
     ) -> None:
-        super().__init__(words, exact=form.exact)
+        super().__init__(words, exact=form.exact, begun=begun.maker if begun else None)
+        self.prepared = begun.places if begun else {}
         self.sums, self.record = sums, record
         self.form, self.recording = form, recording
         self._shared: dict[object, tuple[int, float]] = {}
@@ -189,6 +196,8 @@ class _SketchMaker(SketchNodes):
         if name in self.sums:
             parts = tuple(Linear(self.variable(n), factor) for n, factor in self.sums[name])
             return self.add(WordSum(parts, 0.0))
+        if name in self.prepared:
+            return self.prepared[name]
         word = self.words[name]
         return self.add(Source(name, word.bits, angle=False, exact=word.exact))
 

@@ -34,7 +34,7 @@ from boolcomp.compact.sketch.units import Part, chosen_units
 from boolcomp.problem.expressions.straight import Operation, Returned, Straight
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -49,6 +49,7 @@ HARMONICS = 12  # of an angle: a function of these alone is a sum of waves
 ROUNDING = 1e-11  # of a function's size: less is none
 COEFFICIENT = 11  # digits of a wave's amplitude
 WIDER = 0.01  # of a sampled range: what may lie beyond
+NEAR_ZERO = 1e-3  # rad: a function that is linear about zero is linear there
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +72,11 @@ def direct_sketch(
     exact: bool = False,
 ) -> Sketch:
     """Return the sketch of steps, each output in these units; sums of angles may be `exact`."""
-    structure = _Structure(problem, lowered(problem, steps))
-    return _Emitter(structure, words, units, exact=exact).sketch()
+    structure = Structure(problem, lowered(problem, steps))
+    return Emitter(structure, words, units, exact=exact).sketch()
 
 
-class _Structure:
+class Structure:
     """What every root that is no input is made of, as sums of products of others."""
 
     def __init__(self, problem: Problem, steps: Straight) -> None:
@@ -212,7 +213,7 @@ def _rank(factor: Factor) -> tuple[int, tuple[tuple[float, int], ...]]:
 
 
 @dataclass(slots=True)
-class _Word:
+class Word:
     """A root as a word: its node, what 1 counts, and the value of 0."""
 
     node: int
@@ -220,22 +221,23 @@ class _Word:
     middle: float
 
 
-class _Emitter:
+class Emitter:
     """Chooses units, then makes nodes."""
 
     def __init__(
         self,
-        structure: _Structure,
+        structure: Structure,
         words: Mapping[str, Quantity],
-        units: Sequence[float],
+        units: Sequence[float | None],
         *,
         exact: bool,
     ) -> None:
-        self.of, self.words, self.units = structure, words, units
+        self.of, self.words = structure, words
         self.maker = SketchNodes(words, exact=exact)
-        self.made: dict[int, _Word] = {}
+        self.made: dict[int, Word] = {}
         self.users = structure.users()
-        self.chosen = self._units()
+        self.chosen = self._units(units)
+        self.units = [self.chosen[-1 - k] for k in range(len(units))]
 
     def sketch(self) -> Sketch:
         """Return the sketch."""
@@ -246,6 +248,20 @@ class _Emitter:
             total = number - output.range.centre / unit
             outputs.append(self.maker.add(WordSum(tuple(addends), total), fresh=True))
         return Sketch(tuple(self.maker.nodes), tuple(outputs))
+
+    def results(self) -> list[Word]:
+        """Return every output as a word that others may read: a lone table is one itself."""
+        self._register_angles()
+        found = []
+        for sums, unit in zip(self.of.outputs, self.units, strict=True):
+            number, addends = self._addends(sums, unit)
+            lone = addends[0] if len(addends) == 1 and not number else None
+            if isinstance(lone, Linear) and lone.factor > 0:
+                found.append(Word(lone.node, unit * lone.factor, 0.0))
+            else:
+                node = self.maker.add(WordSum(tuple(addends), number))
+                found.append(Word(node, unit, 0.0))
+        return found
 
     def _register_angles(self) -> None:
         """Make sums of angles first, short ones before long ones that build on them."""
@@ -259,11 +275,11 @@ class _Emitter:
 
     # units -------------------------------------------------------------------------------------
 
-    def _units(self) -> dict[int, float]:
-        """Return what 1 counts in every root: an input's step, an output's, what suits a sum."""
-        steps, sums = self.of.steps.nodes, self.of.sums
-        chosen = {-1 - k: unit for k, unit in enumerate(self.units)}
-        for place, step in enumerate(steps):
+    def _units(self, units: Sequence[float | None]) -> dict[int, float]:
+        """Return what 1 counts in every root and output: an input's step, or what suits."""
+        steps, sums = self.of.steps, self.of.sums
+        chosen = {-1 - k: unit for k, unit in enumerate(units) if unit is not None}
+        for place, step in enumerate(steps.nodes):
             if step.kind == "input" and step.name in self.words:
                 chosen[place] = self.words[step.name].step
         parts = [
@@ -277,21 +293,37 @@ class _Emitter:
             for factors, coefficient in own.items()
             if factors
         ]
-        for place, unit in chosen_units(parts, chosen, sums).items():
-            size = max(abs(self.of.low[place]), abs(self.of.high[place]), 1e-300)
+        functions = {one for part in parts for one in part.functions if isinstance(one, Mixed)}
+        slopes = {one: self._slope(one) for one in functions}
+        plain: dict[Hashable, float] = {
+            one: 1 / (2 * math.pi * slope) for one, slope in slopes.items() if slope
+        }
+        free = [*sums, *(-1 - k for k, unit in enumerate(units) if unit is None)]
+        for place, unit in chosen_units(parts, chosen, free, plain).items():
+            held = steps.outputs[-1 - place].node if place < 0 else place
+            size = max(abs(self.of.low[held]), abs(self.of.high[held]), 1e-300)
             chosen[place] = unit * power_of_two(size)
         return chosen
 
+    def _slope(self, factor: Mixed) -> float:
+        """Return the slope of a function of an angle where it is linear about zero, else 0."""
+        if isinstance(root := self.of.root(factor), int):
+            return 0.0
+        x = np.asarray([-2.0, -1.0, 1.0, 2.0]) * NEAR_ZERO
+        y = self._function(factor, root).evaluate([x])[0]
+        wide, narrow = float(y[3] - y[0]) / 4, float(y[2] - y[1]) / 2
+        return narrow / NEAR_ZERO if abs(wide - narrow) <= SAME * abs(narrow) else 0.0
+
     # nodes -------------------------------------------------------------------------------------
 
-    def _word(self, place: int) -> _Word:
+    def _word(self, place: int) -> Word:
         """Return a root as a word, made if it is new."""
         if place not in self.made:
             step = self.of.steps.nodes[place]
             if step.kind == "input":
                 word = self.words[step.name]
                 source = self.maker.add(Source(step.name, word.bits, angle=False, exact=word.exact))
-                self.made[place] = _Word(source, word.step, word.range.centre)
+                self.made[place] = Word(source, word.step, word.range.centre)
             else:
                 only_tables = all(owner is None for owner, _ in self.users[place])
                 middle = (self.of.low[place] + self.of.high[place]) / 2 if only_tables else 0.0
@@ -300,7 +332,7 @@ class _Emitter:
                 unit = self.chosen[place]
                 number, addends = self._addends(self.of.sums[place], unit)
                 node = self.maker.add(WordSum(tuple(addends), _rounded(number - middle / unit)))
-                self.made[place] = _Word(node, unit, float(middle))
+                self.made[place] = Word(node, unit, float(middle))
         return self.made[place]
 
     def _addends(self, sums: Monomials, unit: float) -> tuple[float, list[Addend]]:

@@ -16,13 +16,29 @@ SAME = 1e-9  # relative
 
 
 class SketchNodes:
-    """Makes nodes over input words."""
+    """Makes nodes over input words, beside those that another maker began with."""
 
-    def __init__(self, words: Mapping[str, Quantity], *, exact: bool = False) -> None:
+    def __init__(
+        self,
+        words: Mapping[str, Quantity],
+        *,
+        exact: bool = False,
+        begun: SketchNodes | None = None,
+    ) -> None:
         self.words, self.exact = words, exact
-        self.nodes: list[SketchNode] = []
-        self._known: dict[SketchNode, int] = {}
-        self._angles: dict[Angle, int] = {}
+        self.nodes: list[SketchNode] = list(begun.nodes) if begun else []
+        self._known: dict[SketchNode, int] = dict(begun.known) if begun else {}
+        self._angles: dict[Angle, int] = dict(begun.angles) if begun else {}
+
+    @property
+    def known(self) -> Mapping[SketchNode, int]:
+        """Where every node stands."""
+        return self._known
+
+    @property
+    def angles(self) -> Mapping[Angle, int]:
+        """Where every sum of angles stands."""
+        return self._angles
 
     def add(self, node: SketchNode, *, fresh: bool = False) -> int:
         """Return the number of a node, made if it is new."""

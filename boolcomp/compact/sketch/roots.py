@@ -217,7 +217,7 @@ def lowered(problem: Problem, steps: Straight) -> Straight:
             wires.append(read[0] * (1.0 / read[1]))
         elif step.kind == "atan2" and several:
             sizes = [size[k] for k in step.operands]
-            wires.append(_arc(tape, *read, *sizes))
+            wires.append(_arc(tape, *read, *sizes, above=low[step.operands[0]] >= 0))
         else:
             wires.append(_again(tape, step.kind, read))
     return tape.finish([(one.name, wires[one.node]) for one in steps.outputs])
@@ -234,11 +234,12 @@ def _again(tape: Tape, kind: Any, read: Sequence[Any]) -> Any:
     return tape.function(kind, read[0])
 
 
-def _arc(tape: Tape, y: Any, x: Any, most_y: float, most_x: float) -> Any:
+def _arc(tape: Tape, y: Any, x: Any, most_y: float, most_x: float, *, above: bool) -> Any:
+    """Return the angle of a point; one that is never below needs no sign of y, nor its errors."""
     slope = _log(tape, y, most_y) - _log(tape, x, most_x)
     angle = tape.function("atan", tape.function("exp", slope))
     turned = tape.sign(x) * (angle - math.pi / 2) + math.pi / 2
-    return tape.sign(y) * turned
+    return turned if above else tape.sign(y) * turned
 
 
 def _log(tape: Tape, x: Any, most: float) -> Any:

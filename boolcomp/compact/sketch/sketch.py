@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 CHORD = 2.0**-11  # of a word's range: the distance over which a curve's slope is taken
+BESIDE = 1e-9  # of half a word's range: beside zero
 NEAR = 16  # such distances either way are near
 TURN = 16  # a sum that is an angle counts 2^-16 turns
 
@@ -127,16 +128,20 @@ class Curve:
         half = self._half * CHORD
         return (self.at(x + half) - self.at(x - half)) / (2 * half)
 
-    def steepness(self, x: Floats) -> Floats:
+    def steepness(self, x: Floats, *, exact: bool = False) -> Floats:
         """Return the root mean square of slopes nearby, with the sign of that at x.
 
-        A jump hardly ever lies at a state, but it lies near to some.
+        A jump hardly ever lies at a state, but it lies near to some. An `exact` word, an input,
+        has the sign of what it stands for: a jump at zero costs nothing there.
         """
         half = self._half
         cells = round(1 / CHORD)
         start = -math.pi if self.angle else (self.low - self.middle) / self.unit
         start = min(start, start + 2 * half * math.copysign(1, self.unit))
-        squares = (np.diff(self.at(start + np.linspace(0, 2 * half, cells + 1))) * cells) ** 2
+        places = start + np.linspace(0, 2 * half, cells + 1)
+        middle = np.where((np.abs(places) < BESIDE * half) & (exact and not self.angle), BESIDE, 0)
+        risen = self.at(places - middle * half)[1:] - self.at(places + middle * half)[:-1]
+        squares = (risen * cells) ** 2
         padded = np.pad(squares, NEAR, "wrap" if self.angle else "symmetric")
         near = np.convolve(padded, np.ones(2 * NEAR + 1), "valid")
         place = np.floor((x - start) / (2 * half) * cells).astype(np.int64)

@@ -40,15 +40,22 @@ class Part:
 
 
 def chosen_units(
-    parts: Sequence[Part], fixed: Mapping[int, float], free: Iterable[int]
+    parts: Sequence[Part],
+    fixed: Mapping[int, float],
+    free: Iterable[int],
+    plain: Mapping[Hashable, float] | None = None,
 ) -> dict[int, float]:
-    """Return units between 1 and 2 for the words that are free."""
+    """Return units between 1 and 2 for the words that are free.
+
+    `plain` are multiples of functions that are a word as it is, an angle's, and so need no table.
+    """
+    bare = {name: unit_class(multiple) for name, multiple in (plain or {}).items()}
     places = sorted(free, reverse=True)
     classes = {place: unit_class(unit) for place, unit in fixed.items()}
     starts = [1.0, *(x for x, _ in Counter(classes.values()).most_common(3))]
     best: tuple[float, dict[int, float]] | None = None
     for start in dict.fromkeys(starts):
-        search = _Search(parts, {**classes, **dict.fromkeys(places, start)}, places)
+        search = _Search(parts, {**classes, **dict.fromkeys(places, start)}, places, bare)
         search.run()
         if best is None or search.cost < best[0] - 1e-9:
             best = (search.cost, {place: search.units[place] for place in places})
@@ -64,8 +71,14 @@ def unit_class(unit: float) -> float:
 class _Search:
     """Units, what they cost, and how often every table and multiple of a word is read."""
 
-    def __init__(self, parts: Sequence[Part], units: dict[int, float], free: Sequence[int]) -> None:
-        self.parts, self.units, self.free = parts, units, free
+    def __init__(
+        self,
+        parts: Sequence[Part],
+        units: dict[int, float],
+        free: Sequence[int],
+        bare: Mapping[Hashable, float],
+    ) -> None:
+        self.parts, self.units, self.free, self.bare = parts, units, free, bare
         self.touching: dict[int, list[int]] = defaultdict(list)
         for k, part in enumerate(parts):
             for place in dict.fromkeys((part.owner, *part.words)):
@@ -110,6 +123,7 @@ class _Search:
             if len(part.functions) == 1:
                 own = part.functions[0]
                 wanted += [multiple for name, multiple in self.used if name == own]
+                wanted += [self.bare[own]] if own in self.bare else []
             for multiple in wanted:
                 if part.owner == place and place not in part.words:
                     found[unit_class(self.units[place] * factor / multiple)] = None
@@ -128,7 +142,9 @@ class _Search:
         factor = self._factor(part)
         if part.functions:
             keys = [(name, 1.0) for name in part.functions[1:]]
-            self._use((part.functions[0], factor), step, TABLE)
+            own = part.functions[0]
+            same = abs(factor - self.bare.get(own, 0.0)) < 1e-7
+            self._use((own, factor), step, 0.0 if same else TABLE)
             for key in keys:
                 self._use(key, step, TABLE)
         elif len(part.words) == 1:

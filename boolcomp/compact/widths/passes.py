@@ -65,7 +65,7 @@ REFINED, QUICK_REFINED = 2, 1  # forms that are refined; where no effort is allo
 TIGHTENINGS = 6  # tries to hold the errors on many states
 FREE_WORK, WORK = 60_000, 10_000  # of refining (see `refine_work`): always, a nominal second
 ROOM = 1.03  # times what rounding makes of an output that hardly leaves zero
-USUAL_RMS = 0.5  # steps: the default where there are no terms, and the paper has no tables
+USUAL_RMS = 0.5  # steps: the default where not all is terms, and the paper has no tables
 ABOVE_FLOOR = 1.25  # times what inputs and rounding make: the least that this default allows
 ABOVE_JUMPS = 3.0  # and where that is more than a step, as jumps make it
 LEAST = 1.1  # times the rms of rounding: the least that the default allows
@@ -204,7 +204,7 @@ def _forms(terms: Terms) -> Sequence[int]:
 
 def _has_plan(terms: Terms) -> bool:
     """Tell whether the paper's way is one for these."""
-    return bool(terms.outputs) and terms.waves <= MOST_WAVES
+    return terms.plain and terms.waves <= MOST_WAVES
 
 
 def _usual(terms: Terms, demand: Demand, ledger: Ledger) -> list[float]:

@@ -16,6 +16,7 @@ from boolcomp.compact.sketch.sketch import (
     Linear,
     Sketch,
     SketchNode,
+    Source,
     Table,
     WordSum,
     addend_value,
@@ -80,8 +81,7 @@ def sensitivities(
                 adjoint[item] += multiple * own * _radians(sketch.nodes[item])
         elif isinstance(node, Table):
             argument = sketch.argument(node, values)
-            steep = node.steepness(argument) if isinstance(node, Curve) else node.slope(argument)
-            by_word = own * steep
+            by_word = own * _steepness(sketch, node, argument)
             slope = _mean_square(by_word)
             unit = _radians(sketch.nodes[node.source]) if node.angle else 1.0
             adjoint[node.source] += by_word * unit
@@ -90,6 +90,13 @@ def sensitivities(
                 addends.walk_back(addend, own, values, adjoint)
         found.append(Sensitivity(_mean_square(own), slope, *addends.frozen()))
     return found[::-1]
+
+
+def _steepness(sketch: Sketch, table: Table, argument: Floats) -> Floats:
+    """Return by how much a table's value changes with its argument."""
+    if not isinstance(table, Curve):
+        return table.slope(argument)
+    return table.steepness(argument, exact=isinstance(sketch.nodes[table.source], Source))
 
 
 def _radians(node: SketchNode) -> float:

@@ -72,9 +72,9 @@ def report_rows(
         if "compact" in question.modes:
             rows += _compact_rows(bits, samples, question)
             done(f"{bits} bits, compact")
-        if "paper" not in question.modes:
+        if "paper" not in question.modes or ("compact" in question.modes and not terms.plain):
             continue
-        paper = make_plan(terms, replace(question.options, bits=bits))
+        paper = make_plan(terms.required(), replace(question.options, bits=bits))
         for extra in question.extra:
             plan = _widened(terms, paper, extra)
             found = error_rows(plan, samples, extra, question.evaluations)

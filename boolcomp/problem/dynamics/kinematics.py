@@ -52,6 +52,14 @@ def way_to(robot: Robot, joint: int) -> set[int]:
     return found
 
 
+def chain_places(
+    robot: Robot, algebra: Algebra, q: Sequence[Element]
+) -> tuple[list[tuple[Vector, Vector]], Vector]:
+    """Return every joint's axis and a place on it, and the place of the tip."""
+    joints, _, tip = _walk(robot, algebra, q)
+    return joints, tip
+
+
 def _walk(
     robot: Robot, algebra: Algebra, q: Sequence[Element]
 ) -> tuple[list[tuple[Vector, Vector]], Matrix3, Vector]:
