@@ -10,6 +10,8 @@ from boolcomp.problem.interval import Interval
 from boolcomp.program.program import program_of_network
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from boolcomp.compact.demand import Demand
     from boolcomp.logic.network import Network
     from boolcomp.problem.problem import Problem
@@ -26,20 +28,30 @@ def input_codes(problem: Problem, demand: Demand, graph: WordGraph) -> dict[str,
     }
 
 
-def output_codes(problem: Problem, demand: Demand, graph: WordGraph) -> tuple[Code, ...]:
-    """Return the codes of outputs: about the middles of ranges, wider where those are short."""
+def output_codes(
+    problem: Problem, demand: Demand, graph: WordGraph, shifts: Sequence[float] = ()
+) -> tuple[Code, ...]:
+    """Return the codes of outputs: about the middles of ranges, wider where those are short.
+
+    Their cells lie `shifts` of a step higher.
+    """
     codes = []
-    steps = problem.steps(demand.bits)
-    for output, step, result in zip(problem.outputs, steps, graph.results, strict=True):
-        reach, centre = step * 2.0 ** (result.bits - 1), output.range.centre
+    steps, moved = problem.steps(demand.bits), shifts or [0.0] * len(problem.outputs)
+    outputs = zip(problem.outputs, steps, moved, graph.results, strict=True)
+    for output, step, shift, result in outputs:
+        reach, centre = step * 2.0 ** (result.bits - 1), output.range.centre + shift * step
         codes.append(Code(Interval(centre - reach, centre + reach), result.bits, "natural"))
     return tuple(codes)
 
 
 def program_of_graph(
-    problem: Problem, demand: Demand, graph: WordGraph, network: Network
+    problem: Problem,
+    demand: Demand,
+    graph: WordGraph,
+    network: Network,
+    shifts: Sequence[float] = (),
 ) -> Program:
-    """Return the program of a graph's network; of one load."""
+    """Return the program of a graph's network; of one load. `shifts` are of its outputs' codes."""
     inputs = input_codes(problem, demand, graph)
-    codes = output_codes(problem, demand, graph)
+    codes = output_codes(problem, demand, graph, shifts)
     return program_of_network(problem, demand.bits, inputs, codes, network)

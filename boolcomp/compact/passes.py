@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 
 from boolcomp.compact.demand import Demand, Listener, Progress, ignore_progress
+from boolcomp.compact.errors.centre import decoder_shifts
 from boolcomp.compact.errors.measure import Sampling, measure_many
 from boolcomp.compact.errors.worst import network_worst
 from boolcomp.compact.result.built import Built
@@ -157,12 +158,8 @@ def optimise(networked: Networked, choices: CompactChoices) -> Networked:
 def measure(networked: Networked, choices: CompactChoices) -> Built:
     """Measure errors on fresh states, seek the worst, and keep what holds."""
     compact, made = networked.compact, networked.made
-    demand = compact.demand
     choices.progress(Progress("fresh states", len(made.network.nodes), _rms(compact), 0.99))
-    fresh = Sampling(
-        compact.problem, demand.input_bits, demand.bits, FRESH_SAMPLES, FRESH_SEED + demand.seed
-    )
-    errors = measure_many(fresh, compact.graph, made.network)
+    errors = measure_many(fresh_states(compact), compact.graph, made.network)
     kept = StoredResult(compact, made.network, made.steps, lut6(made.network), errors)
     seconds = time.perf_counter() - networked.goal.ledger.since
     results = choices.result_store(networked.goal.terms)
@@ -193,20 +190,33 @@ def _told(
     *,
     stored: bool,
 ) -> Built:
-    """Return a result with its worst error, sought where that was not done yet, and keep it."""
+    """Return a result with its worst error, sought where that was not done yet, and keep it.
+
+    What its errors are in the mean the decoder takes off.
+    """
     compact, nodes, rms = kept.compact, len(kept.network.nodes), tuple(kept.errors.rms)
-    worst = kept.worst
+    errors, worst = kept.errors, kept.worst
     if worst is None:  # it is new, or its file is an old one
         choices.progress(Progress("worst error", nodes, rms, 0.99))
         worst = network_worst(compact.problem, compact.demand, compact.graph, kept.network)
+    if errors.ends is None:
+        errors = measure_many(fresh_states(compact), compact.graph, kept.network)
+    shifts = decoder_shifts(errors, worst, compact.demand.max)
     built = Built(
-        compact, kept.network, kept.steps, kept.lut6, kept.errors, worst, compact.dropped,
-        seconds, stored,
+        compact, kept.network, kept.steps, kept.lut6, errors.moved(shifts), worst.moved(shifts),
+        compact.dropped, seconds, stored, tuple(map(float, shifts)),
     )  # fmt: skip
-    if kept.worst is None and built.holds:
-        results.put(replace(kept, worst=worst))
+    if (kept.worst is None or kept.errors.ends is None) and built.holds:
+        results.put(replace(kept, errors=errors, worst=worst))
     choices.progress(Progress("done", nodes, rms, 1.0))
     return built
+
+
+def fresh_states(compact: Compact) -> Sampling:
+    """Return states that no part of the search has seen."""
+    demand = compact.demand
+    seed = FRESH_SEED + demand.seed
+    return Sampling(compact.problem, demand.input_bits, demand.bits, FRESH_SAMPLES, seed)
 
 
 def _rms(compact: Compact) -> tuple[float, ...]:

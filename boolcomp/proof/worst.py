@@ -10,7 +10,7 @@ takes the place of the worse. Only states within the inputs' ranges count, whate
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -101,6 +101,10 @@ class Worst:
     def most(self) -> Floats:
         """The largest absolute error of every output, in steps."""
         return np.asarray(np.abs(self.errors).max(axis=1))
+
+    def moved(self, by: Floats) -> Worst:
+        """Return the worst of outputs that stand for so much more, in steps."""
+        return replace(self, errors=self.errors + by[:, None])
 
 
 def axes_of(problem: Problem, words: Mapping[str, Code]) -> tuple[Axis, ...]:

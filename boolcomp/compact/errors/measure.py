@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,7 +35,10 @@ BLOCK = 1 << 15  # samples at a time
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Errors:
-    """Errors of a graph in steps, one for every output; heaps that wrapped (there must be none)."""
+    """Errors of a graph in steps, one for every output; heaps that wrapped (there must be none).
+
+    `ends` are the largest and the least error of every output, where they are known by sign.
+    """
 
     rms: Floats
     max: Floats
@@ -43,6 +46,20 @@ class Errors:
     wrapped: tuple[int, ...]
     saturated: int
     samples: int = 0
+    ends: Floats | None = None
+
+    def moved(self, by: Floats) -> Errors:
+        """Return the errors of words that stand for so much more, in steps."""
+        if self.ends is None:
+            raise ValueError("errors without their signs cannot be moved")
+        ends = self.ends + by[:, None]
+        return replace(
+            self,
+            rms=np.sqrt(np.maximum(0.0, self.rms**2 + (2 * self.mean + by) * by)),
+            max=np.asarray(np.abs(ends).max(axis=1)),
+            mean=self.mean + by,
+            ends=ends,
+        )
 
     def __str__(self) -> str:
         rows = []
@@ -151,7 +168,8 @@ class _Accumulator:
     """Statistics of errors, block by block; of each block the `kept` worst states an output."""
 
     def __init__(self, outputs: int, kept: int = 0) -> None:
-        self.square, self.mean, self.most = (np.zeros(outputs) for _ in range(3))
+        self.square, self.mean = np.zeros(outputs), np.zeros(outputs)
+        self.ends = np.stack([np.full(outputs, -np.inf), np.full(outputs, np.inf)], axis=1)
         self.wrapped: set[int] = set()
         self.saturated, self.samples, self.kept = 0, 0, kept
         self.worst: list[list[list[Floats]]] = []
@@ -162,7 +180,8 @@ class _Accumulator:
         """Take a block in."""
         self.square += (error**2).sum(axis=0)
         self.mean += error.sum(axis=0)
-        self.most = np.maximum(self.most, np.abs(error).max(axis=0))
+        self.ends[:, 0] = np.maximum(self.ends[:, 0], error.max(axis=0))
+        self.ends[:, 1] = np.minimum(self.ends[:, 1], error.min(axis=0))
         self.wrapped.update(wrapped)
         self.saturated += saturated
         self.samples += len(error)
@@ -183,4 +202,5 @@ class _Accumulator:
         """Return the statistics so far."""
         rms, mean = np.sqrt(self.square / self.samples), self.mean / self.samples
         wrapped = tuple(sorted(self.wrapped))
-        return Errors(rms, self.most, mean, wrapped, self.saturated, self.samples)
+        most = np.asarray(np.abs(self.ends).max(axis=1))
+        return Errors(rms, most, mean, wrapped, self.saturated, self.samples, self.ends)

@@ -39,7 +39,8 @@ class Built:
     significant first, then one that tells whether it saturated. Codes are natural. `errors` are
     those of `errors.samples` states that no part of the search has seen; the network gave the
     graph's words, bit for bit, at all of them. `worst` was sought by climbing. `dropped` says how
-    many low bits of each input word nothing reads: they are not in the network.
+    many low bits of each input word nothing reads: they are not in the network. Words are decoded
+    `shifts` of a step beside the middles of cells (see `errors.centre`), and so are all errors.
     """
 
     compact: Compact
@@ -51,6 +52,7 @@ class Built:
     dropped: Mapping[str, int]
     seconds: float
     stored: bool
+    shifts: tuple[float, ...]
 
     @property
     def nodes(self) -> int:
@@ -94,7 +96,7 @@ class Built:
     def program(self) -> Program:
         """Return the program, with its graph, what its words mean, and its errors."""
         one = self.compact
-        made = program_of_graph(one.problem, one.demand, one.graph, self.network)
+        made = program_of_graph(one.problem, one.demand, one.graph, self.network, self.shifts)
         (load,) = made.loads
         sizes = zip(self.errors.rms, self.errors.max, self.largest, strict=True)
         outputs = tuple(

@@ -46,7 +46,10 @@ TITLE = f"boolcomp compact result, format {SEARCH_VERSION}"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StoredResult:
-    """What is kept of a result; `worst` is None in files of before it was sought."""
+    """What is kept of a result; `worst` is None in files of before it was sought.
+
+    Errors are those of words decoded at the middles of cells, as the search saw them.
+    """
 
     compact: Compact
     network: Network
@@ -234,13 +237,16 @@ def _errors_out(errors: Errors) -> dict[str, Any]:
         "mean": _numbers(errors.mean),
         "wrapped": list(errors.wrapped),
         "saturated": errors.saturated,
+        **({} if errors.ends is None else {"ends": errors.ends.tolist()}),
     }
 
 
 def _errors_in(document: dict[str, Any]) -> Errors:
+    rms, ends = np.asarray(document["rms"]), document.get("ends")
     return Errors(
-        np.asarray(document["rms"]), np.asarray(document["max"]), np.asarray(document["mean"]),
+        rms, np.asarray(document["max"]), np.asarray(document["mean"]),
         tuple(document["wrapped"]), int(document["saturated"]), int(document["samples"]),
+        None if ends is None else np.asarray(ends, np.float64).reshape(len(rms), 2),
     )  # fmt: skip
 
 
