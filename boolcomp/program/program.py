@@ -305,7 +305,7 @@ def family_of(programs: Iterable[Program]) -> Program:
     finest: dict[str, CodedInput] = {}
     for word in (word for program in members for word in program.inputs):
         known = finest.setdefault(word.name, word)
-        if known.code.prefix(1) != word.code.prefix(1):
+        if replace(known.code, bits=2) != replace(word.code, bits=2):
             raise UsageError(f"the programs of a family differ in the range or code of {word.name}")
         if known.code.bits < word.code.bits:
             finest[word.name] = word
