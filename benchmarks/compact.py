@@ -128,7 +128,7 @@ def judged(row: Row, built: Built, again: float, cpu: float) -> Found:
     demand, compact = row.demand, built.compact
     sampling = Sampling(compact.problem, demand.input_bits, demand.bits, SAMPLES, SEED)
     cells = measure_many(sampling, compact.graph)
-    errors = cells.moved(np.asarray(built.shifts))
+    errors = cells.moved(np.asarray(built.ends.shifts))
     words = all(
         agrees(built.network, compact.graph, states.words)
         for _, states in sampling.blocks(compact.graph)

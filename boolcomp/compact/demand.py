@@ -85,6 +85,10 @@ class Demand:
             for group in problem.groups
             if any(name not in named for name in group.members)
         }
+        for group in problem.groups:
+            own = {x.name: x.format.bits for x in problem.members(group) if x.format.bits}
+            if group.name not in named:
+                named = {**own, **named}
         widths = {**usual, **named}
         problem.by_input(widths)
         return replace(self, input_bits=widths)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
+from boolcomp.compact.assembly import Ends
 from boolcomp.compact.demand import Demand, Listener, Progress, ignore_progress
 from boolcomp.compact.errors.centre import decoder_shifts
 from boolcomp.compact.errors.measure import Sampling, measure_many
@@ -24,15 +25,17 @@ from boolcomp.compact.result.store import StoredResult, result_store
 from boolcomp.compact.widths import passes as widths
 from boolcomp.compact.widths.ledger import Ledger, spans
 from boolcomp.compact.widths.search import FORMS, Search
+from boolcomp.terms.rest import resting
 from boolcomp.words.graph import narrowed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from boolcomp.compact.result.store import ResultStore
     from boolcomp.compact.widths.passes import Refined, Screened, Sketched
     from boolcomp.logic.synthesis.optimise import Step
+    from boolcomp.problem.wordformat import WordFormat
     from boolcomp.program.program import Program
     from boolcomp.terms import Terms
 
@@ -47,7 +50,8 @@ class CompactChoices:
     """What a user chooses of a compilation in compact mode.
 
     `store` is the folder of finished results, the user's cache if it is None; what ships with
-    boolcomp is found too, if `also_shipped`. `progress` is told how the search is going.
+    boolcomp is found too, if `also_shipped`. `progress` is told how the search is going. `words`
+    are formats of words by the names of inputs, outputs or groups: `pipeline` makes the problem so.
     """
 
     demand: Demand = field(default_factory=Demand)
@@ -55,6 +59,7 @@ class CompactChoices:
     also_shipped: bool = True
     processes: int = 2
     progress: Listener = ignore_progress
+    words: Mapping[str, WordFormat] = field(default_factory=dict)
 
     def result_store(self, terms: Terms) -> ResultStore:
         """Return where results of these terms are kept."""
@@ -195,16 +200,18 @@ def _told(
     What its errors are in the mean the decoder takes off.
     """
     compact, nodes, rms = kept.compact, len(kept.network.nodes), tuple(kept.errors.rms)
-    errors, worst = kept.errors, kept.worst
+    errors, worst, rest = kept.errors, kept.worst, resting(results.terms)
     if worst is None:  # it is new, or its file is an old one
         choices.progress(Progress("worst error", nodes, rms, 0.99))
-        worst = network_worst(compact.problem, compact.demand, compact.graph, kept.network)
+        given = compact.problem, compact.demand, compact.graph, kept.network
+        worst = network_worst(*given, Ends(rest=rest))
     if errors.ends is None:
         errors = measure_many(fresh_states(compact), compact.graph, kept.network)
-    shifts = decoder_shifts(errors, worst, compact.demand.max)
+    free = [not (one.format.tread or one.format.range) for one in compact.problem.outputs]
+    shifts = np.where(free, decoder_shifts(errors, worst, compact.demand.max), 0.0)
     built = Built(
         compact, kept.network, kept.steps, kept.lut6, errors.moved(shifts), worst.moved(shifts),
-        compact.dropped, seconds, stored, tuple(map(float, shifts)),
+        compact.dropped, seconds, stored, Ends(tuple(map(float, shifts)), rest),
     )  # fmt: skip
     if (kept.worst is None or kept.errors.ends is None) and built.holds:
         results.put(replace(kept, errors=errors, worst=worst))

@@ -7,8 +7,9 @@ cell). What a format leaves open is as usual.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from typing import Literal, get_args
+from typing import Literal, TypeAlias, get_args
 
 from boolcomp.common.errors import UsageError, listing, shown, suggestion
 from boolcomp.common.text import parse_number
@@ -19,6 +20,9 @@ CODE_KINDS: tuple[CodeKind, ...] = get_args(CodeKind)
 Zero = Literal["rise", "tread"]
 ZEROS: tuple[Zero, ...] = get_args(Zero)
 LEAST_BITS, MOST_BITS = 2, 16
+WIDTHS = range(LEAST_BITS, MOST_BITS + 1)
+SIGNED = ("twos", "sign-magnitude")
+NEARLY = 1e-9  # of a width
 EXAMPLE = "such as gray:12:0..2pi or twos:10:tread"
 
 
@@ -51,6 +55,7 @@ class WordFormat:
 
 
 USUAL = WordFormat()
+Formats: TypeAlias = str | Iterable[str] | Mapping[str, str | WordFormat]
 
 
 def parse_format(text: str, where: str) -> WordFormat:
@@ -62,6 +67,31 @@ def parse_format(text: str, where: str) -> WordFormat:
             raise UsageError(f"{where} {shown(text)}: two parts say its {key}")
         found[key] = value
     return WordFormat(**found)  # type: ignore[arg-type]  # every key has the value of its kind
+
+
+def formats(name: str, given: Formats | None) -> dict[str, WordFormat]:
+    """Return formats by the names of words: of texts such as `q1=gray:12`, or of a mapping."""
+    if given is None:
+        return {}
+    if isinstance(given, str):
+        given = [given]
+    pairs: list[tuple[str, str | WordFormat]] = []
+    if isinstance(given, Mapping):
+        pairs = list(given.items())
+    else:
+        for text in given:
+            key, equals, rest = text.partition("=")
+            if not equals:
+                raise UsageError(f"{name} {shown(text)}: give NAME=FORMAT, such as q1=gray:12")
+            pairs.append((key.strip(), rest))
+    found: dict[str, WordFormat] = {}
+    for key, value in pairs:
+        if key in found:
+            raise UsageError(f"{name} {shown(key)} is given twice")
+        if not isinstance(value, str | WordFormat):
+            raise UsageError(f"{name} {key}: give text, {EXAMPLE}, not {shown(value)}")
+        found[key] = parse_format(value, f"{name} {key}") if isinstance(value, str) else value
+    return found
 
 
 def _part(part: str, where: str, text: str) -> tuple[str, object]:
@@ -89,3 +119,16 @@ def _part(part: str, where: str, text: str) -> tuple[str, object]:
         f"{shown(part)} is no code, width, range or place of zero{hint}: give "
         f"{listing(known)}, bits, or low..high, {EXAMPLE}"
     )
+
+
+def word_problem(word: Interval, asked: WordFormat, *, wraps: bool) -> str:
+    """Return what is wrong with a format for a word that spans this; nothing where it fits."""
+    beside = abs(word.centre) > NEARLY * word.width
+    if asked.code in SIGNED and beside:
+        return f"a word of {word} has no sign: {asked.code} is for ranges symmetric about zero"
+    quarters = 4 * word.low / word.width
+    if asked.tread and abs(quarters - round(quarters)) > NEARLY:
+        return f"a word of {word} has no cell at zero: its range must begin at whole cells from it"
+    if asked.tread and wraps and asked.code == "sign-magnitude":
+        return "a whole turn in sign-magnitude with a cell at zero lacks half a turn: take twos"
+    return ""

@@ -9,7 +9,7 @@ import numpy as np
 
 from boolcomp.compact.errors.samples import output_values, states_of
 from boolcomp.compact.sketch.poly import quantities
-from boolcomp.paper.plan import Options, make_plan
+from boolcomp.paper.plan import FEWEST_BITS, Options, make_plan
 from boolcomp.paper.quantised import quantised
 from boolcomp.words.agreement import agrees
 from boolcomp.words.simulate import simulate
@@ -79,8 +79,13 @@ def paper_rms(terms: Terms, bits: int, seed: int = 0) -> Floats:
     problem = terms.problem
     arrays = problem.draw(PAPER_SAMPLES, seed)
     exact = problem.reference(*arrays)
-    found = quantised(make_plan(terms, Options(bits=bits)), arrays).values
-    error = (found - exact) / np.asarray(problem.steps(bits))
+    error = np.zeros_like(exact)
+    widths = np.asarray(problem.output_bits(bits))
+    for width in sorted(set(widths.tolist())):
+        options = Options(bits=width if width == bits else max(FEWEST_BITS, width))
+        found = quantised(make_plan(terms, options), arrays).values
+        steps = np.asarray([one.range.width / (1 << options.bits) for one in problem.outputs])
+        error[:, widths == width] = ((found - exact) / steps)[:, widths == width]
     reach = np.array([output.range.high for output in problem.outputs])
     inside = np.abs(exact) <= reach  # what saturates is no measure of accuracy
     mean = (error**2 * inside).sum(axis=0) / np.maximum(1, inside.sum(axis=0))
@@ -100,7 +105,8 @@ def compared(
 ) -> tuple[Floats, tuple[int, ...], int]:
     """Return what `deviations` does, for words that are known."""
     reach = np.asarray([2.0 ** (result.bits - 1) for result in graph.results])
-    error = output_values(graph, simulated) - np.clip(states.outputs, -reach, reach)
+    low = -reach - 0.5 * np.asarray([result.tread for result in graph.results])
+    error = output_values(graph, simulated) - np.clip(states.outputs, low, low + 2 * reach)
     return error, simulated.wrapped, simulated.saturated
 
 
@@ -136,8 +142,9 @@ class Sampling:
 
     def blocks(self, graph: WordGraph) -> Iterator[tuple[list[Floats], States]]:
         """Yield states, and as words of a graph's widths, a block at a time."""
-        own = {**self.widths, **{node.name: node.bits for node in graph.inputs}}
-        words, steps = quantities(self.problem, own), self.problem.steps(self.bits)
+        words, steps = quantities(self.problem, self.widths), self.problem.steps(self.bits)
+        own = {node.name: node.bits for node in graph.inputs}  # leading bits of words asked for
+        words = {name: replace(x, bits=own.get(name, x.bits)) for name, x in words.items()}
         count = max(1, -(-self.samples // BLOCK))
         seeds = np.random.SeedSequence(self.seed).generate_state(count, np.uint64)
         for k, one in enumerate(seeds):

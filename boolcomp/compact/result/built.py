@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from boolcomp.compact.assembly import Ends
     from boolcomp.compact.errors.measure import Errors
     from boolcomp.compact.result.compact import Compact
     from boolcomp.logic.network import Network
@@ -40,7 +41,7 @@ class Built:
     those of `errors.samples` states that no part of the search has seen; the network gave the
     graph's words, bit for bit, at all of them. `worst` was sought by climbing. `dropped` says how
     many low bits of each input word nothing reads: they are not in the network. Words are decoded
-    `shifts` of a step beside the middles of cells (see `errors.centre`), and so are all errors.
+    beside the middles of cells as `ends` say (see `errors.centre`), and so are all errors.
     """
 
     compact: Compact
@@ -52,7 +53,7 @@ class Built:
     dropped: Mapping[str, int]
     seconds: float
     stored: bool
-    shifts: tuple[float, ...]
+    ends: Ends
 
     @property
     def nodes(self) -> int:
@@ -96,14 +97,15 @@ class Built:
     def program(self) -> Program:
         """Return the program, with its graph, what its words mean, and its errors."""
         one = self.compact
-        made = program_of_graph(one.problem, one.demand, one.graph, self.network, self.shifts)
+        made = program_of_graph(one.problem, one.demand, one.graph, self.network, self.ends)
         (load,) = made.loads
         sizes = zip(self.errors.rms, self.errors.max, self.largest, strict=True)
         outputs = tuple(
             replace(output, errors=KnownErrors(*(float(x) * output.code.step for x in found)))
             for output, found in zip(load.outputs, sizes, strict=True)
         )
-        meanings = word_names(one.graph, {word.name: word.code.range for word in made.inputs})
+        ranges = {name: code.range for name, code in one.input_codes.items()}
+        meanings = word_names(one.graph, ranges)
         load = replace(load, outputs=outputs, graph=one.graph, meanings=meanings)
         return replace(made, loads=(load,), demand=str(one.demand))
 
