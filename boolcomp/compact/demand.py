@@ -85,10 +85,11 @@ class Demand:
             for group in problem.groups
             if any(name not in named for name in group.members)
         }
-        for group in problem.groups:
-            own = {x.name: x.format.bits for x in problem.members(group) if x.format.bits}
-            if group.name not in named:
-                named = {**own, **named}
+        for group in problem.groups:  # widths that words' formats ask for
+            for one in problem.members(group) if group.name not in named else ():
+                bits = one.format.bits
+                if bits and bits != usual.get(group.name):  # a key says the same of the same
+                    named.setdefault(one.name, bits)
         widths = {**usual, **named}
         problem.by_input(widths)
         return replace(self, input_bits=widths)
