@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pytest
+from compact.test_direct import FUNCTIONS, computed, sketch_of
+from compact.test_direct import problem_of as made_problem
 from compact.word_robots import small_robot
 from samples import problem_of
 
@@ -28,7 +31,7 @@ from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.problem.robot import load_robot
 from boolcomp.problem.robot.schema import parse_robot
 from boolcomp.problem.worded import with_words
-from boolcomp.problem.wordformat import formats
+from boolcomp.problem.wordformat import WordFormat, formats
 from boolcomp.program.programfile import load_program
 from boolcomp.program.writing import save_program
 from boolcomp.terms import split
@@ -329,3 +332,26 @@ def test_wrong_keys_of_words_are_named(line: str, said: str) -> None:
     text = str(load_robot("machado-2r")).replace("velocity_range", f"{line}\nvelocity_range", 1)
     with pytest.raises(DataError, match=said):
         parse_robot(text)
+
+
+@pytest.mark.parametrize("name", ["sigmoid", "quotient", "curve of a wave", "clipped sum"])
+def test_functions_that_are_no_sums_of_waves_read_words_with_a_cell_at_zero(name: str) -> None:
+    words, function = FUNCTIONS[name]
+    plain = made_problem(words, function)
+    half = WordFormat(zero="tread")
+    asked = {one.name: half for one in plain.inputs if not one.word.low or not one.word.centre}
+    assert asked
+    problem = with_words(plain, asked)
+    found, exact = computed(problem, sketch_of(problem))
+    assert np.abs(found - exact).max() < 1e-6 * max(1.0, np.abs(exact).max())
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_output_that_reads_nothing_that_moves_rests_always(engine: EngineName) -> None:
+    plain = worded("scara", ("tau=tread",)).program
+    (load,) = plain.loads
+    outputs = tuple(replace(x, rest=() if x.name == "tau2" else None) for x in load.outputs)
+    program = replace(plain, loads=(replace(load, outputs=outputs),))
+    made = program.evaluate(*states_of(worded("scara", ("tau=tread",)).problem, 100), engine=engine)
+    assert (made.values[:, 1] == 0.0).all()
+    assert (made.values[:, 0] != 0.0).any()
