@@ -4,7 +4,8 @@ It holds the code of every input word at the finest width that any term reads (a
 its leading bits), every distinct network once, and for every output which networks make its terms
 and how their cells are added (`sums`). Terms that the plan leaves out contribute nothing.
 
-In compact mode there are no terms: one network makes all outputs of a load.
+In compact mode there are no terms: one network makes all outputs of a load. It reads and makes
+natural words; other codes, and zeros at rest, are put on where a program is wired (`joining`).
 """
 
 from __future__ import annotations
@@ -138,7 +139,7 @@ class Program:
         return replace(wiring, stops=self.stops, places=self.places)
 
     def network(self, payload: float | None = None) -> Network:
-        """Return all logic of a load as one network, sums and all (see `joined`)."""
+        """Return all logic of a load as one network: sums, codes of words and all (see `joined`)."""
         return joined(self.wiring(payload))
 
     def __call__(
