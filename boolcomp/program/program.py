@@ -139,7 +139,7 @@ class Program:
         return replace(wiring, stops=self.stops, places=self.places)
 
     def network(self, payload: float | None = None) -> Network:
-        """Return all logic of a load as one network: sums, codes of words and all (see `joined`)."""
+        """Return all logic of a load as one network, sums and codes and all (see `joined`)."""
         return joined(self.wiring(payload))
 
     def __call__(

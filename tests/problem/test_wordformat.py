@@ -70,7 +70,7 @@ def test_formats_are_given_as_texts_or_by_name() -> None:
     with pytest.raises(UsageError, match="words 'q1' is given twice"):
         formats("words", ["q1=gray", "q1=12"])
     with pytest.raises(UsageError, match="words q1: give text, such as gray"):
-        formats("words", {"q1": 12})  # type: ignore[dict-item]  # that is the mistake
+        formats("words", {"q1": 12})
 
 
 @pytest.mark.parametrize(
