@@ -86,9 +86,9 @@ class Demand:
             if any(name not in named for name in group.members)
         }
         for group in problem.groups:  # widths that words' formats ask for
-            for one in problem.members(group) if group.name not in named else ():
+            for one in problem.members(group):
                 bits = one.format.bits
-                if bits and bits != usual.get(group.name):  # a key says the same of the same
+                if bits and bits != named.get(group.name, usual.get(group.name)):
                     named.setdefault(one.name, bits)
         widths = {**usual, **named}
         problem.by_input(widths)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
+from boolcomp.common.errors import UsageError
 from boolcomp.compact.assembly import Ends
 from boolcomp.compact.demand import Demand, Listener, Progress, ignore_progress
 from boolcomp.compact.errors.centre import decoder_shifts
@@ -60,6 +61,15 @@ class CompactChoices:
     processes: int = 2
     progress: Listener = ignore_progress
     words: Mapping[str, WordFormat] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, asked in self.words.items():
+            known = self.demand.input_bits.get(name)
+            if known and asked.bits and known != asked.bits:
+                raise UsageError(
+                    f"the word of {name} is to have {asked.bits} bits, and its input bits are "
+                    f"{known}: give one of them"
+                )
 
     def result_store(self, terms: Terms) -> ResultStore:
         """Return where results of these terms are kept."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from boolcomp.logic.network import Network
 
 FLIPPED_BY_BOTH = luts.FIRST ^ (luts.SECOND & luts.THIRD)
+BOTH_DIFFER = (luts.FIRST ^ luts.SECOND) & (luts.FIRST ^ luts.THIRD)
 
 
 def cells_of(builder: Builder, word: Sequence[int], kind: CodeKind, *, tread: bool) -> list[int]:
@@ -86,22 +87,25 @@ def said(kind: CodeKind, bits: int, *, tread: bool) -> Network:
     return builder.build(cells_of(builder, word, kind, tread=tread))
 
 
-def at_zero(builder: Builder, cells: Sequence[int], *, tread: bool) -> int:
-    """Return whether a word is zero: its middle cell, or one of the two beside the middle."""
-    first, rest = cells[0], cells[1:]
+def _at_zero(builder: Builder, cells: Sequence[int], *, tread: bool) -> list[int]:
+    """Return what all is true of a word at zero: its middle cell, or the two beside the middle."""
+    first, rest = cells[0], list(cells[1:])
     if tread:
-        return builder.all_of([first, *(bit ^ 1 for bit in rest)])
-    return builder.all_of(builder.node(luts.XOR2, first, bit) for bit in rest)
+        return [first, *(bit ^ 1 for bit in rest)]
+    pairs = zip(rest[::2], rest[1::2], strict=False)
+    odd = [builder.node(luts.XOR2, first, rest[-1])] if len(rest) % 2 else []
+    return [*(builder.node(BOTH_DIFFER, first, *pair) for pair in pairs), *odd]
 
 
 @cache
 def rest_network(words: tuple[tuple[int, bool], ...]) -> Network:
     """Return whether all words are zero; of each how many bits it has, and if it is mid-tread."""
     builder = Builder(sum(bits for bits, _ in words))
-    place, zeros = 0, []
+    place = 0
+    zeros: list[int] = []
     for bits, tread in words:
         cells = [builder.input(place + k) for k in range(bits)]
-        zeros.append(at_zero(builder, cells, tread=tread))
+        zeros += _at_zero(builder, cells, tread=tread)
         place += bits
     return builder.build([builder.all_of(zeros)])
 

@@ -274,6 +274,17 @@ def test_formats_of_python_find_what_was_compiled_before() -> None:
     assert 0 < nodes <= 9 + 2  # a chain of XORs, and inverters of the outputs' signs
 
 
+def test_the_width_of_a_word_wins_over_that_of_its_group_and_may_be_said_once() -> None:
+    problem = with_words(problem_of("machado-2r"), formats("words", ["q1=gray:12", "qd=8"]))
+    demand = Demand(8, {"words": 10, "q": 9}).completed(problem)
+    widths = problem.by_input(demand.input_bits)
+    assert [widths[name] for name in ("q1", "q2", "qd1", "qdd2")] == [12, 9, 8, 10]
+    with pytest.raises(
+        UsageError, match="the word of q1 is to have 12 bits, and its input bits are 9"
+    ):
+        bc.compile("machado-2r", input_bits={"q1": 9}, words="q1=12")
+
+
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
