@@ -366,3 +366,18 @@ def test_an_output_that_reads_nothing_that_moves_rests_always(engine: EngineName
     made = program.evaluate(*states_of(worded("scara", ("tau=tread",)).problem, 100), engine=engine)
     assert (made.values[:, 1] == 0.0).all()
     assert (made.values[:, 0] != 0.0).any()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "asked",
+    [("q1=gray:10", "q2=twos:-pi..pi"), ("q1=sign-magnitude:-3*pi/4..3*pi/4",), ("q3=gray:tread",)],
+)
+def test_joints_with_stops_take_words_as_they_are_asked_for(asked: tuple[str, ...]) -> None:
+    found = worded("scara", asked)
+    assert ((errors_of(found) ** 2).mean(axis=0) < 1.15 * ALLOWED).all()
+    arrays = states_of(found.problem, 500)
+    first = found.program.evaluate(*arrays)
+    assert first.saturated_inputs == 0
+    words = words_of(found.program, arrays)
+    assert np.array_equal(delivered(found.program, words), first.words)
