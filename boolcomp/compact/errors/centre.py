@@ -27,9 +27,11 @@ GRAIN = 64  # parts of a step: what a million samples know, and few digits in a 
 def decoder_shifts(errors: Errors, worst: Worst, most: Sequence[float]) -> Floats:
     """Return by how many steps each output's words are to stand for more than their cells' middles.
 
-    None does where the worst error would grow beyond a demanded one (`most`).
+    None does where the largest error is, or would be, beyond a demanded one (`most`): what is kept
+    holds as it is stored, too.
     """
     shifts = -np.round(errors.mean * GRAIN) / GRAIN
-    before, after = worst.most, worst.moved(shifts).most
-    limits = np.broadcast_to(np.asarray(most or (np.inf,)), before.shape)
-    return np.asarray(np.where((after > limits) & (after > before), 0.0, shifts)) + 0.0
+    sampled = np.maximum(errors.max, errors.moved(shifts).max)
+    largest = np.maximum(sampled, np.maximum(worst.most, worst.moved(shifts).most))
+    limits = np.broadcast_to(np.asarray(most or (np.inf,)), largest.shape)
+    return np.asarray(np.where(largest > limits, 0.0, shifts)) + 0.0

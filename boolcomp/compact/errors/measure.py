@@ -132,7 +132,10 @@ def errors_of(
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """Seeded states of a problem: the widths of words, the bits of outputs, how many, the seed."""
+    """Seeded states of a problem: the widths of words, the bits of outputs, how many, the seed.
+
+    Without widths words are as wide as those of the graph.
+    """
 
     problem: Problem
     widths: Mapping[str, int]
@@ -142,8 +145,8 @@ class Sampling:
 
     def blocks(self, graph: WordGraph) -> Iterator[tuple[list[Floats], States]]:
         """Yield states, and as words of a graph's widths, a block at a time."""
-        words, steps = quantities(self.problem, self.widths), self.problem.steps(self.bits)
         own = {node.name: node.bits for node in graph.inputs}  # leading bits of words asked for
+        words, steps = quantities(self.problem, self.widths or own), self.problem.steps(self.bits)
         words = {name: replace(x, bits=own.get(name, x.bits)) for name, x in words.items()}
         count = max(1, -(-self.samples // BLOCK))
         seeds = np.random.SeedSequence(self.seed).generate_state(count, np.uint64)
