@@ -24,8 +24,10 @@ import numpy as np
 from boolcomp.common.files import read_text, write_text
 from boolcomp.common.text import table
 from boolcomp.compact.demand import Demand
+from boolcomp.compact.errors.centre import decoder_shifts
 from boolcomp.compact.errors.measure import Sampling, measure_many
 from boolcomp.compact.errors.worst import network_worst
+from boolcomp.compact.passes import fresh_states
 from boolcomp.compact.result.store import render, result_store
 from boolcomp.paper.passes import PaperChoices
 from boolcomp.paper.plan import Options
@@ -82,12 +84,15 @@ def of_file(path: Path, *, write: bool) -> tuple[list[str], bool]:
         return [path.name, *["-"] * (len(HEADER) - 1)], True
     compact = kept.compact
     sampling = Sampling(compact.problem, demand.input_bits, demand.bits, SAMPLES, SEED)
-    sampled = measure_many(sampling, compact.graph).max
+    found = measure_many(sampling, compact.graph)
     start = time.process_time()
     worst = network_worst(compact.problem, demand, compact.graph, kept.network)
     seconds = time.process_time() - start
-    if write and kept.worst is None:
-        write_text(path, render(replace(kept, worst=worst)))
+    if write and (kept.worst is None or kept.errors.ends is None):
+        errors = measure_many(fresh_states(compact), compact.graph)
+        write_text(path, render(replace(kept, errors=errors, worst=worst)))
+    shifts = decoder_shifts(kept.errors, worst, demand.max)
+    sampled, worst = found.moved(shifts).max, worst.moved(shifts)
     most = np.asarray(demand.max or np.inf)
     cells = [
         f"{document['robot']}, {demand.bits} bits", listed(np.sqrt(compact.allowed), 3),

@@ -15,6 +15,7 @@ from boolcomp.paper.store import Recipe
 from boolcomp.pipeline import check_mode, compile_compact, compile_paper
 from boolcomp.problem.functions import USUAL, function_name
 from boolcomp.problem.robot import Robot, load_robot
+from boolcomp.problem.wordformat import formats
 from boolcomp.program.programfile import load_program
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from boolcomp.common.choices import Number, Reals, Widths
     from boolcomp.logic.synthesis.measure import Objective
     from boolcomp.problem.problem import Problem
+    from boolcomp.problem.wordformat import Formats
     from boolcomp.program.program import Mode, Program
 
 __all__ = ["compile", "load_program", "load_robot"]
@@ -32,7 +34,7 @@ OF = ("of", "friction", "smoothing", "kp", "kd", "load_range", "elbow")
 ONLY = {
     "compact": (
         "rms_error", "max_error", "input_bits", "saturate", "objective", "effort", "seed",
-        "processes", "rms", "max",
+        "processes", "words", "rms", "max",
     ),
     "paper": ("code", "guard_bits", "splits", "rounding", "minimizer", "deadline"),
 }  # fmt: skip
@@ -59,6 +61,7 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     effort: Number = 30.0,
     seed: Number = 0,
     processes: Number = 2,
+    words: Formats | None = None,
     code: CodeKind = "gray",
     guard_bits: Number | None = None,
     splits: Number | None = None,
@@ -81,12 +84,15 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     or one each; without them the paper's own rms error is allowed), `input_bits` (bits of the
     input words: 10, or {"q": 12, "qdd3": 8}; without it two more than `bits`), `saturate` (torques
     beyond their range do, instead of having one bit more), `objective` (made small: nodes, depth,
-    lut6), `effort` (the search in nominal seconds of one core: counted, not timed), `seed`, and
-    `processes`. `rms` and `max` are the older spelling of `rms_error` and `max_error`.
+    lut6), `effort` (the search in nominal seconds of one core: counted, not timed), `seed`,
+    `processes`, and `words` ({"q1": "gray:12:0..2pi", "tau": "twos:tread"}: words as they are given
+    or wanted, by code, bits, range and place of zero). `rms` and `max` are the older spelling of
+    `rms_error` and `max_error`.
 
-    Mode `paper` takes `code` (gray, natural), `guard_bits` and `splits` (None: by the paper's
-    rules), `rounding` (nearest, faithful), `minimizer` (own, exact, espresso, isop), and `deadline`
-    in seconds a table (None or 0: no limit). What was compiled before is read from the store.
+    Mode `paper` takes `code` (gray, natural, twos, sign-magnitude), `guard_bits` and `splits`
+    (None: by the paper's rules), `rounding` (nearest, faithful), `minimizer` (own, exact, espresso,
+    isop), and `deadline` in seconds a table (None or 0: no limit). What was compiled before is read
+    from the store.
     """
     _refuse_others(mode, dict(locals()))
     masses = reals("payloads", payloads, MASSES)
@@ -102,8 +108,10 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
             saturate=flag("saturate", saturate), objective=objective,
             effort=real("effort", effort), seed=whole("seed", seed),
         )  # fmt: skip
-        words = CompactChoices(demand, processes=whole("processes", processes))
-        return compile_compact(robot, words, masses, of).program
+        choices = CompactChoices(
+            demand, processes=whole("processes", processes), words=formats("words", words)
+        )
+        return compile_compact(robot, choices, masses, of).program
     options = Options(
         word, code, _if_any("guard_bits", guard_bits), _if_any("splits", splits), rounding
     )

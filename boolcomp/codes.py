@@ -1,10 +1,17 @@
-"""Words: a real number as one of 2^bits cells, in Gray or natural code.
+"""Words: a real number as one of 2^bits cells, in Gray, natural or a signed code.
 
 Words are mid-rise: cell k of 2^bits stands for `low + (k + ½)·step`, step = (high - low)/2^bits,
 so that the cells lie symmetrically about the centre and none of them is on it. In Gray code, cell
 k and its mirror image then differ in the most significant bit only (the paper's rules c and d).
 A coarse word is the leading bits of a finer one, in both codes. Values beyond the range saturate;
 those of an angle over a whole turn wrap, for there 2π + x is x.
+
+A mid-tread word (`tread`) has its cells half a step lower: cell k stands for `centre + (k - 2^(bits
+- 1))·step`, exactly, so that the centre is one of them. There is one step less above the centre
+than below; the last cell takes the range's upper end, too. Two's complement is the natural word
+with its first bit inverted. Sign-magnitude has 1 for a negative sign; mid-rise, a cell and its
+mirror image differ in it only; mid-tread, there are two words for the centre (minus zero is read,
+never made) and none for the lowest cell, which saturates.
 """
 
 from __future__ import annotations
@@ -15,14 +22,14 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from boolcomp.common.errors import DataError, UsageError, listing, suggestion
+from boolcomp.problem.interval import Interval
+from boolcomp.problem.wordformat import CODE_KINDS, CodeKind
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from boolcomp.problem.interval import Interval
+__all__ = ["CODE_KINDS", "Code", "CodeKind", "Encoded"]
 
-CodeKind = Literal["gray", "natural"]
-CODE_KINDS: tuple[CodeKind, ...] = get_args(CodeKind)
 Rounding = Literal["nearest", "faithful"]
 ROUNDINGS: tuple[Rounding, ...] = get_args(Rounding)
 MOST_BITS = 32
@@ -40,12 +47,13 @@ class Encoded:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """The word of one variable: its range, width and kind of code."""
+    """The word of one variable: its range, width, kind of code, and place of zero."""
 
     range: Interval
     bits: int
     kind: CodeKind = "gray"
     wraps: bool = False
+    tread: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in CODE_KINDS:
@@ -53,6 +61,38 @@ class Code:
             raise UsageError(f"code {self.kind!r}{hint}: codes are {listing(CODE_KINDS)}")
         if not 1 <= self.bits <= MOST_BITS:
             raise UsageError(f"a word has 1 to {MOST_BITS} bits, not {self.bits}")
+        if self.tread and self.bits < 2:
+            raise UsageError("a word with a cell at zero has two bits or more")
+        if self.first and self.wraps:
+            raise UsageError(
+                "a whole turn in sign-magnitude with a cell at zero lacks half a turn: take twos, "
+                "or rise"
+            )
+
+    @property
+    def low(self) -> float:
+        """Where the first cell begins."""
+        return self.range.low - self.step / 2 if self.tread else self.range.low
+
+    @property
+    def high(self) -> float:
+        """Where the last cell ends."""
+        return self.range.high - self.step / 2 if self.tread else self.range.high
+
+    @property
+    def most(self) -> float:
+        """How many steps above `low` a value may be: those of the last cell, up to the range's."""
+        return self.cells + self.tread / 2
+
+    @property
+    def first(self) -> int:
+        """The first cell that has a word."""
+        return int(self.tread and self.kind == "sign-magnitude")
+
+    @property
+    def centred(self) -> tuple[float, float]:
+        """What a cell's number is raised by, and what is added to that many steps."""
+        return (-self.cells / 2, self.range.centre) if self.tread else (0.5, self.range.low)
 
     @property
     def cells(self) -> int:
@@ -68,7 +108,12 @@ class Code:
         """Return the coarser code whose words are the leading bits of this one's."""
         if bits > self.bits:
             raise UsageError(f"a prefix of {bits} bits does not fit in a word of {self.bits}")
-        return replace(self, bits=bits)
+        if not self.tread or bits == self.bits:
+            return replace(self, bits=bits)
+        if self.first:
+            raise UsageError("leading bits of sign-magnitude with a cell at zero are no word")
+        below = Interval(self.low, self.low + self.range.width)
+        return replace(self, range=below, bits=bits, tread=False)
 
     def cell(self, values: ArrayLike) -> tuple[NDArray[np.int64], int]:
         """Return the cell index of every value, and how many values were outside the range."""
@@ -79,16 +124,16 @@ class Code:
         if self.wraps:
             return self._wrapped(array), 0
         with np.errstate(over="ignore"):  # an infinity is outside too
-            scaled = (array - self.range.low) / self.step
-        outside = np.count_nonzero((scaled < -TIE) | (scaled > self.cells + TIE))
+            scaled = (array - self.low) / self.step
+        outside = np.count_nonzero((scaled < -TIE) | (scaled > self.most + TIE))
         index = np.floor(np.clip(scaled, 0, self.cells) + TIE).astype(np.int64)
-        return np.minimum(index, self.cells - 1), int(outside)
+        return np.clip(index, self.first, self.cells - 1), int(outside)
 
     def _wrapped(self, array: NDArray[np.float64]) -> NDArray[np.int64]:
         far = self.too_far(array)
         if far.any():
             raise DataError(f"value {array[far].flat[0]} is more than {MOST_TURNS} turns away")
-        scaled = (array - self.range.low) / self.step
+        scaled = (array - self.low) / self.step
         # Exact: the number of cells is a power of two.
         scaled = scaled - np.floor(scaled / self.cells) * self.cells
         return np.asarray(np.floor(scaled + TIE).astype(np.int64) & (self.cells - 1))
@@ -113,9 +158,9 @@ class Code:
         words differ in one bit. On a centre, or beyond the outermost one, there is no choice.
         """
         nearest, _ = self.cell(values)
-        place = (np.asarray(values) - self.range.low) / self.step - 0.5 - nearest
+        place = (np.asarray(values) - self.low) / self.step - 0.5 - nearest
         side = np.where(place > TIE, 1, np.where(place < -TIE, -1, 0))
-        other = np.clip(nearest + side, 0, self.cells - 1)
+        other = np.clip(nearest + side, self.first, self.cells - 1)
         return self.word(nearest) ^ self.word(other)
 
     def decode(self, words: ArrayLike) -> NDArray[np.float64]:
@@ -125,21 +170,37 @@ class Code:
     def word(self, cells: ArrayLike) -> NDArray[np.uint32]:
         """Return the code words of cell indices."""
         index = np.asarray(cells).astype(np.uint32)
-        return index ^ (index >> np.uint32(1)) if self.kind == "gray" else index
+        half = np.uint32(self.cells >> 1)
+        if self.kind == "gray":
+            return index ^ (index >> np.uint32(1))
+        if self.kind == "natural":
+            return index
+        if self.kind == "twos":
+            return index ^ half
+        below = half - np.uint32(not self.tread) - index  # as large, of negative values
+        return np.where(index >= half, index - half, half | np.minimum(below, half - np.uint32(1)))
 
     def index(self, words: ArrayLike) -> NDArray[np.uint32]:
         """Return the cell indices of code words."""
         index = np.asarray(words).astype(np.uint32)
+        half = np.uint32(self.cells >> 1)
         if index.size and int(index.max()) >= self.cells:
             raise DataError(f"word {int(index.max())} does not fit in {self.bits} bits")
         if self.kind == "gray":
             for shift in (1, 2, 4, 8, 16):
                 index = index ^ (index >> np.uint32(shift))
+        elif self.kind == "twos":
+            index = index ^ half
+        elif self.kind == "sign-magnitude":
+            negative = half - np.uint32(not self.tread) - (index & (half - np.uint32(1)))
+            index = np.where(index >= half, negative, index + half)
         return index
 
     def centre(self, cells: ArrayLike) -> NDArray[np.float64]:
         """Return the values at the centres of cells."""
-        return np.asarray(self.range.low + (np.asarray(cells, dtype=np.float64) + 0.5) * self.step)
+        raised, base = self.centred
+        return np.asarray(base + (np.asarray(cells, dtype=np.float64) + raised) * self.step)
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.bits} bits, {self.range}"
+        zero = " with a cell at the centre" if self.tread else ""
+        return f"{self.kind} {self.bits} bits, {self.range}{zero}"

@@ -15,7 +15,7 @@ it, report its errors) begins where these lists end.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from boolcomp.common.errors import DataError, UsageError, listing, suggestion
@@ -25,11 +25,12 @@ from boolcomp.paper.plan import Options
 from boolcomp.problem.functions import USUAL, robot_problem
 from boolcomp.problem.problem import Problem
 from boolcomp.problem.robot import robot_of, with_payload
+from boolcomp.problem.worded import with_words
 from boolcomp.program.program import MODES, family_of
 from boolcomp.terms import split
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from boolcomp.compact.demand import Listener, Progress
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from boolcomp.paper.covers import TermCover
     from boolcomp.paper.plan import Plan
     from boolcomp.problem.robot import Robot
+    from boolcomp.problem.wordformat import WordFormat
     from boolcomp.program.program import Program
 
     Source: TypeAlias = Robot | Problem | str | Path
@@ -92,15 +94,20 @@ PASSES = {"paper": PAPER, "compact": COMPACT}
 class TipLoad:
     """What a problem is made of: a robot (a value, its name or path) with a mass (kg) at its tip.
 
-    `of` says which function of it. A problem is one already; it carries nothing.
+    `of` says which function of it, `words` the formats of its words. A problem is one already; it
+    carries nothing.
     """
 
     source: Source
     mass: float = 0.0
     of: str = USUAL
+    words: Mapping[str, WordFormat] = field(default_factory=dict)
 
     def problem(self) -> Problem:
-        """Return the problem."""
+        """Return the problem, with words as they are asked for."""
+        return with_words(self._problem(), self.words)
+
+    def _problem(self) -> Problem:
         if not isinstance(self.source, Problem):
             return robot_problem(with_payload(robot_of(self.source), self.mass), self.of)
         if self.of != USUAL:
@@ -179,7 +186,7 @@ def compile_compact(
     What does not hold the demand is a `DataError`.
     """
     start, chosen = time.perf_counter(), choices or compact.CompactChoices()
-    loads = [TipLoad(source, mass, of) for mass in _masses(payloads)]
+    loads = [TipLoad(source, mass, of, chosen.words) for mass in _masses(payloads)]
     own = [replace(chosen, progress=one) for one in _listeners(chosen.progress, loads)]
     made = run(COMPACT[:-1], loads, own, "measure")
     program = _family(run(COMPACT[-1:], made, own), loads)

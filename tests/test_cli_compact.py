@@ -234,3 +234,36 @@ def test_a_picture_that_is_no_svg_is_refused_before_anything_is_searched(
     result = run("plan", "machado-2r", "--mode", "compact", "--graph", "g.png")
     assert result.code == 2
     assert "--graph g.png: the picture is an SVG: give a name ending in .svg" in result.err
+
+
+def test_words_in_other_codes_are_read_from_the_store_and_their_cost_is_printed(
+    run: Callable[..., Result],
+) -> None:
+    words = ("--word", "q1=gray:10", "--word", "tau=sign-magnitude")
+    found = run("compile", "machado-2r", *words)
+    assert "read from the store" in found.err
+    assert re.search(r"words as asked for: (\d+) nodes more, (\d+) in all", found.out)
+    document = json.loads(run("compile", "machado-2r", *words, "--json").out)
+    assert 0 < document["format_luts"] < 30
+    assert document["luts"] == 559
+    first = document["inputs"][0]
+    assert (first["name"], first["code"], first["bits"], first["zero"]) == (
+        "q1",
+        "gray",
+        10,
+        "rise",
+    )
+    assert [one["code"] for one in document["outputs"]] == ["sign-magnitude"] * 2
+
+
+def test_a_word_that_is_none_is_wrong_usage(run: Callable[..., Result]) -> None:
+    for word, said in (
+        ("q1", "--word 'q1': give NAME=FORMAT, such as q1=gray:12"),
+        ("q1=grey", "--word q1 'grey': 'grey' is no code, width, range or place of zero"),
+        ("q7=gray", "machado-2r has no word 'q7'"),
+    ):
+        found = run("compile", "machado-2r", "--word", word)
+        assert (found.code, found.out) == (2, "")
+        assert said in found.err
+    found = run("compile", "machado-2r", "--mode", "paper", "--word", "q1=gray")
+    assert (found.code, "--word belongs to --mode compact" in found.err) == (2, True)

@@ -124,7 +124,12 @@ def test_neighbour_bits_are_those_in_which_the_words_of_the_two_nearest_centres_
     kind: str,
 ) -> None:
     code = Code(RANGE, 3, kind)  # type: ignore[arg-type]  # cells of width 1 from -3 to 5
-    words = [0, 1, 3, 2, 6, 7, 5, 4] if kind == "gray" else list(range(8))
+    words = {
+        "gray": [0, 1, 3, 2, 6, 7, 5, 4],
+        "natural": [0, 1, 2, 3, 4, 5, 6, 7],
+        "twos": [4, 5, 6, 7, 0, 1, 2, 3],
+        "sign-magnitude": [7, 6, 5, 4, 0, 1, 2, 3],
+    }[kind]
     for quarters in range(-16, 24):
         lower, beside = divmod(quarters + 3 * 4 - 2, 4)  # the centre below, and how far above it
         between = beside and 0 <= lower < 7
@@ -169,3 +174,110 @@ def test_the_widest_word_has_32_bits() -> None:
     assert Code(Interval(0.0, 1.0), 32).decode([2**31]).tolist() == [1 - 2.0**-33]
     with pytest.raises(UsageError, match="not 33"):
         Code(RANGE, 33)
+
+
+# Signed codes and cells at zero, against words spelled out with Python's own numbers.
+
+SIGNED = Interval(-4.0, 4.0)
+
+
+def spelled(kind: str, bits: int, cell: int, *, tread: bool) -> str:
+    """Return the word of a cell as bits, by its definition."""
+    half = 2 ** (bits - 1)
+    if kind == "natural":
+        return format(cell, f"0{bits}b")
+    if kind == "gray":
+        natural = format(cell, f"0{bits}b")
+        return natural[0] + "".join("01"[a != b] for a, b in itertools.pairwise(natural))
+    if kind == "twos":
+        return format((cell - half) % 2**bits, f"0{bits}b")
+    value = cell - half if tread else cell - half + 0.5  # in steps
+    return ("1" if value < 0 else "0") + format(int(abs(value)), f"0{bits - 1}b")[-bits + 1 :]
+
+
+@pytest.mark.parametrize("tread", [False, True])
+@pytest.mark.parametrize("kind", CODE_KINDS)
+@pytest.mark.parametrize("bits", range(2, 9))
+def test_every_cell_has_the_word_that_its_definition_spells(
+    kind: str, bits: int, *, tread: bool
+) -> None:
+    code = Code(SIGNED, bits, kind, tread=tread)  # type: ignore[arg-type]  # parametrised
+    for cell in range(code.first, 2**bits):
+        word = int(spelled(kind, bits, cell, tread=tread), 2)
+        assert code.word(cell) == word
+        assert code.index(word) == cell
+
+
+@pytest.mark.parametrize("kind", CODE_KINDS)
+@pytest.mark.parametrize("bits", range(2, 9))
+def test_a_cell_at_zero_stands_for_exactly_zero_and_others_for_whole_steps(
+    kind: str, bits: int
+) -> None:
+    reach = 0.1 * 3
+    code = Code(Interval(-reach, reach), bits, kind, tread=True)  # type: ignore[arg-type]
+    half = 2 ** (bits - 1)
+    step = 2 * reach / 2**bits
+    for cell in range(code.first, 2 * half):
+        assert code.centre(cell) == (cell - half) * step
+        assert code.decode(code.word(cell)) == (cell - half) * step
+    assert code.decode(code.encode([0.0, 0.4 * step, -0.4 * step]).words).tolist() == [0.0] * 3
+    ends = code.decode(code.encode([reach, -reach]).words) / step
+    assert ends.tolist() == pytest.approx([half - 1, -half + code.first])
+
+
+@pytest.mark.parametrize("kind", CODE_KINDS)
+def test_words_with_a_cell_at_zero_saturate_beyond_their_range_and_are_counted(kind: str) -> None:
+    code = Code(SIGNED, 3, kind, tread=True)  # type: ignore[arg-type]  # steps of 1
+    encoded = code.encode([-4.6, -4.4, -4.0, 3.4, 3.6, 4.0, 4.1])
+    assert encoded.saturated == 2
+    lowest = -3.0 if kind == "sign-magnitude" else -4.0
+    assert code.decode(encoded.words).tolist() == [lowest] * 3 + [3.0] * 4
+
+
+def test_minus_zero_is_read_as_zero_and_never_made() -> None:
+    code = Code(SIGNED, 4, "sign-magnitude", tread=True)
+    assert code.decode([0b1000, 0b0000]).tolist() == [0.0, 0.0]
+    words = code.encode(np.linspace(-5, 5, 1001)).words
+    assert 0b1000 not in words.tolist()
+
+
+@pytest.mark.parametrize("tread", [False, True])
+@pytest.mark.parametrize("kind", CODE_KINDS)
+def test_larger_values_have_cells_that_are_no_lower(kind: str, *, tread: bool) -> None:
+    code = Code(SIGNED, 5, kind, tread=tread)  # type: ignore[arg-type]  # parametrised
+    cells = code.index(code.encode(np.linspace(-4.5, 4.5, 4001)).words)
+    assert (np.diff(cells.astype(np.int64)) >= 0).all()
+    assert set(cells.tolist()) == set(range(code.first, 32))
+
+
+@pytest.mark.parametrize("kind", ["gray", "natural", "twos"])
+def test_an_angle_with_a_cell_at_zero_wraps(kind: str) -> None:
+    code = Code(Interval(-np.pi, np.pi), 4, kind, wraps=True, tread=True)  # type: ignore[arg-type]
+    turn = 2 * np.pi
+    for cell in range(16):
+        angle = (cell - 8) * turn / 16
+        for near in (-0.45, 0.0, 0.45):
+            values = [angle + near * turn / 16 + k * turn for k in (-3, 0, 1)]
+            assert code.index(code.encode(values).words).tolist() == [cell] * 3
+
+
+@pytest.mark.parametrize("kind", ["gray", "natural", "twos"])
+@pytest.mark.parametrize("bits", range(1, 6))
+def test_leading_bits_of_a_word_with_a_cell_at_zero_are_the_word_half_a_step_lower(
+    kind: str, bits: int
+) -> None:
+    fine = Code(SIGNED, 6, kind, tread=True)  # type: ignore[arg-type]  # parametrised
+    coarse = fine.prefix(bits)
+    values = np.linspace(-4.0, 3.9, 3001)
+    words = fine.encode(values).words >> np.uint32(6 - bits)
+    assert np.array_equal(coarse.encode(values).words, words)
+    assert coarse.decode(words).min() == pytest.approx(-4.0625 + coarse.step / 2)
+
+
+def test_words_that_could_not_hold_what_they_must_are_refused() -> None:
+    with pytest.raises(UsageError, match="a cell at zero has two bits or more"):
+        Code(SIGNED, 1, "twos", tread=True)
+    with pytest.raises(UsageError, match="lacks half a turn: take twos, or rise"):
+        Code(Interval(-np.pi, np.pi), 8, "sign-magnitude", wraps=True, tread=True)
+    with pytest.raises(UsageError, match="leading bits of sign-magnitude"):
+        Code(SIGNED, 8, "sign-magnitude", tread=True).prefix(4)

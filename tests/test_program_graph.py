@@ -56,8 +56,8 @@ def test_a_compact_program_knows_its_graph_its_demand_and_its_errors(tmp_path: P
     rms = [
         program.errors[name].rms / step for name, step in zip(("tau1", "tau2"), lsb, strict=True)
     ]
-    assert rms == pytest.approx([0.425, 0.583], abs=5e-4)
-    assert program.errors["tau2"].worst_found / lsb[1] == pytest.approx(3.79, abs=5e-3)
+    assert rms == pytest.approx([0.425, 0.569], abs=5e-4)
+    assert program.errors["tau2"].worst_found / lsb[1] == pytest.approx(3.667, abs=5e-3)
     save_program(program, tmp_path / "p")
     again = load_program(tmp_path / "p")
     assert again == program

@@ -15,20 +15,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from boolcomp.commands.options import CompactOptions
     from boolcomp.compact.demand import Demand, Progress
     from boolcomp.compact.result.built import Built
     from boolcomp.pipeline import CompactCompilation
     from boolcomp.problem.interval import Interval
     from boolcomp.problem.problem import Output, Problem
     from boolcomp.problem.robot import Robot
+    from boolcomp.program.program import Program
     from boolcomp.words.graph import WordGraph
 
 
 def compile_words(
     robot: Robot,
     of: str,
-    demand: Demand,
-    processes: int,
+    options: CompactOptions,
+    bits: int,
     masses: tuple[float, ...],
     store: Path | None,
     *,
@@ -40,7 +42,10 @@ def compile_words(
     from boolcomp.pipeline import compile_compact
 
     with share("searching") as show:
-        choices = CompactChoices(demand, store, processes=processes, progress=listener(show))
+        choices = CompactChoices(
+            options.demand(bits), store, processes=options.processes, progress=listener(show),
+            words=options.words,
+        )  # fmt: skip
         compiled = compile_compact(robot, choices, masses, of)
     if output is not None:
         compiled.program.save(output)
@@ -78,7 +83,7 @@ def _print(compiled: CompactCompilation, output: Path | None) -> None:
         if len(compiled.built) > 1:
             click.echo(f"payload {mass:g} kg")
         click.echo(_chart(built))
-        click.echo(_sentence(built))
+        click.echo("\n".join([_sentence(built), *_ends(compiled.program, mass, built)]))
     click.echo(f"{compiled.seconds:.2f} s{f', saved in {output}' if output else ''}", err=True)
 
 
@@ -180,12 +185,30 @@ def _sentence(built: Built) -> str:
     wider = [
         output.symbol
         for output, code in zip(problem.outputs, compact.output_codes, strict=True)
-        if code.bits > compact.demand.bits
+        if code.bits > (output.format.bits or compact.demand.bits)
     ]
     if wider:
         text += f"\n{', '.join(wider)}: one bit more, for {problem.plural} beyond the range"
     asked = {name: word.bits for name, word in compact.asked_words.items()}
     return "\n".join([text, *unread(built.dropped, asked), *unchanging(problem)])
+
+
+def _ends(program: Program, mass: float, built: Built) -> list[str]:
+    """Return a line of what words' codes and zeros cost beside the logic, if anything is asked."""
+    problem, load = built.compact.problem, program.load(mass)
+    symbols = [output.symbol for output in load.outputs if output.rest is not None]
+    formats = [one.format for one in problem.inputs] + [one.format for one in problem.outputs]
+    if not symbols and not any(formats):
+        return []
+    whole = len(program.network(mass).nodes)
+    text = f"words as asked for: {whole - built.nodes} nodes more, {whole} in all"
+    free = [x.symbol for x in load.outputs if x.code.tread and x.rest is None]
+    lines = [f"exactly 0 where what moves it is: {listing(symbols)}"] if symbols else []
+    if free:
+        lines.append(
+            f"a cell at 0, but no promise at rest (a load, or no sum of terms): {listing(free)}"
+        )
+    return [text, *lines]
 
 
 def unread(dropped: Mapping[str, int], asked: Mapping[str, int]) -> list[str]:
@@ -210,6 +233,10 @@ def _document(compiled: CompactCompilation, output: Path | None) -> dict[str, An
         "lut6": first.lut6,
         "depth": max(built.depth for built in compiled.built),
         "predicted_luts": first.predicted_nodes,
+        "format_luts": max(
+            len(compiled.program.network(mass).nodes) - built.nodes
+            for mass, built in zip(compiled.program.payloads, compiled.built, strict=True)
+        ),
         "samples": first.errors.samples,
         "stored": all(built.stored for built in compiled.built),
         "evaluations": first.worst.evaluations,

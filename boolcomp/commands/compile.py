@@ -89,8 +89,8 @@ def command(
     if mode == "compact":
         from boolcomp.commands.compact import compile_words
 
-        compile_words(loaded, of, choices.demand(options.bits), choices.processes, masses,
-                      context.params.get("folder"), output=output, as_json=as_json)  # fmt: skip
+        compile_words(loaded, of, choices, options.bits, masses, context.params.get("folder"),
+                      output=output, as_json=as_json)  # fmt: skip
     else:
         _compile_paper(loaded, of, options, recipe, store, masses, output=output, as_json=as_json)
 

@@ -6,7 +6,7 @@ import functools
 import json
 import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from boolcomp.compact.demand import Demand
     from boolcomp.problem.problem import Problem
+    from boolcomp.problem.wordformat import WordFormat
     from boolcomp.program.parts import CodedInput, CodedOutput
     from boolcomp.program.program import Program
 
@@ -38,7 +39,7 @@ ONLY_MINIMISED = {"method": "--minimizer", "deadline": "--deadline"}
 ONLY_COMPACT = {
     "rms_error": "--rms-error", "max_error": "--max-error", "input_bits": "--input-bits",
     "saturate": "--saturate", "objective": "--objective", "effort": "--effort",
-    "seed": "--seed", "processes": "--processes",
+    "seed": "--seed", "processes": "--processes", "word": "--word",
 }  # fmt: skip
 
 DESCRIPTIONS = (".urdf", ".sdf", ".mjcf", ".xml")  # of robots; which one it is its text says
@@ -156,7 +157,10 @@ def plan_options(*, bits: bool = True) -> Callable[[Callable[..., Any]], Callabl
             "--bits", default=8, show_default=True, help="Word length of a torque, 4 to 16."
         ),
         "code": click.option(
-            "--code", default="gray", show_default=True, help="Code of words: gray, natural."
+            "--code",
+            default="gray",
+            show_default=True,
+            help="Code of words: gray, natural, twos, sign-magnitude.",
         ),
         "guard_bits": click.option(
             "--guard-bits", type=int, help="Extra bits of every term [default: int log2(p+1)]"
@@ -248,6 +252,7 @@ class CompactOptions:
     effort: float | None
     seed: int
     processes: int
+    words: dict[str, WordFormat] = field(default_factory=dict)
 
     def demand(self, bits: int) -> Demand:
         """Return the demand at a word length."""
@@ -286,22 +291,37 @@ _DEMAND = {
     "processes": click.option(
         "--processes", default=2, show_default=True, help="That search side by side."
     ),
+    "word": click.option(
+        "--word",
+        multiple=True,
+        metavar="NAME=FORMAT",
+        help="A word as it is given or wanted: q1=gray:12:0..2pi, tau=twos:10:tread. Code (gray, "
+        "natural, twos, sign-magnitude), bits, low..high, rise or tread (a cell at zero).",
+    ),
 }
+ONLY_COMPILED = ("seed", "word")
 
 
 def demand_options(*, seed: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add the options of compact mode, handed on as `CompactOptions`; `seed` may be left out."""
-    options = {name: option for name, option in _DEMAND.items() if seed or name != "seed"}
+    """Add the options of compact mode, handed on as `CompactOptions`.
+
+    Without `seed` those of compilation alone are left out.
+    """
+    options = {k: option for k, option in _DEMAND.items() if seed or k not in ONLY_COMPILED}
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def wrapped(*args: Any, **given: Any) -> Any:
+            from boolcomp.problem.wordformat import formats
+
             chosen = {name: given.pop(name) for name in options}
             within("--processes", chosen["processes"], 1, MOST_PROCESSES)
+            asked = formats("--word", chosen.pop("word", ()))
             choices = CompactOptions(
                 reals("--rms-error", chosen.pop("rms_error")),
                 reals("--max-error", chosen.pop("max_error")),
                 widths("--input-bits", chosen.pop("input_bits")),
+                words=asked,
                 **{"seed": 0, **chosen},
             )
             return function(*args, choices=choices, **given)
@@ -375,6 +395,7 @@ def _word(one: CodedInput | CodedOutput) -> dict[str, Any]:
     ends = [code.range.low, code.range.high]
     return {
         "name": one.name, "bits": code.bits, "code": code.kind, "range": ends, "unit": one.unit,
+        "zero": "tread" if code.tread else "rise",
     }  # fmt: skip
 
 

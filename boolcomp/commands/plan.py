@@ -71,10 +71,11 @@ def command(
         from boolcomp.commands.compact import plan_words
         from boolcomp.problem.functions import robot_problem
         from boolcomp.problem.robot import load_robot
+        from boolcomp.problem.worded import with_words
 
         folder = context.params.get("folder")
         demand = choices.demand(options.bits)
-        problem = robot_problem(load_robot(robot), of)
+        problem = with_words(robot_problem(load_robot(robot), of), choices.words)
         if graph is not None and graph.suffix.lower() != ".svg":
             raise UsageError(f"--graph {graph}: the picture is an SVG: give a name ending in .svg")
         plan_words(problem, demand, choices.processes, folder, graph, as_json=as_json)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MOST_DOTS = 200  # in a line of TOML: keys within keys
-_ANGLE = re.compile(r"([+-]?)(?:(\d+(?:\.\d+)?)\s*\*\s*)?pi(?:\s*/\s*(\d+(?:\.\d+)?))?")
+_ANGLE = re.compile(r"([+-]?)(?:(\d+(?:\.\d+)?)\s*\*?\s*)?pi(?:\s*/\s*(\d+(?:\.\d+)?))?")
 _FRACTIONS = [
     (k, n) for n in (1, 2, 3, 4, 6, 8) for k in range(1, 2 * n + 1) if math.gcd(k, n) == 1
 ]
@@ -31,7 +31,7 @@ def short(value: float, digits: int = 6) -> str:
 
 
 def parse_number(text: str) -> float | None:
-    """Read `"pi/2"`, `"-2*pi/3"` or a plain number; None where the text is neither.
+    """Read `"pi/2"`, `"2pi"`, `"-2*pi/3"` or a plain number; None where the text is neither.
 
     A division by zero is no number: NaN.
     """

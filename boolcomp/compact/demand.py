@@ -85,6 +85,11 @@ class Demand:
             for group in problem.groups
             if any(name not in named for name in group.members)
         }
+        for group in problem.groups:  # widths that words' formats ask for
+            for one in problem.members(group):
+                bits = one.format.bits
+                if bits and bits != named.get(group.name, usual.get(group.name)):
+                    named.setdefault(one.name, bits)
         widths = {**usual, **named}
         problem.by_input(widths)
         return replace(self, input_bits=widths)

@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
+from boolcomp.common.errors import UsageError
+from boolcomp.compact.assembly import Ends
 from boolcomp.compact.demand import Demand, Listener, Progress, ignore_progress
+from boolcomp.compact.errors.centre import decoder_shifts
 from boolcomp.compact.errors.measure import Sampling, measure_many
 from boolcomp.compact.errors.worst import network_worst
 from boolcomp.compact.result.built import Built
@@ -23,15 +26,17 @@ from boolcomp.compact.result.store import StoredResult, result_store
 from boolcomp.compact.widths import passes as widths
 from boolcomp.compact.widths.ledger import Ledger, spans
 from boolcomp.compact.widths.search import FORMS, Search
+from boolcomp.terms.rest import resting
 from boolcomp.words.graph import narrowed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from boolcomp.compact.result.store import ResultStore
     from boolcomp.compact.widths.passes import Refined, Screened, Sketched
     from boolcomp.logic.synthesis.optimise import Step
+    from boolcomp.problem.wordformat import WordFormat
     from boolcomp.program.program import Program
     from boolcomp.terms import Terms
 
@@ -46,7 +51,8 @@ class CompactChoices:
     """What a user chooses of a compilation in compact mode.
 
     `store` is the folder of finished results, the user's cache if it is None; what ships with
-    boolcomp is found too, if `also_shipped`. `progress` is told how the search is going.
+    boolcomp is found too, if `also_shipped`. `progress` is told how the search is going. `words`
+    are formats of words by the names of inputs, outputs or groups: `pipeline` makes the problem so.
     """
 
     demand: Demand = field(default_factory=Demand)
@@ -54,6 +60,16 @@ class CompactChoices:
     also_shipped: bool = True
     processes: int = 2
     progress: Listener = ignore_progress
+    words: Mapping[str, WordFormat] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, asked in self.words.items():
+            known = self.demand.input_bits.get(name)
+            if known and asked.bits and known != asked.bits:
+                raise UsageError(
+                    f"the word of {name} is to have {asked.bits} bits, and its input bits are "
+                    f"{known}: give one of them"
+                )
 
     def result_store(self, terms: Terms) -> ResultStore:
         """Return where results of these terms are kept."""
@@ -157,12 +173,8 @@ def optimise(networked: Networked, choices: CompactChoices) -> Networked:
 def measure(networked: Networked, choices: CompactChoices) -> Built:
     """Measure errors on fresh states, seek the worst, and keep what holds."""
     compact, made = networked.compact, networked.made
-    demand = compact.demand
     choices.progress(Progress("fresh states", len(made.network.nodes), _rms(compact), 0.99))
-    fresh = Sampling(
-        compact.problem, demand.input_bits, demand.bits, FRESH_SAMPLES, FRESH_SEED + demand.seed
-    )
-    errors = measure_many(fresh, compact.graph, made.network)
+    errors = measure_many(fresh_states(compact), compact.graph, made.network)
     kept = StoredResult(compact, made.network, made.steps, lut6(made.network), errors)
     seconds = time.perf_counter() - networked.goal.ledger.since
     results = choices.result_store(networked.goal.terms)
@@ -193,20 +205,35 @@ def _told(
     *,
     stored: bool,
 ) -> Built:
-    """Return a result with its worst error, sought where that was not done yet, and keep it."""
+    """Return a result with its worst error, sought where that was not done yet, and keep it.
+
+    What its errors are in the mean the decoder takes off.
+    """
     compact, nodes, rms = kept.compact, len(kept.network.nodes), tuple(kept.errors.rms)
-    worst = kept.worst
+    errors, worst, rest = kept.errors, kept.worst, resting(results.terms)
     if worst is None:  # it is new, or its file is an old one
         choices.progress(Progress("worst error", nodes, rms, 0.99))
-        worst = network_worst(compact.problem, compact.demand, compact.graph, kept.network)
+        given = compact.problem, compact.demand, compact.graph, kept.network
+        worst = network_worst(*given, Ends(rest=rest))
+    if errors.ends is None:
+        errors = measure_many(fresh_states(compact), compact.graph, kept.network)
+    free = [not (one.format.tread or one.format.range) for one in compact.problem.outputs]
+    shifts = np.where(free, decoder_shifts(errors, worst, compact.demand.max), 0.0)
     built = Built(
-        compact, kept.network, kept.steps, kept.lut6, kept.errors, worst, compact.dropped,
-        seconds, stored,
+        compact, kept.network, kept.steps, kept.lut6, errors.moved(shifts), worst.moved(shifts),
+        compact.dropped, seconds, stored, Ends(tuple(map(float, shifts)), rest),
     )  # fmt: skip
-    if kept.worst is None and built.holds:
-        results.put(replace(kept, worst=worst))
+    if (kept.worst is None or kept.errors.ends is None) and built.holds:
+        results.put(replace(kept, errors=errors, worst=worst))
     choices.progress(Progress("done", nodes, rms, 1.0))
     return built
+
+
+def fresh_states(compact: Compact) -> Sampling:
+    """Return states that no part of the search has seen."""
+    demand = compact.demand
+    seed = FRESH_SEED + demand.seed
+    return Sampling(compact.problem, demand.input_bits, demand.bits, FRESH_SAMPLES, seed)
 
 
 def _rms(compact: Compact) -> tuple[float, ...]:

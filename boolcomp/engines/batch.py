@@ -110,13 +110,18 @@ def evaluate(engine: Engine, arrays: Sequence[ArrayLike], *, coded: bool) -> Eva
         dtype = np.float32 if all(x.dtype == np.float32 for x in given) else np.float64
     else:
         _check_words(wiring, full)
+        full = _in_planes(wiring, full)
     batch = Batch(tuple(np.require(x, dtype, ["C", "A"]) for x in full))
     if not coded:
         _check_unused(wiring, batch)
     found = engine.run(batch)
+    words = found.words
+    for place, result in enumerate(wiring.results):
+        if result.kind is not None:
+            words[:, place] = result.given.word(words[:, place])
     return Evaluation(
         found.values.reshape(shape),
-        found.words.reshape(shape),
+        words.reshape(shape),
         found.saturated_inputs,
         found.saturated_outputs,
         0 if coded else _beyond(wiring, batch),
@@ -164,6 +169,18 @@ def _check_words(wiring: Wiring, given: Sequence[NDArray[Any]]) -> None:
                 raise DataError(
                     f"{wiring.name(port)}: word {word} does not fit in {port.code.bits} bits"
                 )
+
+
+def _in_planes(wiring: Wiring, given: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+    """Return words in the codes of their planes."""
+    found = list(given)
+    coded = [port for port in wiring.ports if port.kind is not None]
+    for array in {port.array for port in coded}:
+        found[array] = np.array(found[array], np.uint32)
+    for port in coded:
+        column = found[port.array][:, port.column]
+        column[:] = port.code.word(port.given.index(column))
+    return found
 
 
 def _check_unused(wiring: Wiring, batch: Batch) -> None:

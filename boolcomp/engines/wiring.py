@@ -6,11 +6,11 @@ order. The engines run a wiring and know nothing of problems or terms: names are
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from boolcomp.codes import Code
+    from boolcomp.codes import Code, CodeKind
     from boolcomp.logic.network import Network
     from boolcomp.problem.interval import Interval
     from boolcomp.problem.problem import Group
@@ -20,35 +20,53 @@ if TYPE_CHECKING:
 class Port:
     """An input word: its code, and the array (of a group) and column that it is made from.
 
-    Its planes are `first` and following, most significant bit first.
+    Its planes are `first` and following, most significant bit first. `kind` is the code in which
+    words come, where that is not the planes'.
     """
 
     array: int
     column: int
     code: Code
     first: int
+    kind: CodeKind | None = None
+
+    @property
+    def given(self) -> Code:
+        """The code in which words come."""
+        return self.code if self.kind is None else replace(self.code, kind=self.kind)
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One use of a network: the planes of its inputs, and the first of its outputs' planes."""
+    """One use of a network: the planes of its inputs, and the first of its outputs' planes.
+
+    Of one that only puts a port's cells in the code of its words, `port` says which.
+    """
 
     network: int
     inputs: tuple[int, ...]
     first: int
+    port: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
     """An output: its code, where its cell index begins, and the plane that marks saturated samples.
 
-    The planes of the cell index are natural binary, most significant bit first.
+    The planes of the cell index are natural binary, most significant bit first. `kind` is the code
+    of words, where it is not that of `code`.
     """
 
     name: str
     code: Code
     first: int
     saturated: int
+    kind: CodeKind | None = None
+
+    @property
+    def given(self) -> Code:
+        """The code of words."""
+        return self.code if self.kind is None else replace(self.code, kind=self.kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +131,13 @@ class Wiring:
     def __str__(self) -> str:
         arrays = ", ".join(f"{group.name} of {group.size}" for group in self.groups)
         lines = [f"wiring of {arrays}: {self.planes} planes"]
-        lines += [f"p{port.first} = {self.name(port)} {port.code}" for port in self.ports]
+        lines += [f"p{port.first} = {self.name(port)} {port.given}" for port in self.ports]
         lines += [
             f"p{call.first} = network {call.network}({', '.join(f'p{k}' for k in call.inputs)})"
             for call in self.calls
         ]
         lines += [
-            f"{result.name} = p{result.first} {result.code}, saturated p{result.saturated}"
+            f"{result.name} = p{result.first} {result.given}, saturated p{result.saturated}"
             for result in self.results
         ]
         lines += [str(one) for one in self.stops]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from boolcomp.logic import luts
 from boolcomp.logic.network import FALSE, TRUE, Builder
+from boolcomp.logic.wordcodes import cells_of
 
 if TYPE_CHECKING:
     from boolcomp.codes import CodeKind
@@ -74,7 +75,7 @@ def sum_network(output: Sum) -> Network:
 
     Its inputs are the words of the addends, one after the other, most significant bit first. Its
     outputs are the bits of the cell index (natural, most significant first) and last whether it
-    saturated. Only here, in adders and in leaving the Gray code, are there XORs.
+    saturated. Only here, in adders and in leaving the code of words, are there XORs.
     """
     builder = Builder(sum(addend.bits for addend in output.addends))
     columns: dict[int, list[int]] = defaultdict(list)
@@ -98,11 +99,8 @@ def sum_network(output: Sum) -> Network:
 
 def _natural(builder: Builder, addend: Addend, first: int) -> list[int]:
     """Return the bits of an addend's cell index, most significant first."""
-    bits = [builder.input(first + k) for k in range(addend.bits)]
-    if addend.kind == "gray":
-        for k in range(1, addend.bits):
-            bits[k] = builder.node(luts.XOR2, bits[k - 1], bits[k])
-    return bits
+    word = [builder.input(first + k) for k in range(addend.bits)]
+    return cells_of(builder, word, addend.kind, tread=False)
 
 
 def _column(builder: Builder, columns: dict[int, list[int]], weight: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from boolcomp.common.errors import UsageError
 from boolcomp.paper.assembly import program_of
 from boolcomp.paper.covers import TermCover, make_covers
 from boolcomp.paper.plan import Options, make_plan
@@ -51,6 +52,13 @@ class Covered:
 
 def plan(terms: Terms, choices: PaperChoices) -> Plan:
     """Lay out every term's table by the paper's rules."""
+    problem = terms.problem
+    asked = [one for one in problem.inputs if one.format]
+    if asked:
+        raise UsageError(
+            f"{problem.name}: the word of {asked[0].name} is to be {asked[0].format}: in paper "
+            "mode --code is that of all words, and rules give their widths; compact mode takes it"
+        )
     return make_plan(terms.required(), choices.options)
 
 

@@ -41,6 +41,7 @@ MOST_INPUT_BITS = 24
 MOST_GUARD_BITS = 12
 MOST_SPLITS = 200
 MOST_WAVES = 50_000  # of all terms: finding the heights of more takes the better part of an hour
+MIRRORED: tuple[CodeKind, ...] = ("gray", "sign-magnitude")  # a mirror image: other first bit
 SLACK = 1e-9  # an amplitude that equals a power of two of the range fits in it
 
 
@@ -359,5 +360,5 @@ def plan_reach(term: Term, reach: float, output: Code, guard: int) -> TermPlan:
 
 def _word(term: Term, variable: Input, bits: int, kind: CodeKind) -> Word:
     code = Code(variable.word, bits, kind, variable.wraps)
-    even = kind == "gray" and term.reflection(variable, code.range.centre) == 1
+    even = kind in MIRRORED and term.reflection(variable, code.range.centre) == 1
     return Word(variable, code, int(even))

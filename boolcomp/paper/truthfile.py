@@ -22,6 +22,12 @@ MEANING = """\
 Words are mid-rise: cell k of 2^bits stands for low + (k + 1/2) (high - low) / 2^bits. In gray
 code its word is k xor (k >> 1). A dropped word lacks its most significant bits: the term repeats.
 Labels count bits from 0, the least significant; the most significant comes first."""
+SIGNED = {
+    "twos": "In twos (two's complement) its word is k with the most significant bit inverted.",
+    "sign-magnitude": """\
+In sign-magnitude the most significant bit is 1 below the centre of the range; the others count
+cells from it.""",
+}
 LIMITED = "Outputs are free where an input's cell lies beyond what it is said to be within."
 
 
@@ -34,6 +40,7 @@ def render_table(entry: TermTable) -> str:
     lines.append(f"rounding: {plan.rounding}")
     lines += [f"input: {word}{_beyond_code(word.variable)}" for word in plan.words]
     lines += MEANING.split("\n")
+    lines += SIGNED.get(plan.code.kind, "").splitlines()
     if any(word.variable.word != word.variable.reach for word in plan.words):
         lines.append(LIMITED)
     head = "".join(f"# {line}\n" for line in lines)

@@ -14,6 +14,7 @@ from boolcomp.problem.expressions.tape import Tape
 from boolcomp.problem.problem import Input, Output, PartHint, Problem, SumHint, numbered
 from boolcomp.problem.robot.frames import axis_before, own_axis
 from boolcomp.problem.span import Span
+from boolcomp.problem.wordformat import USUAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from boolcomp.problem.expressions.straight import Straight
     from boolcomp.problem.interval import Interval
     from boolcomp.problem.robot import Robot
+    from boolcomp.problem.wordformat import WordFormat
 
 PARALLEL = 1e-9
 WEIGHT_DUST = 1e-9  # of what an arm's weight could make: rounding, no torque
@@ -93,7 +95,12 @@ def positions(robot: Robot) -> tuple[Input, ...]:
     """Return q1, q2, … as inputs: radians where a joint turns, metres where it slides."""
     return tuple(
         input_of(
-            f"q{k}", link.position, "rad" if link.revolute else "m", link.span, angle=link.revolute
+            f"q{k}",
+            link.position,
+            "rad" if link.revolute else "m",
+            link.span,
+            angle=link.revolute,
+            asked=link.word,
         )
         for k, link in enumerate(robot.links, 1)
     )
@@ -116,11 +123,17 @@ def accelerations(robot: Robot) -> tuple[Input, ...]:
 
 
 def input_of(
-    name: str, where: Interval, unit: str, span: Span | None = None, *, angle: bool = False
+    name: str,
+    where: Interval,
+    unit: str,
+    span: Span | None = None,
+    *,
+    angle: bool = False,
+    asked: WordFormat = USUAL,
 ) -> Input:
     """Return an input within these bounds; `span` is what its word covers, where that is more."""
     own = span or Span(where, where)
-    return Input(name, where, unit, own.word, own.reach, angle, own.wraps)
+    return Input(name, where, unit, own.word, own.reach, angle, own.wraps, format=asked)
 
 
 def torques(robot: Robot) -> tuple[Output, ...]:

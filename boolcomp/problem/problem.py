@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from boolcomp.common.errors import UsageError, listing, suggestion
 from boolcomp.problem.span import all_around
+from boolcomp.problem.wordformat import USUAL as USUAL_FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from boolcomp.problem.expressions.straight import Straight
     from boolcomp.problem.interval import Interval
     from boolcomp.problem.spectra import Spectra
+    from boolcomp.problem.wordformat import WordFormat
 
 Floats: TypeAlias = NDArray[np.float64]
 Arrays: TypeAlias = "tuple[Floats, ...]"
@@ -36,7 +38,8 @@ class Input:
     """An input: within `range` values are given and errors measured, within `reach` logic holds.
 
     Its word spans `word`; of an angle (rad) that `wraps`, 2π + x is x. An `exact` input is a word
-    to begin with: its values are the middles of the word's cells (see `exact`).
+    to begin with: its values are the middles of the word's cells (see `exact`). `format` says what
+    else was asked of the word.
     """
 
     name: str
@@ -47,6 +50,7 @@ class Input:
     angle: bool = False
     wraps: bool = False
     exact: bool = False
+    format: WordFormat = USUAL_FORMAT
 
     @property
     def stopped(self) -> bool:
@@ -61,13 +65,17 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """An output: its name in files (`tau1`), in formulas (`T1`) and in sentences (`torque 1`)."""
+    """An output: its name in files (`tau1`), in formulas (`T1`) and in sentences (`torque 1`).
+
+    Its word spans `range`; `format` says what else was asked of it.
+    """
 
     name: str
     symbol: str
     range: Interval
     unit: str
     title: str = ""
+    format: WordFormat = USUAL_FORMAT
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", self.title or self.name)
@@ -237,9 +245,14 @@ class Problem:
         about = outputs - centres if centres.any() else outputs
         return np.asarray(about / np.asarray(steps))
 
+    def output_bits(self, bits: int) -> list[int]:
+        """Return how many bits the outputs' words have: their own where asked, else so many."""
+        return [one.format.bits or bits for one in self.outputs]
+
     def steps(self, bits: int) -> list[float]:
-        """Return the steps of the outputs' words of so many bits."""
-        return [one.range.width / (1 << bits) for one in self.outputs]
+        """Return the steps of the outputs' words of so many bits, or of their own."""
+        pairs = zip(self.outputs, self.output_bits(bits), strict=True)
+        return [one.range.width / (1 << own) for one, own in pairs]
 
 
 def _ends(inputs: Sequence[Input]) -> tuple[Floats, Floats]:

@@ -49,8 +49,10 @@ def _check_joint(program: Program, load: Load, joint: JointNetwork) -> None:
         raise ValueError("a load has terms, or one network for all, not both")
     wide = sum(output.code.bits + 1 for output in load.outputs)
     _check_use(program, f"all {program.plural}", joint.network, joint.words, wide)
-    if any(output.code.kind != "natural" for output in load.outputs):
-        raise ValueError(f"one network for all {program.plural} makes natural words")
+    inputs = {word.name for word in program.inputs}
+    for output in load.outputs:
+        if output.rest is not None and (not output.code.tread or not {*output.rest} <= inputs):
+            raise ValueError(f"{output.name} has no cell at zero, or rests with no input")
     if load.graph is not None:
         read = [(program.inputs[word.input].name, word.bits, word.dropped) for word in joint.words]
         words = [(node.name, node.bits, 0) for node in load.graph.inputs]

@@ -39,8 +39,9 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _input(word: CodedInput) -> list[str]:
-    kind = f"{word.code.kind}, wraps" if word.code.wraps else word.code.kind
-    return [word.name, str(word.code.range), word.unit, str(word.code.bits), kind]
+    code = word.code
+    kind = f"{code.kind}{', wraps' * code.wraps}{', a cell at zero' * code.tread}"
+    return [word.name, str(code.range), word.unit, str(code.bits), kind]
 
 
 def _output(output: CodedOutput, program: Program) -> list[str]:

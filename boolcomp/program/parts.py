@@ -61,7 +61,8 @@ class CodedOutput:
     """The sum of an output's terms, rounded to its own code; its name is `tau1`, its symbol `T1`.
 
     `bound` is the proven error in the output's unit, infinite where none is known; `errors` are
-    those that were measured, if any were.
+    those that were measured, if any were. Where the words of all inputs in `rest` are zero it is
+    exactly zero: its code has a cell there.
     """
 
     name: str
@@ -73,6 +74,7 @@ class CodedOutput:
     left_out: tuple[str, ...] = ()
     bound: float = math.inf
     errors: KnownErrors | None = None
+    rest: tuple[str, ...] | None = None
 
     @property
     def step(self) -> float:
@@ -84,8 +86,8 @@ class CodedOutput:
 class JointNetwork:
     """One network for all outputs, and what it reads.
 
-    Its outputs are, for every output, the bits of its word, most significant first, and whether it
-    saturated.
+    It reads and makes cells, whatever the codes of words. Its outputs are, for every output, the
+    bits of its cell, most significant first, and whether it saturated.
     """
 
     network: int

@@ -4,7 +4,8 @@ It holds the code of every input word at the finest width that any term reads (a
 its leading bits), every distinct network once, and for every output which networks make its terms
 and how their cells are added (`sums`). Terms that the plan leaves out contribute nothing.
 
-In compact mode there are no terms: one network makes all outputs of a load.
+In compact mode there are no terms: one network makes all outputs of a load. It reads and makes
+natural words; other codes, and zeros at rest, are put on where a program is wired (`joining`).
 """
 
 from __future__ import annotations
@@ -138,7 +139,7 @@ class Program:
         return replace(wiring, stops=self.stops, places=self.places)
 
     def network(self, payload: float | None = None) -> Network:
-        """Return all logic of a load as one network, sums and all (see `joined`)."""
+        """Return all logic of a load as one network, sums and codes and all (see `joined`)."""
         return joined(self.wiring(payload))
 
     def __call__(
@@ -305,7 +306,7 @@ def family_of(programs: Iterable[Program]) -> Program:
     finest: dict[str, CodedInput] = {}
     for word in (word for program in members for word in program.inputs):
         known = finest.setdefault(word.name, word)
-        if known.code.prefix(1) != word.code.prefix(1):
+        if replace(known.code, bits=2) != replace(word.code, bits=2):
             raise UsageError(f"the programs of a family differ in the range or code of {word.name}")
         if known.code.bits < word.code.bits:
             finest[word.name] = word

@@ -20,6 +20,7 @@ from boolcomp.logic.networktext import parse_network
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.problem import Group, numbered
 from boolcomp.problem.span import part_of
+from boolcomp.problem.wordformat import ZEROS
 from boolcomp.program.parts import (
     CodedInput,
     CodedOutput,
@@ -244,7 +245,11 @@ class _Reader:
         if not low < high:
             self.fail(f"a range is empty: {low} .. {high}")
         wraps = self.field({"wraps": False, **section}, "wraps", bool)
-        return Code(Interval(low, high), self.field(section, "bits", int), kind, wraps)
+        zero = self.field({"zero": "rise", **section}, "zero", str)
+        if zero not in ZEROS:
+            self.fail(f"a place of zero is {shown(zero)}")
+        bits = self.field(section, "bits", int)
+        return Code(Interval(low, high), bits, kind, wraps, zero == "tread")
 
     def load(self, place: int, item: Any) -> Load:
         key = "outputs" if self.named else "torques"
@@ -252,8 +257,7 @@ class _Reader:
         payload, joint = self.field(item, "payload", float), None
         if "network" in item:
             joint = JointNetwork(self.field(item, "network", int), self.words(item))
-        meanings = self.items(item, "meanings") if "meanings" in item else []
-        named = tuple(self.text({"meanings": text}, "meanings") for text in meanings)
+        named = self.texts(item, "meanings") if "meanings" in item else ()
         return Load(payload, outputs, joint, self.graphs.get(place), named)
 
     def output(self, place: int, item: Any) -> CodedOutput:
@@ -263,7 +267,6 @@ class _Reader:
             if self.field(item, "joint", int) != place:
                 self.fail("the torques are not in the order of the joints")
             name, symbol, unit = f"tau{place}", f"T{place}", ""
-        left_out = self.items(item, "left_out")
         return CodedOutput(
             name,
             symbol,
@@ -271,10 +274,14 @@ class _Reader:
             self.code(item),
             self.count(item, "guard_bits", 64),
             tuple(self.term(term) for term in self.items(item, "terms")),
-            tuple(self.text({"left_out": text}, "left_out") for text in left_out),
+            self.texts(item, "left_out"),
             math.inf if item.get("bound") is None else self.field(item, "bound", float),
             None if item.get("errors") is None else self.errors(item["errors"]),
+            None if "rest" not in item else self.texts(item, "rest"),
         )
+
+    def texts(self, item: Any, key: str) -> tuple[str, ...]:
+        return tuple(self.text({key: text}, key) for text in self.items(item, key))
 
     def errors(self, item: Any) -> KnownErrors:
         keys = ("rms", "sampled_max", "worst_found")

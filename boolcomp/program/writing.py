@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from boolcomp.program.parts import CodedOutput, Load, Slice
     from boolcomp.program.program import Program
 
-FORMAT, VERSION = "boolcomp program", 3  # 2: one network for all outputs of a load; 3: names
+# 2: one network for all outputs of a load; 3: names; 4: signed codes, cells at zero
+FORMAT, VERSION, BEFORE_SIGNS = "boolcomp program", 4, 3
 HEAD = "program.json"
 
 
@@ -62,7 +63,7 @@ def render_program(program: Program) -> dict[str, str]:
     files |= {graph_name(k): str(load.graph) for k, load in enumerate(program.loads) if load.graph}
     document: dict[str, Any] = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": VERSION if _has_signs(program) else BEFORE_SIGNS,
         "made_by": f"boolcomp {BOOLCOMP}",
         "name": program.name,
         "bits": program.bits,
@@ -84,6 +85,15 @@ def render_program(program: Program) -> dict[str, str]:
     document["checksum"] = digest(canonical(document))
     text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
     return {HEAD: text + "\n", **files}
+
+
+def _has_signs(program: Program) -> bool:
+    """Tell whether words are of a kind that earlier versions do not know."""
+    codes = [word.code for word in program.inputs]
+    codes += [output.code for load in program.loads for output in load.outputs]
+    joint = any(load.joint for load in program.loads)
+    plain = ("natural",) if joint else ("natural", "gray")
+    return any(code.tread or code.kind not in plain for code in codes)
 
 
 def network_name(k: int) -> str:
@@ -108,7 +118,8 @@ def canonical(document: dict[str, Any]) -> str:
 
 def _code(code: Code) -> dict[str, Any]:
     section = {"kind": code.kind, "bits": code.bits, "range": [code.range.low, code.range.high]}
-    return {**section, "wraps": True} if code.wraps else section
+    section |= {"wraps": True} if code.wraps else {}
+    return {**section, "zero": "tread"} if code.tread else section
 
 
 def _load(load: Load) -> dict[str, Any]:
@@ -144,4 +155,5 @@ def _output(output: CodedOutput) -> dict[str, Any]:
         "left_out": list(output.left_out),
         "bound": output.bound if math.isfinite(output.bound) else None,
         "errors": None if output.errors is None else asdict(output.errors),
+        **({} if output.rest is None else {"rest": list(output.rest)}),
     }

@@ -10,7 +10,7 @@ takes the place of the worse. Only states within the inputs' ranges count, whate
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -52,9 +52,9 @@ class Axis:
         if self.word is None:  # nothing reads it, but the exact output may
             return self.allowed.low, self.allowed.width or 1.0, 0, 0
         if self.word.wraps:
-            return self.word.range.low, self.word.step, 0, self.word.cells - 1
+            return self.word.low, self.word.step, 0, self.word.cells - 1
         ends = self.word.cell([self.allowed.low, self.allowed.high])[0]
-        return self.word.range.low, self.word.step, int(ends[0]), int(ends[1])
+        return self.word.low, self.word.step, int(ends[0]), int(ends[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +76,8 @@ class Subject:
         """
         arrays = self.problem.arrays(states)
         exact = self.problem.reference(*arrays)
-        low = np.array([code.range.low for code in self.codes])
-        high = np.array([code.range.high for code in self.codes])
+        low = np.array([code.low for code in self.codes])
+        high = np.array([code.high for code in self.codes])
         step = np.array([code.step for code in self.codes])
         error = (self.logic(*arrays) - np.clip(exact, low, high)) / step
         return np.asarray(np.round(error, DIGITS))
@@ -101,6 +101,10 @@ class Worst:
     def most(self) -> Floats:
         """The largest absolute error of every output, in steps."""
         return np.asarray(np.abs(self.errors).max(axis=1))
+
+    def moved(self, by: Floats) -> Worst:
+        """Return the worst of outputs that stand for so much more, in steps."""
+        return replace(self, errors=self.errors + by[:, None])
 
 
 def axes_of(problem: Problem, words: Mapping[str, Code]) -> tuple[Axis, ...]:

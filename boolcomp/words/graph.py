@@ -131,12 +131,14 @@ class Scale:
 class OutputWord:
     """An output: the bits of a heap above the lowest `drop`, saturated to `bits` bits.
 
-    It counts steps; with `bits` as many as the heap has left nothing can saturate.
+    It counts steps; with `bits` as many as the heap has left nothing can saturate. A `tread` has
+    its cells about whole steps, and so one at zero.
     """
 
     node: int
     drop: int
     bits: int
+    tread: bool = False
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -218,7 +220,8 @@ class WordGraph:
             unit = f" unit 2^{scale.lsb}" + (f" at {number(scale.offset)}" if scale.offset else "")
             lines.append(f"w{place}[{node.bits}] = {_text(node)}{unit}")
         for place, result in enumerate(self.results, 1):
-            lines.append(f"tau{place}[{result.bits}] = w{result.node} >> {result.drop}")
+            zero = " tread" if result.tread else ""
+            lines.append(f"tau{place}[{result.bits}] = w{result.node} >> {result.drop}{zero}")
         return "\n".join(lines) + "\n"
 
     def __repr__(self) -> str:

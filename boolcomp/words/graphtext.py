@@ -25,7 +25,7 @@ MOST_WORDS = 10_000
 MOST_BITS = 60  # of a word: sums of them fit in 64
 MOST_UNIT = 1000  # of the exponents of words' units
 _WORD = re.compile(r"w(\d+)\[(\d+)\] = (.*) unit 2\^(-?\d+)(?: at (\S+))?")
-_RESULT = re.compile(r"tau(\d+)\[(\d+)\] = w(\d+) >> (\d+)")
+_RESULT = re.compile(r"tau(\d+)\[(\d+)\] = w(\d+) >> (\d+)( tread)?")
 _INPUT = re.compile(r"input (\w+)( angle)?")
 _TURN = re.compile(r"([+-]) w(\d+):(\d+) << (\d+) ")
 _TABLE = re.compile(r"table w(\d+):(\d+)(?:&([0-9a-f]{1,15}))? ([\d ]+)")
@@ -42,7 +42,8 @@ def parse_graph(text: str, where: str = "graph") -> WordGraph:
         try:
             if result := _RESULT.fullmatch(line):
                 _check(int(result[1]) == len(results) + 1)
-                results.append(OutputWord(int(result[3]), int(result[4]), int(result[2])))
+                word_of = int(result[3]), int(result[4]), int(result[2]), bool(result[5])
+                results.append(OutputWord(*word_of))
             elif word := _WORD.fullmatch(line):
                 _check(int(word[1]) == len(nodes) < MOST_WORDS and not results)
                 nodes.append(_node(word[3], int(word[2])))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from boolcomp.compact.errors.samples import output_values, states_of
 from boolcomp.compact.sketch.poly import quantities
-from boolcomp.paper.plan import Options, make_plan
+from boolcomp.paper.plan import FEWEST_BITS, Options, make_plan
 from boolcomp.paper.quantised import quantised
 from boolcomp.words.agreement import agrees
 from boolcomp.words.simulate import simulate
@@ -35,7 +35,10 @@ BLOCK = 1 << 15  # samples at a time
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Errors:
-    """Errors of a graph in steps, one for every output; heaps that wrapped (there must be none)."""
+    """Errors of a graph in steps, one for every output; heaps that wrapped (there must be none).
+
+    `ends` are the largest and the least error of every output, where they are known by sign.
+    """
 
     rms: Floats
     max: Floats
@@ -43,6 +46,20 @@ class Errors:
     wrapped: tuple[int, ...]
     saturated: int
     samples: int = 0
+    ends: Floats | None = None
+
+    def moved(self, by: Floats) -> Errors:
+        """Return the errors of words that stand for so much more, in steps."""
+        if self.ends is None:
+            raise ValueError("errors without their signs cannot be moved")
+        ends = self.ends + by[:, None]
+        return replace(
+            self,
+            rms=np.sqrt(np.maximum(0.0, self.rms**2 + (2 * self.mean + by) * by)),
+            max=np.asarray(np.abs(ends).max(axis=1)),
+            mean=self.mean + by,
+            ends=ends,
+        )
 
     def __str__(self) -> str:
         rows = []
@@ -62,8 +79,13 @@ def paper_rms(terms: Terms, bits: int, seed: int = 0) -> Floats:
     problem = terms.problem
     arrays = problem.draw(PAPER_SAMPLES, seed)
     exact = problem.reference(*arrays)
-    found = quantised(make_plan(terms, Options(bits=bits)), arrays).values
-    error = (found - exact) / np.asarray(problem.steps(bits))
+    error = np.zeros_like(exact)
+    widths = np.asarray(problem.output_bits(bits))
+    for width in sorted(set(widths.tolist())):
+        options = Options(bits=width if width == bits else max(FEWEST_BITS, width))
+        found = quantised(make_plan(terms, options), arrays).values
+        steps = np.asarray([one.range.width / (1 << options.bits) for one in problem.outputs])
+        error[:, widths == width] = ((found - exact) / steps)[:, widths == width]
     reach = np.array([output.range.high for output in problem.outputs])
     inside = np.abs(exact) <= reach  # what saturates is no measure of accuracy
     mean = (error**2 * inside).sum(axis=0) / np.maximum(1, inside.sum(axis=0))
@@ -83,7 +105,8 @@ def compared(
 ) -> tuple[Floats, tuple[int, ...], int]:
     """Return what `deviations` does, for words that are known."""
     reach = np.asarray([2.0 ** (result.bits - 1) for result in graph.results])
-    error = output_values(graph, simulated) - np.clip(states.outputs, -reach, reach)
+    low = -reach - 0.5 * np.asarray([result.tread for result in graph.results])
+    error = output_values(graph, simulated) - np.clip(states.outputs, low, low + 2 * reach)
     return error, simulated.wrapped, simulated.saturated
 
 
@@ -109,7 +132,10 @@ def errors_of(
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """Seeded states of a problem: the widths of words, the bits of outputs, how many, the seed."""
+    """Seeded states of a problem: the widths of words, the bits of outputs, how many, the seed.
+
+    Without widths words are as wide as those of the graph.
+    """
 
     problem: Problem
     widths: Mapping[str, int]
@@ -119,8 +145,9 @@ class Sampling:
 
     def blocks(self, graph: WordGraph) -> Iterator[tuple[list[Floats], States]]:
         """Yield states, and as words of a graph's widths, a block at a time."""
-        own = {**self.widths, **{node.name: node.bits for node in graph.inputs}}
-        words, steps = quantities(self.problem, own), self.problem.steps(self.bits)
+        own = {node.name: node.bits for node in graph.inputs}  # leading bits of words asked for
+        words, steps = quantities(self.problem, self.widths or own), self.problem.steps(self.bits)
+        words = {name: replace(x, bits=own.get(name, x.bits)) for name, x in words.items()}
         count = max(1, -(-self.samples // BLOCK))
         seeds = np.random.SeedSequence(self.seed).generate_state(count, np.uint64)
         for k, one in enumerate(seeds):
@@ -151,7 +178,8 @@ class _Accumulator:
     """Statistics of errors, block by block; of each block the `kept` worst states an output."""
 
     def __init__(self, outputs: int, kept: int = 0) -> None:
-        self.square, self.mean, self.most = (np.zeros(outputs) for _ in range(3))
+        self.square, self.mean = np.zeros(outputs), np.zeros(outputs)
+        self.ends = np.stack([np.full(outputs, -np.inf), np.full(outputs, np.inf)], axis=1)
         self.wrapped: set[int] = set()
         self.saturated, self.samples, self.kept = 0, 0, kept
         self.worst: list[list[list[Floats]]] = []
@@ -162,7 +190,8 @@ class _Accumulator:
         """Take a block in."""
         self.square += (error**2).sum(axis=0)
         self.mean += error.sum(axis=0)
-        self.most = np.maximum(self.most, np.abs(error).max(axis=0))
+        self.ends[:, 0] = np.maximum(self.ends[:, 0], error.max(axis=0))
+        self.ends[:, 1] = np.minimum(self.ends[:, 1], error.min(axis=0))
         self.wrapped.update(wrapped)
         self.saturated += saturated
         self.samples += len(error)
@@ -183,4 +212,5 @@ class _Accumulator:
         """Return the statistics so far."""
         rms, mean = np.sqrt(self.square / self.samples), self.mean / self.samples
         wrapped = tuple(sorted(self.wrapped))
-        return Errors(rms, self.most, mean, wrapped, self.saturated, self.samples)
+        most = np.asarray(np.abs(self.ends).max(axis=1))
+        return Errors(rms, most, mean, wrapped, self.saturated, self.samples, self.ends)

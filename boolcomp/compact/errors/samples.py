@@ -104,7 +104,12 @@ def word_value(word: Quantity, column: Floats) -> Floats:
     return (column - word.range.centre) / word.step
 
 
+def in_cells(problem: Problem, outputs: Floats) -> Floats:
+    """Return outputs in steps from where a cell begins: whole numbers are borders."""
+    return outputs + 0.5 * np.asarray([one.format.tread for one in problem.outputs])
+
+
 def output_values(graph: WordGraph, simulated: Simulated) -> Floats:
     """Return the outputs that words stand for, in their steps."""
-    halves = [2.0 ** (result.bits - 1) - 0.5 for result in graph.results]
+    halves = [2.0 ** (result.bits - 1) - (0.0 if result.tread else 0.5) for result in graph.results]
     return np.asarray(simulated.words - np.asarray(halves))

@@ -15,6 +15,7 @@ from boolcomp.words.graph import narrowed
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from boolcomp.compact.assembly import Ends
     from boolcomp.compact.demand import Demand
     from boolcomp.engines import EngineName
     from boolcomp.logic.network import Network
@@ -42,22 +43,29 @@ def graph_worst(
     return find_worst(subject, evaluations, seed=demand.seed, start=start, watched=watched)
 
 
-def network_worst(problem: Problem, demand: Demand, graph: WordGraph, network: Network) -> Worst:
+def network_worst(
+    problem: Problem, demand: Demand, graph: WordGraph, network: Network, ends: Ends | None = None
+) -> Worst:
     """Return the worst of a graph's final network."""
-    subject = _subject(problem, demand, graph, network, "auto")
+    subject = _subject(problem, demand, graph, network, "auto", ends)
     if is_countable(problem, demand.input_bits):
         return worst_of(subject, np.concatenate(every_state(problem, demand.input_bits), axis=1))
     return find_worst(subject, EVALUATIONS, seed=demand.seed)
 
 
 def is_worst(
-    problem: Problem, demand: Demand, graph: WordGraph, network: Network, worst: Worst
+    problem: Problem,
+    demand: Demand,
+    graph: WordGraph,
+    network: Network,
+    worst: Worst,
+    ends: Ends | None = None,
 ) -> bool:
     """Tell whether errors are what was found; of a demanded maximum, whether it seems to hold.
 
     That is searched for again, from what was found and from other states.
     """
-    subject = _subject(problem, demand, graph, network, "numpy")
+    subject = _subject(problem, demand, graph, network, "numpy", ends)
     outputs, signs, inputs = worst.states.shape
     states = worst.states.reshape(-1, inputs)
     found = subject.errors(states).reshape(outputs, signs, outputs)
@@ -75,6 +83,12 @@ def is_worst(
 
 
 def _subject(
-    problem: Problem, demand: Demand, graph: WordGraph, network: Network, engine: EngineName
+    problem: Problem,
+    demand: Demand,
+    graph: WordGraph,
+    network: Network,
+    engine: EngineName,
+    ends: Ends | None = None,
 ) -> Subject:
-    return subject_of(program_of_graph(problem, demand, graph, network), problem, engine=engine)
+    program = program_of_graph(problem, demand, graph, network, ends)
+    return subject_of(program, problem, engine=engine)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from boolcomp.compact.graph.angles import angle_node, angle_shape, sum_shape
 from boolcomp.compact.graph.interpolate import split_of, split_table
@@ -47,11 +47,13 @@ def realise(
     biases: Sequence[float],
     *,
     saturate: bool = False,
+    treads: Sequence[bool] = (),
 ) -> g.WordGraph:
     """Return the word graph of a sketch with these widths.
 
     `bits` are those of the outputs' words (one more where an output needs it, unless it is to
-    saturate); `biases` are added to the outputs, in their units.
+    saturate); `biases` are added to the outputs, in their units. `treads` have a cell at zero: half
+    a step is added before they are cut off.
     """
     maker = _Realiser(sketch, widths, statistics)
     live = live_nodes(sketch, widths)
@@ -59,7 +61,9 @@ def realise(
     for place, node in enumerate(sketch.nodes):
         if place in live and isinstance(node, Source):
             maker.put(place, g.InputWord(node.name, node.bits, node.angle), 0, 0.0)
-    results = dict(zip(sketch.outputs, zip(bits, biases, strict=True), strict=True))
+    zeros = treads or [False] * len(bits)
+    asked = map(_Asked, bits, biases, zeros)
+    results = dict(zip(sketch.outputs, asked, strict=True))
     found: dict[int, g.OutputWord] = {}
     for place, node in enumerate(sketch.nodes):
         if place not in live or isinstance(node, Source):
@@ -69,11 +73,19 @@ def realise(
         elif isinstance(node, Table):
             maker.table(place, node)
         elif place in results:
-            found[place] = maker.output(place, node, *results[place], saturate=saturate)
+            found[place] = maker.output(place, node, results[place], saturate=saturate)
         else:
             maker.heap(place, node)
     order = tuple(found[k] for k in sketch.outputs)
     return g.WordGraph(tuple(maker.nodes), tuple(maker.scales), order)
+
+
+class _Asked(NamedTuple):
+    """The word of an output: its bits, what is added to it, whether it has a cell at zero."""
+
+    bits: int
+    bias: float
+    tread: bool
 
 
 @dataclass(slots=True)
@@ -128,19 +140,22 @@ class _Realiser:
     def heap(self, place: int, node: WordSum) -> None:
         lsb, largest = self.widths[Role.CUT.of(place)], self.statistics.largest[place]
         bits = TURN - lsb if node.angle else heap_bits(largest, lsb, output=False)
-        self._put_heap(place, node, lsb, bits, 0.0)
+        self._put_heap(place, node, lsb, bits)
 
-    def output(
-        self, place: int, node: WordSum, bits: int, bias: float, *, saturate: bool
-    ) -> g.OutputWord:
+    def output(self, place: int, node: WordSum, asked: _Asked, *, saturate: bool) -> g.OutputWord:
         lsb = self.widths[Role.CUT.of(place)]
-        needed = max(bits, self.statistics.output_bits(place, 0))
-        self._put_heap(place, node, lsb, needed - lsb, bias)
-        return g.OutputWord(self.place[place], -lsb, bits if saturate else needed)
+        needed = max(asked.bits, self.statistics.output_bits(place, 0))
+        self._put_heap(place, node, lsb, needed - lsb, asked)
+        bits = asked.bits if saturate else needed
+        return g.OutputWord(self.place[place], -lsb, bits, asked.tread)
 
-    def _put_heap(self, place: int, node: WordSum, lsb: int, bits: int, bias: float) -> None:
+    def _put_heap(
+        self, place: int, node: WordSum, lsb: int, bits: int, asked: _Asked | None = None
+    ) -> None:
         parts: list[g.HeapPart] = []
-        centre = node.constant + bias  # what the sum is where all digits are zero
+        # What the sum is where all digits are zero, and how far above that its word stands.
+        raised = 0.5 if asked and asked.tread else 0.0
+        centre = node.constant + (asked.bias if asked else 0.0) + raised
         for k, addend in enumerate(node.addends):
             if not is_kept(self.widths, place, k):
                 centre += self.statistics.means[place][k]
@@ -156,7 +171,7 @@ class _Realiser:
             exact = heap_constant(self._weight(parts), centre, lsb, bits)
         constant = math.floor(exact + 0.5) + self.widths.get(Role.SHIFT.of(place), 0)
         heap = g.Heap(tuple(parts), constant, bits, node.angle)
-        self.put(place, heap, lsb, (exact - constant) * 2.0**lsb)
+        self.put(place, heap, lsb, (exact - constant) * 2.0**lsb - raised)
 
     def _weight(self, parts: Sequence[g.HeapPart]) -> int:
         return sum(part.layout(self.nodes).weight for part in parts)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from boolcomp.compact.assembly import Ends
     from boolcomp.compact.errors.measure import Errors
     from boolcomp.compact.result.compact import Compact
     from boolcomp.logic.network import Network
@@ -39,7 +40,8 @@ class Built:
     significant first, then one that tells whether it saturated. Codes are natural. `errors` are
     those of `errors.samples` states that no part of the search has seen; the network gave the
     graph's words, bit for bit, at all of them. `worst` was sought by climbing. `dropped` says how
-    many low bits of each input word nothing reads: they are not in the network.
+    many low bits of each input word nothing reads: they are not in the network. Words are decoded
+    beside the middles of cells as `ends` say (see `errors.centre`), and so are all errors.
     """
 
     compact: Compact
@@ -51,6 +53,7 @@ class Built:
     dropped: Mapping[str, int]
     seconds: float
     stored: bool
+    ends: Ends
 
     @property
     def nodes(self) -> int:
@@ -94,14 +97,15 @@ class Built:
     def program(self) -> Program:
         """Return the program, with its graph, what its words mean, and its errors."""
         one = self.compact
-        made = program_of_graph(one.problem, one.demand, one.graph, self.network)
+        made = program_of_graph(one.problem, one.demand, one.graph, self.network, self.ends)
         (load,) = made.loads
         sizes = zip(self.errors.rms, self.errors.max, self.largest, strict=True)
         outputs = tuple(
             replace(output, errors=KnownErrors(*(float(x) * output.code.step for x in found)))
             for output, found in zip(load.outputs, sizes, strict=True)
         )
-        meanings = word_names(one.graph, {word.name: word.code.range for word in made.inputs})
+        ranges = {name: code.range for name, code in one.input_codes.items()}
+        meanings = word_names(one.graph, ranges)
         load = replace(load, outputs=outputs, graph=one.graph, meanings=meanings)
         return replace(made, loads=(load,), demand=str(one.demand))
 

@@ -20,6 +20,7 @@ import numpy as np
 from boolcomp.common.cache import find, keep, sealed, unsealed, user_cache
 from boolcomp.common.errors import DataError
 from boolcomp.common.files import shipped
+from boolcomp.compact.assembly import Ends
 from boolcomp.compact.demand import SEARCH_VERSION, Demand, digest
 from boolcomp.compact.errors.measure import Errors, Sampling, measure_many
 from boolcomp.compact.errors.worst import is_worst
@@ -30,6 +31,7 @@ from boolcomp.logic.networktext import parse_network, render_network
 from boolcomp.logic.synthesis import abc
 from boolcomp.logic.synthesis.optimise import Step
 from boolcomp.proof.worst import Worst
+from boolcomp.terms.rest import resting
 from boolcomp.words.graphtext import parse_graph
 
 if TYPE_CHECKING:
@@ -46,7 +48,10 @@ TITLE = f"boolcomp compact result, format {SEARCH_VERSION}"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StoredResult:
-    """What is kept of a result; `worst` is None in files of before it was sought."""
+    """What is kept of a result; `worst` is None in files of before it was sought.
+
+    Errors are those of words decoded at the middles of cells, as the search saw them.
+    """
 
     compact: Compact
     network: Network
@@ -96,7 +101,7 @@ class ResultStore:
 
     def _read(self, _: Path, text: str) -> StoredResult:
         kept = _read(_document(text), self.terms, self.demand)
-        if not _is_true(kept):
+        if not _is_true(kept, Ends(rest=resting(self.terms))):
             raise DataError("not what it says")
         return kept
 
@@ -136,7 +141,7 @@ def result_store(
     return ResultStore(terms, demand, (first, shipped("tables")), with_abc)
 
 
-def _is_true(kept: StoredResult) -> bool:
+def _is_true(kept: StoredResult, ends: Ends) -> bool:
     """Check on states of its own that a network is its graph's, and errs as the file says.
 
     A demanded maximum is searched for again; of a file that does not name the worst it is doubted.
@@ -152,7 +157,7 @@ def _is_true(kept: StoredResult) -> bool:
     if not np.allclose(found.rms, kept.errors.rms, rtol=CHECK_SLACK, atol=0.01):
         return False
     given = (compact.problem, demand, compact.graph, kept.network)
-    return kept.worst is None or is_worst(*given, kept.worst)
+    return kept.worst is None or is_worst(*given, kept.worst, ends)
 
 
 def render(kept: StoredResult) -> str:
@@ -234,13 +239,16 @@ def _errors_out(errors: Errors) -> dict[str, Any]:
         "mean": _numbers(errors.mean),
         "wrapped": list(errors.wrapped),
         "saturated": errors.saturated,
+        **({} if errors.ends is None else {"ends": errors.ends.tolist()}),
     }
 
 
 def _errors_in(document: dict[str, Any]) -> Errors:
+    rms, ends = np.asarray(document["rms"]), document.get("ends")
     return Errors(
-        np.asarray(document["rms"]), np.asarray(document["max"]), np.asarray(document["mean"]),
+        rms, np.asarray(document["max"]), np.asarray(document["mean"]),
         tuple(document["wrapped"]), int(document["saturated"]), int(document["samples"]),
+        None if ends is None else np.asarray(ends, np.float64).reshape(len(rms), 2),
     )  # fmt: skip
 
 

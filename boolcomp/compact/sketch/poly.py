@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boolcomp.problem.interval import Interval
 from boolcomp.problem.span import part_of
 
 if TYPE_CHECKING:
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.problem.interval import Interval
-    from boolcomp.problem.problem import Problem
+    from boolcomp.problem.problem import Input, Problem
     from boolcomp.terms import Terms
 
 Monomial = tuple[tuple[str, int], ...]  # (linear variable, power), sorted, powers positive
@@ -75,11 +75,26 @@ def quantities(problem: Problem, bits: Mapping[str, int]) -> dict[str, Quantity]
     """
     widths = problem.by_input(bits)
     return {
-        x.name: Quantity(x.name, x.word, widths[x.name], x.angle, x.reach, x.wraps, place, x.exact)
+        x.name: Quantity(
+            x.name,
+            _cells(x, widths[x.name]),
+            widths[x.name],
+            x.angle,
+            x.reach,
+            x.wraps,
+            place,
+            x.exact,
+        )
         for place, group in enumerate(problem.groups)
         for x in problem.members(group)
         if not x.range.single
     }
+
+
+def _cells(one: Input, bits: int) -> Interval:
+    """Return what the cells of an input's word divide: half a step lower where zero has one."""
+    half = one.word.width / (2 << bits) if one.format.tread else 0.0
+    return Interval(one.word.low - half, one.word.high - half) if half else one.word
 
 
 def output_polys(terms: Terms, words: Mapping[str, Quantity], steps: Iterable[float]) -> list[Poly]:

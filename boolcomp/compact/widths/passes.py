@@ -25,7 +25,7 @@ from boolcomp.compact.errors.measure import (
     paper_rms,
     sampled_outputs,
 )
-from boolcomp.compact.errors.samples import states_of
+from boolcomp.compact.errors.samples import in_cells, states_of
 from boolcomp.compact.errors.worst import graph_worst
 from boolcomp.compact.sketch.poly import quantities
 from boolcomp.compact.sketch.pruning import without_small_waves
@@ -172,11 +172,12 @@ def sketch(terms: Terms, demand: Demand, ledger: Ledger) -> Sketched:
     if not demand.rms:
         least = np.maximum(least, LEAST * ROUNDING)
         # What hardly leaves zero has no word near it, whatever the paper's tables do.
-        small = np.sqrt(rounding_squares(sampled_outputs(terms.problem, demand.bits)))
+        outputs = sampled_outputs(terms.problem, demand.bits)
+        small = np.sqrt(rounding_squares(in_cells(terms.problem, outputs)))
         least = np.where(small > ROUNDING, np.maximum(least, ROOM * small), least)
-    outputs = len(terms.problem.outputs)
-    squares = np.broadcast_to(least, outputs).copy() ** 2
-    largest = np.broadcast_to(np.asarray(demand.max or np.inf), outputs).copy()
+    count = len(terms.problem.outputs)
+    squares = np.broadcast_to(least, count).copy() ** 2
+    largest = np.broadcast_to(np.asarray(demand.max or np.inf), count).copy()
     if terms.outputs and not _has_plan(terms):
         steps = terms.problem.steps(demand.bits)
         terms = without_small_waves(terms, squares.tolist(), steps)

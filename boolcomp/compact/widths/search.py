@@ -17,7 +17,7 @@ import numpy as np
 
 from boolcomp.compact.errors.every import every_state, is_countable, is_exact
 from boolcomp.compact.errors.measure import compared, deviations, errors_of
-from boolcomp.compact.errors.samples import corners, draw, joined, states_of
+from boolcomp.compact.errors.samples import corners, draw, in_cells, joined, states_of
 from boolcomp.compact.graph.layout import Statistics
 from boolcomp.compact.graph.realise import realise
 from boolcomp.compact.sketch.build import Form, build_sketch
@@ -229,14 +229,14 @@ class Search:
 
     def floor(self) -> Floor:
         """Return the mean squares, in steps, that inputs as coarse as these and rounding make."""
-        parts, bits = {}, {}
+        parts, bits, problem = {}, {}, self.task.terms.problem
         for place, node in enumerate(self.sketch.nodes):
             if isinstance(node, Source):
                 step = 2 * math.pi / (1 << node.bits + node.part) if node.angle else 1.0
                 felt = self.model.sensitivities[place].value[: len(self.steps)]
                 made = node.hidden * step * step / 12 * felt
                 parts[node.name], bits[node.name] = made, node.bits
-        return Floor(parts, bits, rounding_squares(self.states.outputs))
+        return Floor(parts, bits, rounding_squares(in_cells(problem, self.states.outputs)))
 
     def graph(self, choice: Candidate) -> WordGraph:
         """Return the graph of a choice."""
@@ -249,9 +249,11 @@ class Search:
         return Statistics(sizes, found.means, found.sure)
 
     def _graph(self, widths: Widths, statistics: Statistics, biases: Floats) -> WordGraph:
-        bits = [self.task.demand.bits] * len(biases)
-        saturate = self.task.demand.saturate
-        return realise(self.sketch, widths, statistics, bits, biases.tolist(), saturate=saturate)
+        problem, demand = self.task.terms.problem, self.task.demand
+        return realise(
+            self.sketch, widths, statistics, problem.output_bits(demand.bits), biases.tolist(),
+            saturate=demand.saturate, treads=[one.format.tread for one in problem.outputs],
+        )  # fmt: skip
 
     def refine(self, start: Candidate) -> Candidate:
         """Return the smallest choice that holds; its nodes are infinite where none does."""

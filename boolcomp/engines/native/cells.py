@@ -39,7 +39,7 @@ def fine(code: Code) -> tuple[float, float] | None:
     factor and, if need be, the product are rounded by |x / step| 2^32 / 2^53 each, together 1/8 at
     most; and the cell itself is that of three rounded operations, 1/8 at most.
     """
-    step, low = Fraction(code.step), Fraction(code.range.low)
+    step, low = Fraction(code.step), Fraction(code.low)
     if code.bits > MOST_BITS or not 1e-30 < code.step < 1e30:
         return None
     if _reach(code) / code.step > FARTHEST:
@@ -48,7 +48,7 @@ def fine(code: Code) -> tuple[float, float] | None:
 
 
 def _reach(code: Code) -> float:
-    return max(abs(code.range.low), abs(code.range.high))
+    return max(abs(code.low), abs(code.range.high))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def coarse(code: Code) -> Coarse | None:
     if fine(code) is None:
         return None
     places = 23 - code.bits
-    step, low = Fraction(code.step), Fraction(code.range.low)
+    step, low = Fraction(code.step), Fraction(code.low)
     factor = float(np.float32(1 / step))
     wrong = abs(Fraction(factor) - 1 / step) * Fraction(_reach(code)) + Fraction(TIE)
     for most in (0, 1, 2):

@@ -334,10 +334,10 @@ class _Array:
         """Return the cells of eight numbers of the rows."""
         value = self._loaded(out, first)
         used = self._of(first, "i1", lambda _: 1, 0)
-        low = self._of(first, "double", lambda code: code.range.low, 0.0)
+        low = self._of(first, "double", lambda code: code.low, 0.0)
         step = self._of(first, "double", lambda code: code.step, 1.0)
         top = self._of(first, "double", lambda code: float(code.cells), 1.0)
-        most = self._of(first, "double", lambda code: code.cells + TIE, 1.0)
+        most = self._of(first, "double", lambda code: code.most + TIE, 1.0)
         last = self._of(first, "i32", lambda code: code.cells - 1, 0)
         zero = splat("double", LANES, 0.0)
         nan = out.emit(f"fsub {D} {value}, {value}")

@@ -200,9 +200,11 @@ def _store_centres(
             some = out.gathered([cells], LANES, "i32", [(0, first + k) for k in range(lanes)])
         value = out.emit(f"{convert} <{lanes} x i32> {some} to {vector}")
         step = vector_of(kind, [code.step for code in here])
-        low = vector_of(kind, [code.range.low + short * code.step / 2 for code in here])
+        bases = [float(code.centre(0)) if short else code.centred[1] for code in here]
+        low = vector_of(kind, bases)
         if not short:
-            value = out.emit(f"fadd {vector} {value}, {splat(kind, lanes, 0.5)}")
+            raised = vector_of(kind, [code.centred[0] for code in here])
+            value = out.emit(f"fadd {vector} {value}, {raised}")
         value = out.emit(f"fmul {vector} {value}, {step}")
         value = out.emit(f"fadd {vector} {low}, {value}")
         if kind != real:
@@ -211,11 +213,11 @@ def _store_centres(
 
 
 def is_short(code: Code, real: Sample) -> bool:
-    """Tell whether cell * step + (low + step / 2), in the results' own type, gives all centres."""
+    """Tell whether cell * step + the first cell's centre, in the results' type, gives all."""
     if code.bits > transpose.MOST_BITS:
         return False
     kind = np.dtype(np.float32 if real == "float" else np.float64)
-    exact = np.array([code.step, code.range.low + code.step / 2])
+    exact = np.array([code.step, float(code.centre(0))])
     step, low = exact.astype(kind)
     if (exact.astype(kind) != exact).any():
         return False

@@ -14,6 +14,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from boolcomp.common.errors import UsageError
 from boolcomp.logic.sums import Addend, Sum
 from boolcomp.parallel.sharding.leaves import Growth, Leaf, cones_of, leaves_of
 
@@ -68,6 +69,8 @@ class TermCalls:
 
 def terms_of(load: Load, wiring: Wiring) -> TermCalls:
     """Find the terms and sums of a program's load in its wiring."""
+    if any(port.kind for port in wiring.ports):
+        raise UsageError("terms of signed words are not dealt out: share samples instead")
     calls = {call.first: call for call in wiring.calls}
     totals = []
     for output, result in zip(load.outputs, wiring.results, strict=True):

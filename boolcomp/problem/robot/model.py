@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Literal
 
 from boolcomp.common.text import angle, number
 from boolcomp.problem.span import Span, span_of
+from boolcomp.problem.wordformat import USUAL
 
 if TYPE_CHECKING:
     from boolcomp.problem.interval import Interval
+    from boolcomp.problem.wordformat import WordFormat
 
 JointType = Literal["revolute", "prismatic"]
 Triple = tuple[float, float, float]
@@ -38,7 +40,8 @@ class Link:
     of `parent`, the number of an earlier joint, 0 for the base. Centre of mass and inertia (xx, yy,
     zz, xy, yz, xz, about the centre of mass) are in the link's frame. Rotor inertia and friction
     are those at the motor shaft: they reach the joint through the gear ratio. `position` is where
-    the joint may go; its word spans what `span` says, or `word_range`.
+    the joint may go; its word spans what `span` says, or `word_range`; `word` says what else is
+    asked of it.
     """
 
     type: JointType
@@ -62,6 +65,7 @@ class Link:
     pose: Pose | None = None
     axis: Triple = (0.0, 0.0, 1.0)
     parent: int | None = None
+    word: WordFormat = USUAL
 
     @property
     def revolute(self) -> bool:
@@ -202,4 +206,12 @@ def _link_lines(link: Link) -> list[str]:
     ]
     if link.word_range is not None:
         lines.insert(-3, f"word_range = {_interval(link.word_range)}")
+    for key, value in (
+        ("bits", link.word.bits),
+        ("code", link.word.code),
+        ("zero", link.word.zero),
+    ):
+        if value is not None:
+            shown = _quoted(value) if isinstance(value, str) else str(value)
+            lines.insert(-3, f"word_{key} = {shown}")
     return [*lines, f"doubt = {_quoted(link.doubt)}"] if link.doubt else lines

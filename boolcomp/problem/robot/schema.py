@@ -26,6 +26,7 @@ from boolcomp.problem.robot.inertia import check_inertia
 from boolcomp.problem.robot.model import Link, Pose, Robot
 from boolcomp.problem.robot.payload import with_body
 from boolcomp.problem.span import TURN, all_around, part_of
+from boolcomp.problem.wordformat import CODE_KINDS, WIDTHS, ZEROS, WordFormat, word_problem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,7 +42,8 @@ DH_KEYS, POSE_KEYS = ("a", "alpha", "d", "theta"), ("origin", "rotation", "axis"
 JOINT_KEYS = (
     "type", "parent", *DH_KEYS, *POSE_KEYS, "mass", "massless", "center_of_mass", "inertia",
     "rotor_inertia", "gear_ratio", "viscous_friction", "coulomb_friction", "position_range",
-    "word_range", "velocity_range", "acceleration_range", "torque_range", "doubt",
+    "word_range", "word_bits", "word_code", "word_zero", "velocity_range", "acceleration_range",
+    "torque_range", "doubt",
 )  # fmt: skip
 TYPES: tuple[JointType, ...] = ("revolute", "prismatic")
 _NAME = rf"[A-Za-z0-9][A-Za-z0-9_.-]{{0,{LONGEST_NAME - 1}}}"
@@ -235,7 +237,10 @@ def _link(section: _Section) -> Link:
         pose=pose,
         axis=_axis(section, "axis", section.triple("axis", Z)) if pose else Z,
         parent=_parent(section),
+        word=_word(section),
     )
+    if problem := word_problem(link.span.word, link.word, wraps=link.span.wraps):
+        section.fail("word_zero" if "word_zero" in section.table else "word_code", problem)
     for key, value in (("alpha", link.alpha), ("theta", link.theta)):
         if abs(value) > 2 * math.pi:
             section.warn(key, f"{number(value)} rad is more than a turn: is it in degrees?")
@@ -324,6 +329,22 @@ def _word_range(section: _Section, position: Interval, *, revolute: bool) -> Int
     if not turns and not asked.holds(position):
         section.fail("word_range", f"{asked} does not hold position_range, {position}")
     return asked
+
+
+def _word(section: _Section) -> WordFormat:
+    """Return what else the file says of a position's word: its width, code and place of zero."""
+    found: dict[str, Any] = {}
+    for key, allowed in (("code", CODE_KINDS), ("zero", ZEROS), ("bits", WIDTHS)):
+        value = section.table.get(f"word_{key}")
+        if value is None:
+            continue
+        if isinstance(value, bool | float) or value not in allowed:
+            width = allowed is WIDTHS
+            choices = f"{WIDTHS[0]} to {WIDTHS[-1]}" if width else listing(map(str, allowed))
+            hint = "" if width else suggestion(str(value), map(str, allowed))
+            section.fail(f"word_{key}", f"must be {choices}, not {shown(value)}{hint}")
+        found[key] = value
+    return WordFormat(**found)
 
 
 def _type(section: _Section) -> JointType:

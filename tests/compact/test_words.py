@@ -1,0 +1,384 @@
+"""Words in other codes, ranges and places of zero, from the demand to the delivered logic."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pytest
+from compact.calculations import problem_of as made_problem
+from compact.calculations import sketch_of
+from compact.test_direct import FUNCTIONS, computed
+from compact.word_robots import small_robot
+from samples import problem_of
+
+import boolcomp as bc
+from boolcomp.codes import CODE_KINDS
+from boolcomp.common.errors import DataError, UsageError
+from boolcomp.compact.assembly import Ends, program_of_graph
+from boolcomp.compact.demand import Demand, digest, usual_demand
+from boolcomp.compact.errors.samples import corners, draw
+from boolcomp.compact.graph.logic import word_logic
+from boolcomp.compact.graph.realise import realise
+from boolcomp.compact.sketch.build import build_sketch
+from boolcomp.compact.sketch.poly import quantities
+from boolcomp.compact.widths.descend import choose_widths
+from boolcomp.compact.widths.noise import Model
+from boolcomp.logic.simulation import Planes
+from boolcomp.problem.makers import inverse_dynamics_problem
+from boolcomp.problem.robot import load_robot
+from boolcomp.problem.robot.schema import parse_robot
+from boolcomp.problem.worded import with_words
+from boolcomp.problem.wordformat import WordFormat, formats
+from boolcomp.program.programfile import load_program
+from boolcomp.program.writing import save_program
+from boolcomp.terms import split
+from boolcomp.terms.rest import resting
+from boolcomp.words.graph import narrowed
+from boolcomp.words.graphtext import parse_graph
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from boolcomp.engines import EngineName
+    from boolcomp.problem.problem import Problem
+    from boolcomp.program.program import Program
+
+    Floats = NDArray[np.float64]
+
+ENGINES: list[EngineName] = ["numpy", "llvm"]
+ALLOWED = 0.2  # steps², of which rounding makes a twelfth
+
+
+class Worded(NamedTuple):
+    """A problem with words as asked, and a program of it."""
+
+    problem: Problem
+    program: Program
+
+
+@cache
+def worded(name: str, asked: tuple[str, ...], bits: int = 6, allowed: float = ALLOWED) -> Worded:
+    """Return a program whose widths the noise model has chosen: nothing is searched."""
+    robot = small_robot(2, 2) if name == "small" else name
+    return of_problem(problem_of(robot), asked, bits, allowed)
+
+
+def of_problem(
+    plain: Problem, asked: tuple[str, ...], bits: int = 6, allowed: float = ALLOWED
+) -> Worded:
+    problem = with_words(plain, formats("words", asked))
+    demand = Demand(bits).completed(problem)
+    terms, steps = split(problem), problem.steps(bits)
+    words = quantities(problem, demand.input_bits)
+    sketch = build_sketch(terms, demand.input_bits, steps)
+    drawn = draw(problem, words, steps, 1000, 1).values
+    model = Model(sketch, drawn, corners(problem, words, steps, 4000, 2).values)
+    widths, _ = choose_widths(model, np.full(len(steps), allowed))
+    treads = [one.format.tread for one in problem.outputs]
+    own = problem.output_bits(bits)
+    made = realise(sketch, widths, model.statistics, own, [0.0] * len(own), treads=treads)
+    graph = narrowed(made)
+    ends = Ends(rest=resting(terms))
+    program = program_of_graph(problem, demand, graph, word_logic(graph), ends)
+    assert parse_graph(str(graph)) == graph
+    return Worded(problem, program)
+
+
+def states_of(problem: Problem, count: int = 4000) -> list[Floats]:
+    return problem.draw(count, 77)
+
+
+def errors_of(found: Worded, count: int = 20_000) -> Floats:
+    """Return errors in steps."""
+    arrays = states_of(found.problem, count)
+    values = found.program.evaluate(*arrays).values
+    steps = [output.code.step for output in found.program.outputs]
+    return np.asarray((values - found.problem.reference(*arrays)) / steps)
+
+
+def delivered(program: Program, words: dict[str, NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Return the outputs' words of the program's one network, (samples, outputs)."""
+    network = program.network()
+    planes = [
+        sum(int(bit) << s for s, bit in enumerate(words[one.name] >> k & 1))
+        for one in program.inputs
+        for k in reversed(range(one.code.bits))
+    ]
+    count = len(next(iter(words.values())))
+    made = iter(network.fold(Planes((1 << count) - 1), planes))
+    columns = []
+    for output in program.outputs:
+        bits = [next(made) for _ in range(output.code.bits)]
+        next(made)  # whether it saturates
+        found = [int("".join(str(bit >> s & 1) for bit in bits), 2) for s in range(count)]
+        columns.append(found)
+    return np.array(columns).T
+
+
+def words_of(program: Program, arrays: list[Floats]) -> dict[str, NDArray[np.int64]]:
+    columns = {
+        name: array[:, k]
+        for group, array in zip(program.groups, arrays, strict=True)
+        for k, name in enumerate(group.members)
+    }
+    return {
+        word.name: word.code.encode(columns[word.name]).words.astype(np.int64)
+        for word in program.inputs
+    }
+
+
+def coded(program: Program, words: dict[str, NDArray[np.int64]]) -> list[NDArray[np.int64]]:
+    count = len(next(iter(words.values())))
+    none = np.zeros(count, np.int64)
+    return [
+        np.stack([words.get(name, none) for name in group.members], axis=1)
+        for group in program.groups
+    ]
+
+
+@pytest.mark.parametrize("kind", CODE_KINDS)
+def test_a_code_changes_words_and_nothing_else(kind: str) -> None:
+    plain = worded("small", ())
+    found = worded("small", (f"q1={kind}", f"qd={kind}", f"qdd2={kind}:10", f"tau={kind}"))
+    assert found.program.networks == plain.program.networks
+    arrays = states_of(plain.problem)
+    expected = plain.program.evaluate(*arrays)
+    for engine in ENGINES:
+        made = found.program.evaluate(*arrays, engine=engine)
+        assert np.array_equal(made.values, expected.values)
+        for k, output in enumerate(found.program.outputs):
+            assert output.code.kind == kind
+            assert np.array_equal(output.code.index(made.words[:, k]), expected.words[:, k])
+
+
+FORMATS = [
+    ("q1=gray:9:0..2*pi", "tau=gray"),
+    ("q=twos:tread", "qd=sign-magnitude:tread", "tau=sign-magnitude:tread"),
+    ("qd1=sign-magnitude", "qdd=gray:8:tread", "tau1=natural:tread", "tau2=twos:8"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("asked", FORMATS)
+def test_engines_words_and_the_delivered_logic_agree_bit_for_bit(
+    asked: tuple[str, ...], tmp_path: Path
+) -> None:
+    found = worded("small", asked)
+    save_program(found.program, tmp_path / "p")
+    program = load_program(tmp_path / "p")
+    assert program == found.program
+    arrays = [1.2 * array for array in states_of(found.problem, 1000)]  # some saturate
+    first = program.evaluate(*arrays, engine="numpy")
+    again = program.evaluate(*arrays, engine="llvm")
+    assert np.array_equal(first.values, again.values)
+    assert np.array_equal(first.words, again.words)
+    assert first.saturated_inputs == again.saturated_inputs > 0
+    words = words_of(program, arrays)
+    for engine in ENGINES:
+        from_words = program.evaluate_words(*coded(program, words), engine=engine)
+        assert np.array_equal(from_words.words, first.words)
+        assert np.array_equal(from_words.values, first.values)
+    made = delivered(program, words)
+    assert np.array_equal(made, first.words)
+    for k, output in enumerate(program.outputs):
+        assert np.array_equal(output.code.decode(made[:, k]), first.values[:, k])
+
+
+@pytest.mark.parametrize("asked", [(), *FORMATS])
+def test_errors_are_as_the_noise_model_allows_whatever_the_words(asked: tuple[str, ...]) -> None:
+    error = errors_of(worded("small", asked))
+    assert ((error**2).mean(axis=0) < 1.15 * ALLOWED).all()
+    assert np.abs(error.mean(axis=0)).max() < 0.26
+
+
+def test_an_angle_from_zero_to_a_turn_counts_from_zero_and_wraps() -> None:
+    found = worded("small", ("q=natural:10:0..2pi",))
+    (word,) = (x for x in found.program.inputs if x.name == "q2")
+    assert word.code.encode([0.0, 1e-3, math.pi, -1e-3]).words.tolist() == [0, 0, 512, 1023]
+    q, qd, qdd = states_of(found.problem)
+    values = found.program.evaluate(q, qd, qdd).values
+    for turns in (-1, 3):
+        assert np.array_equal(
+            found.program.evaluate(q + turns * 2 * math.pi, qd, qdd).values, values
+        )
+
+
+def test_an_output_has_its_own_width() -> None:
+    found = worded("small", ("tau2=8", "q=12", "qd=12", "qdd=12"))
+    bits = [output.code.bits for output in found.program.outputs]
+    assert bits[0] in (6, 7)
+    assert bits[1] in (8, 9)
+    steps = [output.code.step for output in found.program.outputs]
+    reach = [output.range.width for output in found.problem.outputs]
+    assert steps == pytest.approx([reach[0] / 64, reach[1] / 256])
+    assert ((errors_of(found) ** 2).mean(axis=0) < 1.15 * ALLOWED).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "words", [(), ("qd=tread", "qdd=tread"), ("qd=sign-magnitude:tread", "qdd2=gray")]
+)
+def test_a_resting_scara_gives_exactly_zero_where_nothing_weighs(words: tuple[str, ...]) -> None:
+    found = worded("scara", ("tau=twos:tread", *words))
+    rng = np.random.default_rng(3)
+    low, high = found.problem.bounds()
+    q = rng.uniform(low[:4], high[:4], (300, 4))
+    for engine in ENGINES:
+        made = found.program.evaluate(q, np.zeros((300, 4)), np.zeros((300, 4)), engine=engine)
+        assert (made.values[:, [0, 1, 3]] == 0.0).all()
+        assert (made.words[:, [0, 1, 3]] == 0).all()
+        assert (made.values[:, 2] < -1).all()  # what slides up and down has a weight
+    rests = [output.rest is not None for output in found.program.outputs]
+    assert rests == [True, True, False, True]
+
+
+def test_without_a_cell_at_zero_a_resting_scara_never_gives_zero() -> None:
+    found = worded("scara", ())
+    made = found.program.evaluate(np.zeros(4), np.zeros(4), np.zeros(4))
+    assert (made.values != 0).all()
+
+
+@pytest.mark.slow
+def test_what_moves_is_not_taken_for_resting() -> None:
+    found = worded("scara", ("tau=tread", "qd=tread", "qdd=tread"))
+    assert ((errors_of(found) ** 2).mean(axis=0) < 1.15 * ALLOWED).all()
+    moving = found.program.evaluate(*states_of(found.problem)).values
+    assert (np.count_nonzero(moving, axis=0) > 2000).all()
+
+
+def test_codes_ask_for_no_other_search_and_numbers_do() -> None:
+    plain = problem_of("machado-2r")
+    demand = usual_demand(8)
+
+    def key(*asked: str) -> str:
+        return digest(with_words(plain, formats("words", asked)), demand)
+
+    assert key() == key("q1=gray:10", "tau=twos", "qd=sign-magnitude:rise")
+    others = [("tau=tread",), ("qd1=tread",), ("q1=0..2pi",), ("q1=12",), ("tau1=10",)]
+    assert len({key(), *(key(*asked) for asked in others)}) == 6
+
+
+def test_formats_of_python_find_what_was_compiled_before() -> None:
+    program = bc.compile("machado-2r", words={"q1": "gray:10", "tau": "twos"})
+    plain = bc.compile("machado-2r")
+    assert program.networks == plain.networks
+    state = [0.3, -0.7], [0.4, 0.9], [-0.5, 0.2]
+    assert program(*state).tolist() == plain(*state).tolist()
+    assert [word.code.bits for word in program.inputs if word.name == "q1"] == [10]
+    nodes = len(program.network().nodes) - len(plain.network().nodes)
+    assert 0 < nodes <= 9 + 2  # a chain of XORs, and inverters of the outputs' signs
+
+
+def test_the_width_of_a_word_wins_over_that_of_its_group_and_may_be_said_once() -> None:
+    problem = with_words(problem_of("machado-2r"), formats("words", ["q1=gray:12", "qd=8"]))
+    demand = Demand(8, {"words": 10, "q": 9}).completed(problem)
+    widths = problem.by_input(demand.input_bits)
+    assert [widths[name] for name in ("q1", "q2", "qd1", "qdd2")] == [12, 9, 8, 10]
+    with pytest.raises(
+        UsageError, match="the word of q1 is to have 12 bits, and its input bits are 9"
+    ):
+        bc.compile("machado-2r", input_bits={"q1": 9}, words="q1=12")
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("q9=gray", r"has no word 'q9'.*words are"),
+        ("q1=0..3", "q1 turns all the way round: its word spans a turn, such as 0..2pi"),
+        ("qd1=-0.5..0.5", "a word of -0.5 .. 0.5 does not hold qd1 in"),
+        ("q1=twos:0..2pi", r"q1: a word of 0 .. 2\*pi has no sign: twos is for"),
+        ("q1=sign-magnitude:tread", "a whole turn in sign-magnitude with a cell at zero lacks"),
+        ("qd1=-2..1.3:tread", "has no cell at zero"),
+        ("tau1=0..100:tread", "tau1: a range of 0 .. 100 is not symmetric about zero"),
+        ("q1=grey", r"words q1 'grey': 'grey' is no code, .*did you mean 'gray'"),
+        ("q1", "words 'q1': give NAME=FORMAT, such as q1=gray:12"),
+        ("q1=17", "a word has 2 to 16 bits, not '17'"),
+        ("q1=gray:twos", "two parts say its code"),
+        ("q1=pi..0", r"the range 'pi..0' must rise"),
+        ("q1=a..b", "'a..b' is no range: give low..high"),
+    ],
+)
+def test_what_no_word_can_be_is_refused_with_a_sentence(asked: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        with_words(problem_of("machado-2r"), formats("words", [asked]))
+
+
+def test_paper_mode_refuses_formats_of_single_words() -> None:
+    with pytest.raises(UsageError, match="words belongs to mode compact"):
+        bc.compile("machado-2r", 5, "paper", words={"q1": "gray:10"})
+
+
+KEYS = 'word_code = "gray"\nword_bits = 12\nword_zero = "tread"\n'
+
+
+def test_a_robot_file_says_the_words_of_its_joints() -> None:
+    text = str(load_robot("machado-2r")).replace("velocity_range", f"{KEYS}velocity_range", 1)
+    robot = parse_robot(text)
+    assert parse_robot(str(robot)) == robot
+    first, second = inverse_dynamics_problem(robot).inputs[:2]
+    assert str(first.format) == "gray:12:tread"
+    assert not second.format
+    demand = Demand(6).completed(inverse_dynamics_problem(robot))
+    assert inverse_dynamics_problem(robot).by_input(demand.input_bits)["q1"] == 12
+    with pytest.raises(UsageError, match="in paper mode --code is that of all words"):
+        bc.compile(robot, 5, "paper")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('word_code = "grey"', r"word_code: must be gray, natural, .*not 'grey'.*'gray'"),
+        ("word_bits = 17", "word_bits: must be 2 to 16, not 17"),
+        ("word_bits = 8.0", "word_bits: must be 2 to 16, not 8.0"),
+        ("word_zero = true", "word_zero: must be rise, tread, not True"),
+        ("word_code = []", r"word_code: must be gray"),
+    ],
+)
+def test_wrong_keys_of_words_are_named(line: str, said: str) -> None:
+    text = str(load_robot("machado-2r")).replace("velocity_range", f"{line}\nvelocity_range", 1)
+    with pytest.raises(DataError, match=said):
+        parse_robot(text)
+
+
+@pytest.mark.parametrize("name", ["sigmoid", "quotient", "curve of a wave", "clipped sum"])
+def test_functions_that_are_no_sums_of_waves_read_words_with_a_cell_at_zero(name: str) -> None:
+    words, function = FUNCTIONS[name]
+    plain = made_problem(words, function)
+    half = WordFormat(zero="tread")
+    asked = {one.name: half for one in plain.inputs if not one.word.low or not one.word.centre}
+    assert asked
+    problem = with_words(plain, asked)
+    found, exact = computed(problem, sketch_of(problem))
+    assert np.abs(found - exact).max() < 1e-6 * max(1.0, np.abs(exact).max())
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_output_that_reads_nothing_that_moves_rests_always(engine: EngineName) -> None:
+    plain = worded("scara", ("tau=tread",)).program
+    (load,) = plain.loads
+    outputs = tuple(replace(x, rest=() if x.name == "tau2" else None) for x in load.outputs)
+    program = replace(plain, loads=(replace(load, outputs=outputs),))
+    made = program.evaluate(*states_of(worded("scara", ("tau=tread",)).problem, 100), engine=engine)
+    assert (made.values[:, 1] == 0.0).all()
+    assert (made.values[:, 0] != 0.0).any()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "asked",
+    [("q1=gray:10", "q2=twos:-pi..pi"), ("q1=sign-magnitude:-3*pi/4..3*pi/4",), ("q3=gray:tread",)],
+)
+def test_joints_with_stops_take_words_as_they_are_asked_for(asked: tuple[str, ...]) -> None:
+    found = worded("scara", asked)
+    assert ((errors_of(found) ** 2).mean(axis=0) < 1.15 * ALLOWED).all()
+    arrays = states_of(found.problem, 500)
+    first = found.program.evaluate(*arrays)
+    assert first.saturated_inputs == 0
+    words = words_of(found.program, arrays)
+    assert np.array_equal(delivered(found.program, words), first.words)
