@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.commands.options import described, print_json, unchanging
+from boolcomp.commands.options import described, ends, print_json, unchanging
 from boolcomp.commands.progress import share
 from boolcomp.common.errors import listing
 from boolcomp.common.text import short, table
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def compile_words(
-    robot: Robot,
+    robot: Robot | Problem,
     of: str,
     demand: Demand,
     processes: int,
@@ -150,7 +150,7 @@ def _chart(built: Built) -> str:
     rows = [
         [
             output.symbol,
-            f"±{short(output.range.high)}",
+            ends(output.range),
             str(code.bits),
             short(code.step),
             f"{compact.allowed[k] ** 0.5:.3f}",

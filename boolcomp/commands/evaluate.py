@@ -64,7 +64,8 @@ def command(
     Columns are q1..qn, qd1..qdn, qdd1..qddn in (CSV by name in any order, .npy, .npz with q, qd,
     qdd; -, a device or a pipe is CSV), tau1..taun out. A column t or time (or T, Time) of a CSV
     file comes first in a CSV file of torques, unchanged. With a ROBOT in place of a program the
-    torques are those of Newton-Euler, arithmetic in doubles: zero may print as 7e-18. Angles
+    torques are those of Newton-Euler, arithmetic in doubles: zero may print as 7e-18; a function
+    file in its place is calculated so, too, and a state in it has the function's inputs. Angles
     over a whole turn wrap; other values outside their range saturate, and values beyond a joint's
     stops are taken as they are: both are counted.
     """
@@ -201,11 +202,10 @@ def _counted(found: Evaluation) -> tuple[Floats, int, int, int]:
 def _arithmetic(name: str, payload: float | None) -> _Runner:
     import numpy as np
 
-    from boolcomp.problem.makers import inverse_dynamics_problem
-    from boolcomp.problem.robot import load_robot, with_payload
+    from boolcomp.problem.sources import problem_of
 
     check_robot(name)
-    problem = inverse_dynamics_problem(with_payload(load_robot(name), payload or 0.0))
+    problem = problem_of(name, mass=payload or 0.0)
 
     def run(*state: Floats) -> tuple[Floats, int, int, int]:
         with np.errstate(over="ignore", invalid="ignore"):  # _check_results tells of it

@@ -6,7 +6,7 @@ import functools
 import json
 import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from boolcomp.compact.demand import Demand
+    from boolcomp.paper.plan import Options
+    from boolcomp.problem.interval import Interval
     from boolcomp.problem.problem import Problem
+    from boolcomp.problem.robot import Robot
     from boolcomp.program.parts import CodedInput, CodedOutput
     from boolcomp.program.program import Program
 
@@ -101,6 +104,17 @@ def chain_options(argument: str) -> Callable[[Callable[..., Any]], Callable[...,
 def robot_argument(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add ROBOT: a name, a .toml file, or a .urdf file with --base and --tip."""
     return click.argument("robot")(chain_options("robot")(function))
+
+
+def source_argument(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ROBOT as above, which may be a function file as well."""
+    return click.argument("robot", metavar="ROBOT|FUNCTION")(chain_options("robot")(function))
+
+
+def own_bits(context: click.Context, options: Options, source: Robot | Problem) -> Options:
+    """Return options with the word length that a function itself names, unless --bits is given."""
+    bits = None if given(context, "bits") else getattr(source, "bits", None)
+    return options if bits is None else replace(options, bits=bits)
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -270,6 +284,13 @@ def demand_options(*, seed: bool = True) -> Callable[[Callable[..., Any]], Calla
     return decorate
 
 
+def ends(span: Interval) -> str:
+    """Return a range as tables show it."""
+    if span.low == -span.high:
+        return f"±{short(span.high)}"
+    return f"{short(span.low)} .. {short(span.high)}"
+
+
 def check_robot(name: str) -> None:
     """Raise a `UsageError` for what is no robot where a program's folder would do as well."""
     from boolcomp.problem.robot import robot_names
@@ -336,6 +357,7 @@ def _word(one: CodedInput | CodedOutput) -> dict[str, Any]:
 
 
 def unchanging(problem: Problem) -> list[str]:
-    """Return a line of what is constant and no output, if anything is."""
+    """Return a line of what is constant and no output, if anything is, and the problem's notes."""
     named = [f"{name} = {short(value)}" for name, value in problem.constants]
-    return [f"constant, and not compiled: {listing(named)}"] if named else []
+    constant = [f"constant, and not compiled: {listing(named)}"] if named else []
+    return [*constant, *problem.notes]

@@ -80,8 +80,9 @@ class Demand:
                     f"{problem.name}, or {count}"
                 )
         named = {name: bits for name, bits in self.input_bits.items() if name != EVERY}
+        own = {} if EVERY in self.input_bits else dict(problem.widths)  # those that it names
         usual = {
-            group.name: self.input_bits.get(EVERY, self.usual_input)
+            group.name: own.get(group.name, self.input_bits.get(EVERY, self.usual_input))
             for group in problem.groups
             if any(name not in named for name in group.members)
         }

@@ -129,8 +129,9 @@ class Problem:
     are no sums of waves the steps that calculate them. `plural` is
     what a user calls the outputs ("torques"), `places` what it is that inputs belong to ("joints").
     Up to `dust` an output is rounding of sums that are zero. `constants` are what one may have
-    looked for among the outputs, and their only values. Names, hints and functions can be sent to
-    other processes.
+    looked for among the outputs, and their only values. `widths` are bits of words that the problem
+    itself names, of inputs and outputs; `notes` what a user may want to know. Names, hints and
+    functions can be sent to other processes.
     """
 
     name: str
@@ -147,6 +148,8 @@ class Problem:
     places: str = "inputs"
     dust: float = 0.0
     constants: tuple[tuple[str, float], ...] = ()
+    widths: tuple[tuple[str, int], ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         names = [one.name for one in self.inputs]
@@ -195,6 +198,19 @@ class Problem:
                     raise UsageError(f"how many bits has {group.name}? Give them for all its words")
                 found[name] = given[name] if name in given else given[group.name]
         return found
+
+    @property
+    def bits(self) -> int | None:
+        """The bits of the outputs' words, where the problem names them."""
+        widths = dict(self.widths)
+        named = {one.name: widths[one.name] for one in self.outputs if one.name in widths}
+        if len(set(named.values())) > 1:
+            listed = listing(f"{name} {bits}" for name, bits in named.items())
+            raise UsageError(
+                f"{self.name}: outputs have one width for all, and these differ: {listed}; give "
+                "those that need less a wider range"
+            )
+        return next(iter(named.values()), None)
 
     def columns(self, arrays: Sequence[Floats]) -> dict[str, Floats]:
         """Return the columns of the groups' arrays by the inputs' names."""

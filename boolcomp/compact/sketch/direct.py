@@ -386,8 +386,10 @@ class _Emitter:
             )
         x = np.asarray(np.arange(POINTS) * (2 * math.pi / POINTS) - math.pi)
         turned = Curve(self.maker.angle(root), function, angle=True)
-        waves = _waves(turned, x)
-        return self._scaled(waves or turned, x, times)
+        if (waves := _waves(turned, x)) is not None:
+            return self._scaled(waves, x, times)
+        low, high = self._stops(root)
+        return self._scaled(replace(turned, low=low, high=high), x, times)
 
     def _scaled(self, table: Curve | Waves, x: Floats, times: float) -> tuple[int, float]:
         size = float(np.abs(table.at(x)).max()) * abs(times)
@@ -410,6 +412,15 @@ class _Emitter:
             return reach.low, reach.high
         wide = WIDER * (high - low)
         return _defined(function, low, low - wide), _defined(function, high, high + wide)
+
+    def _stops(self, root: Angle) -> tuple[float, float]:
+        """Return where a function of an angle ends: nowhere, unless the angle has stops."""
+        (name, multiple), *others = root
+        word = self.words[name]
+        if others or multiple != 1 or word.wraps or word.part is None:
+            return -math.inf, math.inf
+        border = word.range.low + math.pi
+        return word.reach.low - border, word.reach.high - border
 
     def _function(self, factor: Mixed, root: Root) -> Straight:
         """Return a function of its root as steps with one input, x."""
