@@ -10,7 +10,7 @@ from fuzzcases import CASES, run_case
 if TYPE_CHECKING:
     from pathlib import Path
 
-QUICK = {"robots": 60, "pla": 300, "programs": 30, "samples": 40}
+QUICK = {"robots": 60, "pla": 300, "programs": 30, "samples": 40, "written": 40}
 SLOW = {
     "robots": 3000,
     "pla": 10_000,
@@ -18,6 +18,7 @@ SLOW = {
     "samples": 800,
     "lines": 12,
     "functions": 20,
+    "written": 600,
 }
 
 

@@ -105,7 +105,8 @@ def plan_words(
     spans = {name: word.range for name, word in built.compact.asked_words.items()}
     if picture is not None:
         title = f"{problem.name} at {demand.bits} bits: {built.nodes} nodes"
-        write_text(picture, draw_graph(graph, title, demand.bits, spans))
+        results = [one.title for one in problem.outputs] if problem.plural == "outputs" else []
+        write_text(picture, draw_graph(graph, title, demand.bits, spans, results))
     if as_json:
         lines = str(graph).splitlines()
         joints = [

@@ -140,8 +140,8 @@ class _Reader:
         if isinstance(node.op, ast.Pow):
             if not isinstance(other, float):
                 return self.fail(node, "an exponent is a whole number")
-            base = one if isinstance(one, Value) else self.scope.recorder.number(one)
-            return self._made(node, lambda: power(base, other))
+            place = f"{self.scope.key}: {self.part(node)}"
+            return self._made(node, lambda: power(one, other, place))
         if type(node.op) not in OPERATORS:
             hint = HINTS.get(type(node.op), "operators are + - * / **")
             return self.fail(node, f"not allowed in an expression: {hint}")
@@ -170,10 +170,12 @@ class _Reader:
             found = make()
         except BoolcompError as error:
             if str(error).startswith(self.scope.key):
-                raise
+                raise DataError(str(error)) from None
             self.fail(node, str(error))
-        except (ArithmeticError, ValueError) as error:
-            self.fail(node, f"no number: {error}")
+        except ZeroDivisionError:
+            self.fail(node, "it divides by zero, whatever its inputs are")
+        except OverflowError:
+            self.fail(node, f"numbers are within ±{MOST_SIZE:g}")
         if isinstance(found, Value):
             return found
         number = float(found)

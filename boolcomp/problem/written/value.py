@@ -135,7 +135,8 @@ class Value:
         return self.recorder.step("abs", self)
 
     def __pow__(self, exponent: Any) -> Value:
-        return power(self, exponent)
+        found: Value = power(self, exponent, self.recorder.place())
+        return found
 
     def __array_ufunc__(self, ufunc: Any, method: str, *given: Any, **options: Any) -> Any:
         """Record numpy's function of it."""
@@ -172,25 +173,24 @@ class Value:
     __and__ = __or__ = __xor__ = __invert__ = __lshift__ = __rshift__ = _no_operation
 
 
-def power(x: Value, exponent: Any) -> Value:
-    """Return a whole power, by squares."""
-    recorder = x.recorder
-    whole = isinstance(exponent, (int, float, np.integer, np.floating))
-    if not whole or exponent != exponent // 1 or abs(exponent) > MOST_POWER:
-        hint = ": write sqrt" if isinstance(exponent, float) and exponent == 1 / 2 else ""
+def power(x: Any, exponent: Any, place: str) -> Any:
+    """Return a whole power of a value or a number, by squares."""
+    number = isinstance(exponent, (int, float, np.integer, np.floating))
+    if not number or exponent != exponent // 1 or abs(exponent) > MOST_POWER:
+        hint = ": write sqrt" if number and exponent == 1 / 2 else ""
         raise UsageError(
-            f"{recorder.place()}: exponents are whole numbers within ±{MOST_POWER}, "
+            f"{place}: exponents are whole numbers within ±{MOST_POWER}, "
             f"not {cut(shown(exponent))}{hint}"
         )
-    count = abs(int(exponent))
-    result, square = None, x
+    count, square = abs(int(exponent)), x
+    result: Any = None
     while count:
         if count & 1:
             result = square if result is None else result * square
         count >>= 1
         square = square * square if count else square
     if result is None:
-        return recorder.number(1.0)
+        return x.recorder.number(1.0) if isinstance(x, Value) else 1.0
     return 1.0 / result if exponent < 0 else result
 
 
