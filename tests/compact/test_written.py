@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import math
+import random
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import boolcomp as bc
 from boolcomp.common.errors import BoolcompError
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.errors.measure import measure
+from boolcomp.compact.errors.samples import output_values, states_of
 from boolcomp.compact.graph.logic import word_logic
+from boolcomp.compact.sketch.poly import quantities
 from boolcomp.compact.widths.search import DIRECT, SearchTask, screen, search_of
 from boolcomp.problem.written.functionfile import parse_function
 from boolcomp.terms import split
 from boolcomp.words.agreement import agrees
+from boolcomp.words.simulate import simulate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,10 +31,12 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-# Errors on 2000 states and those predicted: the model takes words to err uniformly and apart, and
-# functions to be as steep as they are nearby. Single coarse words, kinks and words that repeat each
-# other make what is left of it; the search corrects that by simulation, so nothing hangs on it.
-LESS, MORE, BESIDE = 1.6, 1.35, 0.05
+# What the model predicts of words' errors before anything is simulated, beside what they make: it
+# takes words to err uniformly and each for itself, and functions to be as steep as they are nearby.
+# Coarse words at kinks, and words whose errors cancel, are not so: one function in ten lies further
+# off. The search corrects that by simulation, and what it promises in the end is what was demanded.
+USUALLY, WITHIN = 0.9, 1.3
+FRESH = 1.04  # times what held on the states that the search looked at
 HEAD = """\
 name = "random"
 [inputs.x]
@@ -54,36 +58,21 @@ KNOWN: dict[str, Any] = {
 }  # fmt: skip
 
 
-def smooth(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    """Return a strategy of expressions, without jumps, of others within about ±3."""
-    return st.one_of(
-        st.builds("({} + {})".format, inner, inner),
-        st.builds("({} - 0.7*{})".format, inner, inner),
-        st.builds("(0.4 * {} * {})".format, inner, inner),
-        st.builds("{} / (1.5 + abs({}))".format, inner, inner),
-        st.builds("clip({}, -0.8, 0.9)".format, inner),
-        st.builds("maximum({}, {})".format, inner, inner),
-        st.builds("minimum({}, 0.3)".format, inner),
-        st.builds("tanh({})".format, inner),
-        st.builds("atan({} * tan(r))".format, inner),
-        st.builds("atan2({}, y)".format, inner),
-        st.builds("exp(0.3 * {})".format, inner),
-        st.builds("log({}**2 + 0.5)".format, inner),
-        st.builds("sqrt(abs({}) + 0.3)".format, inner),
-    )
+LEAVES = ("x", "y", "sin(q)", "cos(q - 2*r)", "x*y", "0.5", "-1.25")
+SMOOTH = (
+    "({} + {})", "({} - 0.7*{})", "(0.4*{}*{})", "{}/(1.5 + abs({}))", "clip({}, -0.8, 0.9)",
+    "maximum({}, {})", "minimum({}, 0.3)", "tanh({})", "atan({}*tan(r))", "atan2({}, y)",
+    "exp(0.3*{})", "log(({})**2 + 0.5)", "sqrt(abs({}) + 0.3)",
+)  # fmt: skip
+JUMPING = ("where_positive({}, {}, 0.5)", "(wrap(q + 2*r) + {})")
 
 
-def jumping(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    """Return a strategy of expressions that jump."""
-    return st.one_of(
-        st.builds("where_positive({}, {}, 0.5)".format, inner, inner),
-        st.builds("(wrap(q + 2*r) + {})".format, inner),
-    )
-
-
-LEAVES = st.sampled_from(["x", "y", "sin(q)", "cos(q - 2*r)", "x*y", "0.5", "-1.25"])
-SMOOTH = st.recursive(LEAVES, smooth, max_leaves=6)
-ANY = st.recursive(LEAVES, lambda inner: st.one_of(smooth(inner), jumping(inner)), max_leaves=6)
+def expression(rng: random.Random, deep: int, forms: tuple[str, ...] = SMOOTH) -> str:
+    """Return a random expression whose values stay within about ±3."""
+    if not deep or rng.random() < 0.2:
+        return rng.choice(LEAVES)
+    form = rng.choice(forms)
+    return form.format(*(expression(rng, deep - 1, forms) for _ in range(form.count("{}"))))
 
 
 def function_of(text: str) -> Problem:
@@ -98,51 +87,63 @@ def numpys(problem: Problem, text: str, arrays: list[Floats]) -> Floats:
     return np.asarray(eval(f"0.7*x + {text}", known, names))  # noqa: S307 (our own text)
 
 
-def searched(problem: Problem, allowed: float) -> tuple[Search, Any]:
-    """Return a search of widths for 8 bits of 12-bit words, and what it chose by the model."""
-    terms, demand = split(problem), usual_demand(8, {"words": 12}).completed(problem)
+def search_for(problem: Problem, allowed: float) -> Search:
+    """Return a search of widths for 8 bits of 12-bit words."""
+    terms, demand = split(problem), usual_demand(8, {"words": 12}, effort=0.0).completed(problem)
     task = SearchTask(terms, demand, np.array([allowed**2]), np.array([np.inf]))
-    form = 0 if terms.steps is None else DIRECT
-    return search_of(task, form), screen(task, form)
+    return search_of(task, 0 if terms.steps is None else DIRECT)
 
 
-def check(text: str, allowed: float) -> tuple[float, float] | None:
-    """Hold numpy, steps, word graph and network together; return errors, and those predicted."""
+def check(text: str, allowed: float) -> bool:
+    """Hold numpy, steps, word graph and network together; return whether widths were found."""
     problem = function_of(text)
-    arrays = problem.draw(300, 5)
+    search = search_for(problem, allowed)
+    found = search.refine(screen(search.task, search.form))
+    if found.nodes == math.inf:
+        return False
+    graph = search.graph(found)
+    words = quantities(problem, search.task.demand.input_bits)
+    arrays = problem.draw(20_000, 77)
     exact = numpys(problem, text, arrays)
     assert np.allclose(problem.reference(*arrays)[:, 0], exact, rtol=1e-9, atol=1e-9)
-    search, choice = searched(problem, allowed)
-    if choice.nodes == math.inf:
-        return None
-    graph = search.graph(choice)
-    assert agrees(word_logic(graph), graph, search.states.words)  # bit for bit
-    errors = measure(graph, search.states)
-    assert not errors.wrapped
-    return float(errors.rms[0]), float(np.sqrt(search.noise(choice)[1][0]))
+    fresh = states_of(problem, words, problem.steps(8), arrays)
+    assert agrees(word_logic(graph), graph, fresh.words)  # bit for bit
+    centre = problem.outputs[0].range.centre
+    made = output_values(graph, simulate(graph, fresh.words))[:, 0] * problem.steps(8)[0] + centre
+    error = (made - exact) / problem.steps(8)[0]
+    assert math.sqrt(float((error**2).mean())) < FRESH * allowed
+    return True
 
 
-@settings(max_examples=5)
-@given(SMOOTH)
-def test_logic_of_a_random_function_errs_as_predicted(text: str) -> None:
-    found = check(text, 0.8)
-    assert found is not None
-    rms, predicted = found
-    assert rms < MORE * predicted + BESIDE
-    assert predicted < LESS * rms + BESIDE
+@pytest.mark.parametrize("seed", range(4))
+def test_logic_of_a_random_function_is_its_word_graph_and_errs_as_demanded(seed: int) -> None:
+    assert check(expression(random.Random(seed), 3), 0.8)  # noqa: S311 (no secrets)
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
-@given(SMOOTH)
-def test_logic_of_many_random_functions_errs_as_predicted(text: str) -> None:
-    test_logic_of_a_random_function_errs_as_predicted.hypothesis.inner_test(text)  # type: ignore[attr-defined]  # hypothesis adds it
+def test_logic_of_many_random_functions_errs_as_demanded() -> None:
+    found = [check(expression(random.Random(seed), 4), 0.8) for seed in range(100, 160)]  # noqa: S311 (no secrets)
+    assert sum(found) >= USUALLY * len(found)
 
 
-@settings(max_examples=5)
-@given(ANY)
-def test_logic_of_a_function_that_jumps_is_its_word_graph(text: str) -> None:
-    check(text, 3.0)
+def test_logic_of_functions_that_jump_is_their_word_graph() -> None:
+    found = [
+        check(expression(random.Random(seed), 2, SMOOTH + 3 * JUMPING), 12.0)  # noqa: S311 (no secrets)
+        for seed in range(20, 26)
+    ]
+    assert any(found)
+
+
+@pytest.mark.slow
+def test_errors_are_usually_predicted_before_anything_is_simulated() -> None:
+    ratios = []
+    for seed in range(200, 260):
+        search = search_for(function_of(expression(random.Random(seed), 3)), 0.8)  # noqa: S311 (no secrets)
+        choice = screen(search.task, search.form)
+        errors = measure(search.graph(choice), search.states)
+        ratios.append(float(errors.rms[0] / np.sqrt(search.noise(choice)[1][0])))
+    within = [1 / WITHIN < ratio < WITHIN for ratio in ratios]
+    assert sum(within) >= USUALLY * len(within), sorted(ratios)
 
 
 @pytest.mark.slow

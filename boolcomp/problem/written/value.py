@@ -195,13 +195,27 @@ def power(x: Any, exponent: Any, place: str) -> Any:
 
 
 def maximum(a: Any, b: Any) -> Any:
-    """Return the larger of two: half their sum and half of how far they are apart."""
-    return (a + b + abs(a - b)) * 0.5
+    """Return the larger of two: the second, and by how much the first is more.
+
+    So the first is read once, and what stands beside it does not cancel: half the sum and half of
+    how far they are apart would, and a word of theirs that looks harmless would not be.
+    """
+    if not isinstance(a, Value):
+        a, b = b, a
+    return b + _excess(a, b)
 
 
 def minimum(a: Any, b: Any) -> Any:
-    """Return the smaller of two."""
-    return (a + b - abs(a - b)) * 0.5
+    """Return the smaller of two: the second, less by how much it is more than the first."""
+    if not isinstance(a, Value):
+        a, b = b, a
+    return b - _excess(b, a)
+
+
+def _excess(a: Any, b: Any) -> Any:
+    """Return by how much one is more than the other, 0 where it is not."""
+    apart = a - b
+    return (apart + abs(apart)) * 0.5
 
 
 def tangent(x: Any) -> Any:
