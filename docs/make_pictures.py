@@ -21,6 +21,8 @@ from boolcomp.problem.sources import problem_of
 from boolcomp.terms import split
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from boolcomp.compact.result.built import Built
     from boolcomp.paper.truth import TermTable
     from boolcomp.problem.problem import Problem
@@ -116,7 +118,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("names", nargs="*", help="of pictures, without .svg")
     wanted = parser.parse_args().names
-    drawn = {
+    drawn: dict[str, Callable[[Path], None]] = {
         "t12": lambda path: draw_term(
             {entry.plan.term.name: entry for entry in run_passes("machado-2r")}["T12"], path
         ),

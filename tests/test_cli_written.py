@@ -112,6 +112,7 @@ def test_a_compiled_function_is_a_program_like_any_other(run: Callable[..., Resu
     assert all(2 <= one["bits"] <= 6 for one in document["inputs"])  # those that are read
     assert [one["range"] for one in document["inputs"]] == [[-1.0, 1.0], [0.5, 2.0]]
     (output,) = document["outputs"]
+    assert (document["robot"], document["of"]) == ("small", "function")
     assert (output["name"], output["bits"], output["unit"]) == ("ratio", 5, "m")
     assert 0 < output["rms"] < output["sampled_max"] <= output["worst_found"]
     rng = np.random.default_rng(3)

@@ -45,7 +45,7 @@ def compile_words(
     if output is not None:
         compiled.program.save(output)
     if as_json:
-        print_json({**_document(compiled, output), **described(compiled.program, of)})
+        print_json({**_document(compiled, output), **described(compiled.program, robot, of)})
     else:
         _print(compiled, output)
     say_whence(compiled.built)

@@ -128,7 +128,9 @@ def _compile_paper(
     if output is not None:
         compiled.program.save(output)
     if as_json:
-        print_json({**_document(compiled, options, output), **described(compiled.program, of)})
+        print_json(
+            {**_document(compiled, options, output), **described(compiled.program, robot, of)}
+        )
     else:
         _print(compiled, masses, output)
     tables = {term.entry.table: term.stored for covers in compiled.covers for term in covers}

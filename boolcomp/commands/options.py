@@ -327,10 +327,10 @@ def print_json(document: Any) -> None:
     click.echo(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
 
 
-def described(program: Program, of: str) -> dict[str, Any]:
-    """Return the words of a program, as `--json` tells of them."""
+def described(program: Program, source: Robot | Problem, of: str) -> dict[str, Any]:
+    """Return the words of a program, as `--json` tells of them, and which function it is."""
     return {
-        "of": of,
+        "of": "function" if hasattr(source, "reference") else of,
         "inputs": [_word(one) for one in program.inputs],
         "outputs": [
             {

@@ -59,7 +59,7 @@ def main() -> None:
     )
 
     def by_logic(**state: float) -> tuple[float, float]:
-        u, di = program(**state)
+        u, di = program(e=state["e"], de=state["de"], i=state["i"])
         return float(u), float(di)
 
     def by_numbers(**state: float) -> tuple[float, float]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 X = bc.word(-1, 1, bits=10)
 ONE = {"x": X}
+word: Any = bc.word  # to be called as no type checker would let it be
 TWO = {"x": X, "y": bc.word(0.5, 2, bits=9, unit="m")}
 
 
@@ -92,13 +93,10 @@ def test_a_function_is_run_as_it_is_with_numbers_and_arrays(name: str) -> None:
 
 def test_functions_of_numbers_are_numbers_and_of_what_has_no_value_a_sentence() -> None:
     assert isinstance(bc.sin(0.5), float)
-    for call, said in (
-        (lambda: bc.sqrt(-1.0), "sqrt(-1) has no value"),
-        (lambda: bc.reciprocal(0), "reciprocal(0) has no value"),
-    ):
-        with pytest.raises(DataError) as error:
-            call()
-        assert said in str(error.value)
+    with pytest.raises(DataError, match=r"sqrt\(-1\) has no value"):
+        bc.sqrt(-1.0)
+    with pytest.raises(DataError, match=r"reciprocal\(0\) has no value"):
+        bc.reciprocal(0)
     with pytest.raises(UsageError, match="sin takes numbers and arrays of them, not 'x'"):
         bc.sin("x")
 
@@ -243,13 +241,13 @@ def test_words_and_names_that_do_not_fit_are_sentences(
     ("call", "said"),
     [
         (partial(bc.word, 1, -1), "a range must rise, not go from 1 to -1"),
-        (partial(bc.word, "1", 2), "a range ends at numbers, not at '1'"),
+        (partial(word, "1", 2), "a range ends at numbers, not at '1'"),
         (partial(bc.word, 0, math.inf), "a range has finite ends"),
         (partial(bc.word, 0, 1e13), "a range ends within"),
         (partial(bc.word, 1, 1 + 1e-13), "must be at least"),
         (partial(bc.word, None, 2), "a range has two ends"),
         (partial(bc.word, 1, 2, bits=40), "a word has 2 to 16 bits, not 40"),
-        (partial(bc.word, 1, 2, bits=2.5), "give a whole number"),
+        (partial(word, 1, 2, bits=2.5), "give a whole number"),
         (partial(bc.angle, -9000, 9000), "a range ends within"),
     ],
 )
@@ -260,6 +258,11 @@ def test_words_that_are_none_are_sentences(call: Callable[[], Word], said: str) 
 
 def test_values_of_two_functions_do_not_mix() -> None:
     kept: list[Any] = []
-    made(lambda x: kept.append(x) or x)
+
+    def keeping(x: Any) -> Any:
+        kept.append(x)
+        return x
+
+    made(keeping)
     with pytest.raises(UsageError, match="a value of another function"):
         made(lambda x: x + kept[0])
