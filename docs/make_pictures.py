@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 PICTURES = Path(__file__).resolve().parent / "pictures"
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples" / "functions"
-POINTS = 4000
+POINTS = 2000
 # Fixed names inside the SVG and no date: the same picture is the same file.
 mpl.rcParams["svg.hashsalt"] = "boolcomp"
 mpl.rcParams["font.size"] = 9

@@ -33,7 +33,7 @@ from boolcomp.compact.sketch.sketch import (
 from boolcomp.problem.expressions.straight import Operation, Returned, Straight
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -433,26 +433,36 @@ class _Emitter:
             nodes.append(operation)
             return len(nodes) - 1
 
-        def make(place: int) -> int:
-            if place not in places:
-                found = self.of.roots[place]
-                if isinstance(found, Known):
-                    places[place] = put(Operation("constant", value=found.value))
-                elif isinstance(found, Turned):
-                    places[place] = self._argument(found, put)
-                else:
-                    step = self.of.steps.nodes[place]
-                    operands = tuple(make(k) for k in step.operands)
-                    places[place] = put(replace(step, operands=operands, task=""))
-            return places[place]
-
+        for place in self._between([place for _, place in factor.parts], places):
+            found = self.of.roots[place]
+            if isinstance(found, Known):
+                places[place] = put(Operation("constant", value=found.value))
+            elif isinstance(found, Turned):
+                places[place] = self._argument(found, put)
+            else:
+                step = self.of.steps.nodes[place]
+                operands = tuple(places[k] for k in step.operands)
+                places[place] = put(replace(step, operands=operands, task=""))
         total = -1
         for value, place in factor.parts:
-            part = make(place)
+            part = places[place]
             if value != 1.0:
                 part = put(Operation("mul", (put(Operation("constant", value=value)), part)))
             total = part if total < 0 else put(Operation("add", (total, part)))
         return Straight(tuple(nodes), (Returned("y", total),))
+
+    def _between(self, wanted: Sequence[int], known: Container[int]) -> list[int]:
+        """Return the steps from a root to those that are wanted, in order."""
+        needed: set[int] = set()
+        waiting = [place for place in wanted if place not in known]
+        while waiting:
+            place = waiting.pop()
+            if place not in needed:
+                needed.add(place)
+                if isinstance(self.of.roots[place], Rooted):
+                    operands = self.of.steps.nodes[place].operands
+                    waiting += [k for k in operands if k not in known]
+        return sorted(needed)
 
     def _argument(self, turned: Turned, put: Callable[[Operation], int]) -> int:
         """Return a sum of angles as a multiple of x: the turn of a primitive sum's word."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 import math
 import re
 from dataclasses import dataclass
@@ -107,6 +108,8 @@ def name_problem(name: str, others: Iterable[str] = ()) -> str:
             f"{shown(name)} is no name: a letter, then letters, digits and _, no _ at the end, "
             f"at most {LONGEST_NAME}"
         )
+    if keyword.iskeyword(name):
+        return f"{name!r} is a word of Python's: take another name"
     if name in RESERVED:
         return f"{name!r} means something already: take another name"
     if name in others:

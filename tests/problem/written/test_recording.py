@@ -226,6 +226,7 @@ def test_inputs_are_the_parameters_of_the_function() -> None:
         ({"x": X}, ["x"], "output 'x' is there already"),
         ({"x": X}, ["u", "u"], "a name is there twice"),
         ({"x": X}, ["time"], "'time' means something already"),
+        ({"x": X}, ["in"], "'in' is a word of Python's"),
         ({"x": X}, ["u v"], "'u v' is no name"),
         ({"x": X}, {"u": bc.word(1, 1)}, "the range of u is a single value"),
     ],
