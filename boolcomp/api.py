@@ -97,8 +97,8 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     masses = reals("payloads", payloads, MASSES)
     of = with_friction(of) if flag("friction", friction) else of
     source = _source(robot, inputs, outputs, name)
-    own = source.bits if isinstance(source, Problem) else None
-    word = whole("bits", bits if bits is not None else own or USUAL_BITS)
+    own = source.bits if bits is None and isinstance(source, Problem) else None
+    word = whole("bits", own or USUAL_BITS if bits is None else bits)
     if mode == "compact":
         demand = usual_demand(
             word, widths("input_bits", input_bits),

@@ -148,7 +148,8 @@ def _check_results(values: Floats, returned: Group, source: Path, before: int) -
         row, column = (int(k) for k in np.argwhere(~np.isfinite(values))[0])
         raise DataError(
             f"{source}: {returned.members[column]} of sample {before + row} is "
-            f"{values[row, column]}: its state has values too large to calculate with"
+            f"{values[row, column]}: its state has values too large to calculate with, or some "
+            "for which there is no result"
         )
 
 

@@ -93,7 +93,7 @@ def _dependence(
         )
         return Known(float(part.evaluate(values)[0]))
     if any(isinstance(one, Turned) for one in read):
-        return _of_angles(problem, kind, read)
+        return _of_angles(steps.nodes[place].task or problem.name, kind, read)
     roots = {one.root for one in read if isinstance(one, Rooted)}
     if len(roots) > 1:
         return Rooted(place, (1.0, 0.0))
@@ -109,8 +109,8 @@ def _moved(steps: Straight, place: int, count: int) -> Operation:
     return replace(steps.nodes[place], operands=tuple(range(count)))
 
 
-def _of_angles(problem: Problem, kind: str, read: Sequence[Dependence]) -> Dependence:
-    """Return what a step depends on that reads angles."""
+def _of_angles(where: str, kind: str, read: Sequence[Dependence]) -> Dependence:
+    """Return what a step depends on that reads angles; what cannot be is said of this place."""
     if kind in ("sin", "cos", "wrap"):
         (one,) = read
         if isinstance(one, Turned):
@@ -128,7 +128,7 @@ def _of_angles(problem: Problem, kind: str, read: Sequence[Dependence]) -> Depen
         return _turned(terms, (round(numbers[0]),))
     names = sorted({name for multiples, _ in terms for name, _ in multiples})
     raise UsageError(
-        f"{problem.name}: {listing(names)} is an angle: it stands in sums of whole multiples of "
+        f"{where}: {listing(names)} is an angle: it stands in sums of whole multiples of "
         "angles, inside sin, cos or wrapped, and nowhere else"
     )
 

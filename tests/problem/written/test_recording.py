@@ -133,6 +133,8 @@ def test_outputs_have_one_width_for_all() -> None:
         UsageError, match="outputs have one width for all, and these differ: a 6, b"
     ):
         _ = problem.bits
+    with pytest.raises(UsageError, match="bits are 2 to 16, not 40"):  # what is given goes before
+        bc.compile(problem, bits=40)
 
 
 def test_ranges_that_are_left_out_are_found_and_said() -> None:
