@@ -29,7 +29,7 @@ bits = 6
 [outputs.ratio]
 expression = "x / y"
 bits = 5
-range = [-2.25, 2.25]
+range = [-2.6, 2.6]
 unit = "m"
 """
 
@@ -106,7 +106,10 @@ def test_what_belongs_to_functions_is_said_of_functions_alone() -> None:
 
 
 @pytest.mark.slow
-def test_a_compiled_function_is_a_program_like_any_other(run: Callable[..., Result]) -> None:
+def test_a_compiled_function_is_a_program_like_any_other(
+    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("boolcomp.compact.errors.worst.EVALUATIONS", 100_000)
     Path("small.toml").write_text(SMALL)
     document = json.loads(run("compile", "small.toml", "--effort", "0", "-o", "made", "--json").out)
     assert all(2 <= one["bits"] <= 6 for one in document["inputs"])  # those that are read
