@@ -75,8 +75,9 @@ class Demand:
         count = len(problem.outputs)
         for name, values in (("rms_error", self.rms), ("max_error", self.max)):
             if len(values) not in (0, 1, count):
+                each = problem.plural if problem.places == "inputs" else problem.places
                 raise UsageError(
-                    f"{name} has {len(values)} values: one for all {problem.places} of "
+                    f"{name} has {len(values)} values: one for all {each} of "
                     f"{problem.name}, or {count}"
                 )
         named = {name: bits for name, bits in self.input_bits.items() if name != EVERY}

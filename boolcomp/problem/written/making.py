@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 SAMPLES, BEST, FINE = 20_000, 4, 1e-3  # of the search for what outputs reach
 CONSTANT = 1e-9  # of what an output reaches: what varies no more is rounding
+VISIBLE = 1e-4  # of it: what is shown with four digits
 AGREED = 1e-9  # of an output's size: what two ways to calculate it may differ by
 TRIED, SEED = 64, 7  # states at which a function is run with arrays
 
@@ -238,13 +240,17 @@ def _outputs(
                 f"{written.name}: {name} is always {short(high)}: there is nothing to compile"
             )
         span = word.range or _round_range(low, high)
-        reached = f"{short(low + 0.0, 4)} .. {short(high + 0.0, 4)}"
+        dust = VISIBLE * max(abs(low), abs(high))
+        reached = " .. ".join(short(x if abs(x) > dust else 0.0, 4) for x in (low, high))
         if word.range is None:
             notes.append(f"{name} reaches {reached}: its range is {_ends(span)}")
         elif span.single:
             raise UsageError(f"{written.name}: the range of {name} is a single value")
         elif low < span.low - CONSTANT * span.width or high > span.high + CONSTANT * span.width:
             notes.append(f"{name} reaches {reached}, beyond its range {_ends(span)}")
+        elif (spare := math.floor(math.log2(span.width / (high - low)))) > 0:
+            bits = f"{spare} bit{'s' * (spare > 1)}"
+            notes.append(f"{name} reaches {reached}: the range {_ends(span)} wastes {bits}")
         symbol = f"{name}_" if name[-1].isdigit() else name
         outputs.append(Output(name, symbol, span, word.unit))
     return tuple(outputs), notes

@@ -149,6 +149,11 @@ def test_a_range_that_is_too_small_and_an_input_that_nothing_reads_are_noted() -
     assert problem.notes == ("not used: y", "u reaches -3 .. 3, beyond its range -2 .. 2")
 
 
+def test_a_range_that_is_much_too_large_is_noted() -> None:
+    problem = bc.function_problem(lambda x: x * x / 3, ONE, {"u": bc.word(-1, 1)})
+    assert problem.notes == ("u reaches 0 .. 0.3333: the range -1 .. 1 wastes 2 bits",)
+
+
 def test_waves_and_powers_have_terms_and_others_have_steps() -> None:
     waves = bc.function_problem(
         lambda q, x: x * bc.cos(2 * q - 0.5) + x**3, {"q": bc.angle(), "x": X}, ["u"]
