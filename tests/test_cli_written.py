@@ -128,6 +128,8 @@ def test_a_compiled_function_is_a_program_like_any_other(
     report = run("report", "made", "--robot", "small.toml", "--samples", "2000", "--evaluations",
                  "20000", "--json")  # fmt: skip
     assert json.loads(report.out)["rows"][0]["mode"] == "compact"
+    assert "  ratio  " in Path("out/report-made/report.txt").read_text()
+    assert "  output  " in Path("out/report-made/report.txt").read_text()
     own = run("report", "small.toml", "--samples", "2000", "--effort", "0", "--json")
     assert {row["bits"] for row in json.loads(own.out)["rows"]} == {5}
     assert "paper mode: small is no sum of waves" in own.err

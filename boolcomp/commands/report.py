@@ -222,7 +222,7 @@ def _shipped(source: str, name: str) -> str:
     file = here if is_file(Path(here)) else "FILE"
     raise UsageError(
         f"{source} was compiled for {shown(name)}, which is none of the robots that ship: "
-        f"say its robot file, or function file, with --robot {file}"
+        f"say its robot file with --robot {file} (of a function its file)"
     )
 
 
@@ -249,7 +249,7 @@ def numbers(option: str, text: str) -> tuple[int, ...]:
 def _write(rows: Sequence[ReportRow], folder: Path, name: str, drawn: Drawn) -> None:
     from boolcomp.measure.report.chart import draw_errors, page
     from boolcomp.measure.report.measure import documents
-    from boolcomp.measure.report.tabulate import HEADER, cells, csv_table, footnote, text_table
+    from boolcomp.measure.report.tabulate import cells, csv_table, footnote, header, text_table
 
     samples = drawn.samples
     title = f"{name}: error versus bits, {samples} samples, seed {drawn.seed}"
@@ -260,4 +260,4 @@ def _write(rows: Sequence[ReportRow], folder: Path, name: str, drawn: Drawn) -> 
     write_text(folder / "report.csv", csv_table(rows))
     write_text(folder / "report.json", json.dumps({"rows": documents(rows)}, indent=2) + "\n")
     note = footnote(rows, samples)
-    write_text(folder / "report.html", page(title, chart.decode(), HEADER, cells(rows), note))
+    write_text(folder / "report.html", page(title, chart.decode(), header(rows), cells(rows), note))
