@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+import runpy
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+import boolcomp as bc
 from boolcomp.common.errors import BoolcompError, DataError, UsageError
 from boolcomp.problem.problem import Problem
 from boolcomp.problem.robot import Robot, load_robot, parse_robot
@@ -254,6 +256,21 @@ def test_transforms_turn_a_current_on_the_field_axis_to_the_direct_axis() -> Non
 
 def test_the_thermistor_is_its_nominal_resistance_at_25_degrees() -> None:
     assert example("thermistor", share=0.5)["celsius"] == pytest.approx(25.0)
+
+
+def test_the_servo_of_python_settles_where_it_is_told_to() -> None:
+    servo = runpy.run_path(str(EXAMPLES / "servo.py"))
+    controller, travel = servo["controller"], servo["travel"]
+    made = bc.function_problem(controller, servo["INPUTS"], ["u", "di"])
+
+    def control(**state: float) -> tuple[float, float]:
+        found = made.reference(*(np.array([[state[one.name]]]) for one in made.inputs))[0]
+        return float(found[0]), float(found[1])
+
+    path = travel(control)
+    assert path[399] == pytest.approx(0.8, abs=0.005)
+    exact = travel(lambda **state: tuple(controller(**state).values()))
+    assert path == pytest.approx(exact, abs=1e-9)
 
 
 def test_a_function_is_told_from_a_robot_by_its_tables(tmp_path: Path) -> None:
