@@ -1,6 +1,7 @@
 """What functions of a robot take as logic, and what they err: the table of docs/functions.md.
 
     python benchmarks/functions.py [FUNCTION...] [--bits 8,10] [--effort 30] [--processes N]
+    python benchmarks/functions.py --written [NAME...]        those of examples/functions
 
 The paper's arm, every function; the PUMA's gravity; larger arms' forward dynamics. Errors are in
 steps (LSB) of each output, the largest of all outputs: rms and sampled largest of a million fresh
@@ -23,6 +24,7 @@ from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices, build
 from boolcomp.problem.functions import FRICTION, NAMES, USUAL, robot_problem
 from boolcomp.problem.robot import load_robot
+from boolcomp.problem.sources import problem_of
 from boolcomp.terms import split
 
 if TYPE_CHECKING:
@@ -33,6 +35,20 @@ USUAL_RMS = (0.43, 0.593)  # what is allowed of the arm's inverse dynamics at 8 
 # Nodes that were asked for.
 ASKED = {(ARM, "forward-kinematics", 10): 500, (ARM, "computed-torque", 8): 900}
 QUICK = ("forward-dynamics", "inverse-kinematics")  # that are compiled with no effort here
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples" / "functions"
+USUAL_BITS = 8
+WRITTEN_HEAD = [
+    "function",
+    "input bits",
+    "outputs",
+    "bits",
+    "nodes",
+    "6-input tables",
+    "depth",
+    "rms/LSB",
+    "sampled max",
+    "worst found",
+]
 HEAD = [
     "arm",
     "function",
@@ -92,6 +108,29 @@ def rows(bits: tuple[int, ...]) -> list[Row]:
     return [*found, *loads, *more]
 
 
+def written(given: argparse.Namespace) -> int:
+    """Print a row for every function file among the examples; return the exit code."""
+    lines, missed = [], False
+    for path in sorted(EXAMPLES.glob("*.toml")):
+        if given.functions and path.stem not in given.functions:
+            continue
+        problem = problem_of(path)
+        demand = usual_demand(problem.bits or USUAL_BITS, effort=given.effort)
+        choices = CompactChoices(demand, given.store, processes=given.processes)
+        built = build(split(problem), choices)
+        missed |= not built.holds
+        errors = (max(x) for x in (built.errors.rms, built.errors.max, built.largest))
+        words = " + ".join(str(word.bits) for word in built.compact.asked_words.values())
+        lines.append([
+            path.stem, words, str(len(problem.outputs)), str(demand.bits),
+            f"{built.nodes}{'' if built.holds else '!'}", str(built.lut6), str(built.depth),
+            *(f"{x:.2f}" for x in errors),
+        ])  # fmt: skip
+        print(f"{path.stem}: {built.nodes} nodes", file=sys.stderr, flush=True)
+    print(table(WRITTEN_HEAD, lines, left=(0, 1)))
+    return int(missed)
+
+
 def main() -> int:
     """Print all rows; return the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
@@ -100,7 +139,10 @@ def main() -> int:
     parser.add_argument("--effort", type=float, default=30.0)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--store", type=Path)
+    parser.add_argument("--written", action="store_true", help="examples/functions, by name")
     given = parser.parse_args()
+    if given.written:
+        return written(given)
     lines, missed = [], False
     for row in rows(tuple(int(x) for x in given.bits.split(","))):
         if given.functions and row.of not in given.functions:

@@ -7,6 +7,10 @@
     bc.inverse_dynamics(robot, q, qd, qdd)           # by Newton-Euler
     program.save("out/2r"); bc.load_program("out/2r")
 
+Or any function of bounded words:
+
+    bc.compile(lambda x: bc.sqrt(x), inputs={"x": bc.word(0, 1, bits=10)}, outputs=["y"])
+
 These names are imported when they are first used, so that importing boolcomp costs nothing.
 """
 
@@ -22,26 +26,93 @@ if TYPE_CHECKING:
     from boolcomp.common.errors import BoolcompError, SaturationWarning
     from boolcomp.problem.dynamics import inverse_dynamics
     from boolcomp.problem.robot import load_robot, robot_names
+    from boolcomp.problem.written.algebra import (
+        abs,  # noqa: A004  # the name is meant
+        acos,
+        asin,
+        atan,
+        atan2,
+        clip,
+        cos,
+        exp,
+        log,
+        maximum,
+        minimum,
+        reciprocal,
+        sign,
+        sin,
+        sqrt,
+        tan,
+        tanh,
+        where_positive,
+        wrap,
+    )
+    from boolcomp.problem.written.making import function_problem
+    from boolcomp.problem.written.words import angle, word
     from boolcomp.program.programfile import load_program
 
 __version__ = VERSION
 __all__ = [
     "BoolcompError",
     "SaturationWarning",
+    "abs",
+    "acos",
+    "angle",
+    "asin",
+    "atan",
+    "atan2",
+    "clip",
     "compile",
+    "cos",
+    "exp",
+    "function_problem",
     "inverse_dynamics",
     "load_program",
     "load_robot",
+    "log",
+    "maximum",
+    "minimum",
+    "reciprocal",
     "robot_names",
+    "sign",
+    "sin",
+    "sqrt",
+    "tan",
+    "tanh",
+    "where_positive",
+    "word",
+    "wrap",
 ]
 _HOMES = {
     "BoolcompError": "common.errors",
     "SaturationWarning": "common.errors",
+    "abs": "problem.written.algebra",
+    "acos": "problem.written.algebra",
+    "angle": "problem.written.words",
+    "asin": "problem.written.algebra",
+    "atan": "problem.written.algebra",
+    "atan2": "problem.written.algebra",
+    "clip": "problem.written.algebra",
     "compile": "api",
+    "cos": "problem.written.algebra",
+    "exp": "problem.written.algebra",
+    "function_problem": "problem.written.making",
     "inverse_dynamics": "problem.dynamics",
     "load_program": "program.programfile",
     "load_robot": "problem.robot",
+    "log": "problem.written.algebra",
+    "maximum": "problem.written.algebra",
+    "minimum": "problem.written.algebra",
+    "reciprocal": "problem.written.algebra",
     "robot_names": "problem.robot",
+    "sign": "problem.written.algebra",
+    "sin": "problem.written.algebra",
+    "sqrt": "problem.written.algebra",
+    "tan": "problem.written.algebra",
+    "tanh": "problem.written.algebra",
+    "where_positive": "problem.written.algebra",
+    "word": "problem.written.words",
+    "wrap": "problem.written.algebra",
 }
 
 

@@ -14,23 +14,28 @@ from boolcomp.paper.plan import Options
 from boolcomp.paper.store import Recipe
 from boolcomp.pipeline import check_mode, compile_compact, compile_paper
 from boolcomp.problem.functions import USUAL, function_name
+from boolcomp.problem.problem import Problem
 from boolcomp.problem.robot import Robot, load_robot
+from boolcomp.problem.sources import load_source
 from boolcomp.problem.wordformat import formats
+from boolcomp.problem.written.making import function_problem
 from boolcomp.program.programfile import load_program
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from boolcomp.codes import CodeKind, Rounding
     from boolcomp.common.choices import Number, Reals, Widths
     from boolcomp.logic.synthesis.measure import Objective
-    from boolcomp.problem.problem import Problem
     from boolcomp.problem.wordformat import Formats
+    from boolcomp.problem.written.words import Word
     from boolcomp.program.program import Mode, Program
 
 __all__ = ["compile", "load_program", "load_robot"]
 
 OF = ("of", "friction", "smoothing", "kp", "kd", "load_range", "elbow")
+USUAL_BITS = 8
 ONLY = {
     "compact": (
         "rms_error", "max_error", "input_bits", "saturate", "objective", "effort", "seed",
@@ -41,10 +46,13 @@ ONLY = {
 
 
 def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command has options
-    robot: Robot | Problem | str | Path,
-    bits: Number = 8,
+    robot: Robot | Problem | Callable[..., Any] | str | Path,
+    bits: Number | None = None,
     mode: Mode | str = "compact",
     *,
+    inputs: Mapping[str, Word] | None = None,
+    outputs: Mapping[str, Word | None] | Sequence[str] | None = None,
+    name: str | None = None,
     of: str = USUAL,
     friction: bool = False,
     smoothing: Reals | None = None,
@@ -72,8 +80,13 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     max: Reals | None = None,  # noqa: A002  # the older spelling
     **unknown: Never,
 ) -> Program:
-    """Compile a robot (a value, a shipped name or a path), or a problem, to a program of logic.
+    """Compile a robot (a value, a shipped name or a path), or a function, to a program of logic.
 
+    A function is any of Python over boolcomp's (sin, sqrt, clip …) and + - * / with words for its
+    `inputs` and `outputs` by name, `{"x": boolcomp.word(-1, 1, bits=10)}`; or the path of a file of
+    expressions; or a problem. It may have a `name`.
+
+    Without `bits` outputs have those that their words name, or 8.
     Names and values are those of the command `boolcomp compile`, texts included. `of` is the
     function of the robot: inverse-dynamics (with `friction` or without; `smoothing` is the speed
     in whose tanh the sign of dry friction goes over), gravity and so on; `kp` and `kd` are gains
@@ -100,7 +113,9 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
         of, friction=flag("friction", friction), smoothing=smoothing, kp=kp, kd=kd,
         load=load_range, elbow=elbow,
     )  # fmt: skip
-    word = whole("bits", bits)
+    source = _source(robot, inputs, outputs, name)
+    own = source.bits if bits is None and isinstance(source, Problem) else None
+    word = whole("bits", own or USUAL_BITS if bits is None else bits)
     if mode == "compact":
         demand = usual_demand(
             word, widths("input_bits", input_bits),
@@ -111,18 +126,39 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
         choices = CompactChoices(
             demand, processes=whole("processes", processes), words=formats("words", words)
         )
-        return compile_compact(robot, choices, masses, of).program
+        return compile_compact(source, choices, masses, of).program
     options = Options(
         word, code, _if_any("guard_bits", guard_bits), _if_any("splits", splits), rounding
     )
     recipe = Recipe(minimizer, real("deadline", deadline or 0) or None)
-    return compile_paper(robot, PaperChoices(options, recipe), masses, of).program
+    return compile_paper(source, PaperChoices(options, recipe), masses, of).program
+
+
+def _source(
+    given: object,
+    inputs: Mapping[str, Word] | None,
+    outputs: Mapping[str, Word | None] | Sequence[str] | None,
+    name: str | None,
+) -> Robot | Problem:
+    """Return the robot or problem that is meant: a Python function becomes one."""
+    if callable(given):
+        if inputs is None or outputs is None:
+            missing = "inputs" if inputs is None else "outputs"
+            raise UsageError(
+                f"{missing} of a function are words by name: "
+                f'{missing}={{"x": boolcomp.word(-1, 1, bits=10)}}'
+            )
+        return function_problem(given, inputs, outputs, name)
+    for said, value in (("inputs", inputs), ("outputs", outputs), ("name", name)):
+        if value is not None:
+            raise UsageError(f"{said} belong to a Python function: this has its own")
+    return given if isinstance(given, Robot | Problem) else load_source(given)  # type: ignore[arg-type]  # load_robot says what is none
 
 
 def _refuse_others(mode: str, said: dict[str, Any]) -> None:
     """Raise a `UsageError` for a choice that no mode has, or only the other one."""
     check_mode(mode)
-    allowed = [*OF, "payloads", *ONLY[mode]]
+    allowed = ["inputs", "outputs", "name", *OF, "payloads", *ONLY[mode]]
     for name in said["unknown"]:
         raise UsageError(
             f"mode {mode} has no {name!r}{suggestion(name, allowed)}: it has {listing(allowed)}"

@@ -16,32 +16,29 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from boolcomp.common.errors import DataError, UsageError, listing, suggestion
 from boolcomp.compact import passes as compact
 from boolcomp.paper import passes as paper
 from boolcomp.paper.plan import Options
-from boolcomp.problem.functions import USUAL, robot_problem
-from boolcomp.problem.problem import Problem
-from boolcomp.problem.robot import robot_of, with_payload
+from boolcomp.problem.functions import USUAL
+from boolcomp.problem.sources import problem_of
 from boolcomp.problem.worded import with_words
 from boolcomp.program.program import MODES, family_of
 from boolcomp.terms import split
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
     from boolcomp.compact.demand import Listener, Progress
     from boolcomp.compact.result.built import Built
     from boolcomp.paper.covers import TermCover
     from boolcomp.paper.plan import Plan
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.problem import Problem
+    from boolcomp.problem.sources import Source
     from boolcomp.problem.wordformat import WordFormat
     from boolcomp.program.program import Program
-
-    Source: TypeAlias = Robot | Problem | str | Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +91,8 @@ PASSES = {"paper": PAPER, "compact": COMPACT}
 class TipLoad:
     """What a problem is made of: a robot (a value, its name or path) with a mass (kg) at its tip.
 
-    `of` says which function of it, `words` the formats of its words. A problem is one already; it
-    carries nothing.
+    `of` says which function of it, `words` the formats of its words. A problem, or a function file,
+    is one already: it carries nothing.
     """
 
     source: Source
@@ -105,16 +102,7 @@ class TipLoad:
 
     def problem(self) -> Problem:
         """Return the problem, with words as they are asked for."""
-        return with_words(self._problem(), self.words)
-
-    def _problem(self) -> Problem:
-        if not isinstance(self.source, Problem):
-            return robot_problem(with_payload(robot_of(self.source), self.mass), self.of)
-        if self.of != USUAL:
-            raise UsageError(f"{self.source.name} is no robot: it has no {self.of}")
-        if self.mass:
-            raise UsageError(f"{self.source.name} is a problem already: payloads are for robots")
-        return self.source
+        return with_words(problem_of(self.source, self.of, self.mass), self.words)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,9 @@
-"""Draw the pictures of the documentation: `python docs/make_pictures.py` (needs matplotlib)."""
+"""Draw the pictures of the documentation: `python docs/make_pictures.py [NAME …]`."""
 
 from __future__ import annotations
 
+import argparse
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,17 +11,25 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib import pyplot as plt
 
-from boolcomp.compact.passes import build
+from boolcomp.compact.demand import usual_demand
+from boolcomp.compact.passes import CompactChoices, build
 from boolcomp.measure.report.wordgraph import draw_graph
 from boolcomp.pipeline import run_passes
 from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.problem.robot import load_robot
+from boolcomp.problem.sources import problem_of
 from boolcomp.terms import split
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from boolcomp.compact.result.built import Built
     from boolcomp.paper.truth import TermTable
+    from boolcomp.problem.problem import Problem
 
 PICTURES = Path(__file__).resolve().parent / "pictures"
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples" / "functions"
+POINTS = 2000
 # Fixed names inside the SVG and no date: the same picture is the same file.
 mpl.rcParams["svg.hashsalt"] = "boolcomp"
 mpl.rcParams["font.size"] = 9
@@ -64,11 +74,61 @@ def draw_words(name: str, path: Path) -> None:
     path.write_text(draw_graph(built.compact.graph, title, bits, ranges))
 
 
+def compiled(problem: Problem) -> Built:
+    """Return a function as compact mode compiles it, or as it is in the store."""
+    demand = usual_demand(problem.bits or 8)
+    return build(split(problem), CompactChoices(demand))
+
+
+def draw_function(name: str, path: Path) -> None:
+    """Draw the word graph of an example that has several inputs."""
+    problem = problem_of(EXAMPLES / f"{name}.toml")
+    built = compiled(problem)
+    bits = built.compact.demand.bits
+    ranges = {name: word.range for name, word in built.compact.asked_words.items()}
+    title = f"{name} at {bits} bits: {built.nodes} nodes"
+    outputs = [one.title for one in problem.outputs]
+    path.write_text(draw_graph(built.compact.graph, title, bits, ranges, outputs))
+
+
+def draw_curve(name: str, path: Path) -> None:
+    """Draw an example of one input and one output: its curve, its words, and what they err by."""
+    problem = problem_of(EXAMPLES / f"{name}.toml")
+    built = compiled(problem)
+    program = built.program()
+    (given,), (output,) = problem.inputs, problem.outputs
+    x = np.linspace(given.range.low, given.range.high, POINTS)
+    exact, words = problem.reference(x[:, None])[:, 0], program(x[:, None])[:, 0]
+    figure, (above, below) = plt.subplots(
+        2, 1, figsize=(6.4, 4), sharex=True, height_ratios=(3, 1.3), layout="constrained"
+    )
+    above.plot(x, words, color="#d98c3f", linewidth=1.2, label="logic")
+    above.plot(x, exact, color="#2f5d8a", linewidth=0.8, label="exact")
+    above.set(ylabel=f"{output.title} {output.unit}", title=f"{name}: {built.nodes} nodes")
+    above.legend()
+    step = problem.steps(built.compact.demand.bits)[0]
+    below.plot(x, (words - exact) / step, color="#666", linewidth=0.6)
+    below.set(xlabel=f"{given.name} {given.unit}", ylabel="error, LSB")
+    figure.savefig(path, metadata={"Date": None})
+    plt.close(figure)
+
+
 def main() -> None:
-    """Draw them all."""
-    tables = {entry.plan.term.name: entry for entry in run_passes("machado-2r")}
-    draw_term(tables["T12"], PICTURES / "t12.svg")
-    draw_words("machado-2r", PICTURES / "graph-2r.svg")
+    """Draw them all, or those whose names are given."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument("names", nargs="*", help="of pictures, without .svg")
+    wanted = parser.parse_args().names
+    drawn: dict[str, Callable[[Path], None]] = {
+        "t12": lambda path: draw_term(
+            {entry.plan.term.name: entry for entry in run_passes("machado-2r")}["T12"], path
+        ),
+        "graph-2r": partial(draw_words, "machado-2r"),
+        **{f"function-{name}": partial(draw_function, name) for name in ("park", "pid", "scara")},
+        **{f"function-{name}": partial(draw_curve, name) for name in ("gelu", "thermistor")},
+    }
+    for name, draw in drawn.items():
+        if not wanted or name in wanted:
+            draw(PICTURES / f"{name}.svg")
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ import urdf_texts
 from fuzzing import BrokenError, damaged, seeded, sentence
 from fuzzlines import line_case
 from fuzzprograms import files_of, forged_program, written
+from fuzzwritten import written_case
 from samples import terms_of
 
 from boolcomp import cli
@@ -344,7 +345,7 @@ def function_case(seed: int, folder: Path) -> bool:
 CASES: dict[str, Case] = {
     "robots": robot_case, "descriptions": description_case, "pla": pla_case,
     "programs": program_case, "samples": sample_case, "lines": line_case,
-    "functions": function_case,
+    "functions": function_case, "written": written_case,
 }  # fmt: skip
 
 

@@ -113,7 +113,7 @@ MISTAKES = [
     (("plan", "machado-2r", "--bits", "x"), 2, "'x' is not a valid integer"),
     (("plan", "machado-2r", "--code", "grey"), 2, "code 'grey' (did you mean 'gray'?)"),
     (("plan", "machado-2r", "--bit", "8"), 2, "--bits"),
-    (("plan",), 2, "Missing argument 'ROBOT'"),
+    (("plan",), 2, "Missing argument 'ROBOT|FUNCTION'"),
     (("plann", "machado-2r"), 2, "no command 'plann' (did you mean 'plan'?)"),
     (("terms", "machado-2r", "--form", "group"), 2, "form 'group' (did you mean 'grouped'"),
     (("robots", "folder.toml"), 1, "folder.toml: cannot be read: Is a directory"),

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from boolcomp.cli import COMMANDS
+from boolcomp.common.text import parse_toml
 from boolcomp.compact.demand import Demand
 from boolcomp.compact.widths.search import WORK
 from boolcomp.problem.robot import parse_robot
+from boolcomp.problem.written.functionfile import is_function, parse_function
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,9 +65,12 @@ def test_python_examples_are_doctests(
 
 
 @pytest.mark.parametrize(("block", "page"), blocks("toml"))
-def test_robot_files_in_the_pages_load(block: str, page: Path) -> None:
+def test_robot_and_function_files_in_the_pages_load(block: str, page: Path) -> None:
     del page
-    assert parse_robot(block).links
+    if is_function(parse_toml(block, "page")):
+        assert parse_function(block).outputs
+    else:
+        assert parse_robot(block).links
 
 
 def test_every_page_has_its_links_in_place() -> None:

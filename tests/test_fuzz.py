@@ -10,7 +10,9 @@ from fuzzcases import CASES, run_case
 if TYPE_CHECKING:
     from pathlib import Path
 
-QUICK = {"robots": 60, "descriptions": 60, "pla": 300, "programs": 30, "samples": 40}
+QUICK = {
+    "robots": 60, "descriptions": 60, "pla": 300, "programs": 30, "samples": 40, "written": 40,
+}  # fmt: skip
 SLOW = {
     "robots": 3000,
     "descriptions": 500,
@@ -19,6 +21,7 @@ SLOW = {
     "samples": 800,
     "lines": 12,
     "functions": 20,
+    "written": 600,
 }
 
 

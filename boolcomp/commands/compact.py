@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.commands.options import described, print_json, unchanging
+from boolcomp.commands.options import described, ends, print_json, unchanging
 from boolcomp.commands.progress import share
 from boolcomp.common.errors import listing
 from boolcomp.common.text import short, table
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def compile_words(
-    robot: Robot,
+    robot: Robot | Problem,
     of: str,
     options: CompactOptions,
     bits: int,
@@ -50,7 +50,7 @@ def compile_words(
     if output is not None:
         compiled.program.save(output)
     if as_json:
-        print_json({**_document(compiled, output), **described(compiled.program, of)})
+        print_json({**_document(compiled, output), **described(compiled.program, robot, of)})
     else:
         _print(compiled, output)
     say_whence(compiled.built)
@@ -110,7 +110,8 @@ def plan_words(
     spans = {name: word.range for name, word in built.compact.asked_words.items()}
     if picture is not None:
         title = f"{problem.name} at {demand.bits} bits: {built.nodes} nodes"
-        write_text(picture, draw_graph(graph, title, demand.bits, spans))
+        results = [one.title for one in problem.outputs] if problem.plural == "outputs" else []
+        write_text(picture, draw_graph(graph, title, demand.bits, spans, results))
     if as_json:
         lines = str(graph).splitlines()
         joints = [
@@ -155,7 +156,7 @@ def _chart(built: Built) -> str:
     rows = [
         [
             output.symbol,
-            f"±{short(output.range.high)}",
+            ends(output.range),
             str(code.bits),
             short(code.step),
             f"{compact.allowed[k] ** 0.5:.3f}",

@@ -16,10 +16,11 @@ from boolcomp.commands.options import (
     function_options,
     json_option,
     minimiser_options,
+    own_bits,
     plan_options,
     print_json,
     refuse_others,
-    robot_argument,
+    source_argument,
     store_option,
     unchanging,
 )
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from boolcomp.paper.plan import Options
     from boolcomp.paper.store import Recipe, Store
     from boolcomp.pipeline import PaperCompilation
+    from boolcomp.problem.problem import Problem
     from boolcomp.problem.robot import Robot
 
 
@@ -43,7 +45,7 @@ ONLY = {"paper": {**ONLY_PAPER, **ONLY_MINIMISED}, "compact": ONLY_COMPACT}
 
 
 @click.command("compile", epilog="Example: boolcomp compile machado-2r --bits 8 -o out/2r")
-@robot_argument
+@source_argument
 @function_options
 @click.option(
     "--mode",
@@ -75,17 +77,21 @@ def command(
 ) -> None:
     """Compile ROBOT to a program of logic: its inverse dynamics, or another function of it.
 
+    Or a FUNCTION: a TOML file with words for inputs and outputs and expressions between
+    (docs/functions.md); its outputs are as wide as it says, unless --bits is given.
+
     Compact mode adds, multiplies and looks up words no wider than the allowed error asks for; its
     errors are sampled. Paper mode minimises the truth table of every term; its errors are proved.
     What the store holds is not made again. With several payloads the program holds a family, and
     evaluate --payload selects.
     """
     from boolcomp.pipeline import check_mode
-    from boolcomp.problem.robot import load_robot
+    from boolcomp.problem.sources import load_source
 
     check_mode(mode)
     refuse_others(context, mode, ONLY)
-    loaded, masses = load_robot(robot), reals("--payloads", payloads, MASSES)
+    loaded, masses = load_source(robot), reals("--payloads", payloads, MASSES)
+    options = own_bits(context, options, loaded)
     if mode == "compact":
         from boolcomp.commands.compact import compile_words
 
@@ -96,7 +102,7 @@ def command(
 
 
 def _compile_paper(
-    robot: Robot,
+    robot: Robot | Problem,
     of: str,
     options: Options,
     recipe: Recipe,
@@ -115,7 +121,9 @@ def _compile_paper(
     if output is not None:
         compiled.program.save(output)
     if as_json:
-        print_json({**_document(compiled, options, output), **described(compiled.program, of)})
+        print_json(
+            {**_document(compiled, options, output), **described(compiled.program, robot, of)}
+        )
     else:
         _print(compiled, masses, output)
     tables = {term.entry.table: term.stored for covers in compiled.covers for term in covers}

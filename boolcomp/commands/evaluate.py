@@ -72,7 +72,8 @@ def command(
     qdd; -, a device or a pipe is CSV), tau1..taun out. A column t or time (or T, Time) of a CSV
     file comes first in a CSV file of torques, unchanged. With a ROBOT in place of a program the
     torques are those of Newton-Euler, or what --of says, arithmetic in doubles: zero may print as
-    7e-18. Angles
+    7e-18; a function file in its place is calculated so, too, and a state in it has the function's
+    inputs. Angles
     over a whole turn wrap; other values outside their range saturate, and values beyond a joint's
     stops are taken as they are: both are counted.
     """
@@ -166,7 +167,8 @@ def _check_results(values: Floats, returned: Group, source: Path, before: int) -
         row, column = (int(k) for k in np.argwhere(~np.isfinite(values))[0])
         raise DataError(
             f"{source}: {returned.members[column]} of sample {before + row} is "
-            f"{values[row, column]}: its state has values too large to calculate with"
+            f"{values[row, column]}: its state has values too large to calculate with, or some "
+            "for which there is no result"
         )
 
 
@@ -220,11 +222,10 @@ def _counted(found: Evaluation) -> tuple[Floats, int, int, int]:
 def _arithmetic(name: str, of: str, payload: float | None) -> _Runner:
     import numpy as np
 
-    from boolcomp.problem.functions import robot_problem
-    from boolcomp.problem.robot import load_robot, with_payload
+    from boolcomp.problem.sources import problem_of
 
     check_robot(name)
-    problem = robot_problem(with_payload(load_robot(name), payload or 0.0), of)
+    problem = problem_of(name, of, payload or 0.0)
 
     def run(*state: Floats) -> tuple[Floats, int, int, int]:
         with np.errstate(over="ignore", invalid="ignore"):  # _check_results tells of it

@@ -72,9 +72,9 @@ class LazyGroup(click.Group):
 def cli() -> None:
     """Compile robot dynamics to logic: torques from AND, OR and integer addition.
 
-    ROBOT is a name from `boolcomp robots`, or the path of a .toml, .urdf, .sdf or .mjcf. Results go
-    to standard output, everything else to standard error; exit codes are 0 for done, 1 for bad
-    data, 2 for wrong usage.
+    ROBOT is a name from `boolcomp robots`, or the path of a .toml, .urdf, .sdf or .mjcf; FUNCTION
+    is a file of expressions, with words for its inputs and outputs. Results go to standard output,
+    everything else to standard error; exit codes are 0 for done, 1 for bad data, 2 for wrong usage.
     """
 
 

@@ -6,7 +6,7 @@ import functools
 import json
 import math
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from boolcomp.compact.demand import Demand
+    from boolcomp.paper.plan import Options
+    from boolcomp.problem.interval import Interval
     from boolcomp.problem.problem import Problem
+    from boolcomp.problem.robot import Robot
     from boolcomp.problem.wordformat import WordFormat
     from boolcomp.program.parts import CodedInput, CodedOutput
     from boolcomp.program.program import Program
@@ -145,6 +148,17 @@ def chain_options(argument: str) -> Callable[[Callable[..., Any]], Callable[...,
 def robot_argument(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add ROBOT: a name, a .toml file, or a .urdf file with --base and --tip."""
     return click.argument("robot")(chain_options("robot")(function))
+
+
+def source_argument(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ROBOT as above, which may be a function file as well."""
+    return click.argument("robot", metavar="ROBOT|FUNCTION")(chain_options("robot")(function))
+
+
+def own_bits(context: click.Context, options: Options, source: Robot | Problem) -> Options:
+    """Return options with the word length that a function itself names, unless --bits is given."""
+    bits = None if given(context, "bits") else getattr(source, "bits", None)
+    return options if bits is None else replace(options, bits=bits)
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -333,6 +347,13 @@ def demand_options(*, seed: bool = True) -> Callable[[Callable[..., Any]], Calla
     return decorate
 
 
+def ends(span: Interval) -> str:
+    """Return a range as tables show it."""
+    if span.low == -span.high:
+        return f"±{short(span.high)}"
+    return f"{short(span.low)} .. {short(span.high)}"
+
+
 def check_robot(name: str) -> None:
     """Raise a `UsageError` for what is no robot where a program's folder would do as well."""
     from boolcomp.problem.robot import robot_names
@@ -369,10 +390,10 @@ def print_json(document: Any) -> None:
     click.echo(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
 
 
-def described(program: Program, of: str) -> dict[str, Any]:
-    """Return the words of a program, as `--json` tells of them."""
+def described(program: Program, source: Robot | Problem, of: str) -> dict[str, Any]:
+    """Return the words of a program, as `--json` tells of them, and which function it is."""
     return {
-        "of": of,
+        "of": "function" if hasattr(source, "reference") else of,
         "inputs": [_word(one) for one in program.inputs],
         "outputs": [
             {
@@ -400,6 +421,7 @@ def _word(one: CodedInput | CodedOutput) -> dict[str, Any]:
 
 
 def unchanging(problem: Problem) -> list[str]:
-    """Return a line of what is constant and no output, if anything is, and what else to know."""
+    """Return a line of what is constant and no output, if anything is, and the problem's notes."""
     named = [f"{name} = {short(value)}" for name, value in problem.constants]
-    return [*([f"constant, and not compiled: {listing(named)}"] if named else []), *problem.notes]
+    constant = [f"constant, and not compiled: {listing(named)}"] if named else []
+    return [*constant, *problem.notes]

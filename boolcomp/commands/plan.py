@@ -13,10 +13,11 @@ from boolcomp.commands.options import (
     demand_options,
     function_options,
     json_option,
+    own_bits,
     plan_options,
     print_json,
     refuse_others,
-    robot_argument,
+    source_argument,
     store_option,
 )
 from boolcomp.common.errors import UsageError
@@ -34,7 +35,7 @@ WIDEST_EXPRESSION = 44
 
 
 @click.command("plan", epilog="Example: boolcomp plan machado-2r --bits 8 --json")
-@robot_argument
+@source_argument
 @function_options
 @click.option(
     "--mode", default="paper", show_default=True, help="paper: its Fig. 1. compact: a word graph."
@@ -64,25 +65,26 @@ def command(
     choose: found by search, or read from the store.
     """
     from boolcomp.pipeline import check_mode, run_passes
+    from boolcomp.problem.sources import problem_of
 
     check_mode(mode)
     refuse_others(context, mode, ONLY)
+    problem = problem_of(robot, of)
+    options = own_bits(context, options, problem)
     if mode == "compact":
         from boolcomp.commands.compact import plan_words
-        from boolcomp.problem.functions import robot_problem
-        from boolcomp.problem.robot import load_robot
         from boolcomp.problem.worded import with_words
 
         folder = context.params.get("folder")
         demand = choices.demand(options.bits)
-        problem = with_words(robot_problem(load_robot(robot), of), choices.words)
+        problem = with_words(problem, choices.words)
         if graph is not None and graph.suffix.lower() != ".svg":
             raise UsageError(f"--graph {graph}: the picture is an SVG: give a name ending in .svg")
         plan_words(problem, demand, choices.processes, folder, graph, as_json=as_json)
         return
     del store
 
-    plan: Plan = run_passes(robot, options, "plan", of)
+    plan: Plan = run_passes(problem, options, "plan")
     if as_json:
         print_json(_document(plan))
     else:

@@ -32,7 +32,9 @@ from boolcomp.commands.progress import progress
 from boolcomp.common.errors import UsageError, listing, shown, suggestion
 from boolcomp.common.files import is_file, write_bytes, write_text
 from boolcomp.problem.functions import USUAL, function_of, robot_problem
-from boolcomp.problem.robot import load_robot, robot_names, with_payload
+from boolcomp.problem.problem import Problem
+from boolcomp.problem.robot import robot_names, with_payload
+from boolcomp.problem.sources import load_source, problem_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -82,7 +84,7 @@ def state_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @click.command("report", epilog="Example: boolcomp report machado-2r --bits 4-8 --samples 1000000")
-@click.argument("source", metavar="ROBOT|PROGRAM")
+@click.argument("source", metavar="ROBOT|FUNCTION|PROGRAM")
 @function_options
 @chain_options("source")
 @click.option("--mode", default="both", show_default=True, help="Of a robot: both, paper, compact.")
@@ -127,7 +129,8 @@ def command(
     states, 'worst found' that of a search, not proved. 'bound' is proved: no input within
     its range errs more, unless the torque saturates; compact mode has none. 'm' are the guard bits
     of the paper's terms, (+1) one more than its rule gives. 'nodes' are those of all torques.
-    --no-logic leaves out what has to be compiled: product terms and compact mode.
+    --no-logic leaves out what has to be compiled: product terms and compact mode. Of a FUNCTION
+    (a file of expressions) errors are against its exact values; its own word length is taken.
     """
     from boolcomp.common.pictures import require_matplotlib
 
@@ -143,13 +146,16 @@ def command(
         from boolcomp.measure.report.compare import Question
         from boolcomp.program.program import MODES as COMPILED
 
+        problem = problem_of(source, of)
+        if problem.bits is not None and not given(context, "bits"):
+            bits = str(problem.bits)
         modes = tuple(one for one in COMPILED if mode in {one, "both"})
         question = Question(
             numbers("--bits", bits), modes if logic else ("paper",), numbers("--extra", extra),
             options, recipe if logic else None, widest, choices.demand, choices.processes,
             *(() if drawn.evaluations is None else (drawn.evaluations,)),
         )  # fmt: skip
-        name, rows = _of_robot(source, of, question, store, drawn)
+        name, rows = problem.name, _of_problem(problem, question, store, drawn)
     folder = output or Path("out") / f"report-{name}"
     _write(rows, folder, name, drawn)
     if as_json:
@@ -170,16 +176,15 @@ def _refuse(context: click.Context, names: dict[str, str], why: str) -> None:
             raise UsageError(f"{option} means nothing here: {why}")
 
 
-def _of_robot(
-    source: str, of: str, question: Question, store: Store, drawn: Drawn
-) -> tuple[str, tuple[ReportRow, ...]]:
+def _of_problem(
+    problem: Problem, question: Question, store: Store, drawn: Drawn
+) -> tuple[ReportRow, ...]:
     from boolcomp.measure.report import draw_samples
     from boolcomp.measure.report.compare import report_rows
 
-    problem = robot_problem(load_robot(source), of)
     with progress("measuring", question.steps) as step:
         states = draw_samples(problem, drawn.samples, drawn.seed)
-        return problem.name, report_rows(states, question, store, step)
+        return report_rows(states, question, store, step)
 
 
 def _of_program(
@@ -191,12 +196,16 @@ def _of_program(
     from boolcomp.proof.worst import EVALUATIONS
 
     program = load_program(source)
-    robot = load_robot(arm or _shipped(source, program.name))
+    loaded = load_source(arm or _shipped(source, program.name))
     mass = _payload(program, payload)
-    problem = robot_problem(with_payload(robot, mass), function_of(program.name, robot.name))
+    if isinstance(loaded, Problem):
+        problem = problem_of(loaded, mass=mass)
+    else:
+        problem = robot_problem(with_payload(loaded, mass), function_of(program.name, loaded.name))
     if (problem.name, len(problem.outputs)) != (program.name, len(program.outputs)):
         raise UsageError(
-            f"{source} was compiled for {program.name} with {len(program.outputs)} joints, "
+            f"{source} was compiled for {program.name} with {len(program.outputs)} "
+            f"{problem.places if problem.places == 'joints' else problem.plural}, "
             f"not for {problem.name} with {len(problem.outputs)}: say with --robot"
         )
     with progress("measuring", None):
@@ -214,7 +223,7 @@ def _shipped(source: str, name: str) -> str:
     file = here if is_file(Path(here)) else "FILE"
     raise UsageError(
         f"{source} was compiled for {shown(name)}, which is none of the robots that ship: "
-        f"say its robot file with --robot {file}"
+        f"say its robot file with --robot {file} (of a function its file)"
     )
 
 
@@ -241,7 +250,7 @@ def numbers(option: str, text: str) -> tuple[int, ...]:
 def _write(rows: Sequence[ReportRow], folder: Path, name: str, drawn: Drawn) -> None:
     from boolcomp.measure.report.chart import draw_errors, page
     from boolcomp.measure.report.measure import documents
-    from boolcomp.measure.report.tabulate import HEADER, cells, csv_table, footnote, text_table
+    from boolcomp.measure.report.tabulate import cells, csv_table, footnote, header, text_table
 
     samples = drawn.samples
     title = f"{name}: error versus bits, {samples} samples, seed {drawn.seed}"
@@ -252,4 +261,4 @@ def _write(rows: Sequence[ReportRow], folder: Path, name: str, drawn: Drawn) -> 
     write_text(folder / "report.csv", csv_table(rows))
     write_text(folder / "report.json", json.dumps({"rows": documents(rows)}, indent=2) + "\n")
     note = footnote(rows, samples)
-    write_text(folder / "report.html", page(title, chart.decode(), HEADER, cells(rows), note))
+    write_text(folder / "report.html", page(title, chart.decode(), header(rows), cells(rows), note))

@@ -11,9 +11,10 @@ from boolcomp.commands.options import (
     FilePath,
     function_options,
     json_option,
+    own_bits,
     plan_options,
     print_json,
-    robot_argument,
+    source_argument,
 )
 from boolcomp.common.files import write_text
 from boolcomp.common.text import table
@@ -24,21 +25,33 @@ if TYPE_CHECKING:
 
 
 @click.command("tables", epilog="Example: boolcomp tables machado-2r --bits 8 -o out/machado-2r")
-@robot_argument
+@source_argument
 @function_options
 @plan_options()
 @click.option("-o", "--output", type=FilePath(), help="Folder [out/ROBOT-BITS]")
 @json_option
-def command(robot: str, of: str, options: Options, output: Path | None, *, as_json: bool) -> None:
+@click.pass_context
+def command(
+    context: click.Context,
+    robot: str,
+    of: str,
+    options: Options,
+    output: Path | None,
+    *,
+    as_json: bool,
+) -> None:
     """Write the truth table of every term of ROBOT as a PLA file, one file a term.
 
     Terms that are the same function share one table; the list says which.
     """
     from boolcomp.paper.truthfile import render_table
     from boolcomp.pipeline import run_passes
+    from boolcomp.problem.sources import problem_of
 
-    entries: tuple[TermTable, ...] = run_passes(robot, options, "tables", of)
-    name = entries[0].problem if entries else Path(robot).stem
+    problem = problem_of(robot, of)
+    options = own_bits(context, options, problem)
+    entries: tuple[TermTable, ...] = run_passes(problem, options, "tables")
+    name = problem.name
     folder = output or Path("out") / f"{name}-{options.bits}"
     first: dict[object, str] = {}
     rows = []

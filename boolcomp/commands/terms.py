@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import click
 
-from boolcomp.commands.options import function_options, json_option, print_json, robot_argument
-from boolcomp.problem.functions import robot_problem
-from boolcomp.problem.robot import load_robot
+from boolcomp.commands.options import function_options, json_option, print_json, source_argument
 
 
 @click.command("terms", epilog="Example: boolcomp terms machado-2r --form products")
-@robot_argument
+@source_argument
 @function_options
 @click.option(
     "--form", default="grouped", show_default=True, help="grouped, amplitude-phase or products."
@@ -19,14 +17,19 @@ from boolcomp.problem.robot import load_robot
 def command(robot: str, of: str, form: str, *, as_json: bool) -> None:
     """Print the torques of ROBOT, or another function of it, as sums of terms.
 
+    ROBOT may be a function file: what is no sum of waves is printed as the steps that calculate it.
     Grouped: one term per speed or acceleration factor. Amplitude-phase: one per factor and angle
     sum. Products: one per factor and monomial in sines and cosines.
     """
+    from boolcomp.problem.sources import problem_of
     from boolcomp.terms import amplitude, split
 
-    terms = split(robot_problem(load_robot(robot), of), form)
+    terms = split(problem_of(robot, of), form)
     if not as_json:
         click.echo(str(terms))
+        return
+    if terms.steps is not None:
+        print_json({"robot": terms.problem.name, "steps": str(terms.steps).splitlines()})
         return
     document = {
         "robot": terms.problem.name,

@@ -75,13 +75,15 @@ class Demand:
         count = len(problem.outputs)
         for name, values in (("rms_error", self.rms), ("max_error", self.max)):
             if len(values) not in (0, 1, count):
+                each = problem.plural if problem.places == "inputs" else problem.places
                 raise UsageError(
-                    f"{name} has {len(values)} values: one for all {problem.places} of "
+                    f"{name} has {len(values)} values: one for all {each} of "
                     f"{problem.name}, or {count}"
                 )
         named = {name: bits for name, bits in self.input_bits.items() if name != EVERY}
+        own = {} if EVERY in self.input_bits else dict(problem.widths)  # those that it names
         usual = {
-            group.name: self.input_bits.get(EVERY, self.usual_input)
+            group.name: own.get(group.name, self.input_bits.get(EVERY, self.usual_input))
             for group in problem.groups
             if any(name not in named for name in group.members)
         }

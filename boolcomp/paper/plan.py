@@ -257,6 +257,12 @@ def guard_bits_for(terms: int) -> int:
 def _plan_output(
     output: Output, reach: float, terms: tuple[Term, ...], options: Options
 ) -> OutputPlan:
+    if output.range.low != -output.range.high:
+        raise UsageError(
+            f"{output.title} has the range {output.range}: in paper mode terms share a scale about "
+            f"zero: give it -{number(output.range.magnitude)} .. {number(output.range.magnitude)}, "
+            "or take compact mode"
+        )
     code = Code(output.range, options.bits, options.code)
     kept, left_out = _leave_out_small(terms, code, options)
     parts = _split(kept, code, options)

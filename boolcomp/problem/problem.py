@@ -140,8 +140,9 @@ class Problem:
     are another way to outputs that are. `plural` is
     what a user calls the outputs ("torques"), `places` what it is that inputs belong to ("joints").
     Up to `dust` an output is rounding of sums that are zero. `constants` are what one may have
-    looked for among the outputs, and their only values; `notes` are sentences for users. Names,
-    hints and functions can be sent to other processes.
+    looked for among the outputs, and their only values. `widths` are bits of words that the problem
+    itself names, of inputs and outputs; `notes` are sentences for users. Names, hints and functions
+    can be sent to other processes.
     """
 
     name: str
@@ -159,6 +160,7 @@ class Problem:
     dust: float = 0.0
     calculation: Callable[[], Straight] | None = field(default=None, compare=False, repr=False)
     constants: tuple[tuple[str, float], ...] = ()
+    widths: tuple[tuple[str, int], ...] = ()
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -208,6 +210,19 @@ class Problem:
                     raise UsageError(f"how many bits has {group.name}? Give them for all its words")
                 found[name] = given[name] if name in given else given[group.name]
         return found
+
+    @property
+    def bits(self) -> int | None:
+        """The bits of the outputs' words, where the problem names them."""
+        widths = dict(self.widths)
+        named = {one.name: widths[one.name] for one in self.outputs if one.name in widths}
+        if len(set(named.values())) > 1:
+            listed = listing(f"{name} {bits}" for name, bits in named.items())
+            raise UsageError(
+                f"{self.name}: outputs have one width for all, and these differ: {listed}; give "
+                "those that need less a wider range"
+            )
+        return next(iter(named.values()), None)
 
     def columns(self, arrays: Sequence[Floats]) -> dict[str, Floats]:
         """Return the columns of the groups' arrays by the inputs' names."""

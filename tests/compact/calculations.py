@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 PI = math.pi
-X, Y = ("x", -1.0, 1.0, False), ("y", 0.5, 2.0, False)
+X, Y, Z = ("x", -1.0, 1.0, False), ("y", 0.5, 2.0, False), ("z", -0.75, 1.25, False)
 Q, R = ("q", -PI, PI, True), ("r", -PI, PI, True)
 
 

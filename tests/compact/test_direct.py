@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from compact.calculations import Q, R, X, Y, problem_of, sketch_of
+from compact.calculations import Q, R, X, Y, Z, problem_of, sketch_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -59,7 +59,10 @@ FUNCTIONS: dict[str, tuple[Sequence[tuple[str, float, float, bool]], Callable[..
     "offset product": ([X, Y], lambda _, x, y: (x + 3.0) * (y - 0.25) * 0.3),
     "clipped sum": ([X, Y], lambda t, x, y: clip(t, x * 4.0 + y * 1.3, -1.5, 2.5)),
     "distance": ([X, Y], lambda t, x, y: t.root(x * x + y * y)),
-    "angle of a point": ([Y, X], lambda t, y, x: t.arc(x, y)),
+    "angle of any point": ([X, Z], lambda t, x, z: t.arc(x, z)),
+    "angle of a slope": ([Y, X], lambda t, y, x: t.arc(x, y)),
+    "angle above": ([Y, X], lambda t, y, x: t.arc(y, x)),
+    "angle below": ([Y, X], lambda t, y, x: t.arc(-y, x * 0.5)),
     "waves": ([Q, R], lambda t, q, r: t.cosine(q + r * 2.0) - t.sine(q - 0.5) * 0.7),
     "wave squared": ([Q, X], lambda t, q, x: t.cosine(q) * t.cosine(q) * x + t.sine(q)),
     "curve of a wave": ([Q, X], lambda t, q, x: t.function("exp", t.cosine(q)) * x),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from compact.word_robots import case
 
@@ -11,6 +12,7 @@ from boolcomp.compact.graph.logic import word_logic
 from boolcomp.compact.result.network import lut6, smaller, table_network
 from boolcomp.logic.equivalence import equivalent
 from boolcomp.words.agreement import agrees
+from boolcomp.words.graph import Bits, Heap, InputWord, Lookup, OutputWord, Scale, WordGraph
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,6 +36,17 @@ def test_passes_make_a_graphs_network_smaller_and_leave_what_it_computes(tmp_pat
     assert list(tmp_path.glob("*.net"))
     again = smaller(table_network(graph, folder=tmp_path), rounds=2)
     assert again.network == done.network
+
+
+def test_a_table_of_more_bits_than_are_synthesised_is_a_network_too() -> None:
+    jagged = tuple((k * k // 977 + k // 3) & 3 for k in range(1 << 13))
+    nodes = (
+        InputWord("x", 13, angle=False), Lookup(0, 13, jagged, 2),
+        Heap((Bits(1, 0, 0, negative=False),), 0, 2),
+    )  # fmt: skip
+    graph = WordGraph(nodes, (Scale(0, 0.0),) * 3, (OutputWord(2, 0, 2),))
+    words = {"x": np.arange(1 << 13)}
+    assert agrees(table_network(graph).network, graph, words)
 
 
 @pytest.mark.slow

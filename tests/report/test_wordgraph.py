@@ -19,6 +19,13 @@ def graph() -> WordGraph:
     return case("machado-2r", bits=5).graph(allowed=0.5, bits=5)
 
 
+def test_outputs_that_are_no_torques_have_their_names() -> None:
+    text = draw_graph(graph(), bits=4, results=("u", "i < j"))
+    assert "torque" not in text
+    assert all(f">{name}<" in text for name in ("u", "i &lt; j", "output"))
+    assert "u, i &lt; j: one bit more than 4" in text
+
+
 def test_every_word_has_a_box_and_every_reading_a_line() -> None:
     picture = ET.fromstring(draw_graph(graph(), "two & three"))  # noqa: S314 (our own text)
     boxes = [x for x in picture.iter(f"{SVG}rect") if x.get("class") == "box"]

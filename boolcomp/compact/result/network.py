@@ -42,14 +42,14 @@ def table_network(
 ) -> Finished:
     """Return the network that a graph says, by rule; its tables are synthesised, each compared.
 
-    Tables are kept in a folder, if one is given.
+    Those of too many inputs are made by cofactors. Tables are kept in a folder, if one is given.
     """
     recipe = SynthesisRecipe(objective, use_abc=False)
 
-    def made(table: TruthTable) -> Network:
+    def small(table: TruthTable) -> Network:
         return synthesise(table, recipe, folder).network
 
-    start = word_logic(graph, from_truth_tables(made, MOST_INPUTS))
+    start = word_logic(graph, from_truth_tables(small, MOST_INPUTS))
     first = Step("tables", len(start.nodes), start.depth, "at all inputs")
     report(first)
     return Finished(start, (first,))

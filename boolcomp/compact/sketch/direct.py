@@ -34,7 +34,7 @@ from boolcomp.compact.sketch.units import Part, chosen_units
 from boolcomp.problem.expressions.straight import Operation, Returned, Straight
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Hashable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -416,8 +416,10 @@ class Emitter:
             )
         x = np.asarray(np.arange(POINTS) * (2 * math.pi / POINTS) - math.pi)
         turned = Curve(self.maker.angle(root), function, angle=True)
-        waves = _waves(turned, x)
-        return self._scaled(waves or turned, x, times)
+        if (waves := _waves(turned, x)) is not None:
+            return self._scaled(waves, x, times)
+        low, high = self._stops(root)
+        return self._scaled(replace(turned, low=low, high=high), x, times)
 
     def _scaled(self, table: Curve | Waves, x: Floats, times: float) -> tuple[int, float]:
         size = float(np.abs(table.at(x)).max()) * abs(times)
@@ -441,6 +443,15 @@ class Emitter:
         wide = WIDER * (high - low)
         return _defined(function, low, low - wide), _defined(function, high, high + wide)
 
+    def _stops(self, root: Angle) -> tuple[float, float]:
+        """Return where a function of an angle ends: nowhere, unless the angle has stops."""
+        (name, multiple), *others = root
+        word = self.words[name]
+        if others or multiple != 1 or word.wraps or word.part is None:
+            return -math.inf, math.inf
+        border = word.range.low + math.pi
+        return word.reach.low - border, word.reach.high - border
+
     def _function(self, factor: Mixed, root: Root) -> Straight:
         """Return a function of its root as steps with one input, x."""
         nodes: list[Operation] = [Operation("input", name="x")]
@@ -452,26 +463,36 @@ class Emitter:
             nodes.append(operation)
             return len(nodes) - 1
 
-        def make(place: int) -> int:
-            if place not in places:
-                found = self.of.roots[place]
-                if isinstance(found, Known):
-                    places[place] = put(Operation("constant", value=found.value))
-                elif isinstance(found, Turned):
-                    places[place] = self._argument(found, put)
-                else:
-                    step = self.of.steps.nodes[place]
-                    operands = tuple(make(k) for k in step.operands)
-                    places[place] = put(replace(step, operands=operands, task=""))
-            return places[place]
-
+        for place in self._between([place for _, place in factor.parts], places):
+            found = self.of.roots[place]
+            if isinstance(found, Known):
+                places[place] = put(Operation("constant", value=found.value))
+            elif isinstance(found, Turned):
+                places[place] = self._argument(found, put)
+            else:
+                step = self.of.steps.nodes[place]
+                operands = tuple(places[k] for k in step.operands)
+                places[place] = put(replace(step, operands=operands, task=""))
         total = -1
         for value, place in factor.parts:
-            part = make(place)
+            part = places[place]
             if value != 1.0:
                 part = put(Operation("mul", (put(Operation("constant", value=value)), part)))
             total = part if total < 0 else put(Operation("add", (total, part)))
         return Straight(tuple(nodes), (Returned("y", total),))
+
+    def _between(self, wanted: Sequence[int], known: Container[int]) -> list[int]:
+        """Return the steps from a root to those that are wanted, in order."""
+        needed: set[int] = set()
+        waiting = [place for place in wanted if place not in known]
+        while waiting:
+            place = waiting.pop()
+            if place not in needed:
+                needed.add(place)
+                if isinstance(self.of.roots[place], Rooted):
+                    operands = self.of.steps.nodes[place].operands
+                    waiting += [k for k in operands if k not in known]
+        return sorted(needed)
 
     def _argument(self, turned: Turned, put: Callable[[Operation], int]) -> int:
         """Return a sum of angles as a multiple of x: the turn of a primitive sum's word."""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 SAMPLES, SEED = 8192, 0xD1EC7  # states that tell what steps reach
+STEEPEST = 16.0  # slope of a point that is looked up as one
 LEAST = 2.0**-14  # of the largest: what is smaller has this logarithm
 
 Root: TypeAlias = "int | Angle"  # a step by its place, or a primitive sum of angles
@@ -92,7 +93,7 @@ def _dependence(
         )
         return Known(float(part.evaluate(values)[0]))
     if any(isinstance(one, Turned) for one in read):
-        return _of_angles(problem, kind, read)
+        return _of_angles(steps.nodes[place].task or problem.name, kind, read)
     roots = {one.root for one in read if isinstance(one, Rooted)}
     if len(roots) > 1:
         return Rooted(place, (1.0, 0.0))
@@ -108,8 +109,8 @@ def _moved(steps: Straight, place: int, count: int) -> Operation:
     return replace(steps.nodes[place], operands=tuple(range(count)))
 
 
-def _of_angles(problem: Problem, kind: str, read: Sequence[Dependence]) -> Dependence:
-    """Return what a step depends on that reads angles."""
+def _of_angles(where: str, kind: str, read: Sequence[Dependence]) -> Dependence:
+    """Return what a step depends on that reads angles; what cannot be is said of this place."""
     if kind in ("sin", "cos", "wrap"):
         (one,) = read
         if isinstance(one, Turned):
@@ -127,7 +128,7 @@ def _of_angles(problem: Problem, kind: str, read: Sequence[Dependence]) -> Depen
         return _turned(terms, (round(numbers[0]),))
     names = sorted({name for multiples, _ in terms for name, _ in multiples})
     raise UsageError(
-        f"{problem.name}: {listing(names)} is an angle: it stands in sums of whole multiples of "
+        f"{where}: {listing(names)} is an angle: it stands in sums of whole multiples of "
         "angles, inside sin, cos or wrapped, and nowhere else"
     )
 
@@ -195,7 +196,8 @@ def reached(problem: Problem, steps: Straight) -> tuple[Floats, Floats]:
 def lowered(problem: Problem, steps: Straight) -> Straight:
     """Return steps in which nothing but sums and products reads several words.
 
-    a / b is a · (1/b), and the angle of a point is that of its absolute coordinates, atan of
+    a / b is a · (1/b). The angle of a point that stays on one side of an axis is the atan of its
+    slope, y · (1/x); of any other it is that of its absolute coordinates, atan of
     exp(log |y| - log |x|), turned by the signs:
     atan2(y, x) = sgn y · (π/2 + sgn x · (atan(|y|/|x|) - π/2)).
     """
@@ -209,29 +211,20 @@ def lowered(problem: Problem, steps: Straight) -> Straight:
     for place, step in enumerate(steps.nodes):
         read = [wires[k] for k in step.operands]
         several = isinstance(roots[place], Rooted) and roots[place] == Rooted(place, (1.0, 0.0))
-        if step.kind == "input":
-            wires.append(tape.input(step.name))
-        elif step.kind == "constant":
-            wires.append(tape.constant(step.value))
-        elif step.kind == "div" and several:
+        if step.kind == "div" and several:
             wires.append(read[0] * (1.0 / read[1]))
         elif step.kind == "atan2" and several:
-            sizes = [size[k] for k in step.operands]
-            wires.append(_arc(tape, *read, *sizes, above=low[step.operands[0]] >= 0))
+            y, x = step.operands
+            if low[x] > size[y] / STEEPEST:  # always on one side: a slope tells it
+                wires.append(tape.function("atan", read[0] * (1.0 / read[1])))
+            elif min(abs(low[y]), abs(high[y])) > size[x] / STEEPEST and low[y] * high[y] > 0:
+                slope = tape.function("atan", read[1] * (1.0 / read[0]))
+                wires.append(math.copysign(math.pi / 2, low[y]) - slope)
+            else:
+                wires.append(_arc(tape, read[0], read[1], size[y], size[x], above=low[y] >= 0))
         else:
-            wires.append(_again(tape, step.kind, read))
+            wires.append(tape.again(step, read))
     return tape.finish([(one.name, wires[one.node]) for one in steps.outputs])
-
-
-def _again(tape: Tape, kind: Any, read: Sequence[Any]) -> Any:
-    """Record a step as it was."""
-    if kind == "atan2":
-        return tape.arc(*read)
-    if kind == "neg":
-        return -read[0]
-    if len(read) == 2:
-        return tape.join(kind, *read)
-    return tape.function(kind, read[0])
 
 
 def _arc(tape: Tape, y: Any, x: Any, most_y: float, most_x: float, *, above: bool) -> Any:

@@ -106,7 +106,7 @@ class Powers:
 class Curve:
     """factor · f(middle + unit · x) of one word, which stands still beyond low .. high.
 
-    Of an `angle` f has the period 2π, x is in radians and there are no ends.
+    Of an `angle` f has the period 2π, x is in radians, and there are ends only where it has stops.
     """
 
     source: int

@@ -39,7 +39,9 @@ _LIMITS = {
     Role.DROP_A: (0, 30),
     Role.DROP_B: (0, 30),
 }
+# Entries of curves are within ±2 (see `sketch/direct.py`): a lowest bit of 4 says nothing of them.
 _CURVE_LIMITS = {
+    Role.EXPONENT: (-HIGHEST, 1),
     Role.READ: (1, MOST_CURVE),
     Role.SPLIT: (0, 12),
     Role.LEAD: (1, 12),
@@ -87,7 +89,8 @@ def first_widths(model: Model, allowed: Floats) -> dict[WidthVariable, int]:
         if isinstance(node, AngleSum):
             widths[Role.ANGLE_BITS.of(place)] = MOST_ANGLE
         elif isinstance(node, Table):
-            widths[Role.EXPONENT.of(place)] = step
+            most = _CURVE_LIMITS[Role.EXPONENT][1] if isinstance(node, Curve) else HIGHEST
+            widths[Role.EXPONENT.of(place)] = min(step, most)
             read = _first_read(model, place, node, share)
             widths[Role.READ.of(place)] = read
             if place not in model.operands:

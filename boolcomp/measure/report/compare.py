@@ -74,7 +74,13 @@ def report_rows(
             done(f"{bits} bits, compact")
         if "paper" not in question.modes or ("compact" in question.modes and not terms.plain):
             continue
-        paper = make_plan(terms.required(), replace(question.options, bits=bits))
+        try:
+            paper = make_plan(terms.required(), replace(question.options, bits=bits))
+        except UsageError as error:
+            if question.modes == ("paper",):
+                raise
+            warnings.warn(f"{bits} bits, paper mode: {error}", DataWarning, stacklevel=2)
+            continue
         for extra in question.extra:
             plan = _widened(terms, paper, extra)
             found = error_rows(plan, samples, extra, question.evaluations)

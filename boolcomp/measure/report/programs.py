@@ -44,7 +44,8 @@ def program_rows(
     rows = []
     for k, output in enumerate(program.load(payload).outputs):
         lsb = output.code.step
-        beyond = int((np.abs(samples.outputs[:, k]) > output.code.range.high).sum())
+        exact, span = samples.outputs[:, k], output.code.range
+        beyond = int(((exact < span.low) | (exact > span.high)).sum())
         terms = {term.network for term in output.terms}
         rows.append(
             ReportRow(

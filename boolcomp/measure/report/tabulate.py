@@ -22,8 +22,14 @@ HEADER = (
 )  # fmt: skip
 
 
+def header(rows: Sequence[ReportRow]) -> tuple[str, ...]:
+    """Return `HEADER`, with outputs where they are no torques."""
+    torques = all(row.output.noun == "torque" for row in rows)
+    return tuple("output" if name == "torque" and not torques else name for name in HEADER)
+
+
 def cells(rows: Sequence[ReportRow]) -> list[list[str]]:
-    """Return the cells under `HEADER`; `-` where there is nothing."""
+    """Return the cells under `header`; `-` where there is nothing."""
     return [
         [
             str(row.bits),
@@ -61,7 +67,8 @@ def _whole(value: int | None) -> str:
 
 def text_table(rows: Sequence[ReportRow], samples: int) -> str:
     """Return the table for people, and below it what its errors are."""
-    return f"{table(HEADER, cells(rows), left=(1, 3, len(HEADER) - 1))}\n{footnote(rows, samples)}"
+    columns = table(header(rows), cells(rows), left=(1, 3, len(HEADER) - 1))
+    return f"{columns}\n{footnote(rows, samples)}"
 
 
 def footnote(rows: Sequence[ReportRow], samples: int) -> str:

@@ -64,19 +64,21 @@ def draw_graph(
     title: str = "",
     bits: int | None = None,
     ranges: Mapping[str, Interval] | None = None,
+    results: Sequence[str] = (),
 ) -> str:
     """Return the picture of a word graph; the same graph is the same text.
 
     `bits` are those asked for: of a torque with more the picture says why. `ranges` are what the
-    input words span.
+    input words span, `results` the names of the outputs where they are no torques.
     """
     names = word_names(graph, ranges)
+    called = list(results) or [f"torque {k}" for k in range(1, len(graph.results) + 1)]
     columns = _columns(graph)
     rows, lanes = _rows(graph, columns)
-    outputs = {result.node: joint for joint, result in enumerate(graph.results, 1)}
+    outputs = {result.node: name for result, name in zip(graph.results, called, strict=True)}
     boxes = [
         Box(
-            f"torque {outputs[place]}" if place in outputs else names[place],
+            outputs.get(place, names[place]),
             _detail(graph, place),
             "torque" if place in outputs else _kind(node),
             MARGIN + columns[place] * ACROSS,
@@ -87,8 +89,9 @@ def draw_graph(
     wide = max(box.x for box in boxes) + WIDE + MARGIN
     below = max(box.y for box in boxes) + HIGH + MARGIN
     wide = max(wide, LEGEND_WIDE)
-    legend = list(_legend(graph, bits, below))
-    high = below + MARGIN + LINE * (2 + len(_notes(graph, bits)))
+    notes = _notes(graph, bits, results)
+    legend = list(_legend(graph, notes, below, "output" if results else "torque"))
+    high = below + MARGIN + LINE * (2 + len(notes))
     lines = [
         (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide:g}" height="{high:g}" '
@@ -192,11 +195,12 @@ def _detail(graph: WordGraph, place: int) -> str:
     return text
 
 
-def _legend(graph: WordGraph, bits: int | None, y: float) -> Iterator[str]:
+def _legend(graph: WordGraph, notes: Sequence[str], y: float, noun: str) -> Iterator[str]:
     """Yield what the colours mean, a line on products, and the notes."""
     kinds = {_kind(node) for node in graph.nodes} | {"torque"}
     x = float(MARGIN)
-    for kind, text in LEGEND.items():
+    for kind, meaning in LEGEND.items():
+        text = noun if kind == "torque" else meaning
         if kind in kinds:
             fill = FILLS.get(kind, TORQUE)
             yield (
@@ -208,20 +212,23 @@ def _legend(graph: WordGraph, bits: int | None, y: float) -> Iterator[str]:
     lines = [
         "two lines of one colour into a sum: the product of two words; factors are not written"
     ]
-    for k, text in enumerate([*lines, *_notes(graph, bits)], 1):
+    for k, text in enumerate([*lines, *notes], 1):
         at = f'x="{MARGIN}" y="{y + 11 + k * LINE:.1f}"'
         yield f'<text class="legend" {at}>{html.escape(text)}</text>'
 
 
-def _notes(graph: WordGraph, bits: int | None) -> list[str]:
+def _notes(graph: WordGraph, bits: int | None, results: Sequence[str]) -> list[str]:
+    called = results or [str(joint) for joint in range(1, len(graph.results) + 1)]
     wider = [
-        str(joint)
-        for joint, result in enumerate(graph.results, 1)
+        name
+        for name, result in zip(called, graph.results, strict=True)
         if bits is not None and result.bits > bits
     ]
     if not wider:
         return []
-    which = f"torque{'s' * (len(wider) > 1)} {', '.join(wider)}"
+    which = ", ".join(wider)
+    if not results:
+        which = f"torque{'s' * (len(wider) > 1)} {which}"
     return [f"{which}: one bit more than {bits}, for it may exceed its range (not with --saturate)"]
 
 

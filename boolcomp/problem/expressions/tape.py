@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from boolcomp.common.errors import DataError
 from boolcomp.common.text import number
@@ -131,6 +131,20 @@ class Tape:
         if self.fold and known[0] is not None and known[1] is not None:
             return self.constant(math.atan2(known[0], known[1]))
         return self._record("atan2", a, b)
+
+    def again(self, step: Operation, read: Sequence[Wire]) -> Wire:
+        """Record a step of a program once more, of what its operands have become."""
+        if step.kind == "input":
+            return self.input(step.name)
+        if step.kind == "constant":
+            return self.constant(step.value)
+        if step.kind == "neg":
+            return self.negated(read[0])
+        if step.kind == "atan2":
+            return self.arc(*read)
+        if len(read) == 2:
+            return cast("Wire", self.join(step.kind, *read))
+        return self.function(cast("Unary", step.kind), read[0])
 
     @contextmanager
     def task(self, name: str) -> Iterator[None]:

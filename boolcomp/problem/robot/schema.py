@@ -58,6 +58,11 @@ def parse_robot(text: str, where: str = "robot") -> Robot:
         raise DataError(f"{where}: too large: a robot file has at most {limits.MOST_BYTES} bytes")
     document = parse_toml(text, where)
     top = _Section(where, text, "", document, 0)
+    if "inputs" in document and "joint" not in document:
+        raise DataError(
+            f"{where}: a function, and no robot: compile, evaluate, terms, plan, tables and report "
+            "take it"
+        )
     top.check_keys(ROBOT_KEYS)
     name = top.string("name", required=True)
     if not re.fullmatch(_NAME, name):

@@ -1,0 +1,247 @@
+"""Recorded values: what a user's function calculates with while it is written down.
+
+A `Value` adds, subtracts, multiplies and divides with its like and with numbers, and numpy's
+functions of it are recorded, too. It has no value yet, so it cannot be compared, and what is asked
+of it instead gets a sentence with the place: a line of a file, or a key.
+"""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, cast
+
+import numpy as np
+
+from boolcomp.common.errors import DataError, UsageError, cut, shown
+from boolcomp.problem.expressions.rules import FUNCTIONS
+from boolcomp.problem.expressions.tape import Tape, Wire
+from boolcomp.problem.interval import MOST_SIZE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from boolcomp.problem.expressions.rules import Kind
+
+HERE = str(Path(__file__).parent)
+MOST_STEPS = 4000  # of a function: more is no function of a few words
+MOST_POWER = 64
+LONGEST_LINE = 70  # characters of a line of code in a sentence
+# numpy's functions by what records them; those of several steps are in `composed`.
+UFUNCS: dict[str, str] = {
+    "add": "add", "subtract": "sub", "multiply": "mul", "divide": "div", "negative": "neg",
+    "sin": "sin", "cos": "cos", "sqrt": "sqrt", "exp": "exp", "log": "log", "sign": "sign",
+    "arctan": "atan", "arcsin": "asin", "arccos": "acos", "tanh": "tanh", "absolute": "abs",
+    "fabs": "abs", "arctan2": "atan2", "tan": "tan", "reciprocal": "reciprocal",
+    "minimum": "minimum", "maximum": "maximum", "square": "square", "power": "power",
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class Recorder:
+    """Writes steps on a tape, and beside each the place where it was asked for."""
+
+    place: Callable[[], str]
+    tape: Tape = field(default_factory=Tape)
+    steps: int = 0
+
+    def input(self, name: str) -> Value:
+        """Return an input as a value."""
+        return Value(self, self.tape.input(name))
+
+    def number(self, value: float) -> Value:
+        """Return a number as a value."""
+        return Value(self, self.tape.constant(value))
+
+    def step(self, kind: str, *given: Any) -> Value:
+        """Return what an operation makes of values and numbers."""
+        place = self.place()
+        self.steps += 1
+        if self.steps > MOST_STEPS:
+            raise UsageError(f"{place}: more than {MOST_STEPS} steps: a loop that goes on?")
+        operands = [self._wire(x, place) for x in given]
+        try:
+            with self.tape.task(place):
+                return Value(self, self._recorded(kind, operands))
+        except DataError as error:
+            raise DataError(f"{place}: {error}") from None
+
+    def _recorded(self, kind: str, operands: list[Wire]) -> Wire:
+        if kind in FUNCTIONS:
+            return self.tape.function(kind, operands[0])
+        if kind == "neg":
+            return self.tape.negated(operands[0])
+        if kind == "atan2":
+            return self.tape.arc(*operands)
+        return cast("Wire", self.tape.join(cast("Kind", kind), *operands))
+
+    def _wire(self, given: Any, place: str) -> Wire:
+        if isinstance(given, Value):
+            if given.recorder is not self:
+                raise UsageError(f"{place}: a value of another function: give numbers, or inputs")
+            return given.wire
+        if isinstance(given, (int, float, np.integer, np.floating)):
+            # An integer is compared before it becomes a float: it may be too large for one.
+            number: Any = given
+            if not isinstance(given, bool) and abs(number) <= MOST_SIZE:
+                return self.tape.constant(float(number))
+            limit = f"at most {MOST_SIZE:g} in size"
+            raise UsageError(
+                f"{place}: {shown(given)} is none of the numbers that it may use, {limit}"
+            )
+        raise UsageError(f"{place}: {cut(shown(given))} is neither a number nor an input's value")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Value:
+    """A recorded value: an input, or what was calculated of inputs."""
+
+    recorder: Recorder
+    wire: Wire
+
+    def __add__(self, other: Any) -> Value:
+        return self.recorder.step("add", self, other)
+
+    def __radd__(self, other: Any) -> Value:
+        return self.recorder.step("add", other, self)
+
+    def __sub__(self, other: Any) -> Value:
+        return self.recorder.step("sub", self, other)
+
+    def __rsub__(self, other: Any) -> Value:
+        return self.recorder.step("sub", other, self)
+
+    def __mul__(self, other: Any) -> Value:
+        return self.recorder.step("mul", self, other)
+
+    def __rmul__(self, other: Any) -> Value:
+        return self.recorder.step("mul", other, self)
+
+    def __truediv__(self, other: Any) -> Value:
+        return self.recorder.step("div", self, other)
+
+    def __rtruediv__(self, other: Any) -> Value:
+        return self.recorder.step("div", other, self)
+
+    def __neg__(self) -> Value:
+        return self.recorder.step("neg", self)
+
+    def __pos__(self) -> Value:
+        return self
+
+    def __abs__(self) -> Value:
+        return self.recorder.step("abs", self)
+
+    def __pow__(self, exponent: Any) -> Value:
+        found: Value = power(self, exponent, self.recorder.place())
+        return found
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *given: Any, **options: Any) -> Any:
+        """Record numpy's function of it."""
+        kind = UFUNCS.get(ufunc.__name__)
+        if kind is None or method != "__call__" or options:
+            self._refuse(f"numpy.{ufunc.__name__} is not recorded: take a function of boolcomp's")
+        if kind in COMPOSED:
+            return COMPOSED[kind](*given)
+        return self.recorder.step(kind, *given)
+
+    def _refuse(self, why: str) -> NoReturn:
+        raise UsageError(f"{self.recorder.place()}: {why}")
+
+    def _compared(self, *_: object) -> NoReturn:
+        self._refuse(
+            "an input has no value yet, so it cannot be compared or decide what is done: "
+            "write where_positive(x, a, b), clip, minimum or maximum"
+        )
+
+    __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = _compared
+    __bool__ = _compared
+    __hash__ = object.__hash__
+
+    def _no_number(self, *_: object) -> NoReturn:
+        self._refuse("an input has no value yet: take boolcomp's functions, not those of math")
+
+    __float__ = __int__ = __index__ = __complex__ = __round__ = _no_number
+    __floor__ = __ceil__ = __trunc__ = __len__ = __iter__ = _no_number
+
+    def _no_operation(self, *_: object) -> NoReturn:
+        self._refuse("only + - * / and ** with whole exponents are recorded")
+
+    __mod__ = __rmod__ = __floordiv__ = __rfloordiv__ = __rpow__ = __matmul__ = _no_operation
+    __and__ = __or__ = __xor__ = __invert__ = __lshift__ = __rshift__ = _no_operation
+
+
+def power(x: Any, exponent: Any, place: str) -> Any:
+    """Return a whole power of a value or a number, by squares."""
+    number = isinstance(exponent, (int, float, np.integer, np.floating))
+    if not number or exponent != exponent // 1 or abs(exponent) > MOST_POWER:
+        hint = ": write sqrt" if number and exponent == 1 / 2 else ""
+        raise UsageError(
+            f"{place}: exponents are whole numbers within ±{MOST_POWER}, "
+            f"not {cut(shown(exponent))}{hint}"
+        )
+    count, square = abs(int(exponent)), x
+    result: Any = None
+    while count:
+        if count & 1:
+            result = square if result is None else result * square
+        count >>= 1
+        square = square * square if count else square
+    if result is None:
+        return x.recorder.number(1.0) if isinstance(x, Value) else 1.0
+    return 1.0 / result if exponent < 0 else result
+
+
+def maximum(a: Any, b: Any) -> Any:
+    """Return the larger of two: the second, and by how much the first is more.
+
+    So the first is read once, and what stands beside it does not cancel: half the sum and half of
+    how far they are apart would, and a word of theirs that looks harmless would not be.
+    """
+    if not isinstance(a, Value):
+        a, b = b, a
+    return b + _excess(a, b)
+
+
+def minimum(a: Any, b: Any) -> Any:
+    """Return the smaller of two: the second, less by how much it is more than the first."""
+    if not isinstance(a, Value):
+        a, b = b, a
+    return b - _excess(b, a)
+
+
+def _excess(a: Any, b: Any) -> Any:
+    """Return by how much one is more than the other, 0 where it is not."""
+    apart = a - b
+    return (apart + abs(apart)) * 0.5
+
+
+def tangent(x: Any) -> Any:
+    """Return sin x / cos x."""
+    value = x.recorder
+    return value.step("sin", x) / value.step("cos", x)
+
+
+COMPOSED: dict[str, Callable[..., Any]] = {
+    "tan": tangent,
+    "reciprocal": lambda x: 1.0 / x,
+    "minimum": minimum,
+    "maximum": maximum,
+    "square": lambda x: x * x,
+    "power": lambda x, exponent: x**exponent,
+}
+
+
+def code_place() -> str:
+    """Return the line of the user's code that asks for a step: its file, number and text."""
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_code.co_filename.startswith(HERE):
+        frame = frame.f_back
+    if frame is None:
+        return "the function"
+    path, line = frame.f_code.co_filename, frame.f_lineno
+    text = cut(linecache.getline(path, line).strip(), LONGEST_LINE)
+    where = f"line {line}" if path.startswith("<") else f"{Path(path).name}:{line}"
+    return f"{where}: {text}" if text else where

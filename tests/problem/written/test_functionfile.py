@@ -1,0 +1,307 @@
+"""Function files: expressions read safely, every mistake a sentence with file, line and key."""
+
+# ruff: noqa: ARG005 (all take the same inputs)
+
+from __future__ import annotations
+
+import math
+import runpy
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import boolcomp as bc
+from boolcomp.common.errors import BoolcompError, DataError, UsageError
+from boolcomp.problem.problem import Problem
+from boolcomp.problem.robot import Robot, load_robot, parse_robot
+from boolcomp.problem.sources import load_source, problem_of
+from boolcomp.problem.written.functionfile import parse_function
+from boolcomp.problem.written.making import evaluated
+from boolcomp.terms import split
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "functions"
+FILE = """\
+name = "made"
+
+[inputs.x]
+range = [-1, 1]
+bits = 10
+
+[inputs.y]
+range = [0.5, "pi"]
+unit = "m"
+
+[inputs.q]
+angle = true
+
+[let]
+half = 0.5
+s = "half*x + y"
+
+[outputs.u]
+expression = "s*cos(q)"
+"""
+
+
+def with_output(expression: str) -> str:
+    """Return the file with another expression of its output, in line 19."""
+    return FILE.replace('"s*cos(q)"', f"{expression!r}".replace("'", '"'))
+
+
+def of(expression: str) -> Callable[[Floats, Floats, Floats], Floats]:
+    """Return what an expression calculates."""
+    made = parse_function(with_output(expression), "f.toml")
+    return lambda *columns: made.reference(*(c[:, None] for c in columns))[:, 0]
+
+
+def states() -> tuple[Floats, Floats, Floats]:
+    rng = np.random.default_rng(5)
+    return rng.uniform(-1, 1, 60), rng.uniform(0.5, 3, 60), rng.uniform(-3, 3, 60)
+
+
+@pytest.mark.parametrize(
+    ("expression", "exact"),
+    [
+        ("s*cos(q)", lambda x, y, q: (0.5 * x + y) * np.cos(q)),
+        ("-x - -y + +x*y/2", lambda x, y, q: -x + y + x * y / 2),
+        ("x**3 - y**-2 + 2**3*x", lambda x, y, q: x**3 - 1 / y**2 + 8 * x),
+        ("-x**2", lambda x, y, q: -(x**2)),
+        ("clip(2*x, -1, 0.5)", lambda x, y, q: np.clip(2 * x, -1, 0.5)),
+        ("where_positive(x, y, 0)", lambda x, y, q: np.where(x > 0, y, 0)),
+        ("atan2(x, y)*pi", lambda x, y, q: np.arctan2(x, y) * np.pi),
+        ("sqrt(2)*x + sin(pi/6)*y", lambda x, y, q: np.sqrt(2) * x + 0.5 * y),
+        ("minimum(x, 0.1) + maximum(x, y)", lambda x, y, q: np.minimum(x, 0.1) + np.maximum(x, y)),
+        ("x + 1e-3 + 1_0*y", lambda x, y, q: x + 0.001 + 10 * y),
+    ],
+)
+def test_expressions_mean_what_python_means(expression: str, exact: Callable[..., Floats]) -> None:
+    columns = states()
+    assert np.allclose(of(expression)(*columns), exact(*columns), rtol=1e-12, atol=1e-12)
+
+
+def test_words_are_those_of_the_file() -> None:
+    made = parse_function(FILE, "f.toml")
+    x, y, q = made.inputs
+    assert (x.range.low, y.range.high, y.unit) == (-1.0, math.pi, "m")
+    assert (q.angle, q.wraps, q.unit) == (True, True, "rad")
+    assert made.widths == (("x", 10),)
+    assert made.notes == ("u reaches -3.642 .. 3.642: its range is -4 .. 4",)
+    assert split(made).steps is None
+
+
+NOT_ALLOWED = [
+    ("x if x else y", "write where_positive(x, a, b)"),
+    ("x < y", "x < y: not allowed in an expression: write where_positive"),
+    ("x and y", "write where_positive"),
+    ("x ^ 2", "powers are written **"),
+    ("x // y", "operators are + - * / **"),
+    ("x % y", "operators are + - * / **"),
+    ("x @ y", "operators are + - * / **"),
+    ("~x", "~x: not allowed"),
+    ("x, y", "a decimal has a point, and an expression one value"),
+    ("x.real", "x.real: not allowed in an expression: names have no points"),
+    ("x[0]", "x[0]: not allowed"),
+    ("[x]", "[x]: not allowed"),
+    ("lambda: x", "lambda: x: not allowed"),
+    ("(x := y)", "not allowed"),
+    ("__import__(x)", "__import__: unknown function: functions are abs, acos"),
+    ("().__class__", "not allowed"),
+    ("x.sin()", "x.sin: no function"),
+    ("(x)(y)", "x is no function: a product is written x * (…)"),
+    ("2(x)", "2: no function"),
+    ("True*x", "True: no number"),
+    ("1j*x", "1j: no number"),
+    ("x**y", "x**y: an exponent is a whole number"),
+    ("x**0.5", "exponents are whole numbers within ±64, not 0.5: write sqrt"),
+    ("x**99", "exponents are whole numbers within ±64, not 99"),
+    ("9**64*x", "numbers are within ±1e+12"),
+    ("1e999*x", "numbers are within ±1e+12"),
+    ("9" * 400 + "*x", "numbers are within ±1e+12"),
+    ("x/0", "x/0: the calculation divides by zero"),
+    ("x + 1/0", "1/0: it divides by zero, whatever its inputs are"),
+    ("x*0**-1", "0**-1: it divides by zero"),
+    ("x + sqrt(-2)", "sqrt(-2): sqrt(-2) has no value"),
+    ("sine(x)", "sine: unknown function (did you mean 'sin'"),
+    ("sin(x, y)", "sin(x, y): 2 values given: write sin(x)"),
+    ("clip(x)", "1 values given: write clip(x, low, high)"),
+    ("atan2(y=x, x=y)", "write atan2(y, x)"),
+    ("sin(*x)", "write sin(x)"),
+    ("sin + x", "sin is a function: write sin(x)"),
+    ("hafl*x", "hafl: unknown name (did you mean 'half'"),
+    ("zz*x", "zz: unknown name: names are x, y, q, half, s, pi"),
+    ("u + 1", "u: it is an output, and outputs are not read: put it in [let], too"),
+    ("x +", "is no expression: invalid syntax"),
+    ("", "an empty expression"),
+    ("x" * 2001, "an expression has at most 2000 characters"),
+    ("(" * 300 + "x" + ")" * 300, "is no expression"),
+    ("abs(" * 50 + "x" + ")" * 50, "more than 40 operations within each other"),
+    ("3", "it is always 3: there is nothing to compile"),
+    ("x - x + 2", "u is always 2: there is nothing to compile"),
+    ("1/x", "1/x: it divides by zero at x = 0"),
+    ("sqrt(x) + y", "sqrt(x): the square root of -1 at x = -1, where it has no value"),
+    ("y*sin(x*q)", "x*q: q is an angle"),
+    ("q", "u: q is an angle"),
+    ("exp(40*y)", "exp(40*y): it grows to"),
+]
+
+
+@pytest.mark.parametrize(("expression", "said"), NOT_ALLOWED)
+def test_what_is_not_allowed_is_refused_with_its_place(expression: str, said: str) -> None:
+    with pytest.raises(DataError) as error:
+        parse_function(with_output(expression), "f.toml")
+    assert said in str(error.value)
+    whole = any(part in said for part in ("u is always", "u: q"))  # of no part of it
+    assert str(error.value).startswith("f.toml: " if whole else "f.toml:19: outputs.u.expression: ")
+
+
+WRONG = [
+    (FILE.replace('name = "made"', ""), "f.toml: name: missing"),
+    (FILE.replace('"made"', '"a b"'), "f.toml:1: name: 'a b' may hold letters"),
+    (FILE.replace("bits = 10", "bit = 10"), "f.toml:5: inputs.x.bit: unknown key (did you mean 'b"),
+    (FILE.replace("bits = 10", "bits = 40"), "f.toml:5: inputs.x.bits: a word has 2 to 16 bits"),
+    (FILE.replace("bits = 10", "bits = '8'"), "f.toml:5: inputs.x.bits: must be a whole number"),
+    (FILE.replace("[-1, 1]", "[1, -1]"), "f.toml:4: inputs.x.range: a range must rise"),
+    (FILE.replace("[-1, 1]", "[-1]"), "f.toml:4: inputs.x.range: must be two numbers"),
+    (FILE.replace("[-1, 1]", "[-1, true]"), "f.toml:4: inputs.x.range: must hold numbers"),
+    (FILE.replace("[-1, 1]", "[-1, nan]"), "f.toml:4: inputs.x.range: a range has finite ends"),
+    (FILE.replace("[-1, 1]", "[0, 1" + "0" * 400 + "]"), "must hold smaller numbers"),
+    (FILE.replace("range = [-1, 1]\n", ""), "f.toml:3: inputs.x: its range is missing"),
+    (FILE.replace("= true", "= 1"), "f.toml:12: inputs.q.angle: must be true or false, not 1"),
+    (FILE.replace('unit = "m"', "unit = 2"), "f.toml:9: inputs.y.unit: must be text, not 2"),
+    (FILE.replace("half", "sin"), "f.toml:15: let.sin: sin is a function: take another name"),
+    (FILE.replace("half", "pi"), "f.toml:15: let.pi: 'pi' means something already"),
+    (FILE.replace("half = ", "x = "), "f.toml:15: let.x: 'x' is there already, as inputs.x"),
+    (FILE.replace("outputs.u", "outputs.x"), "f.toml:18: outputs.x: 'x' is there already"),
+    (FILE.replace("outputs.u", "outputs.s"), "outputs.s: 's' is there already, as let.s"),
+    (FILE.replace("inputs.y", "inputs.time"), "f.toml:7: inputs.time: 'time' means something"),
+    (FILE.replace('"half*x + y"', '"later*x"\nlater = 2'),
+     "f.toml:16: let.s: later: it is defined further below: [let] is read in order"),
+    (FILE.replace("half = 0.5", "half = []"), "f.toml:15: let.half: must be an expression as text"),
+    (FILE.replace('expression = "s*cos(q)"', ""), "f.toml:18: outputs.u.expression: missing"),
+    (FILE.replace("[outputs.u]", "[output.u]"), "output: unknown key (did you mean 'outputs'"),
+    (FILE[: FILE.index("[outputs.u]")], "f.toml: outputs: a function needs at least one"),
+    (FILE[: FILE.index("[inputs.x]")] + FILE[FILE.index("[let]") :], "a function needs at least"),
+    ("inputs = 3\n" + FILE.replace("[inputs.", "[other."), "f.toml"),
+    (FILE.replace("[inputs.x]", "[inputs.x"), "f.toml: not a TOML file"),
+    (FILE + "[inputs.x]\n", "f.toml: not a TOML file"),
+    (FILE + "#" * 200_001, "f.toml: too large"),
+    (FILE + "\n".join(f"[outputs.v{k}k]\nexpression = 'x'" for k in range(500)), "more than 500"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "said"), WRONG)
+def test_a_wrong_file_is_a_sentence_with_line_and_key(text: str, said: str) -> None:
+    with pytest.raises(DataError) as error:
+        parse_function(text, "f.toml")
+    assert said in str(error.value)
+    assert len(str(error.value)) < 400
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.toml")), ids=lambda path: path.stem)
+def test_the_examples_are_functions(path: Path) -> None:
+    made = load_source(path)
+    assert isinstance(made, Problem)
+    arrays = made.draw(1000, 2)
+    assert np.isfinite(made.reference(*arrays)).all()
+    assert not made.notes
+
+
+@cache
+def problem(name: str) -> Problem:
+    """Return an example, read once."""
+    return problem_of(EXAMPLES / f"{name}.toml")
+
+
+def example(name: str, **columns: float) -> dict[str, float]:
+    """Return the outputs of an example at one state."""
+    made = problem(name)
+    found = made.reference(*(np.array([[columns[one.name]]]) for one in made.inputs))
+    return dict(zip(made.returned.members, found[0].tolist(), strict=True))
+
+
+def test_the_arm_reaches_the_point_that_its_inverse_kinematics_were_asked_for() -> None:
+    for x, y in ((0.2, -0.25), (0.35, 0.0), (0.5, 0.25)):
+        q = example("scara", x=x, y=y)
+        assert 0.325 * math.cos(q["q1"]) + 0.275 * math.cos(q["q1"] + q["q2"]) == pytest.approx(x)
+        assert 0.325 * math.sin(q["q1"]) + 0.275 * math.sin(q["q1"] + q["q2"]) == pytest.approx(y)
+
+
+def test_the_controller_does_not_wind_up() -> None:
+    integral = 0.0
+    for _ in range(500):  # an error that the drive cannot remove
+        step = example("pid", e=0.5, de=0.0, i=integral)
+        integral = step["i_next"]
+    assert step["u"] == pytest.approx(2.0)
+    assert 0.25 * 1.0 < integral < 1.0  # held near the limit less the proportional part
+    assert example("pid", e=-0.3, de=0.0, i=integral)["u"] < 0.2  # and gone at once
+
+
+def test_transforms_turn_a_current_on_the_field_axis_to_the_direct_axis() -> None:
+    for theta in (-2.0, 0.0, 0.7):
+        ia, ib = math.cos(theta), math.cos(theta - 2 * math.pi / 3)
+        found = example("park", ia=ia, ib=ib, theta=theta)
+        assert found["direct"] == pytest.approx(1.0)
+        assert found["quadrature"] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_the_thermistor_is_its_nominal_resistance_at_25_degrees() -> None:
+    assert example("thermistor", share=0.5)["celsius"] == pytest.approx(25.0)
+
+
+def test_the_servo_of_python_settles_where_it_is_told_to() -> None:
+    servo = runpy.run_path(str(EXAMPLES / "servo.py"))
+    controller, travel = servo["controller"], servo["travel"]
+    made = bc.function_problem(controller, servo["INPUTS"], ["u", "di"])
+
+    def control(**state: float) -> tuple[float, float]:
+        found = made.reference(*(np.array([[state[one.name]]]) for one in made.inputs))[0]
+        return float(found[0]), float(found[1])
+
+    path = travel(control)
+    assert path[399] == pytest.approx(0.8, abs=0.005)
+    exact = travel(lambda **state: tuple(controller(**state).values()))
+    assert path == pytest.approx(exact, abs=1e-9)
+
+
+def test_a_function_is_told_from_a_robot_by_its_tables(tmp_path: Path) -> None:
+    path = tmp_path / "arm.toml"
+    path.write_text(FILE)
+    assert isinstance(load_source(path), Problem)
+    with pytest.raises(DataError, match="a function, and no robot: compile, evaluate, terms"):
+        load_robot(path)
+    path.write_text(str(load_robot("machado-2r")))
+    assert isinstance(load_source(path), Robot)
+    path.write_text("[inputs.x")
+    with pytest.raises(DataError, match="not a TOML file"):
+        load_source(path)
+    with pytest.raises(UsageError, match="no robot named 'nobody'"):
+        load_source("nobody")
+    with pytest.raises(DataError, match="inputs: unknown key"):
+        parse_robot("name = 'x'\n[inputs.a]\n[[joint]]\n")
+
+
+def test_a_function_has_no_function_of_a_robot_and_no_payload() -> None:
+    park = EXAMPLES / "park.toml"
+    with pytest.raises(BoolcompError, match="park is no robot: it has no gravity"):
+        problem_of(park, "gravity")
+    with pytest.raises(BoolcompError, match="payloads are for robots"):
+        problem_of(park, mass=1.0)
+
+
+def test_no_place_of_a_step_is_part_of_what_is_compiled() -> None:
+    moved = parse_function("\n\n" + FILE, "elsewhere.toml")
+    assert moved.key == parse_function(FILE, "f.toml").key
+    steps = split(parse_function(with_output("sqrt(y)"), "f.toml")).steps
+    assert steps is not None
+    assert steps.tasks == ("",)
+    assert evaluated(steps, *(np.ones((1, 1)),) * 3).tolist() == [[1.0]]

@@ -1,0 +1,276 @@
+"""Functions of Python as problems: recorded once, the same of values, numbers and arrays."""
+
+# ruff: noqa: PLW0108 (lambdas have the right parameters)
+
+from __future__ import annotations
+
+import math
+import pickle
+import random
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import boolcomp as bc
+from boolcomp.common.errors import BoolcompError, DataError, UsageError
+from boolcomp.terms import split
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from boolcomp.problem.problem import Problem
+    from boolcomp.problem.written.words import Word
+
+X = bc.word(-1, 1, bits=10)
+ONE = {"x": X}
+word: Any = bc.word  # to be called as no type checker would let it be
+TWO = {"x": X, "y": bc.word(0.5, 2, bits=9, unit="m")}
+
+
+def made(function: Callable[..., Any], inputs: dict[str, Word] | None = None) -> Problem:
+    """Return the problem of a function with one output."""
+    return bc.function_problem(function, inputs or ONE, ["u"])
+
+
+def numbers(problem: Problem, count: int = 50) -> tuple[list[Any], Any]:
+    """Return columns of states, and the problem's outputs there."""
+    arrays = problem.draw(count, 3)
+    return [array[:, 0] for array in arrays], problem.reference(*arrays)[:, 0]
+
+
+EVERY: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
+    "sums": (lambda x, y: 2 * x - y + 1, lambda x, y: 2 * x - y + 1),
+    "numbers first": (lambda x, y: 1 - x / y, lambda x, y: 1 - x / y),
+    "powers": (lambda x, y: x**5 - y**-2 + x**1, lambda x, y: x * x * x * x * x - 1 / (y * y) + x),
+    "sine": (lambda x, _: bc.sin(3 * x), lambda x, _: np.sin(3 * x)),
+    "cosine": (lambda x, _: bc.cos(3 * x), lambda x, _: np.cos(3 * x)),
+    "tangent": (lambda x, _: bc.tan(x), lambda x, _: np.sin(x) / np.cos(x)),
+    "arcs": (
+        lambda x, y: bc.asin(x) + bc.acos(x / 2) * bc.atan(y),
+        lambda x, y: np.arcsin(x) + np.arccos(x / 2) * np.arctan(y),
+    ),
+    "angle of a point": (lambda x, y: bc.atan2(x, y), lambda x, y: np.arctan2(x, y)),
+    "root": (lambda x, y: bc.sqrt(y) * x, lambda x, y: np.sqrt(y) * x),
+    "exponential": (lambda x, y: bc.exp(x) + bc.log(y), lambda x, y: np.exp(x) + np.log(y)),
+    "hyperbolic": (lambda x, _: bc.tanh(2 * x), lambda x, _: np.tanh(2 * x)),
+    "size": (lambda x, _: bc.abs(x) + abs(x), lambda x, _: 2 * np.abs(x)),
+    "sign": (lambda x, y: bc.sign(x) * y, lambda x, y: np.sign(x) * y),
+    "reciprocal": (lambda _, y: bc.reciprocal(y), lambda _, y: 1 / y),
+    "clipped": (lambda x, _: bc.clip(x, -0.5, 0.25), lambda x, _: np.clip(x, -0.5, 0.25)),
+    "the larger": (lambda x, y: bc.maximum(x, y / 2), lambda x, y: np.maximum(x, y / 2)),
+    "the smaller": (lambda x, y: bc.minimum(x, y - 1), lambda x, y: np.minimum(x, y - 1)),
+    "chosen": (
+        lambda x, y: bc.where_positive(x, y, -y), lambda x, y: np.where(x > 0, y, -y),
+    ),
+    "wrapped": (
+        lambda x, _: bc.wrap(9 * x), lambda x, _: (9 * x + np.pi) % (2 * np.pi) - np.pi,
+    ),
+    "numpy's own": (
+        lambda x, y: np.sin(x) * np.float64(2) + np.square(y) - np.maximum(x, 0.1),
+        lambda x, y: np.sin(x) * 2 + y * y - np.where(x > 0.1, x, 0.1),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_what_is_recorded_is_what_numpy_calculates(name: str) -> None:
+    function, exact = EVERY[name]
+    columns, found = numbers(made(lambda x, y: function(x, y), TWO))
+    assert np.allclose(found, exact(*columns), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_function_is_run_as_it_is_with_numbers_and_arrays(name: str) -> None:
+    function, exact = EVERY[name]
+    columns, found = numbers(made(lambda x, y: function(x, y), TWO), 5)
+    assert np.allclose(function(*columns), found, rtol=1e-12, atol=1e-12)
+    for row in range(5):
+        x, y = (float(column[row]) for column in columns)
+        assert function(x, y) == pytest.approx(float(exact(x, y)), rel=1e-12, abs=1e-12)
+
+
+def test_functions_of_numbers_are_numbers_and_of_what_has_no_value_a_sentence() -> None:
+    assert isinstance(bc.sin(0.5), float)
+    with pytest.raises(DataError, match=r"sqrt\(-1\) has no value"):
+        bc.sqrt(-1.0)
+    with pytest.raises(DataError, match=r"reciprocal\(0\) has no value"):
+        bc.reciprocal(0)
+    with pytest.raises(UsageError, match="sin takes numbers and arrays of them, not 'x'"):
+        bc.sin("x")
+
+
+def test_results_are_one_several_or_by_name() -> None:
+    both = {"a": None, "b": bc.word(-2, 2)}
+    for function in (
+        lambda x: (x, 2 * x),
+        lambda x: [x, 2 * x],
+        lambda x: {"b": 2 * x, "a": x},
+    ):
+        problem = bc.function_problem(function, ONE, both)
+        x = np.array([[0.25]])
+        assert problem.reference(x).tolist() == [[0.25, 0.5]]
+        assert problem.returned.members == ("a", "b")
+
+
+def test_words_become_inputs_and_bits_are_kept() -> None:
+    inputs = {"q": bc.angle(bits=7), "r": bc.angle(-0.5, 0.5), "x": bc.word(2, bits=4, unit="m")}
+    problem = bc.function_problem(
+        lambda q, r, x: bc.sin(q + r) * x, inputs, {"u": bc.word(-3, 3, bits=6, unit="m")}
+    )
+    q, r, x = problem.inputs
+    assert (q.angle, q.wraps, r.angle, r.wraps, x.angle) == (True, True, True, False, False)
+    assert (x.range.low, x.range.high, x.unit, q.unit) == (-2.0, 2.0, "m", "rad")
+    assert problem.widths == (("q", 7), ("x", 4), ("u", 6))
+    assert problem.bits == 6
+
+
+def test_outputs_have_one_width_for_all() -> None:
+    outputs = {"a": bc.word(-1, 1, bits=6), "b": bc.word(-1, 1, bits=8)}
+    problem = bc.function_problem(lambda x: (x, x * x), ONE, outputs)
+    with pytest.raises(
+        UsageError, match="outputs have one width for all, and these differ: a 6, b"
+    ):
+        _ = problem.bits
+    with pytest.raises(UsageError, match="bits are 2 to 16, not 40"):  # what is given goes before
+        bc.compile(problem, bits=40)
+
+
+def test_ranges_that_are_left_out_are_found_and_said() -> None:
+    problem = made(lambda x: bc.exp(x))
+    assert str(problem.outputs[0]) == "u in 0.0 .. 3.0" or problem.outputs[0].range.high == 3.0
+    assert problem.outputs[0].range.low == 0.0
+    assert problem.notes == ("u reaches 0.3679 .. 2.718: its range is 0 .. 3",)
+
+
+def test_a_range_that_is_too_small_and_an_input_that_nothing_reads_are_noted() -> None:
+    problem = bc.function_problem(lambda x, y: 3 * x, TWO, {"u": bc.word(-2, 2)})  # noqa: ARG005
+    assert problem.notes == ("not used: y", "u reaches -3 .. 3, beyond its range -2 .. 2")
+
+
+def test_a_range_that_is_much_too_large_is_noted() -> None:
+    problem = bc.function_problem(lambda x: x * x / 3, ONE, {"u": bc.word(-1, 1)})
+    assert problem.notes == ("u reaches 0 .. 0.3333: the range -1 .. 1 wastes 2 bits",)
+
+
+def test_waves_and_powers_have_terms_and_others_have_steps() -> None:
+    waves = bc.function_problem(
+        lambda q, x: x * bc.cos(2 * q - 0.5) + x**3, {"q": bc.angle(), "x": X}, ["u"]
+    )
+    terms = split(waves)
+    assert terms.steps is None
+    states = waves.draw(40, 1)
+    columns = {one.name: array[:, 0] for one, array in zip(waves.inputs, states, strict=True)}
+    total = sum(term.evaluate(columns) for term in terms.outputs[0])
+    assert np.allclose(total, waves.reference(*states)[:, 0], atol=1e-12)
+    assert split(made(lambda x: bc.sqrt(x + 1))).steps is not None
+    assert split(made(lambda x: x**40)).steps is not None  # no power for a table of terms
+
+
+def test_a_problem_can_be_sent_and_is_equal_where_the_function_is() -> None:
+    one, two = made(lambda x: bc.tanh(x)), made(lambda x: bc.tanh(x) * 1.0)
+    assert one.key == two.key
+    assert one.key != made(lambda x: bc.tanh(2 * x)).key
+    again = pickle.loads(pickle.dumps(one))  # noqa: S301 (our own)
+    assert np.array_equal(again.reference(np.ones((3, 1))), one.reference(np.ones((3, 1))))
+
+
+def branching(x: Any) -> Any:
+    return 2 * x if x > 0 else x
+
+
+WRONG: dict[str, tuple[Callable[..., Any], str]] = {
+    "a comparison": (branching, r"test_recording.py:\d+: return 2.*: an input .*where_positive"),
+    "a truth": (lambda x: -x if not x else x * x, "cannot be compared"),
+    "math": (lambda x: math.sin(x), "take boolcomp's functions, not those of math"),
+    "a float": (lambda x: x + float(x), "take boolcomp's functions"),
+    "another of numpy's": (lambda x: np.sinh(x), "numpy.sinh is not recorded"),
+    "a remainder": (lambda x: x % 2, r"only \+ - \* / and \*\* with whole exponents"),
+    "a root as a power": (lambda x: x**0.5, "exponents are whole numbers within ±64.*write sqrt"),
+    "a large power": (lambda x: x**65, "exponents are whole numbers within ±64, not 65"),
+    "a text": (lambda x: x + "1", "'1' is neither a number nor an input's value"),
+    "an array": (lambda x: x * np.ones(3), "no value|neither a number|has no|not recorded"),
+    "a number that is none": (lambda x: x * math.nan, "nan is none of the numbers"),
+    "a number too large": (lambda x: x + 10**400, "none of the numbers that it may use"),
+    "a constant": (lambda _: 3.0, "u is always 3.0: there is nothing to compile"),
+    "a cancelled input": (lambda x: x - x + 1, "u is always 1: there is nothing to compile"),
+    "nothing": (lambda _: None, "u is None, made of no inputs"),
+    "too much": (lambda x: (x, x), "returns 2 results, and outputs are u"),
+    "another name": (lambda x: {"v": x}, r"returns no 'u' \(did you mean|returns no 'u'"),
+    "endless work": (lambda x: sum(x * k for k in range(9999)), "more than 4000 steps"),
+    "chance": (lambda x: x * random.random(), "is not what was recorded"),  # noqa: S311
+    "zero, known": (lambda x: x / 0, "the calculation divides by zero, whatever its inputs"),
+    "ends of a clip": (lambda x: bc.clip(x, 1, 0), "the first must be the smaller"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_cannot_be_recorded_is_a_sentence(name: str) -> None:
+    function, said = WRONG[name]
+    with pytest.raises(BoolcompError, match=said):
+        made(lambda x: function(x))
+
+
+def test_inputs_are_the_parameters_of_the_function() -> None:
+    with pytest.raises(UsageError, match=r"f has no parameter 'xx' \(did you mean 'x'\?\)"):
+        bc.function_problem(lambda x: x, {"xx": X}, ["u"], "f")
+    with pytest.raises(UsageError, match="f needs y, too: inputs are x"):
+        bc.function_problem(lambda x, y: x + y, ONE, ["u"], "f")
+    kept = bc.function_problem(lambda x, gain=2.0: gain * x, ONE, ["u"])
+    assert kept.reference(np.array([[0.5]])).tolist() == [[1.0]]
+    every = bc.function_problem(lambda **named: named["x"], ONE, ["u"])
+    assert every.reference(np.array([[0.5]])).tolist() == [[0.5]]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "outputs", "said"),
+    [
+        ({}, ["u"], "inputs of a function are words by name"),
+        ({"x": 3}, ["u"], "x is 3, no word"),
+        ({"x": bc.word()}, ["u"], "input x has no range"),
+        ({"x": X}, [], "outputs of a function are words by name"),
+        ({"x": X}, ["x"], "output 'x' is there already"),
+        ({"x": X}, ["u", "u"], "a name is there twice"),
+        ({"x": X}, ["time"], "'time' means something already"),
+        ({"x": X}, ["in"], "'in' is a word of Python's"),
+        ({"x": X}, ["u v"], "'u v' is no name"),
+        ({"x": X}, {"u": bc.word(1, 1)}, "the range of u is a single value"),
+    ],
+)
+def test_words_and_names_that_do_not_fit_are_sentences(
+    inputs: Any, outputs: Any, said: str
+) -> None:
+    with pytest.raises(UsageError, match=said):
+        bc.function_problem(lambda x: x, inputs, outputs)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (partial(bc.word, 1, -1), "a range must rise, not go from 1 to -1"),
+        (partial(word, "1", 2), "a range ends at numbers, not at '1'"),
+        (partial(bc.word, 0, math.inf), "a range has finite ends"),
+        (partial(bc.word, 0, 1e13), "a range ends within"),
+        (partial(bc.word, 1, 1 + 1e-13), "must be at least"),
+        (partial(bc.word, None, 2), "a range has two ends"),
+        (partial(bc.word, 1, 2, bits=40), "a word has 2 to 16 bits, not 40"),
+        (partial(word, 1, 2, bits=2.5), "give a whole number"),
+        (partial(bc.angle, -9000, 9000), "a range ends within"),
+    ],
+)
+def test_words_that_are_none_are_sentences(call: Callable[[], Word], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        call()
+
+
+def test_values_of_two_functions_do_not_mix() -> None:
+    kept: list[Any] = []
+
+    def keeping(x: Any) -> Any:
+        kept.append(x)
+        return x
+
+    made(keeping)
+    with pytest.raises(UsageError, match="a value of another function"):
+        made(lambda x: x + kept[0])
