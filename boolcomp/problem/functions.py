@@ -40,6 +40,7 @@ from boolcomp.problem.dynamics.kinematics import forward_kinematics, jacobian
 from boolcomp.problem.dynamics.load import with_load
 from boolcomp.problem.dynamics.planar import inverse_planar
 from boolcomp.problem.dynamics.recurrence import newton_euler
+from boolcomp.problem.dynamics.regrouped import torques as regrouped_torques
 from boolcomp.problem.dynamics.wrist import inverse_wrist
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.makers import (
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
 
     from boolcomp.problem.choices import Values
     from boolcomp.problem.dynamics.algebra import Algebra, Element, Folding
+    from boolcomp.problem.dynamics.control import Dynamics
     from boolcomp.problem.harmonics import Harmonics
     from boolcomp.problem.problem import Input
     from boolcomp.problem.robot import Robot
@@ -149,6 +151,7 @@ def _loaded(function: RobotFunction, masses: Interval) -> RobotFunction:
         function,
         groups={**function.groups, "load": partial(_load_input, masses)},
         text=partial(with_load, function.text, place),
+        steps=None,
         exact=function.exact and partial(with_load, function.exact, place),
     )
 
@@ -173,9 +176,11 @@ def gravity(robot: Robot, algebra: Algebra, q: Elements) -> list[Element]:
     return newton_euler(robot, algebra, q, zeros, zeros)
 
 
-def bias(robot: Robot, algebra: Algebra, q: Elements, qd: Elements) -> list[Element]:
-    """Return C(q, q̇) + G(q): the torques at zero acceleration."""
-    return newton_euler(robot, algebra, q, qd, [algebra.constant(0.0)] * robot.joints)
+def bias(
+    robot: Robot, algebra: Algebra, q: Elements, qd: Elements, dynamics: Dynamics = newton_euler
+) -> list[Element]:
+    """Return C(q, q̇) + G(q): the torques at zero acceleration, by this text of inverse dynamics."""
+    return dynamics(robot, algebra, q, qd, [algebra.constant(0.0)] * robot.joints)
 
 
 def inertia(robot: Robot, algebra: Algebra, q: Elements) -> list[Element]:
@@ -329,16 +334,18 @@ FUNCTIONS = {
         prepared=Preparation(_dry_names, dry_friction), takes=("smoothing", "load"),
     ),
     "bias": RobotFunction(
-        {"q": positions, "qd": speeds}, torques, bias, "tau", "torques", takes=("load",)
+        {"q": positions, "qd": speeds}, torques, bias, "tau", "torques", takes=("load",),
+        steps=partial(bias, dynamics=regrouped_torques),
     ),
     "inertia": RobotFunction(
         {"q": positions}, _inertias, inertia, "m", "inertias", takes=("load",)
     ),
     "forward-kinematics": RobotFunction(
-        {"q": positions}, _pose, forward_kinematics, "pose", "coordinates"
+        {"q": positions}, _pose, forward_kinematics, "pose", "coordinates",
+        steps=forward_kinematics,
     ),
     "jacobian": RobotFunction(
-        {"q": positions}, _jacobian_entries, jacobian, "jacobian", "entries"
+        {"q": positions}, _jacobian_entries, jacobian, "jacobian", "entries", steps=jacobian,
     ),
     "derivatives": RobotFunction(STATE, _slopes, torque_slopes, "slopes", "slopes", stepped_slopes),
     "computed-torque": RobotFunction(
@@ -350,6 +357,7 @@ FUNCTIONS = {
             "de": partial(_errors, "de", "{}/s", KD, "acceleration"),
         },
         torques, computed_torque, "tau", "torques",
+        steps=partial(computed_torque, dynamics=regrouped_torques),
     ),
     "pd-gravity": RobotFunction(
         {
@@ -358,6 +366,7 @@ FUNCTIONS = {
             "de": partial(_errors, "de", "{}/s", 2 * KD, "torque"),
         },
         torques, pd_gravity, "tau", "torques",
+        steps=partial(pd_gravity, dynamics=regrouped_torques),
     ),
     "control": RobotFunction(
         REFERENCE, torques, commanded, "tau", "torques",

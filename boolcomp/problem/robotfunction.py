@@ -58,7 +58,7 @@ class RobotFunction:
 
     An output without a range of its own (a single value) gets one that holds what is found.
     `exact` is the text over numpy's columns, where it is another one. `stepwise` is a text for
-    tapes; `takes` are the keys of what may be chosen, handed on to the text that prepares factors,
+    tapes; `steps`, where there are terms, another one of fewer products. `takes` are the keys of what may be chosen, handed on to the text that prepares factors,
     or else to the only one; `notes` are sentences for users.
     """
 
@@ -70,6 +70,7 @@ class RobotFunction:
     exact: Text | None = None
     prepared: Preparation | None = None
     stepwise: bool = False
+    steps: Text | None = None
     takes: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -133,7 +134,22 @@ def function_problem(
             if k not in kept
         ),
         notes=function.notes,
+        calculation=function.steps
+        and partial(_recorded, function.steps, robot, groups, outputs, kept),
     )
+
+
+def _recorded(
+    text: Text,
+    robot: Robot,
+    groups: Sequence[Sequence[Input]],
+    outputs: Sequence[Output],
+    kept: Sequence[int],
+) -> Straight:
+    """Return the steps of a text, for some of its outputs."""
+    tape = Tape()
+    found = text(robot, Folding(tape), *([tape.input(x.name) for x in group] for group in groups))
+    return tape.finish([(outputs[k].name, found[k]) for k in kept])
 
 
 def _equals(values: Floats, dust: float) -> Iterator[PartHint]:

@@ -9,31 +9,42 @@ from boolcomp.problem.choices import KD, KP
 from boolcomp.problem.dynamics.recurrence import newton_euler
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from boolcomp.problem.dynamics.algebra import Algebra, Element
     from boolcomp.problem.dynamics.functions import FunctionAlgebra
     from boolcomp.problem.robot import Link, Robot
 
     Elements = Sequence[Element]
+    Dynamics = Callable[..., list[Element]]
 
 OPPOSITE = math.pi / 4  # rad from half a turn, at most, that the difference is led to zero
 
 
-def computed_torque(robot: Robot, algebra: Algebra, *state: Elements) -> list[Element]:
-    """Return M(q) (q̈r + Kd ė + Kp e) + C(q, q̇) + G(q) of q, q̇, q̈r, e and ė."""
+def computed_torque(
+    robot: Robot, algebra: Algebra, *state: Elements, dynamics: Dynamics = newton_euler
+) -> list[Element]:
+    """Return M(q) (q̈r + Kd ė + Kp e) + C(q, q̇) + G(q) of q, q̇, q̈r, e and ė.
+
+    `dynamics` is the text of inverse dynamics that is used.
+    """
     q, qd, qddr, e, de = state
     kp, kd = algebra.constant(KP), algebra.constant(KD)
     commands = [r + kd * dx + kp * x for r, x, dx in zip(qddr, e, de, strict=True)]
-    return newton_euler(robot, algebra, q, qd, commands)
+    return dynamics(robot, algebra, q, qd, commands)
 
 
 def pd_gravity(
-    robot: Robot, algebra: Algebra, q: Elements, e: Elements, de: Elements
+    robot: Robot,
+    algebra: Algebra,
+    q: Elements,
+    e: Elements,
+    de: Elements,
+    dynamics: Dynamics = newton_euler,
 ) -> list[Element]:
     """Return Kp e + Kd ė + G(q)."""
     zeros = [algebra.constant(0.0)] * robot.joints
-    weight = newton_euler(robot, algebra, q, zeros, zeros)
+    weight = dynamics(robot, algebra, q, zeros, zeros)
     kp, kd = algebra.constant(KP), algebra.constant(KD)
     return [g + kp * x + kd * dx for g, x, dx in zip(weight, e, de, strict=True)]
 
