@@ -58,8 +58,9 @@ class RobotFunction:
 
     An output without a range of its own (a single value) gets one that holds what is found.
     `exact` is the text over numpy's columns, where it is another one. `stepwise` is a text for
-    tapes; `steps`, where there are terms, another one of fewer products. `takes` are the keys of what may be chosen, handed on to the text that prepares factors,
-    or else to the only one; `notes` are sentences for users.
+    tapes; `steps`, where there are terms, is one of few products. `takes` are the keys of what may
+    be chosen, handed on to the text that prepares factors, or else to the only one; `notes` are
+    sentences for users.
     """
 
     groups: Mapping[str, Callable[[Robot], tuple[Input, ...]]]
