@@ -140,9 +140,8 @@ def test_a_table_too_wide_for_synthesis_is_made_by_decision_diagrams() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("of", [FRICTION, "control"])
-def test_logic_with_prepared_factors_holds_what_is_demanded(of: str) -> None:
-    problem = robot_problem(DRY, of)
+def test_logic_with_prepared_factors_holds_what_is_demanded() -> None:
+    problem = robot_problem(DRY, FRICTION)
     built = build(split(problem), CompactChoices(usual_demand(4, effort=0.0), processes=1))
     assert built.holds
     assert max(built.errors.rms) <= max(np.sqrt(built.compact.allowed)) * 1.001
