@@ -109,7 +109,7 @@ def test_a_program_says_what_was_chosen_of_its_function(run: Callable[..., Resul
     steps = [one["lsb"] for one in document["outputs"]]
     assert (np.abs(found - exact) < 4 * np.array(steps)).all()
     refused = run("evaluate", "held", "--of", "gravity", "-i", "states.csv")
-    assert "--of means nothing here: held is a compiled program" in refused.err
+    assert "--of means nothing here: held is a program, compiled already" in refused.err
 
 
 @pytest.mark.slow

@@ -94,6 +94,8 @@ def function_name(of: str, *, friction: bool = False, **choices: object) -> str:
 
     What is None is not chosen.
     """
+    if not isinstance(of, str):
+        raise UsageError(f"a {type(of).__name__} is no function: functions are {listing(NAMES)}")
     name, values = parted(of)
     if name not in NAMES:
         raise UsageError(

@@ -61,8 +61,8 @@ FUNCTIONS: dict[str, tuple[Sequence[tuple[str, float, float, bool]], Callable[..
     "distance": ([X, Y], lambda t, x, y: t.root(x * x + y * y)),
     "angle of any point": ([X, Z], lambda t, x, z: t.arc(x, z)),
     "angle of a slope": ([Y, X], lambda t, y, x: t.arc(x, y)),
-    "angle above": ([Y, X], lambda t, y, x: t.arc(y, x)),
-    "angle below": ([Y, X], lambda t, y, x: t.arc(-y, x * 0.5)),
+    "angle of a point above": ([Y, X], lambda t, y, x: t.arc(y, x)),
+    "angle of a point below": ([Y, X], lambda t, y, x: t.arc(-y, x * 0.5)),
     "waves": ([Q, R], lambda t, q, r: t.cosine(q + r * 2.0) - t.sine(q - 0.5) * 0.7),
     "wave squared": ([Q, X], lambda t, q, x: t.cosine(q) * t.cosine(q) * x + t.sine(q)),
     "curve of a wave": ([Q, X], lambda t, q, x: t.function("exp", t.cosine(q)) * x),
@@ -115,6 +115,15 @@ def test_what_is_linear_is_no_table() -> None:
     sketch = sketch_of(problem_of([X, Y], lambda _, x, y: (x * 2.0 - 1.0) * 3.0 + y))
     assert not tables(sketch)
     assert products(sketch) == 0
+
+
+def test_a_point_that_is_never_below_has_no_sign_of_y() -> None:
+    signs = {
+        name: sum("sign(x)" in str(table) for table in tables(sketch_of(problem_of(*one))))
+        for name, one in FUNCTIONS.items()
+        if "point" in name
+    }
+    assert signs["angle of a point above"] < signs["angle of a point"]
 
 
 def test_a_sine_is_a_wave_whatever_its_phase() -> None:

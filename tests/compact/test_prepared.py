@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.errors.samples import draw
-from boolcomp.compact.graph.logic import word_logic
+from boolcomp.compact.graph.logic import from_truth_tables, word_logic
+from boolcomp.compact.graph.tables import columns_of, mux_network
 from boolcomp.compact.passes import CompactChoices, build
 from boolcomp.compact.sketch.build import build_sketch
 from boolcomp.compact.sketch.poly import quantities
@@ -21,6 +23,10 @@ from boolcomp.problem.interval import Interval
 from boolcomp.problem.problem import Group, Input, Output, Problem
 from boolcomp.problem.robot import load_robot
 from boolcomp.terms import split
+
+if TYPE_CHECKING:
+    from boolcomp.logic.network import Network
+    from boolcomp.logic.truthtable import TruthTable
 
 ARM = load_robot("machado-2r")
 DRY = replace(ARM, links=tuple(replace(x, coulomb_friction=(8.0, 6.0)) for x in ARM.links))
@@ -122,10 +128,20 @@ def test_a_jump_at_zero_of_an_input_word_is_no_error() -> None:
     assert curve.steepness(x).any()
 
 
+def test_a_table_too_wide_for_synthesis_is_made_by_decision_diagrams() -> None:
+    def never(table: TruthTable) -> Network:
+        raise AssertionError(table)
+
+    columns = columns_of([0, 0, 0, 1, 0, 1, 1, 1], 1)  # of three bits the majority
+    made = from_truth_tables(never, widest=2)(3, columns)
+    assert made == mux_network(3, columns)
+    with pytest.raises(AssertionError):
+        from_truth_tables(never, widest=3)(3, columns)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("of", [FRICTION, "control"])
-def test_logic_with_prepared_factors_holds_what_is_demanded(of: str) -> None:
-    problem = robot_problem(DRY, of)
+def test_logic_with_prepared_factors_holds_what_is_demanded() -> None:
+    problem = robot_problem(DRY, FRICTION)
     built = build(split(problem), CompactChoices(usual_demand(4, effort=0.0), processes=1))
     assert built.holds
     assert max(built.errors.rms) <= max(np.sqrt(built.compact.allowed)) * 1.001

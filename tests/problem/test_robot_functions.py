@@ -11,6 +11,7 @@ import pytest
 from limited import with_ranges
 from pinocchio_model import pinocchio_model
 
+import boolcomp as bc
 from boolcomp.common.errors import UsageError
 from boolcomp.problem.dynamics import gravity_torques, inverse_dynamics
 from boolcomp.problem.expressions.straight import Straight
@@ -277,6 +278,15 @@ def test_a_name_says_what_is_chosen_and_nothing_usual() -> None:
 def test_what_cannot_be_chosen_is_wrong_usage(of: str, choices: Any, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         function_name(of, **choices)
+
+
+def test_python_takes_the_same_choices() -> None:
+    with pytest.raises(UsageError, match="gravity has no elbow"):
+        bc.compile("machado-2r", of="gravity", elbow="up")
+    with pytest.raises(UsageError, match=r"load-range .*: give a range of kg that rises"):
+        bc.compile("machado-2r", of="gravity", load_range=(5, 2))
+    with pytest.raises(UsageError, match="a int is no function"):
+        bc.compile("machado-2r", of=3)  # type: ignore[arg-type]  # what a user may do
 
 
 def test_choices_of_each_joint_are_as_many_as_joints() -> None:
