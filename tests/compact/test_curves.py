@@ -22,6 +22,7 @@ from boolcomp.compact.graph.logic import word_logic
 from boolcomp.compact.graph.lut6 import column_luts, graph_luts
 from boolcomp.compact.graph.tabulate import Domain, Tabulated
 from boolcomp.compact.passes import CompactChoices, build
+from boolcomp.compact.result.network import table_network
 from boolcomp.compact.sketch.sketch import Curve
 from boolcomp.compact.sketch.variables import Role
 from boolcomp.compact.widths.limits import in_range
@@ -130,6 +131,17 @@ def test_a_table_that_repeats_its_index_costs_nothing() -> None:
     graph = masked_graph(0b111, tuple(range(8)))
     nodes = (*graph.nodes[:1], Lookup(0, 5, tuple(range(8)), 3, 0b111), *graph.nodes[2:])
     assert not word_logic(WordGraph(nodes, graph.scales, graph.results)).nodes
+
+
+def test_a_table_of_more_inputs_than_synthesis_takes_is_made_all_the_same() -> None:
+    entries = tuple(int(k % 7 == 3 and k > 900) for k in range(1 << 13))
+    nodes = (
+        InputWord("x", 13, angle=False),
+        Lookup(0, 13, entries, 1),
+        Heap((Bits(1, 0, 0, negative=False),), 0, 1),
+    )
+    graph = WordGraph(nodes, (Scale(0, 0.0),) * 3, (OutputWord(2, 0, 1),))
+    assert agrees(table_network(graph).network, graph, {"x": np.arange(1 << 13)})
 
 
 # curves in pieces ------------------------------------------------------------------------------

@@ -7,16 +7,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from boolcomp.compact.graph.logic import from_truth_tables, word_logic
+from boolcomp.compact.graph.tables import mux_network
 from boolcomp.logic import blif
 from boolcomp.logic.synthesis import abc
 from boolcomp.logic.synthesis.measure import lut6_count
 from boolcomp.logic.synthesis.optimise import Step, optimise
-from boolcomp.logic.synthesis.portfolio import SynthesisRecipe, synthesise
+from boolcomp.logic.synthesis.portfolio import MOST_INPUTS, SynthesisRecipe, synthesise
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from boolcomp.compact.graph.tables import Columns
     from boolcomp.logic.network import Network
     from boolcomp.logic.synthesis.measure import Objective
     from boolcomp.logic.truthtable import TruthTable
@@ -42,14 +44,20 @@ def table_network(
 ) -> Finished:
     """Return the network that a graph says, by rule; its tables are synthesised, each compared.
 
-    Tables are kept in a folder, if one is given.
+    Tables are kept in a folder, if one is given. Those of more inputs than synthesis takes are left
+    as they are.
     """
     recipe = SynthesisRecipe(objective, use_abc=False)
 
     def made(table: TruthTable) -> Network:
         return synthesise(table, recipe, folder).network
 
-    start = word_logic(graph, from_truth_tables(made))
+    synthesised = from_truth_tables(made)
+
+    def any_size(inputs: int, columns: Columns) -> Network:
+        return (synthesised if inputs <= MOST_INPUTS else mux_network)(inputs, columns)
+
+    start = word_logic(graph, any_size)
     first = Step("tables", len(start.nodes), start.depth, "at all inputs")
     report(first)
     return Finished(start, (first,))
