@@ -45,7 +45,7 @@ from boolcomp.problem.problem import Group, Input, Output, Problem
 from boolcomp.terms import split
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -59,6 +59,7 @@ FUNCTIONS: dict[str, tuple[Callable[[Tape, Any], Any], float]] = {  # and where 
     "sqrt": (lambda t, x: t.root(x + 1.0), 1.0),
     "log2": (lambda t, x: t.function("log", x + 1.0) * (1 / math.log(2)), 0.0),
 }
+RIVALS = {"table": plain, "bipartite": bipartite, "multipartite": multipartite}
 SCRIPTS = (
     ("strash", "if -K 6 -a", "mfs2 -a -e"),
     ("strash", "dch", "if -K 6 -a", "mfs2 -a -e"),
@@ -158,9 +159,10 @@ def ours(problem: Problem, bits: int, effort: float, store: Path | None) -> Row:
     return Row("boolcomp", luts, levels, built.nodes, errors)
 
 
-def rivals(exact: Floats, bits: int) -> Iterator[Row]:
+def rivals(names: Iterable[str], exact: Floats, bits: int) -> Iterator[Row]:
     """Yield what other tables take, made and searched here."""
-    for name, make in (("table", plain), ("bipartite", bipartite), ("multipartite", multipartite)):
+    for name in names:
+        make = RIVALS[name]
         made = [(mapped(blif.render(one.network)), one) for one in make(exact, bits)]
         if made:
             (luts, levels), best = min(made, key=lambda pair: pair[0])
@@ -199,7 +201,7 @@ def main() -> int:
     parser.add_argument("--compressedlut", help="its program, if you have it")
     parser.add_argument("--most", type=int, default=12, help="bits up to which it is run")
     parser.add_argument("--store", type=Path)
-    parser.add_argument("--ours", action="store_true", help="leave the rivals out")
+    parser.add_argument("--rivals", default=",".join(RIVALS), help="or - for none")
     given = parser.parse_args()
     lines, failed = [], False
     for bits in (int(x) for x in given.bits.split(",")):
@@ -207,7 +209,8 @@ def main() -> int:
             problem = curve_problem(name, bits)
             exact = in_steps(problem, bits)
             row = ours(problem, bits, given.effort, given.store)
-            found = [row, *(() if given.ours else rivals(exact, bits))]
+            asked = [one for one in given.rivals.split(",") if one in RIVALS]
+            found = [row, *rivals(asked, exact, bits)]
             failed |= bool(np.abs(row.errors).max() >= 1)
             if given.compressedlut and bits <= given.most:
                 found.append(compressed(given.compressedlut, exact, bits))

@@ -75,8 +75,8 @@ def task_of(problem: Problem, bits: int, rms: float, objective: str = "nodes") -
 
 @cache
 def screened_log() -> Candidate:
-    """Return the widths of a logarithm of twelve bits, by the model."""
-    return screen(task_of(logarithm(12), 12, 0.34), DIRECT)
+    """Return the widths of a logarithm of eleven bits, by the model."""
+    return screen(task_of(logarithm(11), 11, 0.34), DIRECT)
 
 
 # tables of some of a word's bits ---------------------------------------------------------------
@@ -226,7 +226,7 @@ def test_a_realised_curve_errs_at_all_words_as_the_model_says(objective: str) ->
 
 
 def test_a_wide_curve_is_split_by_slopes() -> None:
-    task = task_of(logarithm(12), 12, 0.34)
+    task = task_of(logarithm(11), 11, 0.34)
     choice = screened_log()
     graph = search_of(task, DIRECT).graph(choice)
     tables = [node for node in graph.nodes if isinstance(node, Lookup)]
@@ -236,7 +236,7 @@ def test_a_wide_curve_is_split_by_slopes() -> None:
 
 
 def test_other_splits_keep_to_their_limits() -> None:
-    task = task_of(logarithm(12), 12, 0.34)
+    task = task_of(logarithm(11), 11, 0.34)
     sketch = search_of(task, DIRECT).sketch
     widths = screened_log().widths
     place = next(k for k, node in enumerate(sketch.nodes) if isinstance(node, Curve))
