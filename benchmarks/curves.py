@@ -17,6 +17,7 @@ before (`cec`). What any row of ours errs by more than 1 makes the exit code 1.
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 import re
 import subprocess
@@ -45,7 +46,7 @@ from boolcomp.problem.problem import Group, Input, Output, Problem
 from boolcomp.terms import split
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -59,6 +60,7 @@ FUNCTIONS: dict[str, tuple[Callable[[Tape, Any], Any], float]] = {  # and where 
     "sqrt": (lambda t, x: t.root(x + 1.0), 1.0),
     "log2": (lambda t, x: t.function("log", x + 1.0) * (1 / math.log(2)), 0.0),
 }
+RIVALS = {"table": plain, "bipartite": bipartite, "multipartite": multipartite}
 SCRIPTS = (
     ("strash", "if -K 6 -a", "mfs2 -a -e"),
     ("strash", "dch", "if -K 6 -a", "mfs2 -a -e"),
@@ -66,6 +68,7 @@ SCRIPTS = (
 )
 LARGE = 2_000_000  # characters of BLIF: only the first script is run
 COUNTS = re.compile(r"nd =\s*(\d+).*lev =\s*(\d+)")
+OURS = "boolcomp"
 HEAD = ["function", "bits", "made by", "LUT6", "levels", "LUT3", "rms", "max", "faithful"]
 # Carries from bit to bit, as our own adders do: Yosys' usual ones are larger and less deep.
 RIPPLE = """(* techmap_celltype = "$lcu" *)
@@ -124,10 +127,10 @@ def in_steps(problem: Problem, bits: int) -> Floats:
     return np.asarray((exact - problem.outputs[0].range.low) * (1 << bits))
 
 
-def mapped(text: str) -> tuple[int, int]:
+def mapped(text: str, scripts: int = len(SCRIPTS)) -> tuple[int, int]:
     """Return tables of six inputs and levels of the best that ABC makes of a network in BLIF."""
     best: tuple[int, int] | None = None
-    for script in SCRIPTS[: 1 if len(text) > LARGE else None]:
+    for script in SCRIPTS[: 1 if len(text) > LARGE else scripts]:
         commands = ["read_blif a.blif", *script, "print_stats", "write_blif b.blif"]
         if len(text) <= LARGE:
             commands.append("cec a.blif b.blif")
@@ -155,15 +158,17 @@ def ours(problem: Problem, bits: int, effort: float, store: Path | None) -> Row:
     errors = (given - problem.reference(x[:, None])[:, 0]) * (1 << bits)
     networks = (built.network, word_logic(built.compact.graph))
     luts, levels = min(mapped(blif.render(network)) for network in networks)
-    return Row("boolcomp", luts, levels, built.nodes, errors)
+    return Row(OURS, luts, levels, built.nodes, errors)
 
 
-def rivals(exact: Floats, bits: int) -> Iterator[Row]:
+def rivals(names: Iterable[str], exact: Floats, bits: int) -> Iterator[Row]:
     """Yield what other tables take, made and searched here."""
-    for name, make in (("table", plain), ("bipartite", bipartite), ("multipartite", multipartite)):
-        made = [(mapped(blif.render(one.network)), one) for one in make(exact, bits)]
+    for name in names:
+        make = RIVALS[name]
+        made = [(mapped(blif.render(one.network), 1), one) for one in make(exact, bits)]
         if made:
-            (luts, levels), best = min(made, key=lambda pair: pair[0])
+            _, best = min(made, key=lambda pair: pair[0])
+            luts, levels = mapped(blif.render(best.network))
             row = f"{name} {best.split}".strip()
             yield Row(row, luts, levels, len(best.network.nodes), best.values - exact)
 
@@ -199,20 +204,23 @@ def main() -> int:
     parser.add_argument("--compressedlut", help="its program, if you have it")
     parser.add_argument("--most", type=int, default=12, help="bits up to which it is run")
     parser.add_argument("--store", type=Path)
-    parser.add_argument("--ours", action="store_true", help="leave the rivals out")
+    parser.add_argument("--rivals", default=",".join(RIVALS), help="or - for none")
     given = parser.parse_args()
+    asked = [one for one in given.rivals.split(",") if one in RIVALS]
     lines, failed = [], False
     for bits in (int(x) for x in given.bits.split(",")):
         for name in given.functions or FUNCTIONS:
             problem = curve_problem(name, bits)
             exact = in_steps(problem, bits)
-            row = ours(problem, bits, given.effort, given.store)
-            found = [row, *(() if given.ours else rivals(exact, bits))]
-            failed |= bool(np.abs(row.errors).max() >= 1)
-            if given.compressedlut and bits <= given.most:
-                found.append(compressed(given.compressedlut, exact, bits))
-            for one in found:
-                lines.append([name, str(bits), *one.cells()])
+            program = given.compressedlut if bits <= given.most else None
+            found = itertools.chain(
+                [ours(problem, bits, given.effort, given.store)],
+                rivals(asked, exact, bits),
+                (compressed(one, exact, bits) for one in (program,) if one),
+            )
+            for row in found:
+                failed |= row.name == OURS and bool(np.abs(row.errors).max() >= 1)
+                lines.append([name, str(bits), *row.cells()])
                 print(" ".join(lines[-1]), file=sys.stderr, flush=True)
     print(table(HEAD, lines, left=(0, 2)))
     return int(failed)

@@ -22,6 +22,7 @@ from boolcomp.compact.graph.logic import word_logic
 from boolcomp.compact.graph.lut6 import column_luts, graph_luts
 from boolcomp.compact.graph.tabulate import Domain, Tabulated
 from boolcomp.compact.passes import CompactChoices, build
+from boolcomp.compact.result.network import table_network
 from boolcomp.compact.sketch.sketch import Curve
 from boolcomp.compact.sketch.variables import Role
 from boolcomp.compact.widths.limits import in_range
@@ -74,8 +75,8 @@ def task_of(problem: Problem, bits: int, rms: float, objective: str = "nodes") -
 
 @cache
 def screened_log() -> Candidate:
-    """Return the widths of a logarithm of twelve bits, by the model."""
-    return screen(task_of(logarithm(12), 12, 0.34), DIRECT)
+    """Return the widths of a logarithm of eleven bits, by the model."""
+    return screen(task_of(logarithm(11), 11, 0.34), DIRECT)
 
 
 # tables of some of a word's bits ---------------------------------------------------------------
@@ -130,6 +131,17 @@ def test_a_table_that_repeats_its_index_costs_nothing() -> None:
     graph = masked_graph(0b111, tuple(range(8)))
     nodes = (*graph.nodes[:1], Lookup(0, 5, tuple(range(8)), 3, 0b111), *graph.nodes[2:])
     assert not word_logic(WordGraph(nodes, graph.scales, graph.results)).nodes
+
+
+def test_a_table_of_more_inputs_than_synthesis_takes_is_made_all_the_same() -> None:
+    entries = tuple(int(k % 7 == 3 and k > 900) for k in range(1 << 13))
+    nodes = (
+        InputWord("x", 13, angle=False),
+        Lookup(0, 13, entries, 1),
+        Heap((Bits(1, 0, 0, negative=False),), 0, 1),
+    )
+    graph = WordGraph(nodes, (Scale(0, 0.0),) * 3, (OutputWord(2, 0, 1),))
+    assert agrees(table_network(graph).network, graph, {"x": np.arange(1 << 13)})
 
 
 # curves in pieces ------------------------------------------------------------------------------
@@ -214,7 +226,7 @@ def test_a_realised_curve_errs_at_all_words_as_the_model_says(objective: str) ->
 
 
 def test_a_wide_curve_is_split_by_slopes() -> None:
-    task = task_of(logarithm(12), 12, 0.34)
+    task = task_of(logarithm(11), 11, 0.34)
     choice = screened_log()
     graph = search_of(task, DIRECT).graph(choice)
     tables = [node for node in graph.nodes if isinstance(node, Lookup)]
@@ -224,7 +236,7 @@ def test_a_wide_curve_is_split_by_slopes() -> None:
 
 
 def test_other_splits_keep_to_their_limits() -> None:
-    task = task_of(logarithm(12), 12, 0.34)
+    task = task_of(logarithm(11), 11, 0.34)
     sketch = search_of(task, DIRECT).sketch
     widths = screened_log().widths
     place = next(k for k, node in enumerate(sketch.nodes) if isinstance(node, Curve))
