@@ -54,7 +54,7 @@ def test_an_interrupted_search_ends_where_an_uninterrupted_one_does(
 ) -> None:
     monkeypatch.setattr(module, "SEEN", 20_000)
     torques = terms_of(small_robot(2, 2))
-    demand = Demand(bits=5, rms=(0.6,), max=(2.5,), effort=0.3)
+    demand = Demand(bits=5, rms=(0.6,), max=(3.0,), effort=0.1)
     whole = searched(torques, demand)
     memory = Memory(11)
     with pytest.raises(KeyboardInterrupt):

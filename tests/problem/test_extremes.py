@@ -18,7 +18,7 @@ def test_both_ends_are_found_wherever_zero_lies(middle: float) -> None:
 
     def exact(x: np.ndarray) -> np.ndarray:
         calls.append(len(x))
-        return middle + np.cos(3 * x[:, :1] + 0.4) * np.sin(2 * x[:, 1:2])
+        return np.asarray(middle + np.cos(3 * x[:, :1] + 0.4) * np.sin(2 * x[:, 1:2]))
 
     bounds = -np.ones(3), np.ones(3)
     _, most = extremes(exact, bounds, samples=100, best=2, fine=1e-6)
