@@ -16,6 +16,7 @@ from boolcomp.compact.demand import Demand
 from boolcomp.compact.widths.search import WORK
 from boolcomp.problem.robot import parse_robot
 from boolcomp.problem.written.functionfile import is_function, parse_function
+from boolcomp.proof.worst import EVALUATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,8 +40,9 @@ def blocks(kind: str) -> list[pytest.ParameterSet]:
 @pytest.mark.slow
 @pytest.mark.parametrize(("block", "page"), blocks("console"))
 def test_commands_print_what_the_page_shows(
-    block: str, page: Path, warm_run: Callable[..., Result]
+    block: str, page: Path, warm_run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("boolcomp.compact.errors.worst.EVALUATIONS", EVALUATIONS)
     for match in BLOCK.finditer(page.read_text()):
         if match[2]:  # a file that the page shows
             Path(match[2]).write_text(match[3])

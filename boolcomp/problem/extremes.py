@@ -92,7 +92,8 @@ def climb(
         heights = raised.transpose(1, 0, 2).reshape(len(rows), -1)
         choice = heights.argmax(axis=1)
         found = heights[np.arange(len(rows)), choice]
-        moved[rows] = better = found > best[rows] * (1 + GAIN)
+        gain = np.where(best[rows] < 0, -GAIN, GAIN)  # a height below zero rises towards it
+        moved[rows] = better = found > best[rows] * (1 + gain)
         k = np.flatnonzero(better)
         which, along = divmod(choice[k], axes)
         points[rows[k], along] = places[which, k, along]

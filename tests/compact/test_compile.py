@@ -44,17 +44,17 @@ class Memory:
 
 @pytest.fixture(name="fewer", autouse=True)
 def fewer_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "CLIMBED", 300_000)
-    monkeypatch.setattr(module, "EVALUATIONS", 1_000_000)
+    for count in ("CLIMBED", "EVALUATIONS"):
+        monkeypatch.setattr(module, count, 40_000)
 
 
 @pytest.mark.slow
 def test_an_interrupted_search_ends_where_an_uninterrupted_one_does(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(module, "SEEN", 200_000)
+    monkeypatch.setattr(module, "SEEN", 20_000)
     torques = terms_of(small_robot(2, 2))
-    demand = Demand(bits=5, rms=(0.6,), max=(2.5,), effort=0.3)
+    demand = Demand(bits=5, rms=(0.6,), max=(3.0,), effort=0.1)
     whole = searched(torques, demand)
     memory = Memory(11)
     with pytest.raises(KeyboardInterrupt):
@@ -67,7 +67,11 @@ def test_an_interrupted_search_ends_where_an_uninterrupted_one_does(
 
 
 @pytest.mark.slow
-def test_the_largest_error_is_held_on_states_that_were_not_seen() -> None:
+def test_the_largest_error_is_held_on_states_that_were_not_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "CLIMBED", 300_000)
+    monkeypatch.setattr(module, "EVALUATIONS", 1_000_000)
     torques = terms_of("machado-2r")
     heard: list[Progress] = []
     demand = Demand(rms=(0.5, 0.6), max=(3.2, 3.4), effort=2.0)
@@ -87,7 +91,7 @@ def test_the_largest_error_is_held_on_states_that_were_not_seen() -> None:
 def test_more_effort_finds_no_more_nodes() -> None:
     torques = terms_of("machado-2r")
     quick, longer = (
-        searched(torques, Demand(bits=6, rms=(0.43, 0.58), effort=effort)) for effort in (0.0, 4.0)
+        searched(torques, Demand(bits=4, rms=(0.5, 0.6), effort=effort)) for effort in (0.0, 1.0)
     )
     assert longer.nodes <= quick.nodes
 

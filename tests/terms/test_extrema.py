@@ -100,14 +100,14 @@ def test_the_papers_torques_reach_their_true_extremes() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [n for n in robot_names() if load_robot(n).joints <= 6])
-def test_a_million_samples_stay_below_the_torque_amplitude(name: str) -> None:
+def test_no_sample_exceeds_the_torque_amplitude(name: str) -> None:
     robot = load_robot(name)
     rng = np.random.default_rng(3)
     state = []
     for kind in ("position", "velocity", "acceleration"):
         ranges = [getattr(link, kind) for link in robot.links]
         low, high = [r.low for r in ranges], [r.high for r in ranges]
-        state.append(rng.uniform(low, high, (1_000_000, robot.joints)))
+        state.append(rng.uniform(low, high, (100_000, robot.joints)))
     seen = np.abs(inverse_dynamics(robot, *state)).max(axis=0)
     assert (seen <= np.array(output_amplitudes(problem_of(robot))) * (1 + 1e-9)).all()
 

@@ -87,7 +87,7 @@ def test_cp_misf_is_within_a_tenth_of_optimal_on_most_random_graphs_and_improved
 
     plain: list[float] = []
     better: list[float] = []
-    for seed in range(200):
+    for seed in range(80):
         draw = random.Random(seed)  # noqa: S311
         size, processors = draw.randint(8, 25), draw.randint(2, 4)
         graph = random_graph(size, seed, draw.choice((0.08, 0.15, 0.25)))
@@ -97,6 +97,6 @@ def test_cp_misf_is_within_a_tenth_of_optimal_on_most_random_graphs_and_improved
                  for name in ("cp-misf", "improved"))  # fmt: skip
         for ratios, ratio in zip((plain, better), times, strict=True):
             ratios.append(ratio)
-    assert sum(ratio > 1.1 for ratio in plain) <= 4
+    assert sum(ratio > 1.1 for ratio in plain) <= 2
     assert max(plain) < 1.15
     assert max(better) < 1.1
