@@ -28,14 +28,11 @@ def command(robot: str, of: str, form: str, *, as_json: bool) -> None:
     if not as_json:
         click.echo(str(terms))
         return
-    if terms.steps is not None:
-        print_json({"robot": terms.problem.name, "steps": str(terms.steps).splitlines()})
-        return
     document = {
         "robot": terms.problem.name,
         "form": terms.form,
         "prepared": [] if terms.prepared is None else str(terms.prepared).splitlines(),
-        "steps": [] if terms.steps is None else str(terms.steps).splitlines(),
+        "steps": [] if terms.outputs else str(terms.steps).splitlines(),
         "joints": [
             {
                 "joint": joint,
