@@ -32,6 +32,7 @@ def test_robots_lists_joints_mass_and_ranges(run: Callable[..., Result]) -> None
     assert (result.code, result.err) == (0, "")
 
 
+@pytest.mark.slow
 def test_robots_prints_one_as_a_file_that_can_be_used(run: Callable[..., Result]) -> None:
     Path("mine.toml").write_text(run("robots", "puma560").out)
     assert run("robots", "mine.toml").out == Path("mine.toml").read_text()
@@ -157,6 +158,7 @@ def test_an_xml_that_is_no_robot_is_said_to_be_none(run: Callable[..., Result], 
     assert "ur5.sdf:1: <html>: no robot: it begins with <robot> in URDF, <sdf> in SDF" in result.err
 
 
+@pytest.mark.slow
 def test_a_doubtful_inertia_is_a_warning_not_an_error(run: Callable[..., Result]) -> None:
     text = run("robots", "puma560").out
     Path("mine.toml").write_text(text.replace("doubt = ", "# doubt = "))
@@ -228,6 +230,7 @@ def test_a_folder_that_may_not_be_written_is_a_sentence(tmp_path: Path) -> None:
     assert "Traceback" not in made.stderr
 
 
+@pytest.mark.slow
 def test_one_robot_gets_a_verdict_and_remains_a_robot_file(run: Callable[..., Result]) -> None:
     out = run("robots", "puma560").out
     assert parse_robot(out) == load_robot("puma560")

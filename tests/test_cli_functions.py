@@ -73,6 +73,7 @@ def test_arithmetic_is_of_the_function_that_is_asked_for(run: Callable[..., Resu
     assert other[1] > 0
 
 
+@pytest.mark.slow
 def test_choices_that_a_function_has_not_are_wrong_usage(run: Callable[..., Result]) -> None:
     for command in ("terms", "plan", "compile", "tables", "report", "evaluate"):
         found = run(command, "machado-2r", "--of", "control", "--elbow", "up")

@@ -53,6 +53,7 @@ def test_ranges_and_lists_of_numbers() -> None:
             numbers("--bits", wrong)
 
 
+@pytest.mark.slow
 def test_a_program_of_a_robot_of_ones_own_asks_for_its_file(run: Callable[..., Result]) -> None:
     replace(stages(4)[2], name="my-2r").save("mine")
     few = ("report", "mine", "--samples", "10", "--evaluations", "0")

@@ -130,6 +130,7 @@ def test_an_interrupt_that_is_not_heard_ends_the_command_all_the_same(
         assert interrupted(tmp_path, imported) == (130, "boolcomp: interrupted\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", ["0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-"])
 @pytest.mark.parametrize("arguments", ["plan machado-2r --bits 4", "plan machado-2"])
 def test_closed_standard_streams_change_no_exit_code(

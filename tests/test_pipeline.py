@@ -40,6 +40,7 @@ def test_one_can_stop_after_any_pass() -> None:
         assert run_passes("machado-2r", Options(bits=4), until=step.name)
 
 
+@pytest.mark.slow
 def test_the_list_is_what_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("boolcomp.compact.errors.worst.EVALUATIONS", 2000)
     monkeypatch.setattr("boolcomp.compact.passes.FRESH_SAMPLES", 2000)

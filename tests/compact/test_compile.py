@@ -234,6 +234,7 @@ PINNED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PINNED)
 def test_a_search_from_nothing_ends_where_it_did(
     monkeypatch: pytest.MonkeyPatch, name: str

@@ -18,6 +18,7 @@ def values(terms: Terms, count: int = 20_000) -> np.ndarray[tuple[int, ...], np.
     return np.stack([evaluate_terms(parts, columns) for parts in terms.outputs], axis=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("allowed", [0.25, 4.0, 100.0])
 def test_what_is_left_out_makes_a_small_part_of_what_is_allowed(allowed: float) -> None:
     terms = terms_of("puma560")

@@ -142,6 +142,7 @@ def coded(program: Program, words: dict[str, NDArray[np.int64]]) -> list[NDArray
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", CODE_KINDS)
 def test_a_code_changes_words_and_nothing_else(kind: str) -> None:
     plain = worded("small", ())
@@ -190,6 +191,7 @@ def test_engines_words_and_the_delivered_logic_agree_bit_for_bit(
         assert np.array_equal(output.code.decode(made[:, k]), first.values[:, k])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", [(), *FORMATS])
 def test_errors_are_as_the_noise_model_allows_whatever_the_words(asked: tuple[str, ...]) -> None:
     error = errors_of(worded("small", asked))
@@ -238,6 +240,7 @@ def test_a_resting_scara_gives_exactly_zero_where_nothing_weighs(words: tuple[st
     assert rests == [True, True, False, True]
 
 
+@pytest.mark.slow
 def test_without_a_cell_at_zero_a_resting_scara_never_gives_zero() -> None:
     found = worded("scara", ())
     made = found.program.evaluate(np.zeros(4), np.zeros(4), np.zeros(4))
@@ -264,6 +267,7 @@ def test_codes_ask_for_no_other_search_and_numbers_do() -> None:
     assert len({key(), *(key(*asked) for asked in others)}) == 6
 
 
+@pytest.mark.slow
 def test_formats_of_python_find_what_was_compiled_before() -> None:
     program = bc.compile("machado-2r", words={"q1": "gray:10", "tau": "twos"})
     plain = bc.compile("machado-2r")

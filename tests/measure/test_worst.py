@@ -139,6 +139,7 @@ def test_climbing_reaches_the_top_of_a_hill_that_no_draw_is_near() -> None:
     assert worst.errors[0] == pytest.approx([48.0, 0.0], abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mutation", ["downhill", "still"])
 def test_climbing_that_goes_down_or_nowhere_does_not(
     monkeypatch: pytest.MonkeyPatch, mutation: str
@@ -151,6 +152,7 @@ def test_climbing_that_goes_down_or_nowhere_does_not(
     assert find_worst(hills(), 60_000).most[0] < 46
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["numpy", "llvm"])
 def test_the_same_is_found_again_and_on_every_engine(engine: EngineName) -> None:
     problem, program = problem_of("machado-2r"), stages(4)[2]

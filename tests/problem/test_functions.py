@@ -71,7 +71,7 @@ def tip(robot: Robot, q: Floats) -> tuple[pin.SE3, Floats]:
 def ranges_from_few_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     """Search what outputs reach in no time, where a test does not read their ranges."""
     for name, value in (("SAMPLES", 200), ("BEST", 1), ("FINE", 0.25)):
-        monkeypatch.setattr(f"boolcomp.problem.functions.{name}", value)
+        monkeypatch.setattr(f"boolcomp.problem.robotfunction.{name}", value)
 
 
 @pytest.mark.usefixtures("rough_ranges")

@@ -110,6 +110,7 @@ def test_a_reason_stands_in_the_rows_of_its_own_torque_alone(tmp_path: Path) -> 
         assert bool(row.note) == (widths[row.place] > question.widest)
 
 
+@pytest.mark.slow
 def test_the_legend_of_the_picture_covers_no_curves() -> None:
     samples = draw_samples(PROBLEM, 50)
     plans = {bits: make_plan(TORQUES, Options(bits=bits)) for bits in (4, 5)}

@@ -177,6 +177,7 @@ def test_a_tip_that_makes_no_branch_is_refused(
         arm_of(tmp_path, TREE, tip=tips)
 
 
+@pytest.mark.slow
 def test_the_tips_of_a_comma_are_those_of_the_command_line(run: Callable[..., Result]) -> None:
     Path("arm.urdf").write_text(TREE)
     written = run("robots", "arm.urdf", "--tip=left fore", "--tip=right hand", "-o", "arm.toml")
@@ -414,6 +415,7 @@ def test_a_file_too_large_is_not_parsed(tmp_path: Path, monkeypatch: pytest.Monk
         arm_of(tmp_path)
 
 
+@pytest.mark.slow
 def test_damaged_files_get_sentences(tmp_path: Path) -> None:
     rng, read = random.Random(1988), 0  # noqa: S311 (nothing secret)
     refused = []
