@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boolcomp.compact.sketch.fourier import waves_of
 from boolcomp.compact.sketch.nodes import (
     SAME,
     SketchNodes,
@@ -53,8 +54,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 POINTS = 512  # at which a function is looked at
-HARMONICS = 12  # of an angle: a function of these alone is a sum of waves
-ROUNDING = 1e-11  # of a function's size: less is none
 COEFFICIENT = 11  # digits of a wave's amplitude
 WIDER = 0.01  # of a sampled range: what may lie beyond
 NEAR_ZERO = 1e-3  # rad: a function that is linear about zero is linear there
@@ -277,7 +276,7 @@ class Emitter:
             )
         x = np.asarray(np.arange(POINTS) * (2 * math.pi / POINTS) - math.pi)
         turned = Curve(self.maker.angle(root), function, angle=True)
-        if (waves := _waves(turned, x)) is not None:
+        if (waves := waves_of(turned, x)) is not None:
             return self._scaled(waves, x, times)
         low, high = self._stops(root)
         return self._scaled(replace(turned, low=low, high=high), x, times)
@@ -367,26 +366,6 @@ class Emitter:
         if not phase:
             return product
         return put(Operation("add", (product, put(Operation("constant", value=phase)))))
-
-
-def _waves(curve: Curve, x: Floats) -> Waves | None:
-    """Return a function of an angle as waves, if it is a sum of a few."""
-    series = np.fft.rfft(curve.at(x)) / len(x)
-    series[1:] *= 2
-    series *= np.where(np.arange(len(series)) % 2, -1, 1)  # x begins at -π
-    size = float(np.abs(series).max())
-    if not size or float(np.abs(series[HARMONICS + 1 :]).max()) > ROUNDING * size:
-        return None
-    parts = [
-        (k, _cleared(c.real, size), _cleared(c.imag, size))
-        for k, c in enumerate(series[: HARMONICS + 1])
-        if abs(c) > ROUNDING * size
-    ]
-    return Waves(curve.source, tuple(parts))
-
-
-def _cleared(value: float, size: float) -> float:
-    return float(value) if abs(value) > ROUNDING * size else 0.0
 
 
 def _defined(function: Straight, inside: float, outside: float) -> float:
