@@ -126,6 +126,7 @@ def test_forward_kinematics_hold_the_worst_error_that_is_printed(
     assert [one["name"] for one in document["inputs"]] == ["q1", "q2"]
     assert document["inputs"][0] == {
         "name": "q1", "bits": 8, "code": "natural", "range": [-np.pi, np.pi], "unit": "rad",
+        "zero": "rise",
     }  # fmt: skip
     (q,) = robot_problem(load_robot("machado-2r"), "forward-kinematics").draw(5000, 11)
     np.savetxt("states.csv", q, delimiter=",", header="q1,q2", comments="")

@@ -85,7 +85,11 @@ def test_an_interrupt_during_imports_is_one_line(
 
     def imported(process: subprocess.Popen[str]) -> None:
         assert process.stderr is not None
-        assert process.stderr.readline() == "importing\n"
+        for line in process.stderr:  # on a slow machine progress is told before
+            if line == "importing\n":
+                return
+            assert "done" in line
+        pytest.fail("nothing was imported")
 
     before = os.environ.get("PYTHONPATH")
     with pytest.MonkeyPatch.context() as patch:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from boolcomp.commands.options import FilePath, check_robot, json_option, print_json
+from boolcomp.commands.options import FilePath, json_option, print_json
+from boolcomp.commands.sources import check_robot
 from boolcomp.common.errors import DataError, UsageError, listing, shown, suggestion
 from boolcomp.common.files import is_folder
 

@@ -13,18 +13,16 @@ from boolcomp.commands.options import (
     FilePath,
     demand_options,
     described,
-    function_options,
     json_option,
     minimiser_options,
-    own_bits,
     plan_options,
     print_json,
     refuse_others,
-    source_argument,
     store_option,
     unchanging,
 )
 from boolcomp.commands.progress import progress
+from boolcomp.commands.sources import function_options, own_bits, source_argument
 from boolcomp.common.choices import MASSES, reals
 from boolcomp.common.text import short, table
 

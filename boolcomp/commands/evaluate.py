@@ -10,15 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from boolcomp.commands.options import (
-    FUNCTION,
     FilePath,
-    chain_options,
-    check_robot,
-    function_options,
     given,
     json_option,
     print_json,
 )
+from boolcomp.commands.sources import FUNCTION, chain_options, check_robot, function_options
 from boolcomp.common.errors import DataError, UsageError, listing, shown, suggestion
 from boolcomp.common.files import is_folder
 from boolcomp.common.processes import cores

@@ -11,15 +11,13 @@ from boolcomp.commands.options import (
     ONLY_PAPER,
     FilePath,
     demand_options,
-    function_options,
     json_option,
-    own_bits,
     plan_options,
     print_json,
     refuse_others,
-    source_argument,
     store_option,
 )
+from boolcomp.commands.sources import function_options, own_bits, source_argument
 from boolcomp.common.errors import UsageError
 from boolcomp.common.text import number, short, table
 

@@ -12,14 +12,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from boolcomp.commands.options import (
-    FUNCTION,
     ONLY_COMPACT,
     ONLY_MINIMISED,
     ONLY_PAPER,
     FilePath,
-    chain_options,
     demand_options,
-    function_options,
     given,
     json_option,
     minimiser_options,
@@ -29,6 +26,7 @@ from boolcomp.commands.options import (
     within,
 )
 from boolcomp.commands.progress import progress
+from boolcomp.commands.sources import FUNCTION, chain_options, function_options
 from boolcomp.common.errors import UsageError, listing, shown, suggestion
 from boolcomp.common.files import is_file, write_bytes, write_text
 from boolcomp.problem.functions import USUAL, function_of, robot_problem

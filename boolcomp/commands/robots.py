@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.commands.options import FilePath, chain_options, json_option, print_json
+from boolcomp.commands.options import FilePath, json_option, print_json
+from boolcomp.commands.sources import chain_options
 from boolcomp.common.errors import UsageError
 from boolcomp.common.files import write_text
 from boolcomp.common.text import angle, short, table

@@ -9,13 +9,11 @@ import click
 
 from boolcomp.commands.options import (
     FilePath,
-    function_options,
     json_option,
-    own_bits,
     plan_options,
     print_json,
-    source_argument,
 )
+from boolcomp.commands.sources import function_options, own_bits, source_argument
 from boolcomp.common.files import write_text
 from boolcomp.common.text import table
 

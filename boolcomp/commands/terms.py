@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from boolcomp.commands.options import function_options, json_option, print_json, source_argument
+from boolcomp.commands.options import json_option, print_json
+from boolcomp.commands.sources import function_options, source_argument
 
 
 @click.command("terms", epilog="Example: boolcomp terms machado-2r --form products")

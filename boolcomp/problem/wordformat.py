@@ -126,6 +126,8 @@ def word_problem(word: Interval, asked: WordFormat, *, wraps: bool) -> str:
     beside = abs(word.centre) > NEARLY * word.width
     if asked.code in SIGNED and beside:
         return f"a word of {word} has no sign: {asked.code} is for ranges symmetric about zero"
+    if word.single:
+        return ""  # a value, and no word
     quarters = 4 * word.low / word.width
     if asked.tread and abs(quarters - round(quarters)) > NEARLY:
         return f"a word of {word} has no cell at zero: its range must begin at whole cells from it"

@@ -18,7 +18,7 @@ def resting(terms: Terms) -> tuple[tuple[str, ...] | None, ...]:
     must have zero in their middle. Nothing is known of outputs that are no sums of waves.
     """
     problem = terms.problem
-    if terms.steps is not None or not any(one.format.tread for one in problem.outputs):
+    if not terms.outputs or not any(one.format.tread for one in problem.outputs):
         return ()
     order = [one.name for one in problem.inputs]
     return tuple(

@@ -220,8 +220,9 @@ def test_a_payload_is_searched_with_the_robot_that_carries_it() -> None:
 def test_the_papers_arm_errs_as_much_as_climbing_is_known_to_find() -> None:
     worst = find_worst(subject_of(bc.compile("machado-2r", 8), problem_of("machado-2r")))
     assert worst.evaluations >= 10**7
-    assert (worst.most >= [3.6, 3.78]).all()
-    assert (worst.most <= [3.634 + 1e-3, 3.794 + 1e-3]).all()  # proved
+    assert (worst.most >= [3.6, 3.65]).all()
+    # Proved of the words as they come; the decoder takes an eighth of a step off the second.
+    assert (worst.most <= [3.634 + 1e-3, 3.794 - 1 / 8 + 1e-3]).all()
 
 
 def test_words_that_wrap_are_searched_once_around_and_others_between_the_stops() -> None:

@@ -12,14 +12,22 @@ that suits most of those that read it, or a multiple of it is made.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.compact.sketch.nodes import SAME, SketchNodes, power_of_two, primitive
-from boolcomp.compact.sketch.roots import Known, Rooted, Turned, dependences, lowered, reached
+from boolcomp.compact.sketch.fourier import waves_of
+from boolcomp.compact.sketch.nodes import (
+    SAME,
+    SketchNodes,
+    fraction,
+    is_power,
+    power_of_two,
+    primitive,
+    signed_power,
+)
+from boolcomp.compact.sketch.roots import Known, Rooted, Turned, lowered
 from boolcomp.compact.sketch.sketch import (
     Addend,
     Curve,
@@ -30,6 +38,7 @@ from boolcomp.compact.sketch.sketch import (
     Waves,
     WordSum,
 )
+from boolcomp.compact.sketch.structure import Factor, Mixed, Monomials, Structure
 from boolcomp.compact.sketch.units import Part, chosen_units
 from boolcomp.problem.expressions.straight import Operation, Returned, Straight
 
@@ -45,22 +54,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 POINTS = 512  # at which a function is looked at
-HARMONICS = 12  # of an angle: a function of these alone is a sum of waves
-ROUNDING = 1e-11  # of a function's size: less is none
 COEFFICIENT = 11  # digits of a wave's amplitude
 WIDER = 0.01  # of a sampled range: what may lie beyond
 NEAR_ZERO = 1e-3  # rad: a function that is linear about zero is linear there
-
-
-@dataclass(frozen=True, slots=True)
-class Mixed:
-    """Σ coefficient · step over functions of one root: one table."""
-
-    parts: tuple[tuple[float, int], ...]
-
-
-Factor: TypeAlias = "int | Mixed"  # a root by its place, or a function of one
-Monomials: TypeAlias = "dict[tuple[Factor, ...], float]"  # coefficients of products; () a number
 
 
 def direct_sketch(
@@ -74,142 +70,6 @@ def direct_sketch(
     """Return the sketch of steps, each output in these units; sums of angles may be `exact`."""
     structure = Structure(problem, lowered(problem, steps))
     return Emitter(structure, words, units, exact=exact).sketch()
-
-
-class Structure:
-    """What every root that is no input is made of, as sums of products of others."""
-
-    def __init__(self, problem: Problem, steps: Straight) -> None:
-        self.problem, self.steps = problem, steps
-        self.roots = dependences(problem, steps)
-        self.low, self.high = reached(problem, steps)
-        self.sums: dict[int, Monomials] = {}
-        self.outputs = [self._expanded(one.node) for one in steps.outputs]
-        self._require([factor for sums in self.outputs for factor in sums])
-        self._join()
-
-    def root(self, factor: Factor) -> Root:
-        """Return the root of a factor."""
-        place = factor if isinstance(factor, int) else factor.parts[0][1]
-        found = self.roots[place]
-        if not isinstance(found, Rooted):
-            raise TypeError(f"step {place} has no root")
-        return found.root
-
-    def is_input(self, place: int) -> bool:
-        """Tell whether a root is an input."""
-        return self.steps.nodes[place].kind == "input"
-
-    def users(self) -> dict[int, list[tuple[int | None, tuple[Factor, ...]]]]:
-        """Return, for every root, the products that read it (None: as the root of a table)."""
-        found: dict[int, list[tuple[int | None, tuple[Factor, ...]]]] = defaultdict(list)
-        for owner, sums in [*((-1 - k, s) for k, s in enumerate(self.outputs)), *self.sums.items()]:
-            for factors in sums:
-                for factor in factors:
-                    if isinstance(factor, int):
-                        found[factor].append((owner, factors))
-                    else:
-                        root = self.root(factor)
-                        if isinstance(root, int):
-                            found[root].append((None, factors))
-        return found
-
-    def _require(self, waiting: list[tuple[Factor, ...]]) -> None:
-        """Expand every root that products read, and those that these read."""
-        places = [self.root(f) for factors in waiting for f in factors]
-        while places:
-            place = places.pop()
-            if not isinstance(place, int) or self.is_input(place) or place in self.sums:
-                continue
-            self.sums[place] = self._made(place)
-            places += [self.root(f) for factors in self.sums[place] for f in factors]
-
-    def _expanded(self, place: int) -> Monomials:
-        """Return a step over roots and functions of them."""
-        found = self.roots[place]
-        if isinstance(found, Known):
-            return {(): found.value} if found.value else {}
-        if isinstance(found, Turned):
-            raise TypeError(f"step {place} is an angle")
-        if found.affine is not None and isinstance(found.root, int):
-            slope, offset = found.affine
-            sums: Monomials = {(found.root,): slope}
-            return sums | {(): offset} if offset else sums
-        return {(Mixed(((1.0, place),)),): 1.0}
-
-    def _made(self, place: int) -> Monomials:
-        """Return what a root that is no input is made of."""
-        step = self.steps.nodes[place]
-        one, other = (self._expanded(k) for k in step.operands)
-        if step.kind == "mul":
-            found: Monomials = {}
-            for a, x in one.items():
-                for b, y in other.items():
-                    _add(found, self._grouped((*a, *b)), x * y)
-            return found
-        if step.kind not in ("add", "sub"):
-            raise TypeError(f"step {place} reads several words: {step}")
-        found = dict(one)
-        for b, y in other.items():
-            _add(found, b, y if step.kind == "add" else -y)
-        return found
-
-    def _grouped(self, factors: tuple[Factor, ...]) -> tuple[Factor, ...]:
-        return tuple(sorted(factors, key=_rank))
-
-    def _join(self) -> None:
-        """Put sums that are read once, and only as an addend, into those that read them."""
-        users = self.users()
-        once = {
-            place
-            for place, products in users.items()
-            if place in self.sums and [(len(f), o is None) for o, f in products] == [(1, False)]
-        }
-        for sums in [*self.outputs, *self.sums.values()]:
-            while inner := [place for place in once if (place,) in sums]:
-                for place in sorted(inner):
-                    coefficient = sums.pop((place,))
-                    for factors, value in self.sums[place].items():
-                        _add(sums, factors, coefficient * value)
-        for place in once:
-            del self.sums[place]
-        for sums in [*self.outputs, *self.sums.values()]:
-            self._mix(sums)
-
-    def _mix(self, sums: Monomials) -> None:
-        """Make one table of addends that are functions of one root, times the same factor."""
-        groups: dict[
-            tuple[Root, tuple[Factor, ...]], list[tuple[Mixed, float, tuple[Factor, ...]]]
-        ] = defaultdict(list)
-        for factors, coefficient in sums.items():
-            tables = [f for f in factors if isinstance(f, Mixed)]
-            if len(tables) == 1 and len(factors) <= 2:
-                rest = tuple(f for f in factors if f is not tables[0])
-                key = (self.root(tables[0]), rest)
-                groups[key].append((tables[0], coefficient, factors))
-        for (_, rest), found in groups.items():
-            if len(found) < 2:
-                continue
-            parts: dict[int, float] = {}
-            for table, coefficient, factors in found:
-                del sums[factors]
-                for value, place in table.parts:
-                    parts[place] = parts.get(place, 0.0) + coefficient * value
-            mixed = Mixed(tuple((value, place) for place, value in sorted(parts.items()) if value))
-            if mixed.parts:
-                _add(sums, self._grouped((mixed, *rest)), 1.0)
-
-
-def _add(sums: Monomials, factors: tuple[Factor, ...], value: float) -> None:
-    total = sums.get(factors, 0.0) + value
-    if total:
-        sums[factors] = total
-    else:
-        sums.pop(factors, None)
-
-
-def _rank(factor: Factor) -> tuple[int, tuple[tuple[float, int], ...]]:
-    return (factor, ()) if isinstance(factor, int) else (-1, factor.parts)
 
 
 @dataclass(slots=True)
@@ -380,8 +240,8 @@ class Emitter:
         if isinstance(one, int) and isinstance(other, int):
             a, b = self._word(one), self._word(other)
             factor = wanted * a.unit * b.unit
-            if _is_power(factor):
-                return Product(a.node, b.node, _signed_power(factor))
+            if is_power(factor):
+                return Product(a.node, b.node, signed_power(factor))
             multiple, scale = self._multiple(a.node, factor)
             return Product(multiple, b.node, scale)
         if isinstance(one, int):
@@ -390,8 +250,8 @@ class Emitter:
             word = self._word(other)
             node, scale = self._table(one, wanted * word.unit)
             return Product(node, word.node, scale)
-        node, scale = self._table(other, _fraction(wanted))
-        plain, rest = self._table(one, wanted / _fraction(wanted))
+        node, scale = self._table(other, fraction(wanted))
+        plain, rest = self._table(one, wanted / fraction(wanted))
         return Product(plain, node, scale * rest)
 
     def _multiple(self, node: int, factor: float) -> tuple[int, float]:
@@ -416,7 +276,7 @@ class Emitter:
             )
         x = np.asarray(np.arange(POINTS) * (2 * math.pi / POINTS) - math.pi)
         turned = Curve(self.maker.angle(root), function, angle=True)
-        if (waves := _waves(turned, x)) is not None:
+        if (waves := waves_of(turned, x)) is not None:
             return self._scaled(waves, x, times)
         low, high = self._stops(root)
         return self._scaled(replace(turned, low=low, high=high), x, times)
@@ -508,45 +368,12 @@ class Emitter:
         return put(Operation("add", (product, put(Operation("constant", value=phase)))))
 
 
-def _waves(curve: Curve, x: Floats) -> Waves | None:
-    """Return a function of an angle as waves, if it is a sum of a few."""
-    series = np.fft.rfft(curve.at(x)) / len(x)
-    series[1:] *= 2
-    series *= np.where(np.arange(len(series)) % 2, -1, 1)  # x begins at -π
-    size = float(np.abs(series).max())
-    if not size or float(np.abs(series[HARMONICS + 1 :]).max()) > ROUNDING * size:
-        return None
-    parts = [
-        (k, _cleared(c.real, size), _cleared(c.imag, size))
-        for k, c in enumerate(series[: HARMONICS + 1])
-        if abs(c) > ROUNDING * size
-    ]
-    return Waves(curve.source, tuple(parts))
-
-
-def _cleared(value: float, size: float) -> float:
-    return float(value) if abs(value) > ROUNDING * size else 0.0
-
-
 def _defined(function: Straight, inside: float, outside: float) -> float:
     """Return the end of a range: the outer one, or as far out as the function has values."""
     with np.errstate(all="ignore"):
         x = inside + (outside - inside) * np.linspace(0.0, 1.0, POINTS)
         there = np.isfinite(function.evaluate([x])[0])
     return float(outside if there.all() else inside)
-
-
-def _fraction(value: float) -> float:
-    """Return a number between 1 and 2 that differs by a power of two; its sign is left out."""
-    return abs(value) / power_of_two(abs(value))
-
-
-def _is_power(value: float) -> bool:
-    return abs(_fraction(value) - 1) < SAME
-
-
-def _signed_power(value: float) -> float:
-    return math.copysign(power_of_two(abs(value)), value)
 
 
 def _rounded(value: float) -> float:

@@ -99,3 +99,18 @@ def primitive(angle: Angle) -> tuple[Angle, int, bool]:
 def power_of_two(size: float) -> float:
     """Return the power of two at or below a positive number."""
     return float(2.0 ** math.floor(math.log2(size) + SAME))
+
+
+def fraction(value: float) -> float:
+    """Return a number between 1 and 2 that differs by a power of two; its sign is left out."""
+    return abs(value) / power_of_two(abs(value))
+
+
+def is_power(value: float) -> bool:
+    """Tell whether a number is, but for rounding, ± a power of two."""
+    return abs(fraction(value) - 1) < SAME
+
+
+def signed_power(value: float) -> float:
+    """Return the power of two at or below a number's size, with its sign."""
+    return math.copysign(power_of_two(abs(value)), value)

@@ -10,9 +10,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from boolcomp.compact.sketch.direct import Emitter, Structure
+from boolcomp.compact.sketch.direct import Emitter
 from boolcomp.compact.sketch.poly import Quantity
 from boolcomp.compact.sketch.roots import lowered
+from boolcomp.compact.sketch.structure import Structure
 from boolcomp.problem.interval import Interval
 
 if TYPE_CHECKING:

@@ -178,7 +178,7 @@ def sketch(terms: Terms, demand: Demand, ledger: Ledger) -> Sketched:
     count = len(terms.problem.outputs)
     squares = np.broadcast_to(least, count).copy() ** 2
     largest = np.broadcast_to(np.asarray(demand.max or np.inf), count).copy()
-    if terms.outputs and not _has_plan(terms):
+    if terms.plain and terms.waves > MOST_WAVES:
         steps = terms.problem.steps(demand.bits)
         terms = without_small_waves(terms, squares.tolist(), steps)
     goal = Sketched(terms, demand, ledger, squares, largest)
@@ -221,32 +221,37 @@ def _usual(terms: Terms, demand: Demand, ledger: Ledger) -> list[float]:
 
 def screen(goal: Sketched) -> Screened:
     """Choose the most promising forms by the model, one for every sketch."""
-    task = goal.task()
-    found = _screened(goal, task, "screen", list(goal.sketches))
-    if not found:  # of coarse inputs no bit may be lost
-        sums = EXACT if PLAIN[0] in goal.sketches else ()
-        exact = (*sums, DIRECT_EXACT) if DIRECT in goal.sketches else sums
-        other = [form for form in exact if _has_exact(Search.sketch_of(task, form))]
-        found = _screened(goal, task, "screen exact", other)
+    sums, direct = PLAIN[0] in goal.sketches, DIRECT in goal.sketches
+    found = _screened(goal, "screen", list(goal.sketches))
+    if all(sums and FORMS[choice.form].direct for choice in found.values()):
+        # Of coarse inputs no bit may be lost; a recursion is no way round that for sums of waves.
+        exact = [*(EXACT if sums else ()), *((DIRECT_EXACT,) if direct else ())]
+        other = [form for form in exact if _has_exact(Search.sketch_of(goal.task(), form))]
+        found |= _screened(goal, "screen exact", other)
     if not found:
         raise goal.unreachable("by the model")
-    return Screened(goal, found)
+    return Screened(goal, _promising(goal, found.values()))
 
 
-def _screened(
-    goal: Sketched, task: SearchTask, name: str, forms: Iterable[int]
-) -> tuple[Candidate, ...]:
-    jobs = [(task, form) for form in forms]
-    found = goal.ledger.candidates(name, search.screen, jobs)
+def _screened(goal: Sketched, name: str, forms: Iterable[int]) -> dict[object, Candidate]:
+    """Return what the model makes of forms, the first of every sketch."""
+    task = goal.task()
+    found = goal.ledger.candidates(name, search.screen, [(task, form) for form in forms])
     kept: dict[object, Candidate] = {}
     for choice in sorted(found, key=lambda c: (c.nodes, c.form)):
         if choice.nodes < math.inf:
             known = choice.form in goal.sketches
             own = goal.sketches[choice.form] if known else Search.sketch_of(task, choice.form)
             kept.setdefault(own, choice)
-    sums = [choice.nodes for choice in kept.values() if not FORMS[choice.form].direct]
+    return kept
+
+
+def _promising(goal: Sketched, found: Iterable[Candidate]) -> tuple[Candidate, ...]:
+    """Return the smallest; steps only where they are nearly as small as sums of waves."""
+    ranked = sorted(found, key=lambda c: (c.nodes, c.form))
+    sums = [choice.nodes for choice in ranked if not FORMS[choice.form].direct]
     most = NEARLY_AS_SMALL * min(sums, default=math.inf)
-    near = [c for c in kept.values() if not FORMS[c.form].direct or c.nodes <= most]
+    near = [c for c in ranked if not FORMS[c.form].direct or c.nodes <= most]
     return tuple(near)[: REFINED if goal.demand.effort else QUICK_REFINED]
 
 

@@ -72,11 +72,11 @@ def report_rows(
         if "compact" in question.modes:
             rows += _compact_rows(bits, samples, question)
             done(f"{bits} bits, compact")
-        if "paper" not in question.modes or ("compact" in question.modes and not terms.plain):
+        if "paper" not in question.modes:
             continue
         try:
             paper = make_plan(terms.required(), replace(question.options, bits=bits))
-        except UsageError as error:
+        except (DataError, UsageError) as error:
             if question.modes == ("paper",):
                 raise
             warnings.warn(f"{bits} bits, paper mode: {error}", DataWarning, stacklevel=2)
