@@ -7,6 +7,7 @@ COMMANDS = {
     "tables": "Write the truth table of every term as a commented PLA file.",
     "compile": "Compile a robot to a program of logic.",
     "evaluate": "Evaluate torques for a file of states, by logic or by Newton-Euler.",
+    "export": "Write a program for other tools: Verilog, VHDL, BLIF, AIGER, PLA.",
     "report": "Measure error versus bits against Newton-Euler: table, pictures, page.",
     "bench": "Measure a program against the best arithmetic, side by side.",
     "minimize": "Minimise anybody's PLA files.",
