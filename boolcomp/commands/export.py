@@ -24,7 +24,7 @@ STANDARD = Path("-")
     "-o", "--output", required=True, type=FilePath(), help="File, or folder of several files."
 )
 @click.option("--load", type=float, help="Tip load in kg [default: all, with a port to select]")
-@click.option("--level", default="gates", show_default=True, help="Of what: gates or words.")
+@click.option("--level", help="Of what: gates or words [default: what the target has first]")
 @click.option("--pipeline", default=0, help="Stages between registers [default: none]")
 @click.option("--test-bench", is_flag=True, help="Write a test bench that checks itself, too.")
 @json_option
@@ -48,7 +48,7 @@ def command(
     from boolcomp.targets import LEVELS, MOST_STAGES, Options, export, writer
 
     writer(target)
-    if level not in LEVELS:
+    if level is not None and level not in LEVELS:
         hint = suggestion(level, LEVELS)
         raise UsageError(f"level {shown(level)}{hint}: {listing(LEVELS)}")
     within("--pipeline", pipeline, 0, MOST_STAGES)

@@ -25,7 +25,7 @@ Files = dict[str, "str | bytes"]
 class Options:
     """How a program is exported; not every target knows all of it (see `Target`)."""
 
-    level: Level = "gates"
+    level: Level | None = None  # the first of those that a target has
     pipeline: int = 0  # stages between registers; 0: combinational
     test_bench: bool = False
 
@@ -43,7 +43,7 @@ class Target:
 
     def write(self, program: Program, load: float | None, options: Options) -> Files:
         """Return the files of a program; what this target cannot do is a `UsageError`."""
-        if options.level not in self.levels:
+        if options.level is not None and options.level not in self.levels:
             raise UsageError(f"{self.about} is written as {listing(self.levels)}")
         if not 0 <= options.pipeline <= MOST_STAGES:
             raise UsageError(f"a pipeline has 1 to {MOST_STAGES} stages, not {options.pipeline}")
@@ -63,6 +63,10 @@ WRITERS = {
     "aiger": Target("aiger", ".aig", "AIGER"),
     "aiger-ascii": Target("aiger_ascii", ".aag", "AIGER as text"),
     "pla": Target("pla", ".pla", "PLA"),
+    "c": Target("c_words", ".c", "C99", ("words",)),
+    "c-sliced": Target("c_sliced", ".c", "bit-sliced C99"),
+    "python": Target("python", ".py", "Python", ("words", "gates")),
+    "javascript": Target("javascript", ".mjs", "JavaScript", ("words", "gates")),
 }
 
 

@@ -1,0 +1,179 @@
+"""What tests of exports in languages share: programs, their words, and what exports give."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from boolcomp.logic.simulation import Planes
+from boolcomp.words.agreement import _bits, _plane
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from boolcomp.program.program import Program
+
+    Words = NDArray[np.int64]
+
+SEED = 14
+
+
+def words_of(program: Program, count: int, seed: int = SEED) -> Words:
+    """Return input words, (samples, inputs): random ones, then corners of all words."""
+    rng = np.random.default_rng(seed)
+    bits = np.array([word.code.bits for word in program.inputs])
+    drawn = rng.integers(0, 1 << bits, (count, len(bits)), dtype=np.int64)
+    ends = np.stack([0 * bits, (1 << bits) - 1, (1 << bits >> 1) - 1, 1 << bits >> 1])
+    rows = 4 ** len(bits) if len(bits) <= 5 else 1024
+    corners = ends[rng.integers(0, 4, (rows, len(bits))), np.arange(len(bits))]
+    if len(bits) <= 5:
+        every = np.indices((4,) * len(bits)).reshape(len(bits), -1).T
+        corners = ends[every, np.arange(len(bits))]
+    return np.concatenate([drawn, corners])
+
+
+def expected(program: Program, words: Words, load: float | None = None) -> Words:
+    """Return the words of the outputs, and what saturated as a last column, by the logic alone."""
+    from boolcomp.targets.ports import delivered
+
+    payload = program.load(load).payload
+    network = delivered(program, payload)
+    planes = []
+    for column, word in zip(words.T, program.inputs, strict=True):
+        planes += [_plane(column >> k & 1) for k in reversed(range(word.code.bits))]
+    ones = np.full(-(-len(words) // 64), (1 << 64) - 1, np.uint64)
+    outputs = list(network.fold(Planes(ones), planes))
+    columns = []
+    saturated = np.zeros(len(words), np.int64)
+    for k, output in enumerate(program.load(load).outputs):
+        total = np.zeros(len(words), np.int64)
+        for _ in range(output.code.bits):
+            total = 2 * total + _bits(outputs.pop(0), len(words))
+        columns.append(total)
+        saturated |= _bits(outputs.pop(0), len(words)).astype(np.int64) << k
+    return np.stack([*columns, saturated], axis=1)
+
+
+def run_python(text: str, words: Words) -> Words:
+    """Return what the one function of a Python text gives."""
+    space: dict[str, Any] = {}
+    exec(compile(text, "export", "exec"), space)  # noqa: S102 (our own text)
+    name = re.findall(r"^def (\w+)\(", text, re.MULTILINE)[-1]
+    return np.array([space[name](*row) for row in words.tolist()], dtype=np.int64)
+
+
+def run_javascript(text: str, words: Words, folder: Path) -> Words:
+    """Return what a module gives in Node."""
+    name = re.findall(r"export function (\w+)\(", text)[-1]
+    (folder / "export.mjs").write_text(text)
+    (folder / "run.mjs").write_text(
+        f'import {{ {name} }} from "./export.mjs";\n'
+        'import { readFileSync } from "node:fs";\n'
+        'const rows = JSON.parse(readFileSync(0, "utf8"));\n'
+        f"console.log(JSON.stringify(rows.map((row) => {name}(...row))));\n"
+    )
+    found = subprocess.run(
+        ["node", str(folder / "run.mjs")],  # noqa: S607 (as users start it)
+        input=json.dumps(words.tolist()), capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return np.array(json.loads(found.stdout), dtype=np.int64)
+
+
+C_FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
+C_MAIN = """\
+#include <stdio.h>
+#include "NAME.h"
+int main(void)
+{
+    static uint32_t row[INPUTS];
+    while (fread(row, sizeof row[0], INPUTS, stdin) == INPUTS) {
+        NAME_inputs given;
+        NAME_outputs made;
+        uint32_t result[OUTPUTS + 1];
+GIVEN
+        result[OUTPUTS] = NAME(&given, &made);
+MADE
+        fwrite(result, sizeof result[0], OUTPUTS + 1, stdout);
+    }
+    return 0;
+}
+"""
+
+
+def run_c(
+    files: dict[str, Any], words: Words, folder: Path, compiler: str = "gcc", *more: str
+) -> Words:
+    """Return what the C files of one program give, built with all warnings as errors."""
+    for file, content in files.items():
+        (folder / file).write_text(content)
+    name = next(file for file in files if file.endswith(".h")).removesuffix(".h")
+    fields = re.findall(r"^    uint\d+_t (\w+);", files[f"{name}.h"], re.MULTILINE)
+    count = words.shape[1]
+    given = "\n".join(f"        given.{f} = row[{k}];" for k, f in enumerate(fields[:count]))
+    made = "\n".join(f"        result[{k}] = made.{f};" for k, f in enumerate(fields[count:]))
+    text = C_MAIN.replace("GIVEN", given).replace("MADE", made).replace("NAME", name)
+    text = text.replace("INPUTS", str(count)).replace("OUTPUTS", str(len(fields) - count))
+    (folder / "main.c").write_text(text)
+    sources = [str(folder / "main.c"), str(folder / f"{name}.c")]
+    subprocess.run([compiler, *C_FLAGS, *more, "-o", str(folder / "run"), *sources], check=True)
+    raw = words.astype("<u4").tobytes()
+    found = subprocess.run([str(folder / "run")], input=raw, capture_output=True, check=True)
+    assert not found.stderr, found.stderr.decode()
+    return np.frombuffer(found.stdout, "<u4").reshape(len(words), -1).astype(np.int64)
+
+
+SLICED_MAIN = """\
+#include <stdio.h>
+#include <stdlib.h>
+#include "NAME_sliced.h"
+static int16_t given[INPUTS][COUNT], made[OUTPUTS][COUNT];
+int main(void)
+{
+    const int16_t *in[INPUTS];
+    int16_t *out[OUTPUTS];
+    size_t k;
+    for (k = 0; k < INPUTS; k++)
+        in[k] = given[k];
+    for (k = 0; k < OUTPUTS; k++)
+        out[k] = made[k];
+    if (fread(given, sizeof given, 1, stdin) != 1)
+        return 1;
+    NAME_samples(in, out, COUNT);
+    fwrite(made, sizeof made, 1, stdout);
+    return 0;
+}
+"""
+
+
+def run_sliced(
+    program: Program, files: dict[str, Any], words: Words, folder: Path, *more: str
+) -> Words:
+    """Return what bit-sliced C files of one program give."""
+    for file, content in files.items():
+        (folder / file).write_text(content)
+    name = next(file for file in files if file.endswith("_sliced.h")).removesuffix("_sliced.h")
+    outputs = int(re.findall(r"int16_t \*const made\[(\d+)\]", files[f"{name}_sliced.h"])[0])
+    text = SLICED_MAIN.replace("NAME", name).replace("COUNT", str(len(words)))
+    text = text.replace("INPUTS", str(words.shape[1])).replace("OUTPUTS", str(outputs))
+    (folder / "main.c").write_text(text)
+    sources = [str(folder / "main.c"), str(folder / f"{name}_sliced.c")]
+    subprocess.run(["gcc", *C_FLAGS, *more, "-o", str(folder / "run"), *sources], check=True)
+    raw = np.ascontiguousarray(words.T).astype("<u2").tobytes()
+    found = subprocess.run([str(folder / "run")], input=raw, capture_output=True, check=True)
+    columns = list(np.frombuffer(found.stdout, "<u2").reshape(outputs, -1).astype(np.int64))
+    kept, saturated = [], np.zeros(len(words), np.int64)
+    listed = files[f"{name}_sliced.h"].split("Of words made:")[1]
+    for column, port in zip(
+        columns, re.findall(r"^   \d+: (\w+),", listed, re.MULTILINE), strict=True
+    ):
+        if port.endswith("_saturated"):
+            saturated |= column << (len(kept) - 1)
+        else:
+            kept.append(column)
+    return np.stack([*kept, saturated], axis=1)
