@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from boolcomp.common.errors import UsageError
 from boolcomp.common.text import number
+from boolcomp.targets.c_helpers import helpers
 from boolcomp.targets.names import Names, comment
 from boolcomp.targets.ports import input_notes, output_notes
 from boolcomp.targets.reserved import C_WORDS
@@ -64,6 +65,7 @@ def header(program: Program, load: Load, procedure: Procedure, name: str) -> str
         "/* Returns a bit for every output, the first lowest: whether it saturated. */",
         f"unsigned {name}(const {name}_inputs *given, {name}_outputs *made);",
         "",
+        helpers(program, load, procedure, name),
     ]
     return "\n".join([*lines, f"#endif /* {guard} */", ""])
 

@@ -137,8 +137,7 @@ class _Printer:
         lines = ["    unsigned saturated = 0;"]
         for step in self.procedure.steps:
             stored, kind = _stored(step.bits), _kind(step.bits)
-            said = comment(step.about)
-            about = f" /* {said} */" if said != step.name else ""
+            about = f" /* {step.said} */" if step.said else ""
             text = _bare(self.show(step.value, kind))
             lines.append(f"    const uint{stored}_t {step.name} = (uint{stored}_t)({text});{about}")
         if not any(given.read for given in self.procedure.inputs):

@@ -94,7 +94,12 @@ class Python:
 
     def within(self, one: Within) -> str:
         """Return whether a condition holds."""
-        return f"{one.low} <= {self.show(one.of)} <= {one.high}"
+        text = self.show(one.of)
+        if one.low == one.high:
+            return f"{text} == {one.low}"
+        low = f"{one.low} <= " if one.low else ""
+        high = f" <= {one.high}" if one.high < one.of.most else ""
+        return f"{low}{text}{high}"
 
 
 class JavaScript(Python):
@@ -135,7 +140,9 @@ class JavaScript(Python):
         text = self.show(one.of)
         if one.low == one.high:
             return f"{text} === {one.low}"
-        return f"{text} >= {one.low} && {text} <= {one.high}"
+        low = [f"{text} >= {one.low}"] if one.low else []
+        high = [f"{text} <= {one.high}"] if one.high < one.of.most else []
+        return self.both.join([*low, *high])
 
 
 def _exact(bits: int, most: int) -> None:

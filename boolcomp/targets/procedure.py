@@ -7,6 +7,7 @@ constant are no steps, and words that nothing reads are left out.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,7 @@ from boolcomp.targets.expressions import (
     low,
     moved,
 )
-from boolcomp.targets.names import Names
+from boolcomp.targets.names import Names, comment
 from boolcomp.targets.products import product
 from boolcomp.words.graph import Angles, Bits, Heap, InputWord, Lookup, OutputWord
 
@@ -66,6 +67,13 @@ class Step:
     bits: int
     value: Expression
     about: str = ""
+
+    @property
+    def said(self) -> str:
+        """What it means, where its name does not say that."""
+        text = comment(self.about)
+        plain = re.fullmatch("[A-Za-z0-9 ]+", text) and self.name.startswith(text.replace(" ", "_"))
+        return "" if plain else text
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,8 +74,7 @@ def _words(program: Program, load: Load, name: str) -> str:
         "    saturated = 0",
     ]
     for step in procedure.steps:
-        said = comment(step.about)
-        about = f"  # {said}" if said != step.name else ""
+        about = f"  # {step.said}" if step.said else ""
         lines.append(f"    {step.name} = {printer.bare(step.value)}{about}")
     for k, made in enumerate(procedure.outputs):
         for one in made.saturated:
