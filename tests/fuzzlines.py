@@ -36,6 +36,7 @@ BASES = {
     "evaluate": ("program", "-i", "states.csv", "-o", "torques.csv"),
     "report": ("machado-2r", "--mode", "paper", "--bits", "4", "--extra", "0", "--samples", "1000",
                "--no-logic", "-o", "report"),
+    "export": ("program", "--to", "verilog", "-o", "exported"),
     "bench": ("program", "--seconds", ".01", "--batches", "1"),
     "minimize": ("good.pla",),
     "schedule": ("machado-2r",),

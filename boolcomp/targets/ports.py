@@ -172,11 +172,12 @@ def _code(code: Code, unit: str) -> str:
 
 def _values(code: Code) -> str:
     """Say which number a word stands for, digits enough to calculate with."""
-    raised, base = code.centred
+    (raised, base), half = code.centred, code.cells // 2
     cell = {
         "natural": "the word", "gray": "the word as natural binary",
-        "twos": f"the signed word + {code.cells // 2}",
-        "sign-magnitude": f"{code.cells // 2} + the magnitude, or what it lacks where negative",
+        "twos": f"the signed word + {half}",
+        "sign-magnitude": f"{half} + magnitude, or {half - (not code.tread)} - magnitude where the "
+        "sign is 1",
     }[code.kind]  # fmt: skip
     return comment(f"value = {base!r} + (cell + {raised!r}) * {code.step!r}, cell = {cell}")
 
