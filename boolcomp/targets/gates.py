@@ -98,7 +98,7 @@ def bits_of(pin: Pin, bit: str) -> Iterable[str]:
             yield bit.format(pin.name, place)
 
 
-def header(design: Design, gates: Gates, flip_flops: str) -> list[str]:
+def header(design: Design, gates: Gates) -> list[str]:
     """Return the comments at the head of a file: what it is, and what every word stands for."""
     lines = [*design.notes]
     if gates.stages:
@@ -106,7 +106,7 @@ def header(design: Design, gates: Gates, flip_flops: str) -> list[str]:
             f"{gates.stages} stages, {len(gates.registers)} flip-flops and {gates.stages} of valid"
             f": an output belongs to the inputs of {gates.stages} clocks before; no reset"
         )
-        lines.append(f"{flip_flops} enable is 1 the pipeline moves on, valid_in comes along")
+        lines.append("while enable is 1 the pipeline moves on, valid_in comes along")
     for kind, pins in (("input", gates.inputs), ("output", gates.outputs)):
         for pin in pins:
             lines.append(f"{kind} {pin.name}")

@@ -34,7 +34,7 @@ def export(program: Program, load: float | None, options: Options) -> Files:
 
 def render(design: Design, gates: Gates) -> str:
     """Return the text of a module."""
-    lines = [f"// {line}" for line in header(design, gates, "while")]
+    lines = [f"// {line}" for line in header(design, gates)]
     lines += [f"module {gates.module} (", ",\n".join(f"    {port}" for port in _ports(gates)), ");"]
     lines += [f"    reg {name};" for name, _ in gates.registers]
     lines += [

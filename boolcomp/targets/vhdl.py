@@ -35,7 +35,7 @@ def export(program: Program, load: float | None, options: Options) -> Files:
 
 def render(design: Design, gates: Gates) -> str:
     """Return the text of an entity and its architecture."""
-    lines = [f"-- {line}" for line in header(design, gates, "while")]
+    lines = [f"-- {line}" for line in header(design, gates)]
     lines += [*LIBRARIES, f"entity {gates.module} is", "    port ("]
     lines += [";\n".join(f"        {port}" for port in _ports(gates)), "    );"]
     lines += [f"end {gates.module};", f"architecture gates of {gates.module} is"]
