@@ -9,7 +9,7 @@ import click
 
 from boolcomp.commands.options import FilePath, json_option, print_json, within
 from boolcomp.common.errors import UsageError, listing, shown, suggestion
-from boolcomp.common.files import is_folder, write_bytes, write_text
+from boolcomp.common.files import is_file, is_stream, write_bytes, write_text
 
 if TYPE_CHECKING:
     from boolcomp.targets import Files
@@ -20,9 +20,7 @@ STANDARD = Path("-")
 @click.command("export", epilog="Example: boolcomp export out/2r --to verilog -o 2r.v")
 @click.argument("program")
 @click.option("--to", "target", required=True, help="verilog, vhdl, blif, aiger, pla and more.")
-@click.option(
-    "-o", "--output", required=True, type=FilePath(), help="File, or folder of several files."
-)
+@click.option("-o", "--output", required=True, type=FilePath(), help="File, or folder of files.")
 @click.option("--load", type=float, help="Tip load in kg [default: all, with a port to select]")
 @click.option("--level", help="Of what: gates or words [default: what the target has first]")
 @click.option("--pipeline", default=0, help="Stages between registers [default: none]")
@@ -42,7 +40,8 @@ def command(
     """Write PROGRAM (a folder made by compile) for other tools.
 
     What is written is the program's logic, or its word graph; the comments at its head say what
-    every word stands for. One file is written to PATH, several are written to a folder PATH.
+    every word stands for. PATH is a file where it has the target's ending (2r.v), else a folder of
+    files that are named after the program.
     """
     from boolcomp.program.programfile import load_program
     from boolcomp.targets import LEVELS, MOST_STAGES, Options, export, writer
@@ -66,9 +65,10 @@ def command(
 def _written(files: Files, output: Path, ending: str) -> list[str]:
     """Write files to their places, each whole or not at all; return where they are."""
     places = {name: output / name for name in files}
-    if len(files) == 1 and not is_folder(output):
+    a_file = output == STANDARD or output.suffix == ending or is_file(output) or is_stream(output)
+    if len(files) == 1 and a_file:
         places = dict.fromkeys(files, output)
-    elif output == STANDARD or output.suffix == ending or output.is_file():
+    elif a_file:
         raise UsageError(f"there are several files ({listing(files)}): give a folder with -o")
     for name, content in files.items():
         if output == STANDARD:

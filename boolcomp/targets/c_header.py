@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from boolcomp.common.errors import UsageError
 from boolcomp.common.text import number
 from boolcomp.targets.c_helpers import helpers
+from boolcomp.targets.languages import C_WORDS
 from boolcomp.targets.names import Names, comment
 from boolcomp.targets.ports import input_notes, output_notes
-from boolcomp.targets.reserved import C_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

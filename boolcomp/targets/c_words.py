@@ -23,9 +23,9 @@ from boolcomp.targets.expressions import (
     Total,
     Wrapped,
 )
+from boolcomp.targets.languages import C_WORDS
 from boolcomp.targets.names import comment
 from boolcomp.targets.procedure import OPERATORS, parts_of, procedure_of
-from boolcomp.targets.reserved import C_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from boolcomp.targets.bits import bit_assignments, is_flag
 from boolcomp.targets.c_header import loads_of
 from boolcomp.targets.infix import JavaScript
+from boolcomp.targets.languages import JAVASCRIPT_WORDS
 from boolcomp.targets.names import Names, comment
 from boolcomp.targets.ports import design_of
 from boolcomp.targets.procedure import procedure_of
 from boolcomp.targets.python import ENTRIES, notes
-from boolcomp.targets.reserved import JAVASCRIPT_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -145,12 +145,12 @@ def _head(program: Program, network: Network) -> tuple[str, ...]:
 def input_notes(word: CodedInput) -> tuple[str, ...]:
     """Return what there is to say of an input: range, unit, code, what its words stand for."""
     wraps = ", wraps" if word.code.wraps else ", saturate values beyond"
-    return (comment(f"{word.name}: {_code(word.code, word.unit)}{wraps}"), _values(word.code))
+    return (comment(f"{word.name}: {code_notes(word.code, word.unit)}{wraps}"), _values(word.code))
 
 
 def output_notes(output: CodedOutput) -> tuple[str, ...]:
     """Return what there is to say of an output: range, unit, code, and the errors as known."""
-    head = comment(f"{output.symbol} ({output.name}): {_code(output.code, output.unit)}")
+    head = comment(f"{output.symbol} ({output.name}): {code_notes(output.code, output.unit)}")
     return (head, _values(output.code), *_errors(output))
 
 
@@ -162,7 +162,8 @@ def _output_notes(outputs: Sequence[CodedOutput]) -> tuple[str, ...]:
     return tuple(f"load {place}: {note}" for place, notes in enumerate(every) for note in notes)
 
 
-def _code(code: Code, unit: str) -> str:
+def code_notes(code: Code, unit: str) -> str:
+    """Say which code a word has, its bits, range and LSB."""
     low, high = short(code.range.low), short(code.range.high)
     unit = f" {unit}" if unit else ""
     return (
@@ -172,11 +173,12 @@ def _code(code: Code, unit: str) -> str:
 
 def _values(code: Code) -> str:
     """Say which number a word stands for, digits enough to calculate with."""
-    raised, base = code.centred
+    (raised, base), half = code.centred, code.cells // 2
     cell = {
         "natural": "the word", "gray": "the word as natural binary",
-        "twos": f"the signed word + {code.cells // 2}",
-        "sign-magnitude": f"{code.cells // 2} + the magnitude, or what it lacks where negative",
+        "twos": f"the signed word + {half}",
+        "sign-magnitude": f"{half} + magnitude, or {half - (not code.tread)} - magnitude where the "
+        "sign is 1",
     }[code.kind]  # fmt: skip
     return comment(f"value = {base!r} + (cell + {raised!r}) * {code.step!r}, cell = {cell}")
 

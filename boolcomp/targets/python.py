@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from boolcomp.targets.bits import bit_assignments, is_flag
 from boolcomp.targets.c_header import loads_of
 from boolcomp.targets.infix import Python
+from boolcomp.targets.languages import PYTHON_WORDS
 from boolcomp.targets.names import Names, comment
 from boolcomp.targets.ports import design_of, input_notes, output_notes
 from boolcomp.targets.procedure import procedure_of
-from boolcomp.targets.reserved import PYTHON_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
