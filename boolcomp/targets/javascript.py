@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from boolcomp.targets.bits import bit_assignments, is_flag
+from boolcomp.targets.bits import bit_assignments
 from boolcomp.targets.c_header import loads_of
 from boolcomp.targets.infix import JavaScript
 from boolcomp.targets.languages import JAVASCRIPT_WORDS
 from boolcomp.targets.names import Names, comment
-from boolcomp.targets.ports import design_of
+from boolcomp.targets.ports import delivered
 from boolcomp.targets.procedure import procedure_of
 from boolcomp.targets.python import ENTRIES, notes
 
@@ -68,13 +68,13 @@ def _words(program: Program, load: Load, name: str) -> str:
 
 
 def _bits(program: Program, load: Load, name: str) -> str:
-    design = design_of(program, load.payload)
     names = Names([*JAVASCRIPT_WORDS, name])
-    given = [names.new(port.name, "input") for port in design.inputs]
-    results = [names.new(p.name, "output") for p in design.outputs if not is_flag(p.name)]
-    assignments = bit_assignments(design, given, results, Names([*JAVASCRIPT_WORDS, name]))
+    given = {names.new(word.name, "input"): word.code.bits for word in program.inputs}
+    made = {names.new(output.name, "output"): output.code.bits for output in load.outputs}
+    network = delivered(program, load.payload)
+    assignments = bit_assignments(network, given, made, Names([*JAVASCRIPT_WORDS, name]))
     body = [f"const {one} = {text};" for one, text in assignments]
-    return _module(program, load, name, given=given, results=results, above=[], body=body)
+    return _module(program, load, name, given=list(given), results=list(made), above=[], body=body)
 
 
 def _module(

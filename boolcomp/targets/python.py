@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from boolcomp.targets.bits import bit_assignments, is_flag
+from boolcomp.targets.bits import bit_assignments
 from boolcomp.targets.c_header import loads_of
 from boolcomp.targets.infix import Python
 from boolcomp.targets.languages import PYTHON_WORDS
 from boolcomp.targets.names import Names, comment
-from boolcomp.targets.ports import design_of, input_notes, output_notes
+from boolcomp.targets.ports import delivered, input_notes, output_notes
 from boolcomp.targets.procedure import procedure_of
 
 if TYPE_CHECKING:
@@ -86,19 +86,19 @@ def _words(program: Program, load: Load, name: str) -> str:
 
 
 def _bits(program: Program, load: Load, name: str) -> str:
-    design = design_of(program, load.payload)
     names = Names([*PYTHON_WORDS, name])
-    given = [names.new(port.name, "input") for port in design.inputs]
-    made = [port for port in design.outputs if not is_flag(port.name)]
-    results = [names.new(port.name, "output") for port in made]
-    assignments = bit_assignments(design, given, results, Names([*PYTHON_WORDS, name]))
+    given = {names.new(word.name, "input"): word.code.bits for word in program.inputs}
+    made = {names.new(output.name, "output"): output.code.bits for output in load.outputs}
+    network = delivered(program, load.payload)
+    assignments = bit_assignments(network, given, made, Names([*PYTHON_WORDS, name]))
+    results = ", ".join(made)
     lines = _head(program, load, "by its logic, bit by bit.")
     lines += [
         "",
         f"def {name}({', '.join(given)}):",
-        f'    """Return the words of {", ".join(results)}; and which saturated, a bit each."""',
+        f'    """Return the words of {results}; and which saturated, a bit each."""',
         *(f"    {one} = {text}" for one, text in assignments),
-        f"    return {', '.join(results)}, saturated",
+        f"    return {results}, saturated",
         "",
     ]
     return "\n".join(lines)
