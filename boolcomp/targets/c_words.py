@@ -20,6 +20,7 @@ from boolcomp.targets.expressions import (
     Moved,
     Name,
     Number,
+    Padded,
     Total,
     Wrapped,
 )
@@ -113,7 +114,7 @@ def need(value: Expression) -> int:
     """
     if isinstance(value, Moved):
         return value.of.wide if value.by < 0 else need(value.of)
-    if isinstance(value, Low):
+    if isinstance(value, Low | Padded):
         return need(value.of)
     if isinstance(value, Agreement | Different | Less):
         return max(need(value.a), need(value.b))
@@ -172,6 +173,9 @@ class _Printer:
         if isinstance(value, Moved):
             by = f"<< {value.by}" if value.by > 0 else f">> {-value.by}"
             return f"{self.show(value.of, kind)} {by}"
+        if isinstance(value, Padded):
+            filling = _literal(value.filling, kind)
+            return f"({self.show(value.of, kind)} << {value.by}) + {filling}"
         if isinstance(value, Low):
             text = self.show(value.of, kind)
             return f"{text} & {_literal((1 << value.bits) - 1, kind)}"
@@ -218,6 +222,8 @@ class _Printer:
         """Return an entry of a table."""
         table = self.procedure.tables[value.table]
         index = _bare(self.show(value.index, _kind(value.index.wide)))
+        if _stored(value.index.most.bit_length()) == 8:  # calculated in 8 bits where that is less
+            index = f"(uint8_t)({index})"
         stored = _stored(table.bits)
         if stored > 32:
             return f"({TYPES[kind]}){table.name}[{index}]"

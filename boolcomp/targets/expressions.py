@@ -65,6 +65,25 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True)
+class Padded:
+    """A value times 2^by, and a constant below that: a word of which so many bits never change."""
+
+    of: Expression
+    by: int
+    filling: int
+
+    @property
+    def most(self) -> int:
+        """The largest value."""
+        return (self.of.most << self.by) + self.filling
+
+    @property
+    def wide(self) -> int:
+        """The bits of both."""
+        return max(self.of.wide, self.most.bit_length())
+
+
+@dataclass(frozen=True, slots=True)
 class Low:
     """The lowest bits of a value."""
 
@@ -230,7 +249,7 @@ class Wrapped:
 
 
 Expression: TypeAlias = (
-    Number | Name | Moved | Low | Different | Agreement | Less | Total | Entry
+    Number | Name | Moved | Padded | Low | Different | Agreement | Less | Total | Entry
     | Choice | Wrapped
 )  # fmt: skip
 
@@ -241,8 +260,12 @@ def moved(of: Expression, by: int) -> Expression:
         return of
     if isinstance(of, Number):
         return Number(of.value << by if by > 0 else of.value >> -by)
-    if isinstance(of, Moved) and (of.by < 0) == (by < 0):
-        return Moved(of.of, of.by + by)
+    if isinstance(of, Padded) and by < 0:
+        if -by >= of.by:
+            return moved(of.of, by + of.by)
+        return Padded(of.of, of.by + by, of.filling >> -by)
+    if isinstance(of, Moved) and ((of.by < 0) == (by < 0) or of.by >= -by > 0):
+        return moved(of.of, of.by + by)
     return Moved(of, by)
 
 
@@ -250,4 +273,8 @@ def low(of: Expression, bits: int) -> Expression:
     """Return the lowest bits of a value, simplified."""
     if isinstance(of, Number):
         return Number(of.value & ((1 << bits) - 1))
+    if isinstance(of, Padded):
+        if bits <= of.by:
+            return Number(of.filling & ((1 << bits) - 1))
+        return Padded(low(of.of, bits - of.by), of.by, of.filling)
     return of if of.most < 1 << bits else Low(of, bits)

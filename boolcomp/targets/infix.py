@@ -19,6 +19,7 @@ from boolcomp.targets.expressions import (
     Moved,
     Name,
     Number,
+    Padded,
     Total,
     Wrapped,
 )
@@ -56,8 +57,8 @@ class Python:
         """Return an expression as text, without brackets about all of it."""
         if isinstance(value, Moved):
             return self.moved(value)
-        if isinstance(value, Low):
-            return self.masked(self.show(value.of), value.bits)
+        if isinstance(value, Padded | Low):
+            return self.part(value)
         if isinstance(value, Different | Less | Total):
             return OPERATORS[type(value)].join(self.show(part) for part in parts_of(value))
         if isinstance(value, Choice):
@@ -65,6 +66,12 @@ class Python:
         if isinstance(value, Wrapped):
             return self.wrapped(value)
         return self.show(value)
+
+    def part(self, value: Padded | Low) -> str:
+        """Return the upper or the lower bits of a word."""
+        if isinstance(value, Low):
+            return self.masked(self.show(value.of), value.bits)
+        return f"({self.moved(Moved(value.of, value.by))}) + {value.filling}"
 
     def moved(self, value: Moved) -> str:
         """Return a shift."""

@@ -23,6 +23,7 @@ from boolcomp.targets.expressions import (
     Moved,
     Name,
     Number,
+    Padded,
     Total,
     Within,
     Wrapped,
@@ -160,6 +161,8 @@ class _Maker:
         """Give a value a name."""
         if isinstance(value, Number | Name):
             return value
+        if isinstance(value, Padded):
+            return replace(value, of=self.step(about, bits - value.by, value.of))
         name = self.names.new(about, "w")
         self.steps.append(Step(name, bits, value, about))
         return Name(name, bits)
@@ -320,6 +323,11 @@ def _wrapped(parts: Sequence[tuple[bool, Expression]], constant: int, bits: int)
         constant %= 1 << bits
     if not left:
         return Number(constant)
+    shift = min(part.by if isinstance(part, Moved) else 0 for _, part in left)
+    if shift > 0:  # the lowest bits are those of the constant
+        less = [(negative, moved(part, -shift)) for negative, part in left]
+        above = _wrapped(less, constant >> shift, bits - shift)
+        return Padded(above, shift, constant & ((1 << shift) - 1))
     if len(left) == 1 and not constant and not left[0][0] and left[0][1].most < 1 << bits:
         return left[0][1]
     return Wrapped(tuple(left), constant, bits)
