@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +16,8 @@ from boolcomp.targets import Options, export
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from conftest import Result
 
     from boolcomp.measure.verification.tools import Simulated
     from boolcomp.program.program import Program
@@ -58,3 +63,21 @@ def test_abc_and_yosys_prove_the_arm() -> None:
     proved = [check for check in checks if "ABC" in check.method]
     assert len(proved) == 3
     assert all(check.holds or check.skipped for check in proved), proved
+
+
+@pytest.mark.slow
+def test_the_simulation_of_the_page_on_hardware_runs(warm_run: Callable[..., Result]) -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "hardware.md").read_text()
+    for line in re.findall(r"^\$ boolcomp (.*)$", page, re.MULTILINE):
+        assert warm_run(*line.split()).code == 0
+    block = re.search(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert block is not None
+    for command in block[1].splitlines():
+        tool, *rest = command.split()
+        path = shutil.which(tool)
+        if path is None:
+            pytest.skip(f"{tool} is not installed")
+        done = subprocess.run([path, *rest], capture_output=True, text=True, check=True)
+        said = (done.stdout + done.stderr).strip()
+        assert said in {"", "PASS: 255 vectors hold, the wrong one differs"}
+        assert "`PASS: 255 vectors hold, the wrong one differs`" in page
