@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -31,7 +32,10 @@ def command(file: Path, output: Path, *, as_json: bool) -> None:
     """
     _check(file, READ)
     _check(output, WRITTEN)
-    netlist = _read(file)
+    from boolcomp.logic.merging import merged
+
+    read = _read(file)
+    netlist = replace(read, network=merged(read.network))
     _write(netlist, output)
     network = netlist.network
     if as_json:

@@ -1,6 +1,7 @@
 """Tables of at most three inputs as trees of AND, OR and XOR over inputs and their inverses.
 
-Every tree has as few operations as any: hardware languages have no case for them all.
+Every tree has as few operations as any, and of those the fewest inverses: hardware languages
+have no case for them all.
 """
 
 from __future__ import annotations
@@ -63,20 +64,24 @@ def tree(lut: int) -> Tree:
 
 @cache
 def _trees() -> dict[int, Tree]:
-    """Return the trees of all tables, found in the order of their operations."""
+    """Return the trees of all tables, in the order of operations, then of inverted inputs."""
     found: dict[int, Tree] = {}
+    inverted = dict.fromkeys(luts.LETTERS, 0)
     for place, letter in enumerate(luts.LETTERS):
         found[letter] = Leaf(place, inverted=False)
         found[~letter & luts.ALL] = Leaf(place, inverted=True)
+        inverted[~letter & luts.ALL] = 1
     by_size = [list(found)]
     while len(found) < luts.ALL - 1:
         new: dict[int, Tree] = {}
         for left, right in enumerate(reversed(range(len(by_size)))):
             for x, y in product(by_size[left], by_size[right]):
-                if x < y:
-                    for kind, made in zip(KINDS, (x & y, x | y, x ^ y), strict=True):
-                        if made not in found and 0 < made < luts.ALL:
-                            new.setdefault(made, Operation(kind, found[x], found[y]))
+                signs = inverted[x] + inverted[y]
+                for kind, made in zip(KINDS, (x & y, x | y, x ^ y), strict=True):
+                    fresh = made not in found and 0 < made < luts.ALL
+                    if fresh and signs < inverted.get(made, 1 << 9):
+                        new[made] = Operation(kind, found[x], found[y])
+                        inverted[made] = signs
         found |= new
         by_size.append(list(new))
     return found

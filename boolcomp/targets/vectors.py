@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from boolcomp.common.errors import UsageError
 from boolcomp.logic.simulation import Planes
 from boolcomp.targets.ports import delivered
 
@@ -34,6 +35,8 @@ class Vectors:
 
 def vectors(program: Program, load: float | None, gates: Gates, count: int = COUNT) -> Vectors:
     """Return vectors for a design's ports, one of them with a bit of its outputs inverted."""
+    if not program.inputs:
+        raise UsageError(f"{program.name} reads nothing: there is nothing for a bench to try")
     rng = np.random.default_rng(SEED)
     loads = program.loads if load is None else (program.load(load),)
     given: list[str] = []
@@ -65,7 +68,7 @@ def _words(program: Program, rng: np.random.Generator, count: int) -> dict[str, 
 def _wanted(
     program: Program, payload: float, words: dict[str, NDArray[Any]], names: set[str]
 ) -> list[str]:
-    samples = len(next(iter(words.values()), np.zeros(COUNT)))
+    samples = len(next(iter(words.values())))
     arrays = [
         np.stack([words.get(k, np.zeros(samples, np.int64)) for k in group.members], axis=1)
         for group in program.groups
@@ -84,7 +87,7 @@ def _wanted(
 
 def _flags(program: Program, payload: float, words: dict[str, NDArray[Any]]) -> list[list[int]]:
     """Return for every output which samples saturate, one bit of an integer a sample."""
-    samples = len(next(iter(words.values()), np.zeros(COUNT)))
+    samples = len(next(iter(words.values())))
     planes = [
         sum(int(word >> bit & 1) << row for row, word in enumerate(words[one.name].tolist()))
         for one in program.inputs

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from boolcomp.common.errors import BoolcompError
 from boolcomp.common.text import number
+from boolcomp.compact.result.network import table_network
 from boolcomp.logic import aiger, blif
 from boolcomp.logic.equivalence import equivalent
 from boolcomp.measure.verification.gatetext import read_gates
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.logic.netlist import Netlist
+    from boolcomp.logic.network import Network
     from boolcomp.program.parts import Load
     from boolcomp.program.program import Program
     from boolcomp.words.graph import WordGraph
@@ -65,6 +68,12 @@ def own_checks(
         ending = f", load {number(one.payload)} kg" if len(program.loads) > 1 else ""
         step(f"graph{ending}")
         yield _against_graph(program, one, f"network against word graph{ending}")
+        if one.graph is not None and one.joint is not None:
+            step(f"logic of the graph{ending}")
+            network = program.networks[one.joint.network]
+            yield _proved(
+                f"network against the graph's logic{ending}", network, one.graph, deadline
+            )
     step("engine")
     yield _against_engine(program, load)
     wanted, _ = netlist_of(program, load)
@@ -87,6 +96,21 @@ def _against_graph(program: Program, load: Load, name: str) -> Check:
     method, note = ("all words", "") if everything else ("random words", "sampled, not proved")
     cases = 1 << bits if everything else SAMPLES
     return Check(name, method, cases, time.perf_counter() - start, holds, note)
+
+
+@cache
+def logic_of(graph: WordGraph) -> Network:
+    """Return the network that a graph says by rule: heaps of adders, tables made one by one."""
+    return table_network(graph).network
+
+
+def _proved(name: str, network: Network, graph: WordGraph, deadline: float) -> Check:
+    start = time.perf_counter()
+    verdict = equivalent(network, logic_of(graph), deadline=deadline)
+    holds = None if verdict.verdict == "unknown" else verdict.holds
+    note = "" if verdict.holds else str(verdict)
+    seconds = time.perf_counter() - start
+    return Check(name, verdict.method, verdict.cases, seconds, holds, note)
 
 
 def _all_words(graph: WordGraph, bits: int) -> dict[str, NDArray[np.int64]]:

@@ -15,21 +15,22 @@ from typing import TYPE_CHECKING, NamedTuple
 from boolcomp.common.files import temporary_folder, write_text
 from boolcomp.common.processes import run_program
 from boolcomp.common.text import number
-from boolcomp.compact.graph.logic import word_logic
 from boolcomp.logic import aiger, blif
 from boolcomp.logic.synthesis import abc
-from boolcomp.measure.verification.checks import Check
+from boolcomp.measure.verification.checks import Check, logic_of
 from boolcomp.targets import Options, export
+from boolcomp.targets.vectors import COUNT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from boolcomp.program.program import Program
+    from boolcomp.targets import Files
 
 STAGES = 4
 _YOSYS = (
-    "read_verilog {file}", "hierarchy -auto-top", "proc", "opt", "techmap", "opt", "splitnets -ports",
-    "write_blif made.blif",
+    "read_verilog {file}", "hierarchy -auto-top", "proc", "opt", "techmap", "opt",
+    "splitnets -ports", "write_blif made.blif",
 )  # fmt: skip
 
 
@@ -95,7 +96,7 @@ def _by_abc(
             ending = f", load {number(one.payload)} kg" if len(program.loads) > 1 else ""
             files = {
                 "a.blif": blif.render(program.networks[one.joint.network]),
-                "b.blif": blif.render(word_logic(one.graph)),
+                "b.blif": blif.render(logic_of(one.graph)),
             }
             yield _cec(f"network against word graph{ending}", files, deadline)
 
@@ -156,21 +157,22 @@ def _yosys() -> list[str] | None:
 
 
 def _by_simulation(program: Program, load: float | None, one: Simulated, deadline: float) -> Check:
-    """Run a test bench, or a lint: it passes where nothing is warned of, and the bench says so."""
-    ending = f", {one.pipeline} stages" if one.pipeline else ""
-    name = f"{one.target}{ending}"
-    path = shutil.which(one.tool)
-    if path is None:
+    name = f"{one.target}{f', {one.pipeline} stages' if one.pipeline else ''}"
+    if shutil.which(one.tool) is None:
         return Check(name, one.name, note=f"{one.tool} was not found on PATH", skipped=True)
-    start = time.perf_counter()
     files = export(program, one.target, load, Options("gates", one.pipeline, one.bench))
-    top = Path(list(files)[-1]).stem
-    cases = sum(str(text).count("given[") for text in files.values()) if one.bench else 0
+    return simulated(name, one, files, deadline)
+
+
+def simulated(name: str, one: Simulated, files: Files, deadline: float) -> Check:
+    """Run a test bench, or a lint: it passes where nothing is warned of, and the bench says so."""
+    start = time.perf_counter()
+    cases = COUNT if one.bench else 0
     said = b""
     with temporary_folder() as folder:
         for file, text in files.items():
             write_text(folder / file, str(text), durable=False)
-        for command in one.commands(list(files), top):
+        for command in one.commands(list(files), Path(list(files)[-1]).stem):
             tool = shutil.which(command[0]) or command[0]
             ended = run_program([tool, *command[1:]], deadline, folder=folder)
             said += ended.printed
@@ -181,6 +183,6 @@ def _by_simulation(program: Program, load: float | None, one: Simulated, deadlin
                 break
     text = said.decode("utf-8", "replace").strip()
     holds = not ended.code and ("PASS: " in text if one.bench else not text)
-    quiet = len(text.splitlines()) == int(one.bench)  # a warning is a line more
-    note = "" if holds and quiet else " ".join(text.split())[:200]
-    return Check(name, one.name, cases, time.perf_counter() - start, holds and quiet, note)
+    holds = holds and len(text.splitlines()) == int(one.bench)  # a warning is a line more
+    note = "" if holds else " ".join(text.split())[:200]
+    return Check(name, one.name, cases, time.perf_counter() - start, holds, note)
