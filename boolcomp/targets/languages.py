@@ -16,7 +16,8 @@ C_WORDS = _set(
     "union unsigned void volatile while asm typeof bool true false main given made saturated "
     "table read8 read16 read32 progmem word words count counts first range full sum left "
     "load plane planes samples input output lanes errno signal stdin stdout stderr nan "
-    "infinity i linux unix near far interrupt y0 y1 yn j0 j1 jn"
+    "infinity i linux unix near far interrupt y0 y1 yn j0 j1 jn int8_t int16_t int32_t int64_t "
+    "uint8_t uint16_t uint32_t uint64_t size_t intptr_t uintptr_t sp sreg"
 )  # fmt: skip
 PYTHON_WORDS = frozenset([*keyword.kwlist, *keyword.softkwlist, *dir(builtins), "saturated"])
 JAVASCRIPT_WORDS = _set(
