@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 SMALL = 9  # index bits of a table that stands for a whole product
 SIDE = 4  # digits a side of a triangle or square that is a table
-LOOK, ADD = 14, 3  # cycles to find an entry of a table; to add two sums
-FLASH = 64  # bytes of tables that are worth a cycle
+LOOK, ADD = 8, 3  # cycles to find an entry of a table; to add two sums
+FLASH = 128  # bytes of tables that are worth a cycle
 
 
 class Tables(Protocol):

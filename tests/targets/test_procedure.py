@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from exports import C_FLAGS, build, expected, kept, run_python, words_of
+from exports import C_FLAGS, build, expected, kept, run_c, run_python, words_of
 
 from boolcomp.codes import Code
 from boolcomp.common.errors import UsageError
@@ -24,7 +24,16 @@ from boolcomp.targets.expressions import Moved, Name, Number, Padded, low, moved
 from boolcomp.targets.infix import JavaScript, Python
 from boolcomp.targets.procedure import Table, procedure_of
 from boolcomp.targets.products import product
-from boolcomp.words.graph import Bits, Heap, InputWord, Lookup, OutputWord, Scale, WordGraph
+from boolcomp.words.graph import (
+    Bits,
+    Heap,
+    InputWord,
+    Lookup,
+    OutputWord,
+    PartialProducts,
+    Scale,
+    WordGraph,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -112,16 +121,47 @@ def tiny(names: tuple[str, ...] = ("x", "y"), name: str = "tiny") -> Program:
         Heap((Bits(2, 0, 0, negative=False), Bits(1, 1, 0, negative=True)), 1, 3),
     )  # fmt: skip
     graph = WordGraph(nodes, (Scale(0, 0.0),) * 4, (OutputWord(3, 1, 2),))
-    network = word_logic(graph)
-    code = Code(Interval(-1.0, 1.0), 3, "natural")
-    output = CodedOutput("z", "Z", "", Code(Interval(-1.0, 1.0), 2, "natural"))
-    joint = JointNetwork(0, (Slice(0, 3, 0), Slice(1, 3, 0)))
-    meanings = (names[0], names[1], f"f({names[0]})", f"f({names[0]})-{names[1]}")
-    load = Load(0.0, (output,), joint, graph, meanings)
-    return Program(
-        name, 3, "compact", (Group("x", names),), Group("z", ("z",)),
-        tuple(CodedInput(one, code) for one in names), (network,), (load,),
+    return of_graph(graph, name, (*names, f"f({names[0]})", f"f({names[0]})-{names[1]}"))
+
+
+def wide() -> Program:
+    """Return the program of sums of 40 bits, one of which is multiplied and wraps."""
+    nodes = (
+        InputWord("x", 9, angle=False), InputWord("y", 12, angle=False),
+        Heap((Bits(0, 0, 31, negative=False), Bits(1, 0, 0, negative=True)), 77, 40),
+        Heap((PartialProducts(2, 0, 1, 0, -13, negative=True),), (1 << 38) + 5, 39, wraps=True),
     )  # fmt: skip
+    graph = WordGraph(nodes, (Scale(0, 0.0),) * 4, (OutputWord(3, 30, 7), OutputWord(2, 28, 12)))
+    return of_graph(graph, "wide", ("x", "y", "sum", "product"))
+
+
+def of_graph(graph: WordGraph, name: str, meanings: tuple[str, ...]) -> Program:
+    """Return a graph's program."""
+    names = tuple(node.name for node in graph.inputs)
+    codes = [Code(Interval(-1.0, 1.0), node.bits, "natural") for node in graph.inputs]
+    outputs = tuple(
+        CodedOutput("z" * k, "Z" * k, "", Code(Interval(-1.0, 1.0), result.bits, "natural"))
+        for k, result in enumerate(graph.results, 1)
+    )
+    joint = JointNetwork(0, tuple(Slice(k, code.bits, 0) for k, code in enumerate(codes)))
+    load = Load(0.0, outputs, joint, graph, meanings)
+    return Program(
+        name, 3, "compact", (Group("x", names),), Group("z", tuple(x.name for x in outputs)),
+        tuple(CodedInput(*one) for one in zip(names, codes, strict=True)),
+        (word_logic(graph),), (load,),
+    )  # fmt: skip
+
+
+def test_words_of_more_than_32_bits_are_right_where_they_are_not_refused(tmp_path: Path) -> None:
+    program = wide()
+    words = words_of(program, 3000)
+    wanted = expected(program, words)
+    (text,) = export(program, "python").values()
+    assert np.array_equal(run_python(str(text), words), wanted)
+    if shutil.which("gcc"):
+        assert np.array_equal(run_c(export(program, "c"), words, tmp_path), wanted)
+    with pytest.raises(UsageError, match="bits: JavaScript has"):
+        export(program, "javascript")
 
 
 GOLDEN = """\
