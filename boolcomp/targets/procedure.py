@@ -32,6 +32,7 @@ from boolcomp.targets.expressions import (
 )
 from boolcomp.targets.names import Names, comment
 from boolcomp.targets.products import product
+from boolcomp.targets.tablesums import with_tables_added
 from boolcomp.words.graph import Angles, Bits, Heap, InputWord, Lookup, OutputWord
 
 if TYPE_CHECKING:
@@ -121,6 +122,8 @@ def procedure_of(program: Program, load: Load, reserved: Iterable[str] = ()) -> 
             f"{program.name} has no word graph to write ({program.mode} mode): export its logic, "
             f"--to c-sliced, or --level gates where there is one"
         )
+    named = load.meanings or [f"w{k}" for k in range(len(graph.nodes))]
+    graph, meanings = with_tables_added(graph, named)
     maker = _Maker(graph, Names(reserved))
     name = maker.names.new(program.name, "program")
     cells = maker.inputs(program)
@@ -128,7 +131,6 @@ def procedure_of(program: Program, load: Load, reserved: Iterable[str] = ()) -> 
         code = program.inputs[word.input].code
         cell = low(cells[program.inputs[word.input].name], code.bits - word.dropped)
         maker.words.append(moved(cell, word.bits - code.bits))
-    meanings = load.meanings or tuple(f"w{k}" for k in range(len(graph.nodes)))
     for place, node in enumerate(graph.nodes):
         if not isinstance(node, InputWord):
             maker.word(node, meanings[place])

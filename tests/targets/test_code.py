@@ -206,7 +206,7 @@ def test_the_arm_of_the_paper_runs_on_an_8_bit_machine(tmp_path: Path) -> None:
     words = words_of(program, 100)[:300]
     found = expected(program, words)
     wrong, cycles = run_avr(export(program, "c"), words, found, tmp_path)
-    assert (wrong, cycles < 410) == (0, True)
+    assert (wrong, cycles < 390) == (0, True)
 
 
 @needs("gcc")

@@ -24,6 +24,7 @@ from boolcomp.targets.expressions import Moved, Name, Number, Padded, low, moved
 from boolcomp.targets.infix import JavaScript, Python
 from boolcomp.targets.procedure import Table, procedure_of
 from boolcomp.targets.products import product
+from boolcomp.targets.tablesums import with_tables_added
 from boolcomp.words.graph import (
     Bits,
     Heap,
@@ -34,6 +35,7 @@ from boolcomp.words.graph import (
     Scale,
     WordGraph,
 )
+from boolcomp.words.simulate import simulate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -249,3 +251,38 @@ def test_a_program_without_its_graph_has_no_words() -> None:
     bare = replace(program, loads=(replace(load, graph=None, meanings=()),))
     with pytest.raises(UsageError, match="tiny has no word graph"):
         procedure_of(bare, bare.loads[0])
+
+
+def pair() -> WordGraph:
+    """Return a sum of a coarse table, inverted, and a fine one, and of a word."""
+    coarse, fine = tuple(range(3, 7)), tuple(k * 5 % 8 for k in range(16))
+    parts = (
+        Bits(2, 1, 2, negative=True), Bits(3, 0, 1, negative=False), Bits(1, 0, 0, negative=False)
+    )  # fmt: skip
+    nodes = (
+        InputWord("x", 5, angle=False), InputWord("y", 3, angle=False),
+        Lookup(0, 2, coarse, 3), Lookup(0, 4, fine, 3), Heap(parts, 1, 6),
+    )  # fmt: skip
+    return WordGraph(nodes, (Scale(0, 0.0),) * 5, (OutputWord(4, 0, 6),))
+
+
+def test_tables_of_one_word_that_are_only_added_become_one() -> None:
+    graph, said = with_tables_added(pair(), ("x", "y", "f(x)", "f(x), fine", "f(x)+y"))
+    tables = [node for node in graph.nodes if isinstance(node, Lookup)]
+    assert said == ["x", "y", "f(x)", "f(x), fine", "f(x)", "f(x)+y"]
+    assert tables[-1].read == 4
+    x, y = (column.ravel() for column in np.indices((32, 8)))
+    words = {"x": x, "y": y}
+    assert np.array_equal(simulate(graph, words).words, simulate(pair(), words).words)
+    heap = graph.nodes[-1]
+    assert isinstance(heap, Heap)
+    assert [part.node for part in heap.parts if isinstance(part, Bits)] == [1, 4]
+
+
+def test_tables_that_are_multiplied_as_well_stay_as_they_are() -> None:
+    product = PartialProducts(3, 0, 1, 0, 0, negative=False)
+    nodes = pair().nodes
+    heap = nodes[4]
+    assert isinstance(heap, Heap)
+    graph = replace(pair(), nodes=(*nodes[:4], replace(heap, parts=(*heap.parts, product))))
+    assert with_tables_added(graph, ("",) * 5)[0] == graph

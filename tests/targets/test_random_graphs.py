@@ -17,6 +17,7 @@ from boolcomp.compact.sketch.build import Form
 from boolcomp.problem.interval import Interval
 from boolcomp.program.program import program_of_network
 from boolcomp.targets import export
+from boolcomp.targets.tablesums import with_tables_added
 from boolcomp.words.simulate import simulate
 
 if TYPE_CHECKING:
@@ -49,5 +50,8 @@ def test_the_graph_of_a_random_arm_is_written_as_it_is_simulated(
     assert np.array_equal(found[:, :-1], wanted.words)
     flags = sum(found[:, -1] >> k & 1 for k in range(len(results)))
     assert int(np.sum(flags)) == wanted.saturated
+    added, said = with_tables_added(graph, meanings)
+    assert len(said) == len(added.nodes)
+    assert np.array_equal(simulate(added, words).words, wanted.words)
     if shutil.which("gcc"):
         assert np.array_equal(run_c(export(program, "c"), columns, tmp_path), found)
