@@ -137,7 +137,7 @@ def _selection(loads: Sequence[Load]) -> Port:
 
 
 def _head(program: Program, network: Network) -> tuple[str, ...]:
-    text = f"{program.name}, compiled in {program.mode} mode"
+    text = f"program {program.name}, compiled in {program.mode} mode"
     size = f"{len(network.nodes)} nodes of at most three inputs, depth {network.depth}"
     return (comment(text), size)
 
