@@ -73,7 +73,7 @@ def rows_of(program: Program, load: float | None, gates: Gates, count: int) -> t
     """Return a row of words for every sample, inputs then outputs; and how many saturated."""
     rng = np.random.default_rng(SEED)
     loads = program.loads if load is None else (program.load(load),)
-    words = [pin for pin in gates.outputs if not pin.port.name.endswith("_saturated")]
+    words = [pin for pin in gates.outputs if not pin.port.flag]
     rows = np.zeros((count, len(gates.inputs) + len(words)), np.uint32)
     saturated = 0
     for place, part in enumerate(np.array_split(np.arange(count), len(loads))):
@@ -125,7 +125,7 @@ def _run(
 def _harness(gates: Gates) -> str:
     """Return a main program that reads rows, and prints how many differ, and which was last."""
     given = [f"        top.{pin.name} = row[{k}];" for k, pin in enumerate(gates.inputs)]
-    flags = [p.name for p in gates.outputs if p.port.name.endswith("_saturated")]
+    flags = [p.name for p in gates.outputs if p.port.flag]
     words = [p.name for p in gates.outputs if p.name not in flags]
     first = len(gates.inputs)
     return _MAIN.format(
