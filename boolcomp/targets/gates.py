@@ -99,7 +99,10 @@ def bits_of(pin: Pin, bit: str) -> Iterable[str]:
 
 
 def header(design: Design, gates: Gates) -> list[str]:
-    """Return the comments at the head of a file: what it is, and what every word stands for."""
+    """Return the comments at the head of a file: what it is, and what every word stands for.
+
+    None begins with a user's name: tools take `synthesis` or `verilator` there for orders.
+    """
     lines = [*design.notes]
     if gates.stages:
         lines.append(
@@ -110,7 +113,7 @@ def header(design: Design, gates: Gates) -> list[str]:
     for kind, pins in (("input", gates.inputs), ("output", gates.outputs)):
         for pin in pins:
             lines.append(f"{kind} {pin.name}")
-            lines += [f"    {note}" for note in pin.port.notes]
+            lines += [f"  - {note}" for note in pin.port.notes]
     return lines
 
 

@@ -35,11 +35,15 @@ KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """A word at the border of a design: its name in the program, its bits, what there is to say."""
+    """A word at the border of a design: its name in the program, its bits, what there is to say.
+
+    A `flag` is no word of the program: it says whether the output before it saturated.
+    """
 
     name: str
     bits: int
     notes: tuple[str, ...]
+    flag: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,7 @@ def design_of(program: Program, load: float | None = None) -> Design:
         flag = network.outputs[place + bits]
         if flag != FALSE:
             note = f"{output.name} saturated: the value lies beyond its range"
-            outputs.append(Port(f"{output.name}_saturated", 1, (note,)))
+            outputs.append(Port(f"{output.name}_saturated", 1, (note,), flag=True))
             kept.append(flag)
         place += bits + 1
     pruned = _pruned(network, kept)
@@ -137,7 +141,7 @@ def _selection(loads: Sequence[Load]) -> Port:
 
 
 def _head(program: Program, network: Network) -> tuple[str, ...]:
-    text = f"{program.name}, compiled in {program.mode} mode"
+    text = f"program {program.name}, compiled in {program.mode} mode"
     size = f"{len(network.nodes)} nodes of at most three inputs, depth {network.depth}"
     return (comment(text), size)
 

@@ -38,5 +38,12 @@ _VHDL = """
     while with xnor xor ieee std work std_logic std_logic_vector boolean bit integer natural
     positive string character real time rising_edge true false valid gates dut
 """  # of VHDL up to 2008, common types, and what our texts use
-VERILOG = frozenset(_VERILOG.split())
+_CPP = """
+    alignas alignof asm auto bitand bitor bool catch char char16_t char32_t compl const_cast
+    constexpr decltype delete double dynamic_cast eval explicit false float friend goto inline long
+    mutable name namespace new noexcept not_eq nullptr operator or_eq private public register
+    reinterpret_cast short sizeof static_assert static_cast switch template thread_local throw trace
+    true try typeid typename using volatile wchar_t xor_eq and_eq
+"""  # of C++, which Verilator makes of Verilog, and members of its models
+VERILOG = frozenset((_VERILOG + _CPP).split())
 VHDL = frozenset(_VHDL.split())

@@ -41,7 +41,7 @@ def vectors(program: Program, load: float | None, gates: Gates, count: int = COU
     loads = program.loads if load is None else (program.load(load),)
     given: list[str] = []
     wanted: list[str] = []
-    flags = {pin.port.name for pin in gates.outputs}
+    flags = {pin.port.name for pin in gates.outputs if pin.port.flag}
     select = (len(loads) - 1).bit_length()
     share = -(-count // len(loads))
     for place, one in enumerate(loads):

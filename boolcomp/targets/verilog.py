@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from boolcomp.targets.ports import Design
 
 SYNTAX = Syntax(VERILOG, "{}[{}]", ("1'b0", "1'b1"))
+# Versions about 5.006 to 5.026 lose inversions in trees of XOR (its issues 4059, 4837, 5186).
+CAUTION = "with Verilator, simulate with -fno-const-bit-op-tree: else some versions are wrong"
 SPELLING = Spelling({"and": " & ", "or": " | ", "xor": " ^ "}, "~{}")
 
 
@@ -34,7 +36,7 @@ def export(program: Program, load: float | None, options: Options) -> Files:
 
 def render(design: Design, gates: Gates) -> str:
     """Return the text of a module."""
-    lines = [f"// {line}" for line in header(design, gates)]
+    lines = [f"// {line}" for line in [*header(design, gates), CAUTION]]
     lines += [f"module {gates.module} (", ",\n".join(f"    {port}" for port in _ports(gates)), ");"]
     lines += [f"    reg {name};" for name, _ in gates.registers]
     lines += [

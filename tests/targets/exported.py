@@ -19,7 +19,7 @@ from boolcomp.program.program import Program, family_of
 if TYPE_CHECKING:
     from boolcomp.logic.network import Network
 
-AWKWARD = ("if", "1q", "wire")
+AWKWARD = ("if", "1q", "double")
 
 
 def tiny(names: tuple[str, ...] = ("a", "b", "c"), payload: float = 0.0) -> Program:

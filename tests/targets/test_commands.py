@@ -25,7 +25,7 @@ def test_a_file_or_a_folder_is_written(run: Callable[..., Result]) -> None:
     files = ["rtl/tiny_arm.vhd", "rtl/tiny_arm_tb.vhd"]
     assert json.loads(found.out) == {"program": "tiny", "target": "vhdl", "files": files}
     assert all(Path(file).is_file() for file in files)
-    assert run("export", "tiny", "--to", "blif", "-o", "-").out.startswith("# tiny arm")
+    assert run("export", "tiny", "--to", "blif", "-o", "-").out.startswith("# program tiny arm")
 
 
 @pytest.mark.parametrize(

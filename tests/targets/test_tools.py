@@ -12,6 +12,7 @@ import pytest
 from targets.exported import AWKWARD, arm, family, tiny
 
 from boolcomp.measure.verification.tools import SIMULATIONS, simulated, tool_checks
+from boolcomp.measure.verification.verilated import verilated
 from boolcomp.targets import Options, export
 
 if TYPE_CHECKING:
@@ -63,6 +64,16 @@ def test_abc_and_yosys_prove_the_arm() -> None:
     proved = [check for check in checks if "ABC" in check.method]
     assert len(proved) == 3
     assert all(check.holds or check.skipped for check in proved), proved
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["family", "compact"])
+def test_verilator_finds_the_wrong_word_among_many_and_no_other(name: str) -> None:
+    check = verilated(PROGRAMS[name](), None, 120, 100_000)
+    if check.skipped:
+        pytest.skip(check.note)
+    assert check.holds, check.note
+    assert check.cases == 100_000
 
 
 @pytest.mark.slow

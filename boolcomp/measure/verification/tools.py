@@ -18,6 +18,7 @@ from boolcomp.common.text import number
 from boolcomp.logic import aiger, blif
 from boolcomp.logic.synthesis import abc
 from boolcomp.measure.verification.checks import Check, logic_of
+from boolcomp.measure.verification.verilated import verilated
 from boolcomp.targets import Options, export
 from boolcomp.targets.vectors import COUNT
 
@@ -80,6 +81,8 @@ def tool_checks(
     for one in SIMULATIONS:
         step(one.name)
         yield _by_simulation(program, load, one, deadline)
+    step("Verilator")
+    yield verilated(program, load, deadline)
 
 
 def _by_abc(
