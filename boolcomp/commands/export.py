@@ -19,7 +19,9 @@ STANDARD = Path("-")
 
 @click.command("export", epilog="Example: boolcomp export out/2r --to verilog -o 2r.v")
 @click.argument("program")
-@click.option("--to", "target", required=True, help="verilog, vhdl, blif, aiger, pla and more.")
+@click.option(
+    "--to", "target", required=True, help="verilog, vhdl, blif, aiger, pla, c, python and more."
+)
 @click.option("-o", "--output", required=True, type=FilePath(), help="File, or folder of files.")
 @click.option("--load", type=float, help="Tip load in kg [default: all, with a port to select]")
 @click.option("--level", help="Of what: gates or words [default: what the target has first]")
