@@ -206,7 +206,9 @@ def test_a_tiny_graph_is_written_like_this_in_python() -> None:
 
 
 @pytest.mark.parametrize("target", ["c", "c-sliced", "python", "javascript"])
-@pytest.mark.parametrize("names", [("int", "class"), ("1", "λ·π"), ("given", "GIVEN"), ("z", "Z")])
+@pytest.mark.parametrize(
+    "names", [("int", "class"), ("new", "this"), ("1", "λ·π"), ("given", "GIVEN"), ("z", "Z")]
+)
 def test_names_are_legal_and_differ_in_every_language(target: str, names: tuple[str, str]) -> None:
     for program in (tiny(names, "switch"), tiny(names, '9 arms */ """')):
         files = export(program, target)
@@ -227,6 +229,10 @@ def _parses(files: Mapping[str, object]) -> None:
             (Path(folder) / name).write_text(str(text))
         (source,) = Path(folder).glob("*.c")
         build(["gcc", *C_FLAGS, "-fsyntax-only", str(source)])
+        header = next(name for name in files if name.endswith(".h") and "nodes" not in name)
+        if shutil.which("g++"):
+            (Path(folder) / "x.cpp").write_text(f'extern "C" {{\n#include "{header}"\n}}\n')
+            build(["g++", "-Wall", "-Wextra", "-fsyntax-only", str(Path(folder) / "x.cpp")])
 
 
 def test_what_nothing_reads_is_not_written() -> None:
