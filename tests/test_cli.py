@@ -38,6 +38,7 @@ def test_robots_prints_one_as_a_file_that_can_be_used(run: Callable[..., Result]
     assert run("robots", "mine.toml").out == Path("mine.toml").read_text()
 
 
+@pytest.mark.slow
 def test_robots_json_holds_every_joint(run: Callable[..., Result]) -> None:
     document = json.loads(run("robots", "--json").out)
     assert {item["robot"] for item in document["robots"]} >= {"machado-2r", "puma560"}
