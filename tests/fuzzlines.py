@@ -36,6 +36,9 @@ BASES = {
     "evaluate": ("program", "-i", "states.csv", "-o", "torques.csv"),
     "report": ("machado-2r", "--mode", "paper", "--bits", "4", "--extra", "0", "--samples", "1000",
                "--no-logic", "-o", "report"),
+    "export": ("program", "--to", "verilog", "-o", "exported"),
+    "verify": ("program",),
+    "import": ("good.blif", "-o", "imported.aig"),
     "bench": ("program", "--seconds", ".01", "--batches", "1"),
     "minimize": ("good.pla",),
     "schedule": ("machado-2r",),
@@ -60,6 +63,7 @@ def prepared(folder: Path) -> None:
     (folder / "states.csv").write_text(f"{head}0,0,0,0,0,0\n1,1,1,1,1,1\n")
     (folder / "nan.csv").write_text(f"{head}0,0,0,0,0,1e308\n0,0,0,0,0,nan\n")
     (folder / "good.pla").write_text(".i 2\n.o 1\n11 1\n.e\n")
+    (folder / "good.blif").write_text(".inputs a\n.outputs y\n.names a y\n0 1\n.end\n")
     (folder / "huge.toml").write_bytes(b"#" * (1 << 20))
     (folder / "junk.toml").write_text("a = [1, 2")
     (folder / "empty").touch()

@@ -81,6 +81,7 @@ def test_a_value_that_is_not_finite_is_named_by_its_true_sample(
     assert "s.npy: qd2 of sample 70000 is inf: not a finite number" in result.err
 
 
+@pytest.mark.slow
 def test_devices_and_pipes_take_and_give_csv(run: Callable[..., Result], program: str) -> None:
     Path("s.csv").write_text(HEAD + FEW)
     for target in ("/dev/null", "./null"):

@@ -53,6 +53,7 @@ def test_coarse_words_are_prefixes_of_fine_ones(kind: str, bits: int) -> None:
     )
 
 
+@pytest.mark.slow
 @given(
     st.floats(-1e3, 1e3),
     st.floats(1e-3, 1e3),

@@ -87,11 +87,13 @@ def test_the_network_of_a_cover_is_the_cover_and_only_and_or_not(cubes: Cubes) -
     assert set(network.operations()) <= {"and", "or", "not"}
 
 
+@pytest.mark.slow
 @given(networks())
 def test_reading_the_text_of_a_network_gives_the_network(network: Network) -> None:
     assert parse_network(render_network(network)) == network
 
 
+@pytest.mark.slow
 @given(networks())
 def test_the_greedy_order_is_the_same_function_of_the_same_nodes(network: Network) -> None:
     ordered = in_order(network)

@@ -115,6 +115,7 @@ def states(count: int, reach: float = 1.0) -> list[NDArray[np.float64]]:
     return [rng.uniform(-reach * s, reach * s, (count, 2)) for s in (np.pi, 1.0, 1.0)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", ["gray", "natural"])
 def test_torques_are_the_rounded_sum_of_the_tabulated_terms(code: CodeKind) -> None:
     plan, tables, program = stages(5, code)
@@ -134,6 +135,7 @@ def test_the_logic_of_terms_holds_only_and_or_not() -> None:
     assert all(len(node.operands) <= 3 for n in program.networks for node in n.nodes)
 
 
+@pytest.mark.slow
 def test_sums_hold_nothing_but_adders_and_the_way_out_of_the_gray_code() -> None:
     _, _, program = stages(6)
     wiring = program.wiring()

@@ -66,6 +66,7 @@ def test_a_compact_program_knows_its_graph_its_demand_and_its_errors(tmp_path: P
     assert parse_graph((tmp_path / "p" / GRAPH).read_text()) == program.graph
 
 
+@pytest.mark.slow
 def test_the_graph_gives_the_words_that_the_program_gives() -> None:
     program = arm()
     graph = program.graph

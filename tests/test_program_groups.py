@@ -238,6 +238,7 @@ def test_processes_share_programs_of_any_groups(shard: Any, engine: Any) -> None
     assert shared.saturated_outputs == alone.saturated_outputs
 
 
+@pytest.mark.slow
 def test_inputs_are_given_by_their_names_too() -> None:
     program = any_program()
     x, v, w = drawn(6)
@@ -332,6 +333,7 @@ def test_a_problem_may_have_an_input_that_is_called_t(tmp_path: Path) -> None:
     assert state.times.texts == ["0.1", "0.2"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_the_command_evaluates_by_names(run: Callable[..., Any], engine: Any) -> None:
     x, v, w = drawn(20)

@@ -76,6 +76,7 @@ def test_tables_with_free_rows_are_the_plan_wherever_the_joints_may_be(
     assert found.beyond_stops == (np.abs(states[0][:, 1]) > 2.5).sum() > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
 def test_a_state_on_a_stop_is_not_beyond_it(program: Program, engine: Any, kind: Any) -> None:
@@ -258,6 +259,7 @@ def test_a_state_on_a_stop_that_is_a_border_of_cells_is_no_free_row(bits: int) -
             assert not any(column[int(k)] for k in row), str(entry.plan.term)
 
 
+@pytest.mark.slow
 def test_a_table_of_several_blocks_has_its_free_rows_where_they_belong(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

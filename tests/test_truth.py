@@ -56,6 +56,7 @@ def test_every_row_of_every_table_of_the_paper_is_right(code: str) -> None:
         assert np.array_equal(entry.table.words(), directly(entry.plan)), entry.plan
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(st.integers(0, 3000))
 def test_every_row_is_right_for_random_robots(seed: int) -> None:

@@ -7,8 +7,11 @@ COMMANDS = {
     "tables": "Write the truth table of every term as a commented PLA file.",
     "compile": "Compile a robot to a program of logic.",
     "evaluate": "Evaluate torques for a file of states, by logic or by Newton-Euler.",
+    "export": "Write a program for other tools: Verilog, VHDL, BLIF, AIGER, PLA.",
+    "verify": "Check a program, its word graph and its exports against each other.",
     "report": "Measure error versus bits against Newton-Euler: table, pictures, page.",
     "bench": "Measure a program against the best arithmetic, side by side.",
     "minimize": "Minimise anybody's PLA files.",
+    "import": "Read networks of others: BLIF, AIGER.",
     "schedule": "Schedule the four parallel-dynamics papers' tasks on machines, and run them.",
 }

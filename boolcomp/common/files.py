@@ -45,16 +45,22 @@ def read_text(path: Path, most: int = MOST_BYTES) -> str:
 
     What is no regular file (a device, a pipe) or has more than `most` bytes is not read at all.
     """
-    with regular_file(path) as stream:
-        size = os.fstat(stream.fileno()).st_size
-        data = b"" if size > most else stream.read(most + 1)
-    if max(size, len(data)) > most:
-        raise DataError(f"{path}: too large: at most {most} bytes are read")
+    data = read_bytes(path, most)
     try:
         # What reading in text mode does to line ends.
         return data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: not UTF-8 text (byte {error.start})") from error
+
+
+def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
+    """Return the bytes of a file; a sentence as `DataError` as for `read_text`."""
+    with regular_file(path) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        data = b"" if size > most else stream.read(most + 1)
+    if max(size, len(data)) > most:
+        raise DataError(f"{path}: too large: at most {most} bytes are read")
+    return data
 
 
 @contextlib.contextmanager

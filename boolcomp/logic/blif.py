@@ -1,25 +1,28 @@
 """Networks as BLIF, and back: `parse(render(network))` is the same network.
 
-Inputs are i0, i1, …, nodes n0, n1, …, outputs o0, o1, …; every node is a `.names` of its ON set.
-The reader takes what ABC writes: any names, nodes in any order, ON or OFF sets, at most three
-inputs a node.
+Inputs are i0, i1, …, nodes n0, n1, …, outputs o0, o1, …, unless they have names; every node is a
+`.names` of its ON set. `parse` takes what ABC writes: any names, nodes in any order, ON or OFF
+sets, at most three inputs a node. `read_netlist` keeps names, and takes nodes of more inputs apart.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING
 
-from boolcomp.common.errors import DataError
+from boolcomp.common.errors import DataError, cut
 from boolcomp.logic import luts
+from boolcomp.logic.netlist import Netlist
 from boolcomp.logic.network import CONSTANTS, Builder, Network, Node, copied
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 MOST_FAN_IN = 3
+WIDEST = 4096  # inputs of a node that is taken apart
 _IGNORED = (".default_input_arrival", ".default_output_required", ".area", ".delay")
 
 
@@ -30,23 +33,52 @@ class _Names:
     line: int
     operands: tuple[str, ...]
     lut: int
+    wide: tuple[str, ...] = ()  # the rows of one that has more inputs than a table
 
 
 def render(network: Network, model: str = "network") -> str:
     """Return a network as BLIF."""
-    names = ["", "", *(f"i{k}" for k in range(network.inputs))]
-    names += [f"n{k}" for k in range(len(network.nodes))]
-    lines = [f".model {model}", _words(".inputs", names[CONSTANTS : CONSTANTS + network.inputs])]
-    lines.append(_words(".outputs", [f"o{k}" for k in range(len(network.outputs))]))
+    inputs = tuple(f"i{k}" for k in range(network.inputs))
+    outputs = tuple(f"o{k}" for k in range(len(network.outputs)))
+    return render_netlist(Netlist(model, inputs, outputs, network))
+
+
+def render_netlist(netlist: Netlist) -> str:
+    """Return a network as BLIF under its names; letters that BLIF does not have become `_`."""
+    network = netlist.network
+    inputs, outputs = _tokens(netlist.inputs, netlist.outputs)
+    prefix = "n"
+    while any(name.startswith(prefix) for name in (*inputs, *outputs)):
+        prefix += "n"
+    names = ["", "", *inputs, *(f"{prefix}{k}" for k in range(len(network.nodes)))]
+    lines = [_words(".model", _tokens([netlist.name])[0] or ["network"])]
+    lines += [_words(".inputs", inputs), _words(".outputs", outputs)]
     for place, (lut, operands) in enumerate(network.nodes):
-        lines.append(_words(".names", [*(names[k] for k in operands), f"n{place}"]))
+        lines.append(_words(".names", [*(names[k] for k in operands), f"{prefix}{place}"]))
         lines.append(_cover(lut, len(operands)))
     for place, signal in enumerate(network.outputs):
         if signal < CONSTANTS:
-            lines += [f".names o{place}", *["1"] * signal]
+            lines += [f".names {outputs[place]}", *["1"] * signal]
         else:
-            lines += [f".names {names[signal]} o{place}", "1 1"]
+            lines += [f".names {names[signal]} {outputs[place]}", "1 1"]
     return "\n".join([*lines, ".end"]) + "\n"
+
+
+def _tokens(*groups: Iterable[str]) -> list[list[str]]:
+    """Return names as BLIF can have them, no two equal."""
+    taken: set[str] = set()
+    found: list[list[str]] = []
+    for group in groups:
+        found.append([])
+        for name in group:
+            text = re.sub(r"[^!-~]|[#\\=]", "_", name) or "_"
+            token, count = text, 1
+            while token in taken:
+                count += 1
+                token = f"{text}_{count}"
+            taken.add(token)
+            found[-1].append(token)
+    return found
 
 
 def _words(keyword: str, names: Iterable[str]) -> str:
@@ -63,7 +95,7 @@ def _cover(lut: int, operands: int) -> str:
 
 def parse(text: str, where: str = "BLIF") -> Network:
     """Read a network node for node; a `DataError` says where a file is wrong."""
-    inputs, outputs, names = _read(text, where)
+    _, inputs, outputs, names = _read(text, where, MOST_FAN_IN)
     signals: dict[str, int] = {name: CONSTANTS + k for k, name in enumerate(inputs)}
     nodes: list[Node] = []
     for name in _in_order(signals, outputs, names, where):
@@ -78,6 +110,32 @@ def parse(text: str, where: str = "BLIF") -> Network:
         return Network(len(inputs), tuple(nodes), wanted)
     except ValueError:  # equal, useless or degenerate nodes: legal BLIF, but no normal form
         return _normalised(len(inputs), nodes, wanted)
+
+
+def read_netlist(text: str, where: str = "BLIF") -> Netlist:
+    """Read anybody's network of `.names`; those of more than three inputs are taken apart."""
+    model, inputs, outputs, names = _read(text, where, WIDEST)
+    builder = Builder(len(inputs))
+    literals = {name: builder.input(k) for k, name in enumerate(inputs)}
+    for name in _in_order(literals.copy(), outputs, names, where):
+        found = names[name]
+        operands = [literals[k] for k in found.operands]
+        if len(operands) <= MOST_FAN_IN:
+            literals[name] = builder.node(found.lut, *operands)
+        else:
+            literals[name] = _sum_of_products(builder, found.wide, operands)
+    network = builder.build(literals[name] for name in outputs)
+    return Netlist(model, tuple(inputs), tuple(outputs), network)
+
+
+def _sum_of_products(builder: Builder, rows: tuple[str, ...], operands: list[int]) -> int:
+    """Return the literal of rows of an ON set, or of an OFF set."""
+    products = []
+    for row in rows:
+        cube = row.partition(" ")[0]
+        chosen = zip(cube, operands, strict=True)
+        products.append(builder.all_of(k ^ (c == "0") for c, k in chosen if c != "-"))
+    return builder.any_of(products) ^ (bool(rows) and rows[0].endswith("0"))
 
 
 def clean(network: Network) -> Network:
@@ -171,8 +229,11 @@ def _logical_lines(text: str) -> Iterator[tuple[int, list[str]]]:
         yield first, words
 
 
-def _read(text: str, where: str) -> tuple[list[str], list[str], dict[str, _Names]]:
-    """Return the inputs, the outputs and every `.names` by the signal it defines."""
+def _read(
+    text: str, where: str, widest: int
+) -> tuple[str, list[str], list[str], dict[str, _Names]]:
+    """Return the model, the inputs, the outputs and every `.names` by the signal it defines."""
+    model = "network"
     ports: dict[str, list[str]] = {".inputs": [], ".outputs": []}
     names: dict[str, _Names] = {}
     rows: list[tuple[int, list[str]]] = []
@@ -185,7 +246,7 @@ def _read(text: str, where: str) -> tuple[list[str], list[str], dict[str, _Names
             rows.append((line, words))
             continue
         if head is not None:
-            _define(head, rows, names, where)
+            _define(head, rows, names, where, widest)
         head, rows = None, []
         if ended and line:
             raise DataError(f"{where}:{line}: {words[0]} stands after .end")
@@ -193,11 +254,13 @@ def _read(text: str, where: str) -> tuple[list[str], list[str], dict[str, _Names
             head = (line, words[1:])
         elif words[0] in ports:
             ports[words[0]] += words[1:]
-        elif line and words[0] not in (".model", ".end", *_IGNORED):
+        elif words[0] == ".model":
+            model = " ".join(words[1:]) or model
+        elif line and words[0] not in (".end", *_IGNORED):
             raise DataError(f"{where}:{line}: {words[0]} is not combinational logic of .names")
         ended = ended or words[0] == ".end"
     _check_ports(ports[".inputs"], names, where, ended=ended)
-    return ports[".inputs"], ports[".outputs"], names
+    return model, ports[".inputs"], ports[".outputs"], names
 
 
 def _check_ports(inputs: list[str], names: dict[str, _Names], where: str, *, ended: bool) -> None:
@@ -214,6 +277,7 @@ def _define(
     rows: list[tuple[int, list[str]]],
     names: dict[str, _Names],
     where: str,
+    widest: int,
 ) -> None:
     line, words = head
     if not words:
@@ -221,28 +285,39 @@ def _define(
     *operands, name = words
     if name in names:
         raise DataError(f"{where}:{line}: {name} is defined twice")
-    if len(operands) > MOST_FAN_IN:
-        raise DataError(f"{where}:{line}: {name} has {len(operands)} inputs, at most 3 are allowed")
+    if len(operands) > widest:
+        many = len(operands)
+        raise DataError(f"{where}:{line}: {name} has {many} inputs, at most {widest} are allowed")
     texts = tuple(" ".join(row) for _, row in rows)
     try:
-        names[name] = _Names(line, tuple(operands), _table(texts, len(operands)))
+        if len(operands) <= MOST_FAN_IN:
+            names[name] = _Names(line, tuple(operands), _table(texts, len(operands)))
+        else:
+            _check_rows(texts, len(operands))
+            names[name] = _Names(line, tuple(operands), 0, texts)
     except ValueError as error:
         raise DataError(f"{where}:{line}: {name}: {error}") from error
+
+
+def _check_rows(rows: tuple[str, ...], operands: int) -> None:
+    """Raise a `ValueError` where rows of a `.names` are none, or of ON and OFF sets."""
+    for row in rows:
+        cube, _, value = row.rpartition(" ")
+        if len(cube) != operands or set(cube) - set("01-") or value not in ("0", "1"):
+            raise ValueError(f"{cut(row)!r} is no row of {operands} inputs and an output")
+    if len({row[-1] for row in rows}) > 1:
+        raise ValueError("rows of the ON set and of the OFF set are mixed")
 
 
 @cache
 def _table(rows: tuple[str, ...], operands: int) -> int:
     """Return the table of the rows of a `.names`, a function of its first operands."""
+    _check_rows(rows, operands)
     points: set[str] = set()
-    values = set()
+    values = {row[-1] for row in rows}
     for row in rows:
-        cube, _, value = row.rpartition(" ")
-        if len(cube) != operands or set(cube) - set("01-") or value not in ("0", "1"):
-            raise ValueError(f"{row!r} is no row of {operands} inputs and an output")
-        values.add(value)
+        cube = row.rpartition(" ")[0]
         points.update(map("".join, product(*("01" if c == "-" else c for c in cube))))
-    if len(values) > 1:
-        raise ValueError("rows of the ON set and of the OFF set are mixed")
     lut = 0
     for place in range(8):
         point = f"{place:03b}"[:operands]

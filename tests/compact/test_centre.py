@@ -70,6 +70,7 @@ def worst_of(*errors: list[float]) -> Worst:
     return Worst(np.array(errors, np.float64), none, 0, none[:, :0])
 
 
+@pytest.mark.slow
 def test_the_torques_of_a_program_have_no_mean_error() -> None:
     program = bc.compile("machado-2r", bits=8)
     rng = np.random.default_rng(5)
@@ -90,6 +91,7 @@ def ranges() -> list[float]:
     return [link.position.high, link.velocity.high, link.acceleration.high]
 
 
+@pytest.mark.slow
 def test_a_result_of_before_signs_were_kept_is_measured_again_and_kept(tmp_path: Path) -> None:
     (path,) = shipped("tables").glob("machado-2r-4.*.compact.json")
     document = json.loads(unsealed(path.read_text()))

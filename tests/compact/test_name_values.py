@@ -99,6 +99,7 @@ def test_tables_of_random_limited_arms_hold_what_their_names_say(seed: int) -> N
     assert not [item for item in found if item[1] > 1]
 
 
+@pytest.mark.slow
 def test_the_pure_cosine_of_a_sum_is_one_where_no_word_is_about_zero() -> None:
     # The word of q2 is -3π/4 .. 5π/4, that of q3 half a turn about -π/4.
     arm = with_ranges("desk-3r", q2=(-2.2, 3.7), q3=(-2.0, 0.4))

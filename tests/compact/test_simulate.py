@@ -124,6 +124,7 @@ def test_a_graph_has_a_text_of_one_line_a_word() -> None:
     assert lines[0] == "w0[10] = input q1 angle unit 2^0"
 
 
+@pytest.mark.slow
 def test_simulating_again_gives_what_simulating_gives() -> None:
     arm = case("machado-2r")
     words = arm.states(200, seed=5).words

@@ -199,6 +199,7 @@ def test_errors_are_as_the_noise_model_allows_whatever_the_words(asked: tuple[st
     assert np.abs(error.mean(axis=0)).max() < 0.26
 
 
+@pytest.mark.slow
 def test_an_angle_from_zero_to_a_turn_counts_from_zero_and_wraps() -> None:
     found = worded("small", ("q=natural:10:0..2pi",))
     (word,) = (x for x in found.program.inputs if x.name == "q2")
@@ -211,6 +212,7 @@ def test_an_angle_from_zero_to_a_turn_counts_from_zero_and_wraps() -> None:
         )
 
 
+@pytest.mark.slow
 def test_an_output_has_its_own_width() -> None:
     found = worded("small", ("tau2=8", "q=12", "qd=12", "qdd=12"))
     bits = [output.code.bits for output in found.program.outputs]
@@ -362,6 +364,7 @@ def test_functions_that_are_no_sums_of_waves_read_words_with_a_cell_at_zero(name
     assert np.abs(found - exact).max() < 1e-6 * max(1.0, np.abs(exact).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_an_output_that_reads_nothing_that_moves_rests_always(engine: EngineName) -> None:
     plain = worded("scara", ("tau=tread",)).program

@@ -115,6 +115,7 @@ def check(text: str, allowed: float) -> bool:
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_logic_of_a_random_function_is_its_word_graph_and_errs_as_demanded(seed: int) -> None:
     assert check(expression(random.Random(seed), 3), 0.8)  # noqa: S311 (no secrets)
@@ -126,6 +127,7 @@ def test_logic_of_many_random_functions_errs_as_demanded() -> None:
     assert sum(found) >= USUALLY * len(found)
 
 
+@pytest.mark.slow
 def test_logic_of_functions_that_jump_is_their_word_graph() -> None:
     found = [
         check(expression(random.Random(seed), 2, SMOOTH + 3 * JUMPING), 12.0)  # noqa: S311 (no secrets)

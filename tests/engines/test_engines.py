@@ -204,6 +204,7 @@ def test_other_numbers_of_joints_are_read_and_written_in_their_own_layout(
     assert same(found, evaluate(NumpyEngine(wiring), states, coded=False))
 
 
+@pytest.mark.slow
 def test_an_engine_may_be_used_by_several_threads_at_a_time() -> None:
     from concurrent.futures import ThreadPoolExecutor
 

@@ -92,6 +92,7 @@ def test_climbing_finds_what_trying_everything_finds() -> None:
     assert worst.errors[0] == pytest.approx([most, least], abs=NEAR)
 
 
+@pytest.mark.slow
 def test_only_states_count_that_a_joint_with_stops_can_reach() -> None:
     problem = problem_of(pendulum(Interval(-0.8, 2.1)))
     angle = Code(Interval(-math.pi, math.pi), 5, "natural")
@@ -167,6 +168,7 @@ def test_the_same_is_found_again_and_on_every_engine(engine: EngineName) -> None
     assert first.watched.shape == (2, 6, 6)
 
 
+@pytest.mark.slow
 def test_the_worst_states_give_the_worst_errors_and_no_draw_a_larger_one() -> None:
     subject = subject_of(stages(4)[2], problem_of("machado-2r"))
     worst = find_worst(subject, 60_000)
@@ -209,6 +211,7 @@ def test_given_states_are_climbed_from() -> None:
     assert without < 48 <= given + 1e-6
 
 
+@pytest.mark.slow
 def test_a_payload_is_searched_with_the_robot_that_carries_it() -> None:
     robot, program = turning()
     heavy = replace(robot.links[0], mass=MASS + 1)

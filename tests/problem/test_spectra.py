@@ -114,6 +114,7 @@ def test_monomials_know_any_harmonic() -> None:
     assert found == pytest.approx(2 * np.cos(4 * x) - np.sin(5 * x), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_plans_and_reports_say_its_names_and_units() -> None:
     plan = make_plan(split(CRANE), Options(bits=6))
     (row,) = rows = error_rows(plan, draw_samples(CRANE, 2000))

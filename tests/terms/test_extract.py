@@ -72,6 +72,7 @@ def test_the_number_of_terms_is_what_theory_gives(
     assert found == [grouped, waves, products]
 
 
+@pytest.mark.slow
 def test_the_whole_puma_takes_less_than_a_fifth_of_a_processor_second() -> None:
     robot = load_robot("puma560")
     terms_of(robot)

@@ -127,6 +127,7 @@ def test_what_only_climbing_found_is_said_so() -> None:
     assert str(Verdict(TORQUE, -9, 10.1, 10.0, 1e-5)) == "saturates: 1 of 100000 samples beyond"
 
 
+@pytest.mark.slow
 def test_a_sliding_joint_is_judged_in_newtons() -> None:
     assert [v.output.unit for v in judge_outputs(problem_of("stanford"))][:3] == ["N·m", "N·m", "N"]
 

@@ -94,6 +94,24 @@ def joined(first: States, second: States) -> States:
     )
 
 
+def input_squares(
+    problem: Problem,
+    quantities: Mapping[str, Quantity],
+    steps: Sequence[float],
+    count: int,
+    seed: int,
+) -> Floats:
+    """Return the mean squares, in steps, of what outputs change by from states to their cells."""
+    arrays = problem.draw(count, seed)
+    middles = [array.copy() for array in arrays]
+    for group, array in zip(problem.groups, middles, strict=True):
+        for k, name in enumerate(group.members):
+            if (word := quantities.get(name)) is not None:
+                array[:, k] = word.range.low + (word.cells(array[:, k]) + 0.5) * word.step
+    moved = (problem.reference(*middles) - problem.reference(*arrays)) / np.asarray(steps)
+    return np.asarray((moved**2).mean(axis=0))
+
+
 def word_value(word: Quantity, column: Floats) -> Floats:
     """Return values in units of the word; an angle over part of a turn in radians.
 

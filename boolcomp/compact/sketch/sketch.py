@@ -132,7 +132,8 @@ class Curve:
         """Return the root mean square of slopes nearby, with the sign of that at x.
 
         A jump hardly ever lies at a state, but it lies near to some. An `exact` word, an input,
-        has the sign of what it stands for: a jump at zero costs nothing there.
+        has the sign of what it stands for, and if it is an angle wraps where that does: a jump
+        there costs nothing.
         """
         half = self._half
         cells = round(1 / CHORD)
@@ -140,9 +141,11 @@ class Curve:
         start = min(start, start + 2 * half * math.copysign(1, self.unit))
         places = start + np.linspace(0, 2 * half, cells + 1)
         middle = np.where((np.abs(places) < BESIDE * half) & (exact and not self.angle), BESIDE, 0)
+        if exact and self.angle:
+            places[-1] -= BESIDE * half  # up to the jump
         risen = self.at(places - middle * half)[1:] - self.at(places + middle * half)[:-1]
         squares = (risen * cells) ** 2
-        padded = np.pad(squares, NEAR, "wrap" if self.angle else "symmetric")
+        padded = np.pad(squares, NEAR, "wrap" if self.angle and not exact else "symmetric")
         near = np.convolve(padded, np.ones(2 * NEAR + 1), "valid")
         place = np.floor((x - start) / (2 * half) * cells).astype(np.int64)
         place = place % cells if self.angle else np.clip(place, 0, cells - 1)

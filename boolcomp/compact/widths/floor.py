@@ -44,34 +44,40 @@ class Floor:
     parts: Mapping[str, Floats]
     bits: Mapping[str, int]
     rounding: Floats = field(default_factory=lambda: np.asarray(ROUNDING**2))
+    jumps: Floats = field(default_factory=lambda: np.asarray(0.0))
+    names: tuple[str, ...] = ()
 
     @property
     def total(self) -> Floats:
-        """What all words and rounding make together."""
-        return np.asarray(self.rounding + self._inputs)
+        """What all words, jumps that they misjudge, and rounding make together."""
+        return np.asarray(self.rounding + self.jumps + self.inputs)
 
     @property
-    def _inputs(self) -> Floats:
+    def inputs(self) -> Floats:
+        """What all words make together."""
         return np.asarray(sum(self.parts.values()), dtype=np.float64)
 
     def forbids(self, allowed: Floats) -> bool:
         """Tell whether no logic can reach the mean squares allowed."""
-        return bool((allowed - self.rounding < CERTAIN * self._inputs).any())
+        return bool((allowed - self.rounding < CERTAIN * (self.inputs + self.jumps)).any())
 
     def advice(self, allowed: Floats) -> str:
         """Return what would help: input words to widen, if it is they that err."""
         small = np.flatnonzero(allowed < np.broadcast_to(self.rounding, allowed.shape))
         if len(small):
-            names = listing(f"T{k + 1}" for k in small)
+            known = self.names or tuple(f"T{k + 1}" for k in range(small.max() + 1))
+            names = listing(known[k] for k in small)
             leave = "leaves" if len(small) == 1 else "leave"
             return (
-                f"{names} hardly {leave} zero, and a word has no zero: give a smaller "
-                "torque_range, or allow more"
+                f"{names} hardly {leave} zero, and a word has no zero: give a smaller range, or "
+                "allow more"
             )
+        if (self.jumps > np.maximum(self.inputs, allowed - self.rounding)).any():
+            return "most of it is made by jumps on whose side the inputs leave a doubt: allow more"
         room = COMFORTABLE * np.maximum(allowed - self.rounding, 1e-9)
-        if (self._inputs <= room).all():
+        if (self.inputs <= room).all():
             return "allow more"
-        named = self._worst(int(np.argmax(self._inputs / room)))
+        named = self._worst(int(np.argmax(self.inputs / room)))
         wider = self._wider(room)
         if not wider:
             return f"most of it {listing(named)}, but wider words would not do: allow more"
@@ -85,7 +91,7 @@ class Floor:
     def _worst(self, place: int) -> list[str]:
         """Name the words that make most of an output's error."""
         ranked = sorted(self.parts, key=lambda name: (-self.parts[name][place], name))
-        most = 0.8 * self._inputs[place]
+        most = 0.8 * self.inputs[place]
         named, reached = [], 0.0
         for name in ranked[:MOST_NAMED]:
             if reached < most:

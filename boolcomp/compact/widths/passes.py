@@ -67,7 +67,7 @@ FREE_WORK, WORK = 60_000, 10_000  # of refining (see `refine_work`): always, a n
 ROOM = 1.03  # times what rounding makes of an output that hardly leaves zero
 USUAL_RMS = 0.5  # steps: the default where not all is terms, and the paper has no tables
 ABOVE_FLOOR = 1.25  # times what inputs and rounding make: the least that this default allows
-ABOVE_JUMPS = 3.0  # and where that is more than a step, as jumps make it
+ABOVE_JUMPS = 1.4  # and where that is more than a step, as jumps make it
 LEAST = 1.1  # times the rms of rounding: the least that the default allows
 SEEN, QUICK_SEEN = 2_000_000, 500_000  # states on which errors have to hold; with no effort
 CLIMBED = 4_000_000  # evaluations that seek the worst error, where it is demanded, at first
@@ -118,7 +118,7 @@ class Sketched:
         """Say what is not reached, and what inputs and rounding make of errors on their own."""
         words = quantities(self.terms.problem, self.demand.input_bits)
         widths = sorted({word.bits for word in words.values()})
-        floor = Search(self.task(), 0).floor()
+        floor = Search(self.task(), _forms(self.terms)[0]).floor()
         kind, why = "demanded", ""
         if not self.demand.rms:
             bits = self.demand.bits

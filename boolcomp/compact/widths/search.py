@@ -17,7 +17,14 @@ import numpy as np
 
 from boolcomp.compact.errors.every import every_state, is_countable, is_exact
 from boolcomp.compact.errors.measure import compared, deviations, errors_of
-from boolcomp.compact.errors.samples import corners, draw, in_cells, joined, states_of
+from boolcomp.compact.errors.samples import (
+    corners,
+    draw,
+    in_cells,
+    input_squares,
+    joined,
+    states_of,
+)
 from boolcomp.compact.graph.layout import Statistics
 from boolcomp.compact.graph.realise import realise
 from boolcomp.compact.sketch.build import Form, build_sketch
@@ -66,6 +73,8 @@ MOST_PERTURBATIONS, MOST_PERTURBATIONS_A_SECOND = 2.0, 40  # a width; in all, fo
 LATE = 8.0  # the pressure from which on refining only corrects
 WORK = 25_000  # nodes built and simulated in a nominal second
 LOOKS = 200  # graphs simulated at all of few words in a nominal second
+SEEN_TIMES = 1.5  # times the mean square that the model sees, or a part of it: jumps make the rest
+LEAST_SQUARE = 0.01  # steps²: no logic errs by so little
 CAUTION = 0.985  # of the mean squares allowed, since other samples will be met
 MAX_CAUTION = 0.98  # of the largest error allowed
 
@@ -123,8 +132,8 @@ class SearchTask:
 def screen(task: SearchTask, form: int) -> Candidate:
     """Choose a form's widths by the model alone."""
     search = search_of(task, form)
-    widths, prices = choose_widths(search.model, task.rows)
-    descent = Descent(search.model, widths, task.rows)
+    widths, prices = choose_widths(search.model, search.rows)
+    descent = Descent(search.model, widths, search.rows)
     nodes = descent.cost if descent.feasible else math.inf
     return Candidate(form, widths, prices, np.zeros(len(task.allowed)), 0, nodes)
 
@@ -227,8 +236,29 @@ class Search:
         steps = task.terms.problem.steps(task.demand.bits)
         return build_sketch(task.terms, task.demand.input_bits, steps, FORMS[form])
 
+    @cached_property
+    def unseen(self) -> Floats:
+        """What input words make beyond what the model sees, or less: jumps, of a calculation."""
+        none = np.zeros(len(self.task.rows))
+        if not FORMS[self.form].direct or self.exact:
+            return none
+        problem, seed = self.task.terms.problem, self.task.demand.seed
+        made = input_squares(problem, self.words, self.steps, LOOP_SAMPLES, seed + 3)
+        inputs = self._seen_floor().inputs
+        seen = (made < SEEN_TIMES * inputs) & (inputs < SEEN_TIMES * made)
+        none[: len(made)] = np.where(seen, 0.0, made - inputs)
+        return none
+
+    @property
+    def rows(self) -> Floats:
+        """What the model is allowed: what is left beside what it does not see, or sees too much."""
+        return np.maximum(self.task.rows - self.unseen, LEAST_SQUARE)
+
     def floor(self) -> Floor:
         """Return the mean squares, in steps, that inputs as coarse as these and rounding make."""
+        return replace(self._seen_floor(), jumps=self.unseen[: len(self.steps)])
+
+    def _seen_floor(self) -> Floor:
         parts, bits, problem = {}, {}, self.task.terms.problem
         for place, node in enumerate(self.sketch.nodes):
             if isinstance(node, Source):
@@ -236,7 +266,8 @@ class Search:
                 felt = self.model.sensitivities[place].value[: len(self.steps)]
                 made = node.hidden * step * step / 12 * felt
                 parts[node.name], bits[node.name] = made, node.bits
-        return Floor(parts, bits, rounding_squares(in_cells(problem, self.states.outputs)))
+        rounding = rounding_squares(in_cells(problem, self.states.outputs))
+        return Floor(parts, bits, rounding, names=tuple(one.symbol for one in problem.outputs))
 
     def graph(self, choice: Candidate) -> WordGraph:
         """Return the graph of a choice."""
@@ -258,7 +289,7 @@ class Search:
     def refine(self, start: Candidate) -> Candidate:
         """Return the smallest choice that holds; its nodes are infinite where none does."""
         prices, widths, biases = self._prices(start), start.widths, start.biases
-        widened, rows, count = start.widened, self.task.rows, len(self.task.allowed)
+        widened, rows, count = start.widened, self.rows, len(self.task.allowed)
         allowed, correction = rows, np.ones(len(rows))
         rng = random.Random(self.task.demand.seed)  # noqa: S311 (not for secrets)
         best = replace(start, nodes=math.inf)
@@ -287,8 +318,10 @@ class Search:
                 if best.nodes == math.inf or tried.rank(pressure) < best.rank(pressure):
                     best = tried
             # What the model missed is taken off what it may use; half of it, for it is noisy.
+            noise, unseen = descent.noise[:count], self.unseen[:count]
+            left = np.maximum(errors.rms**2 - unseen, np.where(unseen > 0, noise, LEAST_SQUARE))
             missed = np.ones(len(rows))
-            missed[:count] = errors.rms**2 / descent.noise[:count]
+            missed[:count] = left / noise
             correction = missed if turn == 0 else np.sqrt(correction * missed)
             tighter = 1.0 if best.nodes < math.inf else 0.99**turn
             allowed = rows / correction * tighter

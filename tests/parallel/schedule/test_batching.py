@@ -33,6 +33,7 @@ def test_batches_are_cut_where_few_values_cross() -> None:
     assert [len(held) for held in lists.lists] == [10, 10]
 
 
+@pytest.mark.slow
 def test_a_cheap_task_that_all_need_is_done_by_all() -> None:
     tape = Tape(shared=False)
     x = tape.input("x")

@@ -434,6 +434,7 @@ def test_damaged_files_get_sentences(tmp_path: Path) -> None:
     assert min(read, len(refused)) > 10
 
 
+@pytest.mark.slow
 def test_a_urdf_becomes_a_robot_file_that_holds_the_same_robot(
     run: Callable[..., Result],
 ) -> None:
@@ -447,6 +448,7 @@ def test_a_urdf_becomes_a_robot_file_that_holds_the_same_robot(
         assert load_robot("arm.toml") == load_robot("arm.urdf#tool0")
 
 
+@pytest.mark.slow
 def test_json_says_where_a_general_frame_lies(run: Callable[..., Result]) -> None:
     Path("arm.urdf").write_text(ARM)
     document = json.loads(run("robots", "arm.urdf", "--tip=tool0", "--json").out)["robots"][0]

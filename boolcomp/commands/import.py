@@ -1,0 +1,79 @@
+"""`boolcomp import`: networks of others, BLIF and AIGER, as networks of at most three inputs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from boolcomp.commands.options import FilePath, json_option, print_json
+from boolcomp.common.errors import UsageError, listing, shown
+from boolcomp.common.files import read_bytes, read_text, write_bytes, write_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from boolcomp.logic.netlist import Netlist
+
+READ = (".blif", ".aig", ".aag")
+WRITTEN = (*READ, ".txt")
+
+
+@click.command("import", epilog="Example: boolcomp import adder.blif -o adder.aig")
+@click.argument("file", type=FilePath())
+@click.option("-o", "--output", required=True, type=FilePath(), help=f"File: {listing(WRITTEN)}.")
+@json_option
+def command(file: Path, output: Path, *, as_json: bool) -> None:
+    """Read FILE (.blif, .aig, .aag) and write its logic as nodes of at most three inputs.
+
+    .txt is how programs keep networks, one node a line, without names. Only combinational logic is
+    read: latches and subcircuits are refused.
+    """
+    _check(file, READ)
+    _check(output, WRITTEN)
+    from boolcomp.logic.merging import merged
+
+    read = _read(file)
+    netlist = replace(read, network=merged(read.network))
+    _write(netlist, output)
+    network = netlist.network
+    if as_json:
+        print_json({
+            "name": netlist.name, "inputs": network.inputs, "outputs": len(network.outputs),
+            "nodes": len(network.nodes), "depth": network.depth, "output": str(output),
+        })  # fmt: skip
+        return
+    click.echo(
+        f"{len(network.nodes)} nodes of at most three inputs, depth {network.depth}: "
+        f"{network.inputs} inputs, {len(network.outputs)} outputs",
+        err=True,
+    )
+
+
+def _check(path: Path, allowed: tuple[str, ...]) -> None:
+    if path.suffix not in allowed:
+        raise UsageError(f"{shown(str(path))}: the name of a file ends in {listing(allowed)}")
+
+
+def _read(path: Path) -> Netlist:
+    from boolcomp.logic import aiger, blif
+    from boolcomp.logic.netlist import MOST_BYTES
+
+    if path.suffix == ".blif":
+        return blif.read_netlist(read_text(path, MOST_BYTES), str(path))
+    return aiger.parse(read_bytes(path, MOST_BYTES), str(path))
+
+
+def _write(netlist: Netlist, path: Path) -> None:
+    from boolcomp.logic import aiger, blif
+    from boolcomp.logic.networktext import render_network
+
+    if path.suffix == ".blif":
+        write_text(path, blif.render_netlist(netlist))
+    elif path.suffix == ".aag":
+        write_text(path, aiger.render_ascii(netlist))
+    elif path.suffix == ".aig":
+        write_bytes(path, aiger.render_binary(netlist))
+    else:
+        write_text(path, render_network(netlist.network))

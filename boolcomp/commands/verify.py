@@ -1,0 +1,66 @@
+"""`boolcomp verify`: whether a program, its word graph and its exports are one function."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from boolcomp.commands.options import json_option, print_json
+from boolcomp.common.errors import DataError
+from boolcomp.common.text import table
+
+if TYPE_CHECKING:
+    from boolcomp.measure.verification.checks import Check
+
+
+@click.command("verify", epilog="Example: boolcomp verify out/2r --with-tools")
+@click.argument("program")
+@click.option("--load", type=float, help="Tip load in kg [default: all]")
+@click.option("--with-tools", is_flag=True, help="Ask ABC, Yosys, Icarus, GHDL, Verilator, too.")
+@click.option("--deadline", default=60.0, show_default=True, help="Seconds a proof may take.")
+@json_option
+def command(
+    program: str, *, load: float | None, with_tools: bool, deadline: float, as_json: bool
+) -> None:
+    """Check PROGRAM (a folder made by compile): its network against its word graph and an engine.
+
+    Its exports are written, read back by readers of their own, and proved equivalent to it; with
+    tools they are proved and simulated by others as well. What is not installed is named and
+    skipped. The exit code is 1 where anything does not hold, or is not known.
+    """
+    from boolcomp.commands.progress import progress
+    from boolcomp.measure.verification.checks import own_checks
+    from boolcomp.measure.verification.tools import tool_checks
+    from boolcomp.program.programfile import load_program
+
+    loaded = load_program(program)
+    found: list[Check] = []
+    with progress("verifying", None) as step:
+        found += own_checks(loaded, load, deadline, step)
+        if with_tools:
+            found += tool_checks(loaded, load, deadline, step)
+    holds = all(check.holds or check.skipped for check in found)
+    if as_json:
+        print_json({"holds": holds, "checks": [_document(check) for check in found]})
+    else:
+        rows = [
+            [check.name, check.method, f"{check.cases}", f"{check.seconds:.2f}",
+             _said(check), check.note] for check in found
+        ]  # fmt: skip
+        click.echo(table(["check", "method", "cases", "seconds", "holds", "note"], rows, (0, 1, 5)))
+    if not holds:
+        names = ", ".join(check.name for check in found if not check.holds and not check.skipped)
+        raise DataError(f"{program}: not everything holds: {names}")
+
+
+def _said(check: Check) -> str:
+    if check.skipped:
+        return "skipped"
+    return {True: "yes", False: "no", None: "unknown"}[check.holds]
+
+
+def _document(check: Check) -> dict[str, Any]:
+    keys = ("name", "method", "cases", "seconds", "holds", "note")
+    return {key: asdict(check)[key] for key in keys}

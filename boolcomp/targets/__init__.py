@@ -1,0 +1,87 @@
+"""Programs as files for other tools: one module a target, all over the same fold.
+
+A target's module has `export(program, load, options)`, which returns the texts (or bytes) of its
+files by name. `load` is one of the program's payloads, or None: all of them.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
+
+from boolcomp.common.errors import UsageError, listing, shown, suggestion
+
+if TYPE_CHECKING:
+    from boolcomp.program.program import Program
+
+Level = Literal["gates", "words"]
+LEVELS: tuple[Level, ...] = get_args(Level)
+MOST_STAGES = 64
+Files = dict[str, "str | bytes"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a program is exported; not every target knows all of it (see `Target`)."""
+
+    level: Level | None = None  # the first of those that a target has
+    pipeline: int = 0  # stages between registers; 0: combinational
+    test_bench: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a program can be exported to: a module of this room, and the options that it knows."""
+
+    module: str
+    ending: str
+    about: str
+    levels: tuple[Level, ...] = ("gates",)
+    pipelined: bool = False
+    benched: bool = False
+
+    def write(self, program: Program, load: float | None, options: Options) -> Files:
+        """Return the files of a program; what this target cannot do is a `UsageError`."""
+        if options.level is not None and options.level not in self.levels:
+            raise UsageError(f"{self.about} is written as {listing(self.levels)}")
+        if not 0 <= options.pipeline <= MOST_STAGES:
+            raise UsageError(f"a pipeline has 1 to {MOST_STAGES} stages, not {options.pipeline}")
+        if options.pipeline and not self.pipelined:
+            raise UsageError(f"{self.about} has no registers: leave out --pipeline")
+        if options.test_bench and not self.benched:
+            raise UsageError(f"there is no test bench for {self.about}: leave out --test-bench")
+        module = importlib.import_module(f"boolcomp.targets.{self.module}")
+        files: Files = module.export(program, load, options)
+        return files
+
+
+WRITERS = {
+    "verilog": Target("verilog", ".v", "Verilog-2005", pipelined=True, benched=True),
+    "vhdl": Target("vhdl", ".vhd", "VHDL-93", pipelined=True, benched=True),
+    "blif": Target("blif", ".blif", "BLIF"),
+    "aiger": Target("aiger", ".aig", "AIGER"),
+    "aiger-ascii": Target("aiger_ascii", ".aag", "AIGER as text"),
+    "pla": Target("pla", ".pla", "PLA"),
+    "c": Target("c_words", ".c", "C99", ("words",)),
+    "c-sliced": Target("c_sliced", ".c", "bit-sliced C99"),
+    "python": Target("python", ".py", "Python", ("words", "gates")),
+    "javascript": Target("javascript", ".mjs", "JavaScript", ("words", "gates")),
+}
+
+
+def writer(name: str) -> Target:
+    """Return a target by name."""
+    if name not in WRITERS:
+        hint = suggestion(name, WRITERS)
+        raise UsageError(f"target {shown(name)}{hint}: targets are {listing(WRITERS)}")
+    return WRITERS[name]
+
+
+def export(
+    program: Program, target: str, load: float | None = None, options: Options | None = None
+) -> Files:
+    """Return the files of a program for a target by name; all loads where none is named."""
+    if load is not None:
+        program.load(load)  # one that it does not have is a sentence
+    return writer(target).write(program, load, options or Options())

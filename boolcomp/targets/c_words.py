@@ -1,0 +1,262 @@
+"""C99: a word graph as scalar code on unsigned integers, for microcontrollers and anything else.
+
+Only unsigned types calculate, and wrap: nothing is undefined, whatever an `int` has. What needs 16
+bits is calculated as `unsigned`, which has 16 bits at least; what needs more, as `uint32_t`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from boolcomp.common.errors import UsageError
+from boolcomp.targets.c_header import header, loads_of
+from boolcomp.targets.expressions import (
+    Agreement,
+    Choice,
+    Different,
+    Entry,
+    Less,
+    Low,
+    Moved,
+    Name,
+    Number,
+    Padded,
+    Total,
+    Wrapped,
+)
+from boolcomp.targets.languages import C_WORDS
+from boolcomp.targets.names import comment
+from boolcomp.targets.procedure import OPERATORS, parts_of, procedure_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from boolcomp.program.parts import Load
+    from boolcomp.program.program import Program
+    from boolcomp.targets import Files, Options
+    from boolcomp.targets.expressions import Expression, Within
+    from boolcomp.targets.procedure import Procedure, Table
+
+TYPES = {16: "unsigned", 32: "uint32_t", 64: "uint64_t"}
+ENTRIES = 16  # of a table in a line
+READING = """\
+#if defined(__AVR__) /* tables stay in flash */
+#include <avr/pgmspace.h>
+#define TABLE PROGMEM
+#define READ8(place) pgm_read_byte(place)
+#define READ16(place) pgm_read_word(place)
+#define READ32(place) pgm_read_dword(place)
+#else
+#define TABLE
+#define READ8(place) (*(place))
+#define READ16(place) (*(place))
+#define READ32(place) (*(place))
+#endif
+"""
+
+
+def export(program: Program, load: float | None, options: Options) -> Files:  # noqa: ARG001 (there is one way)
+    """Return a C file and a header of a program, or of each of its loads."""
+    files: Files = {}
+    for name, one in loads_of(program, load):
+        procedure = procedure_of(program, one, C_WORDS)
+        files[f"{name}.h"] = header(program, one, procedure, name)
+        files[f"{name}.c"] = source(program, one, procedure, name)
+    return files
+
+
+def source(program: Program, load: Load, procedure: Procedure, name: str) -> str:  # noqa: ARG001
+    """Return the C file of a procedure."""
+    printer = _Printer(procedure)
+    lines = [
+        f"/* {comment(program.name)}: the words of its outputs, bit for bit as the logic has them;",
+        f"   what they stand for is said in {name}.h */",
+        f'#include "{name}.h"',
+        "",
+        READING,
+    ]
+    for table in (one for one in procedure.tables if one.read):
+        lines += [*_table(table), ""]
+    lines += [f"unsigned {name}(const {name}_inputs *given, {name}_outputs *made)", "{"]
+    lines += printer.body()
+    return "\n".join([*lines, "}", ""])
+
+
+def _table(table: Table) -> Iterator[str]:
+    kind = f"uint{_stored(table.bits)}_t"
+    place = " TABLE" if _stored(table.bits) <= 32 else ""
+    yield f"static const {kind} {table.name}[{len(table.entries)}]{place} = {{"
+    suffix = {8: "", 16: "U", 32: "UL", 64: "ULL"}[_stored(table.bits)]
+    for first in range(0, len(table.entries), ENTRIES):
+        row = table.entries[first : first + ENTRIES]
+        yield "    " + ", ".join(f"{entry}{suffix}" for entry in row) + ","
+    yield "};"
+
+
+def _stored(bits: int) -> int:
+    """Return the bits of the type that holds a value."""
+    for width in (8, 16, 32, 64):
+        if bits <= width:
+            return width
+    raise UsageError(f"a word of {bits} bits: C has 64 at most")
+
+
+def _kind(bits: int) -> int:
+    """Return the bits with which a value is calculated."""
+    return max(16, _stored(bits))
+
+
+def need(value: Expression) -> int:
+    """Return how many bits it takes to calculate a value modulo a power of two.
+
+    Sums and products need no more than the result does; what is moved down needs all that it is
+    moved from.
+    """
+    if isinstance(value, Moved):
+        return value.of.wide if value.by < 0 else need(value.of)
+    if isinstance(value, Low | Padded):
+        return need(value.of)
+    if isinstance(value, Agreement | Different | Less):
+        return max(need(value.a), need(value.b))
+    if isinstance(value, Total):
+        return max(need(part) for part in value.parts)
+    if isinstance(value, Choice):
+        return max(need(value.then), need(value.otherwise))
+    return 0
+
+
+class _Printer:
+    """Prints expressions; every one has the type that it is asked for."""
+
+    def __init__(self, procedure: Procedure) -> None:
+        self.procedure = procedure
+        self.texts = {x.parameter: (f"given->{x.parameter}", x.bits) for x in procedure.inputs}
+        self.texts |= {step.name: (step.name, step.bits) for step in procedure.steps}
+
+    def body(self) -> list[str]:
+        """Return the lines of the function."""
+        lines = ["    unsigned saturated = 0;"]
+        for step in self.procedure.steps:
+            stored, kind = _stored(step.bits), _kind(step.bits)
+            about = f" /* {step.said} */" if step.said else ""
+            text = _bare(self.show(step.value, kind))
+            lines.append(f"    const uint{stored}_t {step.name} = (uint{stored}_t)({text});{about}")
+        if not any(given.read for given in self.procedure.inputs):
+            lines.append("    (void)given;")
+        for k, made in enumerate(self.procedure.outputs):
+            for one in made.saturated:
+                rests = f" && !({self.all_of(made.rests)})" if made.rests else ""
+                lines.append(f"    if (!({self.all_of((one,))}){rests})")
+                lines.append(f"        saturated |= {1 << k}U;")
+            text = _bare(self.show(made.word, _kind(made.bits)))
+            lines.append(f"    made->{made.result} = (uint{_stored(made.bits)}_t)({text});")
+        return [*lines, "    return saturated;"]
+
+    def show(self, value: Expression, kind: int) -> str:
+        """Return a value modulo 2^kind or more, of the type of that kind."""
+        if (bits := need(value)) > kind:
+            return f"({TYPES[kind]}){self.show(value, _kind(bits))}"
+        if isinstance(value, Number):
+            return _literal(value.value, kind)
+        if isinstance(value, Name):
+            text, bits = self.texts[value.name]
+            return text if _stored(bits) == kind > 16 else f"({TYPES[kind]}){text}"
+        if isinstance(value, Entry):
+            return self.entry(value, kind)
+        if isinstance(value, Choice):
+            then, otherwise = self.show(value.then, kind), self.show(value.otherwise, kind)
+            return f"({self.all_of(value.conditions)} ? {then} : {otherwise})"
+        return f"({self.sum(value, kind)})"
+
+    def sum(self, value: Expression, kind: int) -> str:
+        """Return what is written with an operator, without brackets."""
+        if isinstance(value, Moved):
+            by = f"<< {value.by}" if value.by > 0 else f">> {-value.by}"
+            return f"{self.show(value.of, kind)} {by}"
+        if isinstance(value, Padded):
+            filling = _literal(value.filling, kind)
+            return f"({self.show(value.of, kind)} << {value.by}) + {filling}"
+        if isinstance(value, Low):
+            text = self.show(value.of, kind)
+            return f"{text} & {_literal((1 << value.bits) - 1, kind)}"
+        if isinstance(value, Agreement):
+            a, not_a = self.factor(value.a, value.a_bits, kind)
+            b, not_b = self.factor(value.b, value.b_bits, kind)
+            return f"{a} * {b} + {not_a} * {not_b}"
+        if isinstance(value, Different | Less | Total):
+            return OPERATORS[type(value)].join(self.show(one, kind) for one in parts_of(value))
+        if isinstance(value, Wrapped):
+            return self.wrapped(value, kind)
+        raise TypeError(f"no operator: {value}")
+
+    def factor(self, value: Expression, bits: int, kind: int) -> tuple[str, str]:
+        """Return a factor and its inverse, as narrow as it is: 8-bit machines multiply 8 bits."""
+        inner = _kind(max(bits, need(value)))
+        if isinstance(value, Number):
+            most = (1 << bits) - 1
+            return _literal(value.value, kind), _literal(value.value ^ most, kind)
+        text = self.show(value, inner)
+        inverse = f"{text} ^ {_literal((1 << bits) - 1, inner)}"
+        cast, narrow = f"({TYPES[kind]})", f"(uint{_stored(bits)}_t)"
+        plain = isinstance(value, Name) and self.texts[value.name][1] == bits
+        first = self.show(value, kind) if plain else f"{cast}{narrow}{text}"
+        return first, f"{cast}{narrow}({inverse})"
+
+    def wrapped(self, value: Wrapped, kind: int) -> str:
+        """Return a sum, and a mask where it may wrap."""
+        texts = []
+        for negative, part in value.parts:
+            text = self.show(part, kind)
+            texts.append(f"{'- ' if negative else '+ '}{text}")
+        if value.constant or texts[0].startswith("-"):
+            sign = "-" if value.constant < 0 else "+"
+            texts.insert(0, f"{sign} {_literal(abs(value.constant), kind)}")
+        if texts[0].startswith("-"):  # a sum that begins by taking away
+            texts.insert(0, f"+ {_literal(0, kind)}")
+        text = "\n        ".join(texts).removeprefix("+ ")
+        if value.fits:
+            return text
+        return f"({text}) & {_literal((1 << value.bits) - 1, kind)}"
+
+    def entry(self, value: Entry, kind: int) -> str:
+        """Return an entry of a table."""
+        table = self.procedure.tables[value.table]
+        index = _bare(self.show(value.index, _kind(value.index.wide)))
+        if _stored(value.index.most.bit_length()) == 8:  # calculated in 8 bits where that is less
+            index = f"(uint8_t)({index})"
+        stored = _stored(table.bits)
+        if stored > 32:
+            return f"({TYPES[kind]}){table.name}[{index}]"
+        return f"({TYPES[kind]})READ{stored}(&{table.name}[{index}])"
+
+    def all_of(self, conditions: tuple[Within, ...]) -> str:
+        """Return whether all conditions hold; what always does is not asked."""
+        texts = []
+        for one in conditions:
+            kind = _kind(one.of.wide)
+            text = self.show(one.of, kind)
+            if one.low == one.high:
+                texts.append(f"{text} == {_literal(one.low, kind)}")
+                continue
+            if one.low:
+                texts.append(f"{text} >= {_literal(one.low, kind)}")
+            if one.high < one.of.most:
+                texts.append(f"{text} <= {_literal(one.high, kind)}")
+        return " && ".join(texts) or "1"
+
+
+def _literal(value: int, kind: int) -> str:
+    value &= (1 << kind) - 1
+    return {16: f"{value}U", 32: f"UINT32_C({value})", 64: f"UINT64_C({value})"}[kind]
+
+
+def _bare(text: str) -> str:
+    """Return a text without brackets about all of it."""
+    if not text.startswith("("):
+        return text
+    depth = 0
+    for place, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if not depth:
+            return text[1:-1] if place == len(text) - 1 else text
+    return text

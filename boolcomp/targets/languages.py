@@ -1,0 +1,36 @@
+"""Words that a language keeps for itself, and those that our texts in it use, in lower case."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+C_WORDS = _set(
+    "auto break case char const continue default do double else enum extern float for goto if "
+    "inline int long register restrict return short signed sizeof static struct switch typedef "
+    "union unsigned void volatile while asm typeof bool true false main given made saturated "
+    "table read8 read16 read32 progmem word words count counts first range full sum left "
+    "load plane planes samples input output lanes errno signal stdin stdout stderr nan "
+    "infinity i linux unix near far interrupt y0 y1 yn j0 j1 jn int8_t int16_t int32_t int64_t "
+    "uint8_t uint16_t uint32_t uint64_t size_t intptr_t uintptr_t sp sreg "
+    # of C++, which may include the header
+    "alignas alignof and and_eq bitand bitor catch class compl concept constexpr decltype delete "
+    "dynamic_cast explicit export friend mutable namespace new noexcept not not_eq nullptr "
+    "operator or or_eq private protected public reinterpret_cast requires static_assert "
+    "static_cast template this thread_local throw try typeid typename using virtual wchar_t xor "
+    "xor_eq"
+)  # fmt: skip
+PYTHON_WORDS = frozenset([*keyword.kwlist, *keyword.softkwlist, *dir(builtins), "saturated"])
+JAVASCRIPT_WORDS = _set(
+    "abstract arguments async await boolean break byte case catch char class const continue "
+    "debugger default delete do double else enum eval export extends false final finally float "
+    "for function get goto if implements import in instanceof int interface let long native new "
+    "null of package private protected public return set short static super switch synchronized "
+    "this throw throws transient true try typeof undefined var void volatile while with yield "
+    "nan infinity math object array number string symbol saturated"
+)  # fmt: skip

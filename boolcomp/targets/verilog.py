@@ -1,0 +1,82 @@
+"""Verilog-2005 at gate level: one port a word, one line a node, combinational or in stages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from boolcomp.targets.formulas import Spelling
+from boolcomp.targets.gates import Gates, Syntax, gates_of, header
+from boolcomp.targets.ports import design_of
+from boolcomp.targets.reserved import VERILOG
+from boolcomp.targets.verilogbench import bench
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from boolcomp.program.program import Program
+    from boolcomp.targets import Files, Options
+    from boolcomp.targets.gates import Pin
+    from boolcomp.targets.ports import Design
+
+SYNTAX = Syntax(VERILOG, "{}[{}]", ("1'b0", "1'b1"))
+# Versions about 5.006 to 5.026 lose inversions in trees of XOR (its issues 4059, 4837, 5186).
+CAUTION = "with Verilator, simulate with -fno-const-bit-op-tree: else some versions are wrong"
+SPELLING = Spelling({"and": " & ", "or": " | ", "xor": " ^ "}, "~{}")
+
+
+def export(program: Program, load: float | None, options: Options) -> Files:
+    """Return a program's module, and its test bench where one is wanted."""
+    design = design_of(program, load)
+    gates = gates_of(design, SYNTAX, options.pipeline)
+    files: Files = {f"{gates.module}.v": render(design, gates)}
+    if options.test_bench:
+        files[f"{gates.module}_tb.v"] = bench(program, load, gates)
+    return files
+
+
+def render(design: Design, gates: Gates) -> str:
+    """Return the text of a module."""
+    lines = [f"// {line}" for line in [*header(design, gates), CAUTION]]
+    lines += [f"module {gates.module} (", ",\n".join(f"    {port}" for port in _ports(gates)), ");"]
+    lines += [f"    reg {name};" for name, _ in gates.registers]
+    lines += [
+        f"    wire {name} = {SPELLING.write(lut, operands)};" for name, lut, operands in gates.lines
+    ]
+    if gates.idle:  # what linters are told is left out on purpose
+        lines.append(f"    wire unused = &{{1'b0, {', '.join(gates.idle)}}};")
+    lines += _clocked(gates) if gates.stages else []
+    for pin, drives in zip(gates.outputs, gates.drives, strict=True):
+        bits = drives[0] if len(drives) == 1 else f"{{{', '.join(drives)}}}"
+        lines.append(f"    assign {pin.name} = {bits};")
+    return "\n".join([*lines, "endmodule"]) + "\n"
+
+
+def _ports(gates: Gates) -> Iterator[str]:
+    if gates.stages:
+        yield from ("input wire clock", "input wire enable", "input wire valid_in")
+    for kind, pins in (("input", gates.inputs), ("output", gates.outputs)):
+        for pin in pins:
+            yield f"{kind} wire {width(pin)}{pin.name}"
+    if gates.stages:
+        yield "output wire valid_out"
+
+
+def width(pin: Pin) -> str:
+    """Return the range of a port's bits, as it stands before the name."""
+    return "" if pin.port.bits == 1 else f"[{pin.port.bits - 1}:0] "
+
+
+def _clocked(gates: Gates) -> list[str]:
+    last = gates.stages - 1
+    shifted = "valid_in" if not last else f"{{valid[{last - 1}:0], valid_in}}"
+    span = "" if not last else f"[{last}:0] "
+    return [
+        f"    reg {span}valid;",
+        f"    initial valid = {gates.stages}'b0;",
+        "    always @(posedge clock)",
+        "        if (enable) begin",
+        f"            valid <= {shifted};",
+        *(f"            {new} <= {old};" for new, old in gates.registers),
+        "        end",
+        f"    assign valid_out = valid{f'[{last}]' if last else ''};",
+    ]

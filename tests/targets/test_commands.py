@@ -1,0 +1,105 @@
+"""The commands export, import and verify, as a user has them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from targets.exported import arm, family, tiny
+
+from boolcomp.logic.synthesis import abc
+from boolcomp.measure.verification import tools
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Result
+
+
+def test_a_file_or_a_folder_is_written(run: Callable[..., Result]) -> None:
+    tiny().save("tiny")
+    assert run("export", "tiny", "--to", "verilog", "-o", "x.v").err == "wrote x.v\n"
+    found = run("export", "tiny", "--to", "vhdl", "-o", "rtl", "--test-bench", "--json")
+    files = ["rtl/tiny_arm.vhd", "rtl/tiny_arm_tb.vhd"]
+    assert json.loads(found.out) == {"program": "tiny", "target": "vhdl", "files": files}
+    assert all(Path(file).is_file() for file in files)
+    assert run("export", "tiny", "--to", "blif", "-o", "-").out.startswith("# program tiny arm")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--to", "veriolg", "-o", "x"), "target 'veriolg' (did you mean 'verilog'?)"),
+        (("--to", "verilog", "-o", "x", "--level", "gate"), "(did you mean 'gates'?)"),
+        (("--to", "verilog", "-o", "x", "--pipeline", "99"), "--pipeline must be 0 to 64, not 99"),
+        (("--to", "verilog", "-o", "x.v", "--test-bench"), "several files (tiny_arm.v, "),
+        (("--to", "verilog", "-o", "x.v", "--load", "3"), "no payload 3.0: this program has 0 kg"),
+    ],
+)
+def test_mistakes_get_sentences(
+    run: Callable[..., Result], arguments: tuple[str, ...], sentence: str
+) -> None:
+    tiny().save("tiny")
+    result = run("export", "tiny", *arguments)
+    assert (result.code, result.out) == (2, "")
+    assert sentence in result.err
+
+
+def test_what_is_exported_is_imported_and_written_in_other_formats(
+    run: Callable[..., Result],
+) -> None:
+    tiny().save("tiny")
+    run("export", "tiny", "--to", "blif", "-o", "a.blif")
+    for before, after in (("a.blif", "b.aig"), ("b.aig", "c.aag"), ("c.aag", "d.blif")):
+        found = run("import", before, "-o", after, "--json")
+        document = json.loads(found.out)
+        assert (document["inputs"], document["outputs"], document["output"]) == (5, 3, after)
+    assert ".inputs a[1] a[0] b c[1] c[0]\n" in Path("d.blif").read_text()
+    assert run("import", "d.blif", "-o", "e.txt").code == 0
+    assert Path("e.txt").read_text().startswith("network 5 inputs 3 outputs")
+    wrong = run("import", "a.blif", "-o", "x.v")
+    assert (wrong.code, wrong.out) == (2, "")
+    Path("bad.blif").write_text(".inputs a\n.outputs y\n.latch a y\n.end\n")
+    wrong = run("import", "bad.blif", "-o", "x.txt")
+    assert "bad.blif:3: .latch is not combinational" in wrong.err
+    assert wrong.code == 1
+
+
+@pytest.mark.parametrize("mode", ["paper", "compact"])
+def test_a_program_is_verified(run: Callable[..., Result], mode: str) -> None:
+    arm(mode, 4).save("arm")
+    document = json.loads(run("verify", "arm", "--json").out)
+    assert document["holds"]
+    checks = {check["name"]: check for check in document["checks"]}
+    assert {"blif read back", "aiger read back", "verilog read back, 4 stages"} <= checks.keys()
+    assert set(document["checks"][0]) == {"name", "method", "cases", "seconds", "holds", "note"}
+    if mode == "compact":
+        assert checks["network against the graph's logic"]["holds"]
+
+
+def test_a_family_of_loads_is_verified(run: Callable[..., Result]) -> None:
+    family().save("family")
+    assert run("verify", "family").code == 0
+    result = run("export", "family", "--to", "verilog", "-o", "-")
+    assert (
+        "load, natural binary 2 bits: 0: 0 kg, 1: 1.5 kg, 2: 2.5 kg, the last above" in result.out
+    )
+    assert "load" not in run("export", "family", "--to", "blif", "-o", "-", "--load", "1.5").out
+
+
+def test_tools_that_are_missing_are_named_and_skipped(
+    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tiny().save("tiny")
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(abc, "find", lambda: None)
+    monkeypatch.setattr(tools, "find_spec", lambda _: None)
+    found = run("verify", "tiny", "--with-tools", "--json")
+    assert found.code == 0
+    notes = " ".join(check["note"] for check in json.loads(found.out)["checks"])
+    for missing in ("iverilog", "ghdl", "verilator"):
+        assert f"{missing} was not found on PATH" in notes
+    assert "ABC was not found" in notes
+    assert "Yosys was not found" in notes

@@ -1,0 +1,94 @@
+"""What simulators, lints and ABC say of exports; each test is skipped where its tool is missing."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from targets.exported import AWKWARD, arm, family, tiny
+
+from boolcomp.measure.verification.tools import SIMULATIONS, simulated, tool_checks
+from boolcomp.measure.verification.verilated import verilated
+from boolcomp.targets import Options, export
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Result
+
+    from boolcomp.measure.verification.tools import Simulated
+    from boolcomp.program.program import Program
+
+
+def needed(one: Simulated) -> Simulated:
+    if shutil.which(one.tool) is None:
+        pytest.skip(f"{one.tool} is not installed")
+    return one
+
+
+PROGRAMS: dict[str, Callable[[], Program]] = {
+    "tiny": tiny, "awkward": lambda: tiny(AWKWARD), "family": family,
+    "paper": lambda: arm("paper", 4), "compact": lambda: arm("compact", 6),
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("one", SIMULATIONS, ids=lambda one: f"{one.tool}-{one.pipeline}")
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_simulator_agrees_and_warns_of_nothing(name: str, one: Simulated) -> None:
+    program = PROGRAMS[name]()
+    files = export(program, one.target, None, Options("gates", one.pipeline, one.bench))
+    check = simulated("it", needed(one), files, 120)
+    assert check.holds, check.note
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("one", [one for one in SIMULATIONS if one.bench],
+                         ids=lambda one: f"{one.tool}-{one.pipeline}")  # fmt: skip
+def test_a_bench_fails_where_the_logic_is_wrong(one: Simulated) -> None:
+    files = dict(export(tiny(), one.target, None, Options("gates", one.pipeline, one.bench)))
+    name = next(iter(files))
+    files[name] = str(files[name]).replace(" ^ a[0]", " | a[0]").replace(" xor a(0)", " or a(0)")
+    check = simulated("it", needed(one), files, 120)
+    assert check.holds is False
+    assert "FAIL" in check.note
+
+
+@pytest.mark.slow
+def test_abc_and_yosys_prove_the_arm() -> None:
+    checks = list(tool_checks(arm("compact", 6), None, 60, lambda _: None))
+    proved = [check for check in checks if "ABC" in check.method]
+    assert len(proved) == 3
+    assert all(check.holds or check.skipped for check in proved), proved
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["family", "compact"])
+def test_verilator_finds_the_wrong_word_among_many_and_no_other(name: str) -> None:
+    check = verilated(PROGRAMS[name](), None, 120, 100_000)
+    if check.skipped:
+        pytest.skip(check.note)
+    assert check.holds, check.note
+    assert check.cases == 100_000
+
+
+@pytest.mark.slow
+def test_the_simulation_of_the_page_on_hardware_runs(warm_run: Callable[..., Result]) -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "hardware.md").read_text()
+    for line in re.findall(r"^\$ boolcomp (.*)$", page, re.MULTILINE):
+        assert warm_run(*line.split()).code == 0
+    block = re.search(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert block is not None
+    for command in block[1].splitlines():
+        tool, *rest = command.split()
+        path = shutil.which(tool)
+        if path is None:
+            pytest.skip(f"{tool} is not installed")
+        done = subprocess.run([path, *rest], capture_output=True, text=True, check=True)
+        said = (done.stdout + done.stderr).strip()
+        assert said in {"", "PASS: 255 vectors hold, the wrong one differs"}
+        assert "`PASS: 255 vectors hold, the wrong one differs`" in page
