@@ -133,3 +133,58 @@ def test_a_compiled_function_is_a_program_like_any_other(
     own = run("report", "small.toml", "--samples", "2000", "--effort", "0", "--json")
     assert {row["bits"] for row in json.loads(own.out)["rows"]} == {5}
     assert "paper mode: small is no sum of waves" in own.err
+
+
+HEADING = """\
+name = "heading"
+[inputs.th]
+angle = true
+bits = 8
+[inputs.e]
+range = [-1, 1]
+bits = 8
+[outputs.u]
+expression = "{}"
+range = [{}]
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("expression", "span"),
+    [("wrap(th)", "-3.3, 3.3"), ("wrap(th)*e/2", "-2, 2"), ("2*e + 5", "3, 7")],
+)
+def test_an_angle_that_wraps_and_a_range_beside_zero_err_by_half_a_step_or_so(
+    expression: str, span: str, run: Callable[..., Result]
+) -> None:
+    """An angle's word wraps where the angle does: no jump is misjudged there."""
+    Path("u.toml").write_text(HEADING.format(expression, span))
+    made = run("compile", "u.toml", "--bits", "6", "--effort", "0", "--json")
+    (output,) = json.loads(made.out)["outputs"]
+    assert output["rms"] < 0.65 * output["lsb"]
+    assert output["worst_found"] < 3 * output["lsb"]
+
+
+def test_what_jumps_make_of_coarse_words_is_no_less_than_it_is(run: Callable[..., Result]) -> None:
+    """The difference of two angles of 256 cells is on the wrong side of ±π in one of 256 states."""
+    expression = "clip(2*wrap(th - wanted), -4, 4)"
+    text = HEADING.format(expression, "-4, 4").replace("[inputs.e]\nrange = [-1, 1]",
+                                                       "[inputs.wanted]\nangle = true")  # fmt: skip
+    Path("u.toml").write_text(text)
+    refused = run("compile", "u.toml", "--bits", "6", "--rms-error", "0.6", "--effort", "0")
+    made = float(refused.err.split("alone make ")[1].split(" ")[0])
+    rng = np.random.default_rng(1)
+    q, r = rng.uniform(-np.pi, np.pi, (2, 200_000))
+    cell = 2 * np.pi / 256
+    coarse = [np.floor(x / cell) * cell + cell / 2 for x in (q, r)]
+
+    def law(x: np.ndarray[tuple[int], np.dtype[np.float64]]) -> object:
+        return np.clip(2 * ((x + np.pi) % (2 * np.pi) - np.pi), -4, 4)
+
+    error = (law(q - r) - law(coarse[0] - coarse[1])) / 0.125  # type: ignore[operator]  # arrays
+    assert made == pytest.approx(np.sqrt((error**2).mean() + 1 / 12), rel=0.15)
+
+
+def test_a_mark_of_byte_order_is_no_part_of_a_file(run: Callable[..., Result]) -> None:
+    Path("bom.toml").write_text("\ufeff" + SMALL, encoding="utf-8")
+    assert run("terms", "bom.toml").code == 0

@@ -66,7 +66,7 @@ def command(
     if output is not None:
         require_matplotlib()
     loaded = _program(program, bits, mode)
-    robot = load_robot(loaded.name)
+    robot = load_robot(_shipped(loaded.name))
     others = [_program(name, bits, mode) for name in beside]
     _check_others(loaded, others)
     bench = make_bench(
@@ -111,6 +111,18 @@ def write(bench: Bench, folder: Path) -> None:
     write_text(folder / "bench.json", json.dumps(bench.document(), indent=2) + "\n")
     for kind in ("svg", "png"):
         write_bytes(folder / f"bench.{kind}", draw_bench(bench, kind))
+
+
+def _shipped(name: str) -> str:
+    """Return the name of a robot that ships; rivals are made of nothing else."""
+    from boolcomp.problem.robot import robot_names
+
+    if name not in robot_names():
+        raise UsageError(
+            f"{name} is no robot that ships, and rivals are made of those: "
+            f"bench takes the inverse dynamics of {listing(robot_names())}"
+        )
+    return name
 
 
 def _program(name: str, bits: int, mode: str) -> Program:

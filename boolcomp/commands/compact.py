@@ -189,7 +189,10 @@ def _sentence(built: Built) -> str:
         if code.bits > (output.format.bits or compact.demand.bits)
     ]
     if wider:
-        text += f"\n{', '.join(wider)}: one bit more, for {problem.plural} beyond the range"
+        text += (
+            f"\n{', '.join(wider)}: one bit more, for {problem.plural} beyond the range, or near "
+            "its ends"
+        )
     asked = {name: word.bits for name, word in compact.asked_words.items()}
     return "\n".join([text, *unread(built.dropped, asked), *unchanging(problem)])
 

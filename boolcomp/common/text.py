@@ -49,6 +49,7 @@ def parse_number(text: str) -> float | None:
 
 def parse_toml(text: str, where: str) -> dict[str, Any]:
     """Read a TOML document; a `DataError` where it is none, or none that can be read."""
+    text = text.removeprefix("\ufeff")  # some editors begin files with it
     for row, line in enumerate(text.splitlines(), 1):
         if line.count(".") > MOST_DOTS:  # tomllib takes time that grows with their square
             raise DataError(f"{where}:{row}: more than {MOST_DOTS} dots in a line")

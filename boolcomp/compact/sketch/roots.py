@@ -129,7 +129,7 @@ def _of_angles(where: str, kind: str, read: Sequence[Dependence]) -> Dependence:
     names = sorted({name for multiples, _ in terms for name, _ in multiples})
     raise UsageError(
         f"{where}: {listing(names)} is an angle: it stands in sums of whole multiples of "
-        "angles, inside sin, cos or wrapped, and nowhere else"
+        "angles, inside sin, cos, tan or wrap, and nowhere else"
     )
 
 

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
 
 MOST_WAVES = 5_000  # of terms: sums of more take minutes to write down, and are never smaller
 NEARLY_AS_SMALL = 1.15  # times the nodes of sums of waves: steps that may still be smaller
+BESIDE = 1e-9  # of a range: the paper's ranges are symmetric about zero
 REFINED, QUICK_REFINED = 2, 1  # forms that are refined; where no effort is allowed
 TIGHTENINGS = 6  # tries to hold the errors on many states
 FREE_WORK, WORK = 60_000, 10_000  # of refining (see `refine_work`): always, a nominal second
@@ -205,7 +206,8 @@ def _forms(terms: Terms) -> Sequence[int]:
 
 def _has_plan(terms: Terms) -> bool:
     """Tell whether the paper's way is one for these."""
-    return terms.plain and terms.waves <= MOST_WAVES
+    beside = any(abs(x.range.centre) > BESIDE * x.range.width for x in terms.problem.outputs)
+    return terms.plain and terms.waves <= MOST_WAVES and not beside
 
 
 def _usual(terms: Terms, demand: Demand, ledger: Ledger) -> list[float]:

@@ -73,7 +73,8 @@ MOST_PERTURBATIONS, MOST_PERTURBATIONS_A_SECOND = 2.0, 40  # a width; in all, fo
 LATE = 8.0  # the pressure from which on refining only corrects
 WORK = 25_000  # nodes built and simulated in a nominal second
 LOOKS = 200  # graphs simulated at all of few words in a nominal second
-SEEN_TIMES = 1.5  # times the mean square that the model sees, or a part of it: jumps make the rest
+JUMP_SAMPLES = 200_000  # jumps are misjudged at few states
+SEEN_TIMES = 1.3  # times the mean square that the model sees, or a part of it: jumps make the rest
 LEAST_SQUARE = 0.01  # steps²: no logic errs by so little
 CAUTION = 0.985  # of the mean squares allowed, since other samples will be met
 MAX_CAUTION = 0.98  # of the largest error allowed
@@ -243,7 +244,7 @@ class Search:
         if not FORMS[self.form].direct or self.exact:
             return none
         problem, seed = self.task.terms.problem, self.task.demand.seed
-        made = input_squares(problem, self.words, self.steps, LOOP_SAMPLES, seed + 3)
+        made = input_squares(problem, self.words, self.steps, JUMP_SAMPLES, seed + 3)
         inputs = self._seen_floor().inputs
         seen = (made < SEEN_TIMES * inputs) & (inputs < SEEN_TIMES * made)
         none[: len(made)] = np.where(seen, 0.0, made - inputs)

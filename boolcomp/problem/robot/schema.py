@@ -61,7 +61,7 @@ def parse_robot(text: str, where: str = "robot") -> Robot:
     if "inputs" in document and "joint" not in document:
         raise DataError(
             f"{where}: a function, and no robot: compile, evaluate, terms, plan, tables and report "
-            "take it"
+            "take it, if its name ends in .toml"
         )
     top.check_keys(ROBOT_KEYS)
     name = top.string("name", required=True)
