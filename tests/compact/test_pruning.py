@@ -12,13 +12,12 @@ from boolcomp.compact.sketch.pruning import SHARE, without_small_waves
 from boolcomp.terms import Terms, evaluate_terms
 
 
-def values(terms: Terms, count: int = 20_000) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+def values(terms: Terms, count: int = 3_000) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     """Return the outputs of terms at seeded states."""
     columns = terms.problem.columns(terms.problem.draw(count, 1))
     return np.stack([evaluate_terms(parts, columns) for parts in terms.outputs], axis=1)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("allowed", [0.25, 4.0, 100.0])
 def test_what_is_left_out_makes_a_small_part_of_what_is_allowed(allowed: float) -> None:
     terms = terms_of("puma560")
