@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from samples import problem_of
 
@@ -89,3 +90,13 @@ def test_words_too_short_for_the_torques_are_skipped_with_the_reason() -> None:
     assert offers
     assert all("8-bit words cannot hold torques of 10 bits" in o.skipped or "no " in o.skipped
                for o in offers)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", build.COMPILERS)
+def test_a_loaded_rival_leaves_numbers_of_this_process_alone(name: str) -> None:
+    found = build.compiler(name)
+    if found is None:
+        pytest.skip(f"no {name}")
+    build.compiled(found, build.Unit("double three(void) { return 3.0; }"))
+    smallest = np.nextafter(0.0, 1.0)
+    assert smallest * np.float64(1.0) > 0.0, "subnormal numbers count as zero"
