@@ -13,6 +13,7 @@ and the exit code is then 1.
 from __future__ import annotations
 
 import argparse
+import importlib
 import itertools
 import json
 import resource
@@ -224,10 +225,11 @@ def random_rows(store: Path | None, processes: int, count: int) -> Found:
 
 def random_robot(seed: int) -> Robot:
     """Return the robot of a seed, as the tests make them: one to four joints of either kind."""
-    sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
-    from compact.word_robots import small_robot  # noqa: PLC0415 (the tests' folder is no package)
-
-    return small_robot(seed, 1 + seed % 4)
+    # The folders themselves, because "compact" would be this file.
+    tests = Path(__file__).resolve().parent.parent / "tests"
+    sys.path[:0] = [str(tests / "compact"), str(tests)]
+    robot: Robot = importlib.import_module("word_robots").small_robot(seed, 1 + seed % 4)
+    return robot
 
 
 def growth(found: dict[str, Found]) -> list[str]:

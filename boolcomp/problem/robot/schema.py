@@ -4,33 +4,22 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
-from boolcomp.common.errors import (
-    LONGEST_NAME,
-    DataError,
-    DataWarning,
-    cut,
-    listing,
-    shown,
-    suggestion,
-)
-from boolcomp.common.text import number, parse_number, parse_toml, short
-from boolcomp.problem.interval import Interval, width_problem
+from boolcomp.common.errors import LONGEST_NAME, DataError, listing, shown, suggestion
+from boolcomp.common.text import number, parse_toml, short
 from boolcomp.problem.robot import limits
 from boolcomp.problem.robot.bodies import Body
 from boolcomp.problem.robot.frames import HERE, Z, about_axis, roll_pitch_yaw, unit
 from boolcomp.problem.robot.inertia import check_inertia
 from boolcomp.problem.robot.model import Link, Pose, Robot
 from boolcomp.problem.robot.payload import with_body
+from boolcomp.problem.robot.section import Section
 from boolcomp.problem.span import TURN, all_around, part_of
 from boolcomp.problem.wordformat import CODE_KINDS, WIDTHS, ZEROS, WordFormat, word_problem
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from boolcomp.problem.interval import Interval
     from boolcomp.problem.robot.model import Inertia, JointType, Triple
 
 ROBOT_KEYS = (
@@ -49,7 +38,6 @@ TYPES: tuple[JointType, ...] = ("revolute", "prismatic")
 _NAME = rf"[A-Za-z0-9][A-Za-z0-9_.-]{{0,{LONGEST_NAME - 1}}}"
 MANY_TURNS = 4  # no arm turns so far: a position beyond was meant in degrees
 SNAP = 5e-5  # an alpha printed as 1.5708 is a right angle: the rest would be spurious terms
-_KEY = r"""(?:{key}|"{key}"|'{key}')\s*[=.]"""
 
 
 def parse_robot(text: str, where: str = "robot") -> Robot:
@@ -57,7 +45,7 @@ def parse_robot(text: str, where: str = "robot") -> Robot:
     if len(text) > limits.MOST_BYTES:
         raise DataError(f"{where}: too large: a robot file has at most {limits.MOST_BYTES} bytes")
     document = parse_toml(text, where)
-    top = _Section(where, text, "", document, 0)
+    top = Section(where, text, "", document, 0)
     if "inputs" in document and "joint" not in document:
         raise DataError(
             f"{where}: a function, and no robot: compile, evaluate, terms, plan, tables and report "
@@ -80,7 +68,7 @@ def parse_robot(text: str, where: str = "robot") -> Robot:
         doubt=top.string("doubt"),
         gravity=top.triple("gravity"),
         links=tuple(
-            _link(_Section(where, text, f"joint[{k}].", joint, k))
+            _link(Section(where, text, f"joint[{k}].", joint, k))
             for k, joint in enumerate(joints, 1)
         ),
         tool=_pose(top, "tool_") if {"tool_origin", "tool_rotation"} & set(document) else None,
@@ -89,12 +77,12 @@ def parse_robot(text: str, where: str = "robot") -> Robot:
     return robot if "payload" not in document else _loaded(robot, top)
 
 
-def _loaded(robot: Robot, top: _Section) -> Robot:
+def _loaded(robot: Robot, top: Section) -> Robot:
     """Return the robot with what it holds for good, which is one body with its last link."""
     table = top.table["payload"]
     if not isinstance(table, dict):
         top.fail("payload", "must be a table: [payload] with mass, center_of_mass and inertia")
-    section = _Section(top.where, top.text, "payload.", table, 0)
+    section = Section(top.where, top.text, "payload.", table, 0)
     section.check_keys(PAYLOAD_KEYS)
     mass = section.number("mass")
     if mass <= 0:
@@ -118,92 +106,7 @@ def _loaded(robot: Robot, top: _Section) -> Robot:
     return loaded
 
 
-@dataclass(frozen=True, slots=True)
-class _Section:
-    """One table of the file and where it stands, for messages that name file, line and key."""
-
-    where: str
-    text: str
-    path: str
-    table: Mapping[str, Any]
-    joint: int
-
-    def fail(self, key: str, problem: str) -> NoReturn:
-        raise DataError(self._message(key, problem))
-
-    def warn(self, key: str, problem: str) -> None:
-        warnings.warn(self._message(key, problem), DataWarning, stacklevel=4)
-
-    def _message(self, key: str, problem: str) -> str:
-        return f"{self.where}{self._line(key)}: {self.path}{cut(key)}: {problem}"
-
-    def _line(self, key: str) -> str:
-        """Find the key's line, or its section's, as `:12`; nothing where the text hides it."""
-        section, found = 0, 0
-        for row, line in enumerate(self.text.splitlines(), 1):
-            if re.match(r"\s*\[\[\s*joint\s*\]\]", line):
-                section += 1
-                if section == self.joint:
-                    found = row
-            if section == self.joint and re.match(r"\s*" + _KEY.format(key=re.escape(key)), line):
-                return f":{row}"
-        return f":{found}" if found else ""
-
-    def check_keys(self, allowed: tuple[str, ...]) -> None:
-        for key in self.table:
-            if key not in allowed:
-                hint = suggestion(key, allowed) or f" (allowed: {listing(allowed)})"
-                self.fail(key, f"unknown key{hint}")
-
-    def value(self, key: str, default: Any = None) -> Any:
-        if key in self.table:
-            return self.table[key]
-        if default is None:
-            self.fail(key, "missing")
-        return default
-
-    def string(self, key: str, *, required: bool = False) -> str:
-        value = self.value(key, None if required else "")
-        if not isinstance(value, str):
-            self.fail(key, f"must be text, not {shown(value)}")
-        return str(value)
-
-    def number(self, key: str, default: float | None = None) -> float:
-        return self.one_number(key, self.value(key, default))
-
-    def one_number(self, key: str, value: Any) -> float:
-        result = parse_number(value) if isinstance(value, str) else value
-        if isinstance(result, bool) or not isinstance(result, int | float):
-            self.fail(key, f"must be a number or an angle such as 'pi/2', not {shown(value)}")
-        if isinstance(result, float) and not math.isfinite(result):
-            self.fail(key, f"must be finite, not {shown(value)}")
-        # Before it becomes a float: an integer may be too large for one.
-        revolute = self.table.get("type") != "prismatic"
-        if problem := limits.size_problem(key, result, revolute=revolute):
-            self.fail(key, problem)
-        return float(result)
-
-    def numbers(self, key: str, lengths: tuple[int, ...], default: Any = None) -> list[float]:
-        value = self.value(key, default)
-        if not isinstance(value, list | tuple) or len(value) not in lengths:
-            counts = " or ".join(str(length) for length in lengths)
-            self.fail(key, f"must be a list of {counts} numbers, not {shown(value)}")
-        return [self.one_number(key, item) for item in value]
-
-    def triple(self, key: str, default: Any = None) -> Triple:
-        x, y, z = self.numbers(key, (3,), default)
-        return (x, y, z)
-
-    def interval(self, key: str, *, single: bool = False) -> Interval:
-        low, high = self.numbers(key, (2,))
-        if low > high or (low == high and not single):
-            self.fail(key, f"must rise, not go from {number(low)} to {number(high)}")
-        if low < high and (problem := width_problem(low, high)):
-            self.fail(key, problem)
-        return Interval(low, high)
-
-
-def _link(section: _Section) -> Link:
+def _link(section: Section) -> Link:
     section.check_keys(JOINT_KEYS)
     kind = _type(section)
     revolute = kind == "revolute"
@@ -261,13 +164,13 @@ def _link(section: _Section) -> Link:
     return link
 
 
-def _inertia(section: _Section, default: Triple | None = None) -> Inertia:
+def _inertia(section: Section, default: Triple | None = None) -> Inertia:
     inertia = section.numbers("inertia", (3, 6), default)
     xx, yy, zz, xy, yz, xz = inertia if len(inertia) == 6 else [*inertia, 0.0, 0.0, 0.0]
     return (xx, yy, zz, xy, yz, xz)
 
 
-def _parent(section: _Section) -> int | None:
+def _parent(section: Section) -> int | None:
     """Return the joint that this one hangs on, None where that is the one before it."""
     before = section.joint - 1
     parent = section.value("parent", before)
@@ -282,7 +185,7 @@ def _parent(section: _Section) -> int | None:
     return None if parent == before else parent
 
 
-def _denavit_hartenberg(section: _Section, *, revolute: bool) -> tuple[float, float, float, float]:
+def _denavit_hartenberg(section: Section, *, revolute: bool) -> tuple[float, float, float, float]:
     return (
         section.number("a"),
         _snapped(section.number("alpha")),
@@ -291,7 +194,7 @@ def _denavit_hartenberg(section: _Section, *, revolute: bool) -> tuple[float, fl
     )
 
 
-def _joint_pose(section: _Section) -> Pose | None:
+def _joint_pose(section: Section) -> Pose | None:
     """Return where a joint's frame lies, or None where Denavit and Hartenberg's keys say it."""
     given = next((key for key in POSE_KEYS if key in section.table), None)
     if given is None:
@@ -304,7 +207,7 @@ def _joint_pose(section: _Section) -> Pose | None:
     return _pose(section)
 
 
-def _pose(section: _Section, prefix: str = "") -> Pose:
+def _pose(section: Section, prefix: str = "") -> Pose:
     key = f"{prefix}rotation"
     numbers = section.numbers(key, (3, 4), (0.0, 0.0, 0.0))
     if len(numbers) == 3:
@@ -315,13 +218,13 @@ def _pose(section: _Section, prefix: str = "") -> Pose:
     return Pose(section.triple(f"{prefix}origin"), (roll, pitch, yaw))
 
 
-def _axis(section: _Section, key: str, axis: Triple) -> Triple:
+def _axis(section: Section, key: str, axis: Triple) -> Triple:
     if not any(axis):
         section.fail(key, "an axis must not be zero: give its direction, such as [0, 0, 1]")
     return unit(axis)
 
 
-def _word_range(section: _Section, position: Interval, *, revolute: bool) -> Interval | None:
+def _word_range(section: Section, position: Interval, *, revolute: bool) -> Interval | None:
     """Return what the file says a position's word spans: two ends, or "exact" for the range."""
     if "word_range" not in section.table:
         return None
@@ -336,7 +239,7 @@ def _word_range(section: _Section, position: Interval, *, revolute: bool) -> Int
     return asked
 
 
-def _word(section: _Section) -> WordFormat:
+def _word(section: Section) -> WordFormat:
     """Return what else the file says of a position's word: its width, code and place of zero."""
     found: dict[str, Any] = {}
     for key, allowed in (("code", CODE_KINDS), ("zero", ZEROS), ("bits", WIDTHS)):
@@ -352,7 +255,7 @@ def _word(section: _Section) -> WordFormat:
     return WordFormat(**found)
 
 
-def _type(section: _Section) -> JointType:
+def _type(section: Section) -> JointType:
     text = section.string("type", required=True)
     known = next((kind for kind in TYPES if kind == text), None)
     if known is None:
@@ -361,7 +264,7 @@ def _type(section: _Section) -> JointType:
     return known
 
 
-def _mass(section: _Section) -> float:
+def _mass(section: Section) -> float:
     massless = section.value("massless", default=False)
     if not isinstance(massless, bool):
         section.fail("massless", f"must be true or false, not {shown(massless)}")
@@ -383,14 +286,14 @@ def _mass(section: _Section) -> float:
     return mass
 
 
-def _not_negative(section: _Section, key: str) -> float:
+def _not_negative(section: Section, key: str) -> float:
     value = section.number(key, 0.0)
     if value < 0:
         section.fail(key, f"must not be negative, not {number(value)}")
     return value
 
 
-def _friction(section: _Section, pair: list[Any]) -> tuple[float, float]:
+def _friction(section: Section, pair: list[Any]) -> tuple[float, float]:
     key = "coulomb_friction"
     if len(pair) != 2:
         section.fail(
