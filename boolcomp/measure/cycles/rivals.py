@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from boolcomp.measure.cycles.byhand import NAME, hand_design
 from boolcomp.measure.cycles.floats import float_design
+from boolcomp.measure.cycles.host import HOST
 from boolcomp.parallel.methods import straight_line
 from boolcomp.problem.expressions.straight import Straight
 from boolcomp.problem.functions import USUAL, function_of
@@ -22,9 +24,19 @@ def rivals(
     subject: Subject, deadline: float, progress: Callable[[str], None]
 ) -> Iterator[tuple[str, Design | str]]:
     """Yield every rival by its name: a design, or why there is none."""
-    del deadline
     progress("float")
     yield "float", _float(subject)
+    progress(NAME)
+    yield NAME, _by_hand(subject, deadline)
+
+
+def _by_hand(subject: Subject, deadline: float) -> Design | str:
+    problem, robot = subject.problem, subject.robot
+    if problem is None or robot is None or function_of(problem.name, robot.name) != USUAL:
+        return "it is the inverse dynamics of a robot"
+    if HOST.missing():
+        return HOST.missing()
+    return hand_design(subject, robot, deadline)
 
 
 def _float(subject: Subject) -> Design | str:
