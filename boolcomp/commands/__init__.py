@@ -9,6 +9,7 @@ COMMANDS = {
     "evaluate": "Evaluate torques for a file of states, by logic or by Newton-Euler.",
     "export": "Write a program for other tools: Verilog, VHDL, BLIF, AIGER, PLA.",
     "verify": "Check a program, its word graph and its exports against each other.",
+    "cycles": "Count what a program takes on microcontrollers, beside float and fixed point.",
     "report": "Measure error versus bits against Newton-Euler: table, pictures, page.",
     "bench": "Measure a program against the best arithmetic, side by side.",
     "minimize": "Minimise anybody's PLA files.",

@@ -64,6 +64,7 @@ WRITERS = {
     "aiger-ascii": Target("aiger_ascii", ".aag", "AIGER as text"),
     "pla": Target("pla", ".pla", "PLA"),
     "c": Target("c_words", ".c", "C99", ("words",)),
+    "c-header": Target("c_single", ".h", "C99 in one header", ("words",)),
     "c-sliced": Target("c_sliced", ".c", "bit-sliced C99"),
     "python": Target("python", ".py", "Python", ("words", "gates")),
     "javascript": Target("javascript", ".mjs", "JavaScript", ("words", "gates")),

@@ -12,7 +12,7 @@ from boolcomp.targets.names import Names, comment
 from boolcomp.targets.ports import input_notes, output_notes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from boolcomp.program.parts import Load
     from boolcomp.program.program import Program
@@ -32,8 +32,10 @@ def loads_of(program: Program, load: float | None) -> Iterator[tuple[str, Load]]
         yield names.new(f"{program.name} {text} kg", "program"), one
 
 
-def header(program: Program, load: Load, procedure: Procedure, name: str) -> str:
-    """Return the header of a procedure."""
+def header(
+    program: Program, load: Load, procedure: Procedure, name: str, defined: Iterable[str] = ()
+) -> str:
+    """Return the header of a procedure: the function is declared, or `defined` by these lines."""
     guard = f"{name.upper()}_H"
     widths = [*(x.bits for x in procedure.inputs), *(x.bits for x in procedure.outputs)]
     widest = max(widths)
@@ -63,11 +65,16 @@ def header(program: Program, load: Load, procedure: Procedure, name: str) -> str
         f"}} {name}_outputs;",
         "",
         "/* Returns a bit for every output, the first lowest: whether it saturated. */",
-        f"unsigned {name}(const {name}_inputs *given, {name}_outputs *made);",
+        *(tuple(defined) or _declaration(name)),
         "",
         helpers(program, load, procedure, name),
     ]
     return "\n".join([*lines, f"#endif /* {guard} */", ""])
+
+
+def _declaration(name: str) -> tuple[str, ...]:
+    function = f"unsigned {name}(const {name}_inputs *given, {name}_outputs *made);"
+    return "#ifdef __cplusplus", 'extern "C"', "#endif", function
 
 
 def _field(bits: int) -> str:

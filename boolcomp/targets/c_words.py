@@ -42,15 +42,15 @@ ENTRIES = 16  # of a table in a line
 READING = """\
 #if defined(__AVR__) /* tables stay in flash */
 #include <avr/pgmspace.h>
-#define TABLE PROGMEM
-#define READ8(place) pgm_read_byte(place)
-#define READ16(place) pgm_read_word(place)
-#define READ32(place) pgm_read_dword(place)
+#define @TABLE PROGMEM
+#define @READ8(place) pgm_read_byte(place)
+#define @READ16(place) pgm_read_word(place)
+#define @READ32(place) pgm_read_dword(place)
 #else
-#define TABLE
-#define READ8(place) (*(place))
-#define READ16(place) (*(place))
-#define READ32(place) (*(place))
+#define @TABLE
+#define @READ8(place) (*(place))
+#define @READ16(place) (*(place))
+#define @READ32(place) (*(place))
 #endif
 """
 
@@ -67,24 +67,31 @@ def export(program: Program, load: float | None, options: Options) -> Files:  # 
 
 def source(program: Program, load: Load, procedure: Procedure, name: str) -> str:  # noqa: ARG001
     """Return the C file of a procedure."""
-    printer = _Printer(procedure)
     lines = [
         f"/* {comment(program.name)}: the words of its outputs, bit for bit as the logic has them;",
         f"   what they stand for is said in {name}.h */",
         f'#include "{name}.h"',
         "",
-        READING,
+        *definition(procedure, name),
     ]
+    return "\n".join([*lines, ""])
+
+
+def definition(procedure: Procedure, name: str, prefix: str = "", before: str = "") -> list[str]:
+    """Return the lines that define tables and function; macros of theirs begin with `prefix`.
+
+    Words such as `static` stand `before` the function.
+    """
+    lines = [READING.replace("@", prefix)]
     for table in (one for one in procedure.tables if one.read):
-        lines += [*_table(table), ""]
-    lines += [f"unsigned {name}(const {name}_inputs *given, {name}_outputs *made)", "{"]
-    lines += printer.body()
-    return "\n".join([*lines, "}", ""])
+        lines += [*_table(table, prefix), ""]
+    lines.append(f"{before}unsigned {name}(const {name}_inputs *given, {name}_outputs *made)")
+    return [*lines, "{", *_Printer(procedure, prefix).body(), "}"]
 
 
-def _table(table: Table) -> Iterator[str]:
+def _table(table: Table, prefix: str) -> Iterator[str]:
     kind = f"uint{_stored(table.bits)}_t"
-    place = " TABLE" if _stored(table.bits) <= 32 else ""
+    place = f" {prefix}TABLE" if _stored(table.bits) <= 32 else ""
     yield f"static const {kind} {table.name}[{len(table.entries)}]{place} = {{"
     suffix = {8: "", 16: "U", 32: "UL", 64: "ULL"}[_stored(table.bits)]
     for first in range(0, len(table.entries), ENTRIES):
@@ -128,8 +135,8 @@ def need(value: Expression) -> int:
 class _Printer:
     """Prints expressions; every one has the type that it is asked for."""
 
-    def __init__(self, procedure: Procedure) -> None:
-        self.procedure = procedure
+    def __init__(self, procedure: Procedure, prefix: str = "") -> None:
+        self.procedure, self.prefix = procedure, prefix
         self.texts = {x.parameter: (f"given->{x.parameter}", x.bits) for x in procedure.inputs}
         self.texts |= {step.name: (step.name, step.bits) for step in procedure.steps}
 
@@ -227,7 +234,7 @@ class _Printer:
         stored = _stored(table.bits)
         if stored > 32:
             return f"({TYPES[kind]}){table.name}[{index}]"
-        return f"({TYPES[kind]})READ{stored}(&{table.name}[{index}])"
+        return f"({TYPES[kind]}){self.prefix}READ{stored}(&{table.name}[{index}])"
 
     def all_of(self, conditions: tuple[Within, ...]) -> str:
         """Return whether all conditions hold; what always does is not asked."""

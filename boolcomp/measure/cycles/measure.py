@@ -1,0 +1,71 @@
+"""Every design of a program on every board that is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from boolcomp.common.errors import UsageError, listing, shown, suggestion
+from boolcomp.common.files import temporary_folder
+from boolcomp.measure.cycles.arm import M0, M3
+from boolcomp.measure.cycles.avr import AVR
+from boolcomp.measure.cycles.board import DEADLINE
+from boolcomp.measure.cycles.design import Design
+from boolcomp.measure.cycles.host import HOST
+from boolcomp.measure.cycles.rivals import rivals
+from boolcomp.measure.cycles.rows import CyclesRow
+from boolcomp.measure.cycles.words import words_design
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from boolcomp.measure.cycles.board import Board
+    from boolcomp.measure.cycles.subject import Subject
+
+BOARDS = {board.name: board for board in (AVR, M0, M3, HOST)}
+
+
+def boards(names: Sequence[str]) -> list[Board]:
+    """Return boards by name."""
+    for name in names:
+        if name not in BOARDS:
+            hint = suggestion(name, BOARDS)
+            raise UsageError(f"target {shown(name)}{hint}: targets are {listing(BOARDS)}")
+    return [BOARDS[name] for name in dict.fromkeys(names)]
+
+
+def cycles_rows(
+    subject: Subject,
+    targets: Sequence[Board],
+    progress: Callable[[str], None] = lambda _: None,
+    deadline: float = DEADLINE,
+    *,
+    rivalled: bool = True,
+) -> list[CyclesRow]:
+    """Return a row for every board and design; what is not installed, or cannot be, is skipped."""
+    missing = {board.name: board.missing() for board in targets}
+    rows = [CyclesRow(name, "", skipped=why) for name, why in missing.items() if why]
+    here = [board for board in targets if not missing[board.name]]
+    if not here:
+        return rows
+    progress("words")
+    found: list[Design] = [words_design(subject)]
+    for name, made in rivals(subject, deadline, progress) if rivalled else ():
+        if isinstance(made, Design):
+            found.append(made)
+        else:
+            rows.append(CyclesRow("", name, skipped=made))
+    measured = []
+    for board in here:
+        for design in found:
+            progress(f"{board.name}: {design.name}")
+            measured.append(_row(board, design, deadline))
+    return [*measured, *rows]
+
+
+def _row(board: Board, design: Design, deadline: float) -> CyclesRow:
+    with temporary_folder() as folder:
+        found = board.measure(design, folder, deadline)
+    return CyclesRow(
+        board.name, design.name, found.cycles, found.instructions, found.nanoseconds,
+        found.flash, found.ram, design.rms, found.wrong,
+    )  # fmt: skip
