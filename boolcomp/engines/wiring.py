@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from boolcomp.codes import Code, CodeKind
     from boolcomp.logic.network import Network
+    from boolcomp.logic.sums import Sum
     from boolcomp.problem.interval import Interval
     from boolcomp.problem.problem import Group
 
@@ -40,13 +41,15 @@ class Port:
 class Call:
     """One use of a network: the planes of its inputs, and the first of its outputs' planes.
 
-    Of one that only puts a port's cells in the code of its words, `port` says which.
+    Of one that only puts a port's cells in the code of its words, `port` says which; of one that
+    only adds words, `total` says how.
     """
 
     network: int
     inputs: tuple[int, ...]
     first: int
     port: int | None = None
+    total: Sum | None = None
 
 
 @dataclass(frozen=True, slots=True)

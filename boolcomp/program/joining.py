@@ -74,11 +74,17 @@ class _Wirer:
         self.calls: list[Call] = []
         self.made: dict[tuple[int, tuple[int, ...]], int] = {}
 
-    def call(self, network: Network, reads: tuple[int, ...], port: int | None = None) -> int:
+    def call(
+        self,
+        network: Network,
+        reads: tuple[int, ...],
+        port: int | None = None,
+        total: Sum | None = None,
+    ) -> int:
         """Return the first plane of what a network makes of planes."""
         place = self.places.setdefault(network, len(self.places))
         if (place, reads) not in self.made:
-            self.calls.append(Call(place, reads, self.planes, port))
+            self.calls.append(Call(place, reads, self.planes, port, total))
             self.made[place, reads] = self.planes
             self.planes += len(network.outputs)
         return self.made[place, reads]
@@ -132,7 +138,8 @@ class _Wirer:
                 counts[first] = Addend(term.code.bits, term.code.kind, times)
             total = Sum(tuple(counts.values()), output.code.bits, output.guard_bits)
             words = [range(first, first + addend.bits) for first, addend in counts.items()]
-            first = self.call(_sum_network(total), tuple(k for word in words for k in word))
+            reads = tuple(k for word in words for k in word)
+            first = self.call(_sum_network(total), reads, total=total)
             code, kind = _planes_code(output.code, PLAIN)
             results.append(Result(output.name, code, first, first + code.bits, kind))
         return results

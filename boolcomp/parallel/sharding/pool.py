@@ -87,6 +87,8 @@ class ProcessPool:
         require_shared()
         self.wiring = program.wiring(payload)
         self.name = engine_name(engine)
+        if self.name == "bdd":
+            raise UsageError("engine 'bdd' walks in one process: take engine 'llvm' or 'numpy'")
         self.stages = self._dealt(program, processes, shard, payload)
         self.shard: Sharding = shard
         self._lock = threading.Lock()

@@ -1,0 +1,162 @@
+"""Decision diagrams: what they make is their table, they are reduced, sifting makes them small."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from boolcomp.diagrams import diagram as diagrams
+from boolcomp.diagrams.diagram import Diagram, Node, diagram_of
+from boolcomp.diagrams.forest import Forest
+from boolcomp.diagrams.levels import Levels
+from boolcomp.diagrams.tables import words_of
+from boolcomp.logic import luts
+from boolcomp.logic.network import Builder
+
+
+def walked(diagram: Diagram, row: int) -> int:
+    """Return the word of a row, a test after the other, as anybody would."""
+    at = 0 if diagram.tests else -1
+    while at >= 0:
+        test = diagram.tests[at]
+        at = test.one if row >> (diagram.inputs - 1 - test.input) & 1 else test.zero
+    return diagram.leaves[-1 - at]
+
+
+def parts(words: list[int], inputs: int, order: tuple[int, ...]) -> int:
+    """Count the different parts of a table that depend on the input that an order tests next."""
+    count = 0
+    for level in range(inputs):
+        tested, rest = order[:level], order[level + 1 :]
+        found = set()
+        for fixed in itertools.product((0, 1), repeat=level):
+            halves = []
+            for bit in (0, 1):
+                known = dict(zip([*tested, order[level]], [*fixed, bit], strict=True))
+                half = []
+                for free in itertools.product((0, 1), repeat=len(rest)):
+                    values = known | dict(zip(rest, free, strict=True))
+                    half.append(words[sum(values[k] << (inputs - 1 - k) for k in values)])
+                halves.append(tuple(half))
+            if halves[0] != halves[1]:
+                found.add(tuple(halves))
+        count += len(found)
+    return count
+
+
+tables = st.integers(0, 5).flatmap(
+    lambda n: st.lists(st.integers(0, 3), min_size=1 << n, max_size=1 << n)
+)
+
+
+@given(tables)
+def test_a_walk_ends_at_the_word_of_its_row(words: list[int]) -> None:
+    inputs = (len(words) - 1).bit_length()
+    diagram = diagram_of(np.array(words), inputs)
+    assert [walked(diagram, row) for row in range(len(words))] == words
+    assert diagram.words().tolist() == words
+
+
+@given(tables)
+def test_no_test_is_there_twice_or_decides_nothing(words: list[int]) -> None:
+    diagram = diagram_of(np.array(words), (len(words) - 1).bit_length())
+    assert len(set(diagram.tests)) == len(diagram.tests)
+    assert all(test.zero != test.one for test in diagram.tests)
+    assert sorted(set(words)) == list(diagram.leaves)
+    place = {one: k for k, one in enumerate(diagram.order)}
+    for at, test in enumerate(diagram.tests):
+        for after in (test.zero, test.one):
+            assert after < 0 or after > at
+            assert after < 0 or place[diagram.tests[after].input] > place[test.input]
+
+
+@settings(deadline=None)
+@given(tables.filter(lambda words: len(words) > 2), st.lists(st.integers(0, 9), max_size=12))
+def test_levels_that_changed_places_are_those_of_a_table_in_that_order(
+    words: list[int], swaps: list[int]
+) -> None:
+    inputs = (len(words) - 1).bit_length()
+    moved = Levels(np.array(words), inputs, range(inputs))
+    for swap in swaps:
+        moved.swap(swap % (inputs - 1))
+    fresh = Levels(np.array(words), inputs, moved.order)
+    assert sorted(moved.order) == list(range(inputs))
+    assert moved.sizes == fresh.sizes
+    assert moved.size == parts(words, inputs, tuple(moved.order))
+    assert [walked(diagrams.reduced(moved), row) for row in range(len(words))] == words
+
+
+def test_sifting_finds_the_pairs_of_an_order_that_is_bad_by_far() -> None:
+    # x0 x4 + x1 x5 + x2 x6 + x3 x7: 2 tests a product where pairs stand together, else 30.
+    rows = np.arange(256)
+    bit = [rows >> (7 - k) & 1 for k in range(8)]
+    words = np.bitwise_or.reduce([bit[k] & bit[k + 4] for k in range(4)])
+    assert Levels(words, 8, range(8)).size == 30
+    assert len(diagram_of(words, 8).tests) == 8
+
+
+def test_the_bits_of_two_words_are_tried_in_turn() -> None:
+    rows = np.arange(1 << 12)
+    carry = (rows >> 6) + (rows & 63) >> 6
+    assert Levels(carry, 12, range(12)).size > 60
+    assert len(diagram_of(carry, 12, (6, 6)).tests) == 2 * 6 + 5
+
+
+def test_the_same_table_has_the_same_diagram() -> None:
+    words = np.random.default_rng(3).integers(0, 5, 1 << 8)
+    assert str(diagram_of(words, 8, (3, 5))) == str(diagram_of(words.copy(), 8, (3, 5)))
+
+
+def test_a_diagram_prints_as_tests_that_can_be_followed() -> None:
+    text = str(diagram_of(np.array([7, 7, 4, 9]), 2))
+    assert text == "diagram of 2 inputs from n0\nn0: x0 ? n1 : = 7\nn1: x1 ? = 9 : = 4\n"
+    assert str(diagram_of(np.array([5]), 0)) == "diagram of 0 inputs from = 5\n"
+
+
+def test_a_diagram_that_is_not_its_table_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = Diagram(1, (0,), (Node(0, ~1, ~0),), (3, 4))
+    monkeypatch.setattr(diagrams, "reduced", lambda _: wrong)
+    with pytest.raises(AssertionError, match="not its table"):
+        diagram_of(np.array([3, 4]), 1)
+
+
+@given(tables, tables)
+def test_what_diagrams_share_is_in_a_forest_once(one: list[int], two: list[int]) -> None:
+    forest = Forest()
+    roots, made = [], []
+    for words in (one, two, one):
+        diagram = diagram_of(np.array(words), (len(words) - 1).bit_length())
+        roots.append(forest.add(diagram, [9 - k for k in range(diagram.inputs)]))
+        made.append(diagram)
+    assert roots[0] == roots[2]
+    assert len(set(forest.nodes)) == len(forest.nodes)
+    assert sorted(forest.leaves) == sorted({*one, *two})
+    for root, diagram, words in zip(roots, made, (one, two, one), strict=True):
+        for row, word in enumerate(words):
+            at = root
+            while at >= 0:
+                node = forest.nodes[at]
+                assert max(node.zero, node.one) < at
+                at = node.one if row >> (diagram.inputs - 1 - (9 - node.input)) & 1 else node.zero
+            assert forest.leaves[~at] == word
+
+
+def test_the_table_of_a_network_has_its_outputs_words() -> None:
+    builder = Builder(3)
+    a, b, c = (builder.input(k) for k in range(3))
+    outputs = [builder.node(luts.MAJ3, a, b, c), a, builder.node(luts.XOR2, b, c) ^ 1]
+    words = words_of(builder.build(outputs))
+    wanted = [
+        (x + y + z >= 2) * 4 + x * 2 + (y == z) for x, y, z in itertools.product((0, 1), repeat=3)
+    ]
+    assert words.tolist() == wanted
+
+
+def test_too_large_a_table_is_not_begun() -> None:
+    builder = Builder(23)
+    with pytest.raises(ValueError, match="too large"):
+        words_of(builder.build([builder.input(0)]))

@@ -1,0 +1,143 @@
+"""The bdd engine: the bits of other engines, in both modes as far as it goes, and sentences."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from small_programs import stages, table_wiring
+from targets.exported import tiny
+
+from boolcomp.codes import Code
+from boolcomp.common.errors import DataError, UsageError
+from boolcomp.engines import evaluate, make_engine
+from boolcomp.engines.walk_kernels import GRAY, NATURAL, SIGN, TWOS, cell_of
+from boolcomp.engines.wiring import Result
+from boolcomp.logic.network import Builder
+from boolcomp.parallel.sharding.pool import ProcessPool
+from boolcomp.problem.interval import Interval
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from boolcomp.codes import CodeKind
+    from boolcomp.program.program import Program
+
+
+def states(count: int, reach: float, dtype: Any = np.float64) -> list[NDArray[Any]]:
+    rng = np.random.default_rng(7)
+    return [rng.uniform(-reach * s, reach * s, (count, 2)).astype(dtype) for s in (np.pi, 1, 1)]
+
+
+def agree(program: Program, arrays: list[NDArray[Any]], *, coded: bool = False) -> None:
+    ask = program.evaluate_words if coded else program.evaluate
+    found, other = (ask(*arrays, engine=name) for name in ("bdd", "numpy"))
+    assert found.values.dtype == other.values.dtype
+    assert found.values.tobytes() == other.values.tobytes()
+    assert found.words.tobytes() == other.words.tobytes()
+    assert found.saturated_inputs == other.saturated_inputs
+    assert found.saturated_outputs == other.saturated_outputs
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("code", ["gray", "natural", "twos", "sign-magnitude"])
+def test_it_gives_the_bits_of_the_numpy_engine(code: CodeKind) -> None:
+    program = stages(4, code)[2]
+    for dtype in (np.float64, np.float32):
+        agree(program, states(20_000, 1.2, dtype))
+    rng = np.random.default_rng(8)
+    columns = {word.name: rng.integers(0, word.code.cells, 999) for word in program.inputs}
+    words = [
+        np.stack([columns.get(name, np.zeros(999, int)) for name in group.members], axis=1)
+        for group in program.groups
+    ]
+    agree(program, words, coded=True)
+
+
+def test_one_sample_and_none_are_batches_too() -> None:
+    program = stages(4)[2]
+    for count in (0, 1):
+        agree(program, states(count, 1.0))
+
+
+@pytest.mark.slow
+def test_it_gives_the_bits_of_longer_tables() -> None:
+    agree(stages(6)[2], states(5000, 1.05))
+
+
+def test_a_compact_program_of_few_bits_is_walked_whole() -> None:
+    program = tiny()
+    rng = np.random.default_rng(1)
+    agree(program, [rng.uniform(-1.5, 1.5, (500, 3))])
+
+
+def signed() -> Program:
+    """Return a compact program whose words have signs, cells at zero, and an output that rests."""
+    made = tiny()
+    (load,) = made.loads
+    unit = Interval(-1.0, 1.0)
+    codes = [Code(unit, 2, "sign-magnitude", tread=True), made.inputs[1].code,
+             Code(unit, 2, "twos", tread=True)]  # fmt: skip
+    inputs = [replace(word, code=code) for word, code in zip(made.inputs, codes, strict=True)]
+    rests = Code(unit, 2, "sign-magnitude", tread=True)
+    output = replace(load.outputs[0], code=rests, rest=("a", "c"))
+    return replace(made, inputs=tuple(inputs), loads=(replace(load, outputs=(output,)),))
+
+
+def test_words_with_signs_are_walked_in_compact_mode() -> None:
+    agree(signed(), [np.random.default_rng(1).uniform(-1.5, 1.5, (500, 3))])
+    words = np.stack(np.meshgrid(range(4), range(2), range(4)), axis=-1).reshape(-1, 3)
+    agree(signed(), [words], coded=True)
+
+
+def test_more_outputs_than_a_word_has_bits_are_several_diagrams() -> None:
+    builder = Builder(5)
+    bits = [builder.input(k % 5) ^ (k % 3 == 0) for k in range(70)]
+    code = Code(Interval(-1.0, 1.0), 8, "natural")
+    wide = replace(
+        table_wiring(builder.build(bits[:8])),
+        networks=(builder.build(bits),),
+        results=tuple(Result(f"y{k}", code, 5 + k, 5 + k) for k in (0, 58, 62)),
+        planes=75,
+    )
+    words = np.arange(32, dtype=np.uint32)[:, None]
+    engines = [make_engine(wide, name) for name in ("bdd", "numpy")]
+    found, other = (evaluate(engine, [words], coded=True) for engine in engines)
+    assert (found.words == other.words).all()
+    assert found.saturated_outputs == other.saturated_outputs
+
+
+CODES: list[tuple[int, CodeKind]] = [
+    (NATURAL, "natural"), (GRAY, "gray"), (TWOS, "twos"), (SIGN, "sign-magnitude"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("number", "kind"),
+    [(NATURAL, "natural"), (GRAY, "gray"), (TWOS, "twos"), (SIGN, "sign-magnitude")],
+)
+def test_words_that_are_added_have_the_cells_of_their_code(number: int, kind: CodeKind) -> None:
+    for bits in (1, 2, 5, 17):
+        code = Code(Interval(-1.0, 1.0), bits, kind)
+        cells = np.unique(np.linspace(0, code.cells - 1, 200).astype(np.uint32))
+        words = code.word(cells).tolist()
+        assert [cell_of(word, bits, number) for word in words] == cells.tolist()
+
+
+def test_logic_that_reads_many_bits_is_refused_with_a_sentence() -> None:
+    builder = Builder(23)
+    wiring = table_wiring(builder.build([builder.all_of(builder.input(k) for k in range(23))] * 2))
+    with pytest.raises(UsageError, match=r"at most 22 bits.* reads 23 at once: .*--mode paper"):
+        make_engine(wiring, "bdd")
+
+
+def test_what_is_no_number_is_named() -> None:
+    with pytest.raises(DataError, match="qd2 of sample 0 is nan"):
+        stages(4)[2].evaluate([0, 0], [0, np.nan], [0, 0], engine="bdd")
+
+
+def test_a_pool_of_processes_is_refused_with_a_sentence() -> None:
+    with pytest.raises(UsageError, match="walks in one process"):
+        ProcessPool(stages(4)[2], engine="bdd")
