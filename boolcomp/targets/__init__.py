@@ -57,8 +57,8 @@ class Target:
 
 
 WRITERS = {
-    "verilog": Target("verilog", ".v", "Verilog-2005", pipelined=True, benched=True),
-    "vhdl": Target("vhdl", ".vhd", "VHDL-93", pipelined=True, benched=True),
+    "verilog": Target("verilog", ".v", "Verilog-2005", LEVELS, pipelined=True, benched=True),
+    "vhdl": Target("vhdl", ".vhd", "VHDL-93", LEVELS, pipelined=True, benched=True),
     "blif": Target("blif", ".blif", "BLIF"),
     "aiger": Target("aiger", ".aig", "AIGER"),
     "aiger-ascii": Target("aiger_ascii", ".aag", "AIGER as text"),

@@ -6,7 +6,7 @@ Verilog and VHDL differ in how such lines are written, and in nothing else.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from boolcomp.logic.network import FALSE
 from boolcomp.targets.names import Names
@@ -61,6 +61,40 @@ class Gates:
     stages: int
     prefix: str
 
+    @property
+    def flip_flops(self) -> int:
+        """How many bits are held between stages."""
+        return len(self.registers)
+
+
+class Framed(Protocol):
+    """A module of gates or words as test benches see it: its name, its ports, its stages."""
+
+    @property
+    def module(self) -> str:
+        """Its legal name."""
+        ...
+
+    @property
+    def inputs(self) -> tuple[Pin, ...]:
+        """Its ports, but for those that control a pipeline."""
+        ...
+
+    @property
+    def outputs(self) -> tuple[Pin, ...]:
+        """The same of outputs."""
+        ...
+
+    @property
+    def stages(self) -> int:
+        """The stages between registers; 0: combinational."""
+        ...
+
+    @property
+    def flip_flops(self) -> int:
+        """How many bits are held between stages."""
+        ...
+
 
 class Syntax(NamedTuple):
     """What a language says of names: its reserved words, a bit of a word, the two constants."""
@@ -98,7 +132,7 @@ def bits_of(pin: Pin, bit: str) -> Iterable[str]:
             yield bit.format(pin.name, place)
 
 
-def header(design: Design, gates: Gates) -> list[str]:
+def header(design: Design, gates: Framed) -> list[str]:
     """Return the comments at the head of a file: what it is, and what every word stands for.
 
     None begins with a user's name: tools take `synthesis` or `verilator` there for orders.
@@ -106,7 +140,7 @@ def header(design: Design, gates: Gates) -> list[str]:
     lines = [*design.notes]
     if gates.stages:
         lines.append(
-            f"{gates.stages} stages, {len(gates.registers)} flip-flops and {gates.stages} of valid"
+            f"{gates.stages} stages, {gates.flip_flops} flip-flops and {gates.stages} of valid"
             f": an output belongs to the inputs of {gates.stages} clocks before; no reset"
         )
         lines.append("while enable is 1 the pipeline moves on, valid_in comes along")

@@ -25,12 +25,12 @@ def stages_of(network: Network, count: int) -> tuple[int, ...]:
     """Return the stage of every node, 0 to `count - 1`; outputs are read after the last."""
     if count < 2 or not network.nodes:
         return (0,) * len(network.nodes)
-    books = _Books(network)
+    books = _readers(network)
     best: tuple[int, list[int]] | None = None
     deepest = -(-network.depth // count)
     for levels in _levellings(books, network.depth):
         stages = books.with_inputs(_by_cuts(books, levels, network.depth, count, deepest))
-        _refine(books, stages, count, deepest)
+        refine(books, stages, count, deepest)
         cost = registers(books, stages, count)
         if best is None or cost < best[0]:
             best = cost, stages
@@ -38,25 +38,41 @@ def stages_of(network: Network, count: int) -> tuple[int, ...]:
     return tuple(best[1][books.first :])
 
 
+def _readers(network: Network) -> Readers:
+    first = CONSTANTS + network.inputs
+    operands = [*[()] * first, *(node.operands for node in network.nodes)]
+    return Readers(first, operands, network.outputs)
+
+
 def flip_flops(network: Network, stages: Sequence[int], count: int) -> int:
     """Return how many flip-flops hold signals between stages, and after the last."""
-    books = _Books(network)
+    books = _readers(network)
     return registers(books, books.with_inputs(stages), count)
 
 
-class _Books:
-    """Who reads a signal; constants are left out, outputs are read by nobody and at the end."""
+class Readers:
+    """Who reads a signal; constants are left out, outputs are read by nobody and at the end.
 
-    def __init__(self, network: Network) -> None:
-        self.first = CONSTANTS + network.inputs
-        self.size = self.first + len(network.nodes)
-        self.operands = [(), *[()] * (self.first - 1), *(node.operands for node in network.nodes)]
+    Signals before `first` are inputs. Of every signal there is a delay, and how many bits it has.
+    """
+
+    def __init__(
+        self,
+        first: int,
+        operands: Sequence[Sequence[int]],
+        outputs: Iterable[int],
+        delays: Sequence[int] | None = None,
+        widths: Sequence[int] | None = None,
+    ) -> None:
+        self.first, self.operands = first, operands
+        self.size = len(operands)
+        self.delays, self.widths = delays or [1] * self.size, widths or [1] * self.size
         self.users: list[list[int]] = [[] for _ in range(self.size)]
         for signal in range(self.first, self.size):
             for k in self.operands[signal]:
                 self.users[k].append(signal)
         self.kept = [False] * self.size
-        for signal in network.outputs:
+        for signal in outputs:
             self.kept[signal] = signal >= CONSTANTS
 
     def with_inputs(self, stages: Iterable[int]) -> list[int]:
@@ -70,15 +86,15 @@ class _Books:
         return max((places[k] for k in self.users[signal]), default=places[signal])
 
 
-def registers(books: _Books, stages: Sequence[int], count: int) -> int:
+def registers(books: Readers, stages: Sequence[int], count: int) -> int:
     """Return how many flip-flops stages of all signals take."""
     return sum(
-        books.last(signal, stages, count) - stages[signal]
+        (books.last(signal, stages, count) - stages[signal]) * books.widths[signal]
         for signal in range(CONSTANTS, books.size)
     )
 
 
-def _levellings(books: _Books, depth: int) -> Iterable[list[int]]:
+def _levellings(books: Readers, depth: int) -> Iterable[list[int]]:
     """Yield ways to level all signals (inputs at 0): as early, or as late as can be, improved."""
     early = [0] * books.size
     for k in range(books.first, books.size):
@@ -90,7 +106,7 @@ def _levellings(books: _Books, depth: int) -> Iterable[list[int]]:
         yield _shortened(books, levels, depth)
 
 
-def _shortened(books: _Books, levels: list[int], depth: int) -> list[int]:
+def _shortened(books: Readers, levels: list[int], depth: int) -> list[int]:
     """Move nodes to where they and their operands live shortest, while that helps."""
     for sweep in range(SWEEPS):
         changed = False
@@ -108,20 +124,20 @@ def _shortened(books: _Books, levels: list[int], depth: int) -> list[int]:
     return levels
 
 
-def _gain(books: _Books, places: list[int], k: int, target: int, end: int) -> int:
+def _gain(books: Readers, places: list[int], k: int, target: int, end: int) -> int:
     """Return how much less signals live where one node moves."""
     before = places[k]
-    gain = target - before
+    gain = (target - before) * books.widths[k]
     for j in books.operands[k]:
         last = books.last(j, places, end)
         places[k] = target
-        gain += last - books.last(j, places, end)
+        gain += (last - books.last(j, places, end)) * books.widths[j]
         places[k] = before
     return gain
 
 
 def _by_cuts(
-    books: _Books, levels: Sequence[int], depth: int, count: int, deepest: int
+    books: Readers, levels: Sequence[int], depth: int, count: int, deepest: int
 ) -> list[int]:
     """Return the stages of nodes, by the cuts between levels that fewest signals cross."""
     crossing = [0] * (depth + 1)
@@ -144,7 +160,7 @@ def _by_cuts(
     return [sum(levels[k] > cut for cut in cuts) for k in range(books.first, books.size)]
 
 
-def _refine(books: _Books, stages: list[int], count: int, deepest: int) -> None:
+def refine(books: Readers, stages: list[int], count: int, deepest: int) -> None:
     """Move nodes to other stages where that takes fewer flip-flops, and no stage gets too deep.
 
     Later from the last node to the first, earlier the other way round: so the depth that is left
@@ -161,7 +177,7 @@ def _refine(books: _Books, stages: list[int], count: int, deepest: int) -> None:
             break
 
 
-def _later(books: _Books, stages: list[int], count: int, deepest: int) -> None:
+def _later(books: Readers, stages: list[int], count: int, deepest: int) -> None:
     tails = [0] * books.size
     for k in reversed(range(books.first, books.size)):
         users = books.users[k]
@@ -171,7 +187,7 @@ def _later(books: _Books, stages: list[int], count: int, deepest: int) -> None:
         )
 
 
-def _earlier(books: _Books, stages: list[int], count: int, deepest: int) -> None:
+def _earlier(books: Readers, stages: list[int], count: int, deepest: int) -> None:
     heads = [0] * books.size
     for k in range(books.first, books.size):
         operands = [j for j in books.operands[k] if j >= books.first]
@@ -182,13 +198,13 @@ def _earlier(books: _Books, stages: list[int], count: int, deepest: int) -> None
 
 
 def _best(  # noqa: PLR0917 (the books of a sweep)
-    books: _Books, stages: list[int], k: int, choices: Iterable[int], depths: list[int],
+    books: Readers, stages: list[int], k: int, choices: Iterable[int], depths: list[int],
     near: Sequence[int], count: int, deepest: int,
 ) -> tuple[int, int]:  # fmt: skip
     """Return the stage of a node that saves most, the last of equals, and its depth there."""
     found, most = (stages[k], 0), -(1 << 60)
     for stage in choices:
-        depth = 1 + max((depths[j] for j in near if stages[j] == stage), default=0)
+        depth = books.delays[k] + max((depths[j] for j in near if stages[j] == stage), default=0)
         gain = _gain(books, stages, k, stage, count)
         if depth <= deepest and gain >= most:
             found, most = (stage, depth), gain

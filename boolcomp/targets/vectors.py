@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.program.program import Program
-    from boolcomp.targets.gates import Gates
+    from boolcomp.targets.gates import Framed
 
 COUNT, SEED = 256, 1988
 
@@ -33,7 +33,7 @@ class Vectors:
     wrong: int
 
 
-def vectors(program: Program, load: float | None, gates: Gates, count: int = COUNT) -> Vectors:
+def vectors(program: Program, load: float | None, gates: Framed, count: int = COUNT) -> Vectors:
     """Return vectors for a design's ports, one of them with a bit of its outputs inverted."""
     if not program.inputs:
         raise UsageError(f"{program.name} reads nothing: there is nothing for a bench to try")

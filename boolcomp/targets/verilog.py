@@ -1,4 +1,4 @@
-"""Verilog-2005 at gate level: one port a word, one line a node, combinational or in stages."""
+"""Verilog-2005, of gates or of words: one port a word, combinational or in stages."""
 
 from __future__ import annotations
 
@@ -8,15 +8,19 @@ from boolcomp.targets.formulas import Spelling
 from boolcomp.targets.gates import Gates, Syntax, gates_of, header
 from boolcomp.targets.ports import design_of
 from boolcomp.targets.reserved import VERILOG
+from boolcomp.targets.rtlmodule import words_of
 from boolcomp.targets.verilogbench import bench
+from boolcomp.targets.verilogwords import VerilogWords
+from boolcomp.targets.wordnotes import READING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from boolcomp.program.program import Program
     from boolcomp.targets import Files, Options
-    from boolcomp.targets.gates import Pin
+    from boolcomp.targets.gates import Framed, Pin
     from boolcomp.targets.ports import Design
+    from boolcomp.targets.rtl import Words
 
 SYNTAX = Syntax(VERILOG, "{}[{}]", ("1'b0", "1'b1"))
 # Versions about 5.006 to 5.026 lose inversions in trees of XOR (its issues 4059, 4837, 5186).
@@ -27,10 +31,20 @@ SPELLING = Spelling({"and": " & ", "or": " | ", "xor": " ^ "}, "~{}")
 def export(program: Program, load: float | None, options: Options) -> Files:
     """Return a program's module, and its test bench where one is wanted."""
     design = design_of(program, load)
+    if options.level == "words":
+        return _words(program, load, design, options)
     gates = gates_of(design, SYNTAX, options.pipeline)
     files: Files = {f"{gates.module}.v": render(design, gates)}
     if options.test_bench:
         files[f"{gates.module}_tb.v"] = bench(program, load, gates)
+    return files
+
+
+def _words(program: Program, load: float | None, design: Design, options: Options) -> Files:
+    words = words_of(program, load, design, SYNTAX, options.pipeline)
+    files: Files = {f"{words.module}.v": render_words(design, words)}
+    if options.test_bench:
+        files[f"{words.module}_tb.v"] = bench(program, load, words)
     return files
 
 
@@ -44,14 +58,25 @@ def render(design: Design, gates: Gates) -> str:
     ]
     if gates.idle:  # what linters are told is left out on purpose
         lines.append(f"    wire unused = &{{1'b0, {', '.join(gates.idle)}}};")
-    lines += _clocked(gates) if gates.stages else []
+    lines += _clocked(gates.stages, gates.registers) if gates.stages else []
     for pin, drives in zip(gates.outputs, gates.drives, strict=True):
         bits = drives[0] if len(drives) == 1 else f"{{{', '.join(drives)}}}"
         lines.append(f"    assign {pin.name} = {bits};")
     return "\n".join([*lines, "endmodule"]) + "\n"
 
 
-def _ports(gates: Gates) -> Iterator[str]:
+def render_words(design: Design, words: Words) -> str:
+    """Return the text of a module of words."""
+    printer = VerilogWords(words)
+    lines = [f"// {line}" for line in [*header(design, words), READING, CAUTION]]
+    lines += [f"module {words.module} (", ",\n".join(f"    {port}" for port in _ports(words)), ");"]
+    lines += printer.body()
+    lines += _clocked(words.stages, printer.held()) if words.stages else []
+    lines += printer.ends()
+    return "\n".join([*lines, "endmodule"]) + "\n"
+
+
+def _ports(gates: Framed) -> Iterator[str]:
     if gates.stages:
         yield from ("input wire clock", "input wire enable", "input wire valid_in")
     for kind, pins in (("input", gates.inputs), ("output", gates.outputs)):
@@ -66,17 +91,17 @@ def width(pin: Pin) -> str:
     return "" if pin.port.bits == 1 else f"[{pin.port.bits - 1}:0] "
 
 
-def _clocked(gates: Gates) -> list[str]:
-    last = gates.stages - 1
+def _clocked(stages: int, registers: Iterable[tuple[str, str]]) -> list[str]:
+    last = stages - 1
     shifted = "valid_in" if not last else f"{{valid[{last - 1}:0], valid_in}}"
     span = "" if not last else f"[{last}:0] "
     return [
         f"    reg {span}valid;",
-        f"    initial valid = {gates.stages}'b0;",
+        f"    initial valid = {stages}'b0;",
         "    always @(posedge clock)",
         "        if (enable) begin",
         f"            valid <= {shifted};",
-        *(f"            {new} <= {old};" for new, old in gates.registers),
+        *(f"            {new} <= {old};" for new, old in registers),
         "        end",
         f"    assign valid_out = valid{f'[{last}]' if last else ''};",
     ]

@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from boolcomp.program.program import Program
-    from boolcomp.targets.gates import Gates, Pin
+    from boolcomp.targets.gates import Framed, Pin
 
 
-def bench(program: Program, load: float | None, gates: Gates) -> str:
+def bench(program: Program, load: float | None, gates: Framed) -> str:
     """Return the text of a bench; it prints a line that begins with PASS, or with FAIL."""
     found = vectors(program, load, gates)
     count, ins, outs = len(found.given), len(found.given[0]), len(found.wanted[0])
@@ -48,7 +48,7 @@ def bench(program: Program, load: float | None, gates: Gates) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _connections(gates: Gates, ins: int, outs: int) -> Iterator[str]:
+def _connections(gates: Framed, ins: int, outs: int) -> Iterator[str]:
     if gates.stages:
         for name in ("clock", "enable", "valid_in", "valid_out"):
             yield f".{name}({name})"
@@ -89,7 +89,7 @@ def _loop(count: int) -> list[str]:
     ]
 
 
-def _clocked_loop(gates: Gates, count: int) -> list[str]:
+def _clocked_loop(gates: Framed, count: int) -> list[str]:
     """Return a loop that stalls every fifth clock, and counts what comes out as valid."""
     clocks = 2 * (count + gates.stages) + 10
     return [

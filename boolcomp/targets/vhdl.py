@@ -1,4 +1,4 @@
-"""VHDL-93 at gate level: one port a word, one line a node, combinational or in stages."""
+"""VHDL-93, of gates or of words: one port a word, combinational or in stages."""
 
 from __future__ import annotations
 
@@ -8,15 +8,19 @@ from boolcomp.targets.formulas import Spelling
 from boolcomp.targets.gates import Gates, Syntax, gates_of, header
 from boolcomp.targets.ports import design_of
 from boolcomp.targets.reserved import VHDL
+from boolcomp.targets.rtlmodule import words_of
 from boolcomp.targets.vhdlbench import bench
+from boolcomp.targets.vhdlwords import VhdlWords
+from boolcomp.targets.wordnotes import READING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from boolcomp.program.program import Program
     from boolcomp.targets import Files, Options
-    from boolcomp.targets.gates import Pin
+    from boolcomp.targets.gates import Framed, Pin
     from boolcomp.targets.ports import Design
+    from boolcomp.targets.rtl import Words
 
 SYNTAX = Syntax(VHDL, "{}({})", ("'0'", "'1'"))
 SPELLING = Spelling({"and": " and ", "or": " or ", "xor": " xor "}, "(not {})")
@@ -26,6 +30,8 @@ LIBRARIES = ["library ieee;", "use ieee.std_logic_1164.all;"]
 def export(program: Program, load: float | None, options: Options) -> Files:
     """Return a program's entity, and its test bench where one is wanted."""
     design = design_of(program, load)
+    if options.level == "words":
+        return _words(program, load, design, options)
     gates = gates_of(design, SYNTAX, options.pipeline)
     files: Files = {f"{gates.module}.vhd": render(design, gates)}
     if options.test_bench:
@@ -33,28 +39,56 @@ def export(program: Program, load: float | None, options: Options) -> Files:
     return files
 
 
+def _words(program: Program, load: float | None, design: Design, options: Options) -> Files:
+    words = words_of(program, load, design, SYNTAX, options.pipeline)
+    files: Files = {f"{words.module}.vhd": render_words(design, words)}
+    if options.test_bench:
+        files[f"{words.module}_tb.vhd"] = bench(program, load, words)
+    return files
+
+
+def render_words(design: Design, words: Words) -> str:
+    """Return the text of an entity and its architecture of words."""
+    printer = VhdlWords(words)
+    lines = [f"-- {line}" for line in [*header(design, words), READING]]
+    lines += [*LIBRARIES, "use ieee.numeric_std.all;", *_entity(words)]
+    lines += [f"architecture words of {words.module} is", *printer.declarations()]
+    lines += [*_valid(words), "begin", *printer.body()]
+    lines += _clocked(words.stages, printer.held()) if words.stages else []
+    return "\n".join([*lines, *printer.ends(), "end words;"]) + "\n"
+
+
 def render(design: Design, gates: Gates) -> str:
     """Return the text of an entity and its architecture."""
     lines = [f"-- {line}" for line in header(design, gates)]
-    lines += [*LIBRARIES, f"entity {gates.module} is", "    port ("]
-    lines += [";\n".join(f"        {port}" for port in _ports(gates)), "    );"]
-    lines += [f"end {gates.module};", f"architecture gates of {gates.module} is"]
+    lines += [*LIBRARIES, *_entity(gates), f"architecture gates of {gates.module} is"]
     lines += [f"    signal {line.name} : std_logic;" for line in gates.lines]
     lines += [f"    signal {name} : std_logic;" for name, _ in gates.registers]
-    if gates.stages:
-        high = gates.stages - 1
-        lines.append(f"    signal valid : std_logic_vector({high} downto 0) := (others => '0');")
-    lines.append("begin")
+    lines += [*_valid(gates), "begin"]
     lines += [
         f"    {name} <= {SPELLING.write(lut, operands)};" for name, lut, operands in gates.lines
     ]
-    lines += _clocked(gates) if gates.stages else []
+    lines += _clocked(gates.stages, gates.registers) if gates.stages else []
     for pin, drives in zip(gates.outputs, gates.drives, strict=True):
         lines.append(f"    {pin.name} <= {' & '.join(drives)};")
     return "\n".join([*lines, "end gates;"]) + "\n"
 
 
-def _ports(gates: Gates) -> Iterator[str]:
+def _entity(gates: Framed) -> Iterator[str]:
+    yield f"entity {gates.module} is"
+    yield "    port ("
+    yield ";\n".join(f"        {port}" for port in _ports(gates))
+    yield "    );"
+    yield f"end {gates.module};"
+
+
+def _valid(gates: Framed) -> Iterator[str]:
+    if gates.stages:
+        high = gates.stages - 1
+        yield f"    signal valid : std_logic_vector({high} downto 0) := (others => '0');"
+
+
+def _ports(gates: Framed) -> Iterator[str]:
     if gates.stages:
         for name in ("clock", "enable", "valid_in"):
             yield f"{name} : in std_logic"
@@ -71,17 +105,17 @@ def subtype(pin: Pin) -> str:
     return "std_logic" if bits == 1 else f"std_logic_vector({bits - 1} downto 0)"
 
 
-def _clocked(gates: Gates) -> list[str]:
+def _clocked(stages: int, registers: Iterable[tuple[str, str]]) -> list[str]:
     return [
         "    process (clock)",
         "    begin",
         "        if rising_edge(clock) then",
         "            if enable = '1' then",
         "                valid(0) <= valid_in;",
-        *(f"                valid({k}) <= valid({k - 1});" for k in range(1, gates.stages)),
-        *(f"                {new} <= {old};" for new, old in gates.registers),
+        *(f"                valid({k}) <= valid({k - 1});" for k in range(1, stages)),
+        *(f"                {new} <= {old};" for new, old in registers),
         "            end if;",
         "        end if;",
         "    end process;",
-        f"    valid_out <= valid({gates.stages - 1});",
+        f"    valid_out <= valid({stages - 1});",
     ]

@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from boolcomp.program.program import Program
-    from boolcomp.targets.gates import Gates, Pin
+    from boolcomp.targets.gates import Framed, Pin
 
 
-def bench(program: Program, load: float | None, gates: Gates) -> str:
+def bench(program: Program, load: float | None, gates: Framed) -> str:
     """Return the text of a bench; it reports PASS, or fails with severity failure."""
     found = vectors(program, load, gates)
     count, ins, outs = len(found.given), len(found.given[0]), len(found.wanted[0])
@@ -62,7 +62,7 @@ def _table(head: str, rows: tuple[str, ...]) -> Iterator[str]:
     yield "    );"
 
 
-def _connections(gates: Gates, ins: int, outs: int) -> Iterator[str]:
+def _connections(gates: Framed, ins: int, outs: int) -> Iterator[str]:
     if gates.stages:
         for name in ("clock", "enable", "valid_in", "valid_out"):
             yield f"{name} => {name}"
@@ -90,7 +90,7 @@ def _loop(count: int) -> list[str]:
     ]
 
 
-def _clocked_loop(gates: Gates, count: int) -> list[str]:
+def _clocked_loop(gates: Framed, count: int) -> list[str]:
     """Return a loop that stalls every fifth clock, and counts what comes out as valid."""
     return [
         f"        for k in 1 to {2 * (count + gates.stages) + 10} loop",

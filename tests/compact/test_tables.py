@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from boolcomp.compact.graph.tables import canonical, columns_of, fold, mux_network, mux_nodes
+from boolcomp.compact.graph.tables import columns_of, mux_network, mux_nodes
 from boolcomp.compact.graph.tabulate import Domain, bipartite_error, tabulate
 from boolcomp.compact.sketch.sketch import Powers, Waves
+from boolcomp.words.folding import canonical, fold
 
 
 def unfolded(entries: tuple[int, ...], bits: int) -> list[int]:

@@ -79,7 +79,7 @@ def test_paper_mode_has_a_pla_a_term_and_compact_mode_none() -> None:
     [
         ("blif", Options(pipeline=2), "BLIF has no registers: leave out --pipeline"),
         ("aiger", Options(test_bench=True), "no test bench for AIGER"),
-        ("verilog", Options("words"), "Verilog-2005 is written as gates"),
+        ("c", Options("gates"), "C99 is written as words"),
         ("vhdl", Options(pipeline=65), "1 to 64 stages, not 65"),
     ],
 )

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, TypeAlias
 from bitarray import bitarray, frozenbitarray
 
 from boolcomp.compact.graph.heaps import TimedBuilder, add_constant, reduce_columns
-from boolcomp.compact.graph.tables import Columns, canonical, columns_of, fold, mux_network
+from boolcomp.compact.graph.tables import Columns, columns_of, mux_network
 from boolcomp.logic import luts
 from boolcomp.logic.network import FALSE, Builder, Network, copied
 from boolcomp.logic.truthtable import TruthTable
+from boolcomp.words.folding import canonical, fold
 from boolcomp.words.graph import (
     Angles,
     Bits,

@@ -11,7 +11,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from boolcomp.compact.graph.heaps import adder_nodes
-from boolcomp.compact.graph.tables import canonical, columns_of, fold, folding_nodes
+from boolcomp.compact.graph.tables import columns_of, folding_nodes
+from boolcomp.words.folding import canonical, fold
 from boolcomp.words.graph import Angles, Heap, Lookup, PartialProducts
 from boolcomp.words.layout import HeapRow
 

@@ -1,12 +1,7 @@
-"""Tables of one word as logic: reflected ones folded, the rest handed to synthesis.
-
-A table that is even, odd, periodic or antiperiodic in its index needs one input less. What is
-found is exact: only the entries are looked at, not the function they came from.
-"""
+"""Tables of one word as logic: symmetric ones folded, the rest handed to synthesis."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
@@ -14,6 +9,7 @@ import numpy as np
 
 from boolcomp.logic import luts
 from boolcomp.logic.network import Builder, Network
+from boolcomp.words.folding import canonical, fold
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,63 +17,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.compact.graph.tabulate import Tabulated
+    from boolcomp.words.folding import Folded
 
 SYNTHESIS = 0.7  # of the nodes of a table by cofactors are left by a better synthesis
 Columns = tuple[int, ...]  # truth tables as numbers: bit r of a column is its value at row r
-
-
-@dataclass(frozen=True, slots=True)
-class Folded:
-    """entries[k] = core[index] ^ (all ones where the parity of `flip` is odd).
-
-    Bit i of the index is the parity of the bits of k in mask `inputs[i]`.
-    """
-
-    inputs: tuple[int, ...]
-    core: tuple[int, ...]
-    flip: int
-
-
-def fold(entries: Sequence[int], bits: int) -> Folded:
-    """Fold a table of 2^t entries of `bits` bits as often as it is symmetric."""
-    core = np.asarray(entries, dtype=np.int64)
-    full = (1 << bits) - 1
-    masks = [1 << i for i in range(len(core).bit_length() - 1)]
-    flip = 0
-    while masks:
-        half = len(core) // 2
-        low, high = core[:half], core[half:]
-        top = masks[-1]
-        for reflected in (False, True):
-            other = high[::-1] if reflected else high
-            sign = 0 if np.array_equal(other, low) else full
-            if sign and not np.array_equal(other ^ full, low):
-                continue
-            masks.pop()
-            if reflected:
-                masks = [mask ^ top for mask in masks]
-            flip ^= top if sign else 0
-            core = low
-            break
-        else:
-            break
-    return Folded(tuple(masks), tuple(core.tolist()), flip)
-
-
-def canonical(folded: Folded, bits: int) -> tuple[Folded, bool, bool]:
-    """Return the least of a core, its mirror image, and their inverses; which of both was done.
-
-    A sine and a cosine of one amplitude then share their core, and so do f and -f.
-    """
-    full = (1 << bits) - 1
-    choices = []
-    for mirrored in (False, True):
-        core = folded.core[::-1] if mirrored else folded.core
-        for inverted in (False, True):
-            entries = tuple(e ^ full for e in core) if inverted else core
-            choices.append((entries, mirrored, inverted))
-    core, mirrored, inverted = min(choices)
-    return Folded(folded.inputs, core, folded.flip), mirrored, inverted
 
 
 def columns_of(core: Sequence[int], bits: int) -> Columns:

@@ -1,0 +1,48 @@
+"""What is said of every word of a graph in comments: what it means, its range, its LSB."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from boolcomp.common.text import short
+from boolcomp.targets.names import comment
+from boolcomp.words.graph import Angles, Heap, InputWord, Lookup
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from boolcomp.program.parts import Load
+    from boolcomp.words.graph import WordGraph
+
+READING = "a word w of n bits stands for middle + LSB * (w + 1/2 - 2^(n-1)), middle 0 if not said"
+
+
+def word_notes(load: Load, graph: WordGraph, meanings: Sequence[str]) -> list[str]:
+    """Return a note for every word.
+
+    The LSB of an angle is a part of a turn, that of a sum which becomes an output is in the
+    output's unit; all others count in the steps that the search chose, powers of two.
+    """
+    outputs = {
+        result.node: (output, result)
+        for output, result in zip(load.outputs, graph.results, strict=True)
+    }
+    notes = []
+    for place, (node, scale) in enumerate(zip(graph.nodes, graph.scales, strict=True)):
+        text = f"{meanings[place]}, {node.bits} bits"
+        if isinstance(node, Lookup):
+            text += f" ({min(node.entries)} .. {max(node.entries)})"
+        if isinstance(node, Angles) or (isinstance(node, Heap) and node.wraps):
+            text += f", LSB 2^-{node.bits} turn"
+        elif isinstance(node, InputWord):
+            text += ", leading bits"
+        elif place in outputs:
+            output, result = outputs[place]
+            step = output.code.step / (1 << result.drop)
+            text += f", LSB {short(step)}{f' {output.unit}' if output.unit else ''}"
+            text += f", of which {output.name} is the upper bits" if result.drop else ""
+        else:
+            text += f", LSB 2^{scale.lsb}"
+            text += f", middle {short(scale.offset)}" if scale.offset else ""
+        notes.append(comment(text))
+    return notes
