@@ -11,7 +11,7 @@ from boolcomp.engines.batch import Batch, Engine, Evaluation, evaluate
 if TYPE_CHECKING:
     from boolcomp.engines.wiring import Wiring
 
-EngineName = Literal["auto", "numpy", "llvm"]
+EngineName = Literal["auto", "numpy", "llvm", "words"]
 ENGINES: tuple[EngineName, ...] = get_args(EngineName)
 
 __all__ = [
@@ -26,7 +26,12 @@ def make_engine(wiring: Wiring, name: str = "auto", threads: int = 1) -> Engine:
 
     So many threads share a large batch in the llvm engine; the numpy engine uses one.
     """
-    if engine_name(name) == "llvm":
+    chosen = engine_name(name)
+    if chosen == "words":
+        from boolcomp.engines.wordwise import WordEngine  # noqa: PLC0415 (imports llvmlite)
+
+        return WordEngine(wiring, threads)
+    if chosen == "llvm":
         from boolcomp.engines.native import NativeEngine  # noqa: PLC0415 (imports llvmlite)
 
         return NativeEngine(wiring, threads=threads)
@@ -35,13 +40,15 @@ def make_engine(wiring: Wiring, name: str = "auto", threads: int = 1) -> Engine:
     return NumpyEngine(wiring)
 
 
-def engine_name(name: str) -> Literal["numpy", "llvm"]:
+def engine_name(name: str) -> Literal["numpy", "llvm", "words"]:
     """Return the engine that a name means: `auto` is `llvm` where that can run, else `numpy`."""
     if name not in ENGINES:
         raise UsageError(f"engine {name!r}{suggestion(name, ENGINES)}: {listing(ENGINES)}")
     lacks = _native_lacks() if name != "numpy" else ""
-    if name == "llvm" and lacks:
-        raise UsageError(f"engine 'llvm' needs {lacks}, or use engine 'numpy'")
+    if name in ("llvm", "words") and lacks:
+        raise UsageError(f"engine {name!r} needs {lacks}, or use engine 'numpy'")
+    if name == "words":
+        return "words"
     return "numpy" if name == "numpy" or lacks else "llvm"
 
 

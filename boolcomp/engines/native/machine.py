@@ -46,6 +46,11 @@ class Processor:
         return {"+avx512f", "+gfni", "+avx512vbmi"} <= set(self.features.split(","))
 
     @property
+    def has_permutes(self) -> bool:
+        """Whether it permutes the bytes of a 512-bit register, or of two."""
+        return {"+avx512f", "+avx512bw", "+avx512vbmi"} <= set(self.features.split(","))
+
+    @property
     def has_fused(self) -> bool:
         """Whether it multiplies and adds by one instruction."""
         return bool({"+avx512f", "+fma"} & set(self.features.split(",")))
