@@ -27,6 +27,10 @@ def make_engine(wiring: Wiring, name: str = "auto", threads: int = 1) -> Engine:
     So many threads share a large batch in the llvm engine; the numpy engine uses one.
     """
     chosen = engine_name(name)
+    if name == "auto" and chosen == "llvm" and wiring.logic is not None:
+        from boolcomp.engines.auto import AutoEngine  # noqa: PLC0415 (imports llvmlite)
+
+        return AutoEngine(wiring, threads)
     if chosen == "words":
         from boolcomp.engines.wordwise import WordEngine  # noqa: PLC0415 (imports llvmlite)
 
@@ -41,7 +45,10 @@ def make_engine(wiring: Wiring, name: str = "auto", threads: int = 1) -> Engine:
 
 
 def engine_name(name: str) -> Literal["numpy", "llvm", "words"]:
-    """Return the engine that a name means: `auto` is `llvm` where that can run, else `numpy`."""
+    """Return the engine that a name means: `auto` is `llvm` where that can run, else `numpy`.
+
+    (Where there are words, `make_engine` makes of `auto` what takes them, too.)
+    """
     if name not in ENGINES:
         raise UsageError(f"engine {name!r}{suggestion(name, ENGINES)}: {listing(ENGINES)}")
     lacks = _native_lacks() if name != "numpy" else ""

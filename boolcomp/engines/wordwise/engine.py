@@ -13,10 +13,12 @@ from boolcomp.engines.batch import Evaluation, not_codable
 from boolcomp.engines.native import machine
 from boolcomp.engines.native.codes import Codes, code_type
 from boolcomp.engines.native.coding import BAD, CLIPPED, OUTSIDE
-from boolcomp.engines.native.lines import GROUP
+from boolcomp.engines.native.lines import GROUP, LlvmLines
 from boolcomp.engines.native.logic import ATTRIBUTES
 from boolcomp.engines.wordwise import emission, lanes, single
+from boolcomp.engines.wordwise.costs import operations
 from boolcomp.engines.wordwise.lower import LANES, SINGLE, lowered
+from boolcomp.engines.wordwise.state import States
 from boolcomp.engines.wordwise.tables import Loads, Permutes
 
 if TYPE_CHECKING:
@@ -146,7 +148,7 @@ class WordEngine:
         return "\n".join([*lines, ATTRIBUTES, ""])
 
     @cached_property
-    def state(self) -> machine.NativeCode:
+    def code_of_state(self) -> machine.NativeCode:
         """The code that evaluates one state: `state`, and `cells` for its words alone."""
         tables = Loads(self.single, "table")
         functions = [
@@ -154,6 +156,26 @@ class WordEngine:
             single.cells_function(self.wiring, self.single, tables),
         ]
         return machine.NativeCode(self.single_module(tables, functions), self.machine)
+
+    @cached_property
+    def state(self) -> States:
+        """What evaluates one state, the fastest from Python."""
+        return States(self)
+
+    @cached_property
+    def costs(self) -> tuple[int, int]:
+        """The operations of one sample, and those of a group of them in lanes."""
+        out = single.SingleLines()
+        cells = [f"%c{k}" for k in range(len(self.wiring.ports))]
+        single.made_lines(out, self.single, Loads(self.single, "table"), cells)
+        one = operations(out.lines, self.machine)
+        if not lanes.fits(self.wiring):
+            return one, one * GROUP
+        wide = LlvmLines()
+        lanes.group_lines(
+            wide, self.wiring, self.wide, self._tables(), lambda k: f"%i{k}", lambda k: f"%o{k}"
+        )
+        return one, operations(wide.lines, self.machine)
 
     def _loop(self, text: str, name: str) -> Callable[..., None]:
         arrays = (_POINTER,) * len(self.wiring.groups)

@@ -86,6 +86,10 @@ class ProcessPool:
     ) -> None:
         require_shared()
         self.wiring = program.wiring(payload)
+        if engine == "words":
+            raise UsageError(
+                "engine 'words' runs in one process: take threads, or engine 'llvm' for more"
+            )
         self.name = engine_name(engine)
         self.stages = self._dealt(program, processes, shard, payload)
         self.shard: Sharding = shard
