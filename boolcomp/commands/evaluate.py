@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-ENGINES = ("auto", "numpy", "llvm", "bdd")
+ENGINES = ("auto", "numpy", "llvm", "words", "bdd")
 SHARDS = ("samples", "terms", "pipeline")
 COUNTS = ("saturated_inputs", "saturated_torques", "beyond_stops")  # keys of --json
 
@@ -42,7 +42,7 @@ COUNTS = ("saturated_inputs", "saturated_torques", "beyond_stops")  # keys of --
 @function_options
 @click.option("-i", "--input", "source", default="-", show_default=True, type=FilePath())
 @click.option("-o", "--output", "target", default="-", show_default=True, type=FilePath())
-@click.option("--engine", default="auto", show_default=True, help="auto, numpy, llvm or bdd.")
+@click.option("--engine", default="auto", show_default=True, help="auto, numpy, llvm, words, bdd.")
 @click.option("--threads", default=1, show_default=True, help="Threads of one native engine.")
 @click.option("--processes", default=1, show_default=True, help="Worker processes.")
 @click.option("--shard", default="samples", show_default=True, help="samples, terms or pipeline.")

@@ -11,7 +11,7 @@ from boolcomp.engines.batch import Batch, Engine, Evaluation, evaluate
 if TYPE_CHECKING:
     from boolcomp.engines.wiring import Wiring
 
-EngineName = Literal["auto", "numpy", "llvm", "bdd"]
+EngineName = Literal["auto", "numpy", "llvm", "words", "bdd"]
 ENGINES: tuple[EngineName, ...] = get_args(EngineName)
 
 __all__ = [
@@ -31,6 +31,14 @@ def make_engine(wiring: Wiring, name: str = "auto", threads: int = 1) -> Engine:
         from boolcomp.engines.walking import DiagramEngine  # noqa: PLC0415 (imports numba)
 
         return DiagramEngine(wiring)
+    if name == "auto" and chosen == "llvm" and wiring.logic is not None:
+        from boolcomp.engines.auto import AutoEngine  # noqa: PLC0415 (imports llvmlite)
+
+        return AutoEngine(wiring, threads)
+    if chosen == "words":
+        from boolcomp.engines.wordwise import WordEngine  # noqa: PLC0415 (imports llvmlite)
+
+        return WordEngine(wiring, threads)
     if chosen == "llvm":
         from boolcomp.engines.native import NativeEngine  # noqa: PLC0415 (imports llvmlite)
 
@@ -40,15 +48,20 @@ def make_engine(wiring: Wiring, name: str = "auto", threads: int = 1) -> Engine:
     return NumpyEngine(wiring)
 
 
-def engine_name(name: str) -> Literal["numpy", "llvm", "bdd"]:
-    """Return the engine that a name means: `auto` is `llvm` where that can run, else `numpy`."""
+def engine_name(name: str) -> Literal["numpy", "llvm", "words", "bdd"]:
+    """Return the engine that a name means: `auto` is `llvm` where that can run, else `numpy`.
+
+    (Where there are words, `make_engine` makes of `auto` what takes them, too.)
+    """
     if name not in ENGINES:
         raise UsageError(f"engine {name!r}{suggestion(name, ENGINES)}: {listing(ENGINES)}")
     if name == "bdd":
         return "bdd"
     lacks = _native_lacks() if name != "numpy" else ""
-    if name == "llvm" and lacks:
-        raise UsageError(f"engine 'llvm' needs {lacks}, or use engine 'numpy'")
+    if name in ("llvm", "words") and lacks:
+        raise UsageError(f"engine {name!r} needs {lacks}, or use engine 'numpy'")
+    if name == "words":
+        return "words"
     return "numpy" if name == "numpy" or lacks else "llvm"
 
 

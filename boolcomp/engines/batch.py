@@ -68,6 +68,8 @@ class Evaluation:
 
     def doubt(self, plural: str, places: str) -> str:
         """Say what was saturated or beyond stops in a user's words; nothing where all is well."""
+        if not (self.saturated_inputs or self.saturated_outputs or self.beyond_stops):
+            return ""  # as it mostly is: single states feel all else
         counts = (
             (self.saturated_inputs, "input values beyond their words"),
             (

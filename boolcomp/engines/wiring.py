@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from boolcomp.logic.sums import Sum
     from boolcomp.problem.interval import Interval
     from boolcomp.problem.problem import Group
+    from boolcomp.words.graph import WordGraph
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +85,33 @@ class Stop:
 
 
 @dataclass(frozen=True, slots=True)
+class Cut:
+    """Which bits of a port's cell a graph's input word is: those above the lowest `drop`."""
+
+    port: int
+    drop: int
+
+
+@dataclass(frozen=True, slots=True)
+class WordLogic:
+    """A word graph that gives the results of a wiring, too.
+
+    There is a cut for every input word. `rests` are, for every result, the ports at whose zeros it
+    is zero; None where it need not be.
+    """
+
+    graph: WordGraph
+    cuts: tuple[Cut, ...]
+    rests: tuple[tuple[int, ...] | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Wiring:
     """Everything an engine needs: ports in, networks and their calls in order, results out.
 
     Samples come as an array for each of the `groups`. `stops` say where inputs may be; what lies
-    beyond is counted. `places` is what inputs belong to, for messages.
+    beyond is counted. `places` is what inputs belong to, for messages. `logic` makes the same of
+    words, where that is known.
     """
 
     groups: tuple[Group, ...]
@@ -99,6 +122,7 @@ class Wiring:
     planes: int
     stops: tuple[Stop, ...] = ()
     places: str = "inputs"
+    logic: WordLogic | None = None
 
     def __post_init__(self) -> None:
         self.check()

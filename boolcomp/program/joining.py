@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from boolcomp.engines.wiring import Call, Port, Result, Wiring
+from boolcomp.engines.wiring import Call, Cut, Port, Result, Wiring, WordLogic
 from boolcomp.logic.network import Builder, copied
 from boolcomp.logic.sums import Addend, Sum, sum_network
 from boolcomp.logic.wordcodes import (
@@ -54,8 +54,22 @@ def wire(
     else:
         results = maker.joint(inputs, networks[load.joint.network], load, load.joint)
     return Wiring(
-        groups, tuple(ports), tuple(maker.places), tuple(maker.calls), tuple(results), maker.planes
+        groups, tuple(ports), tuple(maker.places), tuple(maker.calls), tuple(results), maker.planes,
+        logic=_word_logic(inputs, load),
+    )  # fmt: skip
+
+
+def _word_logic(inputs: Sequence[CodedInput], load: Load) -> WordLogic | None:
+    """Return the word graph of a load as engines run it."""
+    if load.graph is None or load.joint is None:
+        return None
+    cuts = (Cut(w.input, inputs[w.input].code.bits - w.bits) for w in load.joint.words)
+    places = {word.name: place for place, word in enumerate(inputs)}
+    rests = (
+        None if one.rest is None else tuple(places[name] for name in one.rest if name in places)
+        for one in load.outputs
     )
+    return WordLogic(load.graph, tuple(cuts), tuple(rests))
 
 
 def _planes_code(code: Code, plain: Sequence[CodeKind]) -> tuple[Code, CodeKind | None]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import astuple, dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from boolcomp.common.errors import SaturationWarning, UsageError, listing
 from boolcomp.common.text import number
@@ -191,7 +191,11 @@ class Program:
         infinities a `DataError`.
         """
         given = gathered(self.groups, arrays, named, WHOSE)
-        return evaluate(self.engine(payload, engine, threads), given, coded=False)
+        chosen = self.engine(payload, engine, threads)
+        state: Any = getattr(chosen, "state", None)  # of engines that take single states apart
+        if state is not None and (found := state(given)) is not None:
+            return cast("Evaluation", found)
+        return evaluate(chosen, given, coded=False)
 
     def evaluate_words(
         self,

@@ -63,7 +63,7 @@ def read_functions(
     for k, width in enumerate(widths):
         columns = [c for c in zip(parts, places, strict=False) if c[0].port.array == k]
         if columns:
-            texts += _Array(k, columns, width, sample, machine).functions()
+            texts += ArrayCoder(k, columns, width, sample, machine).functions()
             row = GROUP * width * BYTES[sample]
             calls.append(f"""\
 %i{k} = mul i64 %g, {row}
@@ -90,7 +90,7 @@ ret void
     return "\n".join(texts)
 
 
-class _Array:
+class ArrayCoder:
     """The functions that code 64 rows of one array; columns are with their places."""
 
     def __init__(
@@ -345,7 +345,7 @@ class _Array:
         bad.append(out.emit(f"and <8 x i1> {here}, {used}"))
         wraps = any(code.wraps for code in self.codes.values())
         if wraps:
-            far = self._of(first, "double", _farthest, math.inf)
+            far = self._of(first, "double", farthest, math.inf)
             size = out.emit(f"call {D} @llvm.fabs.v8f64({D} {value})")
             here = out.emit(f"fcmp ogt {D} {size}, {far}")
             bad.append(out.emit(f"and <8 x i1> {here}, {used}"))
@@ -369,7 +369,7 @@ class _Array:
         return out.emit(f"select <8 x i1> {inside}, <8 x i32> {cell}, <8 x i32> {last}")
 
 
-def _farthest(code: Code) -> float:
+def farthest(code: Code) -> float:
     """Return how far off an angle may be that wraps."""
     return MOST_TURNS * (code.range.high - code.range.low) if code.wraps else math.inf
 

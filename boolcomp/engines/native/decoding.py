@@ -35,7 +35,7 @@ LANES = 16  # numbers written at a time
 
 
 @dataclass(frozen=True, slots=True)
-class _Column:
+class CodeColumn:
     """A result and where its codes lie; more than 16 bits lie in two columns, the upper first."""
 
     code: Code
@@ -63,14 +63,14 @@ def write_functions(
     places = transpose.offsets([part.code for part in parts], layout.width)
     at = iter(places)
     columns = [
-        _Column(result.code, tuple(next(at) for _ in range(count)))
+        CodeColumn(result.code, tuple(next(at) for _ in range(count)))
         for result, count in zip(results, counts, strict=True)
     ]
     affine = transpose.uses_affine(layout, machine)
     return "\n".join(
         [
             transpose.to_codes_function(parts, layout, affine=affine),
-            _decode_function(columns, real),
+            decode_function(columns, real),
             _write_function(results, layout, places[-1], real),
         ]
     )
@@ -113,7 +113,8 @@ ret void
 }}"""])  # fmt: skip
 
 
-def _decode_function(columns: Sequence[_Column], real: Sample) -> str:
+def decode_function(columns: Sequence[CodeColumn], real: Sample) -> str:
+    """Return `decode`, which makes rows of 64 samples of columns of codes."""
     out = LlvmLines()
     count = len(columns)
     most = max(column.code.bits for column in columns)
@@ -139,7 +140,7 @@ def _decode_function(columns: Sequence[_Column], real: Sample) -> str:
     return "\n".join([head, *out.lines, "ret void", "}"])
 
 
-def _cells(out: LlvmLines, column: _Column, size: int) -> list[str]:
+def _cells(out: LlvmLines, column: CodeColumn, size: int) -> list[str]:
     """Return the cells of 64 samples as vectors of numbers of so many bytes."""
     lanes, bits = VECTOR // size, column.code.bits
     above = max(0, bits - transpose.MOST_BITS)

@@ -57,7 +57,7 @@ class NativeEngine:
     def __init__(self, wiring: Wiring, width: int | None = None, threads: int = 1) -> None:
         self.wiring = wiring
         host = machine.host()
-        self.width = width or (512 if host.has_ternary else 256 if host.has_wide else 64)
+        self.width = width or host.width
         if self.width not in logic.WIDTHS:
             raise UsageError(f"width {width}: widths are {listing(map(str, logic.WIDTHS))}")
         if self.width == 512 and not host.has_ternary:

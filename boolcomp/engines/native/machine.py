@@ -46,6 +46,16 @@ class Processor:
         return {"+avx512f", "+gfni", "+avx512vbmi"} <= set(self.features.split(","))
 
     @property
+    def width(self) -> int:
+        """The bits of its widest registers that are made use of."""
+        return 512 if self.has_ternary else 256 if self.has_wide else 64
+
+    @property
+    def has_permutes(self) -> bool:
+        """Whether it permutes the bytes of a 512-bit register, or of two."""
+        return {"+avx512f", "+avx512bw", "+avx512vbmi"} <= set(self.features.split(","))
+
+    @property
     def has_fused(self) -> bool:
         """Whether it multiplies and adds by one instruction."""
         return bool({"+avx512f", "+fma"} & set(self.features.split(",")))

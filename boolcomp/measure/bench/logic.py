@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from boolcomp.common.errors import UsageError
-from boolcomp.engines import make_engine
+from boolcomp.engines import engine_name, make_engine
 from boolcomp.measure.bench.states import aligned
 from boolcomp.measure.bench.tasks import NativeTask, Offer, PythonTask, address_of
 
@@ -41,7 +41,7 @@ class LogicSubject:
     def engine(self) -> Any:
         """The native engine; a `UsageError` where there is none."""
         if self._engine is None:
-            self._engine = make_engine(self.wiring)
+            self._engine = make_engine(self.wiring, engine_name("auto"))
             if self.width is not None and self._engine.name == "llvm":
                 if self.width >= self._engine.width:
                     raise UsageError(f"this machine has no vectors wider than {self.width} bits")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boolcomp.engines import make_engine
+from boolcomp.engines import engine_name, make_engine
 from boolcomp.measure.bench.machine import gigahertz
 from boolcomp.measure.bench.tasks import NativeTask
 
@@ -28,7 +28,7 @@ _STACK = re.compile(r"\(%r(?:sp|bp|dx)\)")
 
 def roofline(program: Program, whole_ns: float | None) -> dict[str, float | str]:
     """Return the figures; `whole_ns` is the measured time of a sample with the way in and out."""
-    engine: Any = make_engine(program.wiring())
+    engine: Any = make_engine(program.wiring(), engine_name("auto"))
     if getattr(engine, "name", "") != "llvm" or not hasattr(engine, "layout"):
         return {}
     wiring = engine.wiring

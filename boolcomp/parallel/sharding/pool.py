@@ -86,6 +86,10 @@ class ProcessPool:
     ) -> None:
         require_shared()
         self.wiring = program.wiring(payload)
+        if engine == "words":
+            raise UsageError(
+                "engine 'words' runs in one process: take threads, or engine 'llvm' for more"
+            )
         self.name = engine_name(engine)
         if self.name == "bdd":
             raise UsageError("engine 'bdd' walks in one process: take engine 'llvm' or 'numpy'")

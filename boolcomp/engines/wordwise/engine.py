@@ -1,0 +1,193 @@
+"""The words engine: native code of a word graph."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from boolcomp.common.errors import UsageError
+from boolcomp.engines.batch import Evaluation, not_codable
+from boolcomp.engines.native import machine
+from boolcomp.engines.native.codes import Codes, code_type
+from boolcomp.engines.native.coding import BAD, CLIPPED, OUTSIDE
+from boolcomp.engines.native.lines import GROUP, LlvmLines
+from boolcomp.engines.native.logic import ATTRIBUTES
+from boolcomp.engines.wordwise import emission, lanes, single
+from boolcomp.engines.wordwise.costs import operations
+from boolcomp.engines.wordwise.lower import LANES, SINGLE, lowered
+from boolcomp.engines.wordwise.state import States
+from boolcomp.engines.wordwise.tables import Loads, Permutes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from boolcomp.engines.batch import Batch
+    from boolcomp.engines.native.lines import Sample
+    from boolcomp.engines.wiring import Wiring
+    from boolcomp.engines.wordwise.values import Straightened
+
+_POINTER, _WHOLE = ctypes.c_void_p, ctypes.c_int64
+_SAMPLES: dict[np.dtype[Any], Sample] = {
+    np.dtype(np.float64): "double",
+    np.dtype(np.float32): "float",
+    np.dtype(np.uint32): "i32",
+}
+
+
+class WordEngine:
+    """Runs the word graph of a wiring: single samples as scalar code, groups of 64 in lanes."""
+
+    name = "words"
+
+    def __init__(self, wiring: Wiring, threads: int = 1) -> None:
+        if wiring.logic is None:
+            raise UsageError(
+                "engine 'words' needs a word graph, and this program has none (paper mode has "
+                "product terms): use engine 'llvm'"
+            )
+        if threads < 1:
+            raise UsageError(f"{threads} threads: at least one is needed")
+        self.wiring, self.logic, self.threads = wiring, wiring.logic, threads
+        self.machine = machine.host()
+        self._kept: list[machine.NativeCode] = []
+        self._singles: dict[Sample, Callable[..., None]] = {}
+        self._groups: dict[Sample, Callable[..., None]] = {}
+
+    @cached_property
+    def single(self) -> Straightened:
+        """The code of one sample."""
+        return lowered(self.wiring, self.logic, SINGLE)
+
+    @cached_property
+    def wide(self) -> Straightened:
+        """The code of many samples side by side."""
+        return lowered(self.wiring, self.logic, LANES)
+
+    def run(self, batch: Batch) -> Evaluation:
+        """Return the results of a batch: whole groups in lanes, the rest one by one."""
+        shape = (batch.samples, len(self.wiring.results))
+        values = np.empty(shape, np.float32 if batch.dtype == np.float32 else np.float64)
+        words = np.empty(shape, np.uint32)
+        counts = np.zeros(3, np.int64)
+        sample = _SAMPLES[batch.dtype]
+        groups = batch.samples // GROUP if lanes.fits(self.wiring) else 0
+        for run, rows in (
+            (self._rows(sample) if groups else None, slice(0, groups * GROUP)),
+            (self._samples(sample), slice(groups * GROUP, batch.samples)),
+        ):
+            count = rows.stop - rows.start
+            if run is None or not count:
+                continue
+            arrays = [x[rows].ctypes.data for x in batch.arrays]
+            ends = (values[rows].ctypes.data, words[rows].ctypes.data, counts.ctypes.data)
+            run(*arrays, groups if rows.start == 0 and groups else count, *ends)
+        if counts[BAD]:
+            raise not_codable(self.wiring, batch)
+        return Evaluation(values, words, int(counts[OUTSIDE]), int(counts[CLIPPED]))
+
+    def run_codes(
+        self, columns: Sequence[NDArray[Any]], out: Sequence[NDArray[Any]] | None = None
+    ) -> Codes:
+        """Return outputs as signed codes, one column each, as the llvm engine's `run_codes`."""
+        kinds = [code_type(port.code.bits) for port in self.wiring.ports]
+        given = [np.ascontiguousarray(x, kind) for x, kind in zip(columns, kinds, strict=True)]
+        samples = len(given[0])
+        made = list(out) if out is not None else [
+            np.empty(samples, code_type(result.code.bits)) for result in self.wiring.results
+        ]  # fmt: skip
+        counts = np.zeros(3, np.int64)
+        groups, rest = divmod(samples, GROUP)
+        if groups:
+            self._columns(pointers(given), pointers(made), groups, -1, counts.ctypes.data)
+        if rest:
+            few = [np.zeros(GROUP, x.dtype) for x in given]
+            for padded, x in zip(few, given, strict=True):
+                padded[:rest] = x[samples - rest :]
+            last = [np.empty(GROUP, x.dtype) for x in made]
+            mask = (1 << rest) - 1
+            self._columns(pointers(few), pointers(last), 1, mask, counts.ctypes.data)
+            for x, padded in zip(made, last, strict=True):
+                x[samples - rest :] = padded[:rest]
+        return Codes(tuple(made), int(counts[CLIPPED]))
+
+    @cached_property
+    def _columns(self) -> Callable[..., None]:
+        tables = self._tables()
+        text = lanes.columns_module(self.wiring, self.wide, tables)
+        return self._function(text, "columns", _POINTER, _POINTER, _WHOLE, _WHOLE, _POINTER)
+
+    def _tables(self) -> Permutes | Loads:
+        kind = Permutes if self.machine.has_permutes else Loads
+        return kind(self.wide, "table")
+
+    def _rows(self, sample: Sample) -> Callable[..., None]:
+        if sample not in self._groups:
+            text = lanes.rows_module(self.wiring, self.wide, self._tables(), sample, self.machine)
+            self._groups[sample] = self._loop(text, "rows")
+        return self._groups[sample]
+
+    def _samples(self, sample: Sample) -> Callable[..., None]:
+        if sample not in self._singles:
+            real = "float" if sample == "float" else "double"
+            tables = Loads(self.single, "table")
+            functions = [
+                single.sample_function(self.wiring, self.single, tables, sample, real),
+                single.samples_function(self.wiring, sample, real),
+            ]
+            self._singles[sample] = self._loop(self.single_module(tables, functions), "samples")
+        return self._singles[sample]
+
+    def single_module(self, tables: Loads, functions: Sequence[str]) -> str:
+        """Return a module of functions of one sample."""
+        lines = [*emission.declarations(1), *single.DECLARATIONS, *tables.texts(), *functions]
+        return "\n".join([*lines, ATTRIBUTES, ""])
+
+    @cached_property
+    def code_of_state(self) -> machine.NativeCode:
+        """The code that evaluates one state: `state`, and `cells` for its words alone."""
+        tables = Loads(self.single, "table")
+        functions = [
+            single.state_function(self.wiring, self.single, tables),
+            single.cells_function(self.wiring, self.single, tables),
+        ]
+        return machine.NativeCode(self.single_module(tables, functions), self.machine)
+
+    @cached_property
+    def state(self) -> States:
+        """What evaluates one state, the fastest from Python."""
+        return States(self)
+
+    @cached_property
+    def costs(self) -> tuple[int, int]:
+        """The operations of one sample, and those of a group of them in lanes."""
+        out = single.SingleLines()
+        cells = [f"%c{k}" for k in range(len(self.wiring.ports))]
+        single.made_lines(out, self.single, Loads(self.single, "table"), cells)
+        one = operations(out.lines, self.machine)
+        if not lanes.fits(self.wiring):
+            return one, one * GROUP
+        wide = LlvmLines()
+        lanes.group_lines(
+            wide, self.wiring, self.wide, self._tables(), lambda k: f"%i{k}", lambda k: f"%o{k}"
+        )
+        return one, operations(wide.lines, self.machine)
+
+    def _loop(self, text: str, name: str) -> Callable[..., None]:
+        arrays = (_POINTER,) * len(self.wiring.groups)
+        return self._function(text, name, *arrays, _WHOLE, *(_POINTER,) * 3)
+
+    def _function(self, text: str, name: str, *arguments: Any) -> Callable[..., None]:
+        code = machine.NativeCode(text, self.machine)
+        self._kept.append(code)
+        found: Callable[..., None] = code.function(name, *arguments)
+        return found
+
+
+def pointers(columns: Sequence[NDArray[Any]]) -> Any:
+    """Return where columns are, as C takes it."""
+    return (ctypes.c_void_p * len(columns))(*(column.ctypes.data for column in columns))

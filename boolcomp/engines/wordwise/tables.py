@@ -1,0 +1,238 @@
+"""Tables: loads for one sample; for 64 samples permutes of registers, or a load each.
+
+A register of 64 bytes is permuted by one instruction, two by another; larger tables are several of
+these, of which the upper bits of the index choose. Bits of an index above those of its table are
+not looked at, for shorter tables are repeated. Entries of more than 8 bits are permuted byte by
+byte.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from boolcomp.engines.native.lines import splat, vector_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from boolcomp.engines.wordwise.emission import Emission
+    from boolcomp.engines.wordwise.values import Entry, Field, Straightened
+
+REGISTER, PAIR = 6, 7  # bits of the index of one permute
+BYTES = "<64 x i8>"
+_ONE = "@llvm.x86.avx512.permvar.qi.512"
+_TWO = "@llvm.x86.avx512.vpermi2var.qi.512"
+
+
+class Tables(Protocol):
+    """What looks up entries."""
+
+    def entry(self, emission: Emission, value: Entry, width: int) -> str:
+        """Return entries with so many bits."""
+
+    def texts(self) -> list[str]:
+        """Return what stands outside of functions."""
+
+
+def table_width(entries: Sequence[int]) -> int:
+    """Return the bits of the numbers of a table in memory."""
+    low, high = min(entries), max(entries)
+    return next(w for w in (8, 16, 32, 64) if -1 << w - 1 <= low and high < 1 << w - 1)
+
+
+def constant(name: str, entries: Sequence[int], width: int) -> str:
+    """Return the line of a table in memory."""
+    numbers = ", ".join(f"i{width} {entry}" for entry in entries)
+    return f"@{name} = private constant [{len(entries)} x i{width}] [{numbers}], align 64"
+
+
+class Loads:
+    """Looks up one entry by a load; many lanes one after the other."""
+
+    def __init__(self, code: Straightened, name: str) -> None:
+        self.code, self.name = code, name
+        self._called: set[tuple[int, int]] = set()
+
+    def entry(self, emission: Emission, value: Entry, width: int) -> str:
+        """Return entries with so many bits."""
+        bits = sum(field.bits for field in value.fields)
+        own = table_width(self.code.tables[value.table])
+        out = emission.out
+        name = f"{self.name}{value.table}"
+        if emission.lanes == 1:
+            index = out.emit(f"zext i32 {joined(emission, value.fields, 32)} to i64")
+            place = out.emit(f"getelementptr i{own}, ptr @{name}, i64 {index}")
+            entry = out.emit(f"load i{own}, ptr {place}, align {own // 8}")
+            how = "sext" if width > own else "trunc"
+            return entry if own == width else out.emit(f"{how} i{own} {entry} to i{width}")
+        index_width = next(w for w in (8, 16, 32) if w >= bits)
+        index = joined(emission, value.fields, index_width)
+        self._called.add((value.table, index_width))
+        kind = emission.kind(own)
+        entry = out.emit(
+            f"call {kind} @{name}_by_{index_width}({emission.kind(index_width)} {index})"
+        )
+        how = "sext" if width > own else "trunc"
+        return (
+            entry if own == width else out.emit(f"{how} {kind} {entry} to {emission.kind(width)}")
+        )
+
+    def texts(self) -> list[str]:
+        """Return the tables, and functions that look up lanes."""
+        found = [
+            constant(f"{self.name}{k}", entries, table_width(entries))
+            for k, entries in enumerate(self.code.tables)
+        ]
+        for table, width in sorted(self._called):
+            own = table_width(self.code.tables[table])
+            name = f"{self.name}{table}"
+            found.append(_LOOP.format(name=name, own=own, width=width, size=8))
+        return found
+
+
+_LOOP = """\
+define internal <64 x i{own}> @{name}_by_{width}(<64 x i{width}> %index) #0 {{
+entry:
+  %from = alloca <64 x i{width}>, align 64
+  %to = alloca <64 x i{own}>, align 64
+  store <64 x i{width}> %index, ptr %from, align 64
+  br label %loop
+loop:
+  %k = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %p = getelementptr i{width}, ptr %from, i64 %k
+  %i = load i{width}, ptr %p
+  %wide = zext i{width} %i to i64
+  %place = getelementptr i{own}, ptr @{name}, i64 %wide
+  %entry1 = load i{own}, ptr %place
+  %q = getelementptr i{own}, ptr %to, i64 %k
+  store i{own} %entry1, ptr %q
+  %next = add i64 %k, 1
+  %more = icmp ult i64 %next, 64
+  br i1 %more, label %loop, label %done
+done:
+  %found = load <64 x i{own}>, ptr %to, align 64
+  ret <64 x i{own}> %found
+}}"""
+
+
+class Permutes:
+    """Looks up 64 entries by permutes; tables that are too large by loads."""
+
+    most = 10  # bits of an index
+
+    def __init__(self, code: Straightened, name: str) -> None:
+        self.code = code
+        self.loads = Loads(code, name)
+
+    def entry(self, emission: Emission, value: Entry, width: int) -> str:
+        """Return entries with so many bits."""
+        bits = sum(field.bits for field in value.fields)
+        if bits > self.most:
+            return self.loads.entry(emission, value, width)
+        entries = self.code.tables[value.table]
+        own = min(width, table_width(entries))
+        low = joined(emission, _first(value.fields, 8), 8, cut=bits <= PAIR)
+        choices = _choices(emission, value.fields, bits, low)
+        planes = [
+            _permuted(emission, [entry >> 8 * k & 255 for entry in entries], low, choices)
+            for k in range(own // 8)
+        ]
+        return _assembled(emission, planes, width)
+
+    def texts(self) -> list[str]:
+        """Return declarations, and tables in memory."""
+        two = f"declare {BYTES} {_TWO}({BYTES}, {BYTES}, {BYTES})"
+        return [f"declare {BYTES} {_ONE}({BYTES}, {BYTES})", two, *self.loads.texts()]
+
+
+def joined(emission: Emission, fields: Sequence[Field], width: int, *, cut: bool = False) -> str:
+    """Return an index of so many bits; with `cut` what stands above it may be anything."""
+    out = emission.out
+    whole, place = "", 0
+    for turn, field in enumerate(fields):
+        own = emission.widths[field.of]
+        name = emission.at(field.of, own)
+        kind = emission.kind(own)
+        if field.drop and own == 8 and emission.lanes > 1:  # by pairs: what comes in is cut off
+            pairs = out.emit(f"bitcast {kind} {name} to <{emission.lanes // 2} x i16>")
+            by = splat("i16", emission.lanes // 2, field.drop)
+            pairs = out.emit(f"lshr <{emission.lanes // 2} x i16> {pairs}, {by}")
+            name = out.emit(f"bitcast <{emission.lanes // 2} x i16> {pairs} to {kind}")
+        elif field.drop:
+            name = out.emit(f"lshr {kind} {name}, {emission.number(own, field.drop)}")
+        kind = emission.kind(width)
+        if own != width:
+            how = "zext" if width > own else "trunc"
+            name = out.emit(f"{how} {emission.kind(own)} {name} to {kind}")
+        last = turn == len(fields) - 1
+        if not (last and (cut or place + field.bits == width)):
+            mask = emission.number(width, (1 << field.bits) - 1)
+            name = out.emit(f"and {kind} {name}, {mask}")
+        if place:
+            name = out.emit(f"shl {kind} {name}, {emission.number(width, place)}")
+        whole = out.emit(f"or {kind} {whole}, {name}") if whole else name
+        place += field.bits
+    return whole
+
+
+def _first(fields: Sequence[Field], bits: int) -> list[Field]:
+    """Return the fields of the lowest bits of an index."""
+    found = []
+    for field in fields:
+        if bits > 0:
+            found.append(field._replace(bits=min(bits, field.bits)))
+        bits -= field.bits
+    return found
+
+
+def _choices(emission: Emission, fields: Sequence[Field], bits: int, low: str) -> list[str]:
+    """Return marks where the bits of an index above those of a pair of registers are set."""
+    out = emission.out
+    places = [(f.of, f.drop + k) for f in fields for k in range(f.bits)]
+    found = []
+    for k in range(PAIR, bits):
+        of, bit = places[k]
+        if k == 7:  # the sign of the index
+            zero = splat("i8", 64, 0)
+            found.append(out.emit(f"icmp slt {BYTES} {low}, {zero}"))
+            continue
+        width = emission.widths[of]
+        kind = emission.kind(width)
+        one = out.emit(f"and {kind} {emission.at(of, width)}, {emission.number(width, 1 << bit)}")
+        found.append(out.emit(f"icmp ne {kind} {one}, {emission.number(width, 0)}"))
+    return found
+
+
+def _permuted(
+    emission: Emission, entries: Sequence[int], index: str, choices: Sequence[str]
+) -> str:
+    """Return bytes of a table."""
+    out = emission.out
+    if len(entries) <= 1 << REGISTER:
+        register = vector_of("i8", list(entries) * ((1 << REGISTER) // len(entries)))
+        return out.emit(f"call {BYTES} {_ONE}({BYTES} {register}, {BYTES} {index})")
+    if len(entries) == 1 << PAIR:
+        first, second = vector_of("i8", entries[:64]), vector_of("i8", entries[64:])
+        operands = f"{BYTES} {first}, {BYTES} {index}, {BYTES} {second}"
+        return out.emit(f"call {BYTES} {_TWO}({operands})")
+    half = len(entries) // 2
+    if entries[:half] == entries[half:]:
+        return _permuted(emission, entries[:half], index, choices[:-1])
+    below = _permuted(emission, entries[:half], index, choices[:-1])
+    above = _permuted(emission, entries[half:], index, choices[:-1])
+    return out.emit(f"select <64 x i1> {choices[-1]}, {BYTES} {above}, {BYTES} {below}")
+
+
+def _assembled(emission: Emission, planes: Sequence[str], width: int) -> str:
+    """Return numbers of bytes, the lowest first; the highest has the sign."""
+    out, kind = emission.out, emission.kind(width)
+    whole = ""
+    for k, plane in enumerate(planes):
+        how = "sext" if k == len(planes) - 1 else "zext"
+        if width == 8:
+            return plane
+        wide = out.emit(f"{how} {BYTES} {plane} to {kind}")
+        if k:
+            wide = out.emit(f"shl {kind} {wide}, {emission.number(width, 8 * k)}")
+        whole = out.emit(f"or {kind} {whole}, {wide}") if whole else wide
+    return whole
