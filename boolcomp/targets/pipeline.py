@@ -16,12 +16,12 @@ from boolcomp.logic.network import CONSTANTS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from boolcomp.logic.network import Network
+    from boolcomp.logic.lutnetwork import Logic
 
 SWEEPS = 40  # over all nodes; usually a handful changes nothing any more
 
 
-def stages_of(network: Network, count: int) -> tuple[int, ...]:
+def stages_of(network: Logic, count: int) -> tuple[int, ...]:
     """Return the stage of every node, 0 to `count - 1`; outputs are read after the last."""
     if count < 2 or not network.nodes:
         return (0,) * len(network.nodes)
@@ -38,7 +38,7 @@ def stages_of(network: Network, count: int) -> tuple[int, ...]:
     return tuple(best[1][books.first :])
 
 
-def flip_flops(network: Network, stages: Sequence[int], count: int) -> int:
+def flip_flops(network: Logic, stages: Sequence[int], count: int) -> int:
     """Return how many flip-flops hold signals between stages, and after the last."""
     books = _Books(network)
     return registers(books, books.with_inputs(stages), count)
@@ -47,7 +47,7 @@ def flip_flops(network: Network, stages: Sequence[int], count: int) -> int:
 class _Books:
     """Who reads a signal; constants are left out, outputs are read by nobody and at the end."""
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: Logic) -> None:
         self.first = CONSTANTS + network.inputs
         self.size = self.first + len(network.nodes)
         self.operands = [(), *[()] * (self.first - 1), *(node.operands for node in network.nodes)]
