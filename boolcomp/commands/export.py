@@ -26,6 +26,7 @@ STANDARD = Path("-")
 @click.option("--load", type=float, help="Tip load in kg [default: all, with a port to select]")
 @click.option("--level", help="Of what: gates or words [default: what the target has first]")
 @click.option("--pipeline", default=0, help="Stages between registers [default: none]")
+@click.option("--luts", default=0, help="Inputs of look-up tables: 4, 5, 6 [default: nodes of 3]")
 @click.option("--test-bench", is_flag=True, help="Write a test bench that checks itself, too.")
 @json_option
 def command(
@@ -36,6 +37,7 @@ def command(
     load: float | None,
     level: Any,
     pipeline: int,
+    luts: int,
     test_bench: bool,
     as_json: bool,
 ) -> None:
@@ -56,7 +58,7 @@ def command(
     if as_json and output == STANDARD:
         raise UsageError("--json prints on standard output: give the file with -o")
     loaded = load_program(program)
-    files = export(loaded, target, load, Options(level, pipeline, test_bench))
+    files = export(loaded, target, load, Options(level, pipeline, test_bench, luts))
     written = _written(files, output, writer(target).ending)
     if as_json:
         print_json({"program": program, "target": target, "files": written})

@@ -19,7 +19,9 @@ from boolcomp.logic.netlist import Netlist
 from boolcomp.logic.network import CONSTANTS, Builder, Network, Node, copied
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from boolcomp.logic.lutnetwork import Logic
 
 MOST_FAN_IN = 3
 WIDEST = 4096  # inputs of a node that is taken apart
@@ -45,13 +47,17 @@ def render(network: Network, model: str = "network") -> str:
 
 def render_netlist(netlist: Netlist) -> str:
     """Return a network as BLIF under its names; letters that BLIF does not have become `_`."""
-    network = netlist.network
-    inputs, outputs = _tokens(netlist.inputs, netlist.outputs)
+    return render_logic(netlist.network, netlist.name, netlist.inputs, netlist.outputs)
+
+
+def render_logic(network: Logic, model: str, inputs: Sequence[str], outputs: Sequence[str]) -> str:
+    """Return a network, or one of look-up tables, as BLIF under names."""
+    inputs, outputs = _tokens(inputs, outputs)
     prefix = "n"
     while any(name.startswith(prefix) for name in (*inputs, *outputs)):
         prefix += "n"
     names = ["", "", *inputs, *(f"{prefix}{k}" for k in range(len(network.nodes)))]
-    lines = [_words(".model", _tokens([netlist.name])[0] or ["network"])]
+    lines = [_words(".model", _tokens([model])[0] or ["network"])]
     lines += [_words(".inputs", inputs), _words(".outputs", outputs)]
     for place, (lut, operands) in enumerate(network.nodes):
         lines.append(_words(".names", [*(names[k] for k in operands), f"{prefix}{place}"]))
@@ -88,17 +94,17 @@ def _words(keyword: str, names: Iterable[str]) -> str:
 @cache
 def _cover(lut: int, operands: int) -> str:
     """Return the ON set of a table, one point a line."""
-    shift = 3 - operands  # the first operands are the high bits of a row's number
+    shift = max(0, 3 - operands)  # the first operands are the high bits of a row's number
     rows = (row for row in range(1 << operands) if lut >> (row << shift) & 1)
     return "\n".join(f"{row:0{operands}b} 1" for row in rows)
 
 
 def parse(text: str, where: str = "BLIF") -> Network:
     """Read a network node for node; a `DataError` says where a file is wrong."""
-    _, inputs, outputs, names = _read(text, where, MOST_FAN_IN)
+    _, inputs, outputs, names = read_names(text, where, MOST_FAN_IN)
     signals: dict[str, int] = {name: CONSTANTS + k for k, name in enumerate(inputs)}
     nodes: list[Node] = []
-    for name in _in_order(signals, outputs, names, where):
+    for name in in_order(signals, outputs, names, where):
         node = _node(names[name], signals)
         if isinstance(node, int):
             signals[name] = node
@@ -114,10 +120,10 @@ def parse(text: str, where: str = "BLIF") -> Network:
 
 def read_netlist(text: str, where: str = "BLIF") -> Netlist:
     """Read anybody's network of `.names`; those of more than three inputs are taken apart."""
-    model, inputs, outputs, names = _read(text, where, WIDEST)
+    model, inputs, outputs, names = read_names(text, where, WIDEST)
     builder = Builder(len(inputs))
     literals = {name: builder.input(k) for k, name in enumerate(inputs)}
-    for name in _in_order(literals.copy(), outputs, names, where):
+    for name in in_order(literals.copy(), outputs, names, where):
         found = names[name]
         operands = [literals[k] for k in found.operands]
         if len(operands) <= MOST_FAN_IN:
@@ -169,7 +175,7 @@ def _node(names: _Names, signals: dict[str, int]) -> Node | int:
     return Node(lut, tuple(operands[k] for k in order))
 
 
-def _in_order(
+def in_order(
     inputs: Iterable[str], outputs: list[str], names: dict[str, _Names], where: str
 ) -> Iterator[str]:
     """Yield the needed names so that each comes after its operands; file order where possible."""
@@ -229,7 +235,7 @@ def _logical_lines(text: str) -> Iterator[tuple[int, list[str]]]:
         yield first, words
 
 
-def _read(
+def read_names(
     text: str, where: str, widest: int
 ) -> tuple[str, list[str], list[str], dict[str, _Names]]:
     """Return the model, the inputs, the outputs and every `.names` by the signal it defines."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 Level = Literal["gates", "words"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 MOST_STAGES = 64
+LUTS = (4, 5, 6)
 Files = dict[str, "str | bytes"]
 
 
@@ -28,6 +29,9 @@ class Options:
     level: Level | None = None  # the first of those that a target has
     pipeline: int = 0  # stages between registers; 0: combinational
     test_bench: bool = False
+    luts: int = (
+        0  # inputs of look-up tables that the logic is mapped into; 0: the nodes as they are
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,7 @@ class Target:
     levels: tuple[Level, ...] = ("gates",)
     pipelined: bool = False
     benched: bool = False
+    mapped: bool = False
 
     def write(self, program: Program, load: float | None, options: Options) -> Files:
         """Return the files of a program; what this target cannot do is a `UsageError`."""
@@ -51,15 +56,24 @@ class Target:
             raise UsageError(f"{self.about} has no registers: leave out --pipeline")
         if options.test_bench and not self.benched:
             raise UsageError(f"there is no test bench for {self.about}: leave out --test-bench")
+        if options.luts and not self.mapped:
+            raise UsageError(f"{self.about} is not written as look-up tables: leave out --luts")
+        if options.luts and options.level == "words":
+            raise UsageError("words are not look-up tables: leave out --luts, or --level")
+        if options.luts not in (0, *LUTS):
+            known = listing(map(str, LUTS))
+            raise UsageError(f"look-up tables have {known} inputs, not {options.luts}")
         module = importlib.import_module(f"boolcomp.targets.{self.module}")
         files: Files = module.export(program, load, options)
         return files
 
 
 WRITERS = {
-    "verilog": Target("verilog", ".v", "Verilog-2005", LEVELS, pipelined=True, benched=True),
+    "verilog": Target(
+        "verilog", ".v", "Verilog-2005", LEVELS, pipelined=True, benched=True, mapped=True
+    ),
     "vhdl": Target("vhdl", ".vhd", "VHDL-93", LEVELS, pipelined=True, benched=True),
-    "blif": Target("blif", ".blif", "BLIF"),
+    "blif": Target("blif", ".blif", "BLIF", mapped=True),
     "aiger": Target("aiger", ".aig", "AIGER"),
     "aiger-ascii": Target("aiger_ascii", ".aag", "AIGER as text"),
     "pla": Target("pla", ".pla", "PLA"),

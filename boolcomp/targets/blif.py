@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from boolcomp.logic.blif import render_netlist
+from boolcomp.logic.blif import render_logic
+from boolcomp.targets.mapped import mapping_of
 from boolcomp.targets.netlists import netlist_of
+from boolcomp.targets.ports import design_of
 
 if TYPE_CHECKING:
     from boolcomp.program.program import Program
@@ -14,7 +16,8 @@ if TYPE_CHECKING:
 
 def export(program: Program, load: float | None, options: Options) -> Files:
     """Return a program as BLIF."""
-    del options
     netlist, comments = netlist_of(program, load)
-    head = "".join(f"# {line}\n" for line in comments)
-    return {f"{netlist.name}.blif": head + render_netlist(netlist)}
+    logic, notes = mapping_of(design_of(program, load), options)
+    head = "".join(f"# {line}\n" for line in (*notes, *comments))
+    text = render_logic(logic, netlist.name, netlist.inputs, netlist.outputs)
+    return {f"{netlist.name}.blif": head + text}

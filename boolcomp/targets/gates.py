@@ -16,6 +16,7 @@ from boolcomp.targets.ports import unread
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from boolcomp.logic.lutnetwork import Logic
     from boolcomp.targets.ports import Design, Port
 
 CONTROLS = ("clock", "enable", "valid_in", "valid_out")
@@ -104,19 +105,23 @@ class Syntax(NamedTuple):
     constants: tuple[str, str]
 
 
-def gates_of(design: Design, syntax: Syntax, stages: int) -> Gates:
-    """Return the lines of a design in a language, in so many stages."""
+def gates_of(design: Design, syntax: Syntax, stages: int, logic: Logic | None = None) -> Gates:
+    """Return the lines of a design in a language, in so many stages.
+
+    `logic` is what is written in place of the design's network: look-up tables that are the same.
+    """
+    logic = logic or design.network
     names = Names([*syntax.reserved, *CONTROLS])
     module = names.new(design.name, "boolcomp")
     inputs = tuple(Pin(names.new(port.name), port) for port in design.inputs)
     outputs = tuple(Pin(names.new(port.name), port) for port in design.outputs)
     prefix = _prefix([module, *(pin.name for pin in (*inputs, *outputs))])
     bits = [bit for pin in inputs for bit in bits_of(pin, syntax.bit)]
-    lines = _Lines(syntax.constants, prefix, stages_of(design.network, stages))
-    made = design.network.fold(lines, [Signal(bit, 0) for bit in bits])
+    lines = _Lines(syntax.constants, prefix, stages_of(logic, stages))
+    made = logic.fold(lines, [Signal(bit, 0) for bit in bits])
     driven = iter([lines.at(signal, stages) for signal in made])
     drives = tuple(tuple(next(driven) for _ in range(pin.port.bits)) for pin in outputs)
-    idle = tuple(bits[k] for k in unread(design.network))
+    idle = tuple(bits[k] for k in unread(logic))
     return Gates(
         module, inputs, outputs, tuple(lines.lines), tuple(lines.registers.items()), drives, idle,
         stages, prefix,

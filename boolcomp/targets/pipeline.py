@@ -16,12 +16,12 @@ from boolcomp.logic.network import CONSTANTS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from boolcomp.logic.network import Network
+    from boolcomp.logic.lutnetwork import Logic
 
 SWEEPS = 40  # over all nodes; usually a handful changes nothing any more
 
 
-def stages_of(network: Network, count: int) -> tuple[int, ...]:
+def stages_of(network: Logic, count: int) -> tuple[int, ...]:
     """Return the stage of every node, 0 to `count - 1`; outputs are read after the last."""
     if count < 2 or not network.nodes:
         return (0,) * len(network.nodes)
@@ -38,13 +38,13 @@ def stages_of(network: Network, count: int) -> tuple[int, ...]:
     return tuple(best[1][books.first :])
 
 
-def _readers(network: Network) -> Readers:
+def _readers(network: Logic) -> Readers:
     first = CONSTANTS + network.inputs
     operands = [*[()] * first, *(node.operands for node in network.nodes)]
     return Readers(first, operands, network.outputs)
 
 
-def flip_flops(network: Network, stages: Sequence[int], count: int) -> int:
+def flip_flops(network: Logic, stages: Sequence[int], count: int) -> int:
     """Return how many flip-flops hold signals between stages, and after the last."""
     books = _readers(network)
     return registers(books, books.with_inputs(stages), count)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from boolcomp.codes import Code
+    from boolcomp.logic.lutnetwork import Logic
     from boolcomp.logic.network import Network
     from boolcomp.program.parts import CodedInput, CodedOutput, Load
     from boolcomp.program.program import Program
@@ -202,7 +203,7 @@ def _errors(output: CodedOutput) -> Iterator[str]:
         yield "error: not measured"
 
 
-def unread(network: Network) -> list[int]:
+def unread(network: Logic) -> list[int]:
     """Return the inputs that nothing reads."""
     used = {k for node in network.nodes for k in node.operands} | set(network.outputs)
     return [k for k in range(network.inputs) if CONSTANTS + k not in used]

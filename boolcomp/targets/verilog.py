@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING
 
 from boolcomp.targets.formulas import Spelling
 from boolcomp.targets.gates import Gates, Syntax, gates_of, header
+from boolcomp.targets.mapped import mapping_of
 from boolcomp.targets.ports import design_of
 from boolcomp.targets.reserved import VERILOG
 from boolcomp.targets.rtlmodule import words_of
 from boolcomp.targets.verilogbench import bench
+from boolcomp.targets.veriloglut import instances, table_module
 from boolcomp.targets.verilogwords import VerilogWords
 from boolcomp.targets.wordnotes import READING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from boolcomp.program.program import Program
     from boolcomp.targets import Files, Options
@@ -33,8 +35,9 @@ def export(program: Program, load: float | None, options: Options) -> Files:
     design = design_of(program, load)
     if options.level == "words":
         return _words(program, load, design, options)
-    gates = gates_of(design, SYNTAX, options.pipeline)
-    files: Files = {f"{gates.module}.v": render(design, gates)}
+    logic, notes = mapping_of(design, options)
+    gates = gates_of(design, SYNTAX, options.pipeline, logic)
+    files: Files = {f"{gates.module}.v": render(design, gates, options.luts, notes)}
     if options.test_bench:
         files[f"{gates.module}_tb.v"] = bench(program, load, gates)
     return files
@@ -48,21 +51,27 @@ def _words(program: Program, load: float | None, design: Design, options: Option
     return files
 
 
-def render(design: Design, gates: Gates) -> str:
-    """Return the text of a module."""
-    lines = [f"// {line}" for line in [*header(design, gates), CAUTION]]
+def render(design: Design, gates: Gates, luts: int = 0, notes: Sequence[str] = ()) -> str:
+    """Return the text of a module, and of its look-up table where its lines are such."""
+    lines = [f"// {line}" for line in [*notes, *header(design, gates), CAUTION]]
     lines += [f"module {gates.module} (", ",\n".join(f"    {port}" for port in _ports(gates)), ");"]
     lines += [f"    reg {name};" for name, _ in gates.registers]
-    lines += [
-        f"    wire {name} = {SPELLING.write(lut, operands)};" for name, lut, operands in gates.lines
-    ]
+    lines += (
+        instances(gates, luts)
+        if luts
+        else [
+            f"    wire {name} = {SPELLING.write(lut, operands)};"
+            for name, lut, operands in gates.lines
+        ]
+    )
     if gates.idle:  # what linters are told is left out on purpose
         lines.append(f"    wire unused = &{{1'b0, {', '.join(gates.idle)}}};")
     lines += _clocked(gates.stages, gates.registers) if gates.stages else []
     for pin, drives in zip(gates.outputs, gates.drives, strict=True):
         bits = drives[0] if len(drives) == 1 else f"{{{', '.join(drives)}}}"
         lines.append(f"    assign {pin.name} = {bits};")
-    return "\n".join([*lines, "endmodule"]) + "\n"
+    lines.append("endmodule")
+    return "\n".join([*lines, *(table_module(gates, luts) if luts else ())]) + "\n"
 
 
 def render_words(design: Design, words: Words) -> str:

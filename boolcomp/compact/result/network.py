@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from boolcomp.compact.graph.logic import from_truth_tables, word_logic
-from boolcomp.logic import blif
-from boolcomp.logic.synthesis import abc
-from boolcomp.logic.synthesis.measure import lut6_count
+from boolcomp.logic.synthesis.mapping import mapped
 from boolcomp.logic.synthesis.optimise import Step, optimise
 from boolcomp.logic.synthesis.portfolio import MOST_INPUTS, SynthesisRecipe, synthesise
 
@@ -23,7 +20,6 @@ if TYPE_CHECKING:
     from boolcomp.words.graph import WordGraph
 
 MAP_SECONDS = 60.0
-_COUNT = re.compile(r"\bnd\s*=\s*(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +71,5 @@ def smaller(
 
 
 def lut6(network: Network) -> int:
-    """Return how many 6-input tables a network takes: ABC's count, or our own simpler one's."""
-    own = lut6_count(network)
-    tool = abc.find()
-    if tool is None or not network.nodes:
-        return own
-    commands = ["read_blif a.blif", "strash", "if -K 6 -a", "print_stats"]
-    outcome = abc.run(tool, commands, {"a.blif": blif.render(network)}, (), deadline=MAP_SECONDS)
-    found = _COUNT.findall(outcome.printed) if outcome.done else []
-    return min(own, int(found[-1])) if found else own
+    """Return how many 6-input tables a network takes: those ABC finds, proved, or our own cones."""
+    return len(mapped(network, 6, deadline=MAP_SECONDS).luts.nodes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, get_args
 
-from boolcomp.logic.network import CONSTANTS
+from boolcomp.logic.synthesis.cones import cones
 
 if TYPE_CHECKING:
     from boolcomp.logic.network import Network
@@ -28,36 +28,4 @@ def lut6_count(network: Network) -> int:
 
     An upper bound on what a mapper finds.
     """
-    first = CONSTANTS + network.inputs
-    readers = [0] * (first + len(network.nodes))
-    for node in network.nodes:
-        for k in node.operands:
-            readers[k] += 1
-    for k in network.outputs:
-        readers[k] += 1
-    roots = [True] * len(readers)
-    count = 0
-    for signal in range(len(readers) - 1, first - 1, -1):
-        if roots[signal]:
-            count += 1
-            for k in _absorbed(network, signal, readers):
-                roots[k] = False
-    return count
-
-
-def _absorbed(network: Network, root: int, readers: list[int]) -> list[int]:
-    """Return the nodes that fit into one table with a root, nearest first."""
-    first = CONSTANTS + network.inputs
-    leaves = list(network.nodes[root - first].operands)
-    inside: list[int] = []
-    place = 0
-    while place < len(leaves):
-        leaf = leaves[place]
-        if leaf >= first and readers[leaf] == 1:
-            more = [k for k in network.nodes[leaf - first].operands if k not in leaves]
-            if len(leaves) - 1 + len(more) <= 6:
-                leaves[place : place + 1] = more
-                inside.append(leaf)
-                continue
-        place += 1
-    return inside
+    return len(cones(network, 6))

@@ -20,8 +20,16 @@ if TYPE_CHECKING:
 _MODULE = re.compile(r"module (\w+) \((.*?)\);(.*)endmodule\s*", re.DOTALL)
 _PORT = re.compile(r"(input|output) wire (?:\[(\d{1,4}):0\] )?(\w+)")
 _MADE = re.compile(r"(?:wire|assign) (\w+) = (.+)|(\w+) <= (.+)", re.DOTALL)
+_TABLE = re.compile(r"(\w+) #\(\d+'h([0-9a-f]+)\) \w+ \((\w+), (.+)\)")
+_BARE = re.compile(r"wire (\w+)")  # what a table makes
+# What stands behind the module: that of a look-up table, in which only INIT is looked at.
+_WITHOUT = re.compile(
+    r"endmodule\s+module \w+_lut\d \([^;]*\);[^;]*;(\s*`(ifdef|elsif) \w+[^;]*;)*"
+    r"(\s*`else)?\s*assign made = INIT\[\{[a-f, ]+\}\];(\s*`endif)?\s*endmodule"
+)
 _SKIPPED = re.compile(r"reg (\[\d+:0\] )?\w+|initial valid = \d+'b0")
 _TOKEN = re.compile(r"\s*(1'b[01]|\w+(?:\[\d+\])?|[~&|^()])")
+_MUX = 0xCA  # the second where the first is 1, else the third
 _ROWS = (0xF0, 0xCC, 0xAA)
 _CONTROLS = ("clock", "enable", "valid_in", "valid_out")
 
@@ -34,7 +42,8 @@ def read_gates(text: str, where: str = "Verilog") -> Netlist:
 class _Reader:
     def __init__(self, text: str, where: str) -> None:
         self.where = where
-        match = _MODULE.fullmatch(re.sub(r"//[^\n]*\n", "\n", text).strip())
+        bare = re.sub(r"//[^\n]*\n|/\*.*?\*/", "\n", text).strip()
+        match = _MODULE.fullmatch(_WITHOUT.sub("endmodule", bare))
         if match is None:
             self.fail("no module")
         self.name, ports, body = match.groups()
@@ -42,6 +51,7 @@ class _Reader:
         self.outputs: list[tuple[str, list[str]]] = []
         for port in ports.split(","):
             self.port(port.strip())
+        self.tables: set[str] = set()  # names of the modules that are look-up tables
         self.statements = list(self.split(body))
         self.builder = Builder(len(self.inputs))
         # Of every signal its literal, and how many clocks it comes late; None: a constant.
@@ -71,6 +81,12 @@ class _Reader:
         for raw in body.split(";"):
             statement = re.sub(r"always @\(posedge clock\)\s+if \(enable\) begin", "", raw)
             statement = re.sub(r"^\s*end\s", "", statement).strip()
+            if table := _TABLE.fullmatch(statement):
+                self.tables.add(table[1])
+                yield table[3], f"{table[2]}: {table[4]}", False
+                continue
+            if _BARE.fullmatch(statement):
+                continue
             match = _MADE.fullmatch(statement)
             if match is None:
                 if statement and not _SKIPPED.fullmatch(statement):
@@ -110,7 +126,8 @@ class _Reader:
                 stack.pop()
                 continue
             formula, clocked = made.get(name) or self.fail(f"{name} is made nowhere")
-            tokens = self.tokens(formula)
+            entry, _, operands = formula.partition(": ")
+            tokens = operands.split(", ") if operands else self.tokens(formula)
             read = sorted({token for token in tokens if token[0] not in "~&|^()"})
             if missing := [one for one in read if one not in self.known]:
                 if name in begun:
@@ -118,7 +135,11 @@ class _Reader:
                 begun.add(name)
                 stack += missing
                 continue
-            self.known[name] = self.value(name, tokens, read, clocked=clocked)
+            self.known[name] = (
+                self.looked_up(name, int(entry, 16), tokens)
+                if operands
+                else self.value(name, tokens, read, clocked=clocked)
+            )
             stack.pop()
 
     def tokens(self, formula: str) -> list[str]:
@@ -130,6 +151,20 @@ class _Reader:
             found.append(match[1])
             place = match.end()
         return found
+
+    def looked_up(self, name: str, table: int, operands: list[str]) -> tuple[int, int | None]:
+        """Return an entry of a table: a multiplexer for each operand, the last one first."""
+        lates = {late for one in operands if (late := self.known[one][1]) is not None}
+        if len(lates) > 1:
+            self.fail(f"{name} reads signals of different clocks")
+        rows = [2 * (table >> k & 1) for k in range(1 << len(operands))]
+        for one in reversed(operands):
+            choice = self.known[one][0]
+            rows = [
+                self.builder.node(_MUX, choice, high, low)
+                for low, high in zip(rows[::2], rows[1::2], strict=True)
+            ]
+        return rows[0], max(lates, default=None)
 
     def value(
         self, name: str, tokens: list[str], read: list[str], *, clocked: bool

@@ -1,0 +1,169 @@
+"""Logic as look-up tables of up to six inputs, as an FPGA has them: immutable, one traversal.
+
+Signals are numbered as in `network`: 0 and 1 are the constants, then come the inputs, then the
+tables in topological order. A table of at most three operands is an 8-bit number as in `luts`; one
+of n > 3 operands has 2^n bits, of which bit r is the value where the operands, the first one most
+significant, read r. No table reads a constant, or ignores an operand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, TypeVar
+
+from boolcomp.logic import luts
+from boolcomp.logic.network import CONSTANTS, Builder, Network, Node
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from boolcomp.logic.network import NodeAlgebra
+
+Value = TypeVar("Value")
+MOST_INPUTS = 6
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LutNetwork:
+    """Tables in topological order, and the signals that are the outputs."""
+
+    inputs: int
+    nodes: tuple[Node, ...]
+    outputs: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def check(self) -> None:
+        """Raise a `ValueError` where this is no network of tables."""
+        first = CONSTANTS + self.inputs
+        for signal, (lut, operands) in enumerate(self.nodes, first):
+            if not 1 <= len(operands) <= MOST_INPUTS or len(set(operands)) < len(operands):
+                raise ValueError(f"table {signal - first} reads {operands}")
+            if min(operands) < CONSTANTS or max(operands) >= signal:
+                raise ValueError(f"table {signal - first} reads constants or later tables")
+            if support(lut, len(operands)) != tuple(range(len(operands))):
+                raise ValueError(f"table {signal - first}: 0x{lut:X} is not of its operands")
+        if not all(0 <= signal < first + len(self.nodes) for signal in self.outputs):
+            raise ValueError("an output is no signal of the network")
+
+    def fold(self, algebra: NodeAlgebra[Value], inputs: Sequence[Value]) -> tuple[Value, ...]:
+        """Return the outputs' values, computed table by table in order."""
+        if len(inputs) != self.inputs:
+            raise ValueError(f"{len(inputs)} values for {self.inputs} inputs")
+        values = [algebra.constant(0), algebra.constant(1), *inputs]
+        for lut, operands in self.nodes:
+            values.append(algebra.node(lut, tuple(values[k] for k in operands)))
+        return tuple(values[k] for k in self.outputs)
+
+    @property
+    def depth(self) -> int:
+        """The largest number of tables from an input to an output."""
+        return max(self.fold(_Depth(), [0] * self.inputs), default=0)
+
+    def network(self) -> Network:
+        """Return the same functions as a network of nodes with at most three inputs."""
+        builder = Builder(self.inputs)
+        literals = [builder.input(k) for k in range(self.inputs)]
+        return builder.build(self.fold(_Expand(builder), literals))
+
+    def __repr__(self) -> str:
+        return (
+            f"LutNetwork({self.inputs} inputs, {len(self.outputs)} outputs, "
+            f"{len(self.nodes)} tables)"
+        )
+
+
+Logic = Network | LutNetwork
+
+
+def width(operands: int) -> int:
+    """Return how many bits a table of so many operands has."""
+    return max(8, 1 << operands)
+
+
+def row(operands: int, place: int) -> int:
+    """Return the table that is one of its operands."""
+    if operands <= len(luts.LETTERS):
+        return luts.LETTERS[place]
+    block = 1 << (operands - 1 - place)
+    return sum(((1 << block) - 1) << k for k in range(block, 1 << operands, 2 * block))
+
+
+def entries(lut: int, operands: int) -> list[int]:
+    """Return the values of a table, that where all operands are 0 first."""
+    apart = max(0, 3 - operands)
+    return [lut >> (k << apart) & 1 for k in range(1 << operands)]
+
+
+@cache
+def cofactors(lut: int, operands: int, place: int) -> tuple[int, int]:
+    """Return the tables with one operand fixed at 0 and at 1, still over all operands."""
+    high = row(operands, place)
+    shift = (1 << (max(operands, 3) - 1)) >> place
+    low, one = lut & ~high, lut & high
+    return low | low << shift, one | one >> shift
+
+
+@cache
+def support(lut: int, operands: int) -> tuple[int, ...]:
+    """Return the places of the operands that a table depends on."""
+    return tuple(
+        place for place in range(max(operands, 3)) if len(set(cofactors(lut, operands, place))) == 2
+    )
+
+
+@cache
+def narrowed(lut: int, operands: int, places: tuple[int, ...]) -> int:
+    """Return a table over some of its operands, which hold all that it depends on."""
+    kept = len(places)
+    found = 0
+    for point in range(1 << kept):
+        place = sum(
+            1 << (operands - 1 - place)
+            for k, place in enumerate(places)
+            if point >> (kept - 1 - k) & 1
+        )
+        if lut >> (place << max(0, 3 - operands)) & 1:
+            found |= ((1 << (1 << max(0, 3 - kept))) - 1) << (point << max(0, 3 - kept))
+    return found
+
+
+class _Depth:
+    """The algebra of depths."""
+
+    def constant(self, value: int) -> int:  # noqa: ARG002 (every constant is at depth 0)
+        return 0
+
+    def node(self, lut: int, operands: tuple[int, ...]) -> int:  # noqa: ARG002 (any table counts)
+        return 1 + max(operands)
+
+
+class _Expand:
+    """The algebra that takes tables apart: multiplexers down to three operands."""
+
+    def __init__(self, builder: Builder) -> None:
+        self.builder = builder
+
+    def constant(self, value: int) -> int:
+        return 2 * value
+
+    def node(self, lut: int, operands: tuple[int, ...]) -> int:
+        count = len(operands)
+        places = support(lut, count)
+        if len(places) < count:
+            if not places:
+                return 2 * (lut & 1)
+            return self.node(narrowed(lut, count, places), tuple(operands[k] for k in places))
+        if count <= 3:
+            return self.builder.node(lut, *operands)
+        rest = tuple(range(1, count))
+        zero, one = (
+            self.node(narrowed(half, count, rest), operands[1:])
+            for half in cofactors(lut, count, 0)
+        )
+        return self.builder.node(_CHOICE, operands[0], one, zero)
+
+
+_CHOICE = luts.FIRST & luts.SECOND | ~luts.FIRST & luts.ALL & luts.THIRD  # b where a, else c
