@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-ENGINES: list[EngineName] = ["numpy", "llvm"]
+ENGINES: list[EngineName] = ["numpy", "llvm", "words"]
 ALLOWED = 0.2  # steps², of which rounding makes a twelfth
 
 
@@ -86,6 +86,9 @@ def of_problem(
     graph = narrowed(made)
     ends = Ends(rest=resting(terms))
     program = program_of_graph(problem, demand, graph, word_logic(graph), ends)
+    meanings = tuple(f"w{k}" for k in range(len(graph.nodes)))
+    loads = (replace(program.loads[0], graph=graph, meanings=meanings),)
+    program = replace(program, loads=loads)
     assert parse_graph(str(graph)) == graph
     return Worded(problem, program)
 
@@ -176,10 +179,15 @@ def test_engines_words_and_the_delivered_logic_agree_bit_for_bit(
     assert program == found.program
     arrays = [1.2 * array for array in states_of(found.problem, 1000)]  # some saturate
     first = program.evaluate(*arrays, engine="numpy")
-    again = program.evaluate(*arrays, engine="llvm")
-    assert np.array_equal(first.values, again.values)
-    assert np.array_equal(first.words, again.words)
-    assert first.saturated_inputs == again.saturated_inputs > 0
+    for engine in ENGINES[1:]:
+        again = program.evaluate(*arrays, engine=engine)
+        assert np.array_equal(first.values, again.values)
+        assert np.array_equal(first.words, again.words)
+        assert first.saturated_inputs == again.saturated_inputs > 0
+    for k in range(20):  # and one by one
+        alone = program.evaluate(*(array[k] for array in arrays), engine="words")
+        assert np.array_equal(alone.values, first.values[k])
+        assert np.array_equal(alone.words, first.words[k])
     words = words_of(program, arrays)
     for engine in ENGINES:
         from_words = program.evaluate_words(*coded(program, words), engine=engine)

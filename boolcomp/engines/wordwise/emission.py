@@ -61,6 +61,10 @@ class Emission:
         half = 1 << width - 1
         return str((value + half) % (2 * half) - half)
 
+    def reaching(self, place: int, bits: int) -> int:
+        """Return the type of a value in which it has so many bits, its sign repeated."""
+        return next(w for w in self.types if w >= max(bits, self.widths[place]))
+
     def at(self, place: int, width: int) -> str:
         """Return a value with so many bits."""
         key = place, width

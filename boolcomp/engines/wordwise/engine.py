@@ -44,7 +44,9 @@ class WordEngine:
 
     name = "words"
 
-    def __init__(self, wiring: Wiring, threads: int = 1) -> None:
+    def __init__(
+        self, wiring: Wiring, threads: int = 1, processor: machine.Processor | None = None
+    ) -> None:
         if wiring.logic is None:
             raise UsageError(
                 "engine 'words' needs a word graph, and this program has none (paper mode has "
@@ -53,7 +55,7 @@ class WordEngine:
         if threads < 1:
             raise UsageError(f"{threads} threads: at least one is needed")
         self.wiring, self.logic, self.threads = wiring, wiring.logic, threads
-        self.machine = machine.host()
+        self.machine = processor or machine.host()
         self._kept: list[machine.NativeCode] = []
         self._singles: dict[Sample, Callable[..., None]] = {}
         self._groups: dict[Sample, Callable[..., None]] = {}

@@ -39,9 +39,14 @@ class Indexed(NamedTuple):
 
 
 def indexed(fields: Sequence[Field], entries: Sequence[int]) -> Indexed:
-    """Return a table as a function of bits."""
-    bits = tuple((f.of, f.drop + k) for f in fields for k in range(f.bits))
-    return Indexed(bits, np.asarray(entries, np.int64))
+    """Return a table as a function of bits, each of them once."""
+    every = [(f.of, f.drop + k) for f in fields for k in range(f.bits)]
+    bits = list(dict.fromkeys(every))
+    index = np.arange(1 << len(bits))
+    place = np.zeros_like(index)
+    for k, bit in enumerate(every):
+        place |= (index >> bits.index(bit) & 1) << k
+    return Indexed(tuple(bits), np.asarray(entries, np.int64)[place])
 
 
 def shortened(table: Indexed, known: Callable[[int], int | None]) -> Indexed:

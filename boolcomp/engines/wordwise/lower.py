@@ -55,7 +55,8 @@ class _Lowering:
         for node in self.graph.nodes:
             if isinstance(node, InputWord):
                 cut = next(cuts)  # the leading bits of a cell
-                self.words.append(make.loose(self.cells[cut.port], cut.drop))
+                cell = self.cells[cut.port]
+                self.words.append(make.shifted(cell, cut.drop) if cut.drop else cell)
             elif isinstance(node, Lookup):
                 self.words.append(self._lookup(node))
             elif isinstance(node, Angles):

@@ -150,7 +150,7 @@ def joined(emission: Emission, fields: Sequence[Field], width: int, *, cut: bool
     out = emission.out
     whole, place = "", 0
     for turn, field in enumerate(fields):
-        own = emission.widths[field.of]
+        own = emission.reaching(field.of, field.drop + field.bits)
         name = emission.at(field.of, own)
         kind = emission.kind(own)
         if field.drop and own == 8 and emission.lanes > 1:  # by pairs: what comes in is cut off
@@ -196,7 +196,7 @@ def _choices(emission: Emission, fields: Sequence[Field], bits: int, low: str) -
             zero = splat("i8", 64, 0)
             found.append(out.emit(f"icmp slt {BYTES} {low}, {zero}"))
             continue
-        width = emission.widths[of]
+        width = emission.reaching(of, bit + 1)
         kind = emission.kind(width)
         one = out.emit(f"and {kind} {emission.at(of, width)}, {emission.number(width, 1 << bit)}")
         found.append(out.emit(f"icmp ne {kind} {one}, {emission.number(width, 0)}"))
