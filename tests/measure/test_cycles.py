@@ -36,7 +36,7 @@ EVERY = [pytest.param(name, marks=needs(name)) for name in BOARDS]
 
 
 def measure(name: str, design: Design, folder: Path) -> Measured:
-    return BOARDS[name].measure(design, folder, 100.0)
+    return BOARDS[name].measure(design, folder, 100.0, "-O2")
 
 
 COUNTDOWN = {

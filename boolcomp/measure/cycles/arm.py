@@ -14,7 +14,7 @@ import numpy as np
 
 from boolcomp.common.errors import DataError
 from boolcomp.common.files import write_text
-from boolcomp.measure.cycles.board import OPTIMISED, Board, compiled, run, sizes, told
+from boolcomp.measure.cycles.board import Board, compiled, run, sizes, told
 from boolcomp.measure.cycles.design import Design, Measured
 from boolcomp.measure.cycles.mainfile import main_text
 from boolcomp.measure.cycles.thumb import instructions
@@ -102,9 +102,9 @@ SECTIONS {
 """
 
 
-def measure(design: Design, folder: Path, deadline: float, core: Core) -> Measured:
+def measure(design: Design, folder: Path, deadline: float, optimised: str, core: Core) -> Measured:
     """Build a design and run it in the emulator."""
-    compiler = [f"{PREFIX}gcc", f"-mcpu={core}", "-mthumb", "-std=gnu99", OPTIMISED]
+    compiler = [f"{PREFIX}gcc", f"-mcpu={core}", "-mthumb", "-std=gnu99", optimised]
     rows = design.with_a_wrong_row()
     objects = compiled(compiler, rows, main_text(rows, _BOARD), folder, deadline)
     write_text(folder / "board.ld", _LINKER, durable=False)
@@ -192,7 +192,7 @@ def _calls(trace: Addresses, entry: int) -> tuple[NDArray[np.int64], NDArray[np.
 def _board(core: Core, about: str) -> Board:
     tools = ("arm-none-eabi-gcc", "arm-none-eabi-objdump", "arm-none-eabi-size", "qemu-system-arm")
     packages = "gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm"
-    return Board(core, about, tools, packages, partial(measure, core=core), "modelled")
+    return Board(core, about, tools, packages, partial(measure, core=core), "cycles")
 
 
 M0 = _board("cortex-m0", "ARM Cortex-M0, 32 bits (QEMU: exact instructions, modelled cycles)")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from boolcomp.measure.cycles.board import OPTIMISED, Board, compiled, run, sizes, told
+from boolcomp.measure.cycles.board import Board, compiled, run, sizes, told
 from boolcomp.measure.cycles.design import Design, Measured
 from boolcomp.measure.cycles.mainfile import main_text
 
@@ -54,9 +54,9 @@ static void say(char letter)
 """
 
 
-def measure(design: Design, folder: Path, deadline: float) -> Measured:
+def measure(design: Design, folder: Path, deadline: float, optimised: str) -> Measured:
     """Build a design and run it in the simulator."""
-    compiler = ["avr-gcc", f"-mmcu={MACHINE}", "-std=c99", OPTIMISED]
+    compiler = ["avr-gcc", f"-mmcu={MACHINE}", "-std=c99", optimised]
     rows = design.with_a_wrong_row()
     main = main_text(rows, _BOARD.replace("@READ@", _READ[design.element]))
     objects = compiled(compiler, rows, main, folder, deadline)
@@ -70,5 +70,5 @@ def measure(design: Design, folder: Path, deadline: float) -> Measured:
 
 AVR = Board(
     "avr", "ATmega1284P, 8 bits (simavr: exact cycles)", ("avr-gcc", "avr-size", "simavr"),
-    "gcc-avr avr-libc simavr", measure, "exact",
+    "gcc-avr avr-libc simavr", measure, "cycles",
 )  # fmt: skip

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from boolcomp.common.errors import DataError
-from boolcomp.common.files import write_text
+from boolcomp.common.files import temporary_folder, write_text
 from boolcomp.common.processes import run_program
 
 if TYPE_CHECKING:
@@ -17,21 +18,26 @@ if TYPE_CHECKING:
 
     from boolcomp.measure.cycles.design import Design, Measured
 
+TRIED = 10  # rows on which options are tried
 DEADLINE = 120.0  # seconds that a compiler or a simulator may take
-OPTIMISED = "-O2"
+OPTIMISED = ("-O2", "-Os", "-O1")  # what an engineer tries; the fastest counts
 TOLD = re.compile(rb"(\d+) (\d+) (\d+) (\d+) (\d+) \.")
 
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """A machine: what it is, the tools that it takes, the packages of Debian that have them."""
+    """A machine: what it is, the tools that it takes, the packages of Debian that have them.
+
+    `measure(design, folder, deadline, optimised)` builds and runs a design in a folder; `timed` is
+    what of its result is to be small.
+    """
 
     name: str
     about: str
     tools: tuple[str, ...]
     packages: str
-    measure: Callable[[Design, Path, float], Measured]
-    unit: str  # of its `cycles`
+    measure: Callable[[Design, Path, float, str], Measured]
+    timed: str
 
     def missing(self) -> str:
         """Return what is not installed, as a sentence; nothing where all is there."""
@@ -40,6 +46,26 @@ class Board:
             return ""
         need = "is" if len(lacks) == 1 else "are"
         return f"{', '.join(lacks)} {need} not installed: apt-get install {self.packages}"
+
+
+def fastest(board: Board, design: Design, deadline: float) -> tuple[Measured, str]:
+    """Return what a design takes with the best of compilers' usual options, and that option.
+
+    The options are tried on a few rows. What is mostly a library's gains nothing by them.
+    """
+    tried = OPTIMISED if design.element != "float" else OPTIMISED[:1]
+    best = tried[0]
+    if len(tried) > 1:
+        few = design.first(TRIED)
+        best = min(tried, key=lambda option: _taken(board, few, deadline, option))
+    with temporary_folder() as folder:
+        return board.measure(design, folder, deadline, best), best
+
+
+def _taken(board: Board, design: Design, deadline: float, option: str) -> float:
+    with temporary_folder() as folder:
+        found = getattr(board.measure(design, folder, deadline, option), board.timed)
+    return math.inf if found is None else float(found)
 
 
 def run(command: Sequence[str], folder: Path, deadline: float) -> bytes:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from boolcomp.common.errors import DataError
 from boolcomp.common.files import write_text
-from boolcomp.measure.cycles.board import OPTIMISED, Board, compiled, run, sizes, told
+from boolcomp.measure.cycles.board import Board, compiled, run, sizes, told
 from boolcomp.measure.cycles.design import Design, Measured
 from boolcomp.measure.cycles.mainfile import main_text
 
@@ -69,16 +69,18 @@ int main(void)
 """
 
 
-def measure(design: Design, folder: Path, deadline: float) -> Measured:
+def measure(design: Design, folder: Path, deadline: float, optimised: str) -> Measured:
     """Build a design, check it, time it, and count its instructions."""
-    plain = ["gcc", "-std=c99", OPTIMISED]
+    plain = ["gcc", "-std=c99", optimised]
     rows = design.with_a_wrong_row()
     objects = compiled(plain, rows, main_text(rows, _BOARD), folder, deadline)
     run([*plain, "-o", "run", *objects, "-lm"], folder, deadline)
     wrong, *_ = told(run([str(folder / "run")], folder, deadline), rows)
     flash, static = sizes("size", objects[:-1], folder, deadline)
     instructions = counted(design, len(rows.rows), folder, deadline)
-    return Measured(None, instructions, timed(design, folder, deadline), flash, static, None, wrong)
+    return Measured(
+        None, instructions, timed(design, folder, deadline, optimised), flash, static, None, wrong
+    )
 
 
 def counted(design: Design, calls: int, folder: Path, deadline: float) -> float | None:
@@ -93,9 +95,9 @@ def counted(design: Design, calls: int, folder: Path, deadline: float) -> float 
     return int(count[1]) / calls
 
 
-def timed(design: Design, folder: Path, deadline: float) -> float:
+def timed(design: Design, folder: Path, deadline: float, optimised: str) -> float:
     """Return the nanoseconds of a call, the least of some rounds."""
-    compiler = ["gcc", "-std=c99", "-O3", "-march=native"]
+    compiler = ["gcc", "-std=c99", optimised, "-march=native"]
     gaps = {
         "NAME": design.function, "ELEMENT": design.element, "COUNT": str(len(design.rows)),
         "WIDTH": str(len(design.rows[0])), "ROUNDS": str(ROUNDS),
@@ -118,4 +120,4 @@ def timed(design: Design, folder: Path, deadline: float) -> float:
 
 
 HOST = Board("host", "this machine (clock; callgrind: instructions)", ("gcc", "size"),
-             "gcc binutils libc6-dev valgrind", measure, "none")  # fmt: skip
+             "gcc binutils libc6-dev valgrind", measure, "nanoseconds")  # fmt: skip

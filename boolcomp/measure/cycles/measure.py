@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from boolcomp.common.errors import UsageError, listing, shown, suggestion
-from boolcomp.common.files import temporary_folder
 from boolcomp.measure.cycles.arm import M0, M3
 from boolcomp.measure.cycles.avr import AVR
-from boolcomp.measure.cycles.board import DEADLINE
+from boolcomp.measure.cycles.board import DEADLINE, fastest
 from boolcomp.measure.cycles.design import Design
 from boolcomp.measure.cycles.host import HOST
 from boolcomp.measure.cycles.rivals import rivals
@@ -49,7 +49,8 @@ def cycles_rows(
         return rows
     progress("words")
     found: list[Design] = [words_design(subject)]
-    for name, made in rivals(subject, deadline, progress) if rivalled else ():
+    judged = replace(subject, own=found[0].rms)
+    for name, made in rivals(judged, deadline, progress) if rivalled else ():
         if isinstance(made, Design):
             found.append(made)
         else:
@@ -63,9 +64,8 @@ def cycles_rows(
 
 
 def _row(board: Board, design: Design, deadline: float) -> CyclesRow:
-    with temporary_folder() as folder:
-        found = board.measure(design, folder, deadline)
+    found, option = fastest(board, design, deadline)
     return CyclesRow(
         board.name, design.name, found.cycles, found.instructions, found.nanoseconds,
-        found.flash, found.ram, design.rms, found.wrong,
+        found.flash, found.ram, design.rms, option, found.wrong,
     )  # fmt: skip

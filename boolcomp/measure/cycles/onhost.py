@@ -52,7 +52,7 @@ def outputs_of(design: Design, words: NDArray[np.int64], deadline: float) -> NDA
     text = _MAIN
     for name, part in gaps.items():
         text = text.replace(f"@{name}@", part)
-    compiler = ["gcc", "-std=c99", OPTIMISED]
+    compiler = ["gcc", "-std=c99", OPTIMISED[0]]
     with temporary_folder() as folder:
         objects = compiled(compiler, design, text, folder, deadline)
         run([*compiler, "-o", "run", *objects, "-lm"], folder, deadline)

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from boolcomp.measure.cycles.design import Row
 
-KEYS = ("target", "design", "cycles", "instructions", "ns", "flash", "ram", "rms", "wrong",
-        "skipped")  # fmt: skip
+KEYS = ("target", "design", "cycles", "instructions", "ns", "flash", "ram", "rms", "option",
+        "wrong", "skipped")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,7 @@ class CyclesRow:
     flash: int | None = None
     ram: int | None = None
     rms: Row | None = None
+    option: str = ""
     wrong: int = 0
     skipped: str = ""
 
@@ -56,11 +57,11 @@ def text_report(rows: Sequence[CyclesRow]) -> str:
         cells.append(
             [row.target, row.design, _count(row.cycles), _count(row.instructions),
              "" if row.ns is None else f"{row.ns:.1f}", _times(row, base),
-             _count(row.flash), _count(row.ram), rms_text(row.rms)]
+             _count(row.flash), _count(row.ram), row.option, rms_text(row.rms)]
         )  # fmt: skip
     header = ["target", "design", "cycles", "instructions", "ns", "times", "flash", "ram",
-              "rms/LSB"]  # fmt: skip
-    lines = [table(header, cells, (0, 1, 8))] if cells else []
+              "option", "rms/LSB"]  # fmt: skip
+    lines = [table(header, cells, (0, 1, 8, 9))] if cells else []
     seen = dict.fromkeys(_skipped(row) for row in rows if row.skipped)
     return "\n".join([*lines, *seen])
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from boolcomp.measure.cycles.design import Row
     from boolcomp.problem.problem import Problem
     from boolcomp.problem.robot import Robot
     from boolcomp.program.parts import Load
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 class Subject:
     """A program with a load, its problem with that load, and so many states from a seed.
 
-    `robot` bears the load; it is None where the problem is no robot's.
+    `robot` bears the load; it is None where the problem is no robot's. `own` are the program's rms
+    errors in last bits, once they are known.
     """
 
     program: Program
@@ -25,6 +27,7 @@ class Subject:
     robot: Robot | None = None
     states: int = 100
     seed: int = 14
+    own: Row | None = None
 
     @property
     def load(self) -> Load:
