@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     Pairs = NDArray[np.int64]  # of each node where it goes on a 0 and on a 1: nodes a level below
 
+DIRECT = 1 << 12
+
 
 class Levels:
     """The distinct parts of a table level by level; `order` says which input each level tests.
@@ -31,7 +33,7 @@ class Levels:
             raise ValueError("a table has a word for every combination of its inputs")
         self.order = list(order)
         turned = np.ascontiguousarray(words.reshape((2,) * inputs).transpose(order)).ravel()
-        self.leaves, places = np.unique(turned, return_inverse=True)
+        self.leaves, places = _distinct(turned, int(turned.max()) + 1)
         found: list[Pairs] = []
         below = len(self.leaves)
         for _ in range(inputs):
@@ -61,8 +63,21 @@ class Levels:
 
 def _numbered(pairs: Pairs, below: int) -> tuple[Pairs, NDArray[np.int64]]:
     """Return the different pairs, rising, and for every given one its place among them."""
-    keys, places = np.unique(pairs[:, 0] * below + pairs[:, 1], return_inverse=True)
-    return np.stack([keys // below, keys % below], axis=1), places.reshape(-1).astype(np.int64)
+    keys, places = _distinct(pairs[:, 0] * below + pairs[:, 1], below * below)
+    return np.stack([keys // below, keys % below], axis=1), places
+
+
+def _distinct(numbers: NDArray[np.int64], end: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the different numbers, rising, and for every given one its place among them.
+
+    All of them are from 0 to `end`: where these are few, nothing is sorted.
+    """
+    if end > max(DIRECT, 2 * len(numbers)):
+        found, places = np.unique(numbers, return_inverse=True)
+        return found, places.reshape(-1).astype(np.int64)
+    there = np.zeros(end, np.bool_)
+    there[numbers] = True
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[numbers]
 
 
 def _tests(pairs: Pairs) -> int:

@@ -178,27 +178,22 @@ class NumpyEngine:
 
     def _read(self, batch: Batch, rows: slice, port: Port, planes: Words) -> int:
         """Code one input word of a block of samples into its planes; count what saturated."""
-        words, outside = words_of_port(self.wiring, batch, rows, port)
+        values = batch.arrays[port.array][rows, port.column]
+        outside = 0
+        if batch.coded:
+            words = values
+        else:
+            if not np.isfinite(values).all():
+                raise not_finite(self.wiring, batch)
+            if port.code.wraps and port.code.too_far(values).any():
+                raise not_codable(self.wiring, batch)
+            encoded = port.code.encode(values)
+            words, outside = encoded.words, encoded.saturated
         for k in range(port.code.bits):
             bits = words >> np.uint32(port.code.bits - 1 - k) & np.uint32(1)
             packed = np.packbits(bits.astype(np.bool_), bitorder="little")
             planes[port.first + k].view(np.uint8)[: len(packed)] = packed
         return outside
-
-
-def words_of_port(
-    wiring: Wiring, batch: Batch, rows: slice, port: Port
-) -> tuple[NDArray[np.uint32], int]:
-    """Return the words of a port for some samples, in the planes' code, and how many saturated."""
-    values = batch.arrays[port.array][rows, port.column]
-    if batch.coded:
-        return values, 0
-    if not np.isfinite(values).all():
-        raise not_finite(wiring, batch)
-    if port.code.wraps and port.code.too_far(values).any():
-        raise not_codable(wiring, batch)
-    encoded = port.code.encode(values)
-    return encoded.words, encoded.saturated
 
 
 def _gathered(planes: Words, places: Sequence[int]) -> NDArray[np.uint32]:

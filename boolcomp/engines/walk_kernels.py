@@ -1,11 +1,16 @@
-"""Walking decision diagrams and adding words, sample by sample; compiled by numba."""
+"""Numbers to words, walks through decision diagrams, sums, and words to numbers, compiled by numba.
+
+Numbers are coded as `codes.Code` does it, operation for operation: equal bits depend on that.
+"""
 
 # mypy: disable-error-code="untyped-decorator"
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+from boolcomp.codes import MOST_TURNS, TIE
 from boolcomp.common.loops import njit
 
 WALK, ADD = 0, 1  # what a step does
@@ -54,3 +59,52 @@ def walk(words: Any, steps: Any, nodes: Any, leaves: Any, addends: Any, sums: An
             last = (1 << sums[at, 4]) - 1
             cell = min(max(total, 0), last)
             given[target] = cell << 1 | (cell != total)
+
+
+@njit(cache=True)
+def read(given: Any, words: Any, ports: Any, ranges: Any) -> Any:
+    """Fill the first columns of words from numbers; return how many saturated, -1 for no number.
+
+    A port is (column of numbers, cells, first cell that has a word, wraps, Gray), its range where
+    it begins, its step, and the most steps that are within it.
+    """
+    outside = 0
+    for row in range(len(given)):
+        for k in range(len(ports)):
+            cells = ports[k, 1]
+            value = float(given[row, ports[k, 0]])
+            scaled = (value - ranges[k, 0]) / ranges[k, 1]
+            if not math.isfinite(value):
+                return -1
+            if ports[k, 3]:
+                if abs(value) > MOST_TURNS * ranges[k, 2]:
+                    return -1
+                scaled -= math.floor(scaled / cells) * cells
+                cell = math.floor(scaled + TIE) & (cells - 1)
+            else:
+                outside += scaled < -TIE or scaled > ranges[k, 2] + TIE
+                scaled = min(max(scaled, 0.0), float(cells))
+                cell = min(max(math.floor(scaled + TIE), ports[k, 2]), cells - 1)
+            words[row, k] = cell ^ cell >> 1 if ports[k, 4] else cell
+    return outside
+
+
+@njit(cache=True)
+def write(columns: Any, results: Any, runs: Any, scales: Any, values: Any, words: Any) -> Any:
+    """Fill values and words of results from columns; return how many saturated.
+
+    A result is (first run of bits, end, Gray, column and shift of its flag), a run (column, shift,
+    bits), most significant first; its scale what a cell's number is raised by, where steps are
+    counted from, and the step.
+    """
+    clipped = 0
+    for row in range(len(columns)):
+        for k in range(len(results)):
+            cell = 0
+            for j in range(results[k, 0], results[k, 1]):
+                part = columns[row, runs[j, 0]] >> runs[j, 1] & ((1 << runs[j, 2]) - 1)
+                cell = cell << runs[j, 2] | part
+            values[row, k] = scales[k, 1] + (cell + scales[k, 0]) * scales[k, 2]
+            words[row, k] = cell ^ cell >> 1 if results[k, 2] else cell
+            clipped += columns[row, results[k, 3]] >> results[k, 4] & 1
+    return clipped

@@ -15,8 +15,7 @@ from boolcomp.diagrams.diagram import diagram_of
 from boolcomp.diagrams.forest import Forest
 from boolcomp.diagrams.tables import MOST_INPUTS, MOST_WORD, words_of
 from boolcomp.engines import walk_kernels as kernels
-from boolcomp.engines.batch import Evaluation
-from boolcomp.engines.planes import words_of_port
+from boolcomp.engines.batch import Evaluation, not_codable
 from boolcomp.logic.network import Builder, copied
 
 if TYPE_CHECKING:
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from boolcomp.codes import Code
     from boolcomp.diagrams.diagram import Diagram
     from boolcomp.engines.batch import Batch
     from boolcomp.engines.wiring import Call, Wiring
@@ -148,14 +148,18 @@ class DiagramEngine:
             np.array(steps.forest.leaves, np.int64), _array(steps.addends, 5),
             _array(steps.sums, 5),
         )  # fmt: skip
-        self._results = [
-            (
-                result,
-                fields(steps.places[result.first : result.first + result.code.bits]),
-                steps.places[result.saturated],
-            )
-            for result in wiring.results
+        firsts = [sum(wiring.widths[:k]) for k in range(len(wiring.widths))]
+        codes = [port.code for port in wiring.ports]
+        ports = [
+            (firsts[p.array] + p.column, p.code.cells, p.code.first, p.code.wraps, _gray(p.code))
+            for p in wiring.ports
         ]
+        ranges = [
+            (code.low, code.step, code.range.high - code.range.low if code.wraps else code.most)
+            for code in codes
+        ]
+        self._ports = _array(ports, 5), np.array(ranges, np.float64).reshape(-1, 3)
+        self._results = _results(wiring, steps.places)
 
     def run(self, batch: Batch) -> Evaluation:
         """Return the results of a batch, block by block."""
@@ -167,25 +171,38 @@ class DiagramEngine:
         for start in range(0, batch.samples, ROWS):
             rows = slice(start, min(start + ROWS, batch.samples))
             given = columns[: rows.stop - rows.start]
-            for k, port in enumerate(self.wiring.ports):
-                given[:, k], more = words_of_port(self.wiring, batch, rows, port)
+            if batch.coded:
+                for k, port in enumerate(self.wiring.ports):
+                    given[:, k] = batch.arrays[port.array][rows, port.column]
+            else:
+                numbers = np.concatenate([array[rows] for array in batch.arrays], axis=1)
+                more = kernels.read(numbers, given, *self._ports)
+                if more < 0:
+                    raise not_codable(self.wiring, batch)
                 outside += more
             kernels.walk(given, *self._tables)
-            for k, (result, runs, flag) in enumerate(self._results):
-                cells = _gathered(given, runs)
-                values[rows, k] = result.code.centre(cells)
-                words[rows, k] = result.code.word(cells)
-                clipped += int(np.count_nonzero(given[:, flag[0]] >> flag[1] & 1))
+            clipped += kernels.write(given, *self._results, values[rows], words[rows])
         return Evaluation(values, words, outside, clipped)
+
+
+def _gray(code: Code) -> bool:
+    return code.kind == "gray"
+
+
+def _results(
+    wiring: Wiring, places: Sequence[tuple[int, int]]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return what becomes of columns: results, their runs of bits, their scales."""
+    rows: list[tuple[int, ...]] = []
+    runs: list[_Field] = []
+    for result in wiring.results:
+        found = fields(places[result.first : result.first + result.code.bits])
+        flag = places[result.saturated]
+        rows.append((len(runs), len(runs) + len(found), _gray(result.code), *flag))
+        runs += found
+    scales = [(*result.code.centred, result.code.step) for result in wiring.results]
+    return _array(rows, 5), _array(runs, 3), np.array(scales, np.float64).reshape(-1, 3)
 
 
 def _array(rows: Sequence[tuple[int, ...]], width: int) -> NDArray[np.int64]:
     return np.array(rows, np.int64).reshape(-1, width)
-
-
-def _gathered(columns: NDArray[np.int64], runs: Sequence[_Field]) -> NDArray[np.int64]:
-    """Return words made of runs of bits, the most significant first."""
-    found = np.zeros(len(columns), np.int64)
-    for column, shift, bits in runs:
-        found = found << bits | columns[:, column] >> shift & ((1 << bits) - 1)
-    return found

@@ -80,6 +80,11 @@ WRITERS = {
     "c": Target("c_words", ".c", "C99", ("words",)),
     "c-header": Target("c_single", ".h", "C99 in one header", ("words",)),
     "c-sliced": Target("c_sliced", ".c", "bit-sliced C99"),
+    "bdd": Target("bdd", ".bdd", "a processor's program as text", ("words",)),
+    "bdd-binary": Target("bdd_binary", ".bin", "a processor's memory", ("words",)),
+    "bdd-verilog": Target(
+        "bdd_verilog", ".v", "a processor that tests bits", ("words",), benched=True
+    ),
     "python": Target("python", ".py", "Python", ("words", "gates")),
     "javascript": Target("javascript", ".mjs", "JavaScript", ("words", "gates")),
 }

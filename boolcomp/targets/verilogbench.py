@@ -52,11 +52,12 @@ def _connections(gates: Framed, ins: int, outs: int) -> Iterator[str]:
     if gates.stages:
         for name in ("clock", "enable", "valid_in", "valid_out"):
             yield f".{name}({name})"
-    yield from _bundle(gates.inputs, "inputs", ins)
-    yield from _bundle(gates.outputs, "outputs", outs)
+    yield from bundle(gates.inputs, "inputs", ins)
+    yield from bundle(gates.outputs, "outputs", outs)
 
 
-def _bundle(pins: tuple[Pin, ...], name: str, place: int) -> Iterator[str]:
+def bundle(pins: tuple[Pin, ...], name: str, place: int) -> Iterator[str]:
+    """Yield what connects ports with the bits of one signal, from bit `place` - 1 down."""
     for pin in pins:
         high, place = place - 1, place - pin.port.bits
         yield f".{pin.name}({name}[{high}:{place}])"

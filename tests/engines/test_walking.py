@@ -56,6 +56,22 @@ def test_it_gives_the_bits_of_the_numpy_engine(code: CodeKind) -> None:
     agree(program, words, coded=True)
 
 
+def test_values_on_borders_of_cells_and_far_beyond_are_coded_alike() -> None:
+    program = stages(4)[2]
+    reach = [np.pi, np.pi, 1.0, 1.0, 1.0, 1.0]
+    grid = np.linspace(-1.25, 1.25, 321)[:, None] * reach
+    near = np.concatenate([grid, np.nextafter(grid, 9), np.nextafter(grid, -9), [[1e300] * 6]])
+    near[-1, :2] = 1e6
+    agree(program, [near[:, :2], near[:, 2:4], near[:, 4:]])
+    narrow = near[:-1].astype(np.float32)
+    agree(program, [narrow[:, :2], narrow[:, 2:4], narrow[:, 4:]])
+    for value in (np.inf, -np.inf):
+        with pytest.raises(DataError, match="qdd1 of sample 0 is"):
+            program.evaluate([0, 0], [0, 0], [value, 0], engine="bdd")
+    with pytest.raises(DataError, match="more than 1048576 turns"):
+        program.evaluate([1e8, 0], [0, 0], [0, 0], engine="bdd")
+
+
 def test_one_sample_and_none_are_batches_too() -> None:
     program = stages(4)[2]
     for count in (0, 1):

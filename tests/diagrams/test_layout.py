@@ -1,0 +1,68 @@
+"""Diagrams as instructions: nothing is lost, and as few of them as there can be."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from boolcomp.diagrams.diagram import Node, diagram_of
+from boolcomp.diagrams.forest import Forest
+from boolcomp.diagrams.layout import Branch, Leaf, followers, laid_out
+
+tables = st.lists(st.lists(st.integers(0, 4), min_size=8, max_size=8), min_size=1, max_size=3)
+
+
+def forest_of(words: list[list[int]]) -> tuple[Forest, list[int]]:
+    forest = Forest()
+    made = [diagram_of(np.array(one), 3) for one in words]
+    return forest, [forest.add(one, [2, 1, 0]) for one in made]
+
+
+def most_pairs(choices: list[set[int]], taken: frozenset[int] = frozenset()) -> int:
+    """Return how many tests can have a node behind them, by trying everything."""
+    if not choices:
+        return 0
+    first, *rest = choices
+    without = most_pairs(rest, taken)
+    return max([without, *(1 + most_pairs(rest, taken | {one}) for one in first - taken)])
+
+
+@settings(deadline=None)
+@given(tables)
+def test_instructions_end_at_the_words_of_the_tables(words: list[list[int]]) -> None:
+    layout = laid_out(*forest_of(words), 3)
+    for entry, one in zip(layout.entries, words, strict=True):
+        for row, word in enumerate(one):
+            at = entry
+            while isinstance(instruction := layout.instructions[at], Branch):
+                bit = 1 if instruction.bit == 3 else row >> instruction.bit & 1
+                at = instruction.target if bit == instruction.when else at + 1
+            assert instruction.word == word
+
+
+@settings(deadline=None, max_examples=40)
+@given(tables.map(lambda words: words[:1]))
+def test_no_layout_has_fewer_instructions(words: list[list[int]]) -> None:
+    forest, roots = forest_of(words)
+    layout = laid_out(forest, roots, 3)
+    pairs = most_pairs([{node.zero, node.one} for node in forest.nodes])
+    least = 2 * len(forest.nodes) + len(forest.leaves) - pairs
+    assert len(layout.instructions) == least
+    assert sum(isinstance(one, Leaf) for one in layout.instructions) >= len(forest.leaves)
+
+
+def test_the_test_that_is_made_most_often_does_not_jump() -> None:
+    # Two tests want the same node behind them and have no leaf; one is made twice as often.
+    nodes = [Node(0, ~0, ~1), Node(0, ~1, ~2), Node(1, 0, 1), Node(1, 1, 0), Node(2, 0, 1)]
+    for weights in ([1.0, 1.0, 4.0, 2.0, 1.0], [1.0, 1.0, 1.0, 2.0, 4.0]):
+        after = followers(nodes, weights)
+        jumping = [k for k in (2, 3, 4) if k not in after]
+        assert jumping == [min((2, 3, 4), key=lambda k: weights[k])]
+        assert len(set(after.values())) == len(after) == 4
+
+
+def test_where_walks_begin_may_be_one_leaf() -> None:
+    layout = laid_out(*forest_of([[2] * 8, [3] * 8, [2] * 8]), 3)
+    assert layout.instructions == (Leaf(2), Leaf(3))
+    assert layout.entries == (0, 1, 0)

@@ -1,0 +1,134 @@
+"""Exports for a processor that tests bits: texts, and Verilog that simulators agree with."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from small_programs import stages
+from targets.exported import AWKWARD, arm, family, tiny
+
+from boolcomp.common.errors import UsageError
+from boolcomp.diagrams.processor import run as simulated
+from boolcomp.targets import Options, export
+from boolcomp.targets.bdd_verilog import OWN
+from boolcomp.targets.walks import image_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Result
+
+    from boolcomp.program.program import Program
+
+PROGRAMS: dict[str, Callable[[], Program]] = {
+    "tiny": tiny,
+    "awkward": lambda: tiny(AWKWARD),
+    "own": lambda: tiny(("memory", "start", "sum0")),
+    "family": family,
+    "gray": lambda: stages(4)[2],
+    "natural": lambda: stages(4, "natural")[2],
+    "twos": lambda: stages(4, "twos")[2],
+    "sign-magnitude": lambda: stages(4, "sign-magnitude")[2],
+}
+
+
+def built(program: Program, folder: Path, change: Callable[[str], str] = str) -> str:
+    """Return what the bench of a program's processor prints, its text changed."""
+    if shutil.which("iverilog") is None:
+        pytest.skip("iverilog is not installed")
+    files = export(program, "bdd-verilog", None, Options(test_bench=True))
+    names = list(files)
+    for name, text in files.items():
+        (folder / name).write_text(change(str(text)) if name == names[0] else str(text))
+    made = ["iverilog", "-g2005", "-Wall", "-o", "bench", *names]
+    done = subprocess.run(made, cwd=folder, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    vvp = [shutil.which("vvp") or "vvp", "-n", "bench"]
+    return subprocess.check_output(vvp, cwd=folder, text=True).strip()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_icarus_agrees_in_words_and_in_cycles(name: str, tmp_path: Path) -> None:
+    program = PROGRAMS[name]()
+    said = built(program, tmp_path)
+    found = re.fullmatch(r"PASS: (\d+) vectors hold, the wrong one differs, (\d+) cycles", said)
+    assert found, said
+    image = image_of(program)
+    bench = next(tmp_path.glob("*_tb.v")).read_text()
+    cycles = 0
+    for row in re.findall(r" given\[\d+\] = \d+'b([01]+);", bench):
+        load = row[image.always :]
+        words = [
+            int(row[image.always - x.low - x.bits : image.always - x.low], 2) for x in image.inputs
+        ]
+        cycles += simulated(image, words, int(load or "0", 2)).cycles
+    assert cycles == int(found[2])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["tiny", "family", "gray"])
+def test_a_bit_of_the_memory_that_is_wrong_fails_the_bench(name: str, tmp_path: Path) -> None:
+    program = PROGRAMS[name]()
+    at = image_of(program).walks[0].entry
+
+    def inverted(text: str) -> str:
+        pattern = rf"(memory\[{at}\] = )(\d+)'h([0-9a-f]+);"
+
+        def changed(match: re.Match[str]) -> str:
+            sense = 1 << image_of(program).address_bits + image_of(program).bit_bits
+            return f"{match[1]}{match[2]}'h{int(match[3], 16) ^ sense:x};"
+
+        made, count = re.subn(pattern, changed, text)
+        assert count == 1
+        return made
+
+    assert built(program, tmp_path, inverted).startswith("FAIL")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_verilator_warns_of_nothing(name: str, tmp_path: Path) -> None:
+    if shutil.which("verilator") is None:
+        pytest.skip("verilator is not installed")
+    ((file, text),) = export(PROGRAMS[name](), "bdd-verilog").items()
+    (tmp_path / file).write_text(str(text))
+    lint = ["verilator", "--lint-only", "-Wall", file]
+    done = subprocess.run(lint, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
+
+
+def test_no_name_of_a_user_is_one_that_the_module_uses() -> None:
+    ((_, text),) = export(tiny(("memory", "walk", "done")), "bdd-verilog").items()
+    found = re.findall(
+        r"^    (?:(in|out)put )?(?:wire|reg) (?:\[\d+:0\] )?(\w+)", str(text), re.MULTILINE
+    )
+    names = [name for _, name in found]
+    assert len(set(names)) == len(names)
+    assert not {name for way, name in found if way == "in"} & {*OWN} - {"clock", "start"}
+
+
+def test_text_and_memory_are_written_by_the_command(run: Callable[..., Result]) -> None:
+    tiny().save("tiny")
+    text = run("export", "tiny", "--to", "bdd", "-o", "-").out
+    assert "\nword 9\ninput a 2 from 3\n" in text
+    assert "10 tests, 0 jumps, 6 leaves\n# 5.4 cycles on the mean of all words, at most 6" in text
+    assert run("export", "tiny", "--to", "bdd-binary", "-o", "x.bin").code == 0
+    assert Path("x.bin").read_bytes() == image_of(tiny()).binary()
+    assert run("export", "tiny", "--to", "bdd", "-o", "again.bdd").code == 0
+    assert Path("again.bdd").read_text() == text
+
+
+@pytest.mark.slow
+def test_a_compact_program_of_many_bits_is_refused_with_a_sentence() -> None:
+    program = arm("compact", 6)
+    for target in ("bdd", "bdd-binary", "bdd-verilog"):
+        with pytest.raises(UsageError, match=r"has \d+ input bits and no tables: .*--mode paper"):
+            export(program, target)
+    with pytest.raises(UsageError, match="engine 'bdd' walks tables of at most 22 bits"):
+        program.engine(name="bdd")
