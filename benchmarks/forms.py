@@ -19,7 +19,11 @@ from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.compact.widths import search
 from boolcomp.compact.widths.passes import MOST_WAVES
-from boolcomp.compact.widths.search import CAUTION, DIRECT, PLAIN, SearchTask
+from boolcomp.compact.widths.forms import DIRECT, PLAIN
+from boolcomp.compact.widths.search import (
+    CAUTION,
+    SearchTask,
+)
 from boolcomp.pipeline import compile_compact
 from boolcomp.problem.functions import USUAL, robot_problem
 from boolcomp.problem.robot import load_robot

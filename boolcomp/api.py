@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from boolcomp.codes import CodeKind, Rounding
     from boolcomp.common.choices import Number, Reals, Widths
+    from boolcomp.compact.demand import Target
     from boolcomp.logic.synthesis.measure import Objective
     from boolcomp.problem.wordformat import Formats
     from boolcomp.problem.written.words import Word
@@ -38,8 +39,8 @@ OF = ("of", "friction", "smoothing", "kp", "kd", "load_range", "elbow")
 USUAL_BITS = 8
 ONLY = {
     "compact": (
-        "rms_error", "max_error", "input_bits", "saturate", "objective", "effort", "seed",
-        "processes", "words", "rms", "max",
+        "rms_error", "max_error", "input_bits", "saturate", "objective", "target", "flash",
+        "effort", "seed", "processes", "words", "rms", "max",
     ),
     "paper": ("code", "guard_bits", "splits", "rounding", "minimizer", "deadline"),
 }  # fmt: skip
@@ -66,6 +67,8 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     input_bits: Widths | None = None,
     saturate: bool = False,
     objective: Objective = "nodes",
+    target: Target = "luts",
+    flash: Number = 0,
     effort: Number = 30.0,
     seed: Number = 0,
     processes: Number = 2,
@@ -96,10 +99,12 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     Mode `compact` takes `rms_error` and `max_error` (in LSB of the torque: a number for all joints
     or one each; without them the paper's own rms error is allowed), `input_bits` (bits of the
     input words: 10, or {"q": 12, "qdd3": 8}; without it two more than `bits`), `saturate` (torques
-    beyond their range do, instead of having one bit more), `objective` (made small: nodes, depth,
-    lut6), `effort` (the search in nominal seconds of one core: counted, not timed), `seed`,
-    `processes`, and `words` ({"q1": "gray:12:0..2pi", "tau": "twos:tread"}: words as they are given
-    or wanted, by code, bits, range and place of zero). `rms` and `max` are the older spelling of
+    beyond their range do, instead of having one bit more), `objective` (made small: nodes, depth),
+    `target` (what widths are chosen for: luts, lut4, lut6, gates, carry, dsp, mcu8, mcu32, simd;
+    `flash` is how many bytes tables may take of a microcontroller's), `effort` (the search in
+    nominal seconds of one core: counted, not timed), `seed`, `processes`, and `words`
+    ({"q1": "gray:12:0..2pi", "tau": "twos:tread"}: words as they are given or wanted, by code,
+    bits, range and place of zero). `rms` and `max` are the older spelling of
     `rms_error` and `max_error`.
 
     Mode `paper` takes `code` (gray, natural, twos, sign-magnitude), `guard_bits` and `splits`
@@ -121,6 +126,7 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
             word, widths("input_bits", input_bits),
             rms=_either("rms", rms, rms_error), max=_either("max", max, max_error),
             saturate=flag("saturate", saturate), objective=objective,
+            target=target, flash=whole("flash", flash),
             effort=real("effort", effort), seed=whole("seed", seed),
         )  # fmt: skip
         choices = CompactChoices(

@@ -120,7 +120,12 @@ def plan_words(
                 zip(problem.outputs, built.compact.output_codes, strict=True), 1
             )
         ]
-        document = {"robot": problem.name, "bits": demand.bits, "mode": "compact"}
+        document = {
+            "robot": problem.name,
+            "bits": demand.bits,
+            "mode": "compact",
+            "target": demand.target,
+        }
         print_json({**document, "joints": joints, "graph": lines})
         return
     click.echo(_words(graph, problem.outputs, spans))
@@ -176,8 +181,7 @@ def _chart(built: Built) -> str:
 def _sentence(built: Built) -> str:
     """Say what was built, and which bits of inputs nobody reads."""
     text = (
-        f"{built.nodes} nodes of at most three inputs (predicted {built.predicted_nodes:.0f}; "
-        f"{built.lut6} if they had six), depth {built.depth}\n"
+        f"{_size(built)}\n"
         f"errors are sampled on {built.errors.samples} fresh states, the worst (in LSB) searched "
         f"with {built.worst.evaluations} evaluations, not proved"
     )
@@ -195,6 +199,27 @@ def _sentence(built: Built) -> str:
         )
     asked = {name: word.bits for name, word in compact.asked_words.items()}
     return "\n".join([text, *unread(built.dropped, asked), *unchanging(problem)])
+
+
+def _size(built: Built) -> str:
+    """Say how large the logic is, and what the target counts, where that is something else."""
+    from boolcomp.compact.demand import USUAL_TARGET
+    from boolcomp.compact.widths.costs import costs_of
+
+    compact = built.compact
+    demand, usual = compact.demand, compact.demand.target == USUAL_TARGET
+    predicted = f"predicted {built.predicted_nodes:.0f}; " if usual else ""
+    text = (
+        f"{built.nodes} nodes of at most three inputs ({predicted}"
+        f"{built.lut6} if they had six), depth {built.depth}"
+    )
+    if usual:
+        return text
+    own = " (as the graph says, not made smaller)" if demand.of_words else ""
+    return (
+        f"for {demand.target}: about {compact.nodes} {costs_of(demand).unit}, before any pass "
+        f"(predicted {compact.predicted_cost:.0f})\nas logic: {text}{own}"
+    )
 
 
 def _ends(program: Program, mass: float, built: Built) -> list[str]:
@@ -231,6 +256,7 @@ def _document(compiled: CompactCompilation, output: Path | None) -> dict[str, An
         "robot": compiled.program.name,
         "mode": "compact",
         "bits": demand.bits,
+        "target": demand.target,
         "payloads": list(compiled.program.payloads),
         "seconds": compiled.seconds,
         "luts": max(built.nodes for built in compiled.built),

@@ -40,7 +40,8 @@ ONLY_PAPER = {
 ONLY_MINIMISED = {"method": "--minimizer", "deadline": "--deadline"}
 ONLY_COMPACT = {
     "rms_error": "--rms-error", "max_error": "--max-error", "input_bits": "--input-bits",
-    "saturate": "--saturate", "objective": "--objective", "effort": "--effort",
+    "saturate": "--saturate", "objective": "--objective", "target": "--target",
+    "flash": "--flash", "effort": "--effort",
     "seed": "--seed", "processes": "--processes", "word": "--word",
 }  # fmt: skip
 
@@ -177,6 +178,8 @@ class CompactOptions:
     effort: float | None
     seed: int
     processes: int
+    target: Any = "luts"
+    flash: int = 0
     words: dict[str, WordFormat] = field(default_factory=dict)
 
     def demand(self, bits: int) -> Demand:
@@ -186,7 +189,7 @@ class CompactOptions:
         given = {} if self.effort is None else {"effort": self.effort}
         return usual_demand(
             bits, self.input_bits, rms=self.rms, max=self.max, saturate=self.saturate,
-            objective=self.objective, seed=self.seed, **given,
+            objective=self.objective, target=self.target, flash=self.flash, seed=self.seed, **given,
         )  # fmt: skip
 
 
@@ -204,7 +207,17 @@ _DEMAND = {
         "--saturate", is_flag=True, help="Torques beyond their range saturate [default: a bit more]"
     ),
     "objective": click.option(
-        "--objective", default="nodes", show_default=True, help="Made small: nodes, depth, lut6."
+        "--objective", default="nodes", show_default=True, help="Made small: nodes, depth."
+    ),
+    "target": click.option(
+        "--target",
+        default="luts",
+        show_default=True,
+        help="What widths are chosen for: luts (nodes of three inputs), lut4, lut6, gates, carry, "
+        "dsp; mcu8, mcu32, simd.",
+    ),
+    "flash": click.option(
+        "--flash", default=0, help="Bytes for tables, of mcu8 and mcu32 [default: 16384, 65536]"
     ),
     "effort": click.option(
         "--effort",

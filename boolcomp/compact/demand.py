@@ -6,7 +6,7 @@ import hashlib
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from boolcomp.common.choices import EVERY
 from boolcomp.common.errors import UsageError, listing, shown, suggestion
@@ -22,6 +22,12 @@ LEAST_INPUT, MOST_INPUT = 2, 16
 LEAST_BITS, MOST_BITS = 2, 16
 LONGEST = 1e6  # nominal seconds
 MOST_SEED = (1 << 63) - 1
+Target = Literal["luts", "lut4", "lut6", "gates", "carry", "dsp", "mcu8", "mcu32", "simd"]
+TARGETS: tuple[Target, ...] = get_args(Target)
+USUAL_TARGET: Target = "luts"
+WITH_FLASH = ("mcu8", "mcu32")
+WORD_TARGETS = (*WITH_FLASH, "simd")  # code, not logic
+LEAST_FLASH, MOST_FLASH = 256, 1 << 24  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +39,8 @@ class Demand:
     error (the worst that climbing finds, not proved). `input_bits` gives the widths of
     input words by name, or for all of a group, or of all `words`; what is not named has
     `usual_input`. An output that may exceed its range has one bit more, unless it is to `saturate`.
-    `objective` is what synthesis makes small.
+    `objective` is what synthesis makes small; `target` is what the logic or code is for, which says
+    what widths cost, and `flash` how many bytes its tables may take (0: a usual number).
 
     `effort` is how long to look for less, in nominal seconds: work is counted, not timed, so the
     same effort gives the same result on any machine. One unit is about a second on one core.
@@ -47,6 +54,8 @@ class Demand:
     seed: int = 0
     effort: float = 30.0
     objective: Objective = "nodes"
+    target: Target = USUAL_TARGET
+    flash: int = 0
     usual_input: int = field(default=USUAL_INPUT, compare=False)
 
     def __post_init__(self) -> None:
@@ -59,6 +68,7 @@ class Demand:
         if self.objective not in OBJECTIVES:
             hint = suggestion(self.objective, OBJECTIVES)
             raise UsageError(f"objective {self.objective!r}{hint}: one of {listing(OBJECTIVES)}")
+        self._check_target()
         if not 0 <= self.seed <= MOST_SEED:
             raise UsageError(f"a seed is 0 to {MOST_SEED}, not {shown(self.seed)}")
         if not 0 <= self.effort <= LONGEST:
@@ -69,6 +79,37 @@ class Demand:
             )
         if self.max and not min(self.max) > 0.5:
             raise UsageError("rounding alone makes an error of half a step: allow more")
+
+    def _check_target(self) -> None:
+        """Refuse a target that is not there, or is at odds with what else is asked."""
+        if self.target not in TARGETS:
+            hint = suggestion(self.target, TARGETS)
+            raise UsageError(f"target {self.target!r}{hint}: one of {listing(TARGETS)}")
+        if self.objective == "lut6":  # the older spelling
+            if self.target not in (USUAL_TARGET, "lut6"):
+                raise UsageError(
+                    f"objective lut6 is target lut6, and the target is {self.target}: give one"
+                )
+            object.__setattr__(self, "target", "lut6")
+            object.__setattr__(self, "objective", "nodes")
+        if self.flash and self.target not in WITH_FLASH:
+            raise UsageError(
+                f"target {self.target} has no flash for tables: {listing(WITH_FLASH)} have"
+            )
+        if self.flash and not LEAST_FLASH <= self.flash <= MOST_FLASH:
+            raise UsageError(
+                f"flash is {LEAST_FLASH} to {MOST_FLASH} bytes, not {shown(self.flash)}"
+            )
+
+    @property
+    def synthesis(self) -> Objective:
+        """What synthesis and the passes make small."""
+        return "lut6" if self.target == "lut6" else self.objective
+
+    @property
+    def of_words(self) -> bool:
+        """Whether widths are chosen for code; logic is then only what that is checked against."""
+        return self.target in WORD_TARGETS
 
     def completed(self, problem: Problem) -> Demand:
         """Return this for a problem, with the widths of all its input words."""
@@ -104,6 +145,8 @@ class Demand:
             if not one.compare:  # what stands for it is in `input_bits`
                 continue
             value = getattr(self, one.name)
+            if one.name in ("target", "flash") and value == one.default:
+                continue  # as in results of before there were targets
             if isinstance(value, Mapping):
                 value = ",".join(f"{name}={bits}" for name, bits in sorted(value.items()))
             elif isinstance(value, tuple):

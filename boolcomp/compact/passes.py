@@ -21,11 +21,14 @@ from boolcomp.compact.errors.measure import Sampling, measure_many
 from boolcomp.compact.errors.worst import network_worst
 from boolcomp.compact.result.built import Built
 from boolcomp.compact.result.compact import Compact
-from boolcomp.compact.result.network import Finished, lut6, smaller, table_network
+from boolcomp.compact.result.network import Finished, lut6, plain_network, smaller, table_network
 from boolcomp.compact.result.store import StoredResult, result_store
 from boolcomp.compact.widths import passes as widths
+from boolcomp.compact.widths.forms import FORMS
 from boolcomp.compact.widths.ledger import Ledger, spans
-from boolcomp.compact.widths.search import FORMS, Search
+from boolcomp.compact.widths.search import (
+    Search,
+)
 from boolcomp.terms.rest import resting
 from boolcomp.words.graph import narrowed
 
@@ -151,8 +154,10 @@ def logic(graphed: tuple[Sketched, Compact], choices: CompactChoices) -> Network
     goal, compact = graphed
     begin, _ = spans(choices.demand.effort)["passes"]
     choices.progress(Progress("tables", compact.nodes, _rms(compact), begin))
+    if choices.demand.of_words:
+        return Networked(goal, compact, plain_network(compact.graph))
     made = table_network(
-        compact.graph, choices.demand.objective, choices.result_store(goal.terms).tables,
+        compact.graph, choices.demand.synthesis, choices.result_store(goal.terms).tables,
         _reporter(compact, choices),
     )  # fmt: skip
     return Networked(goal, compact, made)
@@ -160,9 +165,11 @@ def logic(graphed: tuple[Sketched, Compact], choices: CompactChoices) -> Network
 
 @unless_found
 def optimise(networked: Networked, choices: CompactChoices) -> Networked:
-    """Make the network smaller; every step is proved."""
+    """Make the network smaller; every step is proved. What is for code is left as it is."""
+    if choices.demand.of_words:
+        return networked
     made = smaller(
-        networked.made, choices.demand.objective,
+        networked.made, choices.demand.synthesis,
         report=_reporter(networked.compact, choices, len(networked.made.steps)),
         quick=not choices.demand.effort,
     )  # fmt: skip

@@ -6,10 +6,12 @@ bits is calculated as `unsigned`, which has 16 bits at least; what needs more, a
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from boolcomp.common.errors import UsageError
 from boolcomp.targets.c_header import header, loads_of
+from boolcomp.targets.c_order import Statement, statements
 from boolcomp.targets.expressions import (
     Agreement,
     Choice,
@@ -18,14 +20,17 @@ from boolcomp.targets.expressions import (
     Less,
     Low,
     Moved,
+    Multiple,
     Name,
     Number,
     Padded,
+    Signed,
     Total,
     Wrapped,
 )
 from boolcomp.targets.languages import C_WORDS
 from boolcomp.targets.names import comment
+from boolcomp.targets.natural import NaturalMaker, is_whole
 from boolcomp.targets.procedure import OPERATORS, parts_of, procedure_of
 
 if TYPE_CHECKING:
@@ -35,9 +40,10 @@ if TYPE_CHECKING:
     from boolcomp.program.program import Program
     from boolcomp.targets import Files, Options
     from boolcomp.targets.expressions import Expression, Within
-    from boolcomp.targets.procedure import Procedure, Table
+    from boolcomp.targets.procedure import Procedure, Step, Table
 
 TYPES = {16: "unsigned", 32: "uint32_t", 64: "uint64_t"}
+PROCESSORS = ("mcu8", "mcu32", "simd")  # programs made for these are written as these multiply
 ENTRIES = 16  # of a table in a line
 READING = """\
 #if defined(__AVR__) /* tables stay in flash */
@@ -46,11 +52,13 @@ READING = """\
 #define @READ8(place) pgm_read_byte(place)
 #define @READ16(place) pgm_read_word(place)
 #define @READ32(place) pgm_read_dword(place)
+#define @NOW(sum) __asm__("" : "+r"(sum)) /* or all parts of a sum wait in registers for the last */
 #else
 #define @TABLE
 #define @READ8(place) (*(place))
 #define @READ16(place) (*(place))
 #define @READ32(place) (*(place))
+#define @NOW(sum) (void)0
 #endif
 """
 
@@ -59,7 +67,9 @@ def export(program: Program, load: float | None, options: Options) -> Files:  # 
     """Return a C file and a header of a program, or of each of its loads."""
     files: Files = {}
     for name, one in loads_of(program, load):
-        procedure = procedure_of(program, one, C_WORDS)
+        code = any(f" target={target} " in f"{program.demand} " for target in PROCESSORS)
+        natural = code and one.graph is not None and is_whole(one.graph)
+        procedure = procedure_of(program, one, C_WORDS, NaturalMaker if natural else None)
         files[f"{name}.h"] = header(program, one, procedure, name)
         files[f"{name}.c"] = source(program, one, procedure, name)
     return files
@@ -121,7 +131,7 @@ def need(value: Expression) -> int:
     """
     if isinstance(value, Moved):
         return value.of.wide if value.by < 0 else need(value.of)
-    if isinstance(value, Low | Padded):
+    if isinstance(value, Low | Padded | Multiple):
         return need(value.of)
     if isinstance(value, Agreement | Different | Less):
         return max(need(value.a), need(value.b))
@@ -143,21 +153,55 @@ class _Printer:
     def body(self) -> list[str]:
         """Return the lines of the function."""
         lines = ["    unsigned saturated = 0;"]
-        for step in self.procedure.steps:
-            stored, kind = _stored(step.bits), _kind(step.bits)
-            about = f" /* {step.said} */" if step.said else ""
-            text = _bare(self.show(step.value, kind))
-            lines.append(f"    const uint{stored}_t {step.name} = (uint{stored}_t)({text});{about}")
         if not any(given.read for given in self.procedure.inputs):
             lines.append("    (void)given;")
-        for k, made in enumerate(self.procedure.outputs):
-            for one in made.saturated:
-                rests = f" && !({self.all_of(made.rests)})" if made.rests else ""
-                lines.append(f"    if (!({self.all_of((one,))}){rests})")
-                lines.append(f"        saturated |= {1 << k}U;")
-            text = _bare(self.show(made.word, _kind(made.bits)))
-            lines.append(f"    made->{made.result} = (uint{_stored(made.bits)}_t)({text});")
+        if any(step.loose for step in self.procedure.steps):
+            order = statements(self.procedure)
+        else:
+            order = [Statement(step) for step in self.procedure.steps]
+            order += [Statement(output=k) for k in range(len(self.procedure.outputs))]
+        for one in order:
+            if one.step is not None and one.part is not None:
+                lines.append(self.part(one.step, one.part))
+            elif one.step is not None:
+                lines.append(self.step(one.step))
+            elif one.output is not None:
+                lines += self.output(one.output)
         return [*lines, "    return saturated;"]
+
+    def step(self, step: Step) -> str:
+        """Return the line of a step."""
+        stored, kind = _stored(step.bits), _kind(step.bits)
+        text = _bare(self.show(_unmasked(step.value, stored), kind))
+        cast = f"(uint{stored}_t)"
+        return f"    const uint{stored}_t {step.name} = {cast}({text});{_said(step)}"
+
+    def part(self, step: Step, k: int) -> str:
+        """Return the line of a part of a sum that is kept loose."""
+        kind = _kind(step.bits)
+        if not isinstance(step.value, Wrapped):
+            raise TypeError("only sums are loose")
+        negative, value = step.value.parts[k]
+        text = self.show(value, kind)
+        if k:
+            sign = "-" if negative else "+"
+            return f"    {step.name} {sign}= {_bare(text)};\n    {self.prefix}NOW({step.name});"
+        constant = _literal(step.value.constant, kind)
+        first = f"{constant} {'-' if negative else '+'} {text}"
+        if not negative and not step.value.constant:
+            first = _bare(text)
+        return f"    {TYPES[kind]} {step.name} = {first};{_said(step)}"
+
+    def output(self, k: int) -> list[str]:
+        """Return the lines of an output."""
+        made, lines = self.procedure.outputs[k], []
+        for one in made.saturated:
+            rests = f" && !({self.all_of(made.rests)})" if made.rests else ""
+            lines.append(f"    if (!({self.all_of((one,))}){rests})")
+            lines.append(f"        saturated |= {1 << k}U;")
+        text = _bare(self.show(made.word, _kind(made.bits)))
+        lines.append(f"    made->{made.result} = (uint{_stored(made.bits)}_t)({text});")
+        return lines
 
     def show(self, value: Expression, kind: int) -> str:
         """Return a value modulo 2^kind or more, of the type of that kind."""
@@ -177,24 +221,46 @@ class _Printer:
 
     def sum(self, value: Expression, kind: int) -> str:
         """Return what is written with an operator, without brackets."""
-        if isinstance(value, Moved):
-            by = f"<< {value.by}" if value.by > 0 else f">> {-value.by}"
-            return f"{self.show(value.of, kind)} {by}"
-        if isinstance(value, Padded):
-            filling = _literal(value.filling, kind)
-            return f"({self.show(value.of, kind)} << {value.by}) + {filling}"
-        if isinstance(value, Low):
-            text = self.show(value.of, kind)
-            return f"{text} & {_literal((1 << value.bits) - 1, kind)}"
-        if isinstance(value, Agreement):
-            a, not_a = self.factor(value.a, value.a_bits, kind)
-            b, not_b = self.factor(value.b, value.b_bits, kind)
-            return f"{a} * {b} + {not_a} * {not_b}"
+        if isinstance(value, Moved | Padded | Low):
+            return self.shifted(value, kind)
+        if isinstance(value, Agreement | Signed | Multiple):
+            return self.product(value, kind)
         if isinstance(value, Different | Less | Total):
             return OPERATORS[type(value)].join(self.show(one, kind) for one in parts_of(value))
         if isinstance(value, Wrapped):
             return self.wrapped(value, kind)
         raise TypeError(f"no operator: {value}")
+
+    def shifted(self, value: Moved | Padded | Low, kind: int) -> str:
+        """Return bits of a value elsewhere, or some of them; a type takes off what it can."""
+        text = self.show(value.of, kind)
+        if isinstance(value, Padded):
+            return f"({text} << {value.by}) + {_literal(value.filling, kind)}"
+        if isinstance(value, Moved):
+            return f"{text} << {value.by}" if value.by > 0 else f"{text} >> {-value.by}"
+        if value.bits in (8, 16) and value.bits <= kind:
+            return f"({TYPES[kind]})(uint{value.bits}_t){text}"
+        return f"{text} & {_literal((1 << value.bits) - 1, kind)}"
+
+    def product(self, value: Agreement | Signed | Multiple, kind: int) -> str:
+        """Return a product."""
+        if isinstance(value, Signed):
+            return self.signed(value, kind)
+        if isinstance(value, Multiple):
+            return f"{self.show(value.of, kind)} * {_literal(value.factor, kind)}"
+        a, not_a = self.factor(value.a, value.a_bits, kind)
+        b, not_b = self.factor(value.b, value.b_bits, kind)
+        return f"{a} * {b} + {not_a} * {not_b}"
+
+    def signed(self, value: Signed, kind: int) -> str:
+        """Return a product of signed numbers, in `int` where it fits, whatever an `int` has."""
+        a, b = (
+            f"(int{bits}_t){self.show(one, max(16, bits))}"
+            for one, bits in ((value.a, value.a_bits), (value.b, value.b_bits))
+        )
+        if value.a_bits + value.b_bits <= 16:
+            return f"({TYPES[kind]})({a} * {b})"
+        return f"({TYPES[kind]}){a} * ({TYPES[kind]}){b}"
 
     def factor(self, value: Expression, bits: int, kind: int) -> tuple[str, str]:
         """Return a factor and its inverse, as narrow as it is: 8-bit machines multiply 8 bits."""
@@ -221,7 +287,7 @@ class _Printer:
         if texts[0].startswith("-"):  # a sum that begins by taking away
             texts.insert(0, f"+ {_literal(0, kind)}")
         text = "\n        ".join(texts).removeprefix("+ ")
-        if value.fits:
+        if value.fits or value.bits == kind:
             return text
         return f"({text}) & {_literal((1 << value.bits) - 1, kind)}"
 
@@ -250,6 +316,19 @@ class _Printer:
             if one.high < one.of.most:
                 texts.append(f"{text} <= {_literal(one.high, kind)}")
         return " && ".join(texts) or "1"
+
+
+def _said(step: Step) -> str:
+    return f" /* {step.said} */" if step.said else ""
+
+
+def _unmasked(value: Expression, stored: int) -> Expression:
+    """Return a value without what the type does that it is stored in."""
+    if isinstance(value, Low) and value.bits == stored:
+        return value.of
+    if isinstance(value, Wrapped) and value.bits == stored < 16:
+        return replace(value, bits=16)
+    return value
 
 
 def _literal(value: int, kind: int) -> str:

@@ -143,6 +143,47 @@ class Agreement:
 
 
 @dataclass(frozen=True, slots=True)
+class Signed:
+    """The product of two signed numbers in two's complement of so many bits: it may be negative.
+
+    It is only a part of sums that wrap, of no more bits than `most` has.
+    """
+
+    a: Expression
+    a_bits: int
+    b: Expression
+    b_bits: int
+
+    @property
+    def most(self) -> int:
+        """All bits of both."""
+        return (1 << (self.a_bits + self.b_bits)) - 1
+
+    @property
+    def wide(self) -> int:
+        """The bits of both."""
+        return self.a_bits + self.b_bits
+
+
+@dataclass(frozen=True, slots=True)
+class Multiple:
+    """A value times a constant."""
+
+    of: Expression
+    factor: int
+
+    @property
+    def most(self) -> int:
+        """The largest value."""
+        return self.of.most * self.factor
+
+    @property
+    def wide(self) -> int:
+        """Its bits."""
+        return max(self.of.wide, self.most.bit_length())
+
+
+@dataclass(frozen=True, slots=True)
 class Less:
     """A value less another that is never larger; `most` is of the first."""
 
@@ -249,8 +290,8 @@ class Wrapped:
 
 
 Expression: TypeAlias = (
-    Number | Name | Moved | Padded | Low | Different | Agreement | Less | Total | Entry
-    | Choice | Wrapped
+    Number | Name | Moved | Padded | Low | Different | Agreement | Signed | Multiple | Less | Total
+    | Entry | Choice | Wrapped
 )  # fmt: skip
 
 

@@ -24,6 +24,7 @@ from boolcomp.targets.expressions import (
     Name,
     Number,
     Padded,
+    Signed,
     Total,
     Within,
     Wrapped,
@@ -63,12 +64,16 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A name for a value of so many bits, and what it means."""
+    """A name for a value of so many bits, and what it means.
+
+    Of a `loose` value only these bits count: whoever reads it takes off what lies above them.
+    """
 
     name: str
     bits: int
     value: Expression
     about: str = ""
+    loose: bool = False
 
     @property
     def said(self) -> str:
@@ -111,10 +116,12 @@ class Procedure:
     outputs: tuple[Made, ...]
 
 
-def procedure_of(program: Program, load: Load, reserved: Iterable[str] = ()) -> Procedure:
+def procedure_of(
+    program: Program, load: Load, reserved: Iterable[str] = (), made_by: type[Maker] | None = None
+) -> Procedure:
     """Return the procedure of a program's word graph with a load.
 
-    No name in it is one of those reserved.
+    No name in it is one of those reserved; `made_by` is another way to make its steps.
     """
     graph = load.graph
     if graph is None or load.joint is None:
@@ -124,7 +131,7 @@ def procedure_of(program: Program, load: Load, reserved: Iterable[str] = ()) -> 
         )
     named = load.meanings or [f"w{k}" for k in range(len(graph.nodes))]
     graph, meanings = with_tables_added(graph, named)
-    maker = _Maker(graph, Names(reserved))
+    maker = (made_by or Maker)(graph, Names(reserved))
     name = maker.names.new(program.name, "program")
     cells = maker.inputs(program)
     for word in load.joint.words:
@@ -141,7 +148,7 @@ def procedure_of(program: Program, load: Load, reserved: Iterable[str] = ()) -> 
     return maker.procedure(name, program, outputs)
 
 
-class _Maker:
+class Maker:
     """Makes one step after the other."""
 
     def __init__(self, graph: WordGraph, names: Names) -> None:
@@ -362,7 +369,7 @@ def parts_of(value: Expression) -> tuple[Expression, ...]:
     """Return the expressions that an expression is made of."""
     if isinstance(value, Number | Name):
         return ()
-    if isinstance(value, Agreement | Different | Less):
+    if isinstance(value, Agreement | Different | Less | Signed):
         return (value.a, value.b)
     if isinstance(value, Total):
         return value.parts

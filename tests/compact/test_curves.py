@@ -25,8 +25,14 @@ from boolcomp.compact.passes import CompactChoices, build
 from boolcomp.compact.result.network import table_network
 from boolcomp.compact.sketch.sketch import Curve
 from boolcomp.compact.sketch.variables import Role
+from boolcomp.compact.widths.forms import DIRECT
 from boolcomp.compact.widths.limits import in_range
-from boolcomp.compact.widths.search import DIRECT, Candidate, SearchTask, screen, search_of
+from boolcomp.compact.widths.search import (
+    Candidate,
+    SearchTask,
+    screen,
+    search_of,
+)
 from boolcomp.compact.widths.splits import curve_pairs, curve_splits
 from boolcomp.problem.exact import with_exact_words
 from boolcomp.problem.expressions.tape import Tape

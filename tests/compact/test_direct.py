@@ -20,7 +20,12 @@ from boolcomp.compact.graph.logic import word_logic
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.compact.sketch.poly import quantities
 from boolcomp.compact.sketch.sketch import Curve, Product, Sketch, Waves, WordSum, reads
-from boolcomp.compact.widths.search import DIRECT, SearchTask, screen, search_of
+from boolcomp.compact.widths.forms import DIRECT
+from boolcomp.compact.widths.search import (
+    SearchTask,
+    screen,
+    search_of,
+)
 from boolcomp.pipeline import compile_compact
 from boolcomp.problem.expressions.tape import Tape
 from boolcomp.terms import split

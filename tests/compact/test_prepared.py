@@ -16,7 +16,12 @@ from boolcomp.compact.passes import CompactChoices, build
 from boolcomp.compact.sketch.build import build_sketch
 from boolcomp.compact.sketch.poly import quantities
 from boolcomp.compact.sketch.sketch import AngleSum, Curve, Linear, Product, Sketch, WordSum
-from boolcomp.compact.widths.search import DIRECT, FORMS, SearchTask, screen, search_of
+from boolcomp.compact.widths.forms import DIRECT, FORMS
+from boolcomp.compact.widths.search import (
+    SearchTask,
+    screen,
+    search_of,
+)
 from boolcomp.problem.expressions.tape import Tape
 from boolcomp.problem.functions import FRICTION, robot_problem
 from boolcomp.problem.interval import Interval

@@ -17,7 +17,12 @@ from boolcomp.compact.errors.measure import measure
 from boolcomp.compact.errors.samples import output_values, states_of
 from boolcomp.compact.graph.logic import word_logic
 from boolcomp.compact.sketch.poly import quantities
-from boolcomp.compact.widths.search import DIRECT, SearchTask, screen, search_of
+from boolcomp.compact.widths.forms import DIRECT
+from boolcomp.compact.widths.search import (
+    SearchTask,
+    screen,
+    search_of,
+)
 from boolcomp.problem.written.functionfile import parse_function
 from boolcomp.terms import split
 from boolcomp.words.agreement import agrees

@@ -9,6 +9,7 @@ from small_programs import stages
 
 import boolcomp
 from boolcomp.codes import Code
+from boolcomp.compact.graph.logic import word_logic
 from boolcomp.logic import luts
 from boolcomp.logic.network import Builder
 from boolcomp.problem.interval import Interval
@@ -18,6 +19,7 @@ from boolcomp.program.program import Program, family_of
 
 if TYPE_CHECKING:
     from boolcomp.logic.network import Network
+    from boolcomp.words.graph import WordGraph
 
 AWKWARD = ("if", "1q", "double")
 
@@ -60,3 +62,20 @@ def arm(mode: str, bits: int) -> Program:
         return stages(bits)[2]
     rms = ".43,.58" if bits == 6 else None  # what ships
     return boolcomp.compile("machado-2r", bits=bits, rms_error=rms)
+
+
+def of_graph(graph: WordGraph, name: str, meanings: tuple[str, ...]) -> Program:
+    """Return a graph's program."""
+    names = tuple(node.name for node in graph.inputs)
+    codes = [Code(Interval(-1.0, 1.0), node.bits, "natural") for node in graph.inputs]
+    outputs = tuple(
+        CodedOutput("z" * k, "Z" * k, "", Code(Interval(-1.0, 1.0), result.bits, "natural"))
+        for k, result in enumerate(graph.results, 1)
+    )
+    joint = JointNetwork(0, tuple(Slice(k, code.bits, 0) for k, code in enumerate(codes)))
+    load = Load(0.0, outputs, joint, graph, meanings)
+    return Program(
+        name, 3, "compact", (Group("x", names),), Group("z", tuple(x.name for x in outputs)),
+        tuple(CodedInput(*one) for one in zip(names, codes, strict=True)),
+        (word_logic(graph),), (load,),
+    )  # fmt: skip

@@ -11,14 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from exports import C_FLAGS, build, expected, kept, run_c, run_python, words_of
+from targets.exported import of_graph
 
-from boolcomp.codes import Code
 from boolcomp.common.errors import UsageError
-from boolcomp.compact.graph.logic import word_logic
-from boolcomp.problem.interval import Interval
-from boolcomp.problem.problem import Group
-from boolcomp.program.parts import CodedInput, CodedOutput, JointNetwork, Load, Slice
-from boolcomp.program.program import Program
 from boolcomp.targets import export
 from boolcomp.targets.expressions import Moved, Name, Number, Padded, low, moved
 from boolcomp.targets.infix import JavaScript, Python
@@ -40,6 +35,7 @@ from boolcomp.words.simulate import simulate
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from boolcomp.program.program import Program
     from boolcomp.targets.expressions import Expression
 
 
@@ -135,23 +131,6 @@ def wide() -> Program:
     )  # fmt: skip
     graph = WordGraph(nodes, (Scale(0, 0.0),) * 4, (OutputWord(3, 30, 7), OutputWord(2, 28, 12)))
     return of_graph(graph, "wide", ("x", "y", "sum", "product"))
-
-
-def of_graph(graph: WordGraph, name: str, meanings: tuple[str, ...]) -> Program:
-    """Return a graph's program."""
-    names = tuple(node.name for node in graph.inputs)
-    codes = [Code(Interval(-1.0, 1.0), node.bits, "natural") for node in graph.inputs]
-    outputs = tuple(
-        CodedOutput("z" * k, "Z" * k, "", Code(Interval(-1.0, 1.0), result.bits, "natural"))
-        for k, result in enumerate(graph.results, 1)
-    )
-    joint = JointNetwork(0, tuple(Slice(k, code.bits, 0) for k, code in enumerate(codes)))
-    load = Load(0.0, outputs, joint, graph, meanings)
-    return Program(
-        name, 3, "compact", (Group("x", names),), Group("z", tuple(x.name for x in outputs)),
-        tuple(CodedInput(*one) for one in zip(names, codes, strict=True)),
-        (word_logic(graph),), (load,),
-    )  # fmt: skip
 
 
 def test_words_of_more_than_32_bits_are_right_where_they_are_not_refused(tmp_path: Path) -> None:

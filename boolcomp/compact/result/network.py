@@ -51,6 +51,12 @@ def table_network(
     return Finished(start, (first,))
 
 
+def plain_network(graph: WordGraph) -> Finished:
+    """Return the network that a graph says, by rule; its tables are decision diagrams."""
+    made = word_logic(graph)
+    return Finished(made, (Step("tables", len(made.nodes), made.depth, "by decision diagrams"),))
+
+
 def smaller(
     start: Finished,
     objective: Objective = "nodes",

@@ -170,8 +170,9 @@ def render(kept: StoredResult) -> str:
         "robot": compact.problem.name,
         "demand": demand.key,
         "form": [form.speeds, form.accelerations, form.chained, form.shared]
-        + [form.exact] * (form.exact or form.direct)
-        + [True] * form.direct,
+        + [form.exact] * (form.exact or form.direct or form.tabled)
+        + [form.direct] * (form.direct or form.tabled)
+        + [True] * form.tabled,
         "widths": widths_text(compact.widths),
         "biases": _numbers(compact.biases),
         "demanded": _numbers(compact.allowed),

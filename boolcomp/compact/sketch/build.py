@@ -61,7 +61,8 @@ class Form:
     `speeds`, `accelerations`: use the sums that hints of this kind name. `chained`: an output that
     is a part of another is made once. `shared`: a product that two outputs need is a word of its
     own. `exact`: sums of angles lose no bit (see `angles`). `direct`: no
-    expression, but the steps of a calculation, one after the other (see `direct`).
+    expression, but the steps of a calculation, one after the other (see `direct`). `tabled`: an
+    input times a constant is a table, unless the constant is a power of two.
     """
 
     speeds: bool = True
@@ -70,6 +71,7 @@ class Form:
     shared: bool = True
     exact: bool = field(default=False, repr=False)
     direct: bool = field(default=False, repr=False)
+    tabled: bool = field(default=False, repr=False)
 
     def __str__(self) -> str:
         text = "as it is calculated" if self.direct else repr(self)
@@ -254,18 +256,27 @@ class _SketchMaker(SketchNodes):
         powers = {dict(m).get(name, 0): s[()].real for m, s in poly.items()}
         number = powers.pop(0, 0.0)
         if set(powers) == {1}:
-            return [Linear(self.variable(name), powers[1])], number
+            return [self._multiple(self.variable(name), powers[1])], number
         if set(powers) == {2}:
             square = self.add(Powers(self.variable(name), (0.0, 0.0, 1.0)))
             return [Linear(square, powers[2])], number
         coefficients = tuple(_rounded(powers.get(k, 0.0)) for k in range(max(powers) + 1))
         return [Linear(self.add(Powers(self.variable(name), coefficients)), 1.0)], number
 
+    def _multiple(self, node: int, number: float) -> Linear:
+        """Return a word times a constant; of an input by a table, where these are cheap."""
+        if not self.form.tabled or is_power_of_two(number):
+            return Linear(node, number)
+        if not isinstance(self.nodes[node], Source):
+            return Linear(node, number)
+        factor = power_of_two(abs(number)) * math.copysign(1.0, number)
+        return Linear(self.add(Powers(node, (0.0, _rounded(number / factor)))), factor)
+
     def _product(self, node: int, poly: Poly) -> list[Addend]:
         """Return the addends of node·poly; equal products of several sums become one word."""
         varying, number = without_constant(poly), constant(poly)
         if not varying:
-            return [Linear(node, number)]
+            return [self._multiple(node, number)]
         normal, factor = _normal(varying)
         key = (self.nodes[node], _key(normal))
         if self.recording:

@@ -17,7 +17,10 @@ import numpy as np
 from boolcomp.common.processes import call_all
 from boolcomp.compact.demand import Listener, Progress
 from boolcomp.compact.sketch.variables import variable
-from boolcomp.compact.widths.search import FORMS, Candidate
+from boolcomp.compact.widths.forms import FORMS
+from boolcomp.compact.widths.search import (
+    Candidate,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -94,7 +94,7 @@ def first_widths(model: Model, allowed: Floats) -> dict[WidthVariable, int]:
             read = _first_read(model, place, node, share)
             widths[Role.READ.of(place)] = read
             if place not in model.operands:
-                widths |= _first_split(place, node, read)
+                widths |= _first_split(place, node, read, whole=model.costs.whole)
         elif isinstance(node, WordSum):
             widths[Role.CUT.of(place)] = _bounded_cut(sketch, place, node, step - 2)
             for k, addend in enumerate(node.addends):
@@ -109,9 +109,12 @@ def first_widths(model: Model, allowed: Floats) -> dict[WidthVariable, int]:
     return widths
 
 
-def _first_split(place: int, node: Table, read: int) -> dict[WidthVariable, int]:
-    """Return how a table is split at first: curves of wide words by slopes, others in two."""
-    low = max(0, read - 6)
+def _first_split(place: int, node: Table, read: int, *, whole: bool) -> dict[WidthVariable, int]:
+    """Return how a table is split at first: curves of wide words by slopes, others in two.
+
+    Where whole tables are cheap none but wide curves are.
+    """
+    low = 0 if whole and not isinstance(node, Curve) else max(0, read - 6)
     first = {Role.SPLIT: low, Role.LEAD: min(read, 5)}
     if isinstance(node, Curve):
         times = low if read >= WIDE else 0

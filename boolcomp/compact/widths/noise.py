@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.compact.graph.angles import AngleShape, SumShape, angle_shape, shift_of, sum_shape
-from boolcomp.compact.graph.heaps import mean_adder_nodes
 from boolcomp.compact.graph.interpolate import split_of, split_table
 from boolcomp.compact.graph.layout import (
     Format,
@@ -51,7 +50,7 @@ from boolcomp.compact.sketch.variables import (
     own_variables,
     shape_variables,
 )
-from boolcomp.compact.widths.costs import NODES
+from boolcomp.compact.widths.costs.logic import NODES
 from boolcomp.compact.widths.remembered import Bounded, Contribution, Remembered, Settings
 from boolcomp.compact.widths.sensitivities import sensitivities, stacked
 from boolcomp.compact.widths.tablemodel import TableModel, table_model
@@ -62,15 +61,22 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.compact.graph.tabulate import Tabulated
+    from boolcomp.compact.sketch.sketch import SketchNode
     from boolcomp.compact.sketch.variables import Widths
-    from boolcomp.compact.widths.costs import Costs
-    from boolcomp.words.layout import Grid
+    from boolcomp.compact.widths.costs.model import CostModel, WordKind
 
     Floats = NDArray[np.float64]
 
 MOST_KNOWN = 1000  # results remembered of a node
 MOST_READ = 14  # bits that a table may read
 MOST_SYNTHESISED = 9  # inputs of a core whose nodes are counted; larger ones are estimated
+
+
+def kind_of(node: SketchNode) -> WordKind:
+    """Return what a cost model has to know of a word."""
+    if isinstance(node, Table):
+        return "table"
+    return "sum" if isinstance(node, WordSum) else "input"
 
 
 class Model:
@@ -82,7 +88,7 @@ class Model:
         inputs: Mapping[str, Floats],
         extremes: Mapping[str, Floats],
         worst: Mapping[str, Floats] | None = None,
-        costs: Costs = NODES,
+        costs: CostModel = NODES,
         *,
         sure: bool = False,
     ) -> None:
@@ -201,7 +207,7 @@ class Model:
             return 0.0, np.zeros(self.rows)
         if isinstance(node, AngleSum):
             bits = self._turn(widths, place).word.known
-            return 2.0 * bits - 3.0, np.zeros(self.rows)
+            return self.costs.turns(bits, len(node.items)), np.zeros(self.rows)
         if isinstance(node, WordSum):
             return self._sum(widths, place, node, key)
         return self._table(widths, place, node)
@@ -298,7 +304,7 @@ class Model:
         if (output or place in self.operands) and self._shortened(node, counts, cut):
             counts[0] -= 1
             lost += 1 / 4
-        cost += self.costs.adding * mean_adder_nodes(counts, -cut if output else 0)
+        cost += self.costs.heap(counts, -cut if output else 0)
         noise = noise + 4.0**cut * lost * sensitivity.value
         if output:
             noise = noise + (1 - 4.0**cut) / 12 * self._is_output(place)
@@ -343,19 +349,19 @@ class Model:
         lsb, own = self.lsb(widths, addend.node), self.sensitivities[place]
         words = [Format(lsb, bits) for bits in self.words(widths, addend.node)]
         cost, lost, factor = 0.0, 0.0, 0.0
+        source, rows = self.sketch.nodes[addend.node], []
         for word, digit, row in linear_rows(widths, place, k, addend, words):
             lost += row.lost
             factor += 0.0 if word else digit
-            for column in range(row.column, min(row.column + row.bits, len(counts))):
-                counts[column] += 1
+            rows.append(row)
+        cost += self.costs.rows(rows, counts, kind_of(source))
         error = 1 - factor / addend.factor
         noise = error * error * own.size[k]
-        source = self.sketch.nodes[addend.node]
         if isinstance(source, Source):
             noise = noise + source.hidden * addend.factor**2 / 12 * own.value
         for a, b in self._factors(widths, addend.node):
             for _, grid in factor_grids(widths, place, k, addend, a, b):
-                cost += self._laid(grid, counts)
+                cost += self.costs.product(grid, counts)
                 lost += grid.lost
         return cost, lost, noise
 
@@ -367,16 +373,6 @@ class Model:
             if model.factors:
                 yield model.factors
 
-    def _laid(self, grid: Grid, counts: list[int]) -> float:
-        """Put partial products into columns; return what it costs to make them."""
-        made = 0
-        for column, pairs in grid.diagonals():
-            if column >= 0:
-                made += pairs
-                if column < len(counts):
-                    counts[column] += pairs
-        return self.costs.partial * made
-
     def _product(
         self, widths: Widths, place: int, k: int, addend: Product, counts: list[int]
     ) -> tuple[float, float, Floats]:
@@ -384,7 +380,7 @@ class Model:
             Format(self.lsb(widths, word), self.bits(widths, word)) for word in (addend.a, addend.b)
         )
         grid = product_grid(widths, place, k, addend, a, b)
-        cost, own = self._laid(grid, counts), self.sensitivities[place]
+        cost, own = self.costs.product(grid, counts), self.sensitivities[place]
         noise = self._unread(addend.a, a.lsb, grid.drop_a) * own.read_a[k]
         noise = noise + self._unread(addend.b, b.lsb, grid.drop_b) * own.read_b[k]
         return cost, grid.lost, noise

@@ -32,15 +32,11 @@ from boolcomp.compact.sketch.pruning import without_small_waves
 from boolcomp.compact.sketch.sketch import AngleSum
 from boolcomp.compact.widths import search
 from boolcomp.compact.widths.floor import rounding_squares
+from boolcomp.compact.widths.forms import DIRECT, DIRECT_EXACT, EXACT, FORMS, PLAIN, TABLED
 from boolcomp.compact.widths.ledger import ANNEALERS, CHUNKS, Ledger
 from boolcomp.compact.widths.search import (
     CAUTION,
-    DIRECT,
-    DIRECT_EXACT,
-    EXACT,
-    FORMS,
     MAX_CAUTION,
-    PLAIN,
     Candidate,
     Search,
     SearchTask,
@@ -119,7 +115,7 @@ class Sketched:
         """Say what is not reached, and what inputs and rounding make of errors on their own."""
         words = quantities(self.terms.problem, self.demand.input_bits)
         widths = sorted({word.bits for word in words.values()})
-        floor = Search(self.task(), _forms(self.terms)[0]).floor()
+        floor = Search(self.task(), _forms(self.terms, self.demand)[0]).floor()
         kind, why = "demanded", ""
         if not self.demand.rms:
             bits = self.demand.bits
@@ -184,7 +180,7 @@ def sketch(terms: Terms, demand: Demand, ledger: Ledger) -> Sketched:
         terms = without_small_waves(terms, squares.tolist(), steps)
     goal = Sketched(terms, demand, ledger, squares, largest)
     task = goal.task()
-    forms = _forms(terms)
+    forms = _forms(terms, demand)
     if not demand.saturate and search_of(task, forms[0]).floor().forbids(squares):
         raise goal.unreachable("whatever the logic")  # what saturates may err less
     made: dict[Sketch, int] = {}
@@ -193,9 +189,10 @@ def sketch(terms: Terms, demand: Demand, ledger: Ledger) -> Sketched:
     return replace(goal, sketches={form: sketch for sketch, form in made.items()})
 
 
-def _forms(terms: Terms) -> Sequence[int]:
+def _forms(terms: Terms, demand: Demand) -> Sequence[int]:
     """Return the forms that are screened first."""
-    sums = tuple(PLAIN) if terms.outputs and terms.waves <= MOST_WAVES else ()
+    plain = TABLED if demand.of_words else PLAIN
+    sums = tuple(plain) if terms.outputs and terms.waves <= MOST_WAVES else ()
     if not sums and terms.steps is None:
         raise UsageError(
             f"{terms.problem.name}: {terms.waves} waves matter at these errors, and at most "
@@ -216,7 +213,7 @@ def _usual(terms: Terms, demand: Demand, ledger: Ledger) -> list[float]:
         return ledger.numbers("paper", lambda: [float(x) for x in paper_rms(terms, demand.bits)])
     ample = np.full(len(terms.problem.outputs), 1.0)
     task = SearchTask(terms, demand, ample, np.inf * ample)
-    floor = np.sqrt(search_of(task, _forms(terms)[-1]).floor().total)
+    floor = np.sqrt(search_of(task, _forms(terms, demand)[-1]).floor().total)
     above = np.where(floor < 1, ABOVE_FLOOR, ABOVE_JUMPS)
     return [float(x) for x in np.maximum(USUAL_RMS, above * floor)]
 
@@ -224,6 +221,7 @@ def _usual(terms: Terms, demand: Demand, ledger: Ledger) -> list[float]:
 def screen(goal: Sketched) -> Screened:
     """Choose the most promising forms by the model, one for every sketch."""
     sums, direct = PLAIN[0] in goal.sketches, DIRECT in goal.sketches
+    sums |= TABLED[0] in goal.sketches
     found = _screened(goal, "screen", list(goal.sketches))
     if all(sums and FORMS[choice.form].direct for choice in found.values()):
         # Of coarse inputs no bit may be lost; a recursion is no way round that for sums of waves.

@@ -27,13 +27,14 @@ from boolcomp.compact.errors.samples import (
 )
 from boolcomp.compact.graph.layout import Statistics
 from boolcomp.compact.graph.realise import realise
-from boolcomp.compact.sketch.build import Form, build_sketch
+from boolcomp.compact.sketch.build import build_sketch
 from boolcomp.compact.sketch.poly import quantities
 from boolcomp.compact.sketch.sketch import Source
-from boolcomp.compact.widths.costs import LUTS, NODES
+from boolcomp.compact.widths.costs import costs_of
 from boolcomp.compact.widths.descend import Descent, choose_widths
 from boolcomp.compact.widths.explore import explore
 from boolcomp.compact.widths.floor import Floor, rounding_squares
+from boolcomp.compact.widths.forms import FORMS
 from boolcomp.compact.widths.noise import MOST_READ, Model
 from boolcomp.compact.widths.polish import Trial, anneal, polish
 from boolcomp.compact.widths.reach import climbed
@@ -54,17 +55,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-FORMS = tuple(
-    Form(speeds, accelerations, chained, exact=exact)
-    for exact in (False, True)
-    for speeds in (False, True)
-    for accelerations in (False, True)
-    for chained in (False, True)
-)
-PLAIN = range(len(FORMS) // 2)
-EXACT = range(len(FORMS) // 2, len(FORMS))  # sums of angles lose no bit, which takes more logic
-DIRECT, DIRECT_EXACT = len(FORMS), len(FORMS) + 1  # not of terms
-FORMS = (*FORMS, Form(direct=True), Form(direct=True, exact=True))
 MODEL_SAMPLES, REACH_SAMPLES, LOOP_SAMPLES = 2000, 20_000, 20_000
 ROUNDS, ROUNDS_AGAIN = 6, 4  # of corrections, at first and later
 STEEPNESS, TEMPERATURE = 3.0, 3.0  # of a descent: how dear excess noise is; nodes
@@ -204,8 +194,7 @@ class Search:
         if FORMS[form].direct:
             extremes = _climbed(problem, inputs, demand.bits, demand.seed, self.sketch)
         bad = self.worst.values if self.worst else None
-        # What is asked for in tables of six inputs also decides how curves are split.
-        self.costs = LUTS if FORMS[form].direct and demand.objective == "lut6" else NODES
+        self.costs = costs_of(demand)
         self.model = Model(self.sketch, values, extremes, bad, self.costs, sure=self.exact)
 
     @cached_property

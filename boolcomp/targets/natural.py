@@ -1,0 +1,289 @@
+"""Word graphs as code of machines that multiply signed numbers and wrap at the width of a type.
+
+The digits of a word are ±1; so a word of n bits k is the odd number 2k - (2^n - 1), and a product
+of two words, all of it, is one multiplication of those. Sums are kept times a power of two, chosen
+such that products need not be moved, and that what is read of them begins at a byte; above their
+own bits they may hold anything. Tables hold what is made of them: odd numbers where products read
+them, and elsewhere as far to the left as the sum wants them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from boolcomp.targets.expressions import (
+    Entry,
+    Expression,
+    Low,
+    Multiple,
+    Name,
+    Number,
+    Signed,
+    Wrapped,
+    moved,
+)
+from boolcomp.targets.procedure import Maker, Step
+from boolcomp.targets.products import product
+from boolcomp.words.graph import Bits, Heap, InputWord, Lookup, PartialProducts, reads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from boolcomp.targets.names import Names
+    from boolcomp.words.graph import Node, WordGraph
+
+SIZES = (8, 16, 32, 64)
+LEFT = (0, 2, 4, 6, 8, 9, 8, 5)  # cycles of an 8-bit machine to move 16 bits by so many
+WIDEST_TABLE = 8  # index bits of a table of several multiples of a word
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A sum as it is kept: times 2^by, in so many bits, of a type of `kind` bits."""
+
+    name: Name
+    by: int
+    bits: int
+
+    @property
+    def modulus(self) -> int:
+        """The bits that count."""
+        return self.by + self.bits
+
+
+def is_whole(graph: WordGraph) -> bool:
+    """Tell whether nothing is discarded of products, so that signed ones are what they are."""
+    return all(
+        part.layout(graph.nodes).column >= 0
+        for node in graph.nodes
+        if isinstance(node, Heap)
+        for part in node.parts
+        if isinstance(part, PartialProducts)
+    )
+
+
+def size_of(bits: int) -> int:
+    """Return the bits of the smallest type that holds so many."""
+    return next(size for size in SIZES if bits <= size)
+
+
+def moving(by: int, kind: int) -> float:
+    """Return about how many cycles of an 8-bit machine it takes to move by so many bits."""
+    octets, rest = divmod(abs(by), 8)
+    return (LEFT[rest] if octets == 0 else octets + rest) * (kind / 16)
+
+
+class NaturalMaker(Maker):
+    """Makes sums of signed products."""
+
+    def __init__(self, graph: WordGraph, names: Names) -> None:
+        super().__init__(graph, names)
+        self.held: dict[int, Held] = {}
+        self.meanings: list[str] = []
+        self.signed: dict[tuple[int, int], Expression] = {}
+        self.entries: dict[tuple[int, tuple[int, ...]], Expression] = {}
+        self.readers = [0] * len(graph.nodes)
+        for node in graph.nodes:
+            for place in reads(node):
+                self.readers[place] += 1
+
+    def word(self, node: Node, meaning: str) -> None:
+        """Give a node of the graph a name."""
+        place = len(self.words)
+        self.meanings += [""] * (place - len(self.meanings)) + [meaning]
+        if not isinstance(node, Heap) or all(
+            isinstance(self.words[k], Number) for k in reads(node)
+        ):
+            super().word(node, meaning)
+            return
+        made = self._sum(node, self._by(place, node))
+        if isinstance(made, Number):
+            self.words.append(Number(made.value))
+            return
+        by, value = made
+        kind = max(16, size_of(by + node.bits))
+        name = self.names.new(meaning, "w")
+        self.steps.append(Step(name, kind, value, meaning, loose=True))
+        self.held[place] = Held(Name(name, kind), by, node.bits)
+        self.words.append(self.leading(place, 0))
+
+    def leading(self, place: int, drop: int) -> Expression:
+        """Return a word without its lowest bits."""
+        if place not in self.held:
+            return super().leading(place, drop)
+        held = self.held[place]
+        return Low(moved(held.name, -(held.by + drop)), held.bits - drop)
+
+    def _by(self, place: int, node: Heap) -> int:
+        """Return by how much a sum is kept to the left: what is moved least, in and out."""
+        whole = any(
+            isinstance(part, PartialProducts) and part.layout(self.graph.nodes).column >= 0
+            for part in node.parts
+        )
+        least = 1 if whole else 0
+        kind = max(16, size_of(node.bits + least))
+        choices = range(least, kind - node.bits + 1)
+        return min(choices, key=lambda by: (self._moves(place, node, by, kind), by))
+
+    def _moves(self, place: int, node: Heap, by: int, kind: int) -> float:
+        """Return what is moved where a sum is kept so far to the left."""
+        cost = 0.0
+        for part in node.parts:
+            column = part.layout(self.graph.nodes).column
+            if isinstance(part, PartialProducts):
+                cost += moving(max(0, column) + by - 1, kind)
+            elif part.node in self.held and not part.drop:
+                cost += moving(column + by - self.held[part.node].by, kind)
+            elif not isinstance(self.graph.nodes[part.node], Lookup):
+                cost += moving(column + by, kind)
+        return cost + sum(moving(shift, kind) for shift in self._shifts(place, by))
+
+    def _shifts(self, place: int, by: int) -> Iterator[int]:
+        """Yield by how much a sum is moved where it is read, beyond what comes for nothing."""
+        bits = self.graph.nodes[place].bits
+        for result in self.graph.results:
+            if result.node == place:
+                yield _beside(by + result.drop)
+        for node in self.graph.nodes:
+            if isinstance(node, Lookup) and node.source == place:
+                yield _beside(by + bits - node.read)
+            for part in node.parts if isinstance(node, Heap) else ():
+                if isinstance(part, PartialProducts):
+                    if part.a == place:
+                        yield _beside(by - 1 + part.drop_a)
+                    if part.b == place:
+                        yield _beside(by - 1 + part.drop_b)
+
+    def _sum(self, node: Heap, by: int) -> tuple[int, Expression] | Number:
+        """Return a sum, kept so far to the left."""
+        modulus = by + node.bits
+        constant, parts = node.constant << by, list[tuple[bool, Expression]]()
+        words = sorted((p for p in node.parts if isinstance(p, Bits)), key=lambda p: p.node)
+        for place, several in groupby(words, key=lambda part: part.node):
+            rows = list(several)
+            constant += sum(p.layout(self.graph.nodes).weight << by for p in rows if p.negative)
+            for negative, part in self._rows(place, rows, by, modulus):
+                if isinstance(part, Number):
+                    constant += -part.value if negative else part.value
+                else:
+                    parts.append((negative, part))
+        for one in node.parts:
+            if isinstance(one, PartialProducts):
+                part, more = self._product(one, by)
+                constant += more
+                if isinstance(part, Number):
+                    constant += -part.value if one.negative else part.value
+                else:
+                    parts.append((one.negative, part))
+        if not parts:
+            return Number((constant >> by) % (1 << node.bits))
+        kind = max(16, size_of(modulus))
+        parts.sort(key=lambda pair: pair[0])  # what is added comes first
+        return by, Wrapped(tuple(parts), constant % (1 << modulus), kind)
+
+    def _rows(
+        self, place: int, rows: list[Bits], by: int, modulus: int
+    ) -> Iterator[tuple[bool, Expression]]:
+        """Yield what a word adds to a sum; digits of a constant together, if nothing is dropped."""
+        node, word = self.graph.nodes[place], self.words[place]
+        layouts = [(row.negative, row.layout(self.graph.nodes)) for row in rows]
+        small = len(rows) > 1 and node.bits <= WIDEST_TABLE and any(row.drop for row in rows)
+        if not isinstance(word, Number) and (isinstance(node, Lookup) or small):
+            entries = node.entries if isinstance(node, Lookup) else range(1 << node.bits)
+            if not isinstance(node, Lookup) or len(set(entries)) > 1:
+                made = tuple(
+                    sum(
+                        (-1 if negative else 1) * (entry >> row.drop << (row.column + by))
+                        for negative, row in layouts
+                    )
+                    % (1 << modulus)
+                    for entry in entries
+                )
+                yield False, self._entry(place, made, "")
+                return
+        if not any(row.drop for row in rows) and not isinstance(word, Number):
+            factor = sum((-1 if negative else 1) << row.column for negative, row in layouts)
+            value: Expression = word
+            shift = by
+            if place in self.held:
+                held = self.held[place]
+                value, shift = Low(held.name, held.modulus), by - held.by
+            if not factor:
+                return
+            low = (abs(factor) & -abs(factor)).bit_length() - 1
+            odd = abs(factor) >> low
+            if low + shift >= 0 or odd == 1:
+                value = (
+                    moved(value, low + shift) if odd == 1 else Multiple(value, odd << (low + shift))
+                )
+                yield factor < 0, value
+                return
+        for negative, row in layouts:
+            yield negative, moved(self.leading(place, row.drop), row.column + by)
+
+    def _product(self, part: PartialProducts, by: int) -> tuple[Expression, int]:
+        """Return what a product adds, and a constant beside it."""
+        grid = part.layout(self.graph.nodes)
+        full = ((1 << grid.a) - 1) * ((1 << grid.b) - 1)
+        a, b = self.words[part.a], self.words[part.b]
+        if grid.column >= 0 and not isinstance(a, Number) and not isinstance(b, Number):
+            first, a_bits = self._factor(part.a, part.drop_a)
+            second, b_bits = self._factor(part.b, part.drop_b)
+            value = moved(Signed(first, a_bits, second, b_bits), grid.column + by - 1)
+            return value, full << (grid.column + by - 1)
+        column = max(0, grid.column)
+        value, most = product(
+            self, self.leading(part.a, grid.drop_a), grid.a,
+            self.leading(part.b, grid.drop_b), grid.b, column - grid.column,
+        )  # fmt: skip
+        return moved(value, column + by), (most << (column + by)) * part.negative
+
+    def _factor(self, place: int, drop: int) -> tuple[Expression, int]:
+        """Return a word as an odd number in two's complement, and the bits of its type."""
+        node = self.graph.nodes[place]
+        bits = node.bits - drop
+        size = size_of(bits + 1)
+        key = (place, drop)
+        if key not in self.signed:
+            self.signed[key] = self._made_factor(place, drop, size)
+        return self.signed[key], size
+
+    def _made_factor(self, place: int, drop: int, size: int) -> Expression:
+        node = self.graph.nodes[place]
+        bits, about = node.bits - drop, f"{self._about(place)} signed"
+        middle = (1 << bits) - 1
+        if isinstance(node, Lookup) and node.entries != tuple(range(len(node.entries))):
+            entries = tuple((2 * (e >> drop) - middle) % (1 << size) for e in node.entries)
+            return self._entry(place, entries, " signed", size)
+        doubled = moved(self.leading(place, drop), 1)
+        if place in self.held and not drop and self.held[place].by:
+            held = self.held[place]
+            doubled = moved(held.name, 1 - held.by)
+            if bits + 1 < size:
+                doubled = Low(doubled, bits + 1)
+        value = Wrapped(((False, doubled),), -middle % (1 << size), size)
+        return self.step(about, size, value)
+
+    def _entry(self, place: int, entries: tuple[int, ...], about: str, size: int = 0) -> Expression:
+        """Return an entry of a table of a word, or of what another table makes of one."""
+        if (place, entries) not in self.entries:
+            node = self.graph.nodes[place]
+            text = f"{self._about(place)}{about}"
+            if isinstance(node, Lookup):
+                value = super().lookup(replace(node, entries=entries), text)
+            else:
+                value = Entry(self.table(text, entries), self.words[place], max(entries))
+            bits = size or max(entries).bit_length()
+            self.entries[place, entries] = self.step(text, bits, value)
+        return self.entries[place, entries]
+
+    def _about(self, place: int) -> str:
+        node = self.graph.nodes[place]
+        return node.name if isinstance(node, InputWord) else self.meanings[place]
+
+
+def _beside(by: int) -> int:
+    """Return by how much is moved beside whole bytes."""
+    return min(by % 8, 8) if by >= 8 else by
