@@ -9,9 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from boolcomp.targets.c_header import header, loads_of
-from boolcomp.targets.c_words import definition
-from boolcomp.targets.languages import C_WORDS
-from boolcomp.targets.procedure import procedure_of
+from boolcomp.targets.c_words import c_procedure, definition
 
 if TYPE_CHECKING:
     from boolcomp.program.program import Program
@@ -22,7 +20,7 @@ def export(program: Program, load: float | None, options: Options) -> Files:  # 
     """Return a header of a program, or of each of its loads."""
     files: Files = {}
     for name, one in loads_of(program, load):
-        procedure = procedure_of(program, one, C_WORDS)
+        procedure = c_procedure(program, one)
         tables = tuple(replace(t, name=f"{name}_{t.name}") for t in procedure.tables)
         own = replace(procedure, tables=tables)
         lines = definition(own, name, f"{name.upper()}_", "static inline ")

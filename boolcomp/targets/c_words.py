@@ -67,12 +67,17 @@ def export(program: Program, load: float | None, options: Options) -> Files:  # 
     """Return a C file and a header of a program, or of each of its loads."""
     files: Files = {}
     for name, one in loads_of(program, load):
-        code = any(f" target={target} " in f"{program.demand} " for target in PROCESSORS)
-        natural = code and one.graph is not None and is_whole(one.graph)
-        procedure = procedure_of(program, one, C_WORDS, NaturalMaker if natural else None)
+        procedure = c_procedure(program, one)
         files[f"{name}.h"] = header(program, one, procedure, name)
         files[f"{name}.c"] = source(program, one, procedure, name)
     return files
+
+
+def c_procedure(program: Program, load: Load) -> Procedure:
+    """Return the straight-line code of a load, as its C calculates it."""
+    code = any(f" target={target} " in f"{program.demand} " for target in PROCESSORS)
+    natural = code and load.graph is not None and is_whole(load.graph)
+    return procedure_of(program, load, C_WORDS, NaturalMaker if natural else None)
 
 
 def source(program: Program, load: Load, procedure: Procedure, name: str) -> str:  # noqa: ARG001

@@ -9,8 +9,7 @@ import numpy as np
 from boolcomp.measure.cycles.design import Design, Row
 from boolcomp.targets import export
 from boolcomp.targets.c_header import loads_of
-from boolcomp.targets.languages import C_WORDS
-from boolcomp.targets.procedure import procedure_of
+from boolcomp.targets.c_words import c_procedure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +31,7 @@ def words_design(subject: Subject) -> Design:
     """
     program = subject.program
     ((function, load),) = loads_of(program, subject.payload)
-    procedure = procedure_of(program, load, C_WORDS)
+    procedure = c_procedure(program, load)
     given = tuple(x.parameter for x in procedure.inputs)
     made = tuple(x.result for x in procedure.outputs)
     files = {name: str(text) for name, text in export(program, "c", subject.payload).items()}
