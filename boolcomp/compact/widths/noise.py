@@ -183,6 +183,18 @@ class Model:
             return self._table_model(widths, place, node).bits
         return (self.bits(widths, place),)
 
+    def effective(self, widths: Widths, variable: WidthVariable) -> int:
+        """Return the value that a width has in effect: no word tells more than what it is made of.
+
+        Steps begin there, for any value above it is the same choice.
+        """
+        value, place = widths[variable], variable.node
+        if variable.role is Role.ANGLE_BITS:
+            return min(value, self._turn(widths, place).word.known)
+        if variable.role is Role.READ:
+            return min(value, self.bits(widths, reads(self.sketch.nodes[place])[0]))
+        return value
+
     def local(self, widths: Widths, place: int) -> tuple[float, Floats]:
         """Return a node's cost, and the variance that it adds to every output."""
         if not isinstance(widths, Settings):
