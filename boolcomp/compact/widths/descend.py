@@ -15,7 +15,7 @@ from boolcomp.compact.sketch.sketch import (
     reads,
 )
 from boolcomp.compact.sketch.variables import Role, WidthVariable
-from boolcomp.compact.widths.limits import first_widths, in_range
+from boolcomp.compact.widths.limits import effective, first_widths, in_range
 from boolcomp.compact.widths.splits import curve_pairs, curve_splits
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ class Descent:
 
     def beside(self, variable: WidthVariable, step: int) -> int:
         """Return the value of a width a step up or down from what it is in effect."""
-        return self.model.effective(self.widths, variable) + step
+        return effective(self.model, self.widths, variable) + step
 
     def _try_splits(self, node: int, prices: Floats) -> bool:
         """Split a curve otherwise: by all widths at once, or by two of them."""

@@ -166,7 +166,7 @@ class Model:
         if isinstance(node, Source):
             return node.bits
         if isinstance(node, AngleSum):
-            return self._turn(widths, place).word.bits
+            return self.turn(widths, place).word.bits
         if isinstance(node, WordSum):
             lsb = widths[Role.CUT.of(place)]
             if node.angle:
@@ -182,18 +182,6 @@ class Model:
         if isinstance(node, Table):
             return self._table_model(widths, place, node).bits
         return (self.bits(widths, place),)
-
-    def effective(self, widths: Widths, variable: WidthVariable) -> int:
-        """Return the value that a width has in effect: no word tells more than what it is made of.
-
-        Steps begin there, for any value above it is the same choice.
-        """
-        value, place = widths[variable], variable.node
-        if variable.role is Role.ANGLE_BITS:
-            return min(value, self._turn(widths, place).word.known)
-        if variable.role is Role.READ:
-            return min(value, self.bits(widths, reads(self.sketch.nodes[place])[0]))
-        return value
 
     def local(self, widths: Widths, place: int) -> tuple[float, Floats]:
         """Return a node's cost, and the variance that it adds to every output."""
@@ -212,7 +200,7 @@ class Model:
         if isinstance(node, Source):
             return 0.0, np.zeros(self.rows)
         if isinstance(node, AngleSum):
-            bits = self._turn(widths, place).word.known
+            bits = self.turn(widths, place).word.known
             return 2.0 * bits - 3.0, np.zeros(self.rows)
         if isinstance(node, WordSum):
             return self._sum(widths, place, node, key)
@@ -232,7 +220,7 @@ class Model:
         unread = self._unread(node.source, lsb, bits - model.read)
         return model.cost, noise + unread * sensitivity.slope
 
-    def _turn(self, widths: Widths, place: int) -> SumShape:
+    def turn(self, widths: Widths, place: int) -> SumShape:
         """Return the shape of an angle sum."""
         key = (place, *map(widths.get, self._shapes[place]))
         if key not in self._turns:
@@ -242,7 +230,7 @@ class Model:
     def _shape(self, widths: Widths, place: int) -> AngleShape:
         """Return the shape of an angle."""
         if isinstance(self.sketch.nodes[place], AngleSum):
-            return self._turn(widths, place).word
+            return self.turn(widths, place).word
         return angle_shape(self.sketch, widths, place)
 
     def _angle_spread(self, widths: Widths, place: int, read: int) -> float:
@@ -262,7 +250,7 @@ class Model:
             return (4.0**-read - 4.0**-bits) / 12
         if not isinstance(node, AngleSum):
             raise TypeError(f"node {place} is no angle")
-        shape = self._turn(widths, place)
+        shape = self.turn(widths, place)
         known = shape.word.known  # a guard bit tells nothing
         spread = (4.0 ** -min(read, known) - 4.0**-known) / 12
         for (item, multiple), part_read in zip(node.items, shape.reads, strict=True):
