@@ -127,5 +127,5 @@ def test_jumps_and_single_moves_never_try_what_would_change_nothing() -> None:
     rng = random.Random(2)  # noqa: S311 (no secrets)
     for _ in range(60):
         descent.jump(np.full(3, 0.01), rng)
-    assert not {descent.widths[v] for v in sums} & {12, 13, 14, 15}
+        assert not {descent.widths[v] for v in sums} & {12, 13, 14, 15}
     assert any(descent.widths[v] < 10 for v in sums)
