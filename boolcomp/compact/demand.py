@@ -15,7 +15,7 @@ from boolcomp.logic.synthesis.measure import OBJECTIVES, Objective
 if TYPE_CHECKING:
     from boolcomp.problem.problem import Problem
 
-SEARCH_VERSION = 1  # of what a demand leads to: raised whenever the search or the passes change
+SEARCH_VERSION = 2  # of what a demand leads to: raised whenever the search or the passes change
 ROUNDING = 1 / math.sqrt(12)  # the rms error, in steps, of rounding alone
 USUAL_INPUT = 10  # bits of input words
 LEAST_INPUT, MOST_INPUT = 2, 16

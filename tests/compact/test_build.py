@@ -12,7 +12,7 @@ from compact.word_robots import case, small_robot
 
 from boolcomp.compact.sketch.build import Form, build_sketch
 from boolcomp.compact.sketch.poly import signed_digits
-from boolcomp.compact.sketch.sketch import Product, WordSum
+from boolcomp.compact.sketch.sketch import Linear, Product, WordSum
 from boolcomp.problem.functions import robot_problem
 from boolcomp.problem.robot import load_robot
 from boolcomp.terms import split
@@ -93,3 +93,47 @@ def test_an_output_that_holds_another_adds_it_in_its_own_steps(name: str) -> Non
     values = arm.sketch.evaluate(states.values)
     for place, node in enumerate(arm.sketch.outputs):
         assert np.allclose(values[node], states.outputs[:, place], atol=1e-6)
+
+
+@pytest.mark.parametrize("form", [Form(speeds=False), Form(), Form(speeds=False, chained=True)])
+@pytest.mark.parametrize("name", ["machado-2r", "planar-3r", "elbow-3r"])
+def test_no_sum_multiplies_the_same_word_twice(name: str, form: Form) -> None:
+    for node in case(name, form=form).sketch.nodes:
+        products = [a for a in getattr(node, "addends", ()) if isinstance(a, Product)]
+        words = [word for one in products for word in {one.a, one.b}]
+        assert len(words) == len(set(words))
+
+
+def test_a_common_factor_of_two_speeds_is_multiplied_by_their_sum() -> None:
+    sketch = case("machado-2r", form=Form(speeds=False)).sketch
+    sums = [node for node in sketch.nodes if isinstance(node, WordSum)]
+    assert sum(isinstance(a, Product) for node in sums for a in node.addends) == 5
+    names = [getattr(node, "name", "") for node in sketch.nodes]
+    speeds = {
+        tuple(sorted((names[a.node], a.factor) for a in node.addends if isinstance(a, Linear)))
+        for node in sums
+        if all(isinstance(a, Linear) and names[a.node] in ("qd1", "qd2") for a in node.addends)
+    }
+    assert speeds == {(("qd1", 2.0), ("qd2", 1.0))}  # (2 qd1 + qd2) qd2 sin q2
+
+
+@pytest.mark.parametrize(("length", "apart"), [(0.2, True), (0.35, False), (0.8, False)])
+def test_a_constant_is_apart_from_what_varies_three_times_less(
+    length: float, *, apart: bool
+) -> None:
+    """The inertia about the first joint is 11.75 + 6.25 r² + 12.5 r cos q2."""
+    arm = load_robot("machado-2r")
+    robot = replace(arm, links=(arm.links[0], replace(arm.links[1], a=length)))
+    made = case(robot, form=Form(speeds=False, shared=False))
+    names = [getattr(node, "name", "") for node in made.sketch.nodes]
+    torque = made.sketch.nodes[made.sketch.outputs[0]]
+    assert isinstance(torque, WordSum)
+    alone = [a.factor for a in torque.addends if isinstance(a, Linear) and names[a.node] == "qdd1"]
+    inertia = 11.75 + 6.25 * length**2
+    assert (inertia >= 3 * 12.5 * length) is apart
+    step = made.words["qdd1"].step / made.steps[0]
+    assert alone == (pytest.approx([inertia * step]) if apart else [])
+    states = made.states(50, seed=3)
+    values = made.sketch.evaluate(states.values)
+    for joint, place in enumerate(made.sketch.outputs):
+        assert np.allclose(values[place], states.outputs[:, joint], atol=1e-6)

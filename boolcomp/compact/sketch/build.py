@@ -9,6 +9,7 @@ every angle sum; constants live in the tables' amplitudes.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from boolcomp.problem.problem import PartHint, SumHint
     from boolcomp.terms import Terms
 
+NEARLY_CONSTANT = 3.0  # times what a word varies by at most: a constant apart from it pays
 DIGITS = 11  # two coefficients that agree this far are the same
 
 
@@ -226,8 +228,22 @@ class _SketchMaker(SketchNodes):
         again, plain = divided(quotient, name)
         if again and not plain and name not in variables(again):
             square = self.add(Powers(self.variable(name), (0.0, 0.0, 1.0)))
-            return [*addends, *self._product(square, again)], number
-        return [*addends, *self._product(self.variable(name), quotient)], number
+            return self._factored([*addends, *self._product(square, again)]), number
+        return self._factored([*addends, *self._product(self.variable(name), quotient)]), number
+
+    def _factored(self, addends: list[Addend]) -> list[Addend]:
+        """Return addends in which no word is multiplied twice: a·c + b·c is (a + b)·c."""
+        products = [a for a in addends if isinstance(a, Product)]
+        read = Counter(k for one in products for k in {one.a, one.b})
+        common, often = min(read.items(), key=lambda item: (-item[1], item[0]), default=(0, 0))
+        if often < 2:
+            return addends
+        alike = [one for one in products if common in (one.a, one.b)]
+        first = alike[0].factor
+        parts = [Linear(one.b if one.a == common else one.a, one.factor / first) for one in alike]
+        inner = self.add(WordSum(tuple(parts), 0.0))
+        rest = [one for one in addends if one not in alike]
+        return self._factored([*rest, Product(inner, common, first)])
 
     def _tables(self, series: Series) -> tuple[list[Addend], float]:
         groups: dict[Angle, dict[int, complex]] = {}
@@ -286,8 +302,11 @@ class _SketchMaker(SketchNodes):
                 return [Linear(node, 1.0)]
         elif self.form.shared and len(self.record.get(key, ())) > 1:
             return self._shared_product(key, node, normal, factor, number)
-        place, scale = self.operand(poly)
-        return [Product(node, place, scale)]
+        # Signed digits stand for a constant. What varies beside it may then be left out, or is at
+        # least a shorter word.
+        alone = _size(varying) * NEARLY_CONSTANT <= abs(number)
+        place, scale = self.operand(varying if alone else poly)
+        return [*[Linear(node, number)] * alone, Product(node, place, scale)]
 
     def _shared_product(
         self, key: object, node: int, normal: Poly, factor: float, number: float
@@ -343,6 +362,13 @@ def _normal(poly: Poly) -> tuple[Poly, float]:
     first = poly[monomial][next(iter(sorted(poly[monomial])))]
     factor = power_of_two(largest) * _sign(first)
     return scaled(poly, 1 / factor), factor
+
+
+def _size(poly: Poly) -> float:
+    """Return what a polynomial cannot exceed; infinity where it has linear variables."""
+    if variables(poly):
+        return math.inf
+    return sum(abs(c) for c in poly[()].values())
 
 
 def _key(poly: Poly) -> object:

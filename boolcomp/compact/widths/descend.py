@@ -15,7 +15,7 @@ from boolcomp.compact.sketch.sketch import (
     reads,
 )
 from boolcomp.compact.sketch.variables import Role, WidthVariable
-from boolcomp.compact.widths.limits import first_widths, in_range
+from boolcomp.compact.widths.limits import effective, first_widths, in_range
 from boolcomp.compact.widths.splits import curve_pairs, curve_splits
 
 if TYPE_CHECKING:
@@ -184,6 +184,10 @@ class Descent:
                 moved |= self._try_splits(variable.node, prices)
         return moved
 
+    def beside(self, variable: WidthVariable, step: int) -> int:
+        """Return the value of a width a step up or down from what it is in effect."""
+        return effective(self.model, self.widths, variable) + step
+
     def _try_splits(self, node: int, prices: Floats) -> bool:
         """Split a curve otherwise: by all widths at once, or by two of them."""
         moved = False
@@ -198,8 +202,8 @@ class Descent:
             return self.try_move(variable, 1 - self.widths[variable], prices)
         moved = False
         for step in (1, -1):
-            while in_range(self.sketch, variable, self.widths[variable] + step):
-                if not self.try_move(variable, self.widths[variable] + step, prices):
+            while in_range(self.sketch, variable, value := self.beside(variable, step)):
+                if not self.try_move(variable, value, prices):
                     break
                 moved = True
         return moved
@@ -253,7 +257,7 @@ class Descent:
         near = [k for p in sorted(self.near[place] & self.live) for k in self._variables[p]]
         chosen = [rng.choice(self._variables[place]), rng.choice(near)][: rng.choice((1, 2))]
         for variable in chosen:
-            value = self.widths[variable] + rng.choice((-1, 1))
+            value = self.beside(variable, rng.choice((-1, 1)))
             if variable.role is Role.KEEP or not in_range(self.sketch, variable, value):
                 continue
             self.widths[variable] = value

@@ -15,6 +15,7 @@ from boolcomp.compact.sketch.sketch import (
     Source,
     Table,
     WordSum,
+    reads,
 )
 from boolcomp.compact.sketch.variables import Role, WidthVariable
 from boolcomp.compact.widths.noise import MOST_READ, Model
@@ -22,6 +23,8 @@ from boolcomp.compact.widths.noise import MOST_READ, Model
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from boolcomp.compact.sketch.variables import Widths
 
     Floats = NDArray[np.float64]
 
@@ -57,6 +60,20 @@ def in_range(sketch: Sketch, variable: WidthVariable, value: int) -> bool:
     """Tell whether a width may have a value."""
     low, high = _limits(sketch, variable)
     return low <= value <= high
+
+
+def effective(model: Model, widths: Widths, variable: WidthVariable) -> int:
+    """Return the value that a width has in effect: no word tells more than what it is made of.
+
+    All values above it are the same choice; a step down begins there.
+    """
+    value, place = widths[variable], variable.node
+    if variable.role is Role.ANGLE_BITS:
+        return min(value, model.turn(widths, place).word.known)
+    if variable.role is Role.READ:
+        (source,) = reads(model.sketch.nodes[place])
+        return min(value, model.bits(widths, source))
+    return value
 
 
 def _limits(sketch: Sketch, variable: WidthVariable) -> tuple[int, int]:

@@ -172,7 +172,7 @@ class Model:
         if isinstance(node, Source):
             return node.bits
         if isinstance(node, AngleSum):
-            return self._turn(widths, place).word.bits
+            return self.turn(widths, place).word.bits
         if isinstance(node, WordSum):
             lsb = widths[Role.CUT.of(place)]
             if node.angle:
@@ -206,7 +206,7 @@ class Model:
         if isinstance(node, Source):
             return 0.0, np.zeros(self.rows)
         if isinstance(node, AngleSum):
-            bits = self._turn(widths, place).word.known
+            bits = self.turn(widths, place).word.known
             return self.costs.turns(bits, len(node.items)), np.zeros(self.rows)
         if isinstance(node, WordSum):
             return self._sum(widths, place, node, key)
@@ -226,7 +226,7 @@ class Model:
         unread = self._unread(node.source, lsb, bits - model.read)
         return model.cost, noise + unread * sensitivity.slope
 
-    def _turn(self, widths: Widths, place: int) -> SumShape:
+    def turn(self, widths: Widths, place: int) -> SumShape:
         """Return the shape of an angle sum."""
         key = (place, *map(widths.get, self._shapes[place]))
         if key not in self._turns:
@@ -236,7 +236,7 @@ class Model:
     def _shape(self, widths: Widths, place: int) -> AngleShape:
         """Return the shape of an angle."""
         if isinstance(self.sketch.nodes[place], AngleSum):
-            return self._turn(widths, place).word
+            return self.turn(widths, place).word
         return angle_shape(self.sketch, widths, place)
 
     def _angle_spread(self, widths: Widths, place: int, read: int) -> float:
@@ -256,7 +256,7 @@ class Model:
             return (4.0**-read - 4.0**-bits) / 12
         if not isinstance(node, AngleSum):
             raise TypeError(f"node {place} is no angle")
-        shape = self._turn(widths, place)
+        shape = self.turn(widths, place)
         known = shape.word.known  # a guard bit tells nothing
         spread = (4.0 ** -min(read, known) - 4.0**-known) / 12
         for (item, multiple), part_read in zip(node.items, shape.reads, strict=True):

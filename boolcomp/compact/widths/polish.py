@@ -121,14 +121,15 @@ def _proposals(descent: Descent, slack: Floats) -> list[tuple[_Move, ...]]:
 def _moves(descent: Descent) -> list[_Move]:
     """Return every single step of a width, with what the model says of it."""
     found = []
-    for variable, value in list(descent.widths.items()):
+    for variable in list(descent.widths):
         if variable.node not in descent.live or variable.role in (Role.SHIFT, Role.KEEP):
             continue
         for step in (1, -1):
-            if in_range(descent.sketch, variable, value + step):
-                cost, noise = descent.change(variable, value + step)
+            value = descent.beside(variable, step)
+            if in_range(descent.sketch, variable, value):
+                cost, noise = descent.change(variable, value)
                 if cost or noise.any():
-                    found.append(_Move(variable, value + step, -cost, noise))
+                    found.append(_Move(variable, value, -cost, noise))
     return found
 
 
