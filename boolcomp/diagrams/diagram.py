@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from boolcomp.diagrams.levels import Levels
 
+TRIED = 20  # inputs: larger tables are made in one first order only, which takes long enough
+
 
 class Node(NamedTuple):
     """A test of an input, and the nodes that follow on a 0 and on a 1."""
@@ -93,7 +95,7 @@ def diagram_of(words: NDArray[np.int64], inputs: int, spans: Sequence[int] = ())
         for first, width in zip(firsts, widths, strict=True)
         if k < width
     ]
-    orders = [straight, straight[::-1], turns, turns[::-1]]
+    orders = [turns] if inputs > TRIED else [straight, straight[::-1], turns, turns[::-1]]
     different = [order for k, order in enumerate(orders) if order not in orders[:k]]
     made = reduced(sifted(np.asarray(words, np.int64), inputs, different))
     if not np.array_equal(made.words(), words):

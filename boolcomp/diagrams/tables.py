@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boolcomp.logic.network import CONSTANTS, Builder, copied
 from boolcomp.logic.simulation import truth_planes
 
 if TYPE_CHECKING:
@@ -27,3 +28,14 @@ def words_of(network: Network) -> NDArray[np.int64]:
         data = np.frombuffer(plane.to_bytes(-(-rows // 8), "little"), np.uint8)
         words = words << 1 | np.unpackbits(data, count=rows, bitorder="little")
     return words
+
+
+def narrowed(network: Network) -> tuple[Network, tuple[int, ...]]:
+    """Return a network without the inputs that nothing reads, and which inputs are left."""
+    read = {signal for node in network.nodes for signal in node.operands} | {*network.outputs}
+    kept = tuple(k for k in range(network.inputs) if CONSTANTS + k in read)
+    builder = Builder(len(kept))
+    literals = [0] * network.inputs
+    for place, k in enumerate(kept):
+        literals[k] = builder.input(place)
+    return builder.build(copied(network, builder, literals)), kept

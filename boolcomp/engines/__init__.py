@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal, get_args
 
 from boolcomp.common.errors import UsageError, listing, suggestion
@@ -51,11 +52,14 @@ def make_engine(wiring: Wiring, name: str = "auto", threads: int = 1) -> Engine:
 def engine_name(name: str) -> Literal["numpy", "llvm", "words", "bdd"]:
     """Return the engine that a name means: `auto` is `llvm` where that can run, else `numpy`.
 
-    (Where there are words, `make_engine` makes of `auto` what takes them, too.)
+    `bdd` is only taken where it is asked for; `words` too, or by what `make_engine` makes of
+    `auto` where there are words.
     """
     if name not in ENGINES:
         raise UsageError(f"engine {name!r}{suggestion(name, ENGINES)}: {listing(ENGINES)}")
     if name == "bdd":
+        if find_spec("numba") is None:
+            raise UsageError("engine 'bdd' needs the package numba, or use engine 'numpy'")
         return "bdd"
     lacks = _native_lacks() if name != "numpy" else ""
     if name in ("llvm", "words") and lacks:

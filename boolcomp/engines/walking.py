@@ -13,7 +13,7 @@ import numpy as np
 from boolcomp.common.errors import UsageError
 from boolcomp.diagrams.diagram import diagram_of
 from boolcomp.diagrams.forest import Forest
-from boolcomp.diagrams.tables import MOST_INPUTS, MOST_WORD, words_of
+from boolcomp.diagrams.tables import MOST_INPUTS, MOST_WORD, narrowed, words_of
 from boolcomp.engines import walk_kernels as kernels
 from boolcomp.engines.batch import Evaluation, not_codable
 from boolcomp.logic.network import Builder, copied
@@ -73,14 +73,15 @@ class _Steps:
         self.columns += 1
         return self.columns - 1
 
-    def _walk(self, network: Network, call: Call) -> None:
+    def _walk(self, whole: Network, call: Call) -> None:
+        network, kept = narrowed(whole)
         if network.inputs > MOST_INPUTS:
             raise UsageError(
                 f"engine 'bdd' walks tables of at most {MOST_INPUTS} bits, and this program has "
                 f"logic that reads {network.inputs} at once: compile it with --mode paper, or use "
                 "engine 'numpy' or 'llvm'"
             )
-        reads = [self.places[plane] for plane in call.inputs]
+        reads = [self.places[call.inputs[k]] for k in kept]
         spans = tuple(field.bits for field in fields(reads))
         if (network, spans) not in self.made:
             self.made[network, spans] = [

@@ -33,7 +33,9 @@ def notes(design: Design) -> Iterator[str]:
     """
     yield design.notes[0]
     for kind, ports in (("input", design.inputs), ("output", design.outputs)):
-        yield from (f"{kind} {note}" for port in ports for note in port.notes)
+        for port in ports:
+            yield f"{kind} {port.notes[0]}"
+            yield from (f"  - {note}" for note in port.notes[1:])
 
 
 def sizes(image: Image) -> Iterator[str]:

@@ -14,7 +14,7 @@ from boolcomp.diagrams.diagram import diagram_of
 from boolcomp.diagrams.forest import Forest
 from boolcomp.diagrams.image import Accumulator, Image, Input, Walk
 from boolcomp.diagrams.layout import laid_out
-from boolcomp.diagrams.tables import MOST_INPUTS, MOST_WORD, words_of
+from boolcomp.diagrams.tables import MOST_INPUTS, MOST_WORD, narrowed, words_of
 from boolcomp.logic.network import Builder, copied
 from boolcomp.problem.interval import Interval
 from boolcomp.targets.names import Names
@@ -104,11 +104,6 @@ class _Maker:
 
     def joint(self, network: Network, load: Load) -> None:
         """Walk the logic of a load, an output a walk."""
-        if network.inputs > MOST_INPUTS:
-            raise UsageError(
-                f"{self.program.name} has {network.inputs} input bits and no tables: a walk tests "
-                f"at most {MOST_INPUTS} of them; compile it with --mode paper"
-            )
         first, place = len(self.roots), 0
         reads = tuple(reversed(range(network.inputs)))
         builder = Builder(network.inputs)
@@ -122,12 +117,14 @@ class _Maker:
         self.loads.append((first, len(self.roots)))
         self.offsets.append([0] * len(load.outputs))
 
-    def _walked(self, network: Network, reads: Sequence[int], code: Code | None) -> int:
+    def _walked(self, whole: Network, given: Sequence[int], code: Code | None) -> int:
         """Return where the walk through a network's table begins; its words are cells of a code."""
+        network, kept = narrowed(whole)
+        reads = [given[k] for k in kept]
         if network.inputs > MOST_INPUTS or len(network.outputs) > MOST_WORD:
             raise UsageError(
-                f"{self.program.name}: a table of {network.inputs} input bits is too large, at "
-                f"most {MOST_INPUTS} are walked"
+                f"{self.program.name} has logic that reads {network.inputs} bits at once: a walk "
+                f"tests at most {MOST_INPUTS}; compile it with --mode paper, or to fewer bits"
             )
         spans = tuple(
             sum(word.low <= bit < word.low + word.bits for bit in reads) for word in self.inputs

@@ -157,3 +157,9 @@ def test_what_is_no_number_is_named() -> None:
 def test_a_pool_of_processes_is_refused_with_a_sentence() -> None:
     with pytest.raises(UsageError, match="walks in one process"):
         ProcessPool(stages(4)[2], engine="bdd")
+
+
+def test_a_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("boolcomp.engines.find_spec", lambda _: None)
+    with pytest.raises(UsageError, match="needs the package numba"):
+        make_engine(stages(4)[2].wiring(), "bdd")

@@ -8,10 +8,12 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from small_programs import stages
 from targets.exported import AWKWARD, arm, family, tiny
 
+import boolcomp
 from boolcomp.common.errors import UsageError
 from boolcomp.diagrams.processor import run as simulated
 from boolcomp.targets import Options, export
@@ -125,10 +127,20 @@ def test_text_and_memory_are_written_by_the_command(run: Callable[..., Result]) 
 
 
 @pytest.mark.slow
+def test_bits_that_nothing_reads_are_not_counted(tmp_path: Path) -> None:
+    program = boolcomp.compile("machado-2r", bits=4)  # 23 bits of words, of which it reads 14
+    assert sum(word.code.bits for word in program.inputs) == 23
+    assert built(program, tmp_path).startswith("PASS")
+    states = [np.random.default_rng(1).uniform(-1, 1, (200, 2)) for _ in range(3)]
+    found, other = (program.evaluate(*states, engine=name) for name in ("bdd", "numpy"))
+    assert (found.words == other.words).all()
+
+
+@pytest.mark.slow
 def test_a_compact_program_of_many_bits_is_refused_with_a_sentence() -> None:
     program = arm("compact", 6)
     for target in ("bdd", "bdd-binary", "bdd-verilog"):
-        with pytest.raises(UsageError, match=r"has \d+ input bits and no tables: .*--mode paper"):
+        with pytest.raises(UsageError, match=r"reads 28 bits at once: .*--mode paper"):
             export(program, target)
     with pytest.raises(UsageError, match="engine 'bdd' walks tables of at most 22 bits"):
         program.engine(name="bdd")
