@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from boolcomp.engines import EngineName
     from boolcomp.problem.robot import Robot
     from boolcomp.program.program import Program
 
@@ -103,7 +104,10 @@ def rivals(program: Program) -> tuple[list[Rival], Callable[[], None]]:
     ).astype(np.int32)
     outputs = len(problem.outputs)
     words = Rival(
-        "words", engine.code_of_state.address("cells"), cells, np.zeros((SAMPLES, outputs), np.int32)
+        "words",
+        engine.code_of_state.address("cells"),
+        cells,
+        np.zeros((SAMPLES, outputs), np.int32),
     )
     found = [words]
     steps = np.array([output.code.step for output in program.outputs])
@@ -116,7 +120,9 @@ def rivals(program: Program) -> tuple[list[Rival], Callable[[], None]]:
 
     def check() -> None:
         natural = [r.code for r in engine.wiring.results]
-        wanted = [r.given.index(w) for r, w in zip(engine.wiring.results, expected.words.T, strict=True)]
+        wanted = [
+            r.given.index(w) for r, w in zip(engine.wiring.results, expected.words.T, strict=True)
+        ]
         for code, column, cell in zip(natural, words.made.T, wanted, strict=True):
             if (column + code.cells // 2 != cell).any():
                 sys.exit("the words engine does not agree with the numpy engine")
@@ -131,15 +137,14 @@ def python_call(program: Program, rounds: int) -> list[list[str]]:
     """Return microseconds of calls from Python with one state."""
     state = [x[0] for x in inverse_dynamics_problem(bc.load_robot(program.name)).draw(1, 5)]
     rows = []
-    for engine in ("auto", "llvm", "numpy"):
-        if engine == "numpy":
-            continue
-        program.evaluate(*state, engine=engine)  # type: ignore[arg-type]  # a name of an engine
+    engines: tuple[EngineName, ...] = ("auto", "words", "llvm")
+    for engine in engines:
+        program.evaluate(*state, engine=engine)
         least, turns = float("inf"), 20  # less than a scheduler's slice
         for _ in range(rounds):
             start = time.perf_counter()
             for _ in range(turns):
-                program.evaluate(*state, engine=engine)  # type: ignore[arg-type]  # likewise
+                program.evaluate(*state, engine=engine)
             least = min(least, (time.perf_counter() - start) / turns)
         rows.append([f"program.evaluate, engine {engine}", f"{least * 1e6:.2f}"])
     return rows

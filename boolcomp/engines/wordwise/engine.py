@@ -15,9 +15,8 @@ from boolcomp.engines.native.codes import Codes, code_type
 from boolcomp.engines.native.coding import BAD, CLIPPED, OUTSIDE
 from boolcomp.engines.native.lines import GROUP, LlvmLines
 from boolcomp.engines.native.logic import ATTRIBUTES
-from boolcomp.engines.wordwise import emission, lanes, single
+from boolcomp.engines.wordwise import emission, lanes, lower, single
 from boolcomp.engines.wordwise.costs import operations
-from boolcomp.engines.wordwise.lower import LANES, SINGLE, lowered
 from boolcomp.engines.wordwise.state import States
 from boolcomp.engines.wordwise.tables import Loads, Permutes
 
@@ -63,12 +62,12 @@ class WordEngine:
     @cached_property
     def single(self) -> Straightened:
         """The code of one sample."""
-        return lowered(self.wiring, self.logic, SINGLE)
+        return lower.single(self.wiring, self.logic)
 
     @cached_property
     def wide(self) -> Straightened:
         """The code of many samples side by side."""
-        return lowered(self.wiring, self.logic, LANES)
+        return lower.lowered(self.wiring, self.logic, lower.LANES)
 
     def run(self, batch: Batch) -> Evaluation:
         """Return the results of a batch: whole groups in lanes, the rest one by one."""
