@@ -91,12 +91,20 @@ class NativeCode:
     """Native code with its functions, alive as long as this object.
 
     Where making the text takes time, `content` says what it depends on, and finds it in the cache.
+    With `near` constants stand beside the code and are read where they are, not by way of addresses
+    that take ten bytes each: for code that is made of constants.
     """
 
     def __init__(
-        self, text: str | Callable[[], str], machine: Processor, content: str | None = None
+        self,
+        text: str | Callable[[], str],
+        machine: Processor,
+        content: str | None = None,
+        *,
+        near: bool = False,
     ) -> None:
         host()
+        near = near and assembles()
         self._target = _target_machine(machine)
         if content is None or isinstance(text, str):
             text = text if isinstance(text, str) else text()
@@ -105,9 +113,11 @@ class NativeCode:
 
         def make() -> bytes:
             self.cached = False
-            return _compiled(text if isinstance(text, str) else text(), self._target)
+            whole = text if isinstance(text, str) else text()
+            return _compiled(_beside(whole, machine) if near else whole, self._target)
 
-        stored = native_code("native", ".o", _parts(content, machine), make)
+        parts = [*_parts(content, machine), *(["near"] if near else [])]
+        stored = native_code("native", ".o", parts, make)
         empty = llvm.parse_assembly("")
         self._engine = llvm.create_mcjit_compiler(empty, self._target)
         self._engine.add_object_file(llvm.ObjectFileRef.from_data(stored))
@@ -122,11 +132,29 @@ class NativeCode:
         return ctypes.CFUNCTYPE(None, *arguments)(self.address(name))
 
 
-def _target_machine(machine: Processor) -> Any:
+def _target_machine(machine: Processor, **model: str) -> Any:
     target = llvm.Target.from_default_triple()
     return target.create_target_machine(
-        cpu=machine.cpu, features=machine.features, opt=_OPTIMISE, jit=True
+        cpu=machine.cpu, features=machine.features, opt=_OPTIMISE, jit=not model, **model
     )
+
+
+def _beside(text: str, machine: Processor) -> str:
+    """Return a module that is assembly, its constants in one section with the code.
+
+    What is in one section needs no relocation: wherever it is loaded, nothing is too far away.
+    """
+    target = _target_machine(machine, reloc="pic", codemodel="small")
+    assembly = target.emit_assembly(llvm.parse_assembly(text))
+    lines = []
+    for line in assembly.splitlines():
+        words = line.split()
+        if words[:1] == [".section"] and words[1].startswith(".rodata"):
+            lines.append(".text")
+        elif words and not words[0].startswith((".cfi", "#", ".file", ".ident")):
+            lines.append(line.strip())
+    quoted = (line.replace("\\", "\\5C").replace('"', "\\22") for line in lines)
+    return "".join(f'module asm "{line}"\n' for line in quoted if line)
 
 
 def _compiled(text: str, target: Any) -> bytes:

@@ -47,6 +47,8 @@ class Emission:
         self.types = SINGLE_TYPES if lanes == 1 else LANE_TYPES
         self.widths = [self._width(k, value) for k, value in enumerate(code.values)]
         self._names: dict[tuple[int, int], str] = {}
+        if lanes == 1:
+            tables.begin(out)
         for place, value in enumerate(code.values):
             self._names[place, self.widths[place]] = self._value(place, value)
 

@@ -15,9 +15,8 @@ from boolcomp.engines.native.codes import Codes, code_type
 from boolcomp.engines.native.coding import BAD, CLIPPED, OUTSIDE
 from boolcomp.engines.native.lines import GROUP, LlvmLines
 from boolcomp.engines.native.logic import ATTRIBUTES
-from boolcomp.engines.wordwise import emission, lanes, single
+from boolcomp.engines.wordwise import emission, lanes, lower, single
 from boolcomp.engines.wordwise.costs import operations
-from boolcomp.engines.wordwise.lower import LANES, SINGLE, lowered
 from boolcomp.engines.wordwise.state import States
 from boolcomp.engines.wordwise.tables import Loads, Permutes
 
@@ -63,12 +62,12 @@ class WordEngine:
     @cached_property
     def single(self) -> Straightened:
         """The code of one sample."""
-        return lowered(self.wiring, self.logic, SINGLE)
+        return lower.single(self.wiring, self.logic)
 
     @cached_property
     def wide(self) -> Straightened:
         """The code of many samples side by side."""
-        return lowered(self.wiring, self.logic, LANES)
+        return lower.lowered(self.wiring, self.logic, lower.LANES)
 
     def run(self, batch: Batch) -> Evaluation:
         """Return the results of a batch: whole groups in lanes, the rest one by one."""
@@ -79,7 +78,7 @@ class WordEngine:
         sample = _SAMPLES[batch.dtype]
         groups = batch.samples // GROUP if lanes.fits(self.wiring) else 0
         for run, rows in (
-            (self._rows(sample) if groups else None, slice(0, groups * GROUP)),
+            (self.rows(batch.dtype) if groups else None, slice(0, groups * GROUP)),
             (self._samples(sample), slice(groups * GROUP, batch.samples)),
         ):
             count = rows.stop - rows.start
@@ -105,20 +104,21 @@ class WordEngine:
         counts = np.zeros(3, np.int64)
         groups, rest = divmod(samples, GROUP)
         if groups:
-            self._columns(pointers(given), pointers(made), groups, -1, counts.ctypes.data)
+            self.columns(pointers(given), pointers(made), groups, -1, counts.ctypes.data)
         if rest:
             few = [np.zeros(GROUP, x.dtype) for x in given]
             for padded, x in zip(few, given, strict=True):
                 padded[:rest] = x[samples - rest :]
             last = [np.empty(GROUP, x.dtype) for x in made]
             mask = (1 << rest) - 1
-            self._columns(pointers(few), pointers(last), 1, mask, counts.ctypes.data)
+            self.columns(pointers(few), pointers(last), 1, mask, counts.ctypes.data)
             for x, padded in zip(made, last, strict=True):
                 x[samples - rest :] = padded[:rest]
         return Codes(tuple(made), int(counts[CLIPPED]))
 
     @cached_property
-    def _columns(self) -> Callable[..., None]:
+    def columns(self) -> Callable[..., None]:
+        """The loop over groups of columns (see `lanes`)."""
         tables = self._tables()
         text = lanes.columns_module(self.wiring, self.wide, tables)
         return self._function(text, "columns", _POINTER, _POINTER, _WHOLE, _WHOLE, _POINTER)
@@ -127,7 +127,9 @@ class WordEngine:
         kind = Permutes if self.machine.has_permutes else Loads
         return kind(self.wide, "table")
 
-    def _rows(self, sample: Sample) -> Callable[..., None]:
+    def rows(self, dtype: np.dtype[Any]) -> Callable[..., None]:
+        """Return the loop over groups of rows of a type (see `lanes`)."""
+        sample = _SAMPLES[dtype]
         if sample not in self._groups:
             text = lanes.rows_module(self.wiring, self.wide, self._tables(), sample, self.machine)
             self._groups[sample] = self._loop(text, "rows")
@@ -157,7 +159,7 @@ class WordEngine:
             single.state_function(self.wiring, self.single, tables),
             single.cells_function(self.wiring, self.single, tables),
         ]
-        return machine.NativeCode(self.single_module(tables, functions), self.machine)
+        return machine.NativeCode(self.single_module(tables, functions), self.machine, near=True)
 
     @cached_property
     def state(self) -> States:
@@ -184,7 +186,7 @@ class WordEngine:
         return self._function(text, name, *arrays, _WHOLE, *(_POINTER,) * 3)
 
     def _function(self, text: str, name: str, *arguments: Any) -> Callable[..., None]:
-        code = machine.NativeCode(text, self.machine)
+        code = machine.NativeCode(text, self.machine, near=True)
         self._kept.append(code)
         found: Callable[..., None] = code.function(name, *arguments)
         return found

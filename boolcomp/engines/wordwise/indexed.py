@@ -76,6 +76,15 @@ def together(
     return Indexed(tuple(bits), combine(*(_spread(table, bits) for table in tables)).ravel())
 
 
+def ordered(table: Indexed, bits: Sequence[Bit]) -> Indexed:
+    """Return a table with the bits of its index in an order."""
+    index = np.arange(1 << len(bits))
+    place = np.zeros_like(index)
+    for k, bit in enumerate(table.bits):
+        place |= (index >> bits.index(bit) & 1) << k
+    return Indexed(tuple(bits), table.entries[place])
+
+
 def union(tables: Sequence[Indexed]) -> int:
     """Return how many bits tables read together."""
     return len({bit for table in tables for bit in table.bits})

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.engines.wordwise.maker import Maker, Taste
+from boolcomp.engines.wordwise.tables import table_width
 from boolcomp.engines.wordwise.values import Field, Inside, Made
 from boolcomp.words.graph import Angles, Bits, Heap, InputWord, Lookup
 
@@ -27,10 +28,21 @@ if TYPE_CHECKING:
     from boolcomp.engines.wordwise.values import Straightened
     from boolcomp.words.graph import HeapPart, OutputWord, PartialProducts
 
-SINGLE = Taste(alike=11, apart=10, triangle=6)  # loads are cheap, and so is a cache
+# Loads are cheap as long as tables stay in the first-level cache: the first of these where they do.
+SINGLE = tuple(Taste(alike=11, apart=apart, triangle=6, parts=True) for apart in (12, 11, 10))
+CACHE = 1 << 15  # bytes
 LANES = Taste(alike=8, apart=8, triangle=4)  # permutes of 256 entries are the largest cheap ones
 
 Terms = list[tuple[int, int]]
+
+
+def single(wiring: Wiring, logic: WordLogic) -> Straightened:
+    """Return the code of one sample."""
+    for taste in SINGLE:
+        found = lowered(wiring, logic, taste)
+        if sum(len(x) * table_width(x) // 8 for x in found.tables) <= CACHE:
+            break
+    return found
 
 
 def lowered(wiring: Wiring, logic: WordLogic, taste: Taste) -> Straightened:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from boolcomp.engines.wordwise.indexed import (
     indexed,
+    ordered,
     renumbered,
     shortened,
     together,
@@ -35,8 +36,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from boolcomp.engines.wordwise.indexed import Indexed
+    from boolcomp.engines.wordwise.indexed import Bit, Indexed
     from boolcomp.engines.wordwise.values import Field
+
+
+PLAIN = (1, 2, 4, 8)  # factors that cost nothing where a value is added
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +48,14 @@ class Taste:
     """What a machine finds cheap: bits of the index of a table that takes the place of others.
 
     `alike` where all of these read the same word, `apart` where they read two that are multiplied;
-    `triangle` are the low digits of either word whose partial products are one table.
+    `triangle` are the low digits of either word whose partial products are one table. With `parts`
+    bits of an index that are an entry's are looked up where they stand in it.
     """
 
     alike: int
     apart: int
     triangle: int
+    parts: bool = False
 
 
 class Maker:
@@ -177,14 +183,29 @@ class Maker:
         table = shortened(table, self.known)
         if not table.bits:
             return self.constant(int(table.entries[0]))
+        plain = [bit for bit in table.bits if not self.taste.parts or bit[0] not in self._indexed]
+        looked = [bit for bit in table.bits if bit not in plain]
+        known, table = table, ordered(table, [*plain, *looked])
         entries = tuple(int(x) for x in table.entries)
         if entries not in self._tables:
             self._tables[entries] = len(self.tables)
             self.tables.append(entries)
-        value = Entry(table.fields, self._tables[entries])
-        place = self._made(value, min(entries), max(entries))
-        self._indexed[place] = table
+        fields = table._replace(bits=tuple(plain)).fields
+        parts = self._parts(looked, len(plain))
+        place = self._made(Entry(fields, self._tables[entries], parts), min(entries), max(entries))
+        self._indexed[place] = known
         return place
+
+    def _parts(self, bits: Sequence[Bit], first: int) -> tuple[int, ...]:
+        """Return entries that have the bits of other entries where an index wants them."""
+        found = []
+        for of in dict.fromkeys(of for of, _ in bits):
+            places = [(bit, first + k) for k, (value, bit) in enumerate(bits) if value == of]
+            part = self._table(
+                [of], lambda x, to=places: sum((x >> bit & 1) << place for bit, place in to)
+            )
+            found.append(part)
+        return tuple(found)
 
     def _table(self, places: Sequence[int], combine: Callable[..., NDArray[np.int64]]) -> int:
         """Return a function of table entries as one table."""
@@ -253,6 +274,11 @@ class Maker:
                 constant += factor * inner.constant  # a value moved and raised
                 factor, place = factor * inner.terms[0][0], inner.terms[0][1]  # noqa: PLW2901 (the same value said otherwise)
             found[place] = found.get(place, 0) + factor
+        for place in [k for k, factor in found.items() if k in self._indexed]:
+            if self.taste.parts and abs(factor := found[place]) not in PLAIN:
+                del found[place]  # multiplied where it lies
+                whole = self._table([place], lambda x, f=factor: f * x)
+                found[whole] = found.get(whole, 0) + 1
         for several in self._alike(found):
             factors = [found.pop(place) for place in several]
             whole = self._table(several, lambda *x, f=factors: sum(map(operator.mul, f, x)))
@@ -291,7 +317,8 @@ def _moved(value: Value, to: dict[int, int], tables: dict[int, int]) -> Value:
     if isinstance(value, Product):
         return Product(to[value.a], to[value.b])
     if isinstance(value, Entry):
-        return Entry(renumbered(value.fields, to), tables[value.table])
+        parts = tuple(to[place] for place in value.parts)
+        return Entry(renumbered(value.fields, to), tables[value.table], parts)
     if isinstance(value, Resting):
         conditions = tuple(one._replace(of=to[one.of]) for one in value.conditions)
         return Resting(to[value.of], conditions)

@@ -35,6 +35,7 @@ COUNT_BITS = 16
 DECLARATIONS = [
     "declare double @llvm.floor.f64(double)",
     "declare double @llvm.fabs.f64(double)",
+    "attributes #1 = { nounwind }",
 ]
 
 
@@ -172,7 +173,7 @@ def sample_function(
     made = made_lines(out, code, tables, cells)
     _stored(out, wiring.results, made, real_kind, coded=False)
     groups = "".join(f"ptr %g{k}, " for k in range(len(wiring.groups)))
-    head = f"define internal i64 @sample({groups}ptr %values, ptr %words) #0 {{"
+    head = f"define internal i64 @sample({groups}ptr %values, ptr %words) #1 {{"
     return "\n".join([head, *out.lines, f"ret i64 {out.total}", "}"])
 
 
@@ -196,7 +197,7 @@ def state_function(wiring: Wiring, code: Straightened, tables: Loads) -> str:
         out.count(out.emit(f"or i1 {under}, {over}"), BEYOND)
     made = made_lines(out, code, tables, cells)
     _stored(out, wiring.results, made, "double", coded=True)
-    head = "define i64 @state(ptr %given, ptr %values, ptr %words) #0 {"
+    head = "define i64 @state(ptr %given, ptr %values, ptr %words) #1 {"
     return "\n".join([head, *out.lines, f"ret i64 {out.total}", "}"])
 
 
@@ -206,7 +207,7 @@ def cells_function(wiring: Wiring, code: Straightened, tables: Loads) -> str:
     cells = [out.load("i32", "%given", 4 * k) for k in range(len(wiring.ports))]
     for place, made in enumerate(made_lines(out, code, tables, cells)):
         out.store("i32", made, "%made", 4 * place)
-    head = "define i64 @cells(ptr %given, ptr %made) #0 {"
+    head = "define i64 @cells(ptr %given, ptr %made) #1 {"
     return "\n".join([head, *out.lines, f"ret i64 {out.total}", "}"])
 
 
@@ -227,7 +228,7 @@ def samples_function(wiring: Wiring, sample: Sample, real_kind: str) -> str:
         out.add_to(counter, out.emit(f"and i64 {shifted}, {(1 << COUNT_BITS) - 1}"))
     arrays = "".join(f"ptr %a{k}, " for k in range(len(wiring.groups)))
     return "\n".join([
-        f"define void @samples({arrays}i64 %count, ptr %values, ptr %words, ptr %counts) #0 {{",
+        f"define void @samples({arrays}i64 %count, ptr %values, ptr %words, ptr %counts) #1 {{",
         "entry:", "%some = icmp sgt i64 %count, 0", "br i1 %some, label %loop, label %done",
         "loop:", "%s = phi i64 [ 0, %entry ], [ %next, %loop ]", *out.lines,
         "%next = add i64 %s, 1", "%more = icmp ult i64 %next, %count",

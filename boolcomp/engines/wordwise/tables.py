@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from boolcomp.engines.native.lines import splat, vector_of
+from boolcomp.engines.native.lines import LlvmLines, splat, vector_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +27,9 @@ _TWO = "@llvm.x86.avx512.vpermi2var.qi.512"
 class Tables(Protocol):
     """What looks up entries."""
 
+    def begin(self, out: LlvmLines) -> None:
+        """Write what comes before all look-ups of a function."""
+
     def entry(self, emission: Emission, value: Entry, width: int) -> str:
         """Return entries with so many bits."""
 
@@ -40,53 +43,73 @@ def table_width(entries: Sequence[int]) -> int:
     return next(w for w in (8, 16, 32, 64) if -1 << w - 1 <= low and high < 1 << w - 1)
 
 
-def constant(name: str, entries: Sequence[int], width: int) -> str:
-    """Return the line of a table in memory."""
-    numbers = ", ".join(f"i{width} {entry}" for entry in entries)
-    return f"@{name} = private constant [{len(entries)} x i{width}] [{numbers}], align 64"
-
-
 class Loads:
-    """Looks up one entry by a load; many lanes one after the other."""
+    """Looks up one entry by a load; many lanes one after the other.
+
+    All tables lie side by side, so that one register is the address of them all.
+    """
 
     def __init__(self, code: Straightened, name: str) -> None:
         self.code, self.name = code, name
+        self.widths = [table_width(entries) for entries in code.tables]
+        self.places: list[int] = []
+        size = 0
+        for entries, width in zip(code.tables, self.widths, strict=True):
+            size += -size % (width // 8)
+            self.places.append(size)
+            size += len(entries) * width // 8
+        self.size = size
         self._called: set[tuple[int, int]] = set()
+
+    def begin(self, out: LlvmLines) -> None:
+        """Take the address into a register, of which nothing more is known."""
+        out.do(f'%tables = call ptr asm "", "=r,0"(ptr @{self.name})')
 
     def entry(self, emission: Emission, value: Entry, width: int) -> str:
         """Return entries with so many bits."""
         bits = sum(field.bits for field in value.fields)
-        own = table_width(self.code.tables[value.table])
-        out = emission.out
-        name = f"{self.name}{value.table}"
-        if emission.lanes == 1:
-            index = out.emit(f"zext i32 {joined(emission, value.fields, 32)} to i64")
-            place = out.emit(f"getelementptr i{own}, ptr @{name}, i64 {index}")
-            entry = out.emit(f"load i{own}, ptr {place}, align {own // 8}")
-            how = "sext" if width > own else "trunc"
-            return entry if own == width else out.emit(f"{how} i{own} {entry} to i{width}")
-        index_width = next(w for w in (8, 16, 32) if w >= bits)
-        index = joined(emission, value.fields, index_width)
-        self._called.add((value.table, index_width))
+        own, out = self.widths[value.table], emission.out
         kind = emission.kind(own)
-        entry = out.emit(
-            f"call {kind} @{name}_by_{index_width}({emission.kind(index_width)} {index})"
-        )
-        how = "sext" if width > own else "trunc"
-        return (
-            entry if own == width else out.emit(f"{how} {kind} {entry} to {emission.kind(width)}")
-        )
+        if emission.lanes == 1:
+            index = self._index(emission, value)
+            first = out.at("%tables", self.places[value.table])
+            place = out.emit(f"getelementptr i{own}, ptr {first}, i64 {index}")
+            entry = out.emit(f"load i{own}, ptr {place}, align {own // 8}")
+        else:
+            index_width = next(w for w in (8, 16, 32) if w >= bits)
+            index = joined(emission, value.fields, index_width)
+            self._called.add((value.table, index_width))
+            entry = out.emit(
+                f"call {kind} @{self.name}{value.table}_by_{index_width}"
+                f"({emission.kind(index_width)} {index})"
+            )
+        how = f"{'sext' if width > own else 'trunc'} {kind} {entry} to"
+        return entry if own == width else out.emit(f"{how} {emission.kind(width)}")
+
+    def _index(self, emission: Emission, value: Entry) -> str:
+        out = emission.out
+        names = [joined(emission, value.fields, 32)] if value.fields else []
+        names += [emission.at(part, 32) for part in value.parts]
+        index = names[0]
+        for name in names[1:]:
+            index = out.emit(f"add nuw nsw i32 {index}, {name}")
+        return out.emit(f"zext i32 {index} to i64")
 
     def texts(self) -> list[str]:
         """Return the tables, and functions that look up lanes."""
-        found = [
-            constant(f"{self.name}{k}", entries, table_width(entries))
-            for k, entries in enumerate(self.code.tables)
-        ]
+        content = bytearray(self.size)
+        for place, entries, width in zip(self.places, self.code.tables, self.widths, strict=True):
+            size = width // 8
+            for k, entry in enumerate(entries):
+                here = place + k * size
+                content[here : here + size] = entry.to_bytes(size, "little", signed=True)
+        text = "".join(f"\\{byte:02X}" for byte in content) or "\\00"
+        count = max(1, self.size)
+        found = [f'@{self.name} = private constant [{count} x i8] c"{text}", align 64']
         for table, width in sorted(self._called):
-            own = table_width(self.code.tables[table])
+            own, place = self.widths[table], self.places[table]
             name = f"{self.name}{table}"
-            found.append(_LOOP.format(name=name, own=own, width=width, size=8))
+            found.append(_LOOP.format(name=name, own=own, width=width, all=self.name, at=place))
         return found
 
 
@@ -102,7 +125,8 @@ loop:
   %p = getelementptr i{width}, ptr %from, i64 %k
   %i = load i{width}, ptr %p
   %wide = zext i{width} %i to i64
-  %place = getelementptr i{own}, ptr @{name}, i64 %wide
+  %first = getelementptr i8, ptr @{all}, i64 {at}
+  %place = getelementptr i{own}, ptr %first, i64 %wide
   %entry1 = load i{own}, ptr %place
   %q = getelementptr i{own}, ptr %to, i64 %k
   store i{own} %entry1, ptr %q
@@ -123,6 +147,9 @@ class Permutes:
     def __init__(self, code: Straightened, name: str) -> None:
         self.code = code
         self.loads = Loads(code, name)
+
+    def begin(self, out: LlvmLines) -> None:
+        """Do nothing: registers are constants where they are needed."""
 
     def entry(self, emission: Emission, value: Entry, width: int) -> str:
         """Return entries with so many bits."""

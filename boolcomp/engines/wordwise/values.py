@@ -62,10 +62,11 @@ class Field(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An entry of a table; the index is made of fields, the lowest first."""
+    """An entry of a table; the index is made of fields, the lowest first, and parts are added."""
 
     fields: tuple[Field, ...]
     table: int
+    parts: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +124,7 @@ def reads(value: Value) -> tuple[int, ...]:
     if isinstance(value, Product):
         return (value.a, value.b)
     if isinstance(value, Entry):
-        return tuple(field.of for field in value.fields)
+        return (*(field.of for field in value.fields), *value.parts)
     if isinstance(value, Resting):
         return (value.of, *(one.of for one in value.conditions))
     return (value.of,)

@@ -9,6 +9,7 @@ import numpy as np
 
 from boolcomp.common.errors import UsageError
 from boolcomp.engines import engine_name, make_engine
+from boolcomp.measure.bench.lanes import lane_codes, lane_reals
 from boolcomp.measure.bench.states import aligned
 from boolcomp.measure.bench.tasks import NativeTask, Offer, PythonTask, address_of
 
@@ -72,6 +73,10 @@ class LogicSubject:
         kinds = [np.int8 if bits <= BYTE else np.int16 for bits in widths]
         return [aligned(np.zeros(1, kind), samples) for kind in kinds]
 
+    def rows(self, states: BenchStates, samples: int) -> tuple[NDArray[np.float64], ...]:
+        """Return so many states, an array for each group."""
+        return _rows(states, samples)
+
     def decoded(self, codes: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         """Return torques of columns of codes."""
         pairs = zip(self.wiring.results, codes, strict=True)
@@ -98,8 +103,13 @@ def logic_offers(program: Program, label: str) -> Iterator[Offer]:
 
     yield offer(label, kind, _codes(subject), logic=True)
     yield offer(f"{label}, planes in and out", kind, _planes(subject))
-    for real in ("float32", "float64"):
+    reals: tuple[Kind, ...] = ("float32", "float64")
+    for real in reals:
         yield offer(label, real, _reals(subject, real), logic=True)
+    if program.graph is not None:
+        yield offer(f"{label}, words in lanes", kind, lane_codes(subject))
+        for real in reals:
+            yield offer(f"{label}, words in lanes", real, lane_reals(subject, real))
     if sum(len(network.nodes) for network in program.networks) <= MOST_FORCED:
         for width, name in ((256, "AVX2"), (64, "64-bit words")):
             yield offer(f"{label}, forced to {name}", kind, _codes(LogicSubject(program, width)))

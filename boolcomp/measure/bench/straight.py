@@ -53,6 +53,7 @@ class _Dialect:
 
 
 SCALAR = _Dialect("const double", repr, {"sin": "sin", "cos": "cos"})
+SINGLE = _Dialect("const float", c_float, {"sin": "sine", "cos": "cosine"})
 VECTOR = _Dialect("const vector", c_float, {"sin": "sine", "cos": "cosine"})
 PYTHON = _Dialect("", repr, {"sin": "sin", "cos": "cos"}, "")
 
@@ -121,10 +122,7 @@ def vector_c(program: Straight, robot: Robot, wave_error: float) -> str:
         middle, half = interval.centre, (interval.high - interval.low) / 2
         loads.append(f"const vector {name} = VALUE({k}, {c_float(middle)}, {c_float(half)});")
         names.append(name)
-    near = {
-        k for k, link in enumerate(robot.links) if link.revolute and link.position.magnitude <= HALF
-    }
-    lines, results = _body(program, names, VECTOR, near)
+    lines, results = _body(program, names, VECTOR, _near(robot))
     ordered = _late_loads(loads, names, lines)
     stores = []
     for k, (result, link) in enumerate(zip(results, robot.links, strict=True)):
@@ -138,6 +136,28 @@ def vector_c(program: Straight, robot: Robot, wave_error: float) -> str:
             *(f"        {line}" for line in (*ordered, *stores)), "    }", "}", "",
         ]
     )  # fmt: skip
+
+
+def single_c(program: Straight, robot: Robot, wave_error: float) -> str:
+    """Return C of one sample in float: in and out are arrays, waves polynomials."""
+    cosine, sine = (wave_polynomial(kind, wave_error) for kind in ("cosine", "sine"))
+    names = [f"in[{k}]" for k in range(len(program.inputs))]
+    lines, results = _body(program, names, SINGLE, _near(robot))
+    stores = [f"out[{k}] = {result};" for k, result in enumerate(results)]
+    return "\n".join(
+        [
+            f"#define COSINE_OF(z) {cosine.horner()}", f"#define SINE_OF(z) {sine.horner()}",
+            '#include "single.h"', "SINGLE", "{",
+            *(f"    {line}" for line in (*lines, *stores)), "}", "",
+        ]
+    )  # fmt: skip
+
+
+def _near(robot: Robot) -> set[int]:
+    """Return which inputs are angles of half a turn at most."""
+    return {
+        k for k, link in enumerate(robot.links) if link.revolute and link.position.magnitude <= HALF
+    }
 
 
 def python_loop(program: Straight) -> str:
