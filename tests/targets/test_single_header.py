@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from exports import C_MAIN, build, expected, kept, words_of
 
+import boolcomp
 from boolcomp.targets import export
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from numpy.typing import NDArray
 
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "microcontroller.md"
+BOARD = """\
+struct Port {
+    void begin(long) {}
+    void println(long) {}
+};
+static Port Serial;
+int analogRead(int pin);
+"""
 STRICT = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-O1"]
 LANGUAGES = {"c": ["gcc", "-std=c99"], "c++": ["g++", "-x", "c++", "-std=c++11"]}
 
@@ -72,3 +82,20 @@ def test_names_of_tables_and_macros_begin_with_the_programs_own() -> None:
         assert all(table.startswith(f"{name}_") for table in tables)
         assert len(macros) == 11  # the guard; where tables are, three ways to read, an order: twice
         assert all(macro.startswith(f"{name.upper()}_") for macro in macros)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("compiler", [["g++"], ["avr-g++", "-mmcu=atmega328p"]], ids=lambda c: c[0])
+def test_the_sketch_of_the_page_builds_with_its_header_alone(
+    compiler: list[str], tmp_path: Path
+) -> None:
+    if shutil.which(compiler[0]) is None:
+        pytest.skip(f"not installed: {compiler[0]}")
+    (text,) = re.findall(
+        r"^```cpp sketch.ino\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL
+    )
+    for file, content in export(boolcomp.compile("machado-2r", bits=8), "c-header").items():
+        (tmp_path / file).write_text(str(content))
+    (tmp_path / "sketch.cpp").write_text(BOARD + text)  # what the Arduino core says of a board
+    files = ["-c", "-o", str(tmp_path / "sketch.o"), str(tmp_path / "sketch.cpp")]
+    build([*compiler, "-std=gnu++11", *STRICT, *files])
