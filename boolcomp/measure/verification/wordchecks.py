@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.common.errors import BoolcompError
-from boolcomp.measure.verification.checks import Check
+from boolcomp.measure.verification.checks import STAGES, Check
 from boolcomp.measure.verification.wordproof import GraphProof, NotProvedError
 from boolcomp.measure.verification.wordtext import read_words
 from boolcomp.measure.verification.wordvalues import simulated
@@ -25,10 +25,23 @@ from boolcomp.targets.vectors import COUNT, vectors
 from boolcomp.targets.verilog import SYNTAX
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from numpy.typing import NDArray
 
     from boolcomp.measure.verification.wordtext import Described
     from boolcomp.program.program import Program
+
+
+def word_checks(
+    program: Program, load: float | None, step: Callable[[str], None]
+) -> Iterator[Check]:
+    """Yield what is checked of Verilog of words; of a program without a word graph nothing."""
+    loads = program.loads if load is None else (program.load(load),)
+    if all(one.graph is not None and one.joint is not None for one in loads):
+        for pipeline in (0, STAGES):
+            step("verilog words")
+            yield from words_read_back(program, load, pipeline)
 
 
 def words_read_back(program: Program, load: float | None, pipeline: int) -> list[Check]:

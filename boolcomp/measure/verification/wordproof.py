@@ -56,7 +56,7 @@ class GraphProof:
             if f"{prefix}w{k}" in module.claims
         }
         self.ports = dict(zip((x.name for x in program.inputs), module.inputs, strict=False))
-        self.known: dict[int, list[Polynomial]] = {}
+        self.lows: dict[int, int] = {}  # of every word that is proved, the bits below its signal
         self.cases = 0
         self.notes: list[str] = []
 
@@ -131,17 +131,13 @@ class GraphProof:
         node = self.graph.nodes[place]
         if isinstance(node, InputWord):
             return [bit for one in self.source(place) for bit in over.bits(one)]
-        below = 0
-        found: list[Polynomial] = []
-        if place in self.signals:
-            below, bits = self.module.spans[self.signals[place]]
-            found = over.bits(Reference(self.signals[place], below, bits))
-            if below + bits != node.bits:
-                raise NotProvedError(f"w{place} has other bits")
-        if not below and found:
-            return found
-        own = self.alone(place, node, over)
-        return [*own[:below], *found] if found else own
+        if place not in self.signals:
+            return self.alone(place, node, over)
+        below, bits = self.module.spans[self.signals[place]]
+        return [
+            *(_bit(self.lows[place] >> k & 1) for k in range(below)),
+            *over.bits(Reference(self.signals[place], below, bits)),
+        ]
 
     def alone(self, place: int, node: Node, over: Polynomials) -> list[Polynomial]:
         """Return the bits of a word that has no signal, or not for all of them: by its rule."""
@@ -203,7 +199,7 @@ class GraphProof:
             wanted = self.number(node, over)
             found, _ = over.number(self.module.made[name], bits)
             low = modulo(wanted, below)
-            constant = low.get(ONE, 0)
+            constant = self.lows[place] = low.get(ONE, 0)
             whole = added(({ONE: constant}, 1), (found, 1 << below))
         except NoPolynomialError:
             raise NotProvedError(f"w{place} ({name}) is no sum of its words") from None
@@ -224,6 +220,7 @@ class GraphProof:
             (_value(bit, given) << k for k, bit in enumerate(word)), np.zeros(rows, np.int64)
         )
         made = simulated(self.module, columns, name)
+        self.lows[place] = 0
         if (0, node.bits) != self.module.spans[name]:
             raise NotProvedError(f"w{place} has other bits")
         if not np.array_equal(np.asarray(node.entries)[index], made + np.zeros(rows, np.int64)):
@@ -345,13 +342,17 @@ def _value(polynomial: Polynomial, given: Mapping[Bit, Column]) -> Column:
     return total
 
 
+def _bit(value: int) -> Polynomial:
+    return {ONE: 1} if value else {}
+
+
 def _alike(
     place: int, entries: Sequence[int], k: int, index: list[Polynomial], rows: list[int]
 ) -> Polynomial:
     """Return which bit of a table's index a bit of its entries is, or that it never changes."""
     column = [entries[row] >> k & 1 for row in rows]
     if len(set(column)) == 1:
-        return {ONE: 1} if column[0] else {}
+        return _bit(column[0])
     for j, bit in enumerate(index):
         if column == [row >> j & 1 for row in rows]:
             return bit
@@ -361,12 +362,11 @@ def _alike(
 def _digits(place: int, number: Polynomial, bits: int) -> list[Polynomial]:
     """Return the bits of a number whose polynomial is a bit in every column, or its inverse."""
     constant = number.get(ONE, 0)
-    found: list[Polynomial] = [{ONE: 1} if constant >> k & 1 else {} for k in range(bits)]
+    found = [_bit(constant >> k & 1) for k in range(bits)]
     for monomial, factor in number.items():
         if not monomial:
             continue
         column = (factor & -factor).bit_length() - 1
-        # b in a column, or -b mod 2^bits, where the constant has ones from there on: 1 - b
         if factor == 1 << column and not constant >> column & 1:
             found[column] = added((found[column], 1), ({monomial: 1}, 1))
         else:

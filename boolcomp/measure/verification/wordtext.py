@@ -1,8 +1,8 @@
 """Verilog of words read back, by a reader that shares nothing with the writer.
 
 It takes unsigned vectors of stated widths, sums, case tables, one signed product a line, and
-clocked registers, which are read through: what is returned is the function of a full pipeline. That all
-signals of an operation are equally late, and all widths equal where they must be, is checked.
+clocked registers, which are read through: what is returned is what a full pipeline computes. That
+all signals of an operation are equally late, and all widths equal where they must be, is checked.
 Comments say which signal stands for which word of a graph; those are claims, to be proved.
 """
 
