@@ -26,19 +26,22 @@ def command(
 ) -> None:
     """Check PROGRAM (a folder made by compile): its network against its word graph and an engine.
 
-    Its exports are written, read back by readers of their own, and proved equivalent to it; with
-    tools they are proved and simulated by others as well. What is not installed is named and
-    skipped. The exit code is 1 where anything does not hold, or is not known.
+    Its exports are written, read back by readers of their own, and proved equivalent to it, those
+    of words word by word; with tools they are proved and simulated by others as well. What is not
+    installed is named and skipped. The exit code is 1 where anything does not hold, or is not
+    known.
     """
     from boolcomp.commands.progress import progress
     from boolcomp.measure.verification.checks import own_checks
     from boolcomp.measure.verification.tools import tool_checks
+    from boolcomp.measure.verification.wordchecks import word_checks
     from boolcomp.program.programfile import load_program
 
     loaded = load_program(program)
     found: list[Check] = []
     with progress("verifying", None) as step:
         found += own_checks(loaded, load, deadline, step)
+        found += word_checks(loaded, load, step)
         if with_tools:
             found += tool_checks(loaded, load, deadline, step)
     holds = all(check.holds or check.skipped for check in found)

@@ -37,7 +37,7 @@ _VHDL = """
     subtype then to transport type unaffected units until use variable vmode vprop vunit wait when
     while with xnor xor ieee std work std_logic std_logic_vector boolean bit integer natural
     positive string character real time rising_edge true false valid gates words dut
-    unsigned signed numeric_std resize shift_left to_unsigned place flip some every
+    unsigned signed numeric_std resize shift_left to_unsigned place flip some every keep
 """  # of VHDL up to 2008, common types, and what our texts use
 _CPP = """
     alignas alignof asm auto bitand bitor bool catch char char16_t char32_t compl const_cast

@@ -97,6 +97,7 @@ class Signal:
     """A name for what an operation makes; its bits are numbered from `low` on.
 
     `about` are comments. One that stands for a word of a graph begins with the word: `w7: ...`.
+    A part of a sum is `kept`: tools would otherwise melt it into the sum, and take more logic.
     """
 
     name: str
@@ -104,6 +105,7 @@ class Signal:
     bits: int
     operation: Operation
     about: tuple[str, ...] = ()
+    kept: bool = False
 
 
 @dataclass(frozen=True, slots=True)

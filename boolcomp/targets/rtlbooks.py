@@ -5,6 +5,7 @@ Time counts in tenths of a table of four inputs with its wires, as on small FPGA
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from boolcomp.targets.rtl import Flipped, Product, Signal, Sum, Table, reads
@@ -29,16 +30,17 @@ class Books:
         self.times: dict[str, int] = {}
 
     def signal(
-        self, name: str, bits: int, operation: Operation, about: tuple[str, ...] = (), low: int = 0
-    ) -> Word:
+        self, name: str, bits: int, operation: Operation, about: tuple[str, ...] = (), low: int = 0,
+        *, kept: bool = False,
+    ) -> Word:  # fmt: skip
         """Return what an operation makes, all its bits; what is known already is not made again."""
         place = self.known.setdefault((operation, low), len(self.signals))
         if place < len(self.signals):
             old = self.signals[place]
             said = (*old.about, *(line for line in about if line not in old.about))
-            self.signals[place] = Signal(old.name, low, bits, operation, said)
+            self.signals[place] = replace(old, about=said, kept=old.kept and not about)
             return (Wires(old.name, low, bits),)
-        made = Signal(self.names.new(name, "w"), low, bits, operation, about)
+        made = Signal(self.names.new(name, "w"), low, bits, operation, about, kept)
         self.signals.append(made)
         start = max((self.times.get(one.name, 0) for one in reads(operation)), default=0)
         self.times[made.name] = start + delay(operation)

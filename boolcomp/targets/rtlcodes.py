@@ -29,15 +29,17 @@ def cell_of(books: Books, word: Word, code: Code, name: str) -> Word:
             shift *= 2
         return word
     if code.kind == "twos":
-        return joined([*size, *inverse(sign)])
+        whole = Flipped(joined([*size, *inverse(sign)]), ())
+        return books.signal(f"{name} cell", code.bits, whole, about)
     if code.kind == "sign-magnitude":
         (minus,) = wires_of(sign)
         if code.tread:  # half the cells, and the magnitude or what it lacks to nothing
             addends = (Addend(size, 0, (minus,)), Addend(sign, 0), Addend(sign, top))
             total = Sum(addends, 1 << top, code.bits)
             return books.signal(f"{name} cell", code.bits, total, about)
-        low = books.signal(f"{name} size", top, Flipped(size, (minus,)), about) if top else ()
-        return joined([*low, *inverse(sign)])
+        low = books.signal(f"{name} size", top, Flipped(size, (minus,))) if top else ()
+        whole = Flipped(joined([*low, *inverse(sign)]), ())
+        return books.signal(f"{name} cell", code.bits, whole, about)
     return word
 
 

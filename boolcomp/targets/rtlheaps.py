@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from boolcomp.targets.rtl import Addend, Flipped, Product, Sum
+from boolcomp.targets.rtlbooks import CARRY
 from boolcomp.targets.wires import (
     Fixed,
     Wires,
@@ -20,6 +22,8 @@ from boolcomp.targets.wires import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from boolcomp.targets.rtlbooks import Books
     from boolcomp.targets.wires import Word
     from boolcomp.words.layout import Grid
@@ -29,11 +33,11 @@ SMALL = 3  # digits of a factor of which a multiplier is worth its name
 
 def summed(
     books: Books, name: str, about: tuple[str, ...], addends: list[Addend], total: int, bits: int,
-    *, most: int = 0,
+    *, haste: int | None = None,
 ) -> Word:  # fmt: skip
     """Return the sum of addends and a constant modulo 2^bits.
 
-    Sums of more than `most` addends are sums of sums, the earliest first; 0: all in one.
+    With some `haste` a sum of many is one of pairs (see `in_parts`); with None all are in one.
     """
     kept: list[Addend] = []
     for addend in addends:
@@ -60,8 +64,8 @@ def summed(
         flips += [wire for word in words[1:] for wire in wires_of(word)]
         first = words[0] if not total else inverse(words[0])
         return joined([below, *books.signal(name, 1, Flipped(first, tuple(flips)), about, low)])
-    if most:
-        kept = _in_parts(books, name, kept, bits, most)
+    if haste is not None:
+        kept = in_parts(books, name, kept, bits, haste)
     made = books.signal(name, bits, Sum(tuple(kept), total, bits), about, low)
     return joined([below, *made])
 
@@ -82,19 +86,32 @@ def _settled(addend: Addend, bits: int) -> tuple[int, list[Addend]]:
     return known, [Addend(word, column)]
 
 
-def _in_parts(books: Books, name: str, addends: list[Addend], bits: int, most: int) -> list[Addend]:
-    """Add up addends as they come until few enough are left; no part of a sum wraps before it."""
+def in_parts(
+    books: Books, name: str, addends: list[Addend], bits: int, haste: int, most: int = 2
+) -> list[Addend]:
+    """Add up pairs of addends until few enough are left; no part of a sum wraps before it.
+
+    Of all pairs that comes first whose sum takes fewest full adders; `haste` says how many of these
+    in a hundred a tenth of a level of delay is worth.
+    """
     waiting = list(addends)
     while len(waiting) > most:
-        waiting.sort(key=lambda one: (_time(books, one), one.column))
-        few, waiting = waiting[:most], waiting[most:]
+        few = min(combinations(waiting, 2), key=lambda pair: _price(books, pair, bits, haste))
+        for one in few:
+            waiting.remove(one)
         low = min(addend.column for addend in few)
         reach = sum(((1 << width(one.word)) - 1) << (one.column - low) for one in few)
         wide = min(reach.bit_length(), bits - low)
-        few = [replace(addend, column=addend.column - low) for addend in few]
-        part = books.signal(f"{name} part", wide, Sum(tuple(few), 0, wide))
+        pair = tuple(replace(addend, column=addend.column - low) for addend in few)
+        part = books.signal(f"{name} part", wide, Sum(pair, 0, wide), kept=True)
         waiting.append(Addend(part, low))
     return waiting
+
+
+def _price(books: Books, pair: Sequence[Addend], bits: int, haste: int) -> int:
+    top = max(one.column + width(one.word) for one in pair) + 1
+    adders = min(bits, top) - max(one.column for one in pair)
+    return 100 * adders + haste * (max(_time(books, one) for one in pair) + CARRY * adders)
 
 
 def _time(books: Books, addend: Addend) -> int:

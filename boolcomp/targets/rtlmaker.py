@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from boolcomp.common.errors import UsageError
 from boolcomp.targets.rtl import Addend, Flipped, Table
-from boolcomp.targets.rtlheaps import multiplies, product_rows, summed, whole_product
+from boolcomp.targets.rtlheaps import in_parts, multiplies, product_rows, summed, whole_product
 from boolcomp.targets.wires import Fixed, Wires, Word, above, cut, inverse, joined, width, wires_of
 from boolcomp.targets.wordnotes import word_notes
 from boolcomp.words.folding import fold
@@ -45,15 +45,20 @@ def graph_of(program: Program, load: Load) -> WordGraph:
 
 
 def graph_words(
-    books: Books, program: Program, load: Load, cells: Mapping[str, Word], prefix: str, most: int
+    books: Books,
+    program: Program,
+    load: Load,
+    cells: Mapping[str, Word],
+    prefix: str,
+    haste: int | None,
 ) -> list[Word]:
     """Make the words of a load's graph from the cells of inputs; return what outputs are read from.
 
-    `prefix` tells the words of one load from those of another; see `summed` for `most`.
+    `prefix` tells the words of one load from those of another; see `summed` for `haste`.
     """
     graph = graph_of(program, load)
     meanings = load.meanings or tuple(f"w{k}" for k in range(len(graph.nodes)))
-    maker = _Maker(books, graph, most)
+    maker = _Maker(books, graph, haste)
     for word in load.joint.words if load.joint is not None else ():
         given = program.inputs[word.input]
         cell = cut(cells[given.name], 0, given.code.bits - word.dropped)
@@ -73,8 +78,8 @@ def graph_words(
 class _Maker:
     """Makes the words of one node after the other."""
 
-    def __init__(self, books: Books, graph: WordGraph, most: int) -> None:
-        self.books, self.graph, self.most = books, graph, most
+    def __init__(self, books: Books, graph: WordGraph, haste: int | None) -> None:
+        self.books, self.graph, self.haste = books, graph, haste
         self.words: list[Meant] = []
 
     def make(self, node: Node, name: str, about: tuple[str, ...]) -> None:
@@ -131,7 +136,7 @@ class _Maker:
         for turn in node.turns:
             word = self.leading(turn.node, self.graph.nodes[turn.node].bits - turn.read)
             addends.append(Addend(inverse(word) if turn.negative else word, turn.shift))
-        return summed(self.books, name, about, addends, node.constant, node.bits, most=self.most)
+        return summed(self.books, name, about, addends, node.constant, node.bits, haste=self.haste)
 
     def heap(self, node: Heap, name: str, about: tuple[str, ...]) -> Word:
         """Return a sum of words and products."""
@@ -143,9 +148,11 @@ class _Maker:
                 addends.append(Addend(inverse(word) if part.negative else word, row.column))
             else:
                 rows, known = self.product(part, name)
+                if self.haste is not None:
+                    rows = in_parts(self.books, name, rows, node.bits, self.haste, 1)
                 addends += rows
                 total += known
-        return summed(self.books, name, about, addends, total, node.bits, most=self.most)
+        return summed(self.books, name, about, addends, total, node.bits, haste=self.haste)
 
     def product(self, part: PartialProducts, name: str) -> tuple[list[Addend], int]:
         """Return a product as addends and a constant."""

@@ -11,7 +11,7 @@ from boolcomp.targets.rtl import Choice, Words
 from boolcomp.targets.rtlbooks import Books
 from boolcomp.targets.rtlcodes import at_rest, cell_of, resting, saturated, word_of
 from boolcomp.targets.rtlmaker import graph_of, graph_words
-from boolcomp.targets.rtlstages import staged
+from boolcomp.targets.rtlstages import Plan, staged
 from boolcomp.targets.wires import Wires, cut, width, wires_of
 
 if TYPE_CHECKING:
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from boolcomp.targets.ports import Design
     from boolcomp.targets.wires import Word
 
-PARTS = (0, 6, 4, 3, 2)  # how many addends a sum may have in a pipeline; 0: all
+USUAL = 2  # how much delay counts beside full adders where there are no stages (see `in_parts`)
+HASTES = (2, 30)  # what is tried where there are
 
 
 def words_of(
@@ -33,37 +34,43 @@ def words_of(
     loads = program.loads if load is None else (program.load(load),)
     for one in loads:
         graph_of(program, one)
-    made = [_module(program, loads, design, syntax, stages, most)
-            for most in (PARTS if stages > 1 else (0,))]  # fmt: skip
-    return min(made, key=lambda one: one[0])[1]
+    hastes = HASTES if stages > 1 else (USUAL,)
+    made = [_Module(program, loads, design, syntax, haste) for haste in hastes]
+    plans = [Plan(one.books.signals, one.drives, one.inputs, stages) for one in made]
+    _, place = min((plan.longest, k) for k, plan in enumerate(plans))
+    best = made[place]
+    parts = staged(plans[place], best.books.signals, best.drives, best.inputs, best.names)
+    return Words(best.module, best.inputs, best.outputs, *parts)
 
 
-def _module(
-    program: Program, loads: Sequence[Load], design: Design, syntax: Syntax, stages: int, most: int
-) -> tuple[tuple[int, int], Words]:
-    """Return a module, and what speaks against it: how long a stage is, how many flip-flops."""
-    names = Names([*syntax.reserved, *CONTROLS])
-    module = names.new(design.name, "boolcomp")
-    inputs = tuple(Pin(names.new(port.name), port) for port in design.inputs)
-    outputs = tuple(Pin(names.new(port.name), port) for port in design.outputs)
-    books = Books(names)
-    given: dict[str, Word] = {pin.port.name: (Wires(pin.name, 0, pin.port.bits),) for pin in inputs}
-    cells = {x.name: cell_of(books, given[x.name], x.code, x.name) for x in program.inputs}
-    rows = []
-    for place, load in enumerate(loads):
-        prefix = f"load {place} " if len(loads) > 1 else ""
-        read = graph_words(books, program, load, cells, prefix, most)
-        rows.append(list(_results(books, program, load, cells, read)))
-    chosen = _selected(books, rows, given.get(SELECT, ()) if len(loads) > 1 else (), design)
-    flags = {pin.port.name for pin in outputs if pin.port.flag}
-    drives = []
-    for output, (word, beyond) in zip(loads[0].outputs, chosen, strict=True):
-        drives.append(word)
-        if f"{output.name}_saturated" in flags:
-            drives.append(beyond)
-    longest, parts = staged(books.signals, drives, inputs, names, stages)
-    words = Words(module, inputs, outputs, *parts)
-    return (longest, words.flip_flops), words
+class _Module:
+    """A module without stages: ports, signals, and what outputs are made of."""
+
+    def __init__(
+        self, program: Program, loads: Sequence[Load], design: Design, syntax: Syntax,
+        haste: int | None,
+    ) -> None:  # fmt: skip
+        self.names = Names([*syntax.reserved, *CONTROLS])
+        self.module = self.names.new(design.name, "boolcomp")
+        self.inputs = tuple(Pin(self.names.new(port.name), port) for port in design.inputs)
+        self.outputs = tuple(Pin(self.names.new(port.name), port) for port in design.outputs)
+        books = self.books = Books(self.names)
+        given: dict[str, Word] = {
+            pin.port.name: (Wires(pin.name, 0, pin.port.bits),) for pin in self.inputs
+        }
+        cells = {x.name: cell_of(books, given[x.name], x.code, x.name) for x in program.inputs}
+        rows = []
+        for place, load in enumerate(loads):
+            prefix = f"load {place} " if len(loads) > 1 else ""
+            read = graph_words(books, program, load, cells, prefix, haste)
+            rows.append(list(_results(books, program, load, cells, read)))
+        chosen = _selected(books, rows, given[SELECT] if len(loads) > 1 else (), design)
+        flags = {pin.port.name for pin in self.outputs if pin.port.flag}
+        self.drives: list[Word] = []
+        for output, (word, beyond) in zip(loads[0].outputs, chosen, strict=True):
+            self.drives.append(word)
+            if f"{output.name}_saturated" in flags:
+                self.drives.append(beyond)
 
 
 def _results(

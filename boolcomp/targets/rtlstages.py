@@ -49,11 +49,11 @@ class Staged(NamedTuple):
 
 
 def staged(
-    signals: Sequence[Signal], drives: Sequence[Word], inputs: Sequence[Pin], names: Names,
-    count: int,
-) -> tuple[int, Staged]:  # fmt: skip
-    """Return how long a stage is, and signals with their registers; 0 stages: combinational."""
-    longest, stages = _stages(signals, drives, inputs, count)
+    plan: Plan, signals: Sequence[Signal], drives: Sequence[Word], inputs: Sequence[Pin],
+    names: Names,
+) -> Staged:  # fmt: skip
+    """Return signals and drives with registers between them, as a plan says."""
+    count, stages = plan.count, plan.stages()
     spans = {pin.name: (0, pin.port.bits) for pin in inputs}
     made = dict.fromkeys(spans, 0)
     for signal, stage in zip(signals, stages, strict=True):
@@ -76,7 +76,7 @@ def staged(
         for signal, stage in zip(signals, stages, strict=True)
     )
     ends = tuple(_word(word, at(count)) for word in drives)
-    return longest, Staged(moved, tuple(found), ends, tuple(idle), count, spans)
+    return Staged(moved, tuple(found), ends, tuple(idle), count, spans)
 
 
 class _Held(NamedTuple):
@@ -139,30 +139,41 @@ def _runs(name: str, mask: int) -> list[Wires]:
     return found
 
 
-def _stages(
-    signals: Sequence[Signal], drives: Sequence[Word], inputs: Sequence[Pin], count: int
-) -> tuple[int, list[int]]:
-    """Return how long a stage is, and the stage of every signal."""
-    first = CONSTANTS + len(inputs)
-    names = [*(pin.name for pin in inputs), *(one.name for one in signals)]
-    places = {name: CONSTANTS + k for k, name in enumerate(names)}
-    operands = [*[()] * first, *(
-        tuple(dict.fromkeys(places[wire.name] for wire in reads(one.operation)))
-        for one in signals
-    )]  # fmt: skip
-    ends = {places[wire.name] for word in drives for wire in wires_of(word)}
-    delays = [*[0] * first, *(delay(one.operation) for one in signals)]
-    widths = [*[1] * CONSTANTS, *(pin.port.bits for pin in inputs), *(x.bits for x in signals)]
-    books = Readers(first, operands, ends, delays, widths)
-    longest = _shortest(books, count)
-    if count < 2:
-        return longest, [0] * len(signals)
-    best: list[int] = []
-    for choice in (_early(books, longest), _late(books, longest, count)):
-        refine(books, choice, count, longest)
-        if not best or registers(books, choice, count) < registers(books, best, count):
-            best = choice
-    return longest, best[first:]
+class Plan:
+    """In which stages signals can be: `longest` is the shortest stage that is enough."""
+
+    def __init__(
+        self,
+        signals: Sequence[Signal],
+        drives: Sequence[Word],
+        inputs: Sequence[Pin],
+        count: int,
+    ) -> None:
+        names = [*(pin.name for pin in inputs), *(one.name for one in signals)]
+        places = {name: CONSTANTS + k for k, name in enumerate(names)}
+        first = CONSTANTS + len(inputs)
+        operands = [*[()] * first, *(
+            tuple(dict.fromkeys(places[wire.name] for wire in reads(one.operation)))
+            for one in signals
+        )]  # fmt: skip
+        ends = {places[wire.name] for word in drives for wire in wires_of(word)}
+        delays = [*[0] * first, *(delay(one.operation) for one in signals)]
+        widths = [*[1] * CONSTANTS, *(pin.port.bits for pin in inputs), *(x.bits for x in signals)]
+        self.books = Readers(first, operands, ends, delays, widths)
+        self.count = count
+        self.longest = _shortest(self.books, count)
+
+    def stages(self) -> list[int]:
+        """Return the stage of every signal, such that few bits are held."""
+        books, count, first = self.books, self.count, self.books.first
+        if count < 2:
+            return [0] * (books.size - first)
+        best: list[int] = []
+        for choice in (_early(books, self.longest), _late(books, self.longest, count)):
+            refine(books, choice, count, self.longest)
+            if not best or registers(books, choice, count) < registers(books, best, count):
+                best = choice
+        return best[first:]
 
 
 def _shortest(books: Readers, count: int) -> int:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from boolcomp.targets.wires import Piece, Word
 
 ROW = 4  # entries of a table in a line
+KEPT = "(* keep *) "
 
 
 class VerilogWords:
@@ -59,7 +60,9 @@ class VerilogWords:
             yield from self.entries(signal, operation)
             yield "        endcase"
         elif isinstance(operation, Sum):
-            yield f"    wire {span}{signal.name} ="
+            if signal.kept:  # no attribute may stand before an assignment
+                yield f"    {KEPT}wire {span}{signal.name};"
+            yield f"    {'assign ' if signal.kept else f'wire {span}'}{signal.name} ="
             yield "\n".join(self.sum(operation)) + ";"
         elif isinstance(operation, Product):
             a, b = (self.odd(word) for word in (operation.a, operation.b))

@@ -70,6 +70,10 @@ class VhdlWords:
             yield f"    signal {signal.name} : {_subtype(signal.low, signal.bits)};"
         for held in self.words.registers:
             yield f"    signal {held.name} : {_subtype(held.low, held.bits)};"
+        kept = [signal.name for signal in self.words.signals if signal.kept]
+        if kept:
+            yield "    attribute keep : string;"
+            yield from (f'    attribute keep of {name} : signal is "true";' for name in kept)
 
     def body(self) -> Iterator[str]:
         """Yield how signals are made."""

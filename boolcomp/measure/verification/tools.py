@@ -19,14 +19,14 @@ from boolcomp.logic import aiger, blif
 from boolcomp.logic.synthesis import abc
 from boolcomp.measure.verification.checks import Check, logic_of
 from boolcomp.measure.verification.verilated import verilated
-from boolcomp.targets import Options, export
+from boolcomp.targets import LEVELS, Options, export
 from boolcomp.targets.vectors import COUNT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from boolcomp.program.program import Program
-    from boolcomp.targets import Files
+    from boolcomp.targets import Files, Level
 
 STAGES = 4
 _YOSYS = (
@@ -44,6 +44,7 @@ class Simulated(NamedTuple):
     pipeline: int
     commands: Callable[[list[str], str], list[list[str]]]
     bench: bool = True
+    level: Level = "gates"
 
 
 def _icarus(files: list[str], top: str) -> list[list[str]]:
@@ -61,7 +62,8 @@ def _ghdl(files: list[str], top: str) -> list[list[str]]:
 
 
 SIMULATIONS = tuple(
-    Simulated(name, target, tool, pipeline, commands, bench)
+    Simulated(name, target, tool, pipeline, commands, bench, level)
+    for level in LEVELS
     for pipeline in (0, STAGES)
     for name, target, tool, commands, bench in (
         ("Icarus Verilog", "verilog", "iverilog", _icarus, True),
@@ -78,11 +80,15 @@ def tool_checks(
     yield from _by_abc(program, load, deadline, step)
     step("Yosys")
     yield _by_yosys(program, load, deadline)
+    loads = program.loads if load is None else (program.load(load),)
+    levels = LEVELS if all(one.graph and one.joint for one in loads) else LEVELS[:1]
     for one in SIMULATIONS:
-        step(one.name)
-        yield _by_simulation(program, load, one, deadline)
-    step("Verilator")
-    yield verilated(program, load, deadline)
+        if one.level in levels:
+            step(one.name)
+            yield _by_simulation(program, load, one, deadline)
+    for level in levels:
+        step("Verilator")
+        yield verilated(program, load, deadline, level)
 
 
 def _by_abc(
@@ -160,10 +166,11 @@ def _yosys() -> list[str] | None:
 
 
 def _by_simulation(program: Program, load: float | None, one: Simulated, deadline: float) -> Check:
-    name = f"{one.target}{f', {one.pipeline} stages' if one.pipeline else ''}"
+    words = " words" if one.level == "words" else ""
+    name = f"{one.target}{words}{f', {one.pipeline} stages' if one.pipeline else ''}"
     if shutil.which(one.tool) is None:
         return Check(name, one.name, note=f"{one.tool} was not found on PATH", skipped=True)
-    files = export(program, one.target, load, Options("gates", one.pipeline, one.bench))
+    files = export(program, one.target, load, Options(one.level, one.pipeline, one.bench))
     return simulated(name, one, files, deadline)
 
 

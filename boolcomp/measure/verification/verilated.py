@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,21 +17,23 @@ import numpy as np
 from boolcomp.common.files import temporary_folder, write_bytes, write_text
 from boolcomp.common.processes import run_program
 from boolcomp.measure.verification.checks import Check
+from boolcomp.targets import Options, export
 from boolcomp.targets.gates import gates_of
 from boolcomp.targets.ports import design_of
-from boolcomp.targets.verilog import SYNTAX, render
+from boolcomp.targets.verilog import SYNTAX
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.program.program import Program
-    from boolcomp.targets.gates import Gates
+    from boolcomp.targets import Level
+    from boolcomp.targets.gates import Framed
 
     Rows = NDArray[np.uint32]
 
 COUNT, SEED = 1_000_000, 1988
 SOUND = "-fno-const-bit-op-tree"  # else some versions get trees of XOR wrong (issues 4059, 5186)
-NAME, METHOD = "verilog", "Verilator, compiled"
+METHOD = "Verilator, compiled"
 _MAIN = """\
 #include <cstdint>
 #include <cstdio>
@@ -57,19 +60,24 @@ int main() {{
 """
 
 
-def verilated(program: Program, load: float | None, deadline: float, count: int = COUNT) -> Check:
+def verilated(
+    program: Program, load: float | None, deadline: float, level: Level = "gates",
+    count: int = COUNT,
+) -> Check:  # fmt: skip
     """Run seeded words through a program's Verilog, and compare with the program's engine."""
+    name = "verilog words" if level == "words" else "verilog"
     if shutil.which("verilator") is None:
-        return Check(NAME, METHOD, note="verilator was not found on PATH", skipped=True)
+        return Check(name, METHOD, note="verilator was not found on PATH", skipped=True)
     if not (shutil.which("g++") and shutil.which("make")):
-        return Check(NAME, METHOD, note="g++ or make was not found on PATH", skipped=True)
+        return Check(name, METHOD, note="g++ or make was not found on PATH", skipped=True)
     start = time.perf_counter()
-    design = design_of(program, load)
-    gates = gates_of(design, SYNTAX, 0)
-    return _run(gates, render(design, gates), rows_of(program, load, gates, count), deadline, start)
+    frame = gates_of(design_of(program, load), SYNTAX, 0)  # its ports are those of words
+    (text,) = export(program, "verilog", load, Options(level)).values()
+    check = _run(frame, str(text), rows_of(program, load, frame, count), deadline, start)
+    return replace(check, name=name)
 
 
-def rows_of(program: Program, load: float | None, gates: Gates, count: int) -> tuple[Rows, int]:
+def rows_of(program: Program, load: float | None, gates: Framed, count: int) -> tuple[Rows, int]:
     """Return a row of words for every sample, inputs then outputs; and how many saturated."""
     rng = np.random.default_rng(SEED)
     loads = program.loads if load is None else (program.load(load),)
@@ -98,7 +106,7 @@ def rows_of(program: Program, load: float | None, gates: Gates, count: int) -> t
 
 
 def _run(
-    gates: Gates, text: str, vectors: tuple[Rows, int], deadline: float, start: float
+    gates: Framed, text: str, vectors: tuple[Rows, int], deadline: float, start: float
 ) -> Check:
     rows, saturated = vectors
     wrong = len(rows) // 3
@@ -114,15 +122,15 @@ def _run(
         model = Path("obj_dir") / f"V{gates.module}"
         if built.code or not (folder / model).is_file():
             note = built.printed.decode("utf-8", "replace").strip()[-200:] or "it took too long"
-            return Check(NAME, METHOD, 0, time.perf_counter() - start, None, note)
+            return Check("", METHOD, 0, time.perf_counter() - start, None, note)
         ended = run_program([str(folder / model)], deadline, folder=folder)
     said = ended.printed.decode("ascii", "replace").split()
     holds = said == [str(len(rows)), "1", str(wrong), str(saturated)]
     note = "one of them wrong on purpose, and found so" if holds else " ".join(said)[:200]
-    return Check(NAME, METHOD, len(rows), time.perf_counter() - start, holds, note)
+    return Check("", METHOD, len(rows), time.perf_counter() - start, holds, note)
 
 
-def _harness(gates: Gates) -> str:
+def _harness(gates: Framed) -> str:
     """Return a main program that reads rows, and prints how many differ, and which was last."""
     given = [f"        top.{pin.name} = row[{k}];" for k, pin in enumerate(gates.inputs)]
     flags = [p.name for p in gates.outputs if p.port.flag]
