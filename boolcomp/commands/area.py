@@ -1,0 +1,133 @@
+"""`boolcomp area`: what a program takes of FPGAs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from boolcomp.commands.options import json_option, print_json, within
+from boolcomp.common.errors import DataError, UsageError, listing, shown, suggestion
+from boolcomp.common.text import table
+
+if TYPE_CHECKING:
+    from boolcomp.measure.hardware.area import Area
+
+HEAD = (
+    "target", "design", "tables", "carries", "DSP", "RAM", "flip-flops", "levels", "MHz", "best",
+    "ns", "note",
+)  # fmt: skip
+MOST_SEEDS = 20
+
+
+@click.command("area", epilog="Example: boolcomp area out/2r --on ice40,xilinx7 --pipeline 8")
+@click.argument("program")
+@click.option(
+    "--on",
+    "targets",
+    default="ice40,ecp5,xilinx7,lut4,lut6",
+    show_default=True,
+    help="FPGAs, or tables of any.",
+)
+@click.option(
+    "--level",
+    "levels",
+    default="luts",
+    show_default=True,
+    help="What is written: gates, luts (mapped by boolcomp), words; several with commas.",
+)
+@click.option("--load", type=float, help="Tip load in kg [default: all, with a port to select]")
+@click.option("--pipeline", default=0, help="Stages between registers [default: none]")
+@click.option("--dsp/--no-dsp", default=False, help="Let products go into multipliers.")
+@click.option(
+    "--seeds", default=1, show_default=True, help="Places and routes for the clock; 0: count only."
+)
+@json_option
+def command(
+    program: str, *, targets: str, levels: str, load: float | None, pipeline: int, dsp: bool,
+    seeds: int, as_json: bool,
+) -> None:  # fmt: skip
+    """Count what PROGRAM (a folder made by compile) takes of FPGAs, and estimate its clock.
+
+    Yosys synthesises, nextpnr places and routes for the iCE40 and ECP5 and estimates the clock
+    (the median of its seeds, and the best): what a board makes of it may differ. Tools of the extra
+    `hardware` compile themselves when they run first, which takes minutes. Missing ones are named.
+    """
+    from boolcomp.commands.progress import progress
+    from boolcomp.measure.hardware.devices import device
+    from boolcomp.program.programfile import load_program
+    from boolcomp.targets import MOST_STAGES
+
+    known = ("gates", "luts", "words")
+    chosen = [one.strip() for one in levels.split(",")]
+    for level in chosen:
+        if level not in known:
+            hint = suggestion(level, known)
+            raise UsageError(f"level {shown(level)}{hint}: levels are {listing(known)}")
+    families = [device(one.strip()) for one in targets.split(",")]
+    within("--pipeline", pipeline, 0, MOST_STAGES)
+    within("--seeds", seeds, 0, MOST_SEEDS)
+    loaded = load_program(program)
+    with progress("area", None) as step:
+        found, skipped = _rows(
+            loaded, load, families, chosen, stages=pipeline, dsp=dsp, seeds=seeds, step=step
+        )
+    if as_json:
+        print_json({"rows": [document(one) for one in found], "skipped": skipped})
+    else:
+        click.echo(table(list(HEAD), [row_of(one) for one in found], (0, 1, 11)))
+        for sentence in skipped:
+            click.echo(f"skipped: {sentence}")
+        if any(one.fmax for one in found):
+            click.echo("MHz are nextpnr's estimates; every path is between registers", err=True)
+    if not found:
+        raise DataError("nothing was counted: no tool was found")
+
+
+def _rows(
+    program: Any, load: float | None, families: list[Any], levels: list[str], *, stages: int,
+    dsp: bool, seeds: int, step: Any,
+) -> tuple[list[Area], list[str]]:  # fmt: skip
+    """Return a row for every target and level, and what was skipped and why."""
+    from boolcomp.measure.hardware import tools
+    from boolcomp.measure.hardware.area import area, mapped_area
+    from boolcomp.measure.hardware.sources import source_of
+
+    found, skipped = [], []
+    for family in families:
+        for level in levels:
+            if level == "luts" and not family.macro:  # our own mapping is the count
+                step(f"{family.name}: mapping")
+                found.append(mapped_area(program, load, family, stages))
+                continue
+            if tools.find("yosys") is None:
+                skipped.append(f"{family.name}, {level}: {tools.missing('yosys')}")
+                continue
+            step(f"{family.name}, {level}: writing Verilog")
+            source = source_of(program, load, level, stages, family.luts)
+            found.append(area(source, family, dsp=dsp, seeds=seeds, step=step))
+            if found[-1].note.startswith("nextpnr"):
+                skipped.append(f"{family.name}, {level}: {found[-1].note}")
+    return found, skipped
+
+
+def row_of(one: Area) -> list[str]:
+    """Return a row as it is shown."""
+    cells = one.cells
+    counts = (cells.luts, cells.carries, cells.dsp, cells.bram, cells.ff, one.levels)
+    clocks = (one.clock, max(one.fmax, default=None), one.latency)
+    return [
+        one.target, one.design, *(f"{count}" for count in counts),
+        *("" if x is None else f"{x:.0f}" for x in clocks), one.note,
+    ]  # fmt: skip
+
+
+def document(one: Area) -> dict[str, Any]:
+    """Return a row as JSON has it; clocks are nextpnr's estimates."""
+    cells = one.cells
+    return {
+        "target": one.target, "design": one.design, "luts": cells.luts, "carries": cells.carries,
+        "dsp": cells.dsp, "bram": cells.bram, "ff": cells.ff, "levels": one.levels,
+        "fmax_mhz": one.clock, "fmax_best_mhz": max(one.fmax, default=None),
+        "seeds": len(one.fmax), "latency_ns": one.latency, "note": one.note,
+    }  # fmt: skip
