@@ -30,7 +30,7 @@ from boolcomp.targets.expressions import (
 )
 from boolcomp.targets.languages import C_WORDS
 from boolcomp.targets.names import comment
-from boolcomp.targets.natural import NaturalMaker, is_whole
+from boolcomp.targets.natural import NaturalMaker
 from boolcomp.targets.procedure import OPERATORS, parts_of, procedure_of
 
 if TYPE_CHECKING:
@@ -67,8 +67,7 @@ def export(program: Program, load: float | None, options: Options) -> Files:  # 
     """Return a C file and a header of a program, or of each of its loads."""
     files: Files = {}
     for name, one in loads_of(program, load):
-        code = any(f" target={target} " in f"{program.demand} " for target in PROCESSORS)
-        natural = code and one.graph is not None and is_whole(one.graph)
+        natural = any(f" target={target} " in f"{program.demand} " for target in PROCESSORS)
         procedure = procedure_of(program, one, C_WORDS, NaturalMaker if natural else None)
         files[f"{name}.h"] = header(program, one, procedure, name)
         files[f"{name}.c"] = source(program, one, procedure, name)
