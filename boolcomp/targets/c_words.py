@@ -30,7 +30,7 @@ from boolcomp.targets.expressions import (
 )
 from boolcomp.targets.languages import C_WORDS
 from boolcomp.targets.names import comment
-from boolcomp.targets.natural import NaturalMaker
+from boolcomp.targets.natural import NaturalMaker, WideNaturalMaker
 from boolcomp.targets.procedure import OPERATORS, parts_of, procedure_of
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from boolcomp.targets.procedure import Procedure, Step, Table
 
 TYPES = {16: "unsigned", 32: "uint32_t", 64: "uint64_t"}
-PROCESSORS = ("mcu8", "mcu32", "simd")  # programs made for these are written as these multiply
+MAKERS = {"mcu8": NaturalMaker, "mcu32": WideNaturalMaker, "simd": WideNaturalMaker}
 ENTRIES = 16  # of a table in a line
 READING = """\
 #if defined(__AVR__) /* tables stay in flash */
@@ -67,11 +67,15 @@ def export(program: Program, load: float | None, options: Options) -> Files:  # 
     """Return a C file and a header of a program, or of each of its loads."""
     files: Files = {}
     for name, one in loads_of(program, load):
-        natural = any(f" target={target} " in f"{program.demand} " for target in PROCESSORS)
-        procedure = procedure_of(program, one, C_WORDS, NaturalMaker if natural else None)
+        procedure = procedure_of(program, one, C_WORDS, MAKERS.get(_target(program)))
         files[f"{name}.h"] = header(program, one, procedure, name)
         files[f"{name}.c"] = source(program, one, procedure, name)
     return files
+
+
+def _target(program: Program) -> str:
+    """Return what a program's widths were chosen for, as its demand says; else nothing."""
+    return dict(part.split("=", 1) for part in program.demand.split()).get("target", "")
 
 
 def source(program: Program, load: Load, procedure: Procedure, name: str) -> str:  # noqa: ARG001

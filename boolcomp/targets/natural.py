@@ -149,6 +149,14 @@ class NaturalMaker(Maker):
             self.turns[place] = made
         return self.turns[place]
 
+    def moving(self, by: int, kind: int) -> float:
+        """Return what it costs to move a value of so many bits."""
+        return moving(by, kind)
+
+    def read_at(self, by: int, kind: int) -> float:
+        """Return what it costs to read a value from a bit on: whole bytes come for nothing."""
+        return moving(min(by % 8, 8) if by >= 8 else by, kind)
+
     def _is_turned(self) -> bool:
         """Tell whether angles are cheaper as 16 bits: tables then begin at a byte."""
         nodes = self.graph.nodes
@@ -180,28 +188,28 @@ class NaturalMaker(Maker):
         for part in node.parts:
             column = part.layout(self.graph.nodes).column
             if isinstance(part, PartialProducts):
-                cost += moving(max(0, column) + by - 1, kind)
+                cost += self.moving(max(0, column) + by - 1, kind)
             elif part.node in self.held and not part.drop:
-                cost += moving(column + by - self.held[part.node].by, kind)
+                cost += self.moving(column + by - self.held[part.node].by, kind)
             elif not isinstance(self.graph.nodes[part.node], Lookup):
-                cost += moving(column + by, kind)
-        return cost + sum(moving(shift, kind) for shift in self._shifts(place, by))
+                cost += self.moving(column + by, kind)
+        return cost + sum(self.read_at(shift, kind) for shift in self._shifts(place, by))
 
     def _shifts(self, place: int, by: int) -> Iterator[int]:
-        """Yield by how much a sum is moved where it is read, beyond what comes for nothing."""
+        """Yield by how much a sum is moved where it is read."""
         bits = self.graph.nodes[place].bits
         for result in self.graph.results:
             if result.node == place:
-                yield _beside(by + result.drop)
+                yield by + result.drop
         for node in self.graph.nodes:
             if isinstance(node, Lookup) and node.source == place:
-                yield _beside(by + bits - node.read)
+                yield by + bits - node.read
             for part in node.parts if isinstance(node, Heap) else ():
                 if isinstance(part, PartialProducts):
                     if part.a == place:
-                        yield _beside(by - 1 + part.drop_a)
+                        yield by - 1 + part.drop_a
                     if part.b == place:
-                        yield _beside(by - 1 + part.drop_b)
+                        yield by - 1 + part.drop_b
 
     def _sum(self, node: Heap, by: int) -> tuple[int, Expression] | Number:
         """Return a sum, kept so far to the left."""
@@ -336,6 +344,16 @@ def _plain(word: Expression) -> Expression:
     return word.of if isinstance(word, Low) else word
 
 
-def _beside(by: int) -> int:
-    """Return by how much is moved beside whole bytes."""
-    return min(by % 8, 8) if by >= 8 else by
+class WideNaturalMaker(NaturalMaker):
+    """The same for machines of 32 bits, which move by any number of bits, or while they add.
+
+    Only a product that is not moved is added as it is multiplied.
+    """
+
+    def moving(self, by: int, kind: int) -> float:  # noqa: ARG002 (one register holds all)
+        """Return what it costs to move a value."""
+        return 1.0 if by else 0.0
+
+    def read_at(self, by: int, kind: int) -> float:  # noqa: ARG002 (it is masked anyway)
+        """Return what it costs to read a value from a bit on."""
+        return 0.5 if by else 0.0
