@@ -30,7 +30,7 @@ from boolcomp.targets.expressions import (
 )
 from boolcomp.targets.languages import C_WORDS
 from boolcomp.targets.names import comment
-from boolcomp.targets.natural import NaturalMaker, is_whole
+from boolcomp.targets.natural import NaturalMaker, WideNaturalMaker
 from boolcomp.targets.procedure import OPERATORS, parts_of, procedure_of
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from boolcomp.targets.procedure import Procedure, Step, Table
 
 TYPES = {16: "unsigned", 32: "uint32_t", 64: "uint64_t"}
-PROCESSORS = ("mcu8", "mcu32", "simd")  # programs made for these are written as these multiply
+MAKERS = {"mcu8": NaturalMaker, "mcu32": WideNaturalMaker, "simd": WideNaturalMaker}
 ENTRIES = 16  # of a table in a line
 READING = """\
 #if defined(__AVR__) /* tables stay in flash */
@@ -74,10 +74,12 @@ def export(program: Program, load: float | None, options: Options) -> Files:  # 
 
 
 def c_procedure(program: Program, load: Load) -> Procedure:
-    """Return the straight-line code of a load, as its C calculates it."""
-    code = any(f" target={target} " in f"{program.demand} " for target in PROCESSORS)
-    natural = code and load.graph is not None and is_whole(load.graph)
-    return procedure_of(program, load, C_WORDS, NaturalMaker if natural else None)
+    """Return the straight-line code of a load, as its C calculates it.
+
+    It multiplies as the processor does that the widths were chosen for, as the demand says.
+    """
+    choices = dict(part.split("=", 1) for part in program.demand.split())
+    return procedure_of(program, load, C_WORDS, MAKERS.get(choices.get("target", "")))
 
 
 def source(program: Program, load: Load, procedure: Procedure, name: str) -> str:  # noqa: ARG001

@@ -17,6 +17,7 @@ from boolcomp.targets.expressions import (
     Entry,
     Expression,
     Low,
+    Moved,
     Multiple,
     Name,
     Number,
@@ -26,7 +27,7 @@ from boolcomp.targets.expressions import (
 )
 from boolcomp.targets.procedure import Maker, Step
 from boolcomp.targets.products import product
-from boolcomp.words.graph import Bits, Heap, InputWord, Lookup, PartialProducts, reads
+from boolcomp.words.graph import Angles, Bits, Heap, InputWord, Lookup, PartialProducts, reads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 SIZES = (8, 16, 32, 64)
 LEFT = (0, 2, 4, 6, 8, 9, 8, 5)  # cycles of an 8-bit machine to move 16 bits by so many
+TURN = 16  # bits of a turn
 WIDEST_TABLE = 8  # index bits of a table of several multiples of a word
 
 
@@ -51,17 +53,6 @@ class Held:
     def modulus(self) -> int:
         """The bits that count."""
         return self.by + self.bits
-
-
-def is_whole(graph: WordGraph) -> bool:
-    """Tell whether nothing is discarded of products, so that signed ones are what they are."""
-    return all(
-        part.layout(graph.nodes).column >= 0
-        for node in graph.nodes
-        if isinstance(node, Heap)
-        for part in node.parts
-        if isinstance(part, PartialProducts)
-    )
 
 
 def size_of(bits: int) -> int:
@@ -81,6 +72,8 @@ class NaturalMaker(Maker):
     def __init__(self, graph: WordGraph, names: Names) -> None:
         super().__init__(graph, names)
         self.held: dict[int, Held] = {}
+        self.turns: dict[int, Name] = {}
+        self.turned = self._is_turned()
         self.meanings: list[str] = []
         self.signed: dict[tuple[int, int], Expression] = {}
         self.entries: dict[tuple[int, tuple[int, ...]], Expression] = {}
@@ -93,16 +86,22 @@ class NaturalMaker(Maker):
         """Give a node of the graph a name."""
         place = len(self.words)
         self.meanings += [""] * (place - len(self.meanings)) + [meaning]
-        if not isinstance(node, Heap) or all(
-            isinstance(self.words[k], Number) for k in reads(node)
-        ):
+        fixed = all(isinstance(self.words[k], Number) for k in reads(node))
+        if self.turned and isinstance(node, Angles) and not fixed:
+            self._hold(TURN - node.bits, self.angles(node), node, meaning)
+            return
+        if not isinstance(node, Heap) or fixed:
             super().word(node, meaning)
             return
         made = self._sum(node, self._by(place, node))
         if isinstance(made, Number):
             self.words.append(Number(made.value))
             return
-        by, value = made
+        self._hold(*made, node, meaning)
+
+    def _hold(self, by: int, value: Expression, node: Node, meaning: str) -> None:
+        """Keep a word so far to the left."""
+        place = len(self.words)
         kind = max(16, size_of(by + node.bits))
         name = self.names.new(meaning, "w")
         self.steps.append(Step(name, kind, value, meaning, loose=True))
@@ -111,10 +110,66 @@ class NaturalMaker(Maker):
 
     def leading(self, place: int, drop: int) -> Expression:
         """Return a word without its lowest bits."""
+        node = self.graph.nodes[place]
+        if self.turned and isinstance(node, InputWord) and node.angle and node.bits - drop <= 8:
+            return moved(self._turned(place), node.bits - drop - TURN)
         if place not in self.held:
             return super().leading(place, drop)
         held = self.held[place]
         return Low(moved(held.name, -(held.by + drop)), held.bits - drop)
+
+    def angles(self, node: Angles) -> Expression:
+        """Return a sum of turns: of 16 bits whatever it has, where that is cheaper."""
+        if not self.turned:
+            return super().angles(node)
+        constant, parts = node.constant << (TURN - node.bits), list[tuple[bool, Expression]]()
+        for turn in node.turns:
+            part: Expression = self._turned(turn.node)
+            if turn.read < self.graph.nodes[turn.node].bits:
+                part = Moved(Moved(part, turn.read - TURN), TURN - turn.read)
+            by = turn.shift + turn.read - node.bits
+            if by < 0 and turn.node in self.held:  # what lies above a turn must not come down
+                part = Low(part, TURN)
+            parts.append((turn.negative, Moved(part, by) if by else part))
+            whole = (1 << turn.read) - 1
+            constant += whole << (turn.shift + TURN - node.bits) if turn.negative else 0
+        parts.sort(key=lambda pair: pair[0])
+        return Wrapped(tuple(parts), constant % (1 << TURN), TURN)
+
+    def _turned(self, place: int) -> Name:
+        """Return an angle as a part of a turn in 16 bits."""
+        if place in self.held:
+            return self.held[place].name
+        if place not in self.turns:
+            word = self.words[place]
+            bits = self.graph.nodes[place].bits
+            made = self.step(f"{self._about(place)} turn", TURN, moved(_plain(word), TURN - bits))
+            if not isinstance(made, Name):
+                raise TypeError("an angle that is a constant")
+            self.turns[place] = made
+        return self.turns[place]
+
+    def moving(self, by: int, kind: int) -> float:
+        """Return what it costs to move a value of so many bits."""
+        return moving(by, kind)
+
+    def read_at(self, by: int, kind: int) -> float:
+        """Return what it costs to read a value from a bit on: whole bytes come for nothing."""
+        return moving(min(by % 8, 8) if by >= 8 else by, kind)
+
+    def _is_turned(self) -> bool:
+        """Tell whether angles are cheaper as 16 bits: tables then begin at a byte."""
+        nodes = self.graph.nodes
+        angles = {k for k, n in enumerate(nodes) if isinstance(n, InputWord) and n.angle}
+        sums = {k for k, n in enumerate(nodes) if isinstance(n, Angles)}
+        if any(nodes[k].bits > TURN for k in angles | sums):
+            return False
+        plain, turned = 2.0 * len(sums), 8.0 * len(angles)
+        for node in nodes:
+            if isinstance(node, Lookup) and node.source in angles | sums:
+                plain += moving(nodes[node.source].bits - node.read, 16)
+                turned += 8 - node.read if node.read <= 8 else moving(TURN - node.read, 16)
+        return turned < plain
 
     def _by(self, place: int, node: Heap) -> int:
         """Return by how much a sum is kept to the left: what is moved least, in and out."""
@@ -133,28 +188,28 @@ class NaturalMaker(Maker):
         for part in node.parts:
             column = part.layout(self.graph.nodes).column
             if isinstance(part, PartialProducts):
-                cost += moving(max(0, column) + by - 1, kind)
+                cost += self.moving(max(0, column) + by - 1, kind)
             elif part.node in self.held and not part.drop:
-                cost += moving(column + by - self.held[part.node].by, kind)
+                cost += self.moving(column + by - self.held[part.node].by, kind)
             elif not isinstance(self.graph.nodes[part.node], Lookup):
-                cost += moving(column + by, kind)
-        return cost + sum(moving(shift, kind) for shift in self._shifts(place, by))
+                cost += self.moving(column + by, kind)
+        return cost + sum(self.read_at(shift, kind) for shift in self._shifts(place, by))
 
     def _shifts(self, place: int, by: int) -> Iterator[int]:
-        """Yield by how much a sum is moved where it is read, beyond what comes for nothing."""
+        """Yield by how much a sum is moved where it is read."""
         bits = self.graph.nodes[place].bits
         for result in self.graph.results:
             if result.node == place:
-                yield _beside(by + result.drop)
+                yield by + result.drop
         for node in self.graph.nodes:
             if isinstance(node, Lookup) and node.source == place:
-                yield _beside(by + bits - node.read)
+                yield by + bits - node.read
             for part in node.parts if isinstance(node, Heap) else ():
                 if isinstance(part, PartialProducts):
                     if part.a == place:
-                        yield _beside(by - 1 + part.drop_a)
+                        yield by - 1 + part.drop_a
                     if part.b == place:
-                        yield _beside(by - 1 + part.drop_b)
+                        yield by - 1 + part.drop_b
 
     def _sum(self, node: Heap, by: int) -> tuple[int, Expression] | Number:
         """Return a sum, kept so far to the left."""
@@ -284,6 +339,21 @@ class NaturalMaker(Maker):
         return node.name if isinstance(node, InputWord) else self.meanings[place]
 
 
-def _beside(by: int) -> int:
-    """Return by how much is moved beside whole bytes."""
-    return min(by % 8, 8) if by >= 8 else by
+def _plain(word: Expression) -> Expression:
+    """Return a word with what a larger type would take off left to it."""
+    return word.of if isinstance(word, Low) else word
+
+
+class WideNaturalMaker(NaturalMaker):
+    """The same for machines of 32 bits, which move by any number of bits, or while they add.
+
+    Only a product that is not moved is added as it is multiplied.
+    """
+
+    def moving(self, by: int, kind: int) -> float:  # noqa: ARG002 (one register holds all)
+        """Return what it costs to move a value."""
+        return 1.0 if by else 0.0
+
+    def read_at(self, by: int, kind: int) -> float:  # noqa: ARG002 (it is masked anyway)
+        """Return what it costs to read a value from a bit on."""
+        return 0.5 if by else 0.0

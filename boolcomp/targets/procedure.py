@@ -37,7 +37,7 @@ from boolcomp.targets.tablesums import with_tables_added
 from boolcomp.words.graph import Angles, Bits, Heap, InputWord, Lookup, OutputWord
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from boolcomp.codes import Code
     from boolcomp.program.parts import CodedOutput, Load
@@ -117,7 +117,10 @@ class Procedure:
 
 
 def procedure_of(
-    program: Program, load: Load, reserved: Iterable[str] = (), made_by: type[Maker] | None = None
+    program: Program,
+    load: Load,
+    reserved: Iterable[str] = (),
+    made_by: Callable[[WordGraph, Names], Maker] | None = None,
 ) -> Procedure:
     """Return the procedure of a program's word graph with a load.
 

@@ -39,11 +39,13 @@ def some_graph(seed: int, widest: int) -> WordGraph:
     def pick(low: int, high: int) -> int:
         return int(rng.integers(low, high + 1))
 
-    nodes: list[Node] = [InputWord(f"x{k}", pick(2, widest), angle=False) for k in range(3)]
-    nodes.append(Angles((Turn(0, nodes[0].bits, 1, negative=False),
-                         Turn(1, nodes[1].bits, 0, negative=True)), 5, pick(3, 10)))  # fmt: skip
-    for _ in range(5):
-        source = pick(0, len(nodes) - 1)
+    nodes: list[Node] = [InputWord(f"x{k}", pick(2, widest), angle=k < 2) for k in range(3)]
+    for first, second in ((0, 1), (3, 0)):
+        turns = (Turn(first, pick(1, nodes[first].bits), pick(0, 2), negative=False),
+                 Turn(second, nodes[second].bits, pick(0, 2), negative=True))  # fmt: skip
+        nodes.append(Angles(turns, 5, pick(3, 10)))
+    for k in range(8):
+        source = pick(0, len(nodes) - 1) if k < 5 else k - 5 if k < 7 else 3
         read = min(nodes[source].bits, pick(1, 7))
         entries = tuple(rng.integers(0, 1 << (bits := pick(1, widest)), 1 << read).tolist())
         nodes.append(Lookup(source, read, entries, bits))

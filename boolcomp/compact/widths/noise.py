@@ -361,7 +361,7 @@ class Model:
             noise = noise + source.hidden * addend.factor**2 / 12 * own.value
         for a, b in self._factors(widths, addend.node):
             for _, grid in factor_grids(widths, place, k, addend, a, b):
-                cost += self.costs.product(grid, counts)
+                cost += self.costs.product(grid, counts, ("table", "table"))
                 lost += grid.lost
         return cost, lost, noise
 
@@ -380,7 +380,8 @@ class Model:
             Format(self.lsb(widths, word), self.bits(widths, word)) for word in (addend.a, addend.b)
         )
         grid = product_grid(widths, place, k, addend, a, b)
-        cost, own = self.costs.product(grid, counts), self.sensitivities[place]
+        kinds = (kind_of(self.sketch.nodes[addend.a]), kind_of(self.sketch.nodes[addend.b]))
+        cost, own = self.costs.product(grid, counts, kinds), self.sensitivities[place]
         noise = self._unread(addend.a, a.lsb, grid.drop_a) * own.read_a[k]
         noise = noise + self._unread(addend.b, b.lsb, grid.drop_b) * own.read_b[k]
         return cost, grid.lost, noise

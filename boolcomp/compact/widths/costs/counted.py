@@ -16,7 +16,7 @@ from boolcomp.words.graph import (
 )
 
 if TYPE_CHECKING:
-    from boolcomp.compact.widths.costs.model import CostModel, WordKind
+    from boolcomp.compact.widths.costs.model import CostModel, Factors, WordKind
     from boolcomp.words.graph import Node, WordGraph
     from boolcomp.words.layout import HeapRow
 
@@ -47,11 +47,15 @@ def counted(graph: WordGraph, costs: CostModel) -> int:
                 if isinstance(part, Bits):
                     rows.setdefault(part.node, []).append(part.layout(graph.nodes))
                 else:
-                    cost += costs.product(part.layout(graph.nodes), counts)
+                    cost += costs.product(part.layout(graph.nodes), counts, _kinds(graph, part))
             for word, several in rows.items():
                 cost += costs.rows(several, counts, _kind(graph.nodes[word]))
             cost += costs.heap(counts, dropped.get(place, 0), node.constant)
     return round(cost)
+
+
+def _kinds(graph: WordGraph, part: PartialProducts) -> Factors:
+    return _kind(graph.nodes[part.a]), _kind(graph.nodes[part.b])
 
 
 def _kind(node: Node) -> WordKind:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from boolcomp.compact.graph.tabulate import Tabulated
-    from boolcomp.compact.widths.costs.model import WordKind
+    from boolcomp.compact.widths.costs.model import Factors, WordKind
     from boolcomp.words.graph import WordGraph
     from boolcomp.words.layout import Grid, HeapRow
 
@@ -52,7 +52,7 @@ class Costs:
         """Return the cost of an angle sum of so many bits."""
         return self.adding * (2.0 * bits - 3.0)
 
-    def product(self, grid: Grid, counts: list[int]) -> float:
+    def product(self, grid: Grid, counts: list[int], words: Factors) -> float:  # noqa: ARG002
         """Put partial products into columns; return what it costs to make them."""
         made = 0
         for column, pairs in grid.diagonals():
@@ -101,10 +101,10 @@ class Rows(Costs):
 class Blocks(Rows):
     """Products by blocks, within their width: all of a product, whatever is discarded of it."""
 
-    def product(self, grid: Grid, counts: list[int]) -> float:
+    def product(self, grid: Grid, counts: list[int], words: Factors) -> float:
         """Put the product into columns as one row."""
         if max(grid.a, grid.b) > DSP_BITS or min(grid.a, grid.b) <= 2:
-            return Costs.product(self, grid, counts)
+            return Costs.product(self, grid, counts, words)
         for column in range(max(0, grid.column), min(grid.top + 2, len(counts))):
             counts[column] += 1
         if grid.column <= 0 < len(counts):  # as odd as the partial products are

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from boolcomp.words.layout import Grid, HeapRow
 
 WordKind: TypeAlias = Literal["input", "table", "sum"]
+Factors: TypeAlias = tuple[WordKind, WordKind]
 
 
 class CostModel(Protocol):
@@ -37,8 +38,8 @@ class CostModel(Protocol):
     def turns(self, bits: int, words: int) -> float:
         """Return the cost of an angle sum of so many bits and words."""
 
-    def product(self, grid: Grid, counts: list[int]) -> float:
-        """Put a product into columns; return what it costs beside `heap`."""
+    def product(self, grid: Grid, counts: list[int], words: Factors) -> float:
+        """Put a product of two words into columns; return what it costs beside `heap`."""
 
     def rows(self, rows: Sequence[HeapRow], counts: list[int], word: WordKind) -> float:
         """Put a word into columns, once or several times; return what it costs beside `heap`."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from boolcomp.compact.graph.tabulate import Tabulated
-    from boolcomp.compact.widths.costs.model import WordKind
+    from boolcomp.compact.widths.costs.model import Factors, WordKind
     from boolcomp.words.graph import WordGraph
     from boolcomp.words.layout import Grid, HeapRow
 
@@ -38,6 +38,7 @@ class Processor:
     widen: float  # more where a word is not narrow
     add: float  # a word to a sum
     move: float  # by a column
+    sign: float  # a word that is no entry of a table, to make it a signed number
     look: float  # an entry
     far: float  # more where it is no byte
     flash: int
@@ -65,13 +66,14 @@ class Processor:
         """Return the cost of an angle sum."""
         return 3 * self.add * (words - 1) + self.add
 
-    def product(self, grid: Grid, counts: list[int]) -> float:
+    def product(self, grid: Grid, counts: list[int], words: Factors) -> float:
         """Return the cost of a product: its factors, its place, and what is discarded of it."""
         cost = self.multiply + self.widen * sum(
             max(0.0, 0.5 + (bits + 1 - self.narrow) / 8)
             for bits in (grid.a, grid.b)
             if bits + 1 > self.narrow
         )
+        cost += sum(0.0 if word == "table" else self.sign for word in words)
         column = grid.column
         if column < 0:
             cost += self.cut - 0.1 * self.cut * column
@@ -131,10 +133,10 @@ class Processor:
 
 PROCESSORS = {
     # An AVR: an addition of 16 bits is two instructions, LPM takes three cycles a byte.
-    "mcu8": Processor(8, 16, 4.0, 10.0, 2.0, 2.0, 7.0, 4.0, 16_384),
+    "mcu8": Processor(8, 16, 4.0, 10.0, 2.0, 2.0, 2.0, 7.0, 4.0, 16_384),
     # A Cortex-M: all of 32 bits is one instruction; an address takes another.
-    "mcu32": Processor(16, 32, 1.0, 4.0, 1.0, 0.5, 4.0, 0.2, 65_536, 8.0),
+    "mcu32": Processor(16, 32, 0.5, 4.0, 1.0, 1.0, 2.0, 3.0, 0.1, 65_536, 8.0),
     # Lanes of 16 bits: tables are permutations of registers of 64 bytes.
-    "simd": Processor(16, 16, 1.0, 4.0, 1.0, 1.0, 1.0, 1.0, 8192, 6.0, unit="instructions",
+    "simd": Processor(16, 16, 1.0, 4.0, 1.0, 1.0, 1.0, 1.0, 1.0, 8192, 6.0, unit="instructions",
                       whole=False),
 }  # fmt: skip
