@@ -40,7 +40,7 @@ def image_of(program: Program, load: float | None = None) -> Image:
         raise UsageError("the loads have outputs of different widths: say which with --load")
     if not program.inputs:
         raise UsageError(f"{program.name} reads nothing: there is no bit to test")
-    maker = _Maker(program)
+    maker = _Maker(program, loads[0])
     for one in loads:
         if one.joint is None:
             maker.terms(program.wiring(one.payload))
@@ -54,9 +54,10 @@ def image_of(program: Program, load: float | None = None) -> Image:
 class _Maker:
     """Makes walks, one load after the other; diagrams share what is equal."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, load: Load) -> None:
         left = sum(word.code.bits for word in program.inputs)
-        self.program = program
+        self.program, self.outputs = program, load.outputs
+        self.whole = load.joint is not None
         self.names = Names(())
         self.inputs = []
         for word in program.inputs:
@@ -144,9 +145,9 @@ class _Maker:
             Accumulator(
                 self.names.new(output.name), output.code.bits, output.guard_bits,
                 tuple(offsets[k] for offsets in self.offsets), output.code.kind,
-                self.program.loads[0].joint is not None,
+                self.whole,
             )
-            for k, output in enumerate(self.program.loads[0].outputs)
+            for k, output in enumerate(self.outputs)
         )  # fmt: skip
         walks = tuple(map(Walk, layout.entries, self.adds))
         return Image(tuple(self.inputs), outputs, walks, tuple(self.loads), layout.instructions)

@@ -105,6 +105,21 @@ def test_verilator_warns_of_nothing(name: str, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
 
+@pytest.mark.slow
+def test_verilator_counts_the_same_cycles(tmp_path: Path) -> None:
+    found = [shutil.which(tool) for tool in ("verilator", "g++", "make")]
+    if None in found:
+        pytest.skip("verilator, g++ or make is not installed")
+    said = built(stages(4)[2], tmp_path)
+    options = ["--binary", "--timing", "-Wno-fatal", "-fno-const-bit-op-tree", "-o", "model"]
+    make = [str(found[0]), *options, "machado_2r_tb.v", "machado_2r.v"]
+    done = subprocess.run(make, cwd=tmp_path, capture_output=True, text=True, check=False)
+    if "--binary" in done.stderr:
+        pytest.skip("this verilator makes no binaries")
+    ran = subprocess.check_output([tmp_path / "obj_dir" / "model"], cwd=tmp_path, text=True)
+    assert ran.splitlines()[0] == said
+
+
 def test_no_name_of_a_user_is_one_that_the_module_uses() -> None:
     ((_, text),) = export(tiny(("memory", "walk", "done")), "bdd-verilog").items()
     found = re.findall(

@@ -24,9 +24,11 @@ from exports import (
     words_of,
 )
 from small_programs import stages
+from targets.exported import tiny
 
 import boolcomp
 from boolcomp.common.errors import UsageError
+from boolcomp.logic.network import Builder
 from boolcomp.targets import Options, export
 
 if TYPE_CHECKING:
@@ -168,6 +170,15 @@ def test_bit_sliced_c_gives_the_words_of_the_logic(flags: list[str], tmp_path: P
     program = kept("export-formats")
     words = words_of(program, 5001)
     found = run_sliced(export(program, "c-sliced"), words, tmp_path, *flags)
+    assert np.array_equal(found, expected(program, words))
+
+
+@needs("gcc")
+@pytest.mark.slow
+def test_bit_sliced_c_of_constants_is_without_warnings(tmp_path: Path) -> None:
+    program = replace(tiny(), networks=(Builder(4).build([2, 0, 0]),))
+    words = words_of(program, 100)
+    found = run_sliced(export(program, "c-sliced"), words, tmp_path)
     assert np.array_equal(found, expected(program, words))
 
 

@@ -31,7 +31,7 @@ def test_a_file_or_a_folder_is_written(run: Callable[..., Result]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--to", "veriolg", "-o", "x"), "target 'veriolg' (did you mean 'verilog'"),
+        (("--to", "veriolg", "-o", "x"), "target 'veriolg' (did you mean 'verilog' or "),
         (("--to", "verilog", "-o", "x", "--level", "gate"), "(did you mean 'gates'?)"),
         (("--to", "verilog", "-o", "x", "--pipeline", "99"), "--pipeline must be 0 to 64, not 99"),
         (("--to", "verilog", "-o", "x.v", "--test-bench"), "several files (tiny_arm.v, "),
