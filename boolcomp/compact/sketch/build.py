@@ -3,7 +3,8 @@
 An output is a polynomial in linear inputs whose coefficients are waves. It is taken apart by
 Horner's rule, inputs of the last group first, then the one that occurs most: P = P0 + v·P1, where
 P1 becomes one word. What has no linear variable left is a sum of tables, one for
-every angle sum; constants live in the tables' amplitudes.
+every angle sum; constants live in the tables' amplitudes. What products have in common is
+multiplied once, and a constant beside which little varies is added by signed digits.
 """
 
 from __future__ import annotations
