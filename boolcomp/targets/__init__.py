@@ -28,6 +28,7 @@ class Options:
     level: Level | None = None  # the first of those that a target has
     pipeline: int = 0  # stages between registers; 0: combinational
     test_bench: bool = False
+    cocotb: bool = False  # a test in Python
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,7 @@ class Target:
     levels: tuple[Level, ...] = ("gates",)
     pipelined: bool = False
     benched: bool = False
+    cocotb: bool = False
 
     def write(self, program: Program, load: float | None, options: Options) -> Files:
         """Return the files of a program; what this target cannot do is a `UsageError`."""
@@ -51,13 +53,17 @@ class Target:
             raise UsageError(f"{self.about} has no registers: leave out --pipeline")
         if options.test_bench and not self.benched:
             raise UsageError(f"there is no test bench for {self.about}: leave out --test-bench")
+        if options.cocotb and not self.cocotb:
+            raise UsageError(f"there is no test in cocotb for {self.about}: leave out --cocotb")
         module = importlib.import_module(f"boolcomp.targets.{self.module}")
         files: Files = module.export(program, load, options)
         return files
 
 
 WRITERS = {
-    "verilog": Target("verilog", ".v", "Verilog-2005", LEVELS, pipelined=True, benched=True),
+    "verilog": Target(
+        "verilog", ".v", "Verilog-2005", LEVELS, pipelined=True, benched=True, cocotb=True
+    ),
     "vhdl": Target("vhdl", ".vhd", "VHDL-93", LEVELS, pipelined=True, benched=True),
     "blif": Target("blif", ".blif", "BLIF"),
     "aiger": Target("aiger", ".aig", "AIGER"),
