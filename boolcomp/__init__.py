@@ -6,6 +6,7 @@
     tau = program(q, qd, qdd)                        # torques by logic
     bc.inverse_dynamics(robot, q, qd, qdd)           # by Newton-Euler
     program.save("out/2r"); bc.load_program("out/2r")
+    bc.export(program, "verilog", "2r.v", level="words")
 
 Or any function of bounded words:
 
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from boolcomp.problem.written.making import function_problem
     from boolcomp.problem.written.words import angle, word
     from boolcomp.program.programfile import load_program
+    from boolcomp.targets.writing import export
 
 __version__ = VERSION
 __all__ = [
@@ -65,6 +67,7 @@ __all__ = [
     "compile",
     "cos",
     "exp",
+    "export",
     "function_problem",
     "inverse_dynamics",
     "load_program",
@@ -96,6 +99,7 @@ _HOMES = {
     "compile": "api",
     "cos": "problem.written.algebra",
     "exp": "problem.written.algebra",
+    "export": "targets.writing",
     "function_problem": "problem.written.making",
     "inverse_dynamics": "problem.dynamics",
     "load_program": "program.programfile",

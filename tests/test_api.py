@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from exports import kept
 from samples import problem_of
 from small_programs import stages
 
@@ -214,3 +215,19 @@ def test_a_xacro_is_said_not_to_be_read(tmp_path: Path) -> None:
     (tmp_path / "ur5.xacro").write_text("<robot/>")
     with pytest.raises(UsageError, match="xacro is not read: run xacro first"):
         bc.load_robot(tmp_path / "ur5.xacro")
+
+
+def test_a_program_is_exported_to_a_file_or_a_folder(tmp_path: Path) -> None:
+    program = kept("export-pid")
+    (one,) = bc.export(program, "verilog", tmp_path / "pid.v", level="words")
+    assert one == tmp_path / "pid.v"
+    assert "module" in one.read_text()
+    files = bc.export(program, "c", str(tmp_path / "code"))
+    assert sorted(path.suffix for path in files) == [".c", ".h"]
+    assert all(path.is_file() for path in files)
+    with pytest.raises(UsageError, match="did you mean 'words'"):
+        bc.export(program, "verilog", tmp_path, level="word")
+    with pytest.raises(UsageError, match="give a folder"):
+        bc.export(program, "verilog", tmp_path / "pid.v", test_bench=True)
+    with pytest.raises(UsageError, match=r"Python has no registers"):
+        bc.export(program, "python", tmp_path, pipeline=2)

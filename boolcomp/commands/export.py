@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from boolcomp.commands.options import FilePath, json_option, print_json, within
-from boolcomp.common.errors import UsageError, listing, shown, suggestion
-from boolcomp.common.files import is_file, is_stream, write_bytes, write_text
+from boolcomp.common.errors import UsageError, listing
 
 if TYPE_CHECKING:
     from boolcomp.targets import Files
@@ -28,6 +27,7 @@ STANDARD = Path("-")
 @click.option("--pipeline", default=0, help="Stages between registers [default: none]")
 @click.option("--luts", default=0, help="Inputs of look-up tables: 4, 5, 6 [default: nodes of 3]")
 @click.option("--test-bench", is_flag=True, help="Write a test bench that checks itself, too.")
+@click.option("--cocotb", is_flag=True, help="Write a test for cocotb, of Verilog only.")
 @json_option
 def command(
     program: str,
@@ -39,46 +39,41 @@ def command(
     pipeline: int,
     luts: int,
     test_bench: bool,
+    cocotb: bool,
     as_json: bool,
 ) -> None:
     """Write PROGRAM (a folder made by compile) for other tools.
 
-    What is written is the program's logic, or its word graph; the comments at its head say what
-    every word stands for. PATH is a file where it has the target's ending (2r.v), else a folder of
-    files that are named after the program.
+    What is written is the program's logic (gates), or its word graph (words: sums, products and
+    tables of readable names); comments at the head say what every word stands for. PATH is a file
+    where it has the target's ending (2r.v), else a folder of files that are named after the
+    program.
     """
     from boolcomp.program.programfile import load_program
-    from boolcomp.targets import LEVELS, MOST_STAGES, Options, export, writer
+    from boolcomp.targets import MOST_STAGES, Options, export, writer
+    from boolcomp.targets.writing import checked_level, write_files
 
     writer(target)
-    if level is not None and level not in LEVELS:
-        hint = suggestion(level, LEVELS)
-        raise UsageError(f"level {shown(level)}{hint}: {listing(LEVELS)}")
+    checked_level(level)
     within("--pipeline", pipeline, 0, MOST_STAGES)
     if as_json and output == STANDARD:
         raise UsageError("--json prints on standard output: give the file with -o")
     loaded = load_program(program)
-    files = export(loaded, target, load, Options(level, pipeline, test_bench, luts))
-    written = _written(files, output, writer(target).ending)
+    options = Options(level, pipeline, test_bench, luts, cocotb)
+    files = export(loaded, target, load, options)
+    if output == STANDARD:
+        _printed(files)
+        return
+    written = [str(path) for path in write_files(files, output, writer(target).ending)]
     if as_json:
         print_json({"program": program, "target": target, "files": written})
-    elif written:
+    else:
         click.echo(f"wrote {listing(written)}", err=True)
 
 
-def _written(files: Files, output: Path, ending: str) -> list[str]:
-    """Write files to their places, each whole or not at all; return where they are."""
-    places = {name: output / name for name in files}
-    a_file = output == STANDARD or output.suffix == ending or is_file(output) or is_stream(output)
-    if len(files) == 1 and a_file:
-        places = dict.fromkeys(files, output)
-    elif a_file:
+def _printed(files: Files) -> None:
+    """Print the one file that there is."""
+    if len(files) > 1:
         raise UsageError(f"there are several files ({listing(files)}): give a folder with -o")
-    for name, content in files.items():
-        if output == STANDARD:
-            click.echo(content, nl=False)
-        elif isinstance(content, bytes):
-            write_bytes(places[name], content)
-        else:
-            write_text(places[name], content)
-    return [] if output == STANDARD else [str(path) for path in places.values()]
+    for content in files.values():
+        click.echo(content, nl=False)

@@ -29,9 +29,8 @@ class Options:
     level: Level | None = None  # the first of those that a target has
     pipeline: int = 0  # stages between registers; 0: combinational
     test_bench: bool = False
-    luts: int = (
-        0  # inputs of look-up tables that the logic is mapped into; 0: the nodes as they are
-    )
+    luts: int = 0  # inputs of look-up tables that the logic is mapped into; 0: nodes as they are
+    cocotb: bool = False  # a test in Python
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +44,7 @@ class Target:
     pipelined: bool = False
     benched: bool = False
     mapped: bool = False
+    cocotb: bool = False
 
     def write(self, program: Program, load: float | None, options: Options) -> Files:
         """Return the files of a program; what this target cannot do is a `UsageError`."""
@@ -63,6 +63,8 @@ class Target:
         if options.luts not in (0, *LUTS):
             known = listing(map(str, LUTS))
             raise UsageError(f"look-up tables have {known} inputs, not {options.luts}")
+        if options.cocotb and not self.cocotb:
+            raise UsageError(f"there is no test in cocotb for {self.about}: leave out --cocotb")
         module = importlib.import_module(f"boolcomp.targets.{self.module}")
         files: Files = module.export(program, load, options)
         return files
@@ -70,7 +72,14 @@ class Target:
 
 WRITERS = {
     "verilog": Target(
-        "verilog", ".v", "Verilog-2005", LEVELS, pipelined=True, benched=True, mapped=True
+        "verilog",
+        ".v",
+        "Verilog-2005",
+        LEVELS,
+        pipelined=True,
+        benched=True,
+        mapped=True,
+        cocotb=True,
     ),
     "vhdl": Target("vhdl", ".vhd", "VHDL-93", LEVELS, pipelined=True, benched=True),
     "blif": Target("blif", ".blif", "BLIF", mapped=True),

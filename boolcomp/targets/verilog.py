@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from boolcomp.targets.cocotbtest import cocotb_test
 from boolcomp.targets.formulas import Spelling
 from boolcomp.targets.gates import Gates, Syntax, gates_of, header
 from boolcomp.targets.mapped import mapping_of
@@ -38,17 +39,23 @@ def export(program: Program, load: float | None, options: Options) -> Files:
     logic, notes = mapping_of(design, options)
     gates = gates_of(design, SYNTAX, options.pipeline, logic)
     files: Files = {f"{gates.module}.v": render(design, gates, options.luts, notes)}
+    return files | _tests(program, load, gates, options)
+
+
+def _tests(program: Program, load: float | None, frame: Framed, options: Options) -> Files:
+    """Return the tests that are wanted: a bench in Verilog, one in Python."""
+    files: Files = {}
     if options.test_bench:
-        files[f"{gates.module}_tb.v"] = bench(program, load, gates)
+        files[f"{frame.module}_tb.v"] = bench(program, load, frame)
+    if options.cocotb:
+        files[f"test_{frame.module}.py"] = cocotb_test(program, load, frame)
     return files
 
 
 def _words(program: Program, load: float | None, design: Design, options: Options) -> Files:
     words = words_of(program, load, design, SYNTAX, options.pipeline)
     files: Files = {f"{words.module}.v": render_words(design, words)}
-    if options.test_bench:
-        files[f"{words.module}_tb.v"] = bench(program, load, words)
-    return files
+    return files | _tests(program, load, words, options)
 
 
 def render(design: Design, gates: Gates, luts: int = 0, notes: Sequence[str] = ()) -> str:

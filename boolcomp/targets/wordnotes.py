@@ -29,7 +29,10 @@ def word_notes(load: Load, graph: WordGraph, meanings: Sequence[str]) -> list[st
     }
     notes = []
     for place, (node, scale) in enumerate(zip(graph.nodes, graph.scales, strict=True)):
-        text = f"{meanings[place]}, {node.bits} bits"
+        name = meanings[place]
+        if place in outputs and name == f"w{place}":
+            name = f"sum of {outputs[place][0].name}"
+        text = f"{name}, {node.bits} bits"
         if isinstance(node, Lookup):
             text += f" ({min(node.entries)} .. {max(node.entries)})"
         if isinstance(node, Angles) or (isinstance(node, Heap) and node.wraps):
@@ -40,7 +43,8 @@ def word_notes(load: Load, graph: WordGraph, meanings: Sequence[str]) -> list[st
             output, result = outputs[place]
             step = output.code.step / (1 << result.drop)
             text += f", LSB {short(step)}{f' {output.unit}' if output.unit else ''}"
-            text += f", of which {output.name} is the upper bits" if result.drop else ""
+            if left := node.bits - result.drop - result.bits:
+                text += f", {left} bits more than {output.name} has"
         else:
             text += f", LSB 2^{scale.lsb}"
             text += f", middle {short(scale.offset)}" if scale.offset else ""

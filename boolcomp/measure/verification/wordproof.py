@@ -151,10 +151,14 @@ class GraphProof:
                 if all(row >> k & 1 == bit for k, bit in known.items())
             ]  # fmt: skip
             return [_alike(place, node.entries, k, index, left) for k in range(node.bits)]
-        return _digits(place, self.number(node, over), node.bits)
+        return _digits(place, self.terms(node, over), node.bits)
 
     def number(self, node: Node, over: Polynomials) -> Polynomial:
         """Return what a sum of the graph is, as its columns say."""
+        return modulo(added(*self.terms(node, over)), node.bits)
+
+    def terms(self, node: Node, over: Polynomials) -> list[tuple[Polynomial, int]]:
+        """Return the bits of a sum, and what each counts."""
         terms: list[tuple[Polynomial, int]] = []
         if isinstance(node, Angles):
             terms.append(({ONE: 1}, node.constant))
@@ -167,7 +171,7 @@ class GraphProof:
             terms.append(({ONE: 1}, node.constant))
             for part in node.parts:
                 terms += self.part(part, over)
-        return modulo(added(*terms), node.bits)
+        return terms
 
     def part(self, part: HeapPart, over: Polynomials) -> Iterator[tuple[Polynomial, int]]:
         """Yield the bits of a part of a heap, and what each counts."""
@@ -359,18 +363,14 @@ def _alike(
     raise NotProvedError(f"w{place} is nowhere")
 
 
-def _digits(place: int, number: Polynomial, bits: int) -> list[Polynomial]:
-    """Return the bits of a number whose polynomial is a bit in every column, or its inverse."""
-    constant = number.get(ONE, 0)
+def _digits(place: int, terms: list[tuple[Polynomial, int]], bits: int) -> list[Polynomial]:
+    """Return the bits of a sum in which no two stand in a column, and nothing is carried."""
+    constant = sum(bit.get(ONE, 0) * weight for bit, weight in terms if not bit.keys() - {ONE})
     found = [_bit(constant >> k & 1) for k in range(bits)]
-    for monomial, factor in number.items():
-        if not monomial:
-            continue
-        column = (factor & -factor).bit_length() - 1
-        if factor == 1 << column and not constant >> column & 1:
-            found[column] = added((found[column], 1), ({monomial: 1}, 1))
-        else:
-            raise NotProvedError(f"w{place} is nowhere")
-    if any(len(bit) > 1 for bit in found):
-        raise NotProvedError(f"w{place} is nowhere")
+    for bit, weight in terms:
+        column = weight.bit_length() - 1
+        if bit.keys() - {ONE} and column < bits:
+            if found[column]:
+                raise NotProvedError(f"w{place} is nowhere")
+            found[column] = bit
     return found
