@@ -219,7 +219,9 @@ class Program:
         The native one also takes columns of code words and bit-planes: `run_codes`, `run_planes`.
         """
         if payload is None and (None, name, threads) in self._engines:
-            return self._engines[None, name, threads]  # as it mostly is: single states feel all else
+            return self._engines[
+                None, name, threads
+            ]  # as it mostly is: single states feel all else
         if payload is None and len(self.loads) > 1:
             known = listing(number(p) for p in self.payloads)
             raise UsageError(f"{WHOSE} has loads of {known} kg: say which with payload=")
