@@ -72,7 +72,7 @@ class Program:
     plural: str = "outputs"
     places: str = "inputs"
     demand: str = ""
-    _engines: dict[tuple[float, str, int], Engine] = field(
+    _engines: dict[tuple[float | None, str, int], Engine] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
@@ -218,12 +218,18 @@ class Program:
 
         The native one also takes columns of code words and bit-planes: `run_codes`, `run_planes`.
         """
+        if payload is None and (None, name, threads) in self._engines:
+            return self._engines[
+                None, name, threads
+            ]  # as it mostly is: single states feel all else
         if payload is None and len(self.loads) > 1:
             known = listing(number(p) for p in self.payloads)
             raise UsageError(f"{WHOSE} has loads of {known} kg: say which with payload=")
         key = (self.load(payload).payload, name, threads)
         if key not in self._engines:
             self._engines[key] = make_engine(self.wiring(payload), name, threads)
+        if payload is None:
+            self._engines[None, name, threads] = self._engines[key]
         return self._engines[key]
 
     def save(self, folder: str | Path) -> None:

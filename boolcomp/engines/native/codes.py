@@ -151,7 +151,7 @@ class CodeRunner:
         self.block = engine.layout.width
         self.affine = transpose.uses_affine(engine.layout, engine.machine)
         text = codes_module(engine.pieces, engine.layout, engine.blocks, affine=self.affine)
-        self._code = machine.NativeCode(text, engine.machine)
+        self._code = machine.NativeCode(text, engine.machine, near=True)
         self._loops: dict[str, Callable[..., None]] = {
             name: self._code.function(name, *_ARGUMENTS) for name in _LOOPS
         }

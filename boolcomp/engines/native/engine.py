@@ -229,7 +229,7 @@ class NativeEngine:
         sample = _SAMPLES[dtype]
         if sample not in self._runs:
             text = run_module(self.pieces, self.layout, sample, self.blocks, self.machine)
-            code = machine.NativeCode(text, self.machine)
+            code = machine.NativeCode(text, self.machine, near=True)
             self._runs[sample] = (
                 code,
                 code.function("run", *(ctypes.c_void_p,) * len(self.wiring.groups), *_ARGUMENTS),

@@ -72,9 +72,7 @@ class Emission:
         key = place, width
         if key not in self._names:
             own = self.widths[place]
-            how = "sext" if width > own else "trunc"
-            name = self._names[place, own]
-            self._names[key] = self.out.emit(f"{how} {self.kind(own)} {name} to {self.kind(width)}")
+            self._names[key] = self._cut(self._names[place, own], own, width)
         return self._names[key]
 
     def inside(self, conditions: Sequence[Inside]) -> str:
@@ -138,8 +136,19 @@ class Emission:
     def _cut(self, name: str, own: int, width: int) -> str:
         if own == width:
             return name
+        if self.lanes > 1 and own == 16 and width == 8:
+            return self.octets(name, 0)
         how = "sext" if width > own else "trunc"
         return self.out.emit(f"{how} {self.kind(own)} {name} to {self.kind(width)}")
+
+    def octets(self, name: str, which: int) -> str:
+        """Return the lower or the upper bytes of lanes of 16 bits, by one permute."""
+        halves = self.out.emit(f"bitcast {self.kind(16)} {name} to <{2 * self.lanes} x i8>")
+        places = ", ".join(f"i32 {2 * k + which}" for k in range(self.lanes))
+        whole = f"<{2 * self.lanes} x i8>"
+        return self.out.emit(
+            f"shufflevector {whole} {halves}, {whole} poison, <{self.lanes} x i32> <{places}>"
+        )
 
     def _sum(self, value: Sum, width: int) -> str:
         """Return a sum; it begins with what is added, if anything is."""

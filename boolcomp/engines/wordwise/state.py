@@ -55,18 +55,19 @@ class States:
 
     def __call__(self, arrays: Sequence[ArrayLike]) -> Evaluation | None:
         """Return the results; nothing where the usual way must have a look."""
-        for x, shape in zip(arrays, self._shapes, strict=True):
-            if type(x) is np.ndarray:
-                if x.shape != shape or x.dtype is not _DOUBLE:
-                    return None
-            elif not _plain(x, shape):
-                return None
         try:  # at once: another thread may take the last one
             room = self._rooms.pop()
         except IndexError:
             room = _Room(self.wiring, self._made)
-        for part, x in zip(room.parts, arrays, strict=True):
-            part[:] = x
+        for part, x, shape in zip(room.parts, arrays, self._shapes, strict=True):
+            if type(x) is np.ndarray:
+                fits = x.shape == shape and x.dtype is _DOUBLE
+            else:
+                fits = _plain(x, shape)
+            if not fits:
+                self._rooms.append(room)
+                return None
+            part[...] = x
         counts = self._run(*room.places)
         found = None
         if not counts:

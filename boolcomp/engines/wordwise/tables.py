@@ -185,10 +185,17 @@ def joined(emission: Emission, fields: Sequence[Field], width: int, *, cut: bool
             by = splat("i16", emission.lanes // 2, field.drop)
             pairs = out.emit(f"lshr <{emission.lanes // 2} x i16> {pairs}, {by}")
             name = out.emit(f"bitcast <{emission.lanes // 2} x i16> {pairs} to {kind}")
+        elif field.drop >= 8 and own == 16 and emission.lanes > 1 and width == 8:
+            name, own = emission.octets(name, 1), 8
+            kind = emission.kind(own)
+            if field.drop > 8:
+                name = out.emit(f"lshr {kind} {name}, {emission.number(own, field.drop - 8)}")
         elif field.drop:
             name = out.emit(f"lshr {kind} {name}, {emission.number(own, field.drop)}")
         kind = emission.kind(width)
-        if own != width:
+        if emission.lanes > 1 and own == 16 and width == 8:
+            name = emission.octets(name, 0)
+        elif own != width:
             how = "zext" if width > own else "trunc"
             name = out.emit(f"{how} {emission.kind(own)} {name} to {kind}")
         last = turn == len(fields) - 1
@@ -253,6 +260,12 @@ def _permuted(
 def _assembled(emission: Emission, planes: Sequence[str], width: int) -> str:
     """Return numbers of bytes, the lowest first; the highest has the sign."""
     out, kind = emission.out, emission.kind(width)
+    if len(planes) == 2:  # bytes of both by turns, by two permutes
+        places = ", ".join(f"i32 {k // 2 + emission.lanes * (k % 2)}" for k in range(128))
+        pair = f"{BYTES} {planes[0]}, {BYTES} {planes[1]}"
+        whole = out.emit(f"shufflevector {pair}, <128 x i32> <{places}>")
+        whole = out.emit(f"bitcast <128 x i8> {whole} to <64 x i16>")
+        return whole if width == 16 else out.emit(f"sext <64 x i16> {whole} to {kind}")
     whole = ""
     for k, plane in enumerate(planes):
         how = "sext" if k == len(planes) - 1 else "zext"
