@@ -9,6 +9,7 @@ COMMANDS = {
     "evaluate": "Evaluate torques for a file of states, by logic or by Newton-Euler.",
     "export": "Write a program for other tools: Verilog, VHDL, BLIF, AIGER, PLA.",
     "area": "What a program takes of FPGAs, and its clock there.",
+    "build": "A bitstream for a board, with registers over a UART.",
     "verify": "Check a program, its word graph and its exports against each other.",
     "cycles": "Count what a program takes on microcontrollers, beside float and fixed point.",
     "report": "Measure error versus bits against Newton-Euler: table, pictures, page.",

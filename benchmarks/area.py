@@ -1,0 +1,144 @@
+"""What programs take of FPGAs, beside behavioural fixed-point Verilog, as ratios in one run.
+
+    python benchmarks/area.py                          # the 2R and the PUMA 560 at 8 bits
+    python benchmarks/area.py out/2r --seeds 3         # programs that were saved
+    python benchmarks/area.py --count                  # no clocks: counts only
+
+Needs `pip install 'boolcomp[hardware]'`. The rival of the 2R is `rivals/two_link_fixed.v`, whose
+widths `two_link_verilog.py` tunes; Icarus simulates it against Newton-Euler here, and its rms error
+is printed. Clocks are nextpnr's estimates: the median of seeds, and the best.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from two_link_verilog import FILE, LSB, NAMES, Judge
+
+import boolcomp
+from boolcomp.common.text import table
+from boolcomp.measure.hardware.area import Area, area
+from boolcomp.measure.hardware.devices import device
+from boolcomp.measure.hardware.sources import Source, source_of
+from boolcomp.program.programfile import load_program
+
+FAMILIES = ("ice40", "ecp5", "xilinx7")
+HEAD = ["target", "design", "tables", "carries", "DSP", "flip-flops", "levels", "MHz", "best",
+        "rival / ours"]  # fmt: skip
+STATES = 20_000
+_BENCH = """
+module bench;
+    reg [59:0] given [0:{last}];
+    reg [59:0] row;
+    wire [7:0] tau1, tau2;
+    integer k;
+    two_link_fixed dut (row[59:50], row[49:40], row[39:30], row[29:20], row[19:10], row[9:0],
+        tau1, tau2);
+    initial begin
+        $readmemh("given.hex", given);
+        for (k = 0; k <= {last}; k = k + 1) begin
+            row = given[k];
+            #1 $display("%0d %0d", tau1, tau2);
+        end
+    end
+endmodule
+"""
+
+
+def rival_errors() -> tuple[float, float]:
+    """Return the rival's rms errors in LSB, as Icarus simulates its Verilog."""
+    judge = Judge(STATES, 99)
+    tool = shutil.which("iverilog")
+    if tool is None:
+        raise SystemExit("Icarus Verilog was not found: apt-get install iverilog")
+    rows = np.zeros(STATES, dtype=object)
+    for name in NAMES:
+        rows = rows * 1024 + judge.words[name].astype(object)
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "given.hex").write_text("".join(f"{row:015x}\n" for row in rows))
+        (folder / "bench.v").write_text(_BENCH.format(last=STATES - 1))
+        made = [tool, "-g2005", "-Wall", "-s", "bench", "-o", "x", "bench.v", str(FILE)]
+        subprocess.run(made, cwd=folder, check=True)
+        ran = subprocess.run(["vvp", "-n", "x"], cwd=folder, check=True, capture_output=True)  # noqa: S607
+    words = np.array(ran.stdout.split(), dtype=float).reshape(STATES, 2)
+    return tuple(  # type: ignore[return-value]  # (two outputs)
+        float(np.sqrt(np.mean((words[:, k] - 128 + 0.5 - judge.exact[k] / LSB[k]) ** 2)))
+        for k in range(2)
+    )
+
+
+def rival() -> Source:
+    """Return the rival's module."""
+    inputs = tuple((name, 10) for name in NAMES)
+    return Source("fixed point by hand", FILE.read_text(), "two_link_fixed", inputs,
+                  (("tau1", 8), ("tau2", 8)))  # fmt: skip
+
+
+def row(one: Area, beside: Area | None) -> list[str]:
+    """Return a row of the table; ratios are of tables, where neither uses multipliers."""
+    cells = one.cells
+    ratio = f"{cells.luts / beside.cells.luts:.2f}" if beside and not cells.dsp else ""
+    clocks = [one.clock, max(one.fmax, default=None)]
+    numbers = (cells.luts, cells.carries, cells.dsp, cells.ff, one.levels)
+    return [one.target, one.design, *map(str, numbers),
+            *("" if x is None else f"{x:.0f}" for x in clocks), ratio]  # fmt: skip
+
+
+def said(line: str) -> None:
+    """Say how far this is."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def compared(name: str, program: boolcomp.Program, seeds: int) -> list[list[str]]:
+    """Return the rows of a program, and of its rival where there is one."""
+    rows = []
+    hand = rival() if program.name == "machado-2r" else None
+    for target in FAMILIES:
+        family = device(target)
+        said(f"{name} on {target}")
+        sources = [source_of(program, None, level, 0, family.luts) for level in ("luts", "gates")]
+        ours = [area(one, family, seeds=min(1, seeds) if one is sources[0] else 0)
+                for one in sources]  # fmt: skip
+        rows += [row(one, None) for one in ours]
+        if hand is not None:
+            rows.append(row(area(hand, family, seeds=min(1, seeds)), ours[0]))
+            rows.append(row(area(hand, family, dsp=True, seeds=0), ours[0]))
+            rows[-1][1] += ", DSP"
+        if family.router:
+            staged = source_of(program, None, "luts", 8, family.luts)
+            rows.append(row(area(staged, family, seeds=seeds), None))
+    return rows
+
+
+def main() -> None:
+    """Print a table for every program."""
+    words = [one for one in sys.argv[1:] if not one.startswith("--")]
+    seeds = 3
+    if "--seeds" in sys.argv:
+        seeds = int(words.pop())
+    if "--count" in sys.argv:
+        seeds = 0
+    programs = {one: load_program(one) for one in words} or {
+        "machado-2r": boolcomp.compile("machado-2r", bits=8, rms_error=(0.43, 0.593)),
+        "puma560": boolcomp.compile("puma560", bits=8, rms_error=0.505),
+    }
+    for name, program in programs.items():
+        rows = compared(name, program, seeds)
+        errors = ", ".join(
+            f"{one.name} {one.errors.rms / one.code.step:.3f}"
+            for one in program.loads[0].outputs if one.errors is not None
+        )  # fmt: skip
+        print(f"\n{name}: rms error in LSB {errors}")
+        if program.name == "machado-2r":
+            print("rival: rms error in LSB tau1 {:.3f}, tau2 {:.3f}".format(*rival_errors()))
+        print(table(HEAD, rows, (0, 1)), flush=True)
+
+
+if __name__ == "__main__":
+    main()

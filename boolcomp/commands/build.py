@@ -1,0 +1,62 @@
+"""`boolcomp build`: a bitstream of a program for a board."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from boolcomp.commands.options import FilePath, json_option, print_json, within
+from boolcomp.common.files import write_bytes, write_text
+
+
+@click.command("build", epilog="Example: boolcomp build out/2r --board icebreaker -o 2r.bin")
+@click.argument("program")
+@click.option("--board", "name", required=True, help="icebreaker, ulx3s, ulx3s-25f.")
+@click.option("-o", "--output", required=True, type=FilePath(), help="The bitstream.")
+@click.option("--load", type=float, help="Tip load in kg [default: all, with a port to select]")
+@click.option("--pipeline", default=8, show_default=True, help="Stages of the core, at least 1.")
+@json_option
+def command(
+    program: str, *, name: str, output: Path, load: float | None, pipeline: int, as_json: bool
+) -> None:
+    """Make a bitstream of PROGRAM (a folder made by compile), with registers over a UART.
+
+    Beside the bitstream are its sources: NAME_core.v, NAME_top.v, the pins, and NAME_tb.v, which
+    talks to the top module as a computer would. The core is proved to be the program, as the
+    netlist that is placed has it. Nothing is written where any of that fails.
+    """
+    from boolcomp.commands.progress import progress
+    from boolcomp.measure.hardware.boards import board, built, sources
+    from boolcomp.program.programfile import load_program
+    from boolcomp.targets import MOST_STAGES, Options
+    from boolcomp.targets.board import BAUD
+
+    one = board(name)
+    within("--pipeline", pipeline, 1, MOST_STAGES)
+    loaded = load_program(program)
+    with progress("build", None) as step:
+        step("mapping")
+        made = sources(loaded, load, one, Options("gates", pipeline, luts=4))
+        done = built(made, one, step)
+    stem = output.with_suffix("")
+    files = {
+        f"{stem}_core.v": made.core, f"{stem}_top.v": made.top, f"{stem}_tb.v": made.bench,
+        f"{stem}{'.pcf' if one.family == 'ice40' else '.lpf'}": made.constraints,
+    }  # fmt: skip
+    for path, text in files.items():
+        write_text(Path(path), text)
+    write_bytes(output, done.bitstream)
+    if as_json:
+        print_json({
+            "program": program, "board": name, "files": [str(output), *files],
+            "luts": done.cells.luts, "ff": done.cells.ff, "room": one.tables,
+            "fmax_mhz": done.fmax, "clock_mhz": one.hertz / 1e6, "baud": BAUD, "proved": True,
+        })  # fmt: skip
+        return
+    click.echo(
+        f"{one.about}: {done.cells.luts} of {one.tables} look-up tables, {done.cells.ff} "
+        f"flip-flops\nclock {one.hertz / 1e6:g} MHz, nextpnr believes in {done.fmax:.0f} MHz\n"
+        "the core is proved to be the program (ABC cec, before place and route)"
+    )
+    click.echo(f"wrote {output} and its sources {', '.join(files)}", err=True)

@@ -1,0 +1,110 @@
+"""Bitstreams: the protocol is talked to the top module, the core is proved, parts have an end."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from targets.exported import arm, tiny
+
+from boolcomp.common.errors import DataError, UsageError
+from boolcomp.logic.synthesis import abc
+from boolcomp.measure.hardware import tools
+from boolcomp.measure.hardware.boards import BOARDS, Sources, board, built, constraints, sources
+from boolcomp.targets import Options
+from boolcomp.targets.board import sizes_of
+from boolcomp.targets.gates import gates_of
+from boolcomp.targets.ports import design_of
+from boolcomp.targets.verilog import SYNTAX
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from boolcomp.program.program import Program
+
+needs_yosys = pytest.mark.skipif(
+    tools.find("yosys") is None or tools.find("nextpnr-ice40") is None or abc.find() is None,
+    reason="Yosys, nextpnr-ice40 or ABC is not installed",
+)
+
+
+def made(program: Program, stages: int = 2) -> Sources:
+    return sources(program, None, board("icebreaker"), Options("gates", stages, luts=4))
+
+
+def simulated(found: Sources, folder: Path) -> str:
+    tool = shutil.which("iverilog")
+    if tool is None:
+        pytest.skip("Icarus Verilog is not installed")
+    for file, text in (("core.v", found.core), ("top.v", found.top), ("tb.v", found.bench)):
+        (folder / file).write_text(text)
+    command = [tool, "-g2005", "-Wall", "-s", "boolcomp_bench", "-o", "x"]
+    command += ["core.v", "top.v", "tb.v"]
+    ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    ran = subprocess.run(
+        [shutil.which("vvp") or "vvp", "-n", "x"], cwd=folder, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    return ran.stdout
+
+
+@pytest.mark.parametrize("which", ["tiny", "arm"])
+def test_requests_over_the_uart_are_answered_with_the_outputs(tmp_path: Path, which: str) -> None:
+    program = tiny() if which == "tiny" else arm("compact", 4)
+    assert "PASS: 6 answers hold" in simulated(made(program), tmp_path)
+
+
+def test_a_core_with_another_table_fails_its_bench(tmp_path: Path) -> None:
+    found = made(arm("compact", 4))
+    wrong = found.core.replace("assign made = INIT", "assign made = ~INIT")
+    assert wrong != found.core
+    assert "FAIL" in simulated(replace(found, core=wrong), tmp_path)
+
+
+def test_requests_and_answers_are_whole_bytes() -> None:
+    sizes = sizes_of(gates_of(design_of(tiny()), SYNTAX, 1))
+    assert (sizes.given, sizes.request, sizes.made, sizes.answer) == (5, 1, 3, 1)
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_every_pin_of_the_top_module_has_a_place(name: str) -> None:
+    text = constraints(board(name))
+    assert all(pin in text for pin in ("clk", "rx", "tx"))
+
+
+def test_an_unknown_board_is_named_with_the_nearest() -> None:
+    with pytest.raises(UsageError, match="did you mean 'icebreaker'"):
+        board("icebraker")
+
+
+@needs_yosys
+@pytest.mark.slow
+def test_a_bitstream_is_made_of_a_core_that_is_proved(tmp_path: Path) -> None:
+    del tmp_path
+    found = built(made(tiny()), board("icebreaker"))
+    assert len(found.bitstream) > 100_000
+    assert found.fmax > 12
+    assert 3 <= found.cells.luts < 400
+
+
+@needs_yosys
+@pytest.mark.slow
+def test_a_core_that_is_another_function_is_not_built() -> None:
+    found = made(tiny())
+    first = found.core.index("#(16'h") + 6
+    digit = f"{int(found.core[first + 3], 16) ^ 1:x}"
+    wrong = replace(found, core=found.core[: first + 3] + digit + found.core[first + 4 :])
+    with pytest.raises(DataError, match="not proved to be the program"):
+        built(wrong, board("icebreaker"))
+
+
+@needs_yosys
+@pytest.mark.slow
+def test_a_part_that_is_too_small_is_named_with_its_size() -> None:
+    small = replace(board("icebreaker"), tables=100)
+    with pytest.raises(DataError, match="has 100 look-up tables, the design takes"):
+        built(made(tiny()), small)
