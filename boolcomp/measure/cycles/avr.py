@@ -30,7 +30,7 @@ _BOARD = """\
 #include <stdint.h>
 #define PLACED PROGMEM
 #define READ @READ@
-#define TOP ((volatile uint16_t *)((SP - 2) & ~1U))
+#define TOP ((volatile uint16_t *)(SP + 1)) /* SP is the next byte that is free */
 #define FLOOR (TOP - 2048)
 #define START uint32_t taken, empty; UCSR0B = 1 << TXEN0; TCCR1B = 1; TCCR3B = 4; \\
     BEGIN nothing(); END empty = TAKEN;
