@@ -18,8 +18,8 @@ from boolcomp.common.text import table
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.compact.widths import search
-from boolcomp.compact.widths.passes import MOST_WAVES
 from boolcomp.compact.widths.forms import DIRECT, PLAIN
+from boolcomp.compact.widths.passes import MOST_WAVES
 from boolcomp.compact.widths.search import (
     CAUTION,
     SearchTask,
