@@ -2,6 +2,7 @@
 
     python benchmarks/cycles.py                       # 2R, elbow-3r, PUMA 560 at 8 bits
     python benchmarks/cycles.py out/2r-avr out/puma   # programs that were saved
+    python benchmarks/cycles.py --target mcu8         # searched for without effort: minutes
 
 `boolcomp cycles` for each, then a table of the figures that were asked for: of several programs of
 a robot the best counts for each machine, where its errors are small enough. Exit code 1 where a
@@ -10,9 +11,10 @@ word was wrong.
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import boolcomp
 from boolcomp.commands.cycles import subject_of
@@ -59,10 +61,13 @@ ASKED = (
 )
 
 
-def program_of(name: str) -> Program:
+def program_of(name: str, target: Any = None) -> Program:
     """Return a program that was saved, or that of a robot at 8 bits and the errors that ship."""
     if Path(name).is_dir():
         return boolcomp.load_program(name)
+    if target is not None:
+        rms = RMS.get(name, SHIPPED.get(name))
+        return boolcomp.compile(name, bits=8, rms_error=rms, target=target, effort=0)
     return boolcomp.compile(name, bits=8, rms_error=SHIPPED.get(name))
 
 
@@ -99,9 +104,13 @@ def text_of(asked: Asked, found: float | None) -> list[str]:
 
 def main() -> int:
     """Print a table a program, then what was asked; return the exit code."""
+    parser = argparse.ArgumentParser(description="programs on microcontrollers")
+    parser.add_argument("--target", help="what robots are compiled for: mcu8, mcu32, simd")
+    parser.add_argument("programs", nargs="*", metavar="ROBOT|FOLDER")
+    chosen = parser.parse_args()
     rows: dict[str, list[CyclesRow]] = {}
-    for name in sys.argv[1:] or SHIPPED:
-        program = program_of(name)
+    for name in chosen.programs or SHIPPED:
+        program = program_of(name, chosen.target)
         subject = subject_of(program, name, None, None, 100, 14)
         found = cycles_rows(subject, list(BOARDS.values()))
         rows.setdefault(program.name, []).extend(found)

@@ -145,6 +145,12 @@ def graph(refined: Refined, _: CompactChoices) -> tuple[Sketched, Compact]:
         narrowed(made.graph(best)), best.biases, goal.squares, int(best.nodes),
         cost, np.sqrt(noise[: len(goal.squares)]), refined.seen.errors,
     )  # fmt: skip
+    octets = made.costs.octets(compact.graph)
+    if 0 < goal.demand.flash < octets:
+        raise UsageError(
+            f"its tables take about {octets} bytes, and the flash for them is {goal.demand.flash}: "
+            "allow more, larger errors, or fewer bits"
+        )
     return goal, compact
 
 

@@ -79,7 +79,7 @@ class NaturalMaker(Maker):
         self.entries: dict[tuple[int, tuple[int, ...]], Expression] = {}
         self.readers = [0] * len(graph.nodes)
         for node in graph.nodes:
-            for place in reads(node):
+            for place in set(reads(node)):
                 self.readers[place] += 1
 
     def word(self, node: Node, meaning: str) -> None:
@@ -215,65 +215,76 @@ class NaturalMaker(Maker):
         """Return a sum, kept so far to the left."""
         modulus = by + node.bits
         constant, parts = node.constant << by, list[tuple[bool, Expression]]()
+        tables: list[tuple[int, tuple[int, ...]]] = []
         words = sorted((p for p in node.parts if isinstance(p, Bits)), key=lambda p: p.node)
         for place, several in groupby(words, key=lambda part: part.node):
             rows = list(several)
             constant += sum(p.layout(self.graph.nodes).weight << by for p in rows if p.negative)
-            for negative, part in self._rows(place, rows, by, modulus):
-                if isinstance(part, Number):
-                    constant += -part.value if negative else part.value
-                else:
-                    parts.append((negative, part))
+            if entries := self._tabled(place, rows, by, modulus):
+                tables.append((place, entries))
+            else:
+                parts += self._rows(place, rows, by)
         for one in node.parts:
             if isinstance(one, PartialProducts):
                 part, more = self._product(one, by)
                 constant += more
-                if isinstance(part, Number):
-                    constant += -part.value if one.negative else part.value
-                else:
-                    parts.append((one.negative, part))
+                parts.append((one.negative, part))
+        numbers = [(negative, p.value) for negative, p in parts if isinstance(p, Number)]
+        constant += sum(-value if negative else value for negative, value in numbers)
+        own = [k for k, (place, made) in enumerate(tables) if self._is_own(place, made)]
+        if own:  # what is always added is added in a table that nobody else reads
+            place, made = tables[own[0]]
+            tables[own[0]] = place, tuple((x + constant) % (1 << modulus) for x in made)
+            constant = 0
+        parts = [pair for pair in parts if not isinstance(pair[1], Number)]
+        parts = [*((False, self._entry(*table, "")) for table in tables), *parts]
         if not parts:
             return Number((constant >> by) % (1 << node.bits))
         kind = max(16, size_of(modulus))
         parts.sort(key=lambda pair: pair[0])  # what is added comes first
         return by, Wrapped(tuple(parts), constant % (1 << modulus), kind)
 
-    def _rows(
-        self, place: int, rows: list[Bits], by: int, modulus: int
-    ) -> Iterator[tuple[bool, Expression]]:
-        """Yield what a word adds to a sum; digits of a constant together, if nothing is dropped."""
-        node, word = self.graph.nodes[place], self.words[place]
-        layouts = [(row.negative, row.layout(self.graph.nodes)) for row in rows]
+    def _is_own(self, place: int, made: tuple[int, ...]) -> bool:
+        """Tell whether only one sum reads a table, whose entries are no bytes."""
+        lookup = isinstance(self.graph.nodes[place], Lookup)
+        return lookup and self.readers[place] == 1 and max(made) > 255
+
+    def _tabled(self, place: int, rows: list[Bits], by: int, modulus: int) -> tuple[int, ...]:
+        """Return a table of what a word adds to a sum: of tables, and of digits of narrow words."""
+        node = self.graph.nodes[place]
+        lookup = isinstance(node, Lookup) and len(set(node.entries)) > 1
         small = len(rows) > 1 and node.bits <= WIDEST_TABLE and any(row.drop for row in rows)
-        if not isinstance(word, Number) and (isinstance(node, Lookup) or small):
-            entries = node.entries if isinstance(node, Lookup) else range(1 << node.bits)
-            if not isinstance(node, Lookup) or len(set(entries)) > 1:
-                made = tuple(
-                    sum(
-                        (-1 if negative else 1) * (entry >> row.drop << (row.column + by))
-                        for negative, row in layouts
-                    )
-                    % (1 << modulus)
-                    for entry in entries
-                )
-                yield False, self._entry(place, made, "")
-                return
+        if isinstance(self.words[place], Number) or not (lookup or small):
+            return ()
+        layouts = [(row.negative, row.layout(self.graph.nodes)) for row in rows]
+        return tuple(
+            sum(
+                (-1 if negative else 1) * (entry >> row.drop << (row.column + by))
+                for negative, row in layouts
+            )
+            % (1 << modulus)
+            for entry in (node.entries if isinstance(node, Lookup) else range(1 << node.bits))
+        )
+
+    def _rows(self, place: int, rows: list[Bits], by: int) -> Iterator[tuple[bool, Expression]]:
+        """Yield what a word adds to a sum; digits of a constant together, if nothing is dropped."""
+        word = self.words[place]
+        layouts = [(row.negative, row.layout(self.graph.nodes)) for row in rows]
         if not any(row.drop for row in rows) and not isinstance(word, Number):
             factor = sum((-1 if negative else 1) << row.column for negative, row in layouts)
-            value: Expression = word
-            shift = by
+            if not factor:
+                return
+            value, shift = word, by
             if place in self.held:
                 held = self.held[place]
                 value, shift = Low(held.name, held.modulus), by - held.by
-            if not factor:
-                return
             low = (abs(factor) & -abs(factor)).bit_length() - 1
-            odd = abs(factor) >> low
-            if low + shift >= 0 or odd == 1:
-                value = (
-                    moved(value, low + shift) if odd == 1 else Multiple(value, odd << (low + shift))
-                )
-                yield factor < 0, value
+            odd, low = abs(factor) >> low, low + shift
+            if odd == 1:
+                yield factor < 0, moved(value, low)
+                return
+            if low >= 0:
+                yield factor < 0, Multiple(value, odd << low)
                 return
         for negative, row in layouts:
             yield negative, moved(self.leading(place, row.drop), row.column + by)

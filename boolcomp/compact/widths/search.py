@@ -359,7 +359,7 @@ class Search:
             return start
         # The model may use what it is known to misjudge: the measured state is what it allows.
         descent.allowed = np.asarray(descent.noise * task.rows / found.squares)
-        trials = round(units * WORK / found.nodes)
+        trials = round(units * WORK / (found.nodes * self.costs.weight))
         rng = random.Random(1000 * task.demand.seed + turn)  # noqa: S311 (not for secrets)
         share = trials // 2 if turn % 2 == 0 else 0
         left = trials

@@ -23,15 +23,20 @@ if TYPE_CHECKING:
 MOST_SYNTHESISED = 9  # inputs of a table whose nodes are counted; larger ones are estimated
 
 
+def factors_of(graph: WordGraph) -> frozenset[int]:
+    """Return the words that products read."""
+    heaps = [node for node in graph.nodes if isinstance(node, Heap)]
+    products = [part for heap in heaps for part in heap.parts if isinstance(part, PartialProducts)]
+    return frozenset(place for part in products for place in (part.a, part.b))
+
+
 def counted(graph: WordGraph, costs: CostModel) -> int:
     """Return what a graph costs: its tables, angle sums, products and sums.
 
     Its inputs have no bits that nothing reads.
     """
     graph = narrowed(graph)
-    heaps = [node for node in graph.nodes if isinstance(node, Heap)]
-    products = [part for heap in heaps for part in heap.parts if isinstance(part, PartialProducts)]
-    factors = {place for part in products for place in (part.a, part.b)}
+    factors = factors_of(graph)
     dropped = {result.node: result.drop for result in graph.results}
     cost = 0.0
     for place, node in enumerate(graph.nodes):

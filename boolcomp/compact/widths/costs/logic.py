@@ -41,6 +41,7 @@ class Costs:
     scale: float = 1.0
     unit: str = "nodes"
     whole: bool = False  # tables begin in two parts
+    weight: float = 1.0
 
     def table(self, table: Tabulated, most: int, *, operand: bool) -> float:
         """Return the cost of a table (see `table_cost`)."""
@@ -83,6 +84,10 @@ class Costs:
             return len(word_logic(graph).nodes)
         return counted(graph, self)
 
+    def octets(self, graph: WordGraph) -> int:  # noqa: ARG002 (tables are logic)
+        """Return what tables take of a memory: nothing."""
+        return 0
+
 
 @dataclass(frozen=True, slots=True)
 class Rows(Costs):
@@ -117,7 +122,7 @@ NODES = Costs()
 LUTS = Costs(0.0, ADDING, six=True, unit="tables of six inputs")
 MODELS = {
     "luts": NODES,
-    "lut4": Costs(0.6, 1.0, unit="tables of four inputs"),
+    "lut4": Costs(0.6, 0.75, unit="tables of four inputs"),
     "lut6": LUTS,
     "gates": Costs(3.0, 3.5, scale=GATES_A_NODE, unit="gates of two inputs"),
     "carry": Rows(0.8, 1.0, unit="tables of four inputs"),

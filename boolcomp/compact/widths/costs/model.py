@@ -18,8 +18,13 @@ Factors: TypeAlias = tuple[WordKind, WordKind]
 class CostModel(Protocol):
     """What parts of a graph cost; `counts` are the bits in the columns of the heap they go to.
 
-    `unit` is what is counted; of `whole` tables the search begins with tables in one part.
+    `unit` is what is counted; of `whole` tables the search begins with tables in one part. `weight`
+    says how many nodes of logic one of the unit stands for, where work is counted.
     """
+
+    @property
+    def weight(self) -> float:
+        """How many nodes of logic one of the unit stands for."""
 
     @property
     def unit(self) -> str:
@@ -52,3 +57,6 @@ class CostModel(Protocol):
 
     def graph(self, graph: WordGraph) -> int:
         """Return the cost of a whole graph."""
+
+    def octets(self, graph: WordGraph) -> int:
+        """Return about how many bytes of memory its tables take, where they take any."""

@@ -11,7 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from boolcomp.compact.widths.costs.counted import counted
+from boolcomp.compact.widths.costs.counted import counted, factors_of
+from boolcomp.words.graph import Lookup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,6 +47,7 @@ class Processor:
     wide: float = 2.5  # times what is done in more than a register
     unit: str = "cycles"
     whole: bool = True
+    weight: float = 4.0
 
     def with_flash(self, flash: int) -> Processor:
         """Return this with so many bytes for tables, if that is said."""
@@ -56,7 +58,7 @@ class Processor:
         if len(set(table.entries)) == 1:
             return 0.0
         bits = table.bits + 1 if operand else table.bits
-        size = 1 if bits <= 8 else 2 if bits <= 16 else 4
+        size = _octets(bits)
         index = self.far / 2 if len(table.entries) > 256 else 0.0
         picked = 2 * self.move if table.mask else 0.0
         entry = self.look + index + picked + (self.far if size > 1 else 0.0)
@@ -124,11 +126,25 @@ class Processor:
         """Return what so many bytes of tables are worth."""
         return FULL / self.flash * octets
 
+    def octets(self, graph: WordGraph) -> int:
+        """Return about how many bytes its tables take."""
+        factors = factors_of(graph)
+        return sum(
+            len(node.entries) * _octets(node.bits + (place in factors))
+            for place, node in enumerate(graph.nodes)
+            if isinstance(node, Lookup)
+        )
+
     def _wider(self, bits: int) -> float:
         """Return how much dearer it is to calculate in so many bits."""
         if bits <= self.register:
             return 1.0
         return self.wide + (bits - self.register) / self.register
+
+
+def _octets(bits: int) -> int:
+    """Return the bytes of an entry."""
+    return 1 if bits <= 8 else 2 if bits <= 16 else 4
 
 
 PROCESSORS = {
