@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, get_args
 
-from boolcomp.common.text import short
+from boolcomp.proof.bound.enclosure import ONE
 
 if TYPE_CHECKING:
     from boolcomp.proof.bound.enclosure import Enclosure
@@ -36,9 +36,9 @@ class Causes:
         return self.inputs + self.tables + self.bits + self.rounding
 
     def __str__(self) -> str:
-        parts = [("inputs", self.inputs), ("tables", self.tables), ("bits", self.bits)]
-        found = [*parts, ("rounding", self.rounding)]
-        return ", ".join(f"{name} {short(_up(part.size), 3)}" for name, part in found)
+        names = ("inputs", "tables", "bits", "rounding")
+        sizes = (rounded_up(Fraction(getattr(self, name).size, ONE), 3) for name in names)
+        return ", ".join(f"{name} {size:g}" for name, size in zip(names, sizes, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,9 @@ class Bound:
 
     def __str__(self) -> str:
         unit = f" {self.unit}" if self.unit else ""
-        return f"{self.name}: {self.steps:g} LSB, {self.value:g}{unit} ({self.causes})"
+        largest = max(self.high, -self.low)
+        steps, value = (rounded_up(x, 3) for x in (largest, largest * Fraction(self.step)))
+        return f"{self.name}: {steps:g} LSB, {value:g}{unit} ({self.causes})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +100,7 @@ class Bounds:
         return "\n".join(lines) + "\n"
 
 
-def rounded_up(value: Fraction) -> float:
+def rounded_up(value: Fraction, digits: int = DIGITS) -> float:
     """Return a number that is no smaller, of a few digits after the point."""
-    scaled = value * 10**DIGITS
-    return float(Fraction(-(-scaled.numerator // scaled.denominator), 10**DIGITS))
-
-
-def _up(units: int) -> float:
-    from boolcomp.proof.bound.enclosure import ONE  # noqa: PLC0415
-
-    return rounded_up(Fraction(units, ONE))
+    scaled = value * 10**digits
+    return float(Fraction(-(-scaled.numerator // scaled.denominator), 10**digits))
