@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.proof.bound.meaning import Pieces, Total
+    from boolcomp.proof.bound.plain import Forward
     from boolcomp.words.graph import HeapPart, WordGraph
 
     Words = NDArray[np.int64]
@@ -71,7 +72,7 @@ def total_known(
     """
     exact, inputs = exactly(total.constant), ZERO
     for addend, read in zip(total.addends, operands, strict=True):
-        value, moved = _exact_addend(addend, read)
+        value, moved = exact_addend(addend, read)
         exact, inputs = exact + value, inputs + moved
     if total.word is None:
         return HeapKnown(Known(exact, exact, NONE, inputs), fits=True)
@@ -90,7 +91,7 @@ def total_known(
     return HeapKnown(found, sum_.fits(found.words, output=output))
 
 
-def _exact_addend(
+def exact_addend(
     addend: LinearPart | ProductPart, read: Sequence[Operand]
 ) -> tuple[Enclosure, Enclosure]:
     """Return an addend at the middles of the inputs' cells, and how much more that is."""
@@ -100,6 +101,23 @@ def _exact_addend(
     a, b = (one.known for one in read)
     moved = a.exact * b.inputs + b.exact * a.inputs - a.inputs * b.inputs
     return (a.exact * b.exact).times(factor), moved.times(factor)
+
+
+def addend_error(forward: Forward, total: Total, k: int, parts: Sequence[HeapPart]) -> Enclosure:
+    """Return how much more the parts of an addend say, as digits, than it is where inputs are."""
+    if total.word is None:
+        raise ValueError("a sum without a word has no parts")
+    heap = forward.graph.nodes[total.word]
+    if not isinstance(heap, Heap):
+        raise ValueError(f"word {total.word} is no heap")  # noqa: TRY004 (of what is said of it)
+    addend = total.addends[k]
+    read = forward.operands(addend)
+    sum_ = _Sum(forward.graph, total.word, heap)
+    if isinstance(addend, LinearPart):
+        sum_.linear(addend, read[0], parts)
+    else:
+        sum_.product(addend, read, parts)
+    return sum_.error.total + sum_.offsets + exact_addend(addend, read)[1]
 
 
 class _Sum:

@@ -71,6 +71,10 @@ class Forward:
             self.unproved.append(meaning.word)
         return total.known
 
+    def operands(self, addend: LinearPart | ProductPart) -> tuple[Operand, ...]:
+        """Return what an addend reads."""
+        return tuple(self._operand(k) for k in _reads(addend))
+
     def _operand(self, place: int) -> Operand:
         pieces = pieces_of(self.explained.meanings[place])
         entries = {k: self.entries[k] for k in pieces.words if k in self.entries}

@@ -1,0 +1,394 @@
+"""The tight bound of an output of at most two angles: all cells of these are enumerated.
+
+    error = Σ over groups (what a group puts into the heap - what it stands for) + constants
+
+For given cells of the angles the groups are independent. Within a cell the error is linear in every
+input but for a remainder, so that it is largest at a corner: R = Σ sup|∂²τ/∂x²|·h²/2. The corner of
+the angles is shared by all groups, those of linear inputs are each group's own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from boolcomp.proof.bound.enclosure import ONE, PLACES, ZERO, Enclosure, about, exactly
+from boolcomp.proof.bound.envelope_kernels import add_group, spread
+from boolcomp.proof.bound.expansion import NotPlainError, Poly, add, amplitude, steepness
+from boolcomp.proof.bound.flat import Flattener, components, needed
+from boolcomp.proof.bound.groups import POINTS, Frontier, Group, exact_of
+from boolcomp.proof.bound.inputs import TIE, beside, cells_reached
+from boolcomp.proof.bound.known import given_line
+from boolcomp.proof.bound.meaning import GivenWord, Total
+from boolcomp.proof.bound.plain import Forward, plain_bounds, rounding
+from boolcomp.proof.bound.waves import waves_at
+from boolcomp.words.graph import InputWord, reads
+from boolcomp.words.simulate import node_word
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from boolcomp.proof.bound.expansion import Series
+    from boolcomp.proof.bound.flat import Flat, FlatAddend
+    from boolcomp.proof.bound.meaning import Explained
+    from boolcomp.proof.bound.result import Bounds
+    from boolcomp.words.graph import HeapPart
+
+    Words = NDArray[np.int64]
+
+EFFORT = 2000  # million states that are looked at, of all groups of an output, and cells of angles
+BLOCK = 1 << 17  # cells at a time
+BITS = 58  # of all that is added
+
+
+def tight_bounds(explained: Explained, effort: int = EFFORT) -> Bounds:
+    """Return bounds of which those that can be are tight; the others are plain.
+
+    The same effort gives the same bounds anywhere.
+    """
+    plain = plain_bounds(explained)
+    forward = Forward(explained)
+    found = []
+    for column, one in enumerate(plain.outputs):
+        try:
+            low, high = _Output(forward, column, effort * 1_000_000).ends()
+        except NotPlainError:
+            found.append(one)
+            continue
+        low, high = max(low, one.low), min(high, one.high)
+        found.append(replace(one, low=low, high=high, grade="tight"))
+    return replace(plain, outputs=tuple(found))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Turning:
+    """An angle: its meaning, its node, the words that it may have, and 2^places cells a turn."""
+
+    meaning: int
+    node: int
+    words: Words
+    places: int
+
+
+class _Output:
+    """One output: its groups, angles and constants."""
+
+    def __init__(self, forward: Forward, column: int, effort: int) -> None:
+        explained = forward.explained
+        result = explained.results[column]
+        if result.rest is not None or not self._usual(explained):
+            raise NotPlainError
+        self.forward, self.graph, self.effort = forward, forward.graph, effort
+        self.linear_nodes = _linear_nodes(forward)
+        total = explained.meanings[result.meaning]
+        if not isinstance(total, Total) or total.word is None:
+            raise NotPlainError
+        self.flattener = Flattener(forward)
+        lsb = Fraction(2) ** self.graph.scales[total.word].lsb
+        flat = self.flattener.flat(result.meaning, lsb)
+        self.reach = {k: self.flattener.reach(k) for k in range(len(explained.meanings))}
+        self.rounding = rounding(explained, column, result)
+        self.poly: Poly = {}
+        for addend in flat.addends:
+            add(self.poly, addend.poly)
+        self.scale = BITS - (max(1, self._largest(flat)) - 1).bit_length()
+        self.angles = self._angles([atom.part for one in flat.addends for atom in one.atoms])
+        self.slack, self.constant = self._beside(), self._constant(flat, total.word, lsb)
+        self.groups: list[Group] = []
+        self.turning: list[FlatAddend] = []
+        self.still: Poly = {}
+        for names, places in components([one.linear for one in flat.addends]):
+            self._add_group(names, [flat.addends[k] for k in places])
+
+    def _usual(self, explained: Explained) -> bool:
+        """Tell whether every input lies in its cell, and is not the cell's middle for sure."""
+        for one in explained.meanings:
+            if isinstance(one, GivenWord) and one.word is not None:
+                line = given_line(explained.graph, one)
+                within = exactly(line.step * (Fraction(1, 2) + TIE))
+                if one.exact or beside(line, one).size > within.size + 1:
+                    return False
+        return True
+
+    def _largest(self, flat: Flat) -> int:
+        """Return what nothing that is added exceeds, in steps."""
+        size = amplitude_of(self.poly, self.reach).size // ONE + 1
+        for addend in flat.addends:
+            size += amplitude_of(addend.poly, self.reach).size // ONE + 1
+            size += sum(abs(int(a.weight * a.most(self.graph.nodes))) + 1 for a in addend.atoms)
+        return size + abs(int(flat.constant)) + 1
+
+    def _angles(self, parts: Sequence[HeapPart]) -> list[_Turning]:
+        """Return the angles on which the output depends: two at most."""
+        names = {name for series in self.poly.values() for angle in series for name, _ in angle}
+        found = []
+        for place, meaning in enumerate(self.forward.explained.meanings):
+            if not isinstance(meaning, GivenWord) or not meaning.angle:
+                continue
+            if meaning.word is None:
+                if place in names:
+                    raise NotPlainError
+                continue
+            line = given_line(self.graph, meaning)
+            first, last = cells_reached(line, meaning)
+            places = meaning.part + self.graph.nodes[meaning.word].bits
+            words = np.arange(first, last + 1, dtype=np.int64)
+            found.append(_Turning(place, meaning.word, words, places))
+        used = set(needed(self.graph, parts))
+        found = [one for one in found if one.meaning in names or one.node in used]
+        if len(found) > 2:
+            raise NotPlainError
+        return found
+
+    def _constant(self, flat: Flat, place: int, lsb: Fraction) -> Enclosure:
+        """Return all that is the same at all words, and what may be lost of them."""
+        middle = lsb * ((1 << self.graph.nodes[place].bits) - 1) / 2
+        return exactly(flat.constant - flat.stands - middle) + flat.lost + self.rounding
+
+    def _beside(self) -> Enclosure:
+        """Return what the error may be beside that at corners of cells."""
+        total = ZERO
+        for place, one in enumerate(self.forward.explained.meanings):
+            if not isinstance(one, GivenWord):
+                continue
+            if one.word is None:
+                half = Fraction(self.forward.known[place].inputs.size, ONE)
+                total = total + steepness(self.poly, place, self.reach, 1).times(half)
+                continue
+            step = given_line(self.graph, one).step
+            bent = steepness(self.poly, place, self.reach, 2).times(step * step / 8)
+            tie = steepness(self.poly, place, self.reach, 1).times(step * TIE)
+            total = total + bent + tie
+        return about(total)
+
+    def _add_group(self, names: frozenset[int], addends: Sequence[FlatAddend]) -> None:
+        """Add a group that is looked at, or of which only the worst is known."""
+        poly: Poly = {}
+        for addend in addends:
+            add(poly, addend.poly)
+        if not names:
+            self.turning += addends
+            add(self.still, poly)
+            return
+        alone: Poly = {(): poly.pop((), {})}
+        try:
+            group = self._group(names, addends, poly)
+        except NotPlainError:
+            for one in addends:
+                half = sum((a.weight * a.most(self.graph.nodes) for a in one.atoms), Fraction(0))
+                self.constant = self.constant + one.coarse + exactly(half / 2)
+            return
+        add(self.still, alone)
+        self.slack = self.slack + about(group.exact.slack)
+        self.groups.append(group)
+
+    def _group(self, names: frozenset[int], addends: Sequence[FlatAddend], poly: Poly) -> Group:
+        exact = exact_of(poly, self.reach)
+        atoms = [atom for one in addends for atom in one.atoms]
+        turning = [not linear for linear in self.linear_nodes]
+        frontier = Frontier(self.graph, atoms, turning)
+        read = {k for k in frontier.nodes if isinstance(self.graph.nodes[k], InputWord)}
+        ranges, places = [], sorted(names)
+        for place in places:
+            given = self.forward.explained.meanings[place]
+            if not isinstance(given, GivenWord) or given.word is None:
+                raise NotPlainError
+            read.discard(given.word)
+            first, last = cells_reached(given_line(self.graph, given), given)
+            ranges.append(np.arange(first, last + 1, dtype=np.int64))
+        states = int(np.prod([len(one) for one in ranges]))
+        if read or states * 8 > self.effort:
+            raise NotPlainError
+        grid = [axis.reshape(-1) for axis in np.meshgrid(*ranges, indexing="ij")]
+        inputs, doubled = {}, {}
+        for place, words in zip(places, grid, strict=True):
+            given = self.forward.explained.meanings[place]
+            if not isinstance(given, GivenWord) or given.word is None:
+                raise NotPlainError
+            line = given_line(self.graph, given)
+            start, step = 2 * line.start - line.step, 2 * line.step
+            if start.denominator != 1 or step.denominator != 1:
+                raise NotPlainError
+            low = int(start) + words * int(step)
+            inputs[given.word], doubled[place] = words, (low, low + int(step))
+        least, most = exact.values(doubled)
+        return Group(tuple(addends), exact, frontier, inputs, least, most)
+
+    def ends(self) -> tuple[Fraction, Fraction]:
+        """Return the least and the largest error."""
+        cells = int(np.prod([len(one.words) for one in self.angles])) if self.angles else 1
+        if cells << len(self.angles) > self.effort:
+            raise NotPlainError
+        spans = self._spans()
+        tables = [
+            self._tables(group, *span) for group, span in zip(self.groups, spans, strict=True)
+        ]
+        high = low = None
+        for up, down in self._sums(tables):
+            high = int(up.max()) if high is None else max(high, int(up.max()))
+            low = int(down.min()) if low is None else min(low, int(down.min()))
+        found = self.slack + self.constant
+        tiny = sum(self._ulps(group.exact.series) * _most(group) for group in self.groups)
+        tiny += self._ulps(self.still.get((), {})) + 2
+        unit = Fraction(1, 1 << self.scale)
+        return (
+            found.ends[0] + ((low or 0) - tiny) * unit,
+            found.ends[1] + ((high or 0) + tiny) * unit,
+        )
+
+    def _ulps(self, series: Series) -> int:
+        """Return by how many units a series may be larger than what is looked up."""
+        return 2 * len(series) + 1
+
+    def _waves(self, series: Series, scale: Fraction) -> list[tuple[tuple[int, ...], Words]]:
+        """Return, for every wave, how often it holds every angle, and itself at all places."""
+        finest = max((one.places for one in self.angles), default=3)
+        ks, step = np.arange(1 << max(3, finest), dtype=object), Fraction(1, 1 << max(3, finest))
+        found = []
+        for angle, (a, b) in series.items():
+            turns = dict(angle)
+            part = (1 if angle else 0, a.times(scale), b.times(scale))
+            values = waves_at([part], Fraction(0), step, ks).values >> (PLACES - self.scale)
+            often = tuple(turns.get(one.meaning, 0) for one in self.angles)
+            found.append((often, values.astype(np.int64)))
+        return found
+
+    def _blocks(self) -> Iterator[list[Words]]:
+        """Yield the words of the angles at all cells, some at a time."""
+        if not self.angles:
+            yield []
+            return
+        first, *rest = (one.words for one in self.angles)
+        size = max(1, BLOCK // max(1, int(np.prod([len(one) for one in rest]))))
+        for k in range(0, len(first), size):
+            grid = np.meshgrid(first[k : k + size], *rest, indexing="ij")
+            yield [axis.reshape(-1) for axis in grid]
+
+    def _values(self, block: Sequence[Words]) -> list[Words]:
+        """Return the words of all nodes that depend on angles alone."""
+        count = len(block[0]) if block else 1
+        values = [np.zeros(count, np.int64)] * len(self.graph.nodes)
+        for one, words in zip(self.angles, block, strict=True):
+            values[one.node] = words
+        known = {one.node for one in self.angles}
+        for place, node in enumerate(self.graph.nodes):
+            if self.linear_nodes[place] or isinstance(node, InputWord):
+                continue
+            if all(k in known for k in reads(node)):
+                values[place] = node_word(self.graph, place, values)[0]
+                known.add(place)
+        return values
+
+    def _exact(
+        self, waves: Sequence[tuple[tuple[int, ...], Words]], block: Sequence[Words],
+        corner: Sequence[int],
+    ) -> Words:  # fmt: skip
+        """Return a series at a corner of every cell."""
+        total = np.zeros(len(block[0]) if block else 1, np.int64)
+        for often, values in waves:
+            index = np.zeros(len(total), np.int64)
+            for one, words, side, times in zip(self.angles, block, corner, often, strict=True):
+                finest = len(values) >> one.places
+                index += times * ((words + side) * finest - len(values) // 2)
+            total += values[index % len(values)]
+        return total
+
+    def _corners(self) -> Iterator[tuple[int, ...]]:
+        return product((0, 1), repeat=len(self.angles))
+
+    def _spans(self) -> list[tuple[Words, Words]]:
+        """Return, for every number on a group's frontier, the least and the largest a."""
+        waves = [self._waves(group.exact.series, group.exact.scale) for group in self.groups]
+        most = np.iinfo(np.int64).max
+        spans = [
+            (np.full(group.frontier.count, most), np.full(group.frontier.count, -most))
+            for group in self.groups
+        ]
+        for block in self._blocks():
+            values = self._values(block)
+            for group, wave, (first, last) in zip(self.groups, waves, spans, strict=True):
+                which = group.frontier.packed(values)
+                which = np.broadcast_to(which, len(values[0])).copy()
+                for corner in self._corners():
+                    spread(which, self._exact(wave, block, corner), first, last)
+        return spans
+
+    def _tables(
+        self, group: Group, first: Words, last: Words
+    ) -> tuple[Group, Words, Words, Words, Words, Words]:
+        """Return a group's largest and least errors for all words that it may read."""
+        there = np.flatnonzero(first <= last)
+        if len(there) * len(group.least) > self.effort:
+            raise NotPlainError
+        row = np.zeros(len(first), np.int64)
+        row[there] = np.arange(len(there))
+        step = np.maximum(1, -(-(last[there] - first[there]) // (POINTS - 1)))
+        high, low = (np.empty((len(there), POINTS), np.int64) for _ in range(2))
+        for k, number in enumerate(there.tolist()):
+            grid = first[number] + step[k] * np.arange(POINTS, dtype=np.int64)
+            high[k], low[k] = group.table(number, grid, self.scale)
+        return group, row, first[there], step, high, low
+
+    def _sums(
+        self, tables: Sequence[tuple[Group, Words, Words, Words, Words, Words]]
+    ) -> Iterator[tuple[Words, Words]]:
+        """Yield the largest and the least errors at every corner of every cell."""
+        waves = [self._waves(table[0].exact.series, table[0].exact.scale) for table in tables]
+        still = self._waves(self.still.get((), {}), Fraction(1))
+        for block in self._blocks():
+            values = self._values(block)
+            count = len(values[0])
+            said = np.zeros(count, np.int64)
+            for one in self.turning:
+                for atom in one.atoms:
+                    weight = atom.weight * (1 << self.scale)
+                    said = said + atom.value(self.graph.nodes, values) * int(weight)
+            numbers = [table[0].frontier.packed(values) for table in tables]
+            for corner in self._corners():
+                up = said - self._exact(still, block, corner)
+                down = up.copy()
+                for (_, row, first, step, high, low), wave, number in zip(
+                    tables, waves, numbers, strict=True
+                ):
+                    which = np.broadcast_to(row[number], count).copy()
+                    add_group(
+                        up, down, which, self._exact(wave, block, corner), first, step, high, low
+                    )
+                yield up, down
+
+
+def _most(group: Group) -> int:
+    return int(max(np.abs(group.least).max(), np.abs(group.most).max()))
+
+
+def amplitude_of(poly: Poly, reach: Mapping[int, Enclosure]) -> Enclosure:
+    """Return what no value of a polynomial exceeds."""
+    total = ZERO
+    for monomial, series in poly.items():
+        size = amplitude(series)
+        for name, often in monomial:
+            for _ in range(often):
+                size = size * about(reach[name])
+        total = total + size
+    return total
+
+
+def _linear_nodes(forward: Forward) -> list[bool]:
+    """Tell of every node of a graph whether it depends on a linear input."""
+    linear = {
+        one.word for one in forward.explained.meanings
+        if isinstance(one, GivenWord) and not one.angle
+    }  # fmt: skip
+    found: list[bool] = []
+    for place, node in enumerate(forward.graph.nodes):
+        if isinstance(node, InputWord):
+            found.append(place in linear)
+        else:
+            found.append(any(found[k] for k in reads(node)))
+    return found
