@@ -22,7 +22,7 @@ from boolcomp.proof.bound.expansion import NotPlainError, Poly, add, amplitude, 
 from boolcomp.proof.bound.flat import Flattener, components, needed
 from boolcomp.proof.bound.groups import POINTS, Frontier, Group, exact_of
 from boolcomp.proof.bound.inputs import TIE, beside, cells_reached
-from boolcomp.proof.bound.known import given_line
+from boolcomp.proof.bound.known import Line, given_line
 from boolcomp.proof.bound.meaning import GivenWord, Total
 from boolcomp.proof.bound.plain import Forward, plain_bounds, rounding
 from boolcomp.proof.bound.waves import waves_at
@@ -109,8 +109,10 @@ class _Output:
     def _usual(self, explained: Explained) -> bool:
         """Tell whether every input lies in its cell, and is not the cell's middle for sure."""
         for one in explained.meanings:
-            if isinstance(one, GivenWord) and one.word is not None:
-                line = given_line(explained.graph, one)
+            if isinstance(one, GivenWord) and not (one.angle and one.word is None):
+                line = Line(Fraction(1 - one.cells, 2), Fraction(1), one.cells)
+                if one.word is not None:
+                    line = given_line(explained.graph, one)
                 within = exactly(line.step * (Fraction(1, 2) + TIE))
                 if one.exact or beside(line, one).size > within.size + 1:
                     return False
@@ -157,11 +159,9 @@ class _Output:
         for place, one in enumerate(self.forward.explained.meanings):
             if not isinstance(one, GivenWord):
                 continue
-            if one.word is None:
-                half = Fraction(self.forward.known[place].inputs.size, ONE)
-                total = total + steepness(self.poly, place, self.reach, 1).times(half)
-                continue
-            step = given_line(self.graph, one).step
+            if one.word is None and one.angle:
+                continue  # the output does not depend on it (see `_angles`)
+            step = Fraction(1) if one.word is None else given_line(self.graph, one).step
             bent = steepness(self.poly, place, self.reach, 2).times(step * step / 8)
             tie = steepness(self.poly, place, self.reach, 1).times(step * TIE)
             total = total + bent + tie
@@ -194,31 +194,40 @@ class _Output:
         turning = [not linear for linear in self.linear_nodes]
         frontier = Frontier(self.graph, atoms, turning)
         read = {k for k in frontier.nodes if isinstance(self.graph.nodes[k], InputWord)}
-        ranges, places = [], sorted(names)
-        for place in places:
-            given = self.forward.explained.meanings[place]
-            if not isinstance(given, GivenWord) or given.word is None:
-                raise NotPlainError
-            read.discard(given.word)
-            first, last = cells_reached(given_line(self.graph, given), given)
-            ranges.append(np.arange(first, last + 1, dtype=np.int64))
-        states = int(np.prod([len(one) for one in ranges]))
-        if read or states * 8 > self.effort:
+        lines = {place: self._cells(place) for place in sorted(names)}
+        states = int(np.prod([len(words) for _, words in lines.values()]))
+        if states * 8 > self.effort:
             raise NotPlainError
-        grid = [axis.reshape(-1) for axis in np.meshgrid(*ranges, indexing="ij")]
+        axes = np.meshgrid(*(words for _, words in lines.values()), indexing="ij")
         inputs, doubled = {}, {}
-        for place, words in zip(places, grid, strict=True):
-            given = self.forward.explained.meanings[place]
-            if not isinstance(given, GivenWord) or given.word is None:
-                raise NotPlainError
-            line = given_line(self.graph, given)
-            start, step = 2 * line.start - line.step, 2 * line.step
+        for (place, (line, _)), axis in zip(lines.items(), axes, strict=True):
+            start, step, words = 2 * line.start - line.step, 2 * line.step, axis.reshape(-1)
             if start.denominator != 1 or step.denominator != 1:
                 raise NotPlainError
+            node = getattr(self.forward.explained.meanings[place], "word", None)
+            if node is not None:
+                inputs[node] = words
             low = int(start) + words * int(step)
-            inputs[given.word], doubled[place] = words, (low, low + int(step))
+            doubled[place] = low, low + int(step)
+        if read - set(inputs):
+            raise NotPlainError
         least, most = exact.values(doubled)
         return Group(tuple(addends), exact, frontier, inputs, least, most)
+
+    def _cells(self, place: int) -> tuple[Line, Words]:
+        """Return what a linear input's words stand for, and those that there are.
+
+        One that nothing reads has cells of its own: they are as if its word were there.
+        """
+        given = self.forward.explained.meanings[place]
+        if not isinstance(given, GivenWord) or given.angle:
+            raise NotPlainError
+        if given.word is not None:
+            line = given_line(self.graph, given)
+        else:
+            line = Line(Fraction(1 - given.cells, 2), Fraction(1), given.cells)
+        first, last = cells_reached(line, given)
+        return line, np.arange(first, last + 1, dtype=np.int64)
 
     def ends(self) -> tuple[Fraction, Fraction]:
         """Return the least and the largest error."""
