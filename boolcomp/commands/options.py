@@ -42,6 +42,7 @@ ONLY_COMPACT = {
     "rms_error": "--rms-error", "max_error": "--max-error", "input_bits": "--input-bits",
     "saturate": "--saturate", "objective": "--objective", "effort": "--effort",
     "seed": "--seed", "processes": "--processes", "word": "--word",
+    "proof": "--proof", "proof_effort": "--proof-effort",
 }  # fmt: skip
 
 MOST_PROCESSES = 256
@@ -178,6 +179,14 @@ class CompactOptions:
     seed: int
     processes: int
     words: dict[str, WordFormat] = field(default_factory=dict)
+    proof: Any = "plain"
+    proof_effort: int | None = None
+
+    @property
+    def proofs(self) -> dict[str, Any]:
+        """What was said of bounds."""
+        effort = {} if self.proof_effort is None else {"proof_effort": self.proof_effort}
+        return {"proof": self.proof, **effort}
 
     def demand(self, bits: int) -> Demand:
         """Return the demand at a word length."""
@@ -213,6 +222,17 @@ _DEMAND = {
         "Work is counted, not timed: the same result anywhere.",
     ),
     "seed": click.option("--seed", default=0, show_default=True, help="Of samples and search."),
+    "proof": click.option(
+        "--proof",
+        default="plain",
+        show_default=True,
+        help="How tight a bound is proved: plain, or tight (where two angles matter at most).",
+    ),
+    "proof_effort": click.option(
+        "--proof-effort",
+        type=int,
+        help="Of a tight bound: millions of states looked at, at most [default: 2000]",
+    ),
     "processes": click.option(
         "--processes", default=2, show_default=True, help="That search side by side."
     ),
@@ -224,7 +244,7 @@ _DEMAND = {
         "natural, twos, sign-magnitude), bits, low..high, rise or tread (a cell at zero).",
     ),
 }
-ONLY_COMPILED = ("seed", "word")
+ONLY_COMPILED = ("seed", "word", "proof", "proof_effort")
 
 
 def demand_options(*, seed: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -11,8 +11,9 @@ from boolcomp.proof.bound.enclosure import ONE
 if TYPE_CHECKING:
     from boolcomp.proof.bound.enclosure import Enclosure
 
-Grade = Literal["plain", "tables", "tight"]
+Grade = Literal["plain", "tight"]
 GRADES: tuple[Grade, ...] = get_args(Grade)
+EFFORT = 2000  # of tight bounds: million states of a group, or cells, that are looked at
 DIGITS = 6  # of a bound as a number, rounded up
 
 
@@ -63,11 +64,15 @@ class Bound:
         """What no error exceeds, in the unit of the output; rounded up."""
         return rounded_up(max(self.high, -self.low) * Fraction(self.step))
 
+    @property
+    def rounded(self) -> float:
+        """What no error exceeds, in steps, as it is printed."""
+        return rounded_up(max(self.high, -self.low), 3)
+
     def __str__(self) -> str:
         unit = f" {self.unit}" if self.unit else ""
-        largest = max(self.high, -self.low)
-        steps, value = (rounded_up(x, 3) for x in (largest, largest * Fraction(self.step)))
-        return f"{self.name}: {steps:g} LSB, {value:g}{unit} ({self.causes})"
+        value = rounded_up(max(self.high, -self.low) * Fraction(self.step), 3)
+        return f"{self.name}: {self.rounded:g} LSB, {value:g}{unit} ({self.causes})"
 
 
 @dataclass(frozen=True, slots=True)

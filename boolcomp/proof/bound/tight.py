@@ -25,6 +25,7 @@ from boolcomp.proof.bound.inputs import TIE, beside, cells_reached
 from boolcomp.proof.bound.known import Line, given_line
 from boolcomp.proof.bound.meaning import GivenWord, Total
 from boolcomp.proof.bound.plain import Forward, plain_bounds, rounding
+from boolcomp.proof.bound.result import EFFORT
 from boolcomp.proof.bound.waves import waves_at
 from boolcomp.words.graph import InputWord, reads
 from boolcomp.words.simulate import node_word
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
 
     Words = NDArray[np.int64]
 
-EFFORT = 2000  # million states that are looked at, of all groups of an output, and cells of angles
 BLOCK = 1 << 17  # cells at a time
 BITS = 58  # of all that is added
 
