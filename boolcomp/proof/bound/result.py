@@ -44,7 +44,10 @@ class Causes:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """The bound of an output: `low` and `high` are of its word less the exact value, in steps."""
+    """The bound of an output: `low` and `high` are of its word less the exact value, in steps.
+
+    Of a tight one `remainder` is what cells that bend may add to the worst of their corners.
+    """
 
     name: str
     unit: str
@@ -53,6 +56,7 @@ class Bound:
     high: Fraction
     causes: Causes
     grade: Grade = "plain"
+    remainder: float = 0.0
 
     @property
     def steps(self) -> float:

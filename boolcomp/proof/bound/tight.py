@@ -25,7 +25,7 @@ from boolcomp.proof.bound.inputs import TIE, beside, cells_reached
 from boolcomp.proof.bound.known import Line, given_line
 from boolcomp.proof.bound.meaning import GivenWord, Total
 from boolcomp.proof.bound.plain import Forward, plain_bounds, rounding
-from boolcomp.proof.bound.result import EFFORT
+from boolcomp.proof.bound.result import EFFORT, rounded_up
 from boolcomp.proof.bound.waves import waves_at
 from boolcomp.words.graph import InputWord, reads
 from boolcomp.words.simulate import node_word
@@ -57,12 +57,14 @@ def tight_bounds(explained: Explained, effort: int = EFFORT) -> Bounds:
     found = []
     for column, one in enumerate(plain.outputs):
         try:
-            low, high = _Output(forward, column, effort * 1_000_000).ends()
+            output = _Output(forward, column, effort * 1_000_000)
+            low, high = output.ends()
         except NotPlainError:
             found.append(one)
             continue
         low, high = max(low, one.low), min(high, one.high)
-        found.append(replace(one, low=low, high=high, grade="tight"))
+        beside = rounded_up(Fraction(output.slack.size, ONE))
+        found.append(replace(one, low=low, high=high, grade="tight", remainder=beside))
     return replace(plain, outputs=tuple(found))
 
 
