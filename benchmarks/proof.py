@@ -5,10 +5,10 @@
 
 A name is the beginning of a file's (`puma560-8`). Errors are in LSB of the torque, a figure for
 every joint: the worst that climbing found (as the file says), the plain bound, the tight one where
-there is one, each over the worst found, and seconds of processor time. `--states` and `--climb` look at more
-random states and evaluations of the climbing search. `--random` compiles arms of one to four joints
-with stops at 6 bits, with no effort. The exit code is 1 where anything is above a bound, or a plain
-bound above 3.5 times the worst found.
+there is one, each over the worst found, and seconds of processor time. `--states` and `--climb`
+look at more random states and evaluations of the climbing search. `--random` compiles arms of one
+to four joints with stops at 6 bits, with no effort. The exit code is 1 where anything is above a
+bound, or a plain bound above 3.5 times the worst found.
 """
 
 from __future__ import annotations

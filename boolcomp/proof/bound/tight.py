@@ -11,12 +11,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.proof.bound.enclosure import ONE, PLACES, ZERO, Enclosure, about, exactly
+from boolcomp.proof.bound.enclosure import ONE, ZERO, Enclosure, about, exactly
 from boolcomp.proof.bound.envelope_kernels import add_group, spread
 from boolcomp.proof.bound.expansion import NotPlainError, Poly, add, amplitude, steepness
 from boolcomp.proof.bound.flat import Flattener, components, needed
@@ -26,9 +25,8 @@ from boolcomp.proof.bound.known import Line, given_line
 from boolcomp.proof.bound.meaning import GivenWord, Total
 from boolcomp.proof.bound.plain import Forward, plain_bounds, rounding
 from boolcomp.proof.bound.result import EFFORT, rounded_up
-from boolcomp.proof.bound.waves import waves_at
-from boolcomp.words.graph import InputWord, reads
-from boolcomp.words.simulate import node_word
+from boolcomp.proof.bound.sweep import Sweep, Turning, ancestors
+from boolcomp.words.graph import InputWord, part_reads, reads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -42,8 +40,8 @@ if TYPE_CHECKING:
     from boolcomp.words.graph import HeapPart
 
     Words = NDArray[np.int64]
+    _Profile = tuple[Group, Sweep, dict[tuple[int, ...], tuple[Words, Words]]]
 
-BLOCK = 1 << 17  # cells at a time
 BITS = 58  # of all that is added
 
 
@@ -69,13 +67,15 @@ def tight_bounds(explained: Explained, effort: int = EFFORT) -> Bounds:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Turning:
-    """An angle: its meaning, its node, the words that it may have, and 2^places cells a turn."""
+class _Tabled:
+    """A group's errors: for every number of its frontier (by `row`) on a grid of a."""
 
-    meaning: int
-    node: int
-    words: Words
-    places: int
+    group: Group
+    row: Words
+    first: Words
+    step: Words
+    high: Words
+    low: Words
 
 
 class _Output:
@@ -128,7 +128,7 @@ class _Output:
             size += sum(abs(int(a.weight * a.most(self.graph.nodes))) + 1 for a in addend.atoms)
         return size + abs(int(flat.constant)) + 1
 
-    def _angles(self, parts: Sequence[HeapPart]) -> list[_Turning]:
+    def _angles(self, parts: Sequence[HeapPart]) -> list[Turning]:
         """Return the angles on which the output depends: two at most."""
         names = {name for series in self.poly.values() for angle in series for name, _ in angle}
         found = []
@@ -143,7 +143,7 @@ class _Output:
             first, last = cells_reached(line, meaning)
             places = meaning.part + self.graph.nodes[meaning.word].bits
             words = np.arange(first, last + 1, dtype=np.int64)
-            found.append(_Turning(place, meaning.word, words, places))
+            found.append(Turning(place, meaning.word, words, places))
         used = set(needed(self.graph, parts))
         found = [one for one in found if one.meaning in names or one.node in used]
         if len(found) > 2:
@@ -233,107 +233,36 @@ class _Output:
 
     def ends(self) -> tuple[Fraction, Fraction]:
         """Return the least and the largest error."""
-        cells = int(np.prod([len(one.words) for one in self.angles])) if self.angles else 1
-        if cells << len(self.angles) > self.effort:
+        whole = Sweep(self.graph, tuple(self.angles), self.scale)
+        if whole.cells << len(self.angles) > self.effort:
             raise NotPlainError
-        spans = self._spans()
-        tables = [
-            self._tables(group, *span) for group, span in zip(self.groups, spans, strict=True)
-        ]
-        high = low = None
-        for up, down in self._sums(tables):
-            high = int(up.max()) if high is None else max(high, int(up.max()))
-            low = int(down.min()) if low is None else min(low, int(down.min()))
+        tables = [self._tabled(group) for group in self.groups]
+        profiles = [(one.group, *self._profile(one)) for one in tables]
+        highs, lows = zip(*self._sums(whole, profiles), strict=True)
         found = self.slack + self.constant
-        tiny = sum(self._ulps(group.exact.series) * _most(group) for group in self.groups)
-        tiny += self._ulps(self.still.get((), {})) + 2
+        tiny = sum(_ulps(group.exact.series) * _most(group) for group in self.groups)
+        tiny += _ulps(self.still.get((), {})) + 2
         unit = Fraction(1, 1 << self.scale)
-        return (
-            found.ends[0] + ((low or 0) - tiny) * unit,
-            found.ends[1] + ((high or 0) + tiny) * unit,
-        )
+        return found.ends[0] + (min(lows) - tiny) * unit, found.ends[1] + (max(highs) + tiny) * unit
 
-    def _ulps(self, series: Series) -> int:
-        """Return by how many units a series may be larger than what is looked up."""
-        return 2 * len(series) + 1
+    def _sweep(self, group: Group) -> tuple[Sweep, list[int]]:
+        """Return a way through the cells of those angles that a group sees, and what it reads."""
+        nodes = ancestors(self.graph, group.frontier.words)
+        names = {name for angle in group.exact.series for name, _ in angle}
+        angles = [one for one in self.angles if one.node in nodes or one.meaning in names]
+        return Sweep(self.graph, tuple(angles), self.scale), nodes
 
-    def _waves(self, series: Series, scale: Fraction) -> list[tuple[tuple[int, ...], Words]]:
-        """Return, for every wave, how often it holds every angle, and itself at all places."""
-        finest = max((one.places for one in self.angles), default=3)
-        ks, step = np.arange(1 << max(3, finest), dtype=object), Fraction(1, 1 << max(3, finest))
-        found = []
-        for angle, (a, b) in series.items():
-            turns = dict(angle)
-            part = (1 if angle else 0, a.times(scale), b.times(scale))
-            values = waves_at([part], Fraction(0), step, ks).values >> (PLACES - self.scale)
-            often = tuple(turns.get(one.meaning, 0) for one in self.angles)
-            found.append((often, values.astype(np.int64)))
-        return found
-
-    def _blocks(self) -> Iterator[list[Words]]:
-        """Yield the words of the angles at all cells, some at a time."""
-        if not self.angles:
-            yield []
-            return
-        first, *rest = (one.words for one in self.angles)
-        size = max(1, BLOCK // max(1, int(np.prod([len(one) for one in rest]))))
-        for k in range(0, len(first), size):
-            grid = np.meshgrid(first[k : k + size], *rest, indexing="ij")
-            yield [axis.reshape(-1) for axis in grid]
-
-    def _values(self, block: Sequence[Words]) -> list[Words]:
-        """Return the words of all nodes that depend on angles alone."""
-        count = len(block[0]) if block else 1
-        values = [np.zeros(count, np.int64)] * len(self.graph.nodes)
-        for one, words in zip(self.angles, block, strict=True):
-            values[one.node] = words
-        known = {one.node for one in self.angles}
-        for place, node in enumerate(self.graph.nodes):
-            if self.linear_nodes[place] or isinstance(node, InputWord):
-                continue
-            if all(k in known for k in reads(node)):
-                values[place] = node_word(self.graph, place, values)[0]
-                known.add(place)
-        return values
-
-    def _exact(
-        self, waves: Sequence[tuple[tuple[int, ...], Words]], block: Sequence[Words],
-        corner: Sequence[int],
-    ) -> Words:  # fmt: skip
-        """Return a series at a corner of every cell."""
-        total = np.zeros(len(block[0]) if block else 1, np.int64)
-        for often, values in waves:
-            index = np.zeros(len(total), np.int64)
-            for one, words, side, times in zip(self.angles, block, corner, often, strict=True):
-                finest = len(values) >> one.places
-                index += times * ((words + side) * finest - len(values) // 2)
-            total += values[index % len(values)]
-        return total
-
-    def _corners(self) -> Iterator[tuple[int, ...]]:
-        return product((0, 1), repeat=len(self.angles))
-
-    def _spans(self) -> list[tuple[Words, Words]]:
-        """Return, for every number on a group's frontier, the least and the largest a."""
-        waves = [self._waves(group.exact.series, group.exact.scale) for group in self.groups]
-        most = np.iinfo(np.int64).max
-        spans = [
-            (np.full(group.frontier.count, most), np.full(group.frontier.count, -most))
-            for group in self.groups
-        ]
-        for block in self._blocks():
-            values = self._values(block)
-            for group, wave, (first, last) in zip(self.groups, waves, spans, strict=True):
-                which = group.frontier.packed(values)
-                which = np.broadcast_to(which, len(values[0])).copy()
-                for corner in self._corners():
-                    spread(which, self._exact(wave, block, corner), first, last)
-        return spans
-
-    def _tables(
-        self, group: Group, first: Words, last: Words
-    ) -> tuple[Group, Words, Words, Words, Words, Words]:
+    def _tabled(self, group: Group) -> _Tabled:
         """Return a group's largest and least errors for all words that it may read."""
+        sweep, nodes = self._sweep(group)
+        waves = sweep.waves(group.exact.series, group.exact.scale)
+        most = np.iinfo(np.int64).max
+        first, last = (np.full(group.frontier.count, end) for end in (most, -most))
+        for block in sweep.blocks():
+            values = sweep.values(block, nodes)
+            which = np.broadcast_to(group.frontier.packed(values), len(values[0])).copy()
+            for corner in sweep.corners:
+                spread(which, sweep.exact(waves, block, corner), first, last)
         there = np.flatnonzero(first <= last)
         if len(there) * len(group.least) > self.effort:
             raise NotPlainError
@@ -344,34 +273,79 @@ class _Output:
         for k, number in enumerate(there.tolist()):
             grid = first[number] + step[k] * np.arange(POINTS, dtype=np.int64)
             high[k], low[k] = group.table(number, grid, self.scale)
-        return group, row, first[there], step, high, low
+        return _Tabled(group, row, first[there], step, high, low)
 
-    def _sums(
-        self, tables: Sequence[tuple[Group, Words, Words, Words, Words, Words]]
-    ) -> Iterator[tuple[Words, Words]]:
-        """Yield the largest and the least errors at every corner of every cell."""
-        waves = [self._waves(table[0].exact.series, table[0].exact.scale) for table in tables]
-        still = self._waves(self.still.get((), {}), Fraction(1))
-        for block in self._blocks():
-            values = self._values(block)
-            count = len(values[0])
-            said = np.zeros(count, np.int64)
-            for one in self.turning:
-                for atom in one.atoms:
-                    weight = atom.weight * (1 << self.scale)
-                    said = said + atom.value(self.graph.nodes, values) * int(weight)
-            numbers = [table[0].frontier.packed(values) for table in tables]
-            for corner in self._corners():
-                up = said - self._exact(still, block, corner)
-                down = up.copy()
-                for (_, row, first, step, high, low), wave, number in zip(
-                    tables, waves, numbers, strict=True
-                ):
-                    which = np.broadcast_to(row[number], count).copy()
-                    add_group(
-                        up, down, which, self._exact(wave, block, corner), first, step, high, low
-                    )
-                yield up, down
+    def _profile(self, tabled: _Tabled) -> tuple[Sweep, dict[tuple[int, ...], tuple[Words, Words]]]:
+        """Return a group's largest and least errors at all cells of its angles, by corner."""
+        sweep, nodes = self._sweep(tabled.group)
+        exact = tabled.group.exact
+        waves = sweep.waves(exact.series, exact.scale)
+        found = {corner: ([], []) for corner in sweep.corners}  # type: ignore[var-annotated]
+        for block in sweep.blocks():
+            values = sweep.values(block, nodes)
+            which = tabled.row[tabled.group.frontier.packed(values)]
+            which = np.broadcast_to(which, len(values[0])).copy()
+            for corner, (highs, lows) in found.items():
+                up, down = (np.zeros(len(which), np.int64) for _ in range(2))
+                add_group(
+                    up, down, which, sweep.exact(waves, block, corner), tabled.first,
+                    tabled.step, tabled.high, tabled.low,
+                )  # fmt: skip
+                highs.append(up)
+                lows.append(down)
+        joined = {
+            corner: (np.concatenate(highs), np.concatenate(lows))
+            for corner, (highs, lows) in found.items()
+        }
+        return sweep, joined
+
+    def _sums(self, whole: Sweep, profiles: Sequence[_Profile]) -> Iterator[tuple[int, int]]:
+        """Yield the largest and the least errors of all cells, at every corner of some of them."""
+        still = whole.waves(self.still.get((), {}), Fraction(1))
+        atoms = [atom for one in self.turning for atom in one.atoms]
+        nodes = ancestors(self.graph, [k for atom in atoms for k in part_reads(atom.part)])
+        row = 0
+        for block in whole.blocks():
+            values = whole.values(block, nodes)
+            said = np.zeros(len(values[0]), np.int64)
+            for atom in atoms:
+                weight = atom.weight * (1 << self.scale)
+                if weight.denominator != 1:
+                    raise NotPlainError
+                said = said + atom.value(self.graph.nodes, values) * weight.numerator
+            shape = _shape(whole, len(said))
+            for corner in whole.corners:
+                left = (said - whole.exact(still, block, corner)).reshape(shape)
+                up, down = left.copy(), left
+                for _, sweep, errors in profiles:
+                    own = tuple(
+                        side for one, side in zip(whole.angles, corner, strict=True)
+                        if one in sweep.angles
+                    )  # fmt: skip
+                    high, low = (_part(whole, sweep, one, row, shape) for one in errors[own])
+                    up, down = up + high, down + low
+                yield int(up.max()), int(down.min())
+            row += shape[0] if shape else 0
+
+
+def _shape(whole: Sweep, cells: int) -> tuple[int, ...]:
+    """Return the rows of the first angle and the cells of the others."""
+    if not whole.angles:
+        return (1,)
+    others = [len(one.words) for one in whole.angles[1:]]
+    return (cells // int(np.prod(others, dtype=np.int64)), *others)
+
+
+def _part(whole: Sweep, sweep: Sweep, errors: Words, row: int, shape: tuple[int, ...]) -> Words:
+    """Return what a group errs by at some rows of the first angle, to be added to all of them."""
+    sizes = [len(one.words) if one in sweep.angles else 1 for one in whole.angles] or [1]
+    grid = errors.reshape(sizes)
+    return grid[row : row + shape[0]] if sizes[0] > 1 else grid
+
+
+def _ulps(series: Series) -> int:
+    """Return by how many units a series may be larger than what is looked up."""
+    return 2 * len(series) + 1
 
 
 def _most(group: Group) -> int:
