@@ -82,6 +82,7 @@ def test_compile_prints_errors_and_saves_a_program(warm_run: Callable[..., Resul
     assert "nodes of at most three inputs (predicted" in result.out
     assert "errors are sampled on 1000000 fresh states, the worst" in result.out
     assert re.search(r"searched with \d{6,} evaluations, not proved", result.out)
+    assert re.search(r"proved: no error exceeds T1 \d\.\d+, T2 \d\.\d+ LSB", result.out)
     assert "sampled max  worst found" in result.out
     program = bc.load_program("out/c")
     assert (program.mode, program.bits, program.name) == ("compact", 4, "machado-2r")
@@ -216,7 +217,8 @@ def test_payloads_make_a_family(warm_run: Callable[..., Result]) -> None:
 def test_from_python_it_is_the_usual_mode() -> None:
     program = bc.compile("machado-2r", bits=4)
     assert program.mode == "compact"
-    assert program.bound == (float("inf"),) * 2
+    for name, bound in zip(("tau1", "tau2"), program.bound, strict=True):
+        assert program.errors[name].worst_found <= bound <= 3.5 * program.errors[name].worst_found
 
 
 def test_an_input_that_is_not_read_is_told_from_its_low_bits() -> None:

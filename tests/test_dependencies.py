@@ -28,8 +28,9 @@ EXTRAS = {
     for extra in ("plots", "abc", "espresso")
     for text in PROJECT["optional-dependencies"][extra]
 }
-PACKAGES = {"pysat": "python-sat", "pinocchio": "pin"}  # whose module is not called so
-HEAVY = "numba", "llvmlite", "highspy", "pysat", "matplotlib", "rich", "pyosys", "pyeda"
+# Packages whose modules are not called so.
+PACKAGES = {"pysat": "python-sat", "pinocchio": "pin", "flint": "python-flint"}
+HEAVY = "flint", "numba", "llvmlite", "highspy", "pysat", "matplotlib", "rich", "pyosys", "pyeda"
 
 
 def imported(path: Path) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -44,7 +45,7 @@ def compile_words(
     with share("searching") as show:
         choices = CompactChoices(
             options.demand(bits), store, processes=options.processes, progress=listener(show),
-            words=options.words,
+            words=options.words, **options.proofs,
         )  # fmt: skip
         compiled = compile_compact(robot, choices, masses, of)
     if output is not None:
@@ -185,6 +186,7 @@ def _sentence(built: Built) -> str:
         f"errors are sampled on {built.errors.samples} fresh states, the worst (in LSB) searched "
         f"with {built.worst.evaluations} evaluations, not proved"
     )
+    text += _proved(built)
     compact = built.compact
     problem = compact.problem
     wider = [
@@ -220,6 +222,21 @@ def _size(built: Built) -> str:
         f"for {demand.target}: about {compact.nodes} {costs_of(demand).unit}, before any pass "
         f"(predicted {compact.predicted_cost:.0f})\nas logic: {text}{own}"
     )
+
+
+def _proved(built: Built) -> str:
+    """Say what no error exceeds."""
+    if built.bounds is None:
+        return ""
+    pairs = zip(built.compact.problem.outputs, built.bounds.outputs, strict=True)
+    sizes = [f"{output.symbol} {bound.rounded:g}" for output, bound in pairs]
+    grades = sorted({bound.grade for bound in built.bounds.outputs})
+    kind = f"{' and '.join(grades)} bounds" if len(grades) > 1 else f"{grades[0]} bound"
+    text = f"\nproved: no error exceeds {listing(sizes)} LSB ({kind})"
+    if built.bounds.unproved:
+        words = listing(f"w{place}" for place in built.bounds.unproved)
+        text += f"\nthat holds while no sum overflows; not proved of {words}"
+    return text
 
 
 def _ends(program: Program, mass: float, built: Built) -> list[str]:
@@ -280,7 +297,10 @@ def _document(compiled: CompactCompilation, output: Path | None) -> dict[str, An
                 "payload": mass,
                 "bits": code.bits,
                 "lsb": code.step,
-                "bound": None,
+                "bound": None if math.isinf(built.proved[joint - 1]) else built.proved[joint - 1],
+                "bound_lsb": None
+                if math.isinf(built.proved[joint - 1]) or built.bounds is None
+                else built.bounds.steps[joint - 1],
                 "rms_error": float(built.errors.rms[joint - 1]) * code.step,
                 "max_error": float(built.errors.max[joint - 1]) * code.step,
                 "rms_error_lsb": float(built.errors.rms[joint - 1]),

@@ -43,6 +43,7 @@ ONLY_COMPACT = {
     "saturate": "--saturate", "objective": "--objective", "target": "--target",
     "flash": "--flash", "effort": "--effort",
     "seed": "--seed", "processes": "--processes", "word": "--word",
+    "proof": "--proof", "proof_effort": "--proof-effort",
 }  # fmt: skip
 
 MOST_PROCESSES = 256
@@ -181,6 +182,14 @@ class CompactOptions:
     target: Any = "luts"
     flash: int = 0
     words: dict[str, WordFormat] = field(default_factory=dict)
+    proof: Any = "plain"
+    proof_effort: int | None = None
+
+    @property
+    def proofs(self) -> dict[str, Any]:
+        """What was said of bounds."""
+        effort = {} if self.proof_effort is None else {"proof_effort": self.proof_effort}
+        return {"proof": self.proof, **effort}
 
     def demand(self, bits: int) -> Demand:
         """Return the demand at a word length."""
@@ -226,6 +235,17 @@ _DEMAND = {
         "Work is counted, not timed: the same result anywhere.",
     ),
     "seed": click.option("--seed", default=0, show_default=True, help="Of samples and search."),
+    "proof": click.option(
+        "--proof",
+        default="plain",
+        show_default=True,
+        help="How tight a bound is proved: plain, or tight (where two angles matter at most).",
+    ),
+    "proof_effort": click.option(
+        "--proof-effort",
+        type=int,
+        help="Of a tight bound: millions of states looked at, at most [default: 2000]",
+    ),
     "processes": click.option(
         "--processes", default=2, show_default=True, help="That search side by side."
     ),
@@ -237,7 +257,7 @@ _DEMAND = {
         "natural, twos, sign-magnitude), bits, low..high, rise or tread (a cell at zero).",
     ),
 }
-ONLY_COMPILED = ("seed", "word")
+ONLY_COMPILED = ("seed", "word", "proof", "proof_effort")
 
 
 def demand_options(*, seed: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
-from boolcomp.common.errors import UsageError
+from boolcomp.common.errors import UsageError, listing, suggestion
 from boolcomp.compact.assembly import Ends
 from boolcomp.compact.demand import Demand, Listener, Progress, ignore_progress
 from boolcomp.compact.errors.centre import decoder_shifts
@@ -22,13 +22,13 @@ from boolcomp.compact.errors.worst import network_worst
 from boolcomp.compact.result.built import Built
 from boolcomp.compact.result.compact import Compact
 from boolcomp.compact.result.network import Finished, lut6, plain_network, smaller, table_network
+from boolcomp.compact.result.proved import proved
 from boolcomp.compact.result.store import StoredResult, result_store
 from boolcomp.compact.widths import passes as widths
 from boolcomp.compact.widths.forms import FORMS
 from boolcomp.compact.widths.ledger import Ledger, spans
-from boolcomp.compact.widths.search import (
-    Search,
-)
+from boolcomp.compact.widths.search import Search
+from boolcomp.proof.bound.result import EFFORT, GRADES
 from boolcomp.terms.rest import resting
 from boolcomp.words.graph import narrowed
 
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from boolcomp.logic.synthesis.optimise import Step
     from boolcomp.problem.wordformat import WordFormat
     from boolcomp.program.program import Program
+    from boolcomp.proof.bound.result import Grade
     from boolcomp.terms import Terms
 
 FRESH_SAMPLES, FRESH_SEED = 1_000_000, 0x1988
@@ -56,6 +57,7 @@ class CompactChoices:
     `store` is the folder of finished results, the user's cache if it is None; what ships with
     boolcomp is found too, if `also_shipped`. `progress` is told how the search is going. `words`
     are formats of words by the names of inputs, outputs or groups: `pipeline` makes the problem so.
+    `proof` is how tight bounds are to be; `proof_effort` counts states looked at, in millions.
     """
 
     demand: Demand = field(default_factory=Demand)
@@ -63,9 +65,16 @@ class CompactChoices:
     also_shipped: bool = True
     processes: int = 2
     progress: Listener = ignore_progress
+    proof: Grade = "plain"
+    proof_effort: int = EFFORT
     words: Mapping[str, WordFormat] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if self.proof not in GRADES:
+            hint = suggestion(self.proof, GRADES)
+            raise UsageError(f"proof {self.proof!r}{hint}: one of {listing(GRADES)}")
+        if self.proof_effort < 1:
+            raise UsageError("an effort of proof is a whole number of millions, 1 or more")
         for name, asked in self.words.items():
             known = self.demand.input_bits.get(name)
             if known and asked.bits and known != asked.bits:
@@ -232,9 +241,11 @@ def _told(
         errors = measure_many(fresh_states(compact), compact.graph, kept.network)
     free = [not (one.format.tread or one.format.range) for one in compact.problem.outputs]
     shifts = np.where(free, decoder_shifts(errors, worst, compact.demand.max), 0.0)
+    ends = Ends(tuple(map(float, shifts)), rest)
     built = Built(
         compact, kept.network, kept.steps, kept.lut6, errors.moved(shifts), worst.moved(shifts),
-        compact.dropped, seconds, stored, Ends(tuple(map(float, shifts)), rest),
+        compact.dropped, seconds, stored, ends,
+        proved(compact, ends, choices.proof, choices.proof_effort),
     )  # fmt: skip
     if (kept.worst is None or kept.errors.ends is None) and built.holds:
         results.put(replace(kept, errors=errors, worst=worst))

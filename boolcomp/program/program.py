@@ -118,8 +118,7 @@ class Program:
     def bound(self) -> tuple[float, ...]:
         """The proven error of every output in its unit, over all loads.
 
-        It holds while no input and no output saturates. Infinite where none is known, as in
-        compact mode, whose errors are sampled.
+        It holds while no input and no output saturates. Infinite where none is known.
         """
         return tuple(
             max(load.outputs[k].bound for load in self.loads) for k in range(self.returned.size)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from boolcomp.logic.network import Network
     from boolcomp.logic.synthesis.optimise import Step
     from boolcomp.program.program import Program
+    from boolcomp.proof.bound.result import Bounds
     from boolcomp.proof.worst import Worst
 
     Floats = NDArray[np.float64]
@@ -41,7 +43,8 @@ class Built:
     those of `errors.samples` states that no part of the search has seen; the network gave the
     graph's words, bit for bit, at all of them. `worst` was sought by climbing. `dropped` says how
     many low bits of each input word nothing reads: they are not in the network. Words are decoded
-    beside the middles of cells as `ends` say (see `errors.centre`), and so are all errors.
+    beside the middles of cells as `ends` say (see `errors.centre`), and so are all errors. `bounds`
+    are what no error exceeds.
     """
 
     compact: Compact
@@ -54,6 +57,7 @@ class Built:
     seconds: float
     stored: bool
     ends: Ends
+    bounds: Bounds | None = None
 
     @property
     def nodes(self) -> int:
@@ -94,6 +98,13 @@ class Built:
         """The largest error of every output that is known, in steps."""
         return np.maximum(self.errors.max, self.worst.most)
 
+    @property
+    def proved(self) -> tuple[float, ...]:
+        """What no error of an output exceeds, in its unit: infinite where that is not proved."""
+        if self.bounds is None or self.bounds.unproved:
+            return (math.inf,) * len(self.compact.problem.outputs)
+        return self.bounds.values
+
     def program(self) -> Program:
         """Return the program, with its graph, what its words mean, and its errors."""
         one = self.compact
@@ -101,8 +112,12 @@ class Built:
         (load,) = made.loads
         sizes = zip(self.errors.rms, self.errors.max, self.largest, strict=True)
         outputs = tuple(
-            replace(output, errors=KnownErrors(*(float(x) * output.code.step for x in found)))
-            for output, found in zip(load.outputs, sizes, strict=True)
+            replace(
+                output,
+                bound=bound,
+                errors=KnownErrors(*(float(x) * output.code.step for x in found)),
+            )
+            for output, found, bound in zip(load.outputs, sizes, self.proved, strict=True)
         )
         ranges = {name: code.range for name, code in one.input_codes.items()}
         meanings = word_names(one.graph, ranges)

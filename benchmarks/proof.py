@@ -1,0 +1,183 @@
+"""Bounds beside the worst found: of everything that ships, and of random arms with stops.
+
+    python benchmarks/proof.py [NAME...] [--folder FOLDER] [--markdown] [--states N] [--climb N]
+    python benchmarks/proof.py --random 50
+
+A name is the beginning of a file's (`puma560-8`). Errors are in LSB of the torque, a figure for
+every joint: the worst that climbing found (as the file says), the plain bound, the tight one where
+there is one, each over the worst found, and seconds of processor time. `--states` and `--climb`
+look at more random states and evaluations of the climbing search. `--random` compiles arms of one
+to four joints with stops at 6 bits, with no effort. The exit code is 1 where anything is above a
+bound, or a plain bound above 3.5 times the worst found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from worst import demand_of
+
+from boolcomp.common.files import read_text
+from boolcomp.common.text import table
+from boolcomp.compact.assembly import Ends, program_of_graph
+from boolcomp.compact.demand import usual_demand
+from boolcomp.compact.errors.centre import decoder_shifts
+from boolcomp.compact.graph.logic import word_logic
+from boolcomp.compact.passes import CompactChoices
+from boolcomp.compact.result.explained import explained
+from boolcomp.compact.result.store import result_store
+from boolcomp.pipeline import COMPACT, TipLoad, run
+from boolcomp.problem.makers import inverse_dynamics_problem
+from boolcomp.problem.robot import load_robot
+from boolcomp.proof.bound.plain import plain_bounds
+from boolcomp.proof.bound.tight import tight_bounds
+from boolcomp.proof.worst import find_worst, subject_of
+from boolcomp.terms import split
+from boolcomp.terms.rest import resting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from boolcomp.compact.result.compact import Compact
+    from boolcomp.logic.network import Network
+
+    Floats = NDArray[np.float64]
+
+ALLOWED = 3.5  # plain bounds over the worst found
+CLIMB = 2_000_000  # evaluations for a random arm
+BLOCK = 1 << 16
+HEADER = ("program", "worst found", "plain", "ratio", "s", "tight", "ratio", "s", "unproved heaps")
+
+
+class Case(NamedTuple):
+    """A graph with its network, what is done at its ends, and the worst known of it."""
+
+    name: str
+    compact: Compact
+    network: Network
+    ends: Ends
+    worst: Floats  # (outputs, 2): the largest error and the least
+
+
+def shipped(folder: Path, names: Sequence[str]) -> Iterator[Case]:
+    """Yield what lies in a folder."""
+    for path in sorted(folder.glob("*.compact.json")):
+        if names and not any(path.name.startswith(name) for name in names):
+            continue
+        document = json.loads(read_text(path).partition("\n")[2])
+        demand = demand_of(document["demand"])
+        terms = split(inverse_dynamics_problem(load_robot(document["robot"])))
+        kept = result_store(terms, demand, folder, also_shipped=False).find()
+        if kept is None or kept.worst is None:
+            print(f"{path.name}: not what it says", file=sys.stderr)
+            continue
+        shifts = decoder_shifts(kept.errors, kept.worst, demand.max)
+        ends = Ends(tuple(map(float, shifts)), resting(terms))
+        name = f"{document['robot']}, {demand.bits} bits, {len(kept.network.nodes)} nodes"
+        yield Case(name, kept.compact, kept.network, ends, kept.worst.moved(shifts).errors)
+
+
+def drawn(count: int) -> Iterator[Case]:
+    """Yield random arms with stops, compiled with no effort, and climbed to."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+    from limited import random_limited  # noqa: PLC0415 (tests make random arms)
+
+    for seed in range(count):
+        robot = random_limited(1 + seed % 4, seed)
+        choices = CompactChoices(usual_demand(6, effort=0.0), also_shipped=False)
+        try:
+            _, compact = run(COMPACT, [TipLoad(robot)], [choices], "graph")[0]
+        except Exception as error:  # noqa: BLE001 (an arm that cannot be compiled is no case)
+            print(f"random {seed}: {error}", file=sys.stderr)
+            continue
+        network, ends = word_logic(compact.graph), Ends()
+        program = program_of_graph(compact.problem, compact.demand, compact.graph, network, ends)
+        found = find_worst(subject_of(program, compact.problem, engine="numpy"), CLIMB)
+        yield Case(f"random {seed}, {robot.joints} joints", compact, network, ends, found.errors)
+
+
+def listed(values: Sequence[float] | Floats) -> str:
+    """Return figures of all joints."""
+    return " ".join(f"{value:.3f}" for value in values)
+
+
+def row(case: Case, states: int, climb: int) -> tuple[list[str], bool]:
+    """Return a line of the table, and whether anything is above its bound."""
+    said = explained(case.compact, case.ends)
+    start = time.process_time()
+    plain = plain_bounds(said)
+    seconds = time.process_time() - start
+    start = time.process_time()
+    tight = tight_bounds(said)
+    longer = time.process_time() - start
+    worst = case.worst
+    for found in looked_at(case, states, climb):
+        worst = np.stack(
+            [np.maximum(worst[:, 0], found[:, 0]), np.minimum(worst[:, 1], found[:, 1])], axis=1
+        )
+    largest = np.abs(worst).max(axis=1)
+    wrong = False
+    for bounds in (plain, tight):
+        for one, (up, down) in zip(bounds.outputs, worst, strict=True):
+            wrong |= bool(up > float(one.high) or down < float(one.low))
+    wrong |= bool((np.array(plain.steps) > ALLOWED * largest).any())
+    better = any(one.grade == "tight" for one in tight.outputs)
+    cells = [
+        case.name, listed(largest), listed(plain.steps), listed(plain.steps / largest),
+        f"{seconds:.2f}", listed(tight.steps) if better else "-",
+        listed(tight.steps / largest) if better else "-", f"{longer:.1f}" if better else "-",
+        " ".join(f"w{k}" for k in plain.unproved) or "-",
+    ]  # fmt: skip
+    return cells, wrong
+
+
+def looked_at(case: Case, states: int, climb: int) -> Iterator[Floats]:
+    """Yield the largest and least errors of more states, and of a longer search."""
+    compact = case.compact
+    problem, demand = compact.problem, compact.demand
+    if climb:
+        program = program_of_graph(problem, demand, compact.graph, case.network, case.ends)
+        yield find_worst(subject_of(program, problem), climb, seed=1).errors
+    if states:
+        program = program_of_graph(problem, demand, compact.graph, case.network, case.ends)
+        subject = subject_of(program, problem)
+        for k in range(-(-states // BLOCK)):
+            errors = subject.errors(np.concatenate(problem.draw(BLOCK, k), axis=1))
+            yield np.stack([errors.max(axis=0), errors.min(axis=0)], axis=1)
+
+
+def main() -> int:
+    """Print a row for every program."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--folder", type=Path, default=Path("tables"))
+    parser.add_argument("--markdown", action="store_true")
+    parser.add_argument("--random", type=int, default=0)
+    parser.add_argument("--states", type=int, default=0)
+    parser.add_argument("--climb", type=int, default=0)
+    options = parser.parse_args()
+    cases = drawn(options.random) if options.random else shipped(options.folder, options.names)
+    rows, wrong = [], False
+    for case in cases:
+        cells, missed = row(case, options.states, options.climb)
+        print(f"{', '.join(cells)}{'  MISSED' * missed}", file=sys.stderr, flush=True)
+        rows.append(cells)
+        wrong |= missed
+    if options.markdown:
+        lines = [HEADER, ["---"] * len(HEADER), *rows]
+        print("\n".join(f"| {' | '.join(cells)} |" for cells in lines))
+    else:
+        print(table(HEADER, rows))
+    return int(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,142 @@
+"""What the words of a graph stand for, said for whoever proves bounds (see `proof.bound.meaning`).
+
+The sketch says what is calculated, widths say how it was realised; which part of a heap belongs to
+which addend is found again from both.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from boolcomp.compact.graph.parts import realised_places
+from boolcomp.compact.sketch.poly import quantities
+from boolcomp.compact.sketch.sketch import (
+    TURN,
+    AngleSum,
+    Curve,
+    Linear,
+    Powers,
+    Source,
+    Waves,
+    WordSum,
+)
+from boolcomp.proof.bound.enclosure import Enclosure, between
+from boolcomp.proof.bound.meaning import (
+    CurveTable,
+    Explained,
+    GivenWord,
+    LinearPart,
+    Pieces,
+    PowerTable,
+    ProductPart,
+    ResultMeaning,
+    Total,
+    TurnSum,
+    WaveTable,
+)
+from boolcomp.proof.bound.waves import pi
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from boolcomp.compact.assembly import Ends
+    from boolcomp.compact.graph.parts import Place
+    from boolcomp.compact.result.compact import Compact
+    from boolcomp.compact.sketch.poly import Quantity
+    from boolcomp.compact.sketch.sketch import SketchNode, Table
+    from boolcomp.problem.interval import Interval
+    from boolcomp.proof.bound.meaning import Meaning
+
+
+def explained(compact: Compact, ends: Ends) -> Explained:
+    """Return a compiled graph with what its words stand for."""
+    words = quantities(compact.problem, compact.demand.input_bits)
+    ranges = {one.name: one.range for one in compact.problem.inputs}
+    places = realised_places(compact.sketch, compact.widths, compact.graph)
+    meanings = tuple(
+        _meaning(node, place, words, ranges)
+        for node, place in zip(compact.sketch.nodes, places, strict=True)
+    )
+    steps = compact.problem.steps(compact.demand.bits)
+    outputs = compact.problem.outputs
+    shifts, rests = ends.shifts or [0.0] * len(outputs), ends.rest or [None] * len(outputs)
+    results = tuple(
+        ResultMeaning(one.name, one.unit, place, step, Fraction(shift), _rest(rest, words))
+        for one, place, step, shift, rest in zip(
+            outputs, compact.sketch.outputs, steps, shifts, rests, strict=True
+        )
+    )
+    return Explained(compact.graph, meanings, results)
+
+
+def _rest(
+    names: tuple[str, ...] | None, words: Mapping[str, Quantity]
+) -> tuple[tuple[str, Enclosure], ...] | None:
+    """Return where inputs are that say zero: no farther from it than a cell is wide."""
+    if names is None:
+        return None
+    found = []
+    for name in names:
+        if name in words:
+            word = words[name]
+            zero, reach = -Fraction(word.range.centre), Fraction(word.step)
+            found.append((name, between((zero - reach) / reach, (zero + reach) / reach)))
+    return tuple(found)
+
+
+def _meaning(
+    node: SketchNode, place: Place, words: Mapping[str, Quantity], ranges: Mapping[str, Interval]
+) -> Meaning:
+    if isinstance(node, Source):
+        return _given(node, place, words[node.name], ranges[node.name])
+    word = place.words[0] if place.words else None
+    if isinstance(node, AngleSum):
+        return TurnSum(node.items, word)
+    if not isinstance(node, WordSum):
+        return _table(node, Pieces(place.words, place.product))
+    addends = tuple(
+        LinearPart(one.node, one.factor)
+        if isinstance(one, Linear)
+        else ProductPart(one.a, one.b, one.factor)
+        for one in node.addends
+    )
+    return Total(addends, node.constant, word, place.owners, TURN if node.angle else 0)
+
+
+def _table(node: Table, pieces: Pieces) -> Meaning:
+    if isinstance(node, Waves):
+        return WaveTable(node.source, node.parts, pieces)
+    if isinstance(node, Powers):
+        return PowerTable(node.source, node.coefficients, pieces)
+    if not isinstance(node, Curve):
+        raise TypeError(f"no table: {node}")
+    return CurveTable(
+        node.source, node.function, node.unit, node.middle, node.factor, node.low, node.high,
+        node.angle, pieces,
+    )  # fmt: skip
+
+
+def _given(node: Source, place: Place, word: Quantity, allowed: Interval) -> GivenWord:
+    """Return an input; an angle counts turns from half a turn above its word's lowest border."""
+    low, high = Fraction(allowed.low), Fraction(allowed.high)
+    if node.angle:
+        start = Fraction(word.range.low)
+        turn = Fraction(pi().low, 1 << 79), Fraction(pi().high, 1 << 79)
+        half = Fraction(1, 2)
+        where = between(_least(low - start, turn) - half, _most(high - start, turn) - half)
+    else:
+        centre, step = Fraction(word.range.centre), Fraction(word.step)
+        where = between((low - centre) / step, (high - centre) / step)
+    return GivenWord(
+        node.name, place.words[0] if place.words else None, where, 1 << word.bits, node.angle,
+        node.part, word.wraps, node.exact,
+    )  # fmt: skip
+
+
+def _least(x: Fraction, by: tuple[Fraction, Fraction]) -> Fraction:
+    return min(x / one for one in by)
+
+
+def _most(x: Fraction, by: tuple[Fraction, Fraction]) -> Fraction:
+    return max(x / one for one in by)

@@ -1,0 +1,31 @@
+"""The bound of a compiled graph, if there is one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from boolcomp.common.errors import DataError
+from boolcomp.compact.result.explained import explained
+
+if TYPE_CHECKING:
+    from boolcomp.compact.assembly import Ends
+    from boolcomp.compact.result.compact import Compact
+    from boolcomp.proof.bound.result import Bounds, Grade
+
+
+def proved(compact: Compact, ends: Ends, grade: Grade, effort: int) -> Bounds | None:
+    """Return what no error exceeds; None where a function has no bound near some words.
+
+    Where `tight` bounds cannot be had they are plain; `effort` is of tight ones.
+    """
+    from boolcomp.proof.bound.plain import plain_bounds  # noqa: PLC0415 (balls take their time)
+
+    said = explained(compact, ends)
+    try:
+        if grade == "plain":
+            return plain_bounds(said)
+        from boolcomp.proof.bound.tight import tight_bounds  # noqa: PLC0415 (compiled loops)
+
+        return tight_bounds(said, effort)
+    except DataError:
+        return None

@@ -1,0 +1,1 @@
+"""Bounds of the errors of word graphs: of all real inputs, by integers and balls alone."""

@@ -1,0 +1,199 @@
+"""Plain bounds: every enclosure holds what happens, at every node and of every output."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from limited import with_ranges
+from proof.explainedstates import drawn
+
+from boolcomp.compact.assembly import Ends
+from boolcomp.compact.demand import usual_demand
+from boolcomp.compact.passes import CompactChoices
+from boolcomp.compact.result.explained import explained
+from boolcomp.pipeline import COMPACT, TipLoad, compile_compact, run
+from boolcomp.problem.written.functionfile import parse_function
+from boolcomp.proof.bound.known import line_of
+from boolcomp.proof.bound.meaning import GivenWord, Total, TurnSum
+from boolcomp.proof.bound.plain import Forward, pieces_of, plain_bounds
+from boolcomp.proof.worst import find_worst, subject_of
+from boolcomp.words.graph import Heap, Lookup, WordGraph
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from boolcomp.compact.result.built import Built
+    from boolcomp.compact.result.compact import Compact
+    from boolcomp.problem.sources import Source
+    from boolcomp.proof.bound.enclosure import Enclosure
+    from boolcomp.proof.bound.meaning import Explained
+
+    Floats = NDArray[np.float64]
+
+SLACK = 1e-9  # of what floats say
+CURVED = """\
+name = "curved"
+[inputs.x]
+range = [0.25, 1]
+[inputs.q]
+angle = true
+range = [-0.75, 0.75]
+[outputs.y]
+expression = "sqrt(x) * cos(q) + exp(0.3 * x) - tanh(2 * sin(q))"
+"""
+
+
+@cache
+def built_of(name: str) -> Built:
+    """Return a result that ships."""
+    return compile_compact(name, CompactChoices(usual_demand(8))).built[0]
+
+
+def shipped(name: str) -> tuple[Compact, Ends]:
+    built = built_of(name)
+    return built.compact, built.ends
+
+
+def made(name: str) -> tuple[Compact, Ends]:
+    """Return a small graph, made with no effort; no network is made of it."""
+    source: Source = parse_function(CURVED)
+    if name == "stops":
+        source = with_ranges("machado-2r", q1=(0.3, 1.4), q2=(-2.9, -1.9))
+    choices = CompactChoices(replace(usual_demand(5), effort=0.0), also_shipped=False)
+    _, compact = run(COMPACT, [TipLoad(source)], [choices], "graph")[0]
+    return compact, Ends()
+
+
+def _check(x: Floats, within: Enclosure, turn: float | None, what: str) -> None:
+    low, high = (float(end) for end in within.ends)
+    if turn is not None:
+        middle = (low + high) / 2
+        x = (x - middle + turn / 2) % turn - turn / 2 + middle
+    slack = SLACK * max(1.0, abs(low), abs(high))
+    assert x.min() >= low - slack, what
+    assert x.max() <= high + slack, what
+
+
+def holds_at_every_node(given: tuple[Compact, Ends], count: int) -> None:
+    """Hold what is known of every node against random states."""
+    said = explained(*given)
+    forward, states = Forward(said), drawn(given[0], count, 7)
+    graph = said.graph
+    for place, (meaning, known) in enumerate(zip(said.meanings, forward.known, strict=True)):
+        turns = isinstance(meaning, TurnSum) or (isinstance(meaning, GivenWord) and meaning.angle)
+        turning = meaning.turning if isinstance(meaning, Total) else 0
+        turn = 1.0 if turns else float(1 << turning) if turning else None
+        unit = 1 / (2 * math.pi) if turns else 1.0
+        middle, value = states.middles[place] * unit, states.values[place] * unit
+        _check(middle, known.exact, turn, f"{place}: value")
+        _check(middle - value, known.inputs, turn, f"{place}: inputs")
+        pieces = pieces_of(meaning)
+        if not pieces.words:
+            continue
+        words = np.zeros(count)
+        for k in pieces.words:
+            line = line_of(graph, k)
+            if isinstance(meaning, GivenWord):
+                (_, line) = forward.line(place) or (0, line)
+            words = words + float(line.start) + float(line.step) * states.words[k]
+        if pieces.product is not None:
+            a, b = (
+                (states.words[k] - ((1 << graph.nodes[k].bits) - 1) / 2)
+                * 2.0 ** graph.scales[k].lsb
+                for k in pieces.product
+            )
+            words = words + a * b
+        if place in forward.outputs:
+            words = words - graph.scales[pieces.words[0]].offset
+        _check(words, known.words, turn, f"{place}: words")
+        _check(words - middle, known.error.total, turn, f"{place}: error")
+
+
+def test_words_values_and_errors_of_every_node_are_enclosed() -> None:
+    holds_at_every_node(shipped("machado-2r"), 20_000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["elbow-3r", "puma560"])
+def test_so_they_are_of_larger_arms(name: str) -> None:
+    holds_at_every_node(shipped(name), 20_000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["stops", "curved"])
+def test_so_they_are_with_stops_and_of_functions_that_are_no_waves(name: str) -> None:
+    compact, ends = made(name)
+    holds_at_every_node((compact, ends), 20_000)
+    bounds = plain_bounds(explained(compact, ends))
+    assert not bounds.unproved
+    assert (np.array(bounds.steps) >= compact.errors.max).all()
+    assert (np.array(bounds.steps) <= 3.5 * compact.errors.max).all()
+
+
+def test_no_error_that_climbing_finds_is_above_the_bound() -> None:
+    built = built_of("machado-2r")
+    bounds = plain_bounds(explained(built.compact, built.ends))
+    found = find_worst(subject_of(built.program(), built.compact.problem), 200_000)
+    low = np.array([float(one.low) for one in bounds.outputs])
+    high = np.array([float(one.high) for one in bounds.outputs])
+    assert (found.errors[:, 0] <= high).all()
+    assert (found.errors[:, 1] >= low).all()
+    assert (built.worst.most <= bounds.steps).all()
+    assert (np.array(bounds.steps) <= 2 * built.worst.most).all()  # and it says something
+    assert not bounds.unproved
+
+
+def test_a_bound_is_the_sum_of_its_causes_and_the_unit_follows_from_steps() -> None:
+    built = built_of("machado-2r")
+    for one in plain_bounds(explained(built.compact, built.ends)).outputs:
+        causes = one.causes
+        parts = (causes.inputs, causes.tables, causes.bits, causes.rounding)
+        assert sum(part.ends[1] for part in parts) == one.high
+        assert sum(part.ends[0] for part in parts) == one.low
+        assert one.value == pytest.approx(one.steps * one.step, abs=2e-6)
+
+
+def _mutated(built: Built, place: int, node: Lookup | Heap) -> Explained:
+    graph = built.compact.graph
+    nodes = (*graph.nodes[:place], node, *graph.nodes[place + 1 :])
+    other = WordGraph(nodes, graph.scales, graph.results)
+    return explained(replace(built.compact, graph=other), built.ends)
+
+
+def test_a_graph_with_another_entry_or_constant_has_another_bound() -> None:
+    built = built_of("machado-2r")
+    said = explained(built.compact, built.ends)
+    before = [(one.low, one.high) for one in plain_bounds(said).outputs]
+    changed = 0
+    for place, node in enumerate(said.graph.nodes):
+        if isinstance(node, Lookup):
+            k = len(node.entries) // 3  # the ends may never be read
+            worse = (1 << node.bits >> 1) ^ node.entries[k]  # by half of what there is
+            entries = (*node.entries[:k], worse, *node.entries[k + 1 :])
+            other: Lookup | Heap = replace(node, entries=entries)
+        elif isinstance(node, Heap):
+            other = replace(node, constant=node.constant + 1)
+        else:
+            continue
+        bounds = plain_bounds(_mutated(built, place, other))
+        assert [(one.low, one.high) for one in bounds.outputs] != before, place
+        changed += 1
+    assert changed > 5
+
+
+def test_a_heap_without_bits_enough_is_named() -> None:
+    built = built_of("machado-2r")
+    graph = built.compact.graph
+    place = next(
+        k for k, node in enumerate(graph.nodes)
+        if isinstance(node, Heap) and k not in {result.node for result in graph.results}
+    )  # fmt: skip
+    heap = graph.nodes[place]
+    assert isinstance(heap, Heap)
+    found = plain_bounds(_mutated(built, place, replace(heap, constant=heap.constant + 1000)))
+    assert place in found.unproved
