@@ -24,6 +24,7 @@ from boolcomp.compact.assembly import Ends
 from boolcomp.compact.demand import SEARCH_VERSION, Demand, digest
 from boolcomp.compact.errors.measure import Errors, Sampling, measure_many
 from boolcomp.compact.errors.worst import is_worst
+from boolcomp.compact.graph.parts import realised_places
 from boolcomp.compact.result.compact import Compact
 from boolcomp.compact.sketch.build import Form, build_sketch
 from boolcomp.compact.sketch.variables import widths_of, widths_text
@@ -214,6 +215,7 @@ def _read(document: dict[str, Any], terms: Terms, demand: Demand) -> StoredResul
         np.asarray(document["demanded"]), document["built"], document["predicted cost"],
         np.asarray(document["predicted rms"]), _errors_in(document["search"]),
     )  # fmt: skip
+    realised_places(compact.sketch, compact.widths, graph)  # or it is a graph of something else
     network = parse_network(_text(document["network"]))
     inputs, outputs = sum(n.bits for n in graph.inputs), sum(r.bits + 1 for r in graph.results)
     if (network.inputs, len(network.outputs)) != (inputs, outputs):
