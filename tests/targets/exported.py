@@ -5,10 +5,12 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from compact.word_robots import case
 from small_programs import stages
 
 import boolcomp
 from boolcomp.codes import Code
+from boolcomp.compact.graph.logic import word_logic
 from boolcomp.logic import luts
 from boolcomp.logic.network import Builder
 from boolcomp.problem.interval import Interval
@@ -17,7 +19,10 @@ from boolcomp.program.parts import CodedInput, CodedOutput, JointNetwork, KnownE
 from boolcomp.program.program import Program, family_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from boolcomp.logic.network import Network
+    from boolcomp.words.graph import WordGraph
 
 AWKWARD = ("if", "1q", "double")
 
@@ -53,6 +58,26 @@ def family() -> Program:
     return family_of([tiny(), tiny(payload=1.5), tiny(payload=2.5)])
 
 
+def of_graph(name: str, graph: WordGraph, meanings: Sequence[str] = ()) -> Program:
+    """Return a program of one graph: natural words, one output `y` after another."""
+    unit = Interval(-1.0, 1.0)
+    codes = [Code(unit, node.bits, "natural") for node in graph.inputs]
+    inputs = tuple(CodedInput(n.name, c) for n, c in zip(graph.inputs, codes, strict=True))
+    names = [f"y{k or ''}" for k in range(len(graph.results))]
+    outputs = tuple(
+        CodedOutput(name, name, "", Code(unit, result.bits, "natural"))
+        for name, result in zip(names, graph.results, strict=True)
+    )
+    meanings = meanings or [f"w{k}" for k in range(len(graph.nodes))]
+    joint = JointNetwork(0, tuple(Slice(k, n.bits, 0) for k, n in enumerate(graph.inputs)))
+    load = Load(0.0, outputs, joint, graph, tuple(meanings))
+    groups = (Group("x", tuple(node.name for node in graph.inputs)),)
+    network = word_logic(graph)
+    return Program(
+        name, 4, "compact", groups, Group("y", tuple(names)), inputs, (network,), (load,)
+    )
+
+
 @cache
 def arm(mode: str, bits: int) -> Program:
     """Return the paper's arm, minimised in no time or from what ships."""
@@ -60,3 +85,9 @@ def arm(mode: str, bits: int) -> Program:
         return stages(bits)[2]
     rms = ".43,.58" if bits == 6 else None  # what ships
     return boolcomp.compile("machado-2r", bits=bits, rms_error=rms)
+
+
+@cache
+def planar() -> Program:
+    """Return the planar arm of three joints at 6 bits, its words as the noise model has them."""
+    return of_graph("planar", case("planar-3r").graph(0.2, bits=6))

@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import re
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from compact.word_robots import case, small_robot
 from exports import kept
-from targets.exported import tiny
+from targets.exported import of_graph, tiny
 
-from boolcomp.codes import Code
 from boolcomp.common.errors import UsageError
-from boolcomp.compact.graph.logic import word_logic
 from boolcomp.compact.sketch.build import Form
 from boolcomp.measure.verification.wordchecks import words_compared, words_read_back
 from boolcomp.measure.verification.wordtext import read_words
 from boolcomp.measure.verification.wordvalues import Polynomials, simulated
 from boolcomp.problem.interval import Interval
-from boolcomp.problem.problem import Group
-from boolcomp.program.parts import CodedInput, CodedOutput, JointNetwork, Load, Slice
-from boolcomp.program.program import Program
 from boolcomp.targets import Options, export
 from boolcomp.words.graph import (
     Bits,
@@ -36,7 +30,7 @@ from boolcomp.words.graph import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from boolcomp.program.program import Program
 
 UNIT = Interval(-1.0, 1.0)
 KEPT = ("export-formats", "export-loads", "export-pid")
@@ -76,25 +70,6 @@ module two_words (
     assign y = y_sum;
 endmodule
 """
-
-
-def of_graph(name: str, graph: WordGraph, meanings: Sequence[str] = ()) -> Program:
-    """Return a program of one graph: natural words, one output `y` after another."""
-    codes = [Code(UNIT, node.bits, "natural") for node in graph.inputs]
-    inputs = tuple(CodedInput(n.name, c) for n, c in zip(graph.inputs, codes, strict=True))
-    names = [f"y{k or ''}" for k in range(len(graph.results))]
-    outputs = tuple(
-        CodedOutput(name, name, "", Code(UNIT, result.bits, "natural"))
-        for name, result in zip(names, graph.results, strict=True)
-    )
-    meanings = meanings or [f"w{k}" for k in range(len(graph.nodes))]
-    joint = JointNetwork(0, tuple(Slice(k, n.bits, 0) for k, n in enumerate(graph.inputs)))
-    load = Load(0.0, outputs, joint, graph, tuple(meanings))
-    groups = (Group("x", tuple(node.name for node in graph.inputs)),)
-    network = word_logic(graph)
-    return Program(
-        name, 4, "compact", groups, Group("y", tuple(names)), inputs, (network,), (load,)
-    )
 
 
 def two_words() -> Program:
