@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from compact.word_robots import case, small_robot
 from exports import kept
 from targets.exported import of_graph, tiny
+from targets.test_code import resting
 
 from boolcomp.common.errors import UsageError
 from boolcomp.compact.sketch.build import Form
@@ -113,6 +115,16 @@ def test_words_in_codes_and_of_several_loads_are_proved(name: str, pipeline: int
     assert [check.holds for check in checks] == [True, True], checks
     assert checks[0].cases > 5
     assert "sampled" not in checks[0].note
+
+
+def test_what_rests_is_held_at_zero() -> None:
+    program = resting()
+    good = text(program)
+    checks = words_read_back(program, None, 2)
+    assert all(check.holds for check in checks), checks
+    wrong = re.sub(r"= tau1_rests \? (\d)'b1", r"= tau1_rests ? \1'b0", good)
+    assert wrong != good
+    assert not holds(program, wrong)
 
 
 MUTATIONS = {
