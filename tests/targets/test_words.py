@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -186,6 +187,16 @@ def test_a_product_of_which_nothing_is_discarded_is_a_multiplication(
     assert holds(program, found)
     for wrong in ("$signed({a[4], a[3:0], 1'b1})", "$signed({~a[4], a[3:0], 1'b0})"):
         assert not holds(program, found.replace("$signed({~a[4], a[3:0], 1'b1})", wrong))
+
+
+def test_a_product_alone_has_the_name_of_its_word() -> None:
+    parts = (PartialProducts(0, 0, 1, 0, 0, negative=False),)
+    nodes = (InputWord("a", 4, angle=False), InputWord("b", 3, angle=False), Heap(parts, 11, 8))
+    graph = WordGraph(nodes, (Scale(0, 0.0),) * 3, (OutputWord(2, 0, 8),))
+    assert holds(of_graph("alone", graph), text(of_graph("alone", graph)))
+    rows = replace(parts[0], drop_b=2)
+    graph = replace(graph, nodes=(*nodes[:2], replace(nodes[2], parts=(rows,), constant=0)))
+    assert holds(of_graph("row", graph), text(of_graph("row", graph)))
 
 
 def test_what_never_changes_has_no_wires() -> None:
