@@ -33,11 +33,12 @@ SMALL = 3  # digits of a factor of which a multiplier is worth its name
 
 def summed(
     books: Books, name: str, about: tuple[str, ...], addends: list[Addend], total: int, bits: int,
-    *, haste: int | None = None,
+    *, haste: int | None = None, named: bool = False,
 ) -> Word:  # fmt: skip
     """Return the sum of addends and a constant modulo 2^bits.
 
-    With some `haste` a sum of many is one of pairs (see `in_parts`); with None all are in one.
+    What is one word, moved, gets no signal of its own unless it has to be `named`. With some
+    `haste` a sum of many is one of pairs (see `in_parts`); with None all are in one.
     """
     kept: list[Addend] = []
     for addend in addends:
@@ -52,18 +53,22 @@ def summed(
     kept = [replace(addend, column=addend.column - low) for addend in kept]
     total, bits = total >> low, bits - low
     if len(kept) == 1 and not total:
-        (only,) = kept
-        word = only.word
-        if only.flips:
-            word = books.signal(name, width(word), Flipped(word, only.flips), about, low)
-        padding = Fixed(0, bits - only.column - width(word))
-        return joined([below, Fixed(0, only.column), *word, padding])
+        (only,) = kept  # its column is 0 now
+        padding = Fixed(0, bits - width(only.word))
+        if not only.flips and not named:
+            return joined([below, *only.word, padding])
+        word = joined([*only.word, padding])
+        if only.flips and padding.bits:
+            word = joined([*books.signal(f"{name} row", width(only.word),
+                                         Flipped(only.word, only.flips)), padding])  # fmt: skip
+        flips = () if padding.bits else only.flips
+        return joined([below, *books.signal(name, bits, Flipped(word, flips), about, low)])
     if bits == 1:
         words = [one.word for one in kept]
-        flips = [wire for one in kept for wire in one.flips]
-        flips += [wire for word in words[1:] for wire in wires_of(word)]
+        odd = [wire for one in kept for wire in one.flips]
+        odd += [wire for word in words[1:] for wire in wires_of(word)]
         first = words[0] if not total else inverse(words[0])
-        return joined([below, *books.signal(name, 1, Flipped(first, tuple(flips)), about, low)])
+        return joined([below, *books.signal(name, 1, Flipped(first, tuple(odd)), about, low)])
     if haste is not None:
         kept = in_parts(books, name, kept, bits, haste)
     made = books.signal(name, bits, Sum(tuple(kept), total, bits), about, low)

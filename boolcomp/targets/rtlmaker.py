@@ -152,7 +152,10 @@ class _Maker:
                     rows = in_parts(self.books, name, rows, node.bits, self.haste, 1)
                 addends += rows
                 total += known
-        return summed(self.books, name, about, addends, total, node.bits, haste=self.haste)
+        named = any(not isinstance(part, Bits) for part in node.parts)
+        return summed(
+            self.books, name, about, addends, total, node.bits, haste=self.haste, named=named
+        )
 
     def product(self, part: PartialProducts, name: str) -> tuple[list[Addend], int]:
         """Return a product as addends and a constant."""

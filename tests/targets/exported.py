@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from compact.word_robots import case
 from small_programs import stages
 
 import boolcomp
@@ -18,6 +19,8 @@ from boolcomp.program.parts import CodedInput, CodedOutput, JointNetwork, KnownE
 from boolcomp.program.program import Program, family_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from boolcomp.logic.network import Network
     from boolcomp.words.graph import WordGraph
 
@@ -55,6 +58,28 @@ def family() -> Program:
     return family_of([tiny(), tiny(payload=1.5), tiny(payload=2.5)])
 
 
+def of_graph(
+    name: str, graph: WordGraph, meanings: Sequence[str] = (), output: str = "y"
+) -> Program:
+    """Return a program of one graph: natural words, one output after another."""
+    unit = Interval(-1.0, 1.0)
+    codes = [Code(unit, node.bits, "natural") for node in graph.inputs]
+    inputs = tuple(CodedInput(n.name, c) for n, c in zip(graph.inputs, codes, strict=True))
+    names = [f"{output}{k or ''}" for k in range(len(graph.results))]
+    outputs = tuple(
+        CodedOutput(name, name, "", Code(unit, result.bits, "natural"))
+        for name, result in zip(names, graph.results, strict=True)
+    )
+    meanings = meanings or [f"w{k}" for k in range(len(graph.nodes))]
+    joint = JointNetwork(0, tuple(Slice(k, n.bits, 0) for k, n in enumerate(graph.inputs)))
+    load = Load(0.0, outputs, joint, graph, tuple(meanings))
+    groups = (Group("x", tuple(node.name for node in graph.inputs)),)
+    network = word_logic(graph)
+    return Program(
+        name, 4, "compact", groups, Group(output, tuple(names)), inputs, (network,), (load,)
+    )
+
+
 @cache
 def arm(mode: str, bits: int) -> Program:
     """Return the paper's arm, minimised in no time or from what ships."""
@@ -64,18 +89,7 @@ def arm(mode: str, bits: int) -> Program:
     return boolcomp.compile("machado-2r", bits=bits, rms_error=rms)
 
 
-def of_graph(graph: WordGraph, name: str, meanings: tuple[str, ...]) -> Program:
-    """Return a graph's program."""
-    names = tuple(node.name for node in graph.inputs)
-    codes = [Code(Interval(-1.0, 1.0), node.bits, "natural") for node in graph.inputs]
-    outputs = tuple(
-        CodedOutput("z" * k, "Z" * k, "", Code(Interval(-1.0, 1.0), result.bits, "natural"))
-        for k, result in enumerate(graph.results, 1)
-    )
-    joint = JointNetwork(0, tuple(Slice(k, code.bits, 0) for k, code in enumerate(codes)))
-    load = Load(0.0, outputs, joint, graph, meanings)
-    return Program(
-        name, 3, "compact", (Group("x", names),), Group("z", tuple(x.name for x in outputs)),
-        tuple(CodedInput(*one) for one in zip(names, codes, strict=True)),
-        (word_logic(graph),), (load,),
-    )  # fmt: skip
+@cache
+def planar() -> Program:
+    """Return the planar arm of three joints at 6 bits, its words as the noise model has them."""
+    return of_graph("planar", case("planar-3r").graph(0.2, bits=6))

@@ -70,7 +70,7 @@ def some_graph(seed: int, widest: int) -> WordGraph:
 def of_code(graph: WordGraph) -> Program:
     """Return a graph's program, made for a microcontroller."""
     meanings = tuple(f"w{k}" for k in range(len(graph.nodes)))
-    return replace(of_graph(graph, "some", meanings), demand="bits=8 target=mcu8")
+    return replace(of_graph("some", graph, meanings), demand="bits=8 target=mcu8")
 
 
 @pytest.mark.slow

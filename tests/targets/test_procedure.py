@@ -119,7 +119,7 @@ def tiny(names: tuple[str, ...] = ("x", "y"), name: str = "tiny") -> Program:
         Heap((Bits(2, 0, 0, negative=False), Bits(1, 1, 0, negative=True)), 1, 3),
     )  # fmt: skip
     graph = WordGraph(nodes, (Scale(0, 0.0),) * 4, (OutputWord(3, 1, 2),))
-    return of_graph(graph, name, (*names, f"f({names[0]})", f"f({names[0]})-{names[1]}"))
+    return of_graph(name, graph, (*names, f"f({names[0]})", f"f({names[0]})-{names[1]}"), "z")
 
 
 def wide() -> Program:
@@ -130,7 +130,7 @@ def wide() -> Program:
         Heap((PartialProducts(2, 0, 1, 0, -13, negative=True),), (1 << 38) + 5, 39, wraps=True),
     )  # fmt: skip
     graph = WordGraph(nodes, (Scale(0, 0.0),) * 4, (OutputWord(3, 30, 7), OutputWord(2, 28, 12)))
-    return of_graph(graph, "wide", ("x", "y", "sum", "product"))
+    return of_graph("wide", graph, ("x", "y", "sum", "product"), "z")
 
 
 def test_words_of_more_than_32_bits_are_right_where_they_are_not_refused(tmp_path: Path) -> None:

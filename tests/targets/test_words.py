@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -10,19 +11,15 @@ import numpy as np
 import pytest
 from compact.word_robots import case, small_robot
 from exports import kept
-from targets.exported import tiny
+from targets.exported import of_graph, tiny
+from targets.test_code import resting
 
-from boolcomp.codes import Code
 from boolcomp.common.errors import UsageError
-from boolcomp.compact.graph.logic import word_logic
 from boolcomp.compact.sketch.build import Form
 from boolcomp.measure.verification.wordchecks import words_compared, words_read_back
 from boolcomp.measure.verification.wordtext import read_words
 from boolcomp.measure.verification.wordvalues import Polynomials, simulated
 from boolcomp.problem.interval import Interval
-from boolcomp.problem.problem import Group
-from boolcomp.program.parts import CodedInput, CodedOutput, JointNetwork, Load, Slice
-from boolcomp.program.program import Program
 from boolcomp.targets import Options, export
 from boolcomp.words.graph import (
     Bits,
@@ -36,7 +33,7 @@ from boolcomp.words.graph import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from boolcomp.program.program import Program
 
 UNIT = Interval(-1.0, 1.0)
 KEPT = ("export-formats", "export-loads", "export-pid")
@@ -76,25 +73,6 @@ module two_words (
     assign y = y_sum;
 endmodule
 """
-
-
-def of_graph(name: str, graph: WordGraph, meanings: Sequence[str] = ()) -> Program:
-    """Return a program of one graph: natural words, one output `y` after another."""
-    codes = [Code(UNIT, node.bits, "natural") for node in graph.inputs]
-    inputs = tuple(CodedInput(n.name, c) for n, c in zip(graph.inputs, codes, strict=True))
-    names = [f"y{k or ''}" for k in range(len(graph.results))]
-    outputs = tuple(
-        CodedOutput(name, name, "", Code(UNIT, result.bits, "natural"))
-        for name, result in zip(names, graph.results, strict=True)
-    )
-    meanings = meanings or [f"w{k}" for k in range(len(graph.nodes))]
-    joint = JointNetwork(0, tuple(Slice(k, n.bits, 0) for k, n in enumerate(graph.inputs)))
-    load = Load(0.0, outputs, joint, graph, tuple(meanings))
-    groups = (Group("x", tuple(node.name for node in graph.inputs)),)
-    network = word_logic(graph)
-    return Program(
-        name, 4, "compact", groups, Group("y", tuple(names)), inputs, (network,), (load,)
-    )
 
 
 def two_words() -> Program:
@@ -138,6 +116,16 @@ def test_words_in_codes_and_of_several_loads_are_proved(name: str, pipeline: int
     assert [check.holds for check in checks] == [True, True], checks
     assert checks[0].cases > 5
     assert "sampled" not in checks[0].note
+
+
+def test_what_rests_is_held_at_zero() -> None:
+    program = resting()
+    good = text(program)
+    checks = words_read_back(program, None, 2)
+    assert all(check.holds for check in checks), checks
+    wrong = re.sub(r"= tau1_rests \? (\d)'b1", r"= tau1_rests ? \1'b0", good)
+    assert wrong != good
+    assert not holds(program, wrong)
 
 
 MUTATIONS = {
@@ -199,6 +187,16 @@ def test_a_product_of_which_nothing_is_discarded_is_a_multiplication(
     assert holds(program, found)
     for wrong in ("$signed({a[4], a[3:0], 1'b1})", "$signed({~a[4], a[3:0], 1'b0})"):
         assert not holds(program, found.replace("$signed({~a[4], a[3:0], 1'b1})", wrong))
+
+
+def test_a_product_alone_has_the_name_of_its_word() -> None:
+    parts = (PartialProducts(0, 0, 1, 0, 0, negative=False),)
+    nodes = (InputWord("a", 4, angle=False), InputWord("b", 3, angle=False), Heap(parts, 11, 8))
+    graph = WordGraph(nodes, (Scale(0, 0.0),) * 3, (OutputWord(2, 0, 8),))
+    assert holds(of_graph("alone", graph), text(of_graph("alone", graph)))
+    rows = replace(parts[0], drop_b=2)
+    graph = replace(graph, nodes=(*nodes[:2], replace(nodes[2], parts=(rows,), constant=0)))
+    assert holds(of_graph("row", graph), text(of_graph("row", graph)))
 
 
 def test_what_never_changes_has_no_wires() -> None:

@@ -1,0 +1,69 @@
+"""Every export of a set of programs, built without a warning, run, compared; mutants are caught."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from exports import expected, kept, run_python, words_of
+from matrix import matrix
+from targets.exported import arm, planar
+
+from boolcomp.measure.verification.checks import compared
+from boolcomp.measure.verification.wordchecks import words_compared
+from boolcomp.targets import Options, export
+from boolcomp.targets.netlists import netlist_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from boolcomp.program.program import Program
+
+WORDS = 2000  # `benchmarks/every_export.py` takes a million
+PROGRAMS: dict[str, Callable[[], Program]] = {
+    "2R, 4 bits": lambda: arm("compact", 4),
+    "2R, 6 bits": lambda: arm("compact", 6),
+    "2R, 8 bits": lambda: arm("compact", 8),
+    "2R, 4 bits, paper": lambda: arm("paper", 4),
+    "2R, 6 bits, paper": lambda: arm("paper", 6),
+    "planar-3r, 6 bits": planar,
+    "a function of a user": lambda: kept("export-pid"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_export_is_clean_and_equal(name: str) -> None:
+    checks = list(matrix(PROGRAMS[name](), WORDS))
+    wrong = [check for check in checks if not check.holds and not check.skipped]
+    assert not wrong, wrong
+    done = [check for check in checks if check.holds]
+    assert len(done) >= 7, [check.note for check in checks]
+
+
+@pytest.mark.slow
+def test_mutants_of_exports_are_caught() -> None:
+    program = kept("export-pid")
+    wanted, _ = netlist_of(program, None)
+    ((file, gates),) = export(program, "blif").items()
+    lines = str(gates).split("\n")
+    covers = [k for k, line in enumerate(lines) if re.fullmatch("[01-]{2,3} 1", line)]
+    for k in covers[:: len(covers) // 4]:
+        mutant = [*lines]
+        mutant[k] = mutant[k].replace("1", "0", 1) if mutant[k][0] == "1" else "1" + mutant[k][1:]
+        assert not compared("mutant", file, "\n".join(mutant), wanted, 60).holds
+    ((file, text),) = export(program, "verilog", None, Options("words")).items()
+    for change in (
+        (r"\+ (\d+)'d(\d+);", r"+ \1'd0;"),
+        (r"\{1'b0, ", "{1'b1, "),
+        (r"(default: \w+ = \d+'d)(\d+)", r"\g<1>1"),
+    ):
+        wrong = re.sub(*change, str(text), count=1)
+        assert wrong != text
+        assert not all(check.holds for check in words_compared(program, None, file, wrong))
+    words = words_of(program, WORDS)
+    source = str(next(iter(export(program, "python").values())))
+    wrong = source.replace(">> 2  # i_next cell", ">> 3  # i_next cell")
+    assert wrong != source
+    assert (run_python(wrong, words) != expected(program, words)).any()
