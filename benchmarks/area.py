@@ -14,6 +14,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -95,13 +96,13 @@ def said(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def compared(name: str, program: boolcomp.Program, seeds: int) -> list[list[str]]:
-    """Return the rows of a program, and of its rival where there is one."""
-    rows = []
+def compared(name: str, program: boolcomp.Program, seeds: int) -> None:
+    """Print what a program takes, target by target, and its rival where there is one."""
     hand = rival() if program.name == "machado-2r" else None
     for target in FAMILIES:
         family = device(target)
         said(f"{name} on {target}")
+        rows = []
         sources = [source_of(program, None, level, 0, family.luts) for level in ("luts", "gates")]
         ours = [area(one, family, seeds=min(1, seeds) if one is sources[0] else 0)
                 for one in sources]  # fmt: skip
@@ -113,23 +114,22 @@ def compared(name: str, program: boolcomp.Program, seeds: int) -> list[list[str]
         if family.router:
             staged = source_of(program, None, "luts", 8, family.luts)
             rows.append(row(area(staged, family, seeds=seeds), None))
-    return rows
+        print(table(HEAD, rows, (0, 1)), flush=True)
 
 
 def main() -> None:
     """Print a table for every program."""
-    words = [one for one in sys.argv[1:] if not one.startswith("--")]
-    seeds = 3
-    if "--seeds" in sys.argv:
-        seeds = int(words.pop())
-    if "--count" in sys.argv:
-        seeds = 0
-    programs = {one: load_program(one) for one in words} or {
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("programs", nargs="*")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--count", action="store_true")
+    asked = parser.parse_args()
+    seeds = 0 if asked.count else asked.seeds
+    programs = {one: load_program(one) for one in asked.programs} or {
         "machado-2r": boolcomp.compile("machado-2r", bits=8, rms_error=(0.43, 0.593)),
         "puma560": boolcomp.compile("puma560", bits=8, rms_error=0.505),
     }
     for name, program in programs.items():
-        rows = compared(name, program, seeds)
         errors = ", ".join(
             f"{one.name} {one.errors.rms / one.code.step:.3f}"
             for one in program.loads[0].outputs if one.errors is not None
@@ -137,7 +137,7 @@ def main() -> None:
         print(f"\n{name}: rms error in LSB {errors}")
         if program.name == "machado-2r":
             print("rival: rms error in LSB tau1 {:.3f}, tau2 {:.3f}".format(*rival_errors()))
-        print(table(HEAD, rows, (0, 1)), flush=True)
+        compared(name, program, seeds)
 
 
 if __name__ == "__main__":
