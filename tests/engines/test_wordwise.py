@@ -18,6 +18,7 @@ from boolcomp.engines.native import machine
 from boolcomp.engines.planes import NumpyEngine
 from boolcomp.engines.wiring import Call, Cut, Port, Result, Stop, Wiring, WordLogic
 from boolcomp.engines.wordwise import WordEngine
+from boolcomp.parallel.sharding.pool import ProcessPool
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.problem import Group
 from boolcomp.words.graph import (
@@ -314,6 +315,25 @@ def test_results_of_one_state_are_the_callers_own() -> None:
     kept = first.values.copy()
     program.evaluate([-2.5, 2.0], [0.5, 0.5], [0.5, 1.0])
     assert np.array_equal(first.values, kept)
+
+
+def test_threads_share_a_batch_and_change_nothing() -> None:
+    wiring = rested(2)
+    rng = np.random.default_rng(6)
+    states = rng.uniform(-1.3, 1.3, (64 * 64 * 3 + 70, wiring.groups[0].size))
+    one, three = (
+        evaluate(WordEngine(wiring, threads), [states], coded=False) for threads in (1, 3)
+    )
+    assert same(one, three)
+    assert same(one, evaluate(NumpyEngine(wiring), [states], coded=False))
+
+
+def test_helper_processes_have_no_words() -> None:
+    import boolcomp as bc
+
+    program = bc.compile("machado-2r", bits=6, rms_error=".43,.58")
+    with pytest.raises(UsageError, match="engine 'words' runs in one process"):
+        ProcessPool(program, engine="words")
 
 
 def test_a_program_without_words_is_told_so() -> None:
