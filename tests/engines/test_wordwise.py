@@ -18,6 +18,7 @@ from boolcomp.engines.native import machine
 from boolcomp.engines.planes import NumpyEngine
 from boolcomp.engines.wiring import Call, Cut, Port, Result, Stop, Wiring, WordLogic
 from boolcomp.engines.wordwise import WordEngine
+from boolcomp.parallel.sharding.pool import ProcessPool
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.problem import Group
 from boolcomp.words.graph import (
@@ -194,11 +195,28 @@ def agree(graph: WordGraph, below: int, processors: list[machine.Processor | Non
         assert codes.saturated == saturated
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [2, 101, 123, 134])  # each has found a fault
 def test_it_gives_what_the_digits_of_a_random_graph_say(seed: int) -> None:
     rng = np.random.default_rng(seed)
     graph = random_graph(lambda low, high: int(rng.integers(low, high + 1)))
     agree(graph, seed % 3, [None])
+
+
+def test_a_table_of_more_than_two_registers_is_looked_up_in_lanes() -> None:
+    rng = np.random.default_rng(4)
+    entries = tuple(int(x) for x in rng.integers(0, 1 << 9, 1 << 10))
+    heap = Heap((Bits(1, 0, 0, negative=False),), 0, 9)
+    nodes = (InputWord("x", 10, angle=False), Lookup(0, 10, entries, 9), heap)
+    agree(WordGraph(nodes, (Scale(0, 0.0),) * 3, (OutputWord(2, 0, 9),)), 0, [None])
+
+
+def test_leading_bits_of_an_angle_that_wraps_are_those_of_what_is_left() -> None:
+    x, y = InputWord("x", 4, angle=True), InputWord("y", 4, angle=True)
+    wrapped = Angles((Turn(0, 4, 0, negative=False), Turn(1, 4, 1, negative=True)), 3, 4)
+    wide = Angles((Turn(2, 3, 1, negative=False), Turn(0, 4, 2, negative=False)), 5, 6)
+    heap = Heap((Bits(3, 0, 0, negative=False),), 0, 6)
+    graph = WordGraph((x, y, wrapped, wide, heap), (Scale(0, 0.0),) * 5, (OutputWord(4, 0, 6),))
+    agree(graph, 0, [None])
 
 
 @pytest.mark.slow
@@ -233,7 +251,9 @@ def test_one_state_is_what_a_batch_of_it_is_with_all_counts() -> None:
     assert isinstance(engine, WordEngine)
     rng = np.random.default_rng(5)
     states = rng.uniform(-1.3, 1.3, (300, wiring.groups[0].size))
-    states[::7] = np.linspace(-1, 1, 43)[:, None]  # on borders of cells, too
+    states[::7] = np.linspace(-1, 1, 43)[:, None]
+    states[1::7] = np.arange(-21, 22)[:, None] / 64 - 1e-12  # all but on borders of cells
+    states[2::7] = [[1 + 1e-12], [-1 - 1e-12], [-0.5], [0.25]] * 10 + [[0.0]] * 3  # all but beyond
     counts = np.zeros(3, int)
     for state in states:
         alone, usual = engine.state([state]), evaluate(engine, [state], coded=False)
@@ -314,6 +334,25 @@ def test_results_of_one_state_are_the_callers_own() -> None:
     kept = first.values.copy()
     program.evaluate([-2.5, 2.0], [0.5, 0.5], [0.5, 1.0])
     assert np.array_equal(first.values, kept)
+
+
+def test_threads_share_a_batch_and_change_nothing() -> None:
+    wiring = rested(2)
+    rng = np.random.default_rng(6)
+    states = rng.uniform(-1.3, 1.3, (64 * 64 * 3 + 70, wiring.groups[0].size))
+    one, three = (
+        evaluate(WordEngine(wiring, threads), [states], coded=False) for threads in (1, 3)
+    )
+    assert same(one, three)
+    assert same(one, evaluate(NumpyEngine(wiring), [states], coded=False))
+
+
+def test_helper_processes_have_no_words() -> None:
+    import boolcomp as bc
+
+    program = bc.compile("machado-2r", bits=6, rms_error=".43,.58")
+    with pytest.raises(UsageError, match="engine 'words' runs in one process"):
+        ProcessPool(program, engine="words")
 
 
 def test_a_program_without_words_is_told_so() -> None:

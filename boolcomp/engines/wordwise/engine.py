@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from boolcomp.engines.wordwise.tables import Loads, Permutes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from concurrent.futures import ThreadPoolExecutor
 
     from numpy.typing import NDArray
 
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from boolcomp.engines.wiring import Wiring
     from boolcomp.engines.wordwise.values import Straightened
 
+LEAST_GROUPS = 64  # that are worth a thread
 _POINTER, _WHOLE = ctypes.c_void_p, ctypes.c_int64
 _SAMPLES: dict[np.dtype[Any], Sample] = {
     np.dtype(np.float64): "double",
@@ -77,19 +80,48 @@ class WordEngine:
         counts = np.zeros(3, np.int64)
         sample = _SAMPLES[batch.dtype]
         groups = batch.samples // GROUP if lanes.fits(self.wiring) else 0
-        for run, rows in (
-            (self.rows(batch.dtype) if groups else None, slice(0, groups * GROUP)),
-            (self._samples(sample), slice(groups * GROUP, batch.samples)),
-        ):
-            count = rows.stop - rows.start
-            if run is None or not count:
-                continue
+        if groups:
+            self._run_groups(batch, values, words, counts, groups)
+        if rest := batch.samples - groups * GROUP:
+            rows = slice(groups * GROUP, None)
             arrays = [x[rows].ctypes.data for x in batch.arrays]
             ends = (values[rows].ctypes.data, words[rows].ctypes.data, counts.ctypes.data)
-            run(*arrays, groups if rows.start == 0 and groups else count, *ends)
+            self._samples(sample)(*arrays, rest, *ends)
         if counts[BAD]:
             raise not_codable(self.wiring, batch)
         return Evaluation(values, words, int(counts[OUTSIDE]), int(counts[CLIPPED]))
+
+    def _run_groups(
+        self,
+        batch: Batch,
+        values: NDArray[Any],
+        words: NDArray[np.uint32],
+        counts: NDArray[np.int64],
+        groups: int,
+    ) -> None:
+        """Run whole groups, as many parts of them as there are threads side by side."""
+        run = self.rows(batch.dtype)  # made once, not by every thread
+
+        def work(start: int, end: int) -> NDArray[np.int64]:
+            rows = slice(start * GROUP, end * GROUP)
+            own = np.zeros(3, np.int64)
+            arrays = [x[rows].ctypes.data for x in batch.arrays]
+            ends = (values[rows].ctypes.data, words[rows].ctypes.data, own.ctypes.data)
+            run(*arrays, end - start, *ends)
+            return own
+
+        parts = max(1, min(self.threads, groups // LEAST_GROUPS))
+        cuts = [groups * k // parts for k in range(parts + 1)]
+        others = [self._pool.submit(work, *cut) for cut in pairwise(cuts[1:])]
+        counts += work(cuts[0], cuts[1])
+        for job in others:
+            counts += job.result()
+
+    @cached_property
+    def _pool(self) -> ThreadPoolExecutor:
+        from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 (few use threads)
+
+        return ThreadPoolExecutor(self.threads - 1)
 
     def run_codes(
         self, columns: Sequence[NDArray[Any]], out: Sequence[NDArray[Any]] | None = None
