@@ -75,7 +75,8 @@ def export(program: Program, load: float | None, options: Options) -> Files:  # 
 
 def _target(program: Program) -> str:
     """Return what a program's widths were chosen for, as its demand says; else nothing."""
-    return dict(part.split("=", 1) for part in program.demand.split()).get("target", "")
+    said = (part.partition("=") for part in program.demand.split())
+    return next((value for name, _, value in said if name == "target"), "")
 
 
 def source(program: Program, load: Load, procedure: Procedure, name: str) -> str:  # noqa: ARG001
