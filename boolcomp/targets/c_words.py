@@ -78,8 +78,9 @@ def c_procedure(program: Program, load: Load) -> Procedure:
 
     It multiplies as the processor does that the widths were chosen for, as the demand says.
     """
-    choices = dict(part.split("=", 1) for part in program.demand.split())
-    return procedure_of(program, load, C_WORDS, MAKERS.get(choices.get("target", "")))
+    said = (part.partition("=") for part in program.demand.split())
+    target = next((value for name, _, value in said if name == "target"), "")
+    return procedure_of(program, load, C_WORDS, MAKERS.get(target))
 
 
 def source(program: Program, load: Load, procedure: Procedure, name: str) -> str:  # noqa: ARG001

@@ -11,6 +11,7 @@ import pytest
 from exports import expected, run_avr, run_c, words_of
 from targets.exported import of_graph
 
+from boolcomp.measure.verification.checks import own_checks
 from boolcomp.targets import export
 from boolcomp.words.graph import (
     Angles,
@@ -110,3 +111,10 @@ def test_a_product_in_a_sum_is_one_multiplication_and_a_sum_begins_at_a_byte() -
     assert "(int8_t)(unsigned)x_signed * (int8_t)(unsigned)y_signed" in body
     assert ">> 8" in body
     assert "& 255U" not in body
+
+
+def test_the_logic_of_a_program_for_code_is_that_of_its_graph_node_for_node() -> None:
+    program = of_code(some_graph(3, 6))
+    name = "network against the graph's logic"
+    check = next(one for one in own_checks(program, None, 60.0, lambda _: None) if one.name == name)
+    assert (check.method, check.holds) == ("structure", True)
