@@ -22,6 +22,7 @@ from boolcomp.proof.bound.flat import Flattener, components, needed
 from boolcomp.proof.bound.groups import POINTS, Frontier, Group, exact_of
 from boolcomp.proof.bound.inputs import TIE, beside, cells_reached
 from boolcomp.proof.bound.known import Line, given_line
+from boolcomp.proof.bound.leaves import Leaf, Worst
 from boolcomp.proof.bound.meaning import GivenWord, Total
 from boolcomp.proof.bound.plain import Forward, plain_bounds, rounding
 from boolcomp.proof.bound.result import EFFORT, rounded_up
@@ -55,7 +56,7 @@ def tight_bounds(explained: Explained, effort: int = EFFORT) -> Bounds:
     found = []
     for column, one in enumerate(plain.outputs):
         try:
-            output = _Output(forward, column, effort * 1_000_000)
+            output = Output(forward, column, effort * 1_000_000)
             low, high = output.ends()
         except NotPlainError:
             found.append(one)
@@ -78,7 +79,7 @@ class _Tabled:
     low: Words
 
 
-class _Output:
+class Output:
     """One output: its groups, angles and constants."""
 
     def __init__(self, forward: Forward, column: int, effort: int) -> None:
@@ -102,11 +103,18 @@ class _Output:
         self.scale = BITS - (max(1, self._largest(flat)) - 1).bit_length()
         self.angles = self._angles([atom.part for one in flat.addends for atom in one.atoms])
         self.slack, self.constant = self._beside(), self._constant(flat, total.word, lsb)
+        self.drop, self.first = self._first(flat, lsb)
+        self.whole = not flat.lost.size  # whether all that is in the heap is known
         self.groups: list[Group] = []
         self.turning: list[FlatAddend] = []
         self.still: Poly = {}
         for names, places in components([one.linear for one in flat.addends]):
             self._add_group(names, [flat.addends[k] for k in places])
+
+    def _first(self, flat: Flat, lsb: Fraction) -> tuple[int, int]:
+        """Return the bits that are rounded off, and what the heap holds of itself."""
+        constant = flat.constant / lsb
+        return lsb.denominator.bit_length() - 1, int(constant) if constant.denominator == 1 else 0
 
     def _usual(self, explained: Explained) -> bool:
         """Tell whether every input lies in its cell, and is not the cell's middle for sure."""
@@ -182,6 +190,7 @@ class _Output:
         try:
             group = self._group(names, addends, poly)
         except NotPlainError:
+            self.whole = False
             for one in addends:
                 half = sum((a.weight * a.most(self.graph.nodes) for a in one.atoms), Fraction(0))
                 self.constant = self.constant + one.coarse + exactly(half / 2)
@@ -238,12 +247,18 @@ class _Output:
             raise NotPlainError
         tables = [self._tabled(group) for group in self.groups]
         profiles = [(one.group, *self._profile(one)) for one in tables]
-        highs, lows = zip(*self._sums(whole, profiles), strict=True)
+        worst = Worst(), Worst()
+        for corner, first, up, down in self._sums(whole, profiles):
+            worst[0].offer(up, first, corner)
+            worst[1].offer(-down, first, corner)
+        look = Leaf(self, whole, self.groups)
+        high = worst[0].refined(lambda one: look.error(one, 1))
+        low = -worst[1].refined(lambda one: look.error(one, -1))
         found = self.slack + self.constant
         tiny = sum(_ulps(group.exact.series) * _most(group) for group in self.groups)
         tiny += _ulps(self.still.get((), {})) + 2
         unit = Fraction(1, 1 << self.scale)
-        return found.ends[0] + (min(lows) - tiny) * unit, found.ends[1] + (max(highs) + tiny) * unit
+        return found.ends[0] + (low - tiny) * unit, found.ends[1] + (high + tiny) * unit
 
     def _sweep(self, group: Group) -> tuple[Sweep, list[int]]:
         """Return a way through the cells of those angles that a group sees, and what it reads."""
@@ -299,20 +314,17 @@ class _Output:
         }
         return sweep, joined
 
-    def _sums(self, whole: Sweep, profiles: Sequence[_Profile]) -> Iterator[tuple[int, int]]:
-        """Yield the largest and the least errors of all cells, at every corner of some of them."""
+    def _sums(
+        self, whole: Sweep, profiles: Sequence[_Profile]
+    ) -> Iterator[tuple[tuple[int, ...], int, Words, Words]]:
+        """Yield the largest and the least errors of all cells, at every corner of some of them.
+
+        With them the corner and the number of the first of these cells.
+        """
         still = whole.waves(self.still.get((), {}), Fraction(1))
-        atoms = [atom for one in self.turning for atom in one.atoms]
-        nodes = ancestors(self.graph, [k for atom in atoms for k in part_reads(atom.part)])
-        row = 0
+        row = cell = 0
         for block in whole.blocks():
-            values = whole.values(block, nodes)
-            said = np.zeros(len(values[0]), np.int64)
-            for atom in atoms:
-                weight = atom.weight * (1 << self.scale)
-                if weight.denominator != 1:
-                    raise NotPlainError
-                said = said + atom.value(self.graph.nodes, values) * weight.numerator
+            said = self.turned(whole, block)
             shape = _shape(whole, len(said))
             for corner in whole.corners:
                 left = (said - whole.exact(still, block, corner)).reshape(shape)
@@ -324,8 +336,21 @@ class _Output:
                     )  # fmt: skip
                     high, low = (_part(whole, sweep, one, row, shape) for one in errors[own])
                     up, down = up + high, down + low
-                yield int(up.max()), int(down.min())
-            row += shape[0] if shape else 0
+                yield corner, cell, up, down
+            row, cell = row + shape[0], cell + len(said)
+
+    def turned(self, whole: Sweep, block: Sequence[Words]) -> Words:
+        """Return what addends of angles alone put into the heap."""
+        atoms = [atom for one in self.turning for atom in one.atoms]
+        nodes = ancestors(self.graph, [k for atom in atoms for k in part_reads(atom.part)])
+        values = whole.values(block, nodes)
+        said = np.zeros(len(values[0]), np.int64)
+        for atom in atoms:
+            weight = atom.weight * (1 << self.scale)
+            if weight.denominator != 1:
+                raise NotPlainError
+            said = said + atom.value(self.graph.nodes, values) * weight.numerator
+        return said
 
 
 def _shape(whole: Sweep, cells: int) -> tuple[int, ...]:
