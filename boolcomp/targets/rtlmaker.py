@@ -127,6 +127,10 @@ class _Maker:
             return Meant(core, core)
         if len(sign) > 1:
             sign = (self.books.bit(f"{name} sign", Flipped((sign[0],), sign[1:])),)
+        if node.bits == 1 and isinstance(core[0], Fixed):  # a bit, or its inverse
+            bit = inverse(sign) if folded.core[0] else sign
+            word = self.books.signal(name, 1, Flipped(bit, ()), about)
+            return Meant(word, word)
         word = self.books.signal(name, node.bits, Flipped(core, sign), about)
         return Meant(word, core, sign)
 

@@ -14,7 +14,7 @@ from boolcomp.targets.rtlmodule import words_of
 from boolcomp.targets.verilogbench import bench
 from boolcomp.targets.veriloglut import instances, table_module
 from boolcomp.targets.verilogwords import VerilogWords
-from boolcomp.targets.wordnotes import READING
+from boolcomp.targets.wordnotes import READING, with_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -84,7 +84,7 @@ def render(design: Design, gates: Gates, luts: int = 0, notes: Sequence[str] = (
 def render_words(design: Design, words: Words) -> str:
     """Return the text of a module of words."""
     printer = VerilogWords(words)
-    lines = [f"// {line}" for line in [*header(design, words), READING, CAUTION]]
+    lines = [f"// {line}" for line in [*header(with_words(design), words), READING, CAUTION]]
     lines += [f"module {words.module} (", ",\n".join(f"    {port}" for port in _ports(words)), ");"]
     lines += printer.body()
     lines += _clocked(words.stages, printer.held()) if words.stages else []

@@ -11,7 +11,7 @@ from boolcomp.targets.reserved import VHDL
 from boolcomp.targets.rtlmodule import words_of
 from boolcomp.targets.vhdlbench import bench
 from boolcomp.targets.vhdlwords import VhdlWords
-from boolcomp.targets.wordnotes import READING
+from boolcomp.targets.wordnotes import READING, with_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -50,7 +50,7 @@ def _words(program: Program, load: float | None, design: Design, options: Option
 def render_words(design: Design, words: Words) -> str:
     """Return the text of an entity and its architecture of words."""
     printer = VhdlWords(words)
-    lines = [f"-- {line}" for line in [*header(design, words), READING]]
+    lines = [f"-- {line}" for line in [*header(with_words(design), words), READING]]
     lines += [*LIBRARIES, "use ieee.numeric_std.all;", *_entity(words)]
     lines += [f"architecture words of {words.module} is", *printer.declarations()]
     lines += [*_valid(words), "begin", *printer.body()]

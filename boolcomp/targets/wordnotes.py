@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from boolcomp.common.text import short
@@ -12,9 +13,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from boolcomp.program.parts import Load
+    from boolcomp.targets.ports import Design
     from boolcomp.words.graph import WordGraph
 
 READING = "a word w of n bits stands for middle + LSB * (w + 1/2 - 2^(n-1)), middle 0 if not said"
+
+
+def with_words(design: Design) -> Design:
+    """Return a design whose comments say that it is written as words."""
+    head, size = design.notes
+    return replace(design, notes=(head, f"words of its graph; as gates {size}"))
 
 
 def word_notes(load: Load, graph: WordGraph, meanings: Sequence[str]) -> list[str]:

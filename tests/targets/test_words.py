@@ -199,6 +199,15 @@ def test_a_product_alone_has_the_name_of_its_word() -> None:
     assert holds(of_graph("row", graph), text(of_graph("row", graph)))
 
 
+def test_a_table_that_is_a_bit_of_its_index_is_that_bit() -> None:
+    parts = (PartialProducts(2, 0, 1, 0, 0, negative=False), Bits(2, 0, 1, negative=True))
+    nodes = (InputWord("a", 3, angle=False), InputWord("b", 3, angle=False),
+             Lookup(0, 3, (1, 1, 1, 1, 0, 0, 0, 0), 1), Heap(parts, 3, 5))  # fmt: skip
+    program = of_graph("bit", WordGraph(nodes, (Scale(0, 0.0),) * 4, (OutputWord(3, 0, 5),)))
+    assert "wire w2 = ~a[2];" in text(program)
+    assert holds(program, text(program))
+
+
 def test_what_never_changes_has_no_wires() -> None:
     nodes = (
         InputWord("a", 4, angle=False),

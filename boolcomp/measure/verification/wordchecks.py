@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.measure.verification.wordtext import Described
+    from boolcomp.measure.verification.wordformula import Described
     from boolcomp.program.program import Program
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.measure.verification.wordtext import Operation, Reference, references
+from boolcomp.measure.verification.wordformula import Operation, Reference, references
 from boolcomp.measure.verification.wordvalues import (
     ONE,
     NoPolynomialError,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.codes import Code
-    from boolcomp.measure.verification.wordtext import Described
+    from boolcomp.measure.verification.wordformula import Described
     from boolcomp.measure.verification.wordvalues import Bit, Polynomial
     from boolcomp.program.parts import CodedOutput, Load
     from boolcomp.program.program import Program

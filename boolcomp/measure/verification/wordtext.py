@@ -9,13 +9,22 @@ Comments say which signal stands for which word of a graph; those are claims, to
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, NoReturn
 
 from boolcomp.common.errors import DataError, shown
+from boolcomp.measure.verification.wordformula import (
+    Case,
+    Described,
+    Formula,
+    Joined,
+    Literal,
+    Operation,
+    Reference,
+    references,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection
 
 _TOKEN = re.compile(
     r"//\s*((?:load \d+ )?w\d+|cell of [^\n]*?)(?::[^\n]*)?\n|//[^\n]*\n|\(\* keep \*\)|"
@@ -25,74 +34,6 @@ _LITERAL = re.compile(r"(\d+)'([bd])(\d+)")
 _SKIPPED = ("valid", "valid_out", "unused")
 CONTROLS = ("clock", "enable", "valid_in", "valid_out")
 WIDEST = 62  # bits of a word; simulation is in 64
-
-
-class Literal(NamedTuple):
-    """A constant."""
-
-    value: int
-    bits: int
-
-
-class Reference(NamedTuple):
-    """Bits of a signal, by their numbers."""
-
-    name: str
-    low: int
-    bits: int
-
-
-class Joined(NamedTuple):
-    """Parts side by side, least significant first."""
-
-    parts: tuple[Formula, ...]
-    bits: int
-
-
-class Operation(NamedTuple):
-    """What an operator makes: `~ ^ & | + ?`, `*` of odd numbers, `all` and `any` of a word."""
-
-    sign: str
-    parts: tuple[Formula, ...]
-    bits: int
-
-
-class Case(NamedTuple):
-    """A table."""
-
-    key: Formula
-    entries: tuple[int, ...]
-    bits: int
-
-
-Formula: TypeAlias = Literal | Reference | Joined | Operation | Case
-
-
-@dataclass(slots=True)
-class Described:
-    """A module: its ports (name, bits), how signals are made, their lowest bit and bits.
-
-    `claims` says which signal a comment calls which word.
-    """
-
-    name: str = ""
-    inputs: dict[str, int] = field(default_factory=dict)
-    outputs: dict[str, int] = field(default_factory=dict)
-    made: dict[str, Formula] = field(default_factory=dict)
-    spans: dict[str, tuple[int, int]] = field(default_factory=dict)
-    claims: dict[str, str] = field(default_factory=dict)
-    stages: int = 0
-
-
-def references(formula: Formula) -> Iterator[Reference]:
-    """Yield all bits that a formula reads."""
-    if isinstance(formula, Reference):
-        yield formula
-    elif isinstance(formula, Joined | Operation):
-        for part in formula.parts:
-            yield from references(part)
-    elif isinstance(formula, Case):
-        yield from references(formula.key)
 
 
 def read_words(text: str, where: str = "Verilog") -> Described:

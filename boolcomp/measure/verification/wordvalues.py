@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from boolcomp.measure.verification.wordtext import (
+from boolcomp.measure.verification.wordformula import (
     Case,
     Formula,
     Joined,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.measure.verification.wordtext import Described
+    from boolcomp.measure.verification.wordformula import Described
 
     Column = NDArray[np.int64]
 
