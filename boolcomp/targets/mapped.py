@@ -8,6 +8,7 @@ from boolcomp.logic.synthesis.mapping import mapped
 
 if TYPE_CHECKING:
     from boolcomp.logic.lutnetwork import Logic
+    from boolcomp.logic.synthesis.mapping import Goal
     from boolcomp.targets import Options
     from boolcomp.targets.ports import Design
 
@@ -19,7 +20,8 @@ def mapping_of(design: Design, options: Options) -> tuple[Logic, tuple[str, ...]
     """
     if not options.luts:
         return design.network, ()
-    found = mapped(design.network, options.luts, "depth" if options.pipeline else "area")
+    goal: Goal = "depth" if options.pipeline else "area"
+    found = mapped(design.network, options.luts, goal, stages=max(1, options.pipeline))
     said = f"{len(found.luts.nodes)} look-up tables of at most {options.luts} inputs"
     lines = [f"mapped into {said}, {found.luts.depth} levels, by {found.method}"]
     if found.note:

@@ -155,3 +155,12 @@ def test_a_table_of_seven_inputs_and_one_of_two_are_refused() -> None:
     rows = ".model x\n.inputs a b c d e f g\n.outputs z\n.names a b c d e f g z\n1111111 1\n.end\n"
     with pytest.raises(DataError, match="at most 6"):
         parse_luts(rows)
+
+
+@needs_abc
+def test_tables_are_chosen_by_their_deepest_stage() -> None:
+    network = random_network(11, inputs=10, nodes=120, outputs=6)
+    one, many = (mapped(network, 4, "depth", stages=stages).luts for stages in (1, 50))
+    assert one.depth <= many.depth
+    assert len(many.nodes) <= len(one.nodes)  # each of fifty stages holds a single level anyway
+    assert same_everywhere(one, many)

@@ -29,6 +29,11 @@ ABC, CONES = "ABC, proved equivalent", "cones of nodes, equivalent by constructi
 GOALS: tuple[Goal, ...] = get_args(Goal)
 LEAST_INPUTS = 3
 SECONDS = 600.0  # a mapping takes 1 (2R) to 20 (PUMA 560); what is cut off depends on the machine
+# Restructured for delay (`if -g`) a network has fewer levels and more tables: stages may want it.
+_STARTS: dict[Goal, tuple[str, ...]] = {
+    "area": ("strash; dch",),
+    "depth": ("strash; dch", "strash; if -g -K 6; strash; dch -f"),
+}
 _SAT = "&get -mn; &satlut{depth} -N {window} -C 2000 -I 10000; &put"
 _WINDOWS = (48, 100)  # nodes in a window of the SAT solver, run by run
 
@@ -43,12 +48,12 @@ class Mapping:
 
 
 def mapped(
-    network: Network, inputs: int, goal: Goal = "area", deadline: float = SECONDS
+    network: Network, inputs: int, goal: Goal = "area", deadline: float = SECONDS, stages: int = 1
 ) -> Mapping:
     """Return look-up tables of at most so many inputs that are proved to be the network.
 
-    The goal "area" is few tables; "depth" few tables among those of least depth, which is what a
-    pipeline wants.
+    The goal "area" is few tables; "depth" few tables among those whose deepest of so many stages
+    is least deep, which is what a pipeline wants.
     """
     if not LEAST_INPUTS <= inputs <= MOST_INPUTS:
         raise UsageError(f"tables have {LEAST_INPUTS} to {MOST_INPUTS} inputs, not {inputs}")
@@ -59,12 +64,14 @@ def mapped(
     tool = abc.find()
     if tool is None:
         return Mapping(own.luts, own.method, abc.MISSING.note)
-    commands, files = _script(inputs, goal)
     given = {"a.blif": blif.render(network)}
-    outcome = abc.run(tool, commands, given, files, deadline=deadline)
-    note = outcome.note
-    candidates = [own, *_read(outcome, network)]
-    candidates.sort(key=lambda one: _cost(one.luts, goal))  # stable: the first of equals
+    candidates = [own]
+    for start in _STARTS[goal]:
+        commands, files = _script(start, inputs, goal)
+        outcome = abc.run(tool, commands, given, files, deadline=deadline)
+        note = outcome.note or note
+        candidates += _read(outcome, network)
+    candidates.sort(key=lambda one: _cost(one.luts, goal, stages))  # stable: the first of equals
     for best in candidates:
         if best is own:
             return Mapping(best.luts, best.method, note)
@@ -98,11 +105,11 @@ def _proved(tool: abc.Tool, network: Network, luts: LutNetwork, deadline: float)
     return outcome.done and "Networks are equivalent" in outcome.printed
 
 
-def _script(inputs: int, goal: Goal) -> tuple[list[str], list[str]]:
+def _script(start: str, inputs: int, goal: Goal) -> tuple[list[str], list[str]]:
     """Return commands, and the files that they leave one after the other."""
     fewest = " -a" if goal == "area" else ""
     depth = "" if goal == "area" else " -d"
-    commands = ["read_blif a.blif", "strash", "dch", f"if -K {inputs}{fewest}"]
+    commands = ["read_blif a.blif", *start.split("; "), f"if -K {inputs}{fewest}"]
     steps = [f"mfs2{fewest} -e"]
     for turn, window in enumerate(_WINDOWS):
         steps += [f"mfs2{fewest} -e"] * bool(turn)
@@ -124,6 +131,6 @@ def _read(outcome: abc.Outcome, network: Network) -> Iterator[Mapping]:
             yield Mapping(luts, ABC)
 
 
-def _cost(luts: LutNetwork, goal: Goal) -> tuple[int, int]:
+def _cost(luts: LutNetwork, goal: Goal, stages: int) -> tuple[int, int]:
     size, depth = len(luts.nodes), luts.depth
-    return (size, depth) if goal == "area" else (depth, size)
+    return (size, depth) if goal == "area" else (-(-depth // stages), size)

@@ -152,7 +152,7 @@ def clock_of(text: str) -> float:
 def mapped_area(program: Program, load: float | None, family: Device, stages: int) -> Area:
     """Count the tables of our own mapping: what any FPGA with such tables would take."""
     network = design_of(program, load).network
-    found = mapped(network, family.luts, "depth" if stages else "area")
+    found = mapped(network, family.luts, "depth" if stages else "area", stages=max(1, stages))
     places = stages_of(found.luts, stages)
     registers = flip_flops_of(found.luts, places, stages) if stages else 0
     levels = -(-found.luts.depth // max(1, stages))
