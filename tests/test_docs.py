@@ -99,14 +99,14 @@ def test_the_readme_explains_its_words_before_it_uses_them() -> None:
 def test_the_readme_says_first_what_boolcomp_does_not_do() -> None:
     text = (ROOT / "README.md").read_text()
     head = text[: text.index("## Two commands")]
-    for missing in ("xacro", "no loops", "no bound"):
+    for missing in ("xacro", "no loops", "flashes none"):
         assert missing in head.partition("What it does not do:")[2]
     assert "no multiplier:" not in head  # words are multiplied, by nodes
     assert len(head.split()) < 400
 
 
 def test_what_the_readme_says_is_missing_is_missing() -> None:
-    assert not {"area", "build"} & set(COMMANDS)
+    assert not {"flash", "program", "upload"} & set(COMMANDS)
 
 
 def test_the_page_on_compact_mode_has_the_figures_of_the_effort() -> None:
