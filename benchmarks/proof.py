@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -92,7 +93,8 @@ def drawn(count: int) -> Iterator[Case]:
 
     for seed in range(count):
         robot = random_limited(1 + seed % 4, seed)
-        choices = CompactChoices(usual_demand(6, effort=0.0), also_shipped=False)
+        folder = Path(tempfile.mkdtemp())  # what is stored has no graph of its own
+        choices = CompactChoices(usual_demand(6, effort=0.0), folder, also_shipped=False)
         try:
             _, compact = run(COMPACT, [TipLoad(robot)], [choices], "graph")[0]
         except Exception as error:  # noqa: BLE001 (an arm that cannot be compiled is no case)
