@@ -26,7 +26,7 @@ from boolcomp.proof.bound.leaves import Leaf, Worst
 from boolcomp.proof.bound.meaning import GivenWord, Total
 from boolcomp.proof.bound.plain import Forward, plain_bounds, rounding
 from boolcomp.proof.bound.result import EFFORT, rounded_up
-from boolcomp.proof.bound.sweep import Sweep, Turning, ancestors
+from boolcomp.proof.bound.sweep import Sweep, Turning, ancestors, part_of_rows, shape_of
 from boolcomp.words.graph import InputWord, part_reads, reads
 
 if TYPE_CHECKING:
@@ -347,7 +347,7 @@ class Output:
         row = cell = 0
         for block in whole.blocks():
             said = self.turned(whole, block)
-            shape = _shape(whole, len(said))
+            shape = shape_of(whole, len(said))
             for corner in whole.corners:
                 left = (said - whole.exact(still, block, corner)).reshape(shape)
                 up, down = left.copy(), left
@@ -356,7 +356,7 @@ class Output:
                         side for one, side in zip(whole.angles, corner, strict=True)
                         if one in sweep.angles
                     )  # fmt: skip
-                    high, low = (_part(whole, sweep, one, row, shape) for one in errors[own])
+                    high, low = (part_of_rows(whole, sweep, one, row, shape) for one in errors[own])
                     up, down = up + high, down + low
                 yield corner, cell, up, down
             row, cell = row + shape[0], cell + len(said)
@@ -373,21 +373,6 @@ class Output:
                 raise NotPlainError
             said = said + atom.value(self.graph.nodes, values) * weight.numerator
         return said
-
-
-def _shape(whole: Sweep, cells: int) -> tuple[int, ...]:
-    """Return the rows of the first angle and the cells of the others."""
-    if not whole.angles:
-        return (1,)
-    others = [len(one.words) for one in whole.angles[1:]]
-    return (cells // int(np.prod(others, dtype=np.int64)), *others)
-
-
-def _part(whole: Sweep, sweep: Sweep, errors: Words, row: int, shape: tuple[int, ...]) -> Words:
-    """Return what a group errs by at some rows of the first angle, to be added to all of them."""
-    sizes = [len(one.words) if one in sweep.angles else 1 for one in whole.angles] or [1]
-    grid = errors.reshape(sizes)
-    return grid[row : row + shape[0]] if sizes[0] > 1 else grid
 
 
 def _ulps(series: Series) -> int:
