@@ -8,7 +8,7 @@ every joint: the worst that climbing found (as the file says), the plain bound, 
 there is one, each over the worst found, and seconds of processor time. `--states` and `--climb`
 look at more random states and evaluations of the climbing search. `--random` compiles arms of one
 to four joints with stops at 6 bits, with no effort. The exit code is 1 where anything is above a
-bound, or a plain bound above 3.5 times the worst found.
+bound, or a plain bound of a random arm above 3.5 times the worst found.
 """
 
 from __future__ import annotations
@@ -130,7 +130,8 @@ def row(case: Case, states: int, climb: int) -> tuple[list[str], bool]:
     for bounds in (plain, tight):
         for one, (up, down) in zip(bounds.outputs, worst, strict=True):
             wrong |= bool(up > float(one.high) or down < float(one.low))
-    wrong |= bool((np.array(plain.steps) > ALLOWED * largest).any())
+    if case.name.startswith("random"):
+        wrong |= bool((np.array(plain.steps) > ALLOWED * largest).any())
     better = any(one.grade == "tight" for one in tight.outputs)
     cells = [
         case.name, listed(largest), listed(plain.steps), listed(plain.steps / largest),
