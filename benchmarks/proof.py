@@ -8,7 +8,7 @@ every joint: the worst that climbing found (as the file says), the plain bound, 
 there is one, each over the worst found, and seconds of processor time. `--states` and `--climb`
 look at more random states and evaluations of the climbing search. `--random` compiles arms of one
 to four joints with stops at 6 bits, with no effort. The exit code is 1 where anything is above a
-bound, or a plain bound above 3.5 times the worst found.
+bound, or a plain bound of a random arm above 3.5 times the worst found.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -92,7 +93,8 @@ def drawn(count: int) -> Iterator[Case]:
 
     for seed in range(count):
         robot = random_limited(1 + seed % 4, seed)
-        choices = CompactChoices(usual_demand(6, effort=0.0), also_shipped=False)
+        folder = Path(tempfile.mkdtemp())  # what is stored has no graph of its own
+        choices = CompactChoices(usual_demand(6, effort=0.0), folder, also_shipped=False)
         try:
             _, compact = run(COMPACT, [TipLoad(robot)], [choices], "graph")[0]
         except Exception as error:  # noqa: BLE001 (an arm that cannot be compiled is no case)
@@ -128,7 +130,8 @@ def row(case: Case, states: int, climb: int) -> tuple[list[str], bool]:
     for bounds in (plain, tight):
         for one, (up, down) in zip(bounds.outputs, worst, strict=True):
             wrong |= bool(up > float(one.high) or down < float(one.low))
-    wrong |= bool((np.array(plain.steps) > ALLOWED * largest).any())
+    if case.name.startswith("random"):
+        wrong |= bool((np.array(plain.steps) > ALLOWED * largest).any())
     better = any(one.grade == "tight" for one in tight.outputs)
     cells = [
         case.name, listed(largest), listed(plain.steps), listed(plain.steps / largest),

@@ -174,6 +174,18 @@ def amplitude(series: Series) -> Enclosure:
     return total
 
 
+def amplitude_of(poly: Poly, reach: Mapping[int, Enclosure]) -> Enclosure:
+    """Return what no value of a polynomial exceeds."""
+    total = ZERO
+    for monomial, series in poly.items():
+        size = amplitude(series)
+        for name, often in monomial:
+            for _ in range(often):
+                size = size * about(reach[name])
+        total = total + size
+    return total
+
+
 def steepness(poly: Poly, name: int, reach: Mapping[int, Enclosure], times: int) -> Enclosure:
     """Return what no derivative of this order by an input exceeds; `reach` is where inputs are."""
     total = ZERO

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.proof.bound.enclosure import ZERO, Enclosure, between
-from boolcomp.proof.bound.expansion import Expansion, Poly, scaled
+from boolcomp.proof.bound.expansion import Expansion, Poly, amplitude_of, scaled
 from boolcomp.proof.bound.heaps import addend_error
 from boolcomp.proof.bound.meaning import GivenWord, LinearPart, Total, TurnSum
 from boolcomp.words.graph import Bits, Heap, InputWord, part_reads, reads
@@ -187,16 +187,11 @@ class Flattener:
 
     def _beside(self, one: FlatAddend, ratio: Fraction) -> Enclosure:
         """Return how much more an addend is than a multiple of it."""
-        from boolcomp.proof.bound.expansion import amplitude  # noqa: PLC0415
-
-        total = ZERO
-        for monomial, series in one.poly.items():
-            size = amplitude(series)
-            for name, often in monomial:
-                for _ in range(often):
-                    size = size * self.reach(name)
-            total = total + size
-        return total.times(1 - ratio) if ratio != 1 else ZERO
+        if ratio == 1:
+            return ZERO
+        names = {name for monomial in one.poly for name, _ in monomial}
+        size = amplitude_of(one.poly, {name: self.reach(name) for name in names})
+        return size.times(1 - ratio)
 
     def reach(self, place: int) -> Enclosure:
         """Return where an input is, ends of cells included."""

@@ -125,3 +125,20 @@ def ancestors(graph: WordGraph, nodes: Sequence[int]) -> list[int]:
             found.add(k)
             waiting += reads(graph.nodes[k])
     return sorted(found)
+
+
+def shape_of(whole: Sweep, cells: int) -> tuple[int, ...]:
+    """Return the rows of the first angle and the cells of the others."""
+    if not whole.angles:
+        return (1,)
+    others = [len(one.words) for one in whole.angles[1:]]
+    return (cells // int(np.prod(others, dtype=np.int64)), *others)
+
+
+def part_of_rows(
+    whole: Sweep, sweep: Sweep, errors: Words, row: int, shape: tuple[int, ...]
+) -> Words:
+    """Return what a group errs by at some rows of the first angle, to be added to all of them."""
+    sizes = [len(one.words) if one in sweep.angles else 1 for one in whole.angles] or [1]
+    grid = errors.reshape(sizes)
+    return grid[row : row + shape[0]] if sizes[0] > 1 else grid

@@ -17,7 +17,7 @@ import numpy as np
 
 from boolcomp.proof.bound.enclosure import ONE, ZERO, Enclosure, about, exactly
 from boolcomp.proof.bound.envelope_kernels import add_group, spread
-from boolcomp.proof.bound.expansion import NotPlainError, Poly, add, amplitude, steepness
+from boolcomp.proof.bound.expansion import NotPlainError, Poly, add, amplitude_of, steepness
 from boolcomp.proof.bound.flat import Flattener, components, needed
 from boolcomp.proof.bound.groups import POINTS, Frontier, Group, exact_of
 from boolcomp.proof.bound.inputs import TIE, beside, cells_reached
@@ -26,11 +26,11 @@ from boolcomp.proof.bound.leaves import Leaf, Worst
 from boolcomp.proof.bound.meaning import GivenWord, Total
 from boolcomp.proof.bound.plain import Forward, plain_bounds, rounding
 from boolcomp.proof.bound.result import EFFORT, rounded_up
-from boolcomp.proof.bound.sweep import Sweep, Turning, ancestors
+from boolcomp.proof.bound.sweep import Sweep, Turning, ancestors, part_of_rows, shape_of
 from boolcomp.words.graph import InputWord, part_reads, reads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -190,14 +190,18 @@ class Output:
         try:
             group = self._group(names, addends, poly)
         except NotPlainError:
-            self.whole = False
-            for one in addends:
-                half = sum((a.weight * a.most(self.graph.nodes) for a in one.atoms), Fraction(0))
-                self.constant = self.constant + one.coarse + exactly(half / 2)
+            self._coarsen(addends)
             return
         add(self.still, alone)
         self.slack = self.slack + about(group.exact.slack)
         self.groups.append(group)
+
+    def _coarsen(self, addends: Sequence[FlatAddend]) -> None:
+        """Take addends for what they err by at most, whatever the angles are."""
+        self.whole = False
+        for one in addends:
+            half = sum((a.weight * a.most(self.graph.nodes) for a in one.atoms), Fraction(0))
+            self.constant = self.constant + one.coarse + exactly(half / 2)
 
     def _group(self, names: frozenset[int], addends: Sequence[FlatAddend], poly: Poly) -> Group:
         exact = exact_of(poly, self.reach)
@@ -245,7 +249,7 @@ class Output:
         whole = Sweep(self.graph, tuple(self.angles), self.scale)
         if whole.cells << len(self.angles) > self.effort:
             raise NotPlainError
-        tables = [self._tabled(group) for group in self.groups]
+        tables = self._tables()
         profiles = [(one.group, *self._profile(one)) for one in tables]
         worst = Worst(), Worst()
         for corner, first, up, down in self._sums(whole, profiles):
@@ -259,6 +263,24 @@ class Output:
         tiny += _ulps(self.still.get((), {})) + 2
         unit = Fraction(1, 1 << self.scale)
         return found.ends[0] + (low - tiny) * unit, found.ends[1] + (high + tiny) * unit
+
+    def _tables(self) -> list[_Tabled]:
+        """Return the tables of all groups; of one that is too large only the worst is known."""
+        found = []
+        for group in list(self.groups):
+            try:
+                found.append(self._tabled(group))
+            except NotPlainError:
+                self.groups.remove(group)
+                self._coarsen(group.addends)
+                for series in self.still.values():
+                    for angle in series:
+                        series[angle] = (ZERO, ZERO)
+                for poly in [one.poly for one in self.turning] + [
+                    {(): addend.poly.get((), {})} for one in self.groups for addend in one.addends
+                ]:
+                    add(self.still, poly)
+        return found
 
     def _sweep(self, group: Group) -> tuple[Sweep, list[int]]:
         """Return a way through the cells of those angles that a group sees, and what it reads."""
@@ -279,7 +301,7 @@ class Output:
             for corner in sweep.corners:
                 spread(which, sweep.exact(waves, block, corner), first, last)
         there = np.flatnonzero(first <= last)
-        if len(there) * len(group.least) > self.effort:
+        if len(there) * len(group.least) * POINTS > self.effort:
             raise NotPlainError
         row = np.zeros(len(first), np.int64)
         row[there] = np.arange(len(there))
@@ -325,7 +347,7 @@ class Output:
         row = cell = 0
         for block in whole.blocks():
             said = self.turned(whole, block)
-            shape = _shape(whole, len(said))
+            shape = shape_of(whole, len(said))
             for corner in whole.corners:
                 left = (said - whole.exact(still, block, corner)).reshape(shape)
                 up, down = left.copy(), left
@@ -334,7 +356,7 @@ class Output:
                         side for one, side in zip(whole.angles, corner, strict=True)
                         if one in sweep.angles
                     )  # fmt: skip
-                    high, low = (_part(whole, sweep, one, row, shape) for one in errors[own])
+                    high, low = (part_of_rows(whole, sweep, one, row, shape) for one in errors[own])
                     up, down = up + high, down + low
                 yield corner, cell, up, down
             row, cell = row + shape[0], cell + len(said)
@@ -353,21 +375,6 @@ class Output:
         return said
 
 
-def _shape(whole: Sweep, cells: int) -> tuple[int, ...]:
-    """Return the rows of the first angle and the cells of the others."""
-    if not whole.angles:
-        return (1,)
-    others = [len(one.words) for one in whole.angles[1:]]
-    return (cells // int(np.prod(others, dtype=np.int64)), *others)
-
-
-def _part(whole: Sweep, sweep: Sweep, errors: Words, row: int, shape: tuple[int, ...]) -> Words:
-    """Return what a group errs by at some rows of the first angle, to be added to all of them."""
-    sizes = [len(one.words) if one in sweep.angles else 1 for one in whole.angles] or [1]
-    grid = errors.reshape(sizes)
-    return grid[row : row + shape[0]] if sizes[0] > 1 else grid
-
-
 def _ulps(series: Series) -> int:
     """Return by how many units a series may be larger than what is looked up."""
     return 2 * len(series) + 1
@@ -375,18 +382,6 @@ def _ulps(series: Series) -> int:
 
 def _most(group: Group) -> int:
     return int(max(np.abs(group.least).max(), np.abs(group.most).max()))
-
-
-def amplitude_of(poly: Poly, reach: Mapping[int, Enclosure]) -> Enclosure:
-    """Return what no value of a polynomial exceeds."""
-    total = ZERO
-    for monomial, series in poly.items():
-        size = amplitude(series)
-        for name, often in monomial:
-            for _ in range(often):
-                size = size * about(reach[name])
-        total = total + size
-    return total
 
 
 def _linear_nodes(forward: Forward) -> list[bool]:
