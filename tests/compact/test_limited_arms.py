@@ -136,14 +136,14 @@ def test_random_arms_with_random_stops_err_by_what_was_demanded(
 @pytest.mark.slow
 @pytest.mark.parametrize("low", [-math.pi, 0.0], ids=["about 0", "from 0"])
 def test_stops_cost_about_no_nodes(low: float, tmp_path: Path) -> None:
-    # A search without effort scatters by a tenth; benchmarks/stops.py has the figures.
+    # A search without effort scatters by a tenth, either way; benchmarks/stops.py has the figures.
     free = with_ranges("machado-2r", q2=(low, low + 2 * math.pi))
     limited = with_ranges("machado-2r", q2=(low + 0.6, low + 2 * math.pi - 0.6))
     demand = {"rms": (0.43, 0.58)}
     nodes = [
         _compiled(arm, tmp_path / str(k), **demand).nodes for k, arm in enumerate((free, limited))
     ]
-    assert nodes[1] <= 1.2 * nodes[0]
+    assert nodes[1] <= 1.25 * nodes[0]
 
 
 @pytest.mark.slow

@@ -203,7 +203,7 @@ def test_engines_words_and_the_delivered_logic_agree_bit_for_bit(
 @pytest.mark.parametrize("asked", [(), *FORMATS])
 def test_errors_are_as_the_noise_model_allows_whatever_the_words(asked: tuple[str, ...]) -> None:
     error = errors_of(worded("small", asked))
-    assert ((error**2).mean(axis=0) < 1.15 * ALLOWED).all()
+    assert ((error**2).mean(axis=0) < 1.2 * ALLOWED).all()
     assert np.abs(error.mean(axis=0)).max() < 0.26
 
 
