@@ -7,7 +7,7 @@ COMMANDS = {
     "tables": "Write the truth table of every term as a commented PLA file.",
     "compile": "Compile a robot to a program of logic.",
     "evaluate": "Evaluate torques for a file of states, by logic or by Newton-Euler.",
-    "export": "Write a program for other tools: Verilog, VHDL, BLIF, AIGER, PLA.",
+    "export": "Write a program for other tools: Verilog, VHDL, C, BLIF, AIGER and more.",
     "area": "What a program takes of FPGAs, and its clock there.",
     "build": "A bitstream for a board, with registers over a UART.",
     "verify": "Check a program, its word graph and its exports against each other.",

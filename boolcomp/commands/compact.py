@@ -218,9 +218,10 @@ def _size(built: Built) -> str:
     if usual:
         return text
     own = " (as the graph says, not made smaller)" if demand.of_words else ""
+    outside = ", calls, loads and stores left out" if demand.of_words else ""
     return (
         f"for {demand.target}: about {compact.nodes} {costs_of(demand).unit}, before any pass "
-        f"(predicted {compact.predicted_cost:.0f})\nas logic: {text}{own}"
+        f"(predicted {compact.predicted_cost:.0f}){outside}\nas logic: {text}{own}"
     )
 
 

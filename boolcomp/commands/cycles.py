@@ -67,6 +67,8 @@ def command(
                     "rows": [row.document() for row in rows]})  # fmt: skip
     else:
         click.echo(text_report(rows))
+    if all(row.skipped for row in rows):
+        raise DataError(f"{program}: nothing was measured: all was skipped")
     if wrong := [f"{row.design} on {row.target}" for row in rows if row.wrong]:
         raise DataError(f"{program}: wrong words were made: {listing(wrong)}")
 

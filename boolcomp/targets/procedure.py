@@ -130,7 +130,7 @@ def procedure_of(
     if graph is None or load.joint is None:
         raise UsageError(
             f"{program.name} has no word graph to write ({program.mode} mode): export its logic, "
-            f"--to c-sliced, or --level gates where there is one"
+            f"--to c-sliced; of Python and JavaScript --level gates"
         )
     named = load.meanings or [f"w{k}" for k in range(len(graph.nodes))]
     graph, meanings = with_tables_added(graph, named)

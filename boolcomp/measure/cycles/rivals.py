@@ -43,7 +43,7 @@ def _steps(subject: Subject) -> Straight | str:
     """Return the calculation with fewest operations, or why there is none."""
     problem = subject.problem
     if problem is None:
-        return "the program's robot is not known: say it with --robot FILE"
+        return "the file of its robot or function is not known: say it with --robot FILE"
     if _dynamics(subject) and subject.robot is not None:
         return straight_line("regrouped", subject.robot)
     found = problem.form() if problem.calculation is None else problem.calculation()
@@ -67,7 +67,7 @@ def _float(subject: Subject, program: Straight) -> Design | str:
 
 def _by_hand(subject: Subject, deadline: float) -> Design | str:
     if not _dynamics(subject) or subject.robot is None:
-        return "it is the inverse dynamics of two parallel joints"
+        return "it calculates only the inverse dynamics of two parallel joints"
     if HOST.missing():
         return HOST.missing()
     return hand_design(subject, subject.robot, deadline)
