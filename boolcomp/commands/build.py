@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from boolcomp.commands.options import FilePath, json_option, print_json, within
-from boolcomp.common.files import write_bytes, write_text
+from boolcomp.common.files import check_place, write_bytes, write_text
 
 
 @click.command("build", epilog="Example: boolcomp build out/2r --board icebreaker -o 2r.bin")
@@ -34,22 +34,23 @@ def command(
 
     one = board(name)
     within("--pipeline", pipeline, 1, MOST_STAGES)
+    stem = output.with_suffix("")
+    pins = ".pcf" if one.family == "ice40" else ".lpf"
+    places = [Path(f"{stem}{end}") for end in ("_core.v", "_top.v", "_tb.v", pins)]
+    for place in (*places, output):
+        check_place(place)
     loaded = load_program(program)
     with progress("build", None) as step:
         step("mapping")
         made = sources(loaded, load, one, Options("gates", pipeline, luts=4))
         done = built(made, one, step)
-    stem = output.with_suffix("")
-    files = {
-        f"{stem}_core.v": made.core, f"{stem}_top.v": made.top, f"{stem}_tb.v": made.bench,
-        f"{stem}{'.pcf' if one.family == 'ice40' else '.lpf'}": made.constraints,
-    }  # fmt: skip
-    for path, text in files.items():
-        write_text(Path(path), text)
+    texts = (made.core, made.top, made.bench, made.constraints)
+    for path, text in zip(places, texts, strict=True):
+        write_text(path, text)
     write_bytes(output, done.bitstream)
     if as_json:
         print_json({
-            "program": program, "board": name, "files": [str(output), *files],
+            "program": program, "board": name, "files": [str(path) for path in (output, *places)],
             "luts": done.cells.luts, "ff": done.cells.ff, "room": one.tables,
             "fmax_mhz": done.fmax, "clock_mhz": one.hertz / 1e6, "baud": BAUD, "proved": True,
         })  # fmt: skip
@@ -59,4 +60,4 @@ def command(
         f"flip-flops\nclock {one.hertz / 1e6:g} MHz, nextpnr believes in {done.fmax:.0f} MHz\n"
         "the core is proved to be the program (ABC cec, before place and route)"
     )
-    click.echo(f"wrote {output} and its sources {', '.join(files)}", err=True)
+    click.echo(f"wrote {output} and its sources {', '.join(map(str, places))}", err=True)

@@ -155,6 +155,19 @@ def whole_file(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
         raise DataError(f"{path}: cannot be written: {error.strerror}") from error
 
 
+def check_place(path: Path) -> None:
+    """Raise a `DataError` where no file can be written, before work that takes long."""
+    try:
+        _target(path)
+        folder = next(one for one in path.absolute().parents if one.exists())
+        if not folder.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        if not os.access(folder, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as error:
+        raise DataError(f"{path}: cannot be written: {error.strerror}") from error
+
+
 def _target(path: Path) -> tuple[Path, int | None]:
     """Return the file that is to be replaced, and the mode of what is there (None: nothing).
 

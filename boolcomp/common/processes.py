@@ -70,12 +70,15 @@ def run_program(
 ) -> Ended:  # fmt: skip
     """Run a program that is not ours, by its path, in a process group of which nothing is left.
 
-    Where a system has no limits, it runs without.
+    Where a system has no limits, it runs without. Its temporary files, which it cannot take away
+    when it is killed, lie in `folder`.
     """
     group: dict[str, Any] = {"process_group": 0} if hasattr(os, "killpg") else {}
+    scratch = {"TMPDIR": str(folder.resolve())} if folder else {}
     process = launcher.start_program(
-        command, limits, cwd=folder, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT, **group
-    )
+        command, limits, cwd=folder, env={**os.environ, **scratch},
+        stdin=DEVNULL, stdout=PIPE, stderr=STDOUT, **group,
+    )  # fmt: skip
     try:
         printed, _ = process.communicate(timeout=deadline)
     except subprocess.TimeoutExpired:

@@ -151,6 +151,12 @@ def test_a_child_that_starts_when_its_parent_is_gone_ends_at_once(
     assert run_program(["/bin/sleep", "1000"], 100) == Ended(0, b"")
 
 
+@pytest.mark.skipif(not Path("/bin/sh").exists(), reason="no /bin/sh")
+def test_temporary_files_of_a_program_lie_in_its_folder(tmp_path: Path) -> None:
+    ended = run_program(["/bin/sh", "-c", 'echo "$TMPDIR"'], 100, folder=tmp_path)
+    assert Path(ended.printed.decode().strip()) == tmp_path.resolve()
+
+
 @linux
 def test_ctrl_c_does_not_reach_children() -> None:
     with Processes(1) as pool:

@@ -8,8 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from click.testing import CliRunner
 from targets.exported import arm, tiny
 
+from boolcomp.commands.build import command
 from boolcomp.common.errors import DataError, UsageError
 from boolcomp.logic.synthesis import abc
 from boolcomp.measure.hardware import tools
@@ -74,6 +76,19 @@ def test_requests_and_answers_are_whole_bytes() -> None:
 def test_every_pin_of_the_top_module_has_a_place(name: str) -> None:
     text = constraints(board(name))
     assert all(pin in text for pin in ("clk", "rx", "tx"))
+
+
+@pytest.mark.parametrize("taken", ["2r.bin", "2r_tb.v", "2r.pcf"])
+def test_a_folder_in_the_place_of_a_result_is_refused_before_anything_is_made(
+    tmp_path: Path, taken: str
+) -> None:
+    (tmp_path / taken).mkdir()
+    ran = CliRunner().invoke(
+        command, ["no-program", "--board", "icebreaker", "-o", str(tmp_path / "2r.bin")]
+    )
+    assert isinstance(ran.exception, DataError)
+    assert str(ran.exception) == f"{tmp_path / taken}: cannot be written: it is a folder"
+    assert [path.name for path in tmp_path.iterdir()] == [taken]
 
 
 def test_an_unknown_board_is_named_with_the_nearest() -> None:
