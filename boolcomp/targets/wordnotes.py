@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from boolcomp.targets.ports import Design
     from boolcomp.words.graph import WordGraph
 
-READING = "a word w of n bits stands for middle + LSB * (w + 1/2 - 2^(n-1)), middle 0 if not said"
+READING = (
+    "a word w of n bits stands for middle + LSB * (w + 1/2 - 2^(n-1)), middle 0 if not said; "
+    "names of inner words leave out what only scales them, identifiers the sign, too"
+)
 
 
 def with_words(design: Design) -> Design:

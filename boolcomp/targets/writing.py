@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from boolcomp.common.errors import UsageError, listing, shown, suggestion
 from boolcomp.common.files import is_file, is_stream, write_bytes, write_text
-from boolcomp.targets import LEVELS, Options, writer
+from boolcomp.targets import LEVELS, WRITERS, Options, writer
 from boolcomp.targets import export as texts_of
 
 if TYPE_CHECKING:
@@ -47,6 +47,9 @@ def checked_level(level: Any) -> Any:
 def write_files(files: Files, output: Path, ending: str) -> list[Path]:
     """Write files to their places, and return where they are."""
     places = {name: output / name for name in files}
+    others = {one.ending for one in WRITERS.values()} - {ending}
+    if output.suffix in others:
+        raise UsageError(f"{output.name} is named as another target's file: give one in {ending}")
     a_file = output.suffix == ending or is_file(output) or is_stream(output)
     if len(files) == 1 and a_file:
         places = dict.fromkeys(files, output)

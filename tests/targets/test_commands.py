@@ -35,6 +35,10 @@ def test_a_file_or_a_folder_is_written(run: Callable[..., Result]) -> None:
         (("--to", "verilog", "-o", "x", "--level", "gate"), "(did you mean 'gates'?)"),
         (("--to", "verilog", "-o", "x", "--pipeline", "99"), "--pipeline must be 0 to 64, not 99"),
         (("--to", "verilog", "-o", "x.v", "--test-bench"), "several files (tiny_arm.v, "),
+        (
+            ("--to", "verilog", "-o", "x.bin"),
+            "x.bin is named as another target's file: give one in .v",
+        ),
         (("--to", "verilog", "-o", "x.v", "--load", "3"), "no payload 3.0: this program has 0 kg"),
     ],
 )
