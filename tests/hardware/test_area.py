@@ -124,6 +124,7 @@ def test_missing_tools_are_named_and_skipped(
     assert "boolcomp[hardware]" in said["skipped"][0]
 
 
+@pytest.mark.slow
 def test_generic_tables_are_our_own_mapping() -> None:
     found = mapped_area(arm("compact", 4), None, DEVICES["lut4"], 0)
     assert (found.cells.ff, found.stages) == (0, 0)
