@@ -82,7 +82,10 @@ def test_a_missing_package_is_a_sentence_that_says_how_to_install_it(
 ) -> None:
     (tmp_path / "a.pla").write_text(".i 3\n.o 1\n0-1 1\n11- 1\n-00 1\n.e\n")
     made = without((package,), "minimize", tmp_path / "a.pla", "--method", "exact")
-    assert made.stderr == f"boolcomp: error: this needs {package}: pip install {package}\n"
+    # Progress is said before it where the machine is slow.
+    said = made.stderr.splitlines()[-1]
+    assert said == f"boolcomp: error: this needs {package}: pip install {package}"
+    assert "Traceback" not in made.stderr
     assert made.returncode == 1
 
 
