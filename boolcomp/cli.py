@@ -31,6 +31,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         code = run(sys.argv[1:] if arguments is None else arguments)
     except KeyboardInterrupt:
         interrupts.say()
+        # Python notes when an interrupt leaves code that exec was given as text (dataclasses are
+        # made so), and would end by the signal itself, caught or not; text that ends well takes
+        # the note back.
+        exec("")  # noqa: S102 (nothing is executed)
         code = INTERRUPTED
     if arguments is not None:  # called as a function: signals are the caller's again
         interrupts.remove()

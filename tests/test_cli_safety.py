@@ -98,6 +98,19 @@ def test_an_interrupt_during_imports_is_one_line(
     assert os.environ.get("PYTHONPATH") == before
 
 
+def test_an_interrupt_within_code_given_as_text_ends_with_the_usual_code(tmp_path: Path) -> None:
+    # Libraries make classes by exec; Python would end by the signal itself afterwards.
+    (tmp_path / "click.py").write_text(
+        "exec('import os, signal, time; os.kill(os.getpid(), signal.SIGINT); time.sleep(1)')\n"
+    )
+    given = environment(tmp_path)
+    given["PYTHONPATH"] = f"{tmp_path}{os.pathsep}{ROOT}"
+    done = subprocess.run(
+        [*MAIN, *COMPILE], cwd=tmp_path, env=given, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (130, "boolcomp: interrupted\n")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seconds", [0.5, 3.0])
 def test_an_interrupt_of_a_search_is_one_line(tmp_path: Path, seconds: float) -> None:
