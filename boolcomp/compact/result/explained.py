@@ -61,8 +61,9 @@ def explained(compact: Compact, ends: Ends) -> Explained:
     steps = compact.problem.steps(compact.demand.bits)
     outputs = compact.problem.outputs
     shifts, rests = ends.shifts or [0.0] * len(outputs), ends.rest or [None] * len(outputs)
+    read = {one.name: words[one.name] for one in compact.graph.inputs}
     results = tuple(
-        ResultMeaning(one.name, one.unit, place, step, Fraction(shift), _rest(rest, words))
+        ResultMeaning(one.name, one.unit, place, step, Fraction(shift), _rest(rest, read))
         for one, place, step, shift, rest in zip(
             outputs, compact.sketch.outputs, steps, shifts, rests, strict=True
         )

@@ -1,14 +1,44 @@
-"""Writes the section `origin`: where the problem comes from: robot or function, and its terms."""
+"""Writes the section `origin`: a robot or a function, and what was asked (see `checker.origin`)."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+from boolcomp.compact.sketch.poly import quantities
+from boolcomp.problem.functions import USUAL
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from boolcomp.compact.sketch.poly import Quantity
+    from boolcomp.problem.problem import Input, Problem
     from boolcomp.proof.certificate.known import Known
+
+_ROBOT = re.compile(r"(?:([^\n]+) of\n)?(name = .*?)(?:\nword [^\n]*)*", re.DOTALL)
 
 
 def section(known: Known) -> str:
-    """Return the lines of a section; none where there is nothing to say."""
-    del known
-    return ""
+    """Return the lines of a section."""
+    problem = known.compact.problem
+    words = quantities(problem, known.compact.demand.input_bits)
+    lines = [*_source(problem), *(_input(one, words) for one in problem.inputs)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _source(problem: Problem) -> Iterator[str]:
+    """Yield what is calculated: a function of a robot, whose file follows."""
+    if found := _ROBOT.fullmatch(problem.key):
+        yield f"function {found[1] or USUAL}"
+        yield from (f"| {line}".rstrip() for line in found[2].rstrip("\n").splitlines())
+
+
+def _input(one: Input, words: Mapping[str, Quantity]) -> str:
+    """Return where an input may be, and its word: what its cells divide, and how many they are."""
+    parts = [f"input {one.name} {one.range.low!r} {one.range.high!r}{' angle' * one.angle}"]
+    if one.name in words:
+        word = words[one.name]
+        parts.append(f"word {word.range.low!r} {word.range.high!r} {word.bits}")
+        parts.append("of all" if word.part is None else f"of {word.part}")
+        parts += ["wraps"] * word.wraps + ["exact"] * word.exact
+    return " ".join(parts)
