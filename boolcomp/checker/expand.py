@@ -33,28 +33,30 @@ def expanded(claim: Claim, place: int) -> Poly:
     if isinstance(function, Given) and not function.angle:
         return {((function.name, 1),): {(): NUMBER}}
     if isinstance(function, Waves):
-        angle = angles(claim, function.source)
-        for k, real, imaginary in function.parts:
-            a, b = (exactly(part).times(Fraction(1, 2)) for part in (real, imaginary))
-            for sign, c in ((1, (a, b)), (-1, (a, -b))):
-                turned = _sum((), tuple((name, sign * k * n) for name, n in angle))
-                _add(total, (), turned, c)
+        _add_waves(total, function, angles(claim, function.source))
     elif isinstance(function, Powers):
-        for c in reversed(function.coefficients):
+        for each in reversed(function.coefficients):
             total = product(total, expanded(claim, function.source))
-            _add(total, (), (), (exactly(c), NOTHING))
+            _add(total, (), (), (exactly(each), NOTHING))
     elif isinstance(function, Curve | Given | Turns) or function.turning:
         raise NotCoveredError
     else:
         _add(total, (), (), (exactly(function.constant), NOTHING))
         for factor, read in function.addends:
-            part = expanded(claim, read[0])
-            part = product(part, expanded(claim, read[1])) if len(read) > 1 else part
+            part: Poly = {(): {(): (exactly(factor), NOTHING)}}
+            for one in read:
+                part = product(part, expanded(claim, one))
             for powers, series in part.items():
-                for turned, (a, b) in series.items():
-                    x = Fraction(factor)
-                    _add(total, powers, turned, (a.times(x), b.times(x)))
+                for turned, c in series.items():
+                    _add(total, powers, turned, c)
     return total
+
+
+def _add_waves(total: Poly, waves: Waves, angle: Exponents) -> None:
+    for k, real, imaginary in waves.parts:
+        a, b = (exactly(part).times(Fraction(1, 2)) for part in (real, imaginary))
+        _add(total, (), _sum((), tuple((name, k * n) for name, n in angle)), (a, b))
+        _add(total, (), _sum((), tuple((name, -k * n) for name, n in angle)), (a, -b))
 
 
 def angles(claim: Claim, place: int) -> Exponents:

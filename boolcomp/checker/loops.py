@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numba
 import numpy as np
@@ -12,13 +12,22 @@ if TYPE_CHECKING:
 
     Whole = NDArray[np.int64]
 
+Loop = TypeVar("Loop")
+
+
+def compiled(loop: Loop) -> Loop:
+    """Return a loop that runs compiled."""
+    made: Any = numba.njit(loop)
+    return made  # type: ignore[no-any-return]  # numba has no types
+
+
 NEVER = -(1 << 62)  # of what does not occur
 
 
 PARTS = 12  # bits of a place between two points
 
 
-@numba.njit
+@compiled
 def spread(which: Whole, a: Whole, first: Whole, last: Whole) -> None:
     """Widen, for every row, what its a may be."""
     for k in range(len(a)):
@@ -26,7 +35,7 @@ def spread(which: Whole, a: Whole, first: Whole, last: Whole) -> None:
         last[which[k]] = max(last[which[k]], a[k])
 
 
-@numba.njit
+@compiled
 def worst_at(
     put: Whole, least: Whole, largest: Whole, grid: Whole, shift: int, ends: Whole
 ) -> None:
@@ -40,7 +49,7 @@ def worst_at(
         ends[0, j], ends[1, j] = up, down
 
 
-@numba.njit
+@compiled
 def below_chords(
     total: Whole, which: Whole, a: Whole, first: Whole, step: Whole, ends: Whole
 ) -> None:
@@ -56,8 +65,8 @@ def below_chords(
         total[k] = max(there, after)
 
 
-@numba.njit
-def by_rest(
+@compiled
+def by_rest(  # noqa: PLR0917 (a compiled loop takes columns, not values)
     put: Whole, least: Whole, largest: Whole, a: int, sign: int, shift: int, rests: int
 ) -> Whole:
     """Return the largest error of states in one direction, by what they leave of a step."""
@@ -68,7 +77,7 @@ def by_rest(
     return found
 
 
-@numba.njit
+@compiled
 def together(one: Whole, two: Whole) -> Whole:
     """Return the largest sums of two errors, by what both leave of a step."""
     rests = len(one)

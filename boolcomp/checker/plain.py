@@ -14,26 +14,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.checker.ranges import near_words
-from boolcomp.checker.parts import Line, added, columns, entries, line_of, most
-from boolcomp.checker.spans import NOTHING, ONE, Span, between, exactly
 from boolcomp.checker.nodes import Given, Total, Turns, is_angle
+from boolcomp.checker.parts import Line, added, columns, entries, line_of, most
+from boolcomp.checker.ranges import near_words
+from boolcomp.checker.spans import NOTHING, ONE, Span, between, exactly
 from boolcomp.checker.stands import all_words
 from boolcomp.checker.steps import DoesNotHoldError
-from boolcomp.words.graph import Angles, Bits, Heap, InputWord, PartialProducts
+from boolcomp.words.graph import Angles, Bits, Heap, InputWord, PartialProducts, part_reads
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from boolcomp.checker.stands import Claim, Input, Output
     from boolcomp.checker.places import Place
-    from boolcomp.words.graph import HeapPart
+    from boolcomp.checker.stands import Claim, Input, Output
+    from boolcomp.words.graph import HeapPart, WordGraph
 
     Words = NDArray[np.int64]
 
 TIE = Fraction(1, 1 << 28)  # of a cell: how far beside a border encoders may round
+UNITS = Line(Fraction(0), Fraction(1))
 MOST_VALUES = 1 << 20  # of a word that is looked at value by value
 
 
@@ -49,7 +50,7 @@ class Seen:
     said: Span
     error: Span
     word: int | None = None
-    line: Line = Line(Fraction(0), Fraction(1))
+    line: Line = UNITS
     at: Words | None = None
     near: Span = NOTHING
     words: Mapping[int, Words] | None = None
@@ -104,7 +105,9 @@ class Plain:
 
     def _given(self, function: Given, given: Input, place: Place) -> Seen:
         if not place.words:
-            near = Span(*(np.array([end], object) for end in (given.allowed.low, given.allowed.high)))
+            near = Span(
+                *(np.array([end], object) for end in (given.allowed.low, given.allowed.high))
+            )
             return Seen(given.allowed, given.allowed, given.allowed - given.allowed, near=near)
         (word,) = place.words
         node = self.graph.nodes[word]
@@ -200,60 +203,57 @@ class Plain:
         for k in stands.words:
             said = said + values(line_of(self.graph, k), words[k])
         if stands.product:
-            a, b = (self._about_zero(k, words[k], 0) for k in stands.product)
+            a, b = (_about_zero(self.graph, k, words[k], 0) for k in stands.product)
             said = said + a * b
         return Seen(near.hull, said.hull, (said - near).hull, source.word, source.line, source.at,
                     near, words)  # fmt: skip
 
-    def _about_zero(self, place: int, words: Words, drop: int) -> Span:
-        """Return what the digits of a word say above the lowest, but for its offset."""
-        line, offset = line_of(self.graph, place), Fraction(self.graph.scales[place].offset)
-        middle = Fraction((1 << drop) - 1, 2) * line.step - offset
-        return values(Line(line.start + middle, line.step), words >> drop << drop)
-
     def _sum(self, place: int, function: Total, stands: Place) -> Seen:
         exact = exactly(function.constant)
-        addends = [(Fraction(factor), read) for factor, read in function.addends]
-        for factor, read in addends:
-            exact = exact + self._product([self.seen[k].exact for k in read]).times(factor)
+        for factor, read in function.addends:
+            value = self.seen[read[0]].exact
+            for one in read[1:]:
+                value = value * self.seen[one].exact
+            exact = exact + value.times(Fraction(factor))
         if not stands.words:
             return Seen(exact, exact, NOTHING, near=_alone(exact))
         (word,) = stands.words
         heap = self.graph.nodes[word]
-        if not isinstance(heap, Heap) or len(stands.owners) != len(heap.parts):
-            raise DoesNotHoldError(f"w{word} is no sum of {len(stands.owners)} parts")
-        if not all(0 <= k < len(addends) for k in stands.owners):
-            raise DoesNotHoldError(f"w{word}: a part is that of no addend")
+        if not isinstance(heap, Heap) or heap.wraps != (function.turning > 0):
+            raise DoesNotHoldError(f"w{word} is no such sum")
         line = line_of(self.graph, word)
         if place in self.outputs:  # what its decoder says knows of no offset
             line = Line(line.start - Fraction(self.graph.scales[word].offset), line.step)
-        put, error = exactly(heap.constant * line.step), NOTHING
-        for k, (factor, read) in enumerate(addends):
-            share = _Share(self, line.step)
-            mine = [p for p, owner in zip(heap.parts, stands.owners, strict=True) if owner == k]
-            if len(read) == 1:
-                share.addend(self.claim.places[read[0]], self.seen[read[0]], mine, factor)
-            else:
-                share.product(read, mine, factor)
-            put, error = put + share.put, error + share.missed
-        error = error + exactly(heap.constant * line.step + line.start) - exactly(function.constant)
+        put, error = self._heap(function, stands, heap, line)
         if function.turning:
             turn = 1 << function.turning
             if line.step * (1 << heap.bits) != turn:
                 raise DoesNotHoldError(f"w{word} does not span a turn")
             error = error - exactly(turn * round(sum(error.ends) / 2 / turn))
             return Seen(exact, exact + error, error, word, line)
-        if heap.wraps:
-            raise DoesNotHoldError(f"w{word} wraps, and is no angle")
-        said = (put + exactly(line.start)).meet(exact + error)
-        if said.ends[0] < line.start or said.ends[1] > line.start + line.step * (
-            (1 << heap.bits) - 1
-        ):
+        said = put.meet(exact + error)
+        largest = line.start + line.step * ((1 << heap.bits) - 1)
+        if said.ends[0] < line.start or said.ends[1] > largest:
             self.overflow.append(word)
         return Seen(exact.meet(said - error), said, error, word, line)
 
-    def _product(self, factors: Sequence[Span]) -> Span:
-        return factors[0] if len(factors) == 1 else factors[0] * factors[1]
+    def _heap(self, function: Total, stands: Place, heap: Heap, line: Line) -> tuple[Span, Span]:
+        """Return what a heap's word says, and how much more that is than what it stands for."""
+        if len(stands.owners) != len(heap.parts) or not all(
+            0 <= k < len(function.addends) for k in stands.owners
+        ):
+            raise DoesNotHoldError(f"parts of w{stands.words[0]} are those of no addend")
+        put = exactly(heap.constant * line.step + line.start)
+        error = put - exactly(function.constant)
+        for k, (factor, read) in enumerate(function.addends):
+            share = _Share(self, line.step)
+            mine = [p for p, owner in zip(heap.parts, stands.owners, strict=True) if owner == k]
+            if len(read) == 1:
+                share.addend(self.claim.places[read[0]], self.seen[read[0]], mine, Fraction(factor))
+            else:
+                share.product(read, mine, Fraction(factor))
+            put, error = put + share.put, error + share.missed
+        return put, error
 
 
 class _Share:
@@ -270,8 +270,9 @@ class _Share:
         """Take the parts of factor · function."""
         for part in parts:
             grid = isinstance(part, PartialProducts)
-            if (part.a, part.b) != stands.product if grid else part.node not in all_words(stands):
-                raise DoesNotHoldError(f"a part of a sum is not of the addend that it is said to be: {part}")
+            read = part_reads(part)
+            if read != stands.product if grid else read[0] not in stands.words:
+                raise DoesNotHoldError(f"a part of a sum is not its addend's: {part}")
         if not parts:
             self.missed = -seen.exact.times(factor)
         elif seen.words is not None and seen.at is not None:
@@ -317,7 +318,9 @@ class _Share:
             for one, word, drop in zip(seen, words, (part.drop_a, part.drop_b), strict=True)
         )
         scales = [self.graph.scales[k].lsb for k in words]
-        size = self.step * Fraction(2) ** (part.column + 1 - part.drop_a - part.drop_b - sum(scales))
+        size = self.step * Fraction(2) ** (
+            part.column + 1 - part.drop_a - part.drop_b - sum(scales)
+        )
         times = -size if part.negative else size
         error = (a * db + beta * da).meet(b * da + alpha * db)
         below = sum((n * Fraction(2) ** (c - 1) for c, n in columns(self.graph, part) if c < 0),
@@ -330,11 +333,18 @@ class _Share:
     def _operand(self, seen: Seen, word: int, drop: int) -> tuple[Span, Span]:
         """Return what digits above the lowest say, and how much more that is than what is exact."""
         if seen.words is not None:
-            said = self.plain._about_zero(word, seen.words[word], drop)
+            said = _about_zero(self.graph, word, seen.words[word], drop)
             return said.hull, (said - seen.near).hull
         half = Fraction((1 << drop) - 1, 2) * seen.line.step
         beside = between(-half, half) - exactly(Fraction(self.graph.scales[word].offset))
         return seen.said + beside, seen.error + beside
+
+
+def _about_zero(graph: WordGraph, place: int, words: Words, drop: int) -> Span:
+    """Return what the digits of a word say above the lowest, but for its offset."""
+    line, offset = line_of(graph, place), Fraction(graph.scales[place].offset)
+    middle = Fraction((1 << drop) - 1, 2) * line.step - offset
+    return values(Line(line.start + middle, line.step), words >> drop << drop)
 
 
 def _alone(span: Span) -> Span:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from boolcomp.checker.nodes import Curve, Powers, Waves
 from boolcomp.checker.spans import (
     NOTHING,
     ONE,
@@ -23,7 +24,6 @@ from boolcomp.checker.spans import (
     two_pi,
     waves_at,
 )
-from boolcomp.checker.nodes import Curve, Powers, Waves
 from boolcomp.checker.steps import DoesNotHoldError
 
 if TYPE_CHECKING:
@@ -47,7 +47,9 @@ def near_words(function: Waves | Powers | Curve, x: Span, exact: Span) -> Span:
         return _powers_near(function, x)
     found = [_curve_near(function, low, high, exact) for low, high in zip(x.low, x.high,
              strict=True)]  # fmt: skip
-    return Span(*(np.array([getattr(one, end) for one in found], object) for end in ("low", "high")))
+    return Span(
+        *(np.array([getattr(one, end) for one in found], object) for end in ("low", "high"))
+    )
 
 
 def waves_near(function: Waves, x: Span) -> Span:
@@ -71,8 +73,8 @@ def _within(one: Span, two: Span, bends: Span, x: Span) -> Span:
 def _powers_near(function: Powers, x: Span) -> Span:
     c = [exactly(each) for each in function.coefficients]
     bends = _horner([each.times(Fraction(k * (k - 1))) for k, each in enumerate(c)][2:], x.hull)
-    ends = (_horner(c, Span(end, end)) for end in (x.low, x.high))
-    return _within(*ends, bends, x)
+    one, two = (_horner(c, Span(end, end)) for end in (x.low, x.high))
+    return _within(one, two, bends, x)
 
 
 def _horner(coefficients: Sequence[Span], x: Span) -> Span:

@@ -71,7 +71,7 @@ class Span:
     @property
     def size(self) -> int:
         """The largest absolute value of all, in units."""
-        return max(0, self.hull.high, -self.hull.low)
+        return max(0, int(self.hull.high), -int(self.hull.low))
 
     @property
     def around(self) -> Span:

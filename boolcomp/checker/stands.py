@@ -18,6 +18,7 @@ from boolcomp.checker.steps import DoesNotHoldError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
     from boolcomp.checker.folder import LoadFiles
     from boolcomp.checker.nodes import Node
     from boolcomp.checker.origin import Word
@@ -41,9 +42,10 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """An output: its node, a step in its own unit, by how many steps its words stand for more than their cells say.
+    """An output: its node, and a step in its own unit.
 
-    Where inputs lie so, if that is said, its word may be held at zero.
+    Its words stand for `shift` steps more than their cells say. Where inputs lie in `rest`, if that
+    is said, its word may be held at zero.
     """
 
     name: str
@@ -129,4 +131,8 @@ def _units(value: float, word: Word, *, angle: bool) -> Span:
         return exactly(steps) + beside
     ends = [(Fraction(value) - low) / end for end in two_pi().ends]
     half = exactly(Fraction(1, 2))
-    return Span(exactly(min(ends)).low, exactly(max(ends)).high) - half + beside.times(Fraction(1, 1 << word.bits))
+    return (
+        Span(exactly(min(ends)).low, exactly(max(ends)).high)
+        - half
+        + beside.times(Fraction(1, 1 << word.bits))
+    )

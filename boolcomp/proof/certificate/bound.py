@@ -48,7 +48,7 @@ def _groups(known: Known, flattener: Flattener, column: int) -> str:
 
 def _below(value: Fraction) -> int:
     """Return a number in units of its last digit, rounded down."""
-    return value.numerator * 10**DIGITS // value.denominator
+    return int(value * 10**DIGITS // 1)
 
 
 def _decimal(units: int) -> str:
