@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 TIE = Fraction(1, 1 << 28)  # of a cell: how far beside a border encoders may round
 UNITS = Line(Fraction(0), Fraction(1))
+PIECES = 64  # of what a function that no word stands for may read
 MOST_VALUES = 1 << 20  # of a word that is looked at value by value
 
 
@@ -195,7 +196,7 @@ class Plain:
         angle = is_angle(self.claim.functions[function.source])
         source = self.by_value(function.source, angle=angle)
         if source.word is None or source.at is None or not stands.words:
-            exact = near_words(function, _alone(source.exact), source.exact).hull
+            exact = near_words(function, _cut(source.exact), source.exact).hull
             return Seen(exact, exact, NOTHING, near=_alone(exact))
         near = near_words(function, source.near, source.exact)
         words = {k: entries(self.graph, k, source.word, source.at) for k in all_words(stands)}
@@ -345,6 +346,12 @@ def _about_zero(graph: WordGraph, place: int, words: Words, drop: int) -> Span:
     line, offset = line_of(graph, place), Fraction(graph.scales[place].offset)
     middle = Fraction((1 << drop) - 1, 2) * line.step - offset
     return values(Line(line.start + middle, line.step), words >> drop << drop)
+
+
+def _cut(span: Span) -> Span:
+    """Return a span in pieces."""
+    places = [span.low + (span.high - span.low) * k // PIECES for k in range(PIECES + 1)]
+    return Span(np.array(places[:-1], object), np.array(places[1:], object))
 
 
 def _alone(span: Span) -> Span:
