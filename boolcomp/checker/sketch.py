@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from boolcomp.checker.nodes import Node, Sketch
     from boolcomp.checker.origin import Input, Origin
 
-MOST_STEPS = 2.0**-20  # a sketch that differs by more is another function
+MOST_STEPS = 2.0**-6  # a sketch that differs by more is another function; less is an error
 
 
 @dataclass(frozen=True, slots=True)

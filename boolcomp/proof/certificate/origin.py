@@ -20,8 +20,12 @@ _ROBOT = re.compile(r"(?:([^\n]+) of\n)?(name = .*?)(?:\nword [^\n]*)*", re.DOTA
 
 def section(known: Known) -> str:
     """Return the lines of a section."""
-    problem = known.compact.problem
-    words = quantities(problem, known.compact.demand.input_bits)
+    return origin_text(known.compact.problem, known.compact.demand.input_bits)
+
+
+def origin_text(problem: Problem, bits: Mapping[str, int]) -> str:
+    """Return the section of a problem whose inputs have so many bits."""
+    words = quantities(problem, bits)
     lines = [*_source(problem), *(_input(one, words) for one in problem.inputs)]
     return "".join(f"{line}\n" for line in lines)
 

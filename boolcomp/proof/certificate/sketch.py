@@ -15,21 +15,24 @@ from boolcomp.compact.sketch.sketch import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from boolcomp.compact.sketch.sketch import SketchNode, WordSum
+    from boolcomp.compact.sketch.sketch import Sketch, SketchNode, WordSum
     from boolcomp.problem.expressions.straight import Straight
+    from boolcomp.problem.problem import Problem
     from boolcomp.proof.certificate.known import Known
 
 
 def section(known: Known) -> str:
     """Return the lines of a section."""
     compact = known.compact
-    lines = [f"s{place} = {_text(node)}" for place, node in enumerate(compact.sketch.nodes)]
-    steps = compact.problem.steps(compact.demand.bits)
-    for one, step, place in zip(
-        compact.problem.outputs, steps, compact.sketch.outputs, strict=True
-    ):
+    return sketch_text(compact.sketch, compact.problem, compact.problem.steps(compact.demand.bits))
+
+
+def sketch_text(sketch: Sketch, problem: Problem, steps: Sequence[float]) -> str:
+    """Return the section of a sketch of a problem, whose outputs have these steps."""
+    lines = [f"s{place} = {_text(node)}" for place, node in enumerate(sketch.nodes)]
+    for one, step, place in zip(problem.outputs, steps, sketch.outputs, strict=True):
         lines.append(f"{one.name} = {one.range.centre!r} {step!r} s{place}")
     return "".join(f"{line}\n" for line in lines)
 
