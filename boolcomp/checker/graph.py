@@ -73,7 +73,7 @@ def _node(k: int, sketch: Sketch, places: Places, graph: WordGraph) -> None:
         _require(len(place.owners) == len(parts), f"s{k}: its heap has {len(parts)} parts")
         for owner, part in zip(place.owners, parts, strict=True):
             _require(owner < len(node.addends), f"s{k} has no addend {owner}")
-            _part(f"s{k}, addend {owner}", node.addends[owner][1], part_reads(part), places)
+            check_part(f"s{k}, addend {owner}", node.addends[owner][1], part_reads(part), places)
     else:
         kind = Angles if isinstance(node, Turns) else Lookup
         sources = [item for _, item in node.items] if isinstance(node, Turns) else [node.source]
@@ -88,7 +88,7 @@ def _of(node: int, places: Places) -> tuple[int, ...]:
     return places.nodes[node].words if node in places.nodes else ()
 
 
-def _part(what: str, nodes: tuple[int, ...], read: tuple[int, ...], places: Places) -> None:
+def check_part(what: str, nodes: tuple[int, ...], read: tuple[int, ...], places: Places) -> None:
     """Check that a part of a heap reads words of what its addend reads."""
     factors = places.nodes[nodes[0]].product if nodes[0] in places.nodes else None
     if len(nodes) == 2:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -92,6 +93,9 @@ def test_a_curve_that_stands_still_within_reach_is_not_covered() -> None:
     assert verdict(with_line(load, "sketch", f"{low} {high}", f"{low} 2.9")) == [True, None]
     assert verdict(with_line(load, "sketch", f"{low} {high}", "-2.9 3.1")) == [True, None]
     assert verdict(with_line(load, "sketch", f"{low} {high}", "-3.0 3.0")) == [True, True]
+    cut = with_line(load, "sketch", f"{low} {high}", "-3.0 2.9999999")
+    assert verdict(cut) == [True, True]
+    assert largest(cut) > largest(load) + 1e-7
 
 
 def test_dry_friction_is_covered() -> None:
@@ -124,6 +128,15 @@ def test_what_an_argument_is_off_goes_through_the_largest_slope(kind: str, slope
     assert off == pytest.approx(slope, rel=1e-4)
 
 
+def test_an_angle_that_is_nearly_a_whole_multiple_is_that_and_what_it_is_off() -> None:
+    with balls():
+        space = Functions([Variable("a", angle=True, low=-2.0, high=1.0)])
+        away = arb(2) ** -25
+        near = space.apply("sin", [space.angle("a").times(2 + away)])
+        off = space.most(near - space.apply("sin", [space.angle("a").times(2)]))
+    assert float((off / away).mid()) == pytest.approx(2.0, rel=1e-4)
+
+
 def test_where_a_sum_lies_is_found_product_by_product() -> None:
     with balls():
         space = Functions([Variable("x", angle=False, low=-2.0, high=1.0),
@@ -150,3 +163,15 @@ def test_steps_of_an_origin_are_read_or_refused() -> None:
                      ("output y 4", "output y 9"), ("step 2.0", "step nan")):  # fmt: skip
         assert "is no line of an origin" in note(with_line(load, "origin", old, new))
     assert section("a\nb").lines == ("a", "b")
+
+
+def test_a_sum_of_angles_is_known_but_for_whole_turns() -> None:
+    turn = f"-{math.pi!r} {math.pi!r}"
+    head = "".join(f"input {x} {turn} angle word {turn} 8 of 0 wraps\n" for x in "ab")
+    curve = "curve s2 1.0 0.0 1.0 -inf inf angle | x | "
+    nodes = f"s0 = input a angle\ns1 = input b angle\ns2 = turns | 1 s0 | 1 s1\ns3 = {curve}"
+    for kind, holds in (("tanh", None), ("sin", True)):
+        origin = section(f"{head}step add 0 1\nstep {kind} 2\noutput y 3")
+        text = section(f"{nodes}{kind} 0\ns4 = sum 0.0 | 1.0 s3\ny = 0.0 1.0 s4")
+        load = replace(written("x*x"), sections={"origin": origin, "sketch": text})
+        assert verdict(load) == [True, holds], note(load)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,8 @@ import pytest
 from checker.sections import shipped, with_line
 
 from boolcomp.checker import graph
+from boolcomp.checker.places import Place, Places
+from boolcomp.checker.steps import DoesNotHoldError
 
 if TYPE_CHECKING:
     from boolcomp.checker.folder import LoadFiles
@@ -68,6 +71,32 @@ def test_a_map_that_is_none_is_told(old: str, new: str, said: str) -> None:
 ])  # fmt: skip
 def test_inputs_are_those_of_the_program(old: str, new: str, said: str) -> None:
     assert said in notes(with_line(shipped(), "origin", old, new))
+
+
+def test_a_word_of_half_a_turn_does_not_wrap() -> None:
+    half = [-math.pi / 2, math.pi / 2]
+    ends = f"{half[0]!r} {half[1]!r} 10 of"
+    load = with_line(shipped(), "origin", f"{-math.pi!r} {math.pi!r} 10 of 0", f"{ends} 1")
+    changed = with_head(load, lambda x: x["inputs"][0]["code"].update(range=half))
+    assert "q1 wraps, and spans no turn" in notes(changed)
+
+
+def test_an_output_drops_the_bits_below_its_step() -> None:
+    load = shipped()
+    assert load.graph is not None
+    first, *others = load.graph.results
+    results = (replace(first, drop=first.drop - 1), *others)
+    changed = replace(load, graph=replace(load.graph, results=results))
+    assert "tau1 drops 2 bits of a word of unit 2^-3" in notes(changed)
+
+
+def test_a_product_beside_a_curve_is_read_where_the_curve_is() -> None:
+    places = Places({3: Place((7, 8), (9, 10))}, ())
+    graph.check_part("s4", (3,), (9, 10), places)
+    graph.check_part("s4", (3,), (8,), places)
+    for read in ((10, 9), (9, 9), (9,), (7, 8)):
+        with pytest.raises(DoesNotHoldError, match=f"s4 reads w{read[0]}"):
+            graph.check_part("s4", (3,), read, places)
 
 
 def test_outputs_are_those_of_the_program() -> None:

@@ -158,6 +158,8 @@ def test_a_coefficient_that_is_changed_is_noticed(k: int) -> None:
     ("waves s2", "waves s9", "no line of a sketch"),
     ("1 1.96 0.0", "1 nan 0.0", "no line of a sketch"),
     ("1 1.96 0.0", "1 1.96", "no line of a sketch"),
+    ("tau1 = 0.0 1.5625", "tau1 = 0.0 -1.5625", "no line of a sketch"),
+    ("tau1 = 0.0 1.5625 s17", "tau1 = 0.0 1.5625 s16", "no line of a sketch"),
 ])  # fmt: skip
 def test_what_is_wrong_in_a_sketch_is_said(old: str, new: str, said: str) -> None:
     changed = with_line(shipped(), "sketch", old, new)
