@@ -101,6 +101,12 @@ class Program:
         return self.loads[0].graph
 
     @property
+    def asked(self) -> dict[str, str]:
+        """What was asked for in compact mode, by name, as `demand` writes it."""
+        parts = (part.partition("=") for part in self.demand.split())
+        return {name: value for name, _, value in parts}
+
+    @property
     def errors(self) -> dict[str, KnownErrors]:
         """The errors that were measured, by output, the largest over all loads; none unmeasured.
 
