@@ -64,6 +64,11 @@ class Worst:
             self.dropped = max(self.dropped, self.kept[MOST].error)
             del self.kept[MOST:]
 
+    @property
+    def largest(self) -> int:
+        """The largest error that was offered."""
+        return max([self.dropped, *(one.error for one in self.kept[:1])])
+
     def refined(self, look: Callable[[Candidate], int]) -> int:
         """Return what no error exceeds, where `look` says more of a cell than tables do."""
         best = self.dropped
