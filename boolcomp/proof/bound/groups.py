@@ -133,7 +133,7 @@ class Frontier:
         self.nodes = [k for k in needed(graph, parts) if not turning[k]]
         drops: dict[int, int] = {}
         for part in [*parts, *self._inner_parts()]:
-            for k, drop in _read_by_part(part):
+            for k, drop in _read_by_part(part, graph):
                 if turning[k]:
                     drops[k] = min(drops.get(k, drop), drop)
         for k in self.nodes:
@@ -171,10 +171,20 @@ class Frontier:
         return found
 
 
-def _read_by_part(part: Bits | PartialProducts) -> list[tuple[int, int]]:
+def _read_by_part(part: Bits | PartialProducts, graph: WordGraph) -> list[tuple[int, int]]:
+    """Return the words that a part reads, and how many of their lowest bits it does not.
+
+    Of words that are multiplied these are those, too, of which all products are discarded.
+    """
     if isinstance(part, Bits):
         return [(part.node, part.drop)]
-    return [(part.a, part.drop_a), (part.b, part.drop_b)]
+    grid, (a, b) = part.layout(graph.nodes), (part.a, part.b)
+    if grid.a > grid.b:
+        grid, a, b = grid.swapped, b, a
+    rows = list(grid.rows())
+    if not rows:
+        return [(k, graph.nodes[k].bits) for k in (a, b)]
+    return [(a, min(i for i, _ in rows)), (b, min(row.drop for _, row in rows))]
 
 
 def _sources(node: object) -> list[int]:

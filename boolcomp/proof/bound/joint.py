@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 
     Words = NDArray[np.int64]
 
-BLOCKS = 64
-CELLS = 1 << 12  # at a time
+BLOCKS = 16  # of all cells
+FINEST = 1 << 12  # blocks of the worst cells
+CELLS = 1 << 18  # blocks of cells at a time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,9 +123,9 @@ class Cut:
 class JointTables:
     """The tables of a joint group, and what it errs by at all cells of its angles."""
 
-    def __init__(self, joint: Joint, profiles: Profiles) -> None:
+    def __init__(self, joint: Joint, profiles: Profiles, most: int = BLOCKS) -> None:
         self.joint, self.profiles = joint, profiles
-        cut = Cut(joint.shared())
+        cut = Cut(joint.shared(), most)
         words = [k for group in joint.groups for k in group.frontier.words]
         names = set[int]()
         for group in joint.groups:
@@ -133,7 +134,10 @@ class JointTables:
             words += product.words
             names |= names_of(product.still)
         self.whole, self.nodes = profiles.sweep(words, names)
-        if self.whole.cells * cut.count << len(self.whole.angles) > profiles.effort:
+        if (
+            most == BLOCKS
+            and self.whole.cells * cut.count << len(self.whole.angles) > profiles.effort
+        ):
             raise NotPlainError
         self.count = cut.count
         self.simple = [profiles.tabled(group, cut.of(group)) for group in joint.simple]
@@ -152,6 +156,10 @@ class JointTables:
             self.whole.waves(one.group.exact.series, one.group.exact.scale) for one in self.tabled
         ]
 
+    def finer(self) -> JointTables:
+        """Return the same by more blocks."""
+        return JointTables(self.joint, self.profiles, FINEST)
+
     def tiny(self) -> int:
         """Return by how many units all may be larger, because waves are looked up."""
         return sum(one.tiny for one in self.simple)
@@ -160,22 +168,28 @@ class JointTables:
         """Return the largest and least errors at all cells, by corner."""
         found = {corner: ([], []) for corner in self.whole.corners}  # type: ignore[var-annotated]
         for block in self.whole.blocks():
-            values = self.whole.values(block, self.nodes)
-            rows = [one.which(values) for one in self.tabled]
             for corner, (highs, lows) in found.items():
-                exact = [self.whole.exact(one, block, corner) for one in self.waves]
-                still = [self.whole.exact(one.still, block, corner) for one in self.products]
-                for start in range(0, len(values[0]), CELLS):
-                    part = slice(start, start + CELLS)
-                    up, down = self._errors(
-                        [column[part] for column in values],
-                        [one[part] for one in rows],
-                        [one[part] for one in exact],
-                        [one[part] for one in still],
-                    )
-                    highs.append(up.max(axis=1))
-                    lows.append(down.min(axis=1))
+                up, down = self.at(block, corner)
+                highs.append(up)
+                lows.append(down)
         return self.whole, joined(found)
+
+    def at(self, block: Sequence[Words], corner: tuple[int, ...]) -> tuple[Words, Words]:
+        """Return the largest and least errors for words of the angles, at a corner."""
+        values = self.whole.values(block, self.nodes)
+        rows = [one.which(values) for one in self.tabled]
+        exact = [self.whole.exact(one, block, corner) for one in self.waves]
+        still = [self.whole.exact(one.still, block, corner) for one in self.products]
+        count, size = len(values[0]), max(1, CELLS // self.count)
+        up, down = np.empty(count, np.int64), np.empty(count, np.int64)
+        for start in range(0, count, size):
+            part = slice(start, start + size)
+            highs, lows = self._errors(
+                [column[part] for column in values], [one[part] for one in rows],
+                [one[part] for one in exact], [one[part] for one in still],
+            )  # fmt: skip
+            up[part], down[part] = highs.max(axis=1), lows.min(axis=1)
+        return up, down
 
     def _errors(
         self, values: Sequence[Words], rows: Sequence[Words], exact: Sequence[Words],

@@ -81,16 +81,19 @@ class Products:
         if not isinstance(part, PartialProducts):
             raise NotPlainError
         a, b = addend.product
-        for x, y, read, drop in ((a, b, part.b, part.drop_b), (b, a, part.a, part.drop_a)):
+        for x, y, read in ((a, b, part.b), (b, a, part.a)):
             total = self.flattener.meanings[y]
             series = self.flattener.expansion.of(x).values()
             alone = all(not angle for one in series for angle in one)
             if alone and isinstance(total, Total) and total.word == read and not total.turning:
-                return self._made(addend, x, y, read, drop)
+                return self._made(addend, x, y, read)
         raise NotPlainError
 
-    def _made(self, addend: FlatAddend, x: int, y: int, read: int, drop: int) -> Product:
+    def _made(self, addend: FlatAddend, x: int, y: int, read: int) -> Product:
         outer, size = self._outer(addend, x, read)
+        if outer.frontier.words != [read]:
+            raise NotPlainError
+        (drop,) = outer.frontier.drops
         lsb = self.graph.scales[read].lsb
         each = round(size * Fraction(2) ** lsb * (1 << self.scale))
         if each <= 0:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +23,7 @@ from boolcomp.proof.bound.groups import Grouping
 from boolcomp.proof.bound.inputs import TIE, beside, cells_reached
 from boolcomp.proof.bound.joint import JointTables, joint_of
 from boolcomp.proof.bound.known import Line, given_line
-from boolcomp.proof.bound.leaves import Leaf, Worst
+from boolcomp.proof.bound.leaves import MOST, Leaf, Worst
 from boolcomp.proof.bound.meaning import GivenWord, Total
 from boolcomp.proof.bound.plain import Forward, plain_bounds, rounding
 from boolcomp.proof.bound.products import Products
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     Words = NDArray[np.int64]
 
 BITS = 58  # of all that is added
+CANDIDATES = 1 << 15  # cells of which tables by finer blocks say more, for either sign
 
 
 def tight_bounds(explained: Explained, effort: int = EFFORT) -> Bounds:
@@ -99,6 +101,7 @@ class Output:
         self.grouping = Grouping(forward, self.reach, effort)
         self.groups: list[Group] = []
         self.joints: list[Joint] = []
+        self.tables: list[JointTables] = []
         self.turning: list[FlatAddend] = []
         self.still: Poly = {}
         for names, places in components([one.linear for one in flat.addends]):
@@ -207,7 +210,8 @@ class Output:
             raise NotPlainError
         profiles, tiny = self._profiles()
         self.still = self._still()
-        worst = Worst(), Worst()
+        most = CANDIDATES if self.joints else MOST
+        worst = Worst(most), Worst(most)
         for corner, first, up, down in self._sums(whole, profiles):
             worst[0].offer(up, first, corner)
             worst[1].offer(-down, first, corner)
@@ -219,6 +223,10 @@ class Output:
 
     def _refined(self, whole: Sweep, worst: tuple[Worst, Worst]) -> tuple[int, int]:
         """Return the largest and the least error where the worst cells are looked at once more."""
+        for tables in self.tables:
+            finer = tables.finer()
+            for k in range(2):
+                worst[k].improve(partial(_less, whole, tables, finer, k))
         if self.joints:
             return worst[0].largest, -worst[1].largest
         look = Leaf(self, whole, self.groups)
@@ -247,6 +255,7 @@ class Output:
                 self._coarsen(joint.taken)
                 continue
             found.append(tables.profile())
+            self.tables.append(tables)
             self.slack = self.slack + joint.slack
             tiny += tables.tiny()
         return found, tiny
@@ -290,3 +299,17 @@ class Output:
         read = [k for one in self.turning for atom in one.atoms for k in part_reads(atom.part)]
         values = whole.values(block, ancestors(self.graph, read))
         return said_by(self.graph, self.turning, values, self.scale) + np.zeros_like(values[0])
+
+
+def _less(
+    whole: Sweep, coarse: JointTables, finer: JointTables, down: int, cells: Words,
+    corner: tuple[int, ...],
+) -> Words:  # fmt: skip
+    """Return by how much finer tables say less of cells."""
+    sizes = [len(one.words) for one in whole.angles]
+    places = np.unravel_index(cells, sizes)
+    mine = [k for k, one in enumerate(whole.angles) if one in coarse.whole.angles]
+    block = [whole.angles[k].words[places[k]] for k in mine]
+    own = tuple(corner[k] for k in mine)
+    before, after = coarse.at(block, own)[down], finer.at(block, own)[down]
+    return after - before if down else before - after
