@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 SAMPLES, SEED, BLOCK = 100_000, 0x1988, 1 << 14
-EVALUATIONS = 300_000  # that seek the worst error of what is compiled
+EVALUATIONS = 1_000_000  # that seek the worst error
 
 
 def plan_subject(plan: Plan) -> Subject:
@@ -35,11 +35,11 @@ def plan_subject(plan: Plan) -> Subject:
     return Subject(plan.problem, axes_of(plan.problem, finest_codes(plan)), codes, outputs)
 
 
-def known_errors(plan: Plan, evaluations: int = EVALUATIONS) -> tuple[KnownErrors, ...]:
+def known_errors(plan: Plan, evaluations: int | None = None) -> tuple[KnownErrors, ...]:
     """Return every output's errors in its unit; the worst is sought with so many evaluations.
 
-    Without any it is not sought. An exact output beyond its word counts as the nearest that the
-    word can say, in both.
+    None is as many as is usual, 0 that it is not sought. An exact output beyond its word counts as
+    the nearest that the word can say, in both.
     """
     subject = plan_subject(plan)
     squares, most = np.zeros(len(plan.outputs)), np.zeros(len(plan.outputs))
@@ -50,8 +50,9 @@ def known_errors(plan: Plan, evaluations: int = EVALUATIONS) -> tuple[KnownError
         most = np.maximum(most, np.abs(found).max(axis=0))
     rms = np.round(np.sqrt(squares / SAMPLES), DIGITS)
     worst: list[float | None] = [None] * len(plan.outputs)
-    if evaluations:
-        worst = np.maximum(find_worst(subject, evaluations).most, most).tolist()
+    searched = EVALUATIONS if evaluations is None else evaluations
+    if searched:
+        worst = np.maximum(find_worst(subject, searched).most, most).tolist()
     steps = [output.word.step for output in plan.outputs]
     return tuple(
         KnownErrors(float(r) * step, float(m) * step, None if w is None else w * step)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from boolcomp.common.errors import UsageError
 from boolcomp.paper.assembly import program_of
 from boolcomp.paper.covers import TermCover, make_covers
-from boolcomp.paper.known import EVALUATIONS, known_errors
+from boolcomp.paper.known import known_errors
 from boolcomp.paper.plan import Options, make_plan
 from boolcomp.paper.store import Recipe, Store, default_store
 from boolcomp.paper.stored import stored_network
@@ -28,14 +28,14 @@ class PaperChoices:
     """What a user chooses of a compilation in paper mode.
 
     `done` is told the first term of every distinct table as its cover is there. The worst error is
-    sought with so many `evaluations`; with none it is not.
+    sought with so many `evaluations`, or as many as is usual; with 0 it is not.
     """
 
     options: Options = field(default_factory=Options)
     recipe: Recipe = field(default_factory=Recipe)
     store: Store = field(default_factory=default_store)
     done: Callable[[TermTable], None] = lambda _: None
-    evaluations: int = EVALUATIONS
+    evaluations: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

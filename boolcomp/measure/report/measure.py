@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 
 MOST_SAMPLES = 20_000_000  # what memory holds with room to spare
-SEARCHED = 1_000_000  # evaluations that seek the worst error of a plan
 
 
 @dataclass(frozen=True, slots=True, eq=False)
