@@ -19,31 +19,33 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import itertools
 import json
 import sys
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numba
 import numpy as np
+from fastclimb import FastClimbers
+from fastdynamics import Exact, exact_dynamics
 from proof import shipped
 
+from boolcomp.common.loops import njit
 from boolcomp.common.text import table
 from boolcomp.compact.assembly import program_of_graph
 from boolcomp.compact.result.proved import proved
-from boolcomp.measure.bench.straight import record
+from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.problem.robot import load_robot
 from boolcomp.proof.bound.result import EFFORT, grade_of
-from boolcomp.proof.worst import Subject, axes_of, find_worst
+from boolcomp.proof.worst import Subject, axes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from boolcomp.problem.expressions.straight import Operation, Straight
     from boolcomp.program.program import Program
     from boolcomp.proof.bound.result import Bounds
 
@@ -51,7 +53,8 @@ if TYPE_CHECKING:
 
 MARGIN = 1e-9  # LSB: what doubles may be wrong by
 BLOCK = 1 << 15  # states whose columns stay in a cache
-CHUNK, CLIMB = 10_000_000, 10_000_000  # states, evaluations of one line of the log
+COMPARED = 2000  # states at which long doubles are asked
+CHUNK, CLIMB = 20_000_000, 25_000_000  # states, evaluations of one line of the log
 MOST = "machado-2r-8.95d6efe9e10c1b60"  # the 2R of the paper: ten times as many states
 HEADER = (
     "program", "bound", "states", "largest", "share", "evaluations", "worst found", "share",
@@ -67,63 +70,7 @@ class Task(NamedTuple):
     program: Program
     bounds: Bounds
     subject: Subject
-
-
-def source_of(steps: Straight) -> str:
-    """Return Python of what fills exact outputs, (samples, outputs), from states."""
-    lines = [f"v{k} = s[i, {k}]" for k in range(len(steps.inputs))]
-    for place, node in enumerate(steps.nodes):
-        if node.kind != "input":
-            lines.append(f"v{place} = {expression(node)}")
-    lines += [f"out[i, {k}] = v{one.node}" for k, one in enumerate(steps.outputs)]
-    body = "\n        ".join(lines)
-    return f"def fill(s, out):\n    for i in range(len(s)):\n        {body}\n"
-
-
-def expression(node: Operation) -> str:
-    """Return a node in Python; another kind of node is our mistake."""
-    read = [f"v{k}" for k in node.operands]
-    signs = {"add": "+", "sub": "-", "mul": "*"}
-    if node.kind == "constant":
-        return repr(float(node.value))
-    if node.kind in signs:
-        return f"{read[0]} {signs[node.kind]} {read[1]}"
-    return {"neg": f"-{read[0]}", "sin": f"sin({read[0]})", "cos": f"cos({read[0]})"}[node.kind]
-
-
-def compiled(steps: Straight) -> Callable[[Floats, Floats], None]:
-    """Return the same as native code."""
-    space: dict[str, Any] = {"sin": np.sin, "cos": np.cos}
-    exec(source_of(steps), space)  # noqa: S102 (our own text, a moment old)
-    made: Callable[[Floats, Floats], None] = numba.njit(space["fill"])
-    return made
-
-
-def longer(steps: Straight, states: Floats) -> NDArray[np.longdouble]:
-    """Return outputs at states, in long doubles."""
-    space: dict[str, Any] = {"sin": np.sin, "cos": np.cos}
-    exec(source_of(steps), space)  # noqa: S102 (our own text, a moment old)
-    out = np.empty((len(states), len(steps.outputs)), np.longdouble)
-    space["fill"](states.astype(np.longdouble), out)
-    return out
-
-
-@dataclass(frozen=True, slots=True)
-class Exact:
-    """What a problem's reference is, compiled: of the arrays of all groups, or of states."""
-
-    fill: Callable[[Floats, Floats], None]
-    outputs: int
-
-    def of(self, states: Floats) -> Floats:
-        """Return exact outputs at states (samples, inputs)."""
-        out = np.empty((len(states), self.outputs))
-        self.fill(states, out)
-        return out
-
-    def __call__(self, *arrays: Floats) -> Floats:
-        """Return them for arrays, as problems do."""
-        return self.of(np.concatenate(arrays, axis=1))
+    exact: Exact
 
 
 def tasks(folder: Path, names: Sequence[str], grade: str) -> Iterator[Task]:
@@ -148,6 +95,7 @@ def tasks(folder: Path, names: Sequence[str], grade: str) -> Iterator[Task]:
             yield Task(
                 name, digest(f"{bounds}{compact.graph}"), made, bounds,
                 Subject(fast, axes_of(problem, words), codes, logic_of(made)),
+                references[problem.name],
             )  # fmt: skip
 
 
@@ -163,76 +111,71 @@ def logic_of(program: Program) -> Callable[..., Floats]:
 
 def exact_of(name: str, program: Program) -> Exact:
     """Return the compiled recurrence of a robot that ships, held beside long doubles."""
-    robot = load_robot(name)
-    steps = record(robot)
-    found = Exact(compiled(steps), len(steps.outputs))
-    low = [link.position.low for link in robot.links]
-    high = [link.position.high for link in robot.links]
-    for kind in ("velocity", "acceleration"):
-        low += [getattr(link, kind).low for link in robot.links]
-        high += [getattr(link, kind).high for link in robot.links]
-    states = np.random.default_rng(0).uniform(low, high, (2000, len(low)))
-    lsb = np.array([output.code.step for output in program.outputs])
-    away = float((np.abs(found.of(states) - longer(steps, states)) / lsb).max())
+    found = exact_dynamics(load_robot(name))
+    low, high = inverse_dynamics_problem(load_robot(name)).bounds()
+    states = np.random.default_rng(0).uniform(low, high, (COMPARED, len(low)))
+    away = found.distance(states, np.array([output.code.step for output in program.outputs]))
     print(f"{name}: doubles are within {away:.1e} LSB of long doubles", file=sys.stderr)
-    if away > MARGIN / 10:
+    if not away < MARGIN / 10:
         raise SystemExit(f"{name}: doubles are not exact enough")
     return found
 
 
 def random_chunk(task: Task, count: int, seed: Sequence[int]) -> dict[str, Any]:
     """Return what so many random states err by."""
-    rng = np.random.default_rng(list(seed))
-    low, high = task.subject.problem.bounds()
+    rng = np.random.Generator(np.random.SFC64(list(seed)))
+    problem, exact = task.subject.problem, task.exact
+    low, high = problem.bounds()
+    places = np.cumsum([0, *(group.size for group in problem.groups)])
     ends, limits = span(task), limits_of(task)
-    up, down, above, done = np.full(len(ends[0]), -np.inf), np.full(len(ends[0]), np.inf), 0, 0
-    exact = task.subject.problem.reference
+    most = np.repeat([[-np.inf], [np.inf]], len(ends), axis=1)
+    above = done = 0
     while done < count:
-        states = rng.random((min(BLOCK, count - done), len(low)))
-        states = low + states * (high - low)
-        arrays = task.subject.problem.arrays(states)
+        rows = min(BLOCK, count - done)
+        columns, arrays = np.empty((len(low), rows)), []
+        for first, last in itertools.pairwise(places):
+            array = rng.random((rows, last - first))
+            array *= high[first:last] - low[first:last]
+            array += low[first:last]
+            columns[first:last] = array.T
+            arrays.append(array)
         found = task.subject.logic(*arrays)
-        above += judged(found, exact(*arrays), *ends, *limits, up, down)
-        done += len(states)
-    return {"most": [up.tolist(), down.tolist()], "above": above, "count": done}
+        above += judged(found, exact.columns(columns), ends, limits, most)
+        done += rows
+    return {"most": most.tolist(), "above": above, "count": done}
 
 
-@numba.njit
-def judged(
-    found: Floats, exact: Floats, low: Floats, high: Floats, step: Floats, least: Floats,
-    most: Floats, up: Floats, down: Floats,
-) -> int:  # fmt: skip
+@njit(cache=False)
+def judged(found: Floats, exact: Floats, ends: Floats, limits: Floats, most: Floats) -> int:
     """Count states beyond a bound, and note the largest and the least error, in steps."""
     above = 0
     for i in range(found.shape[0]):
         beyond = False
         for k in range(found.shape[1]):
-            inside = min(max(exact[i, k], low[k]), high[k])
-            error = (found[i, k] - inside) / step[k]
-            up[k], down[k] = max(up[k], error), min(down[k], error)
-            beyond |= not least[k] <= error <= most[k]
+            inside = min(max(exact[k, i], ends[k, 0]), ends[k, 1])
+            error = (found[i, k] - inside) / ends[k, 2]
+            most[0, k], most[1, k] = max(most[0, k], error), min(most[1, k], error)
+            beyond |= not limits[0, k] <= error <= limits[1, k]
         above += beyond
     return above
 
 
-def span(task: Task) -> tuple[Floats, Floats, Floats]:
-    """Return the least and largest values of outputs' words, and their steps."""
-    codes = task.subject.codes
-    ends = ([code.low for code in codes], [code.high for code in codes])
-    return np.array(ends[0]), np.array(ends[1]), np.array([code.step for code in codes])
+def span(task: Task) -> Floats:
+    """Return the least and largest value of outputs' words, and their step: (outputs, 3)."""
+    return np.array([[code.low, code.high, code.step] for code in task.subject.codes])
 
 
-def limits_of(task: Task) -> tuple[Floats, Floats]:
-    """Return the least and the largest error that the bounds allow, in steps, and the margin."""
+def limits_of(task: Task) -> Floats:
+    """Return the least and the largest error that bounds and margin allow, in steps."""
     outputs = task.bounds.outputs
-    least = np.array([float(one.low) for one in outputs]) - MARGIN
-    return least, np.array([float(one.high) for one in outputs]) + MARGIN
+    least = [float(one.low) - MARGIN for one in outputs]
+    return np.array([least, [float(one.high) + MARGIN for one in outputs]])
 
 
 def climb_chunk(task: Task, count: int, seed: Sequence[int]) -> dict[str, Any]:
     """Return what climbing finds with so many evaluations; the worst of all are judged."""
     whole = int(np.random.SeedSequence(list(seed)).generate_state(1)[0])
-    found = find_worst(task.subject, count, seed=whole)
+    found = FastClimbers(task.subject, np.random.default_rng(whole)).run(count, None, 0)
     least, most = limits_of(task)
     above = int(((found.errors[:, 0] > most) | (found.errors[:, 1] < least)).sum())
     return {"most": found.errors.T.tolist(), "above": above, "count": found.evaluations}
@@ -310,7 +253,8 @@ def main() -> int:
         rows.append(cells)
         wrong |= beyond
     if options.markdown:
-        print("\n".join(f"| {' | '.join(line)} |" for line in [HEADER, ["---"] * len(HEADER), *rows]))
+        lines = [HEADER, ["---"] * len(HEADER), *rows]
+        print("\n".join(f"| {' | '.join(cells)} |" for cells in lines))
     else:
         print(table(HEADER, rows))
     return int(wrong)
