@@ -268,21 +268,19 @@ def _lost(row: Whole, k: int, low: Short, high: Short, slots: Whole, source: int
 def _product(row: Whole, low: Short, high: Short, slots: Whole) -> None:
     """A product of two words, the lowest of its partial products discarded; or one left out."""
     one, two, out = row[2], row[3], row[1]
-    words, exact, missed = slots[one, :2], slots[one, 2:4], slots[one, 4:]
-    others, wanted, beside = slots[two, :2], slots[two, 2:4], slots[two, 4:]
-    a, b = times(exact[0], exact[1], wanted[0], wanted[1])
+    a, b = times(slots[one, 2], slots[one, 3], slots[two, 2], slots[two, 3])
     if not row[6]:
         a, b = times(down(a, row[9]), up(b, row[9]), row[7], row[8])
         slots[out, 2], slots[out, 3] = down(a, row[10]), up(b, row[10])
         slots[out, 0] = slots[out, 1] = 0
         slots[out, 4], slots[out, 5] = -slots[out, 3], -slots[out, 2]
         return
-    c, d = times(words[0], words[1], others[0], others[1])
-    e, f = times(words[0], words[1], beside[0], beside[1])
-    g, h = times(missed[0], missed[1], wanted[0], wanted[1])
+    c, d = times(slots[one, 0], slots[one, 1], slots[two, 0], slots[two, 1])
+    e, f = times(slots[one, 0], slots[one, 1], slots[two, 4], slots[two, 5])
+    g, h = times(slots[one, 4], slots[one, 5], slots[two, 2], slots[two, 3])
     least, most = e + g, f + h
-    e, f = times(exact[0], exact[1], beside[0], beside[1])
-    g, h = times(missed[0], missed[1], others[0], others[1])
+    e, f = times(slots[one, 2], slots[one, 3], slots[two, 4], slots[two, 5])
+    g, h = times(slots[one, 4], slots[one, 5], slots[two, 0], slots[two, 1])
     least, most = max(least, e + g), min(most, f + h)
     shift = row[4]
     if row[5] < 0:

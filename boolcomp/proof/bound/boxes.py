@@ -8,7 +8,7 @@ found is met with what plain bounds know.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
@@ -77,6 +77,11 @@ class Boxed:
     turning: tuple[bool, ...]
     output: Slot
     addends: tuple[Slot, ...]
+
+    def until(self, slot: Slot) -> Boxed:
+        """Return the steps up to a slot."""
+        count = slot.place + 1
+        return replace(self, steps=self.steps[:count], known=self.known[:count], output=slot)
 
 
 class Boxing:
@@ -149,11 +154,11 @@ class Boxing:
         """Return what plain bounds know of a meaning, in a slot's units."""
         known = self.forward.known[place]
         exact = known.exact - known.inputs
-        found = [-FAR, FAR, *scaled(exact, scale), -FAR, FAR]
+        found = [-FAR, FAR, *outward(exact, scale), -FAR, FAR]
         if words:
             offset = self.offset(place)
-            found[:2] = scaled(known.words - offset, scale)
-            found[4:] = scaled(known.error.total + known.inputs - offset, scale)
+            found[:2] = outward(known.words - offset, scale)
+            found[4:] = outward(known.error.total + known.inputs - offset, scale)
         return found
 
     def offset(self, place: int) -> Enclosure:
@@ -170,7 +175,7 @@ class Boxing:
         if given.word is None:
             return self.step(
                 kinds.SUM, scale,
-                [0, 0, 0, 0, *scaled(known.exact - known.inputs, scale)],
+                [0, 0, 0, 0, *outward(known.exact - known.inputs, scale)],
                 self._known(place, scale, words=False), worded=False,
             )  # fmt: skip
         line = line_of(self.graph, given.word)
@@ -318,7 +323,7 @@ class Boxing:
         args = len(self.args)
         for slot in slots:
             self.args += [slot.place, slot.scale - scale]
-        exact = scaled(exactly(total.constant), scale)
+        exact = outward(exactly(total.constant), scale)
         words, missed = (0, 0), (0, 0)
         if heap is not None and total.word is not None:
             weight = sum(part.layout(self.graph.nodes).weight for part in heap.parts)
@@ -329,7 +334,7 @@ class Boxing:
             if total.turning:
                 beside = wrapped_constant(beside, 1 << total.turning)
                 digits = exactly(total.constant) + beside
-            words, missed = scaled(digits, scale), scaled(beside, scale)
+            words, missed = outward(digits, scale), outward(beside, scale)
         row = [len(slots), args, *words, *exact, *missed]
         held = () if total.turning else self._known(place, scale, words=heap is not None)
         return self.step(kinds.SUM, scale, row, held, worded=heap is not None)
@@ -368,7 +373,7 @@ class Boxing:
         row = [
             source.place, whole[0], whole[2] + source.scale - scale, kept[0], kept[1],
             kept[2] + source.scale - scale, beside[0], beside[1],
-            beside[2] + source.scale - scale, scaled(exactly(lost), scale)[1], int(bool(parts)),
+            beside[2] + source.scale - scale, outward(exactly(lost), scale)[1], int(bool(parts)),
         ]  # fmt: skip
         return self.step(kinds.ROWS, scale, row, worded=bool(parts))
 
@@ -405,7 +410,7 @@ class Boxing:
         size = own * sum((n * Fraction(2) ** (c - 1) for c, n in grid.diagonals() if c < 0), ZERO_F)
         scale = scale_of(self.size(one) * self.size(two) * abs(factor) + size)
         row = [one.place, two.place, one.scale + two.scale - scale - power, -1 if part.negative else 1,
-               1, 0, 0, 0, 0, 0, 0, scaled(exactly(size), scale)[1]]  # fmt: skip
+               1, 0, 0, 0, 0, 0, 0, outward(exactly(size), scale)[1]]  # fmt: skip
         for slot, place, drop, left in (
             (two, part.b, part.drop_b, True), (one, part.a, part.drop_a, False),
         ):  # fmt: skip
@@ -468,11 +473,6 @@ def factor_power(value: Fraction) -> int:
     if Fraction(2) ** k != value:
         raise NotPlainError
     return k
-
-
-def scaled(value: Enclosure, scale: int) -> tuple[int, int]:
-    """Return both ends of an enclosure in units of 2^-scale, rounded outward."""
-    return outward(value, scale)
 
 
 def mantissa(value: Fraction) -> tuple[int, int, int]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     Whole = NDArray[np.int64]
     Short = NDArray[np.int32]
+    Floats = NDArray[np.float64]
     Place = NDArray[np.uint16]
 
 
@@ -60,14 +61,24 @@ def middle(first: int, last: int) -> int:
     return (last >> bit) << bit
 
 
+@njit(cache=True, inline="always")
+def width(first: int, last: int) -> int:
+    """Return how many of the lowest bits of cells are open."""
+    bit = 0
+    while (first ^ last) >> bit:
+        bit += 1
+    return bit
+
+
 @njit(cache=True)
 def search(  # noqa: PLR0917 (a compiled loop takes columns, not values)
     steps: Whole, args: Whole, low: Short, high: Short, known: Whole, firsts: Place, lasts: Place,
-    split: Whole, out: int, beside: Whole, budget: int, result: Whole,
+    worth: Floats, out: int, beside: Whole, budget: int, result: Whole,
 ) -> None:  # fmt: skip
     """Split the worst box until so many have been looked at, or the worst is a single cell.
 
-    `result` gets the largest and the least of what slot `out` may be in any box, how many boxes
+    It is split at the input of which a split is worth most, by how many of its bits are open.
+    `result` gets the least and the largest of what slot `out` may err by in any box, how many boxes
     were looked at, and whether the worst is one that cannot be split. `firsts` and `lasts` have
     room for boxes; the first is all there is. `beside` is what rounding adds to both ends.
     """
@@ -80,49 +91,46 @@ def search(  # noqa: PLR0917 (a compiled loop takes columns, not values)
     keys[0] = max(most[0] + beside[1], -least[0] - beside[0])
     heap[0] = 0
     used, made, seen = 1, 1, 1
-    ends = np.empty((dims, 4), np.int64)
-    while seen < budget and made + 1 < room:
+    while seen < budget and made < room:
         box = heap[0]
-        first[:], last[:] = firsts[box], lasts[box]
-        best, chosen, second = np.int64(1) << 62, -1, np.int64(1) << 62
-        for dim in split:
-            one, two = np.int64(first[dim]), np.int64(last[dim])
-            if one == two:
-                continue
-            half = middle(one, two)
-            last[dim] = half - 1
-            evaluate(steps, args, low, high, known, slots, first, last)
-            ends[dim, 0], ends[dim, 1] = slots[out, 4], slots[out, 5]
-            first[dim], last[dim] = half, two
-            evaluate(steps, args, low, high, known, slots, first, last)
-            ends[dim, 2], ends[dim, 3] = slots[out, 4], slots[out, 5]
-            first[dim] = one
-            seen += 2
-            left = max(ends[dim, 1] + beside[1], -ends[dim, 0] - beside[0])
-            right = max(ends[dim, 3] + beside[1], -ends[dim, 2] - beside[0])
-            worst, other = max(left, right), min(left, right)
-            if worst < best or (worst == best and other < second):
-                best, second, chosen = worst, other, dim
+        chosen, best = -1, -1.0
+        for dim in range(dims):
+            bits = width(np.int64(firsts[box, dim]), np.int64(lasts[box, dim]))
+            if bits and worth[dim, bits] > best:
+                best, chosen = worth[dim, bits], dim
         if chosen < 0:
             result[3] = 1
             break
         _drop(heap, keys, used)
         used -= 1
-        half = middle(np.int64(first[chosen]), np.int64(last[chosen]))
+        first[:], last[:] = firsts[box], lasts[box]
+        one, two = np.int64(first[chosen]), np.int64(last[chosen])
+        half = middle(one, two)
+        down, up = least[box], most[box]
         for side in range(2):
+            first[chosen] = one if side == 0 else half
+            last[chosen] = half - 1 if side == 0 else two
+            evaluate(steps, args, low, high, known, slots, first, last)
             place = box if side == 0 else made
             firsts[place], lasts[place] = first, last
-            if side == 0:
-                lasts[place, chosen] = half - 1
-            else:
-                firsts[place, chosen] = half
-                made += 1
-            least[place] = max(least[box], ends[chosen, 2 * side]) if side == 0 else ends[chosen, 2]
-            most[place] = min(most[box], ends[chosen, 1]) if side == 0 else ends[chosen, 3]
+            least[place], most[place] = max(down, slots[out, 4]), min(up, slots[out, 5])
             keys[place] = max(most[place] + beside[1], -least[place] - beside[0])
             _sink(heap, keys, used, place)
             used += 1
+        made, seen = made + 1, seen + 2
     result[0], result[1], result[2] = least[heap[0]], most[heap[0]], seen
     for k in range(used):
         result[0] = min(result[0], least[heap[k]])
         result[1] = max(result[1], most[heap[k]])
+
+
+@njit(cache=True)
+def sampled(  # noqa: PLR0917 (a compiled loop takes columns, not values)
+    steps: Whole, args: Whole, low: Short, high: Short, known: Whole, firsts: Place, lasts: Place,
+    out: int, beside: Whole, keys: Whole,
+) -> None:  # fmt: skip
+    """Find the largest error in either direction in some boxes."""
+    slots = np.zeros((len(known), 6), np.int64)
+    for k in range(len(firsts)):
+        evaluate(steps, args, low, high, known, slots, firsts[k], lasts[k])
+        keys[k] = max(slots[out, 5] + beside[1], -slots[out, 4] - beside[0])
