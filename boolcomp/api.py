@@ -40,7 +40,7 @@ USUAL_BITS = 8
 ONLY = {
     "compact": (
         "rms_error", "max_error", "input_bits", "saturate", "objective", "target", "flash",
-        "effort", "seed", "processes", "words", "rms", "max",
+        "effort", "seed", "processes", "words", "rms", "max", "certify",
     ),
     "paper": ("code", "guard_bits", "splits", "rounding", "minimizer", "deadline"),
 }  # fmt: skip
@@ -73,6 +73,7 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     seed: Number = 0,
     processes: Number = 2,
     words: Formats | None = None,
+    certify: bool = False,
     code: CodeKind = "gray",
     guard_bits: Number | None = None,
     splits: Number | None = None,
@@ -104,8 +105,8 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     `flash` is how many bytes tables may take of a microcontroller's), `effort` (the search in
     nominal seconds of one core: counted, not timed), `seed`, `processes`, and `words`
     ({"q1": "gray:12:0..2pi", "tau": "twos:tread"}: words as they are given or wanted, by code,
-    bits, range and place of zero). `rms` and `max` are the older spelling of
-    `rms_error` and `max_error`.
+    bits, range and place of zero). With `certify` the program has a certificate (docs/proof.md).
+    `rms` and `max` are the older spelling of `rms_error` and `max_error`.
 
     Mode `paper` takes `code` (gray, natural, twos, sign-magnitude), `guard_bits` and `splits`
     (None: by the paper's rules), `rounding` (nearest, faithful), `minimizer` (own, exact, espresso,
@@ -130,7 +131,10 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
             effort=real("effort", effort), seed=whole("seed", seed),
         )  # fmt: skip
         choices = CompactChoices(
-            demand, processes=whole("processes", processes), words=formats("words", words)
+            demand,
+            processes=whole("processes", processes),
+            words=formats("words", words),
+            certify=flag("certify", certify),
         )
         return compile_compact(source, choices, masses, of).program
     options = Options(
