@@ -108,16 +108,13 @@ def _above(ranges: WordRanges, boxes: Boxes, most: int) -> Words:
 
 
 def _axis(ranges: WordRanges, boxes: Boxes, most: int) -> int:
-    """Return the input whose halves leave the least."""
+    """Return the input whose halves leave the least; of several that with the longest ranges."""
     count = boxes.low.shape[1]
     sample = boxes.some(np.linspace(0, count - 1, min(count, LOOKED_AT)).astype(np.int64))
-    best, left = 0, np.inf
-    for axis in range(len(boxes.low)):
-        if (sample.low[axis] == sample.high[axis]).all():
-            continue
-        above = np.maximum(_above(ranges, sample.halved(axis), most), 0)
-        if above.sum() < left:
-            best, left = axis, float(above.sum())
-    if not np.isfinite(left):
-        best = int(np.argmax((boxes.high > boxes.low).any(axis=1)))
-    return best
+    found = []
+    for axis, place in enumerate(ranges.inputs):
+        length = (boxes.high[axis] - boxes.low[axis]).max()
+        if length:
+            above = np.maximum(_above(ranges, sample.halved(axis), most), 0).sum()
+            found.append((above, -length / (1 << ranges.graph.nodes[place].bits), axis))
+    return min(found)[2]
