@@ -18,12 +18,13 @@ def proved(compact: Compact, ends: Ends, grade: Grade, effort: int) -> Bounds | 
 
     Where `tight` bounds cannot be had they are plain; `effort` is of tight ones.
     """
+    from boolcomp.proof.bound.overflow import without_overflow  # noqa: PLC0415 (with bounds alone)
     from boolcomp.proof.bound.plain import plain_bounds  # noqa: PLC0415 (balls take their time)
 
     said = explained(compact, ends)
     try:
         if grade == "plain":
-            return plain_bounds(said)
+            return without_overflow(said, plain_bounds(said))
         from boolcomp.proof.bound.tight import tight_bounds  # noqa: PLC0415 (compiled loops)
 
         return tight_bounds(said, effort)

@@ -25,6 +25,7 @@ from boolcomp.proof.bound.joint import JointTables, joint_of
 from boolcomp.proof.bound.known import Line, given_line
 from boolcomp.proof.bound.leaves import MOST, Leaf, Worst
 from boolcomp.proof.bound.meaning import GivenWord, Total
+from boolcomp.proof.bound.overflow import without_overflow
 from boolcomp.proof.bound.plain import Forward, plain_bounds, rounding
 from boolcomp.proof.bound.products import Products
 from boolcomp.proof.bound.profiles import Profiles
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     Words = NDArray[np.int64]
 
 BITS = 58  # of all that is added
+HEAPS = 20  # the part of the effort that is spent on showing that heaps have bits enough
 CANDIDATES = 1 << 15  # cells of which tables by finer blocks say more, for either sign
 
 
@@ -70,7 +72,7 @@ def tight_bounds(explained: Explained, effort: int = EFFORT) -> Bounds:
         low, high = max(low, one.low), min(high, one.high)
         beside = rounded_up(Fraction(output.slack.size, ONE))
         found.append(replace(one, low=low, high=high, grade="tight", remainder=beside))
-    return replace(plain, outputs=tuple(found))
+    return without_overflow(explained, replace(plain, outputs=tuple(found)), -(-effort // HEAPS))
 
 
 class Output:
