@@ -49,7 +49,9 @@ def times(a: int, b: int, c: int, d: int) -> tuple[int, int]:
 
 
 @njit(cache=True)
-def between(low: Short, high: Short, start: int, count: int, first: int, last: int) -> tuple[int, int]:
+def between(
+    low: Short, high: Short, start: int, count: int, first: int, last: int
+) -> tuple[int, int]:
     """Return the least and the largest entry from first to last of a table of ranges.
 
     Level k holds, from start + k·count on, those of 2^k entries one after another.
@@ -63,7 +65,9 @@ def between(low: Short, high: Short, start: int, count: int, first: int, last: i
 
 
 @njit(cache=True)
-def around(low: Short, high: Short, start: int, count: int, first: int, last: int) -> tuple[int, int]:
+def around(
+    low: Short, high: Short, start: int, count: int, first: int, last: int
+) -> tuple[int, int]:
     """Do the same on a circle of `count` entries, a power of two; `first` may be any number."""
     if last - first + 1 >= count:
         return between(low, high, start, count, 0, count - 1)
@@ -256,7 +260,9 @@ def _rows(row: Whole, slots: Whole) -> None:
 
 
 @njit(cache=True)
-def _lost(row: Whole, k: int, low: Short, high: Short, slots: Whole, source: int) -> tuple[int, int]:
+def _lost(
+    row: Whole, k: int, low: Short, high: Short, slots: Whole, source: int
+) -> tuple[int, int]:
     """Return what products below column 0 count, as far as one of the words says it."""
     if row[k] < 0:
         return -row[13], row[13]

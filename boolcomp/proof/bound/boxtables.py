@@ -285,9 +285,7 @@ class Tabulator:
             return given_line(self.graph, meaning).step * TIE * 2
         return Fraction(0)
 
-    def lost(
-        self, grid: Grid, own: Fraction, scale: int, *, of_b: bool
-    ) -> tuple[int, int] | None:
+    def lost(self, grid: Grid, own: Fraction, scale: int, *, of_b: bool) -> tuple[int, int] | None:
         """Return where what is discarded of products begins, by the low bits of one word.
 
         With it how many these are. None where nothing is lost or too much is to be looked at.
@@ -306,7 +304,9 @@ class Tabulator:
         unit = own * Fraction(2) ** (grid.column - 1) * ONE
         scaled_low = low * unit.numerator // unit.denominator
         scaled_high = -(-high * unit.numerator // unit.denominator)
-        return self.store.ranges(_down(scaled_low, scale), _up(scaled_high, scale)), b if of_b else a
+        return self.store.ranges(
+            _down(scaled_low, scale), _up(scaled_high, scale)
+        ), b if of_b else a
 
 
 class _Sparse(list[object]):
@@ -320,9 +320,7 @@ class _Sparse(list[object]):
         return self._entries[place]  # type: ignore[index]  # a place is a whole number
 
 
-def _discarded(
-    a: int, b: int, below: int
-) -> tuple[tuple[Whole, Whole], tuple[Whole, Whole]]:
+def _discarded(a: int, b: int, below: int) -> tuple[tuple[Whole, Whole], tuple[Whole, Whole]]:
     """Return the least and the largest sum of products i·j, i + j < below, of digits ±1 · 2^k.
 
     By all low bits of one word, and by those of the other.
