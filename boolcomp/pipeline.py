@@ -179,6 +179,11 @@ def compile_compact(
     made = run(COMPACT[:-1], loads, own, "measure")
     program = _family(run(COMPACT[-1:], made, own), loads)
     for one in made:
+        if not one.kept:
+            raise DataError(
+                f"{one.compact.problem.name}: what was found is not proved to keep the errors that "
+                "are promised: promise more, or ask for more --effort"
+            )
         if not one.holds:
             worst = ", ".join(f"{error:.2f}" for error in one.largest)
             raise DataError(

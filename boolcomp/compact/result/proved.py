@@ -10,6 +10,7 @@ from boolcomp.compact.result.explained import explained
 if TYPE_CHECKING:
     from boolcomp.compact.assembly import Ends
     from boolcomp.compact.result.compact import Compact
+    from boolcomp.proof.bound.meaning import Explained
     from boolcomp.proof.bound.result import Bounds, Grade
 
 
@@ -18,9 +19,13 @@ def proved(compact: Compact, ends: Ends, grade: Grade, effort: int) -> Bounds | 
 
     Where `tight` bounds cannot be had they are plain; `effort` is of tight ones.
     """
+    return bounds_of(explained(compact, ends), grade, effort)
+
+
+def bounds_of(said: Explained, grade: Grade, effort: int) -> Bounds | None:
+    """Return what no error of a graph exceeds, as above."""
     from boolcomp.proof.bound.plain import plain_bounds  # noqa: PLC0415 (balls take their time)
 
-    said = explained(compact, ends)
     try:
         if grade == "plain":
             return plain_bounds(said)
