@@ -98,8 +98,14 @@ def screen(goal: Sketched) -> Screened:
     found = goal.ledger.candidates("screen", steered.screen, jobs)
     held = [choice for choice in found if choice.nodes < math.inf]
     if not held:  # by the model; a tight bound may say otherwise
-        held = [replace(choice, nodes=0.0) for choice in found[:1]]
+        held = found[:1]
     return Screened(goal, promising(goal, held))
+
+
+def predicted(terms: Terms, demand: Demand, ledger: Ledger) -> float:
+    """Return how many nodes the model expects of a promise; infinite where it expects none."""
+    candidates = screen(sketch(terms, demand.completed(terms.problem), ledger)).candidates
+    return min(choice.nodes for choice in candidates)
 
 
 def refine(screened: Screened) -> Steering:
