@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.commands.options import USUAL_BITS, described, ends, print_json, unchanging
+from boolcomp.commands.options import described, ends, print_json, unchanging
 from boolcomp.commands.progress import share
+from boolcomp.commands.wordlength import USUAL_BITS
 from boolcomp.common.errors import listing
 from boolcomp.common.text import short, table
 

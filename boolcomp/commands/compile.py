@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from boolcomp.commands.options import (
-    AUTO,
     ONLY_COMPACT,
     ONLY_MINIMISED,
     ONLY_PAPER,
     FilePath,
     demand_options,
     described,
-    is_auto,
     json_option,
     minimiser_options,
     plan_options,
@@ -25,6 +23,7 @@ from boolcomp.commands.options import (
 )
 from boolcomp.commands.progress import progress
 from boolcomp.commands.sources import function_options, own_bits, source_argument
+from boolcomp.commands.wordlength import AUTO, is_auto
 from boolcomp.common.choices import MASSES, reals
 from boolcomp.common.text import short, table
 

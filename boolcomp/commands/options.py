@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from boolcomp.commands.wordlength import USUAL_BITS, WordLength
 from boolcomp.common.choices import reals, widths
 from boolcomp.common.errors import UsageError, listing, shown
 from boolcomp.common.files import is_file
@@ -30,9 +31,7 @@ if TYPE_CHECKING:
     from boolcomp.program.program import Program
 
     _PathType = click.ParamType[Path]
-    _IntegerType = click.ParamType[int]
 else:
-    _IntegerType = click.ParamType
     _PathType = click.ParamType  # not generic before click 8.4
 
 # Options that only one mode has, by the names that click gives their values.
@@ -49,8 +48,6 @@ ONLY_COMPACT = {
     "proof": "--proof", "proof_effort": "--proof-effort",
 }  # fmt: skip
 
-USUAL_BITS = 8
-AUTO, AUTO_BITS = "auto", "boolcomp.bits"
 MOST_PROCESSES = 256
 LONGEST_NAME = 255  # bytes of a file's name, without its folders
 
@@ -77,24 +74,6 @@ class FilePath(_PathType):
         if self.folder and is_file(Path(text)):
             self.fail(f"{shown(text)} is a file, and not a folder", param, ctx)
         return Path(text)
-
-
-class WordLength(_IntegerType):
-    """A word length, or `auto`, which the context remembers; bits are then the usual ones."""
-
-    name = "integer"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the number."""
-        if value == AUTO and ctx is not None:
-            ctx.meta[AUTO_BITS] = True
-            return USUAL_BITS
-        return int(click.INT.convert(value, param, ctx))
-
-
-def is_auto(context: click.Context) -> bool:
-    """Tell whether the word length is to be found."""
-    return bool(context.meta.get(AUTO_BITS))
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")

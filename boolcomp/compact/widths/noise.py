@@ -128,11 +128,9 @@ class Model:
         self._shapes = shape_variables(sketch)
         self._variables = [self._local_variables(place) for place in range(len(sketch.nodes))]
         self._addends = [self._addend_variables(place) for place in range(len(sketch.nodes))]
-        unique = dict.fromkeys(itertools.chain(*self._variables))
-        self._order = {variable: i for i, variable in enumerate(unique)}
+        self._order = {k: i for i, k in enumerate(dict.fromkeys(itertools.chain(*self._variables)))}
         self._indices = [np.array([self._order[k] for k in ks], np.intp) for ks in self._variables]
-        self._known: list[dict[bytes, tuple[float, Floats]]]
-        self._known = [{} for _ in sketch.nodes]
+        self._known: list[dict[bytes, tuple[float, Floats]]] = [{} for _ in sketch.nodes]
         self._parts: Bounded[Contribution] = Bounded()
         self._heaps: dict[int, Remembered] = {}
         self._turns: Bounded[SumShape] = Bounded()
