@@ -178,7 +178,9 @@ def test_a_function_of_python_runs_as_logic(monkeypatch: pytest.MonkeyPatch) -> 
     for column, name in zip(found.T, outputs, strict=True):
         error = column - exact[name]
         assert math.sqrt(float((error**2).mean())) < 0.52 * step
-        assert np.abs(error).max() <= program.errors[name].worst_found + 1e-9
+        worst = program.errors[name].worst_found
+        assert worst is not None
+        assert np.abs(error).max() <= worst + 1e-9
 
 
 def test_what_cannot_be_reached_is_a_sentence_and_no_search_for_ever() -> None:

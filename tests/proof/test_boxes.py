@@ -103,7 +103,7 @@ def holds_in_boxes(given: tuple[Compact, Ends], count: int, seed: int = 3) -> No
             slot = boxing.slot(place)
             if slot is None or not isinstance(meaning, Total) or meaning.turning:
                 continue
-            ends = found[:, slot.place] * 2.0**-slot.scale
+            ends = np.asarray(found[:, slot.place] * 2.0**-slot.scale, np.float64)
             exact = states.values[place]
             _between(exact, ends[:, 2], ends[:, 3], f"{place}: value")
             if meaning.word is not None:

@@ -20,14 +20,19 @@ def proved(
 
     Where bounds of a `grade` cannot be had they are of the one before; `effort` is of tight ones.
     """
+    from boolcomp.proof.bound.overflow import (  # noqa: PLC0415 (with bounds alone)
+        HEAPS,
+        without_overflow,
+    )
     from boolcomp.proof.bound.plain import plain_bounds  # noqa: PLC0415 (balls take their time)
 
     said = explained(compact, ends)
     try:
         if grade == "plain":
-            return plain_bounds(said)
+            return without_overflow(said, plain_bounds(said))
         from boolcomp.proof.bound.graded import graded_bounds  # noqa: PLC0415 (compiled loops)
 
-        return graded_bounds(said, grade, effort, processes)
+        found = graded_bounds(said, grade, effort, processes)
+        return without_overflow(said, found, -(-effort // HEAPS))
     except DataError:
         return None
