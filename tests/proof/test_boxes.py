@@ -109,9 +109,14 @@ def holds_in_boxes(given: tuple[Compact, Ends], count: int, seed: int = 3) -> No
             if meaning.word is not None:
                 bits = graph.nodes[meaning.word].bits
                 digits = states.words[meaning.word] - ((1 << bits) - 1) / 2
-                digits = digits * 2.0 ** graph.scales[meaning.word].lsb
+                digits = np.asarray(digits * 2.0 ** graph.scales[meaning.word].lsb, np.float64)
                 _between(digits, ends[:, 0], ends[:, 1], f"{place}: words")
-                _between(digits - exact, ends[:, 4], ends[:, 5], f"{place}: error")
+                _between(
+                    np.asarray(digits - exact, np.float64),
+                    ends[:, 4],
+                    ends[:, 5],
+                    f"{place}: error",
+                )
             looked += 1
         assert looked
 
