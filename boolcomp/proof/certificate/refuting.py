@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pysat.solvers import Glucose4
 
@@ -13,12 +13,22 @@ if TYPE_CHECKING:
     from boolcomp.checker.nodes import Nodes
 
 # Nodes of a cone, and how many conflicts it is worth: a small cone is tried before a larger one.
-TRIES = ((40, 300), (120, 1000), (400, 3000), (1500, 20_000))
+TRIES = ((40, 300), (120, 1000), (400, 3000), (1500, 20_000), (1 << 30, 50_000))
 MOST_TRACED = 1 << 23
 
 
-def refutation(nodes: Nodes, levels: list[int], x: int, y: int) -> str | None:
-    """Return the text of a proof that two literals are equal; None where none was found."""
+class Refutation(NamedTuple):
+    """The cut that a proof is over, and its clauses as a certificate has them."""
+
+    cut: list[int]
+    text: str
+
+
+def refutation(nodes: Nodes, levels: list[int], x: int, y: int) -> Refutation | list[int] | None:
+    """Return a proof that two literals are equal, or inputs at which they differ.
+
+    Inputs are signals, negative where they are 0. None where nothing was found.
+    """
     cone = _Cone(nodes, levels, x, y)
     for size, conflicts in TRIES:
         whole = cone.grow(size)
@@ -28,13 +38,16 @@ def refutation(nodes: Nodes, levels: list[int], x: int, y: int) -> str | None:
             solver.conf_budget(conflicts)
             answer = solver.solve_limited()
             lines = solver.get_proof() if answer is False else []
+            model = solver.get_model() or []
         if answer is False:
             added = [[int(one) for one in line.split()[:-1]] for line in lines if line[:1] != "d"]
             added = [clause for clause in added if clause]
             chosen = needed(clauses, added, MOST_TRACED)
             kept = added if chosen is None else [added[k] for k in chosen]
             text = ", ".join(" ".join(map(str, clause)) for clause in kept)
-            return f"by{''.join(f' {one}' for one in cut)}: {text}"
+            return Refutation(cut, text)
+        if whole and answer:
+            return [one for one in model if 0 < abs(one) <= nodes.inputs]
         if whole:
             return None
     return None
