@@ -20,6 +20,7 @@ from boolcomp.problem.sources import load_source
 from boolcomp.problem.wordformat import formats
 from boolcomp.problem.written.making import function_problem
 from boolcomp.program.programfile import load_program
+from boolcomp.proof.bound.result import EFFORT, grade_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from boolcomp.problem.wordformat import Formats
     from boolcomp.problem.written.words import Word
     from boolcomp.program.program import Mode, Program
+    from boolcomp.proof.bound.result import Grade
 
 __all__ = ["compile", "load_program", "load_robot"]
 
@@ -40,7 +42,7 @@ USUAL_BITS = 8
 ONLY = {
     "compact": (
         "rms_error", "max_error", "input_bits", "saturate", "objective", "target", "flash",
-        "effort", "seed", "processes", "words", "rms", "max", "certify",
+        "effort", "seed", "processes", "words", "proof", "proof_effort", "certify", "rms", "max",
     ),
     "paper": ("code", "guard_bits", "splits", "rounding", "minimizer", "deadline"),
 }  # fmt: skip
@@ -73,6 +75,8 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     seed: Number = 0,
     processes: Number = 2,
     words: Formats | None = None,
+    proof: Grade | str = "plain",
+    proof_effort: Number | None = None,
     certify: bool = False,
     code: CodeKind = "gray",
     guard_bits: Number | None = None,
@@ -105,8 +109,13 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     `flash` is how many bytes tables may take of a microcontroller's), `effort` (the search in
     nominal seconds of one core: counted, not timed), `seed`, `processes`, and `words`
     ({"q1": "gray:12:0..2pi", "tau": "twos:tread"}: words as they are given or wanted, by code,
-    bits, range and place of zero). With `certify` the program has a certificate (docs/proof.md).
-    `rms` and `max` are the older spelling of `rms_error` and `max_error`.
+    bits, range and place of zero), `proof` (how tight the bound of errors is proved: plain, tight)
+    and `proof_effort` (of a tight one: millions of states looked at, at most; the same effort gives
+    the same bound anywhere). With `certify` the program has a certificate (docs/proof.md). `rms`
+    and `max` are the older spelling of `rms_error` and `max_error`.
+
+    What the program errs by, it says itself, in the units of its outputs: `sampled_max` of random
+    states, `worst_found` by a search, and `bound`, which is proved.
 
     Mode `paper` takes `code` (gray, natural, twos, sign-magnitude), `guard_bits` and `splits`
     (None: by the paper's rules), `rounding` (nearest, faithful), `minimizer` (own, exact, espresso,
@@ -131,11 +140,11 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
             effort=real("effort", effort), seed=whole("seed", seed),
         )  # fmt: skip
         choices = CompactChoices(
-            demand,
-            processes=whole("processes", processes),
-            words=formats("words", words),
+            demand, processes=whole("processes", processes), words=formats("words", words),
+            proof=grade_of(proof),
+            proof_effort=EFFORT if proof_effort is None else whole("proof_effort", proof_effort),
             certify=flag("certify", certify),
-        )
+        )  # fmt: skip
         return compile_compact(source, choices, masses, of).program
     options = Options(
         word, code, _if_any("guard_bits", guard_bits), _if_any("splits", splits), rounding

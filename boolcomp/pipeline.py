@@ -4,7 +4,7 @@ Each pass is a pure function of the value before it and of what the user chooses
 its value, save it, test it alone. Read down a list and you have seen the way from a problem to a
 program; every name leads to the module that does the work.
 
-    problem ─ terms ─┬─ plan ─ tables ─ covers ─────────────────────── program      (mode paper)
+    problem ─ terms ─┬─ plan ─ tables ─ covers ───────────── measure ─ program      (mode paper)
                      └─ store ─ sketch ─ … ─ graph ─ logic ─ measure ─ program      (mode compact)
 
 Several loads at the tip of an arm are several problems: every pass runs for all of them before
@@ -69,6 +69,7 @@ PAPER = (
     Pass("plan", "Plan: the paper's Fig. 1", _each(paper.plan)),
     Pass("tables", "PlanTables: the truth table of every term", paper.tables),
     Pass("covers", "Covered: products that make every table", paper.covers),
+    Pass("measure", "Covered: and errors, the worst sought", _each(paper.measure)),
     Pass("program", "Program: covers and adders", _each(paper.program)),
 )
 COMPACT = (
@@ -158,7 +159,7 @@ def compile_paper(
     """
     start, chosen = time.perf_counter(), choices or paper.PaperChoices()
     loads = [TipLoad(source, mass, of) for mass in _masses(payloads)]
-    made = run(PAPER[:-1], loads, chosen, "covers")
+    made = run(PAPER[:-1], loads, chosen, "measure")
     program = _family(run(PAPER[-1:], made, chosen), loads)
     return PaperCompilation(program, tuple(made), time.perf_counter() - start)
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.commands.options import described, ends, print_json, unchanging
+from boolcomp.commands.options import ends, print_json, unchanging
 from boolcomp.commands.progress import share
+from boolcomp.commands.said import described, error_table
 from boolcomp.common.errors import listing
 from boolcomp.common.text import short, table
 
@@ -85,6 +86,8 @@ def _print(compiled: CompactCompilation, output: Path | None) -> None:
             click.echo(f"payload {mass:g} kg")
         click.echo(_chart(built))
         click.echo("\n".join([_sentence(built), *_ends(compiled.program, mass, built)]))
+        outputs = compiled.program.load(mass).outputs
+        click.echo(error_table(outputs, _called(built), steps=False))
     click.echo(f"{compiled.seconds:.2f} s{f', saved in {output}' if output else ''}", err=True)
 
 
@@ -154,10 +157,9 @@ def _words(graph: WordGraph, outputs: Sequence[Output], spans: Mapping[str, Inte
 
 def _chart(built: Built) -> str:
     compact = built.compact
-    what = "torque" if compact.problem.plural == "torques" else "output"
     header = [
-        what, "range", "bits", "LSB", "allowed rms/LSB", "rms/LSB", "predicted", "sampled max",
-        "worst found", "mean/LSB",
+        _called(built), "range", "bits", "LSB", "allowed rms/LSB", "rms/LSB", "predicted",
+        "sampled max", "worst found", "mean/LSB",
     ]  # fmt: skip
     rows = [
         [
@@ -177,6 +179,10 @@ def _chart(built: Built) -> str:
         )
     ]
     return table(header, rows, left=(0,))
+
+
+def _called(built: Built) -> str:
+    return "torque" if built.compact.problem.plural == "torques" else "output"
 
 
 def _sentence(built: Built) -> str:

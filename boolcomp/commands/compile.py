@@ -12,7 +12,6 @@ from boolcomp.commands.options import (
     ONLY_PAPER,
     FilePath,
     demand_options,
-    described,
     json_option,
     minimiser_options,
     plan_options,
@@ -22,6 +21,7 @@ from boolcomp.commands.options import (
     unchanging,
 )
 from boolcomp.commands.progress import progress
+from boolcomp.commands.said import described, error_table, in_steps, over_loads
 from boolcomp.commands.sources import function_options, own_bits, source_argument
 from boolcomp.common.choices import MASSES, reals
 from boolcomp.common.text import short, table
@@ -134,19 +134,20 @@ def _compile_paper(
 
 
 def _print(compiled: PaperCompilation, masses: Sequence[float], output: Path | None) -> None:
-    for mass, covers in zip(compiled.program.payloads, compiled.covers, strict=True):
-        if len(compiled.covers) > 1:
-            click.echo(f"payload {mass:g} kg")
-        click.echo(_chart(covers))
+    from boolcomp.paper.known import EVALUATIONS, SAMPLES
+
     program = compiled.program
-    outputs = (one.output.symbol for one in compiled.plans[0].outputs)
-    bounds = ", ".join(
-        f"{symbol} ±{short(bound)}" for symbol, bound in zip(outputs, program.bound, strict=True)
-    )
+    what = "torque" if program.plural == "torques" else "output"
+    for load, covers in zip(program.loads, compiled.covers, strict=True):
+        if len(compiled.covers) > 1:
+            click.echo(f"payload {load.payload:g} kg")
+        click.echo(_chart(covers))
+        click.echo(error_table(load.outputs, what, steps=True))
     nodes = [len(program.network(mass).nodes) for mass in masses]
+    click.echo(f"{', '.join(map(str, nodes))} nodes of at most three inputs, adders included")
     click.echo(
-        f"{', '.join(map(str, nodes))} nodes of at most three inputs, adders included; "
-        f"proven error: {bounds}"
+        f"rms and sampled max are of {SAMPLES} random states, the worst was searched with about "
+        f"{EVALUATIONS} evaluations; the bound is proved"
     )
     for sentence in [*_beyond(compiled), *unchanging(compiled.plans[0].problem)]:
         click.echo(sentence)
@@ -214,10 +215,8 @@ def _document(compiled: PaperCompilation, options: Options, output: Path | None)
             for term in covers
         ],
         "joints": [
-            {"joint": joint, "lsb": one.code.step, "bound": bound}
-            for joint, (one, bound) in enumerate(
-                zip(plan.outputs, compiled.program.bound, strict=True), 1
-            )
+            {"joint": joint, **found, **in_steps(found)}
+            for joint, found in enumerate(over_loads(compiled.program), 1)
         ],
     }
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-import math
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,10 +22,7 @@ if TYPE_CHECKING:
     from boolcomp.compact.demand import Demand
     from boolcomp.problem.interval import Interval
     from boolcomp.problem.problem import Problem
-    from boolcomp.problem.robot import Robot
     from boolcomp.problem.wordformat import WordFormat
-    from boolcomp.program.parts import CodedInput, CodedOutput
-    from boolcomp.program.program import Program
 
     _PathType = click.ParamType[Path]
 else:
@@ -325,36 +321,6 @@ def refuse_others(context: click.Context, mode: str, only: Mapping[str, Mapping[
 def print_json(document: Any) -> None:
     """Print one JSON document on standard output."""
     click.echo(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
-
-
-def described(program: Program, source: Robot | Problem, of: str) -> dict[str, Any]:
-    """Return the words of a program, as `--json` tells of them, and which function it is."""
-    return {
-        "of": "function" if hasattr(source, "reference") else of,
-        "inputs": [_word(one) for one in program.inputs],
-        "outputs": [
-            {
-                **_word(one),
-                "payload": load.payload,
-                "lsb": one.code.step,
-                "rms": one.errors and one.errors.rms,
-                "sampled_max": one.errors and one.errors.sampled_max,
-                "worst_found": one.errors and one.errors.worst_found,
-                "bound": one.bound if math.isfinite(one.bound) else None,
-            }
-            for load in program.loads
-            for one in load.outputs
-        ],
-    }
-
-
-def _word(one: CodedInput | CodedOutput) -> dict[str, Any]:
-    code = one.code
-    ends = [code.range.low, code.range.high]
-    return {
-        "name": one.name, "bits": code.bits, "code": code.kind, "range": ends, "unit": one.unit,
-        "zero": "tread" if code.tread else "rise",
-    }  # fmt: skip
 
 
 def unchanging(problem: Problem) -> list[str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
-from boolcomp.common.errors import UsageError, listing, suggestion
+from boolcomp.common.errors import UsageError
 from boolcomp.compact.assembly import Ends
 from boolcomp.compact.demand import Demand, Listener, Progress, ignore_progress
 from boolcomp.compact.errors.centre import decoder_shifts
@@ -28,7 +28,7 @@ from boolcomp.compact.widths import passes as widths
 from boolcomp.compact.widths.forms import FORMS
 from boolcomp.compact.widths.ledger import Ledger, spans
 from boolcomp.compact.widths.search import Search
-from boolcomp.proof.bound.result import EFFORT, GRADES
+from boolcomp.proof.bound.result import EFFORT, grade_of
 from boolcomp.terms.rest import resting
 from boolcomp.words.graph import narrowed
 
@@ -72,9 +72,7 @@ class CompactChoices:
     certify: bool = False
 
     def __post_init__(self) -> None:
-        if self.proof not in GRADES:
-            hint = suggestion(self.proof, GRADES)
-            raise UsageError(f"proof {self.proof!r}{hint}: one of {listing(GRADES)}")
+        grade_of(self.proof)
         if self.proof_effort < 1:
             raise UsageError("an effort of proof is a whole number of millions, 1 or more")
         for name, asked in self.words.items():

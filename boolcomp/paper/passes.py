@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from boolcomp.common.errors import UsageError
 from boolcomp.paper.assembly import program_of
 from boolcomp.paper.covers import TermCover, make_covers
+from boolcomp.paper.known import known_errors
 from boolcomp.paper.plan import Options, make_plan
 from boolcomp.paper.store import Recipe, Store, default_store
 from boolcomp.paper.stored import stored_network
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from boolcomp.paper.plan import Plan
+    from boolcomp.program.parts import KnownErrors
     from boolcomp.program.program import Program
     from boolcomp.terms import Terms
 
@@ -25,13 +27,15 @@ if TYPE_CHECKING:
 class PaperChoices:
     """What a user chooses of a compilation in paper mode.
 
-    `done` is told the first term of every distinct table as its cover is there.
+    `done` is told the first term of every distinct table as its cover is there. The worst error is
+    sought with so many `evaluations`, or as many as is usual; with 0 it is not.
     """
 
     options: Options = field(default_factory=Options)
     recipe: Recipe = field(default_factory=Recipe)
     store: Store = field(default_factory=default_store)
     done: Callable[[TermTable], None] = lambda _: None
+    evaluations: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +48,11 @@ class PlanTables:
 
 @dataclass(frozen=True, slots=True)
 class Covered:
-    """A plan, and a verified cover of the table of each of its terms."""
+    """A plan, a verified cover of the table of each of its terms, and what its outputs err by."""
 
     plan: Plan
     terms: tuple[TermCover, ...]
+    errors: tuple[KnownErrors, ...] = ()
 
 
 def plan(terms: Terms, choices: PaperChoices) -> Plan:
@@ -76,8 +81,13 @@ def covers(tabulated: Sequence[PlanTables], choices: PaperChoices) -> list[Cover
     return [Covered(one.plan, tuple(next(found) for _ in one.tables)) for one in tabulated]
 
 
+def measure(covered: Covered, choices: PaperChoices) -> Covered:
+    """Measure errors on random states, and seek the worst."""
+    return replace(covered, errors=known_errors(covered.plan, choices.evaluations))
+
+
 def program(covered: Covered, _: PaperChoices) -> Program:
     """Join the logic of covers and the adders of terms."""
     entries = [term.entry for term in covered.terms]
     found = [term.cover for term in covered.terms]
-    return program_of(covered.plan, entries, found, logic=stored_network)
+    return program_of(covered.plan, entries, found, known=covered.errors, logic=stored_network)
