@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from pysat.solvers import Glucose4
 
 from boolcomp.checker.lemmas import cone_clauses
-from boolcomp.checker.propagation import needed
+from boolcomp.proof.certificate.propagation import trimmed
 
 if TYPE_CHECKING:
     from boolcomp.checker.nodes import Nodes
+    from boolcomp.proof.certificate.propagation import Step
 
 # Nodes of a cone, and how many conflicts it is worth: a small cone is tried before a larger one.
 TRIES = ((40, 300), (120, 1000), (400, 3000), (1500, 20_000), (1 << 30, 50_000))
-MOST_TRACED = 1 << 23
 
 
 class Refutation(NamedTuple):
@@ -41,16 +41,17 @@ def refutation(nodes: Nodes, levels: list[int], x: int, y: int) -> Refutation | 
             model = solver.get_model() or []
         if answer is False:
             added = [[int(one) for one in line.split()[:-1]] for line in lines if line[:1] != "d"]
-            added = [clause for clause in added if clause]
-            chosen = needed(clauses, added, MOST_TRACED)
-            kept = added if chosen is None else [added[k] for k in chosen]
-            text = ", ".join(" ".join(map(str, clause)) for clause in kept)
-            return Refutation(cut, text)
+            steps = trimmed(clauses, [clause for clause in added if clause])
+            return None if steps is None else Refutation(cut, ", ".join(map(_text, steps)))
         if whole and answer:
             return [one for one in model if 0 < abs(one) <= nodes.inputs]
         if whole:
             return None
     return None
+
+
+def _text(step: Step) -> str:
+    return f"{' '.join(map(str, step.clause))} / {' '.join(map(str, step.hints))}".strip()
 
 
 class _Cone:
