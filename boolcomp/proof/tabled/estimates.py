@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.proof.tabled.factors import Axis, Factor, Measured, corners, remainder, ties, up
+from boolcomp.proof.tabled.factors import Factor, Measured, corners, grouped, remainder, ties, up
 from boolcomp.proof.tabled.fields import function_of, on_grid
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
 
+    from boolcomp.proof.tabled.factors import Axis
     from boolcomp.proof.tabled.fields import Function
     from boolcomp.proof.tabled.meaning import TabledTerm
     from boolcomp.proof.tabled.places import Whole
@@ -29,8 +30,9 @@ def estimated(term: TabledTerm, axes: Sequence[Axis], unit: Fraction, halves: in
     Cells of axes are no finer than words.
     """
     function = function_of(term.term)
-    most = _size(function, axes, unit)
-    beyond = max(0, int(most.max()) - halves * term.code.cells)  # entries end there
+    sizes = {axis.name: axis.line.size for axis in axes}
+    most = min(int(_size(function, axes, unit).max()), up(function.height(sizes) / unit))
+    beyond = max(0, most - halves * term.code.cells)  # entries end there
     tables = up(term.missed * 2 * halves) + beyond
     total: Whole = np.zeros([axis.groups for axis in axes], np.int64)
     for axis, word in zip(axes, term.words, strict=True):
@@ -45,21 +47,18 @@ def estimated(term: TabledTerm, axes: Sequence[Axis], unit: Fraction, halves: in
 
 def _size(function: Function, axes: Sequence[Axis], unit: Fraction) -> Whole:
     """Return what a function's size never exceeds in the cells that are shared."""
-    coarse = [_words_at_most(axis) for axis in axes]
-    points = [axis.line.whole(axis.bits) for axis in coarse]
+    points = [axis.line.whole(axis.bits) for axis in axes]
     field = on_grid(function, points, unit)
     values = np.abs(np.broadcast_to(field.values, [len(place.at) for place in points]))
-    values = corners(values, np.maximum)
-    at = [
-        (np.arange(axis.groups) + axis.line.cells(axis.shared)[0]) // (1 << axis.shared - one.bits)
-        - one.line.cells(one.bits)[0]
-        for axis, one in zip(axes, coarse, strict=True)
+    values = corners(values, np.maximum) + field.slack + up(remainder(function, axes) / unit)
+    wide = [axis.bits < axis.shared for axis in axes]
+    groups = [
+        np.arange(axis.cells) if w else axis.group() for axis, w in zip(axes, wide, strict=True)
     ]
-    found = values[np.ix_(*at)] if at else values
-    return np.asarray(found + field.slack + up(remainder(function, coarse) / unit))
-
-
-def _words_at_most(axis: Axis) -> Axis:
-    """Return an axis whose cells are no finer than the words that are read."""
-    bits = min(axis.bits, axis.shared)
-    return Axis(axis.name, axis.line, bits, bits)
+    values = grouped(values, groups)
+    for k, axis in enumerate(axes):
+        if wide[k]:  # all that is shared within a cell has its value
+            parts = np.arange(axis.groups) + axis.line.cells(axis.shared)[0]
+            cells = (parts >> (axis.shared - axis.bits)) - axis.line.cells(axis.bits)[0]
+            values = np.take(values, cells, axis=k)
+    return values

@@ -211,9 +211,7 @@ class _Term:
         inputs = _largest(centre - least, centre - most) + middle.slack
         groups = [axis.group() for axis in self.axes]
         groups[0] = groups[0][start:stop]
-        high, low = (
-            _grouped(side, groups) for side in (said.high[at] - least, most - said.low[at])
-        )
+        high, low = (grouped(side, groups) for side in (said.high[at] - least, most - said.low[at]))
         return _Block(int(groups[0][0]), high, low, tables, inputs, field.slack)
 
     def _said(self, entries: Entries, start: int, stop: int) -> tuple[Entries, Field]:
@@ -251,7 +249,7 @@ def corners(values: Whole, worse: np.ufunc) -> Whole:
     return values
 
 
-def _grouped(values: Whole, groups: Sequence[Whole]) -> Whole:
+def grouped(values: Whole, groups: Sequence[Whole]) -> Whole:
     """Return the largest of every group of cells."""
     for axis, group in enumerate(groups):
         starts = np.flatnonzero(np.diff(group, prepend=-1))

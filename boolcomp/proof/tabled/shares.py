@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 FINE = 9  # bits of angles, and of what is squared: cells so narrow hardly bend
 BENT = Fraction(1, 256)  # of an output's step: what cells of a term may bend by
+ROUGH = 6  # bits of cells in which slopes are looked at
 MOST = 1 << 22  # numbers in a table
 AHEAD = 2  # bits by which more is shared of angles than of what is linear
 
@@ -127,10 +128,24 @@ class _Search:
             for word in term.words:
                 name, bits = word.variable.name, word.code.bits
                 share = shared.get(name, 0)
-                narrow = min(bits, share) if term.estimated else max(bits, share)
-                axes.append(Axis(name, self.readers[name].line, narrow, share))
-            found.append(tuple(axes))
+                one = self.readers[name]
+                narrow = max(bits, share)
+                if term.estimated:
+                    narrow = min(bits, max(share, ROUGH * one.bent))
+                axes.append(Axis(name, one.line, narrow, share))
+            found.append(tuple(axes) if not term.estimated else self._rougher(axes))
         return found
+
+    def _rougher(self, axes: Sequence[Axis]) -> tuple[Axis, ...]:
+        """Return cells that are wider, but no wider than what is shared, until they are few."""
+        found = list(axes)
+        while _cost(found) * (1 + len(found)) * len(self.terms) * 4 > self.effort:
+            place = max(range(len(found)), key=lambda k: found[k].bits - found[k].shared)
+            axis = found[place]
+            if axis.bits <= max(axis.shared, 1):
+                break
+            found[place] = replace(axis, bits=axis.bits - 1)
+        return tuple(found)
 
     def refined(
         self, plain: list[tuple[Axis, ...]], enough: Fraction, allowed: int
