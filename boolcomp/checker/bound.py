@@ -16,9 +16,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from boolcomp.checker.plain import Plain
-from boolcomp.checker.robotfunctions import NotCoveredError
 from boolcomp.checker.stands import claim_of
-from boolcomp.checker.steps import DoesNotHoldError, Found, Step, checked
+from boolcomp.checker.steps import DoesNotHoldError, Found, NotCoveredError, Step, checked
 from boolcomp.common.errors import DataError, shown
 from boolcomp.words.graph import Heap
 

@@ -105,7 +105,7 @@ def holds_in_boxes(given: tuple[Compact, Ends], count: int, seed: int = 3) -> No
                 continue
             ends = np.asarray(found[:, slot.place] * 2.0**-slot.scale, np.float64)
             exact = states.values[place]
-            _between(exact, ends[:, 2], ends[:, 3], f"{place}: value")
+            _between(np.asarray(exact, np.float64), ends[:, 2], ends[:, 3], f"{place}: value")
             if meaning.word is not None:
                 bits = graph.nodes[meaning.word].bits
                 digits = states.words[meaning.word] - ((1 << bits) - 1) / 2
