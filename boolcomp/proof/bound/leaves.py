@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.proof.bound.groups import Group
+    from boolcomp.proof.bound.states import States
     from boolcomp.proof.bound.sweep import Sweep
     from boolcomp.proof.bound.tight import Output
 
@@ -120,15 +121,18 @@ def together(one: Words, two: Words) -> Words:
 class Leaf:
     """Says of single cells, at a corner of their angles, what the error is at most."""
 
-    def __init__(self, output: Output, whole: Sweep, groups: Sequence[Group]) -> None:
+    def __init__(
+        self, output: Output, whole: Sweep, groups: Sequence[Group], joints: Sequence[States] = ()
+    ) -> None:
         self.output, self.whole = output, whole
         self.still = whole.waves(output.still.get((), {}), Fraction(1))
         self.groups = [
             (group, whole.waves(group.exact.series, group.exact.scale)) for group in groups
         ]
-        self.nodes = ancestors(
-            output.graph, [k for group, _ in self.groups for k in group.frontier.words]
-        )
+        self.joints = joints
+        read = [k for group, _ in self.groups for k in group.frontier.words]
+        read += [k for joint in joints for k in joint.turning]
+        self.nodes = ancestors(output.graph, read)
         self.bits = output.drop if output.whole else 0
         self._said: dict[tuple[int, int], Words] = {}
 
@@ -149,6 +153,10 @@ class Leaf:
             a = int(self.whole.exact(waves, block, one.corner)[0])
             said = self._words(place, group, int(group.frontier.packed(values)[0]))
             errors = np.maximum(sign * (said - a * group.least), sign * (said - a * group.most))
+            total = together(total, by_remainder(errors, self._remainder(said), count))
+        for joint in self.joints:
+            said = joint.said(values)
+            errors = joint.errors(said, block, one.corner, sign)
             total = together(total, by_remainder(errors, self._remainder(said), count))
         rest = (np.arange(count) + self.output.first) % count
         lost = rest if sign > 0 else count - 1 - rest

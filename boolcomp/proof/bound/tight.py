@@ -30,6 +30,7 @@ from boolcomp.proof.bound.plain import Forward, plain_bounds, rounding
 from boolcomp.proof.bound.products import Products
 from boolcomp.proof.bound.profiles import Profiles
 from boolcomp.proof.bound.result import EFFORT, rounded_up
+from boolcomp.proof.bound.states import States
 from boolcomp.proof.bound.sweep import Sweep, Turning, ancestors, part_of_rows, shape_of
 from boolcomp.words.graph import part_reads
 
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 
 BITS = 58  # of all that is added
 HEAPS = 20  # the part of the effort that is spent on showing that heaps have bits enough
+PART = 4  # of the effort that is spent on single cells of groups of several functions
 CANDIDATES = 1 << 15  # cells of which tables by finer blocks say more, for either sign
 
 
@@ -229,11 +231,14 @@ class Output:
             finer = tables.finer()
             for k in range(2):
                 worst[k].improve(partial(_less, whole, tables, finer, k))
-        if self.joints:
+        try:
+            joints = [States(self.grouping, one, whole) for one in self.joints]
+        except NotPlainError:
             return worst[0].largest, -worst[1].largest
-        look = Leaf(self, whole, self.groups)
-        high = worst[0].refined(lambda one: look.error(one, 1))
-        return high, -worst[1].refined(lambda one: look.error(one, -1))
+        look = Leaf(self, whole, self.groups, joints)
+        most = min([MOST, *(self.effort // (PART * one.size) for one in joints)])
+        high = worst[0].refined(lambda one: look.error(one, 1), most)
+        return high, -worst[1].refined(lambda one: look.error(one, -1), most)
 
     def _profiles(self) -> tuple[list[Profile], int]:
         """Return what all groups err by; of those that are too large only the worst is known."""
