@@ -57,7 +57,8 @@ class Program:
 
     States are an array for each of the `groups`, of words that are read and others; results are
     the group `returned`. `plural` is what a user calls the outputs ("torques"), `places` what
-    inputs belong to ("joints"), `demand` what was asked for in compact mode.
+    inputs belong to ("joints"), `demand` what was asked for in compact mode. A
+    `certificate` is a text for the checker (`boolcomp.checker`), which nothing else reads.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Program:
     plural: str = "outputs"
     places: str = "inputs"
     demand: str = ""
+    certificate: str = ""
     _engines: dict[tuple[float | None, str, int], Engine] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -101,6 +103,12 @@ class Program:
         return self.loads[0].graph
 
     @property
+    def asked(self) -> dict[str, str]:
+        """What was asked for in compact mode, by name, as `demand` writes it."""
+        parts = (part.partition("=") for part in self.demand.split())
+        return {name: value for name, _, value in parts}
+
+    @property
     def errors(self) -> dict[str, KnownErrors]:
         """The errors that were measured, by output, the largest over all loads; none unmeasured.
 
@@ -111,8 +119,26 @@ class Program:
             found = [output.errors for output in outputs if output.errors is not None]
             if len(found) == len(self.loads):
                 each = zip(*map(astuple, found), strict=True)
-                known[outputs[0].name] = KnownErrors(*map(max, each))
+                known[outputs[0].name] = KnownErrors(*map(_most, each))
         return known
+
+    @property
+    def sampled_max(self) -> tuple[float | None, ...]:
+        """The largest error of random states of every output in its unit, over all loads.
+
+        None where none was measured. It says what happened: see `worst_found` and `bound`.
+        """
+        known = (self.errors.get(output.name) for output in self.outputs)
+        return tuple(None if found is None else found.sampled_max for found in known)
+
+    @property
+    def worst_found(self) -> tuple[float | None, ...]:
+        """The largest error of every output that a search found, in its unit, over all loads.
+
+        None where nobody sought it. Errors may be larger: only `bound` is proved.
+        """
+        known = (self.errors.get(output.name) for output in self.outputs)
+        return tuple(None if found is None else found.worst_found for found in known)
 
     @property
     def bound(self) -> tuple[float, ...]:
@@ -257,6 +283,12 @@ class Program:
         return "\n".join(lines)
 
 
+def _most(values: Sequence[float | None]) -> Any:
+    """Return the largest of an error of all loads; None where one of them is not known."""
+    known = [value for value in values if value is not None]
+    return max(known) if len(known) == len(values) else None
+
+
 def _text(output: CodedOutput, joint: JointNetwork | None) -> str:
     if joint is not None:
         return f"{output.symbol} {output.code} = network {joint.network}"
@@ -328,13 +360,13 @@ def family_of(programs: Iterable[Program]) -> Program:
         loads += _moved(program, {name: k for k, name in enumerate(order)}, networks)
     return replace(
         first, inputs=tuple(finest[name] for name in order), networks=tuple(networks),
-        loads=tuple(loads),
+        loads=tuple(loads), certificate="",
     )  # fmt: skip
 
 
 def _head(program: Program) -> tuple[object, ...]:
     """Return what the programs of a family share."""
-    skipped = ("inputs", "networks", "loads")
+    skipped = ("inputs", "networks", "loads", "certificate")
     return tuple(
         getattr(program, one.name) for one in fields(program)
         if one.init and one.name not in skipped

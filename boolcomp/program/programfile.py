@@ -32,6 +32,7 @@ from boolcomp.program.parts import (
 )
 from boolcomp.program.program import MODES, Program
 from boolcomp.program.writing import (
+    CERTIFICATE,
     FORMAT,
     HEAD,
     VERSION,
@@ -57,6 +58,7 @@ MOST_INPUTS = 10_000
 MOST_HEAD = 1 << 24  # bytes
 MOST_BYTES = 1 << 26  # of all networks: about two million nodes
 MOST_GRAPH = 1 << 22  # of one word graph: twenty times what the PUMA has
+MOST_CERTIFICATE = 1 << 26
 MOST_VALUE = 1e15  # of a range, a load or a bound: nothing overflows, and no robot has it
 
 
@@ -73,6 +75,9 @@ def load_program(folder: str | Path) -> Program:
     for k, item in enumerate(reader.items(document, "loads")):
         if isinstance(item, dict) and "meanings" in item:
             reader.graphs[k] = texts.read(graph_name(k), parse_graph, MOST_GRAPH)
+    if CERTIFICATE in texts.sums:
+        texts.left = MOST_CERTIFICATE  # of its own
+        reader.certificate = texts.read(CERTIFICATE, lambda text, _: text)
     try:
         program = reader.program(networks)
     except DataError:
@@ -132,6 +137,7 @@ class _Reader:
         self.document = document
         self.where = where
         self.graphs: dict[int, WordGraph] = {}  # by load
+        self.certificate = ""
 
     def fail(self, what: str) -> NoReturn:
         raise DataError(f"{self.where}: {what}")
@@ -187,6 +193,7 @@ class _Reader:
             self.text(document, "plural") if self.named else "torques",
             self.text(document, "places") if self.named else "joints",
             self.text(document, "demand") if self.named else "",
+            self.certificate,
         )
 
     def groups(self) -> tuple[tuple[Group, ...], Group]:
@@ -284,8 +291,9 @@ class _Reader:
         return tuple(self.text({key: text}, key) for text in self.items(item, key))
 
     def errors(self, item: Any) -> KnownErrors:
-        keys = ("rms", "sampled_max", "worst_found")
-        return KnownErrors(*(self.field(item, key, float) for key in keys))
+        rms, sampled = (self.field(item, key, float) for key in ("rms", "sampled_max"))
+        sought = item.get("worst_found") is not None
+        return KnownErrors(rms, sampled, self.field(item, "worst_found", float) if sought else None)
 
     def words(self, item: Any) -> tuple[Slice, ...]:
         words = []

@@ -63,6 +63,12 @@ FUNCTIONS = {
         "z * (0.9 * y * cos(q) + 0.7 * x * sin(q) + 0.4 * cos(2 * q)) + 0.6 * y * x * sin(2 * q)"
     ),
 }
+BENT = {
+    "an angle that bends": "0.9 * cos(q) + 0.8 * cos(2 * q) + 0.3 * x",
+    "an angle that bends with an input": "0.9 * x * cos(2 * q) + 0.4 * y",
+    "an input that bends": "0.9 * y * y + 0.3 * x * cos(q)",
+    "both": "0.8 * y * y * cos(q) + 0.3 * x * x - 0.4 * sin(2 * q)",
+}
 
 
 @cache
@@ -72,24 +78,28 @@ def made(name: str, bits: int = 4) -> Compact:
         choices = CompactChoices(
             replace(usual_demand(bits), effort=0.0), Path(folder), also_shipped=False
         )
-        source = parse_function(HEADER.format(FUNCTIONS[name]))
+        source = parse_function(HEADER.format({**FUNCTIONS, **BENT}[name]))
         found: list[tuple[object, Compact]] = run(COMPACT, [TipLoad(source)], [choices], "graph")
     return found[0][1]
 
 
 def written(name: str) -> Callable[..., Floats]:
     """Return the function as it is written."""
-    code = compile(FUNCTIONS[name], name, "eval")
+    code = compile({**FUNCTIONS, **BENT}[name], name, "eval")
     return lambda **at: eval(code, {"sin": np.sin, "cos": np.cos}, at)  # noqa: S307 (written above)
 
 
-def exhaustive(name: str, graph: WordGraph, step: float) -> tuple[float, float]:
-    """Return the largest and the least error of all words, at all corners of their cells."""
+def exhaustive(name: str, graph: WordGraph, step: float, parts: int = 1) -> tuple[float, float]:
+    """Return the largest and the least error of all words, at all corners of parts of their cells.
+
+    In parts are cut the cells of q and y.
+    """
     names = ["q", "x", "y", "z"]
     counts: dict[str, int] = {node.name: 1 << node.bits for node in graph.inputs}
     sizes = [math.pi, 1, 1, 1]
     cells = [counts.get(n, 1) for n in names]
-    ends = [np.linspace(-size, size, k + 1) for size, k in zip(sizes, cells, strict=True)]
+    cut = [parts, 1, parts, 1]
+    ends = [np.linspace(-s, s, k * p + 1) for s, k, p in zip(sizes, cells, cut, strict=True)]
     exact = written(name)(**dict(zip(names, np.meshgrid(*ends, indexing="ij"), strict=True)))
     words = np.meshgrid(*(np.arange(k) for k in cells), indexing="ij")
     given = {n: axis.reshape(-1) for n, axis in dict(zip(names, words, strict=True)).items()}
@@ -98,8 +108,11 @@ def exhaustive(name: str, graph: WordGraph, step: float) -> tuple[float, float]:
     said = found.words[:, 0] - (2.0 ** (graph.results[0].bits - 1) - 0.5)
     said = said.reshape(words[0].shape)
     high, low = -math.inf, math.inf
-    for corner in product((0, 1), repeat=4):
-        at = tuple(slice(k, k + size) for k, size in zip(corner, cells, strict=True))
+    for corner in product(*(range(p + 1) for p in cut)):
+        at = tuple(
+            slice(k, k + (size - 1) * p + 1, p)
+            for k, size, p in zip(corner, cells, cut, strict=True)
+        )
         error = said - exact[at] / step
         high, low = max(high, float(error.max())), min(low, float(error.min()))
     return high, low
@@ -132,3 +145,16 @@ def test_so_it_is_by_tables_alone_though_not_as_closely(
     high, low = exhaustive(name, compact.graph, bound.step)
     assert high + bound.remainder <= float(bound.high) <= most * high
     assert most * low <= float(bound.low) <= low - bound.remainder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "bits"), [
+    ("an angle that bends", 3), ("an angle that bends with an input", 3),
+    ("an input that bends", 3), ("both", 3), ("both", 4),
+])  # fmt: skip
+def test_cells_are_taken_to_bend_as_they_do(name: str, bits: int) -> None:
+    compact = made(name, bits)
+    (bound,) = tight_bounds(explained(compact, Ends())).outputs
+    high, low = exhaustive(name, compact.graph, bound.step, 8)
+    assert high <= float(bound.high) <= high + 0.25 * bound.remainder
+    assert low - 0.25 * bound.remainder <= float(bound.low) <= low

@@ -33,6 +33,7 @@ LOOKED_AT = 32  # boxes that say which input is halved
 CALL = 1000  # boxes that take as long as it takes to begin
 USUAL = 10  # million words of boxes that are looked at of a heap: a third of a second
 ALL = 4  # times as many of all heaps
+HEAPS = 20  # of a tight bound's effort the part that heaps get
 
 
 class Boxes(NamedTuple):

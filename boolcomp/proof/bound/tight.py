@@ -25,7 +25,7 @@ from boolcomp.proof.bound.joint import JointTables, joint_of
 from boolcomp.proof.bound.known import Line, given_line
 from boolcomp.proof.bound.leaves import MOST, Leaf, Worst
 from boolcomp.proof.bound.meaning import GivenWord, Total
-from boolcomp.proof.bound.overflow import without_overflow
+from boolcomp.proof.bound.overflow import HEAPS, without_overflow
 from boolcomp.proof.bound.plain import Forward, plain_bounds, rounding
 from boolcomp.proof.bound.products import Products
 from boolcomp.proof.bound.profiles import Profiles
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     Words = NDArray[np.int64]
 
 BITS = 58  # of all that is added
-HEAPS = 20  # the part of the effort that is spent on showing that heaps have bits enough
 PART = 4  # of the effort that is spent on single cells of groups of several functions
 CANDIDATES = 1 << 15  # cells of which tables by finer blocks say more, for either sign
 
@@ -165,7 +164,7 @@ class Output:
 
     def _beside(self) -> Enclosure:
         """Return what the error may be beside that at corners of cells."""
-        total = ZERO
+        total = self.bent = ZERO
         for place, one in enumerate(self.forward.explained.meanings):
             if not isinstance(one, GivenWord):
                 continue
@@ -174,7 +173,7 @@ class Output:
             step = Fraction(1) if one.word is None else given_line(self.graph, one).step
             bent = steepness(self.poly, place, self.reach, 2).times(step * step / 8)
             tie = steepness(self.poly, place, self.reach, 1).times(step * TIE)
-            total = total + bent + tie
+            self.bent, total = self.bent + about(bent), total + bent + tie
         return about(total)
 
     def _add_group(self, names: frozenset[int], addends: Sequence[FlatAddend]) -> None:
