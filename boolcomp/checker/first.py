@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.checker.nodes import AND3, FALSE, MAJ3, TRUE, XOR3, Nodes
+from boolcomp.checker.gates import AND3, FALSE, MAJ3, TRUE, XOR3, Nodes
 from boolcomp.checker.steps import DoesNotHoldError, Found, checked
 from boolcomp.common.errors import DataError, shown
 from boolcomp.words.graph import Angles, Bits, Heap, InputWord, Lookup

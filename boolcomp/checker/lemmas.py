@@ -19,7 +19,7 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from boolcomp.checker.first import FirstNetwork, first_network
-from boolcomp.checker.nodes import Nodes
+from boolcomp.checker.gates import Nodes
 from boolcomp.checker.steps import DoesNotHoldError, Found, checked
 from boolcomp.common.errors import DataError, shown
 

@@ -13,8 +13,8 @@ from checker.certified import certified, changed, steps
 
 from boolcomp.checker.container import Section, parse
 from boolcomp.checker.first import FirstNetwork
+from boolcomp.checker.gates import Nodes
 from boolcomp.checker.lemmas import cone_clauses, letters, primes
-from boolcomp.checker.nodes import Nodes
 from boolcomp.checker.steps import DoesNotHoldError
 from boolcomp.common.errors import DataError
 from boolcomp.logic.equivalence import evaluate

@@ -10,7 +10,7 @@ from boolcomp.checker.lemmas import cone_clauses
 from boolcomp.proof.certificate.propagation import trimmed
 
 if TYPE_CHECKING:
-    from boolcomp.checker.nodes import Nodes
+    from boolcomp.checker.gates import Nodes
     from boolcomp.proof.certificate.propagation import Step
 
 # Nodes of a cone, and how many conflicts it is worth: a small cone is tried before a larger one.
