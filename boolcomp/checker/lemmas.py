@@ -16,7 +16,7 @@ import random
 import re
 from functools import cache
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from boolcomp.checker.first import FirstNetwork, first_network
 from boolcomp.checker.gates import Nodes
@@ -76,28 +76,42 @@ def add_final(nodes: Nodes, network: Network) -> list[int]:
     return [literals[k] for k in network.outputs]
 
 
+class Lemma(NamedTuple):
+    """A signal, the literal of an earlier one that it is said to be, a cut, and a proof, if any."""
+
+    signal: int
+    literal: int
+    cut: list[int]
+    proof: str | None
+
+    @classmethod
+    def parse(cls, nodes: Nodes, line: str, where: str) -> Lemma:
+        """Return what a line says: of a node of which nothing was said before."""
+        said = _LEMMA.fullmatch(line)
+        if said is None or (said[4] == "by") != (said[6] is not None):
+            raise DataError(f"{where}: {shown(line)} is no lemma")
+        signal, earlier, cut = int(said[1]), int(said[3]), [int(k) for k in said[5].split()]
+        if not nodes.inputs < signal < len(nodes.tables) or max(earlier, *cut, 0) >= signal:
+            raise DataError(f"{where}: a lemma is of a node, and of earlier signals")
+        if nodes.equal[signal] != 2 * signal:
+            raise DataError(f"{where}: signal {signal} is known already")
+        return cls(signal, nodes.known(2 * earlier + bool(said[2])), cut, said[6])
+
+
 def _lemma(nodes: Nodes, line: str, where: str) -> tuple[int, int]:
     """See that a lemma holds, and note it; return how many rows and clauses that took."""
-    said = _LEMMA.fullmatch(line)
-    if said is None or (said[4] == "by") != (said[6] is not None):
-        raise DataError(f"{where}: {shown(line)} is no lemma")
-    x, y, cut = int(said[1]), 2 * int(said[3]) + bool(said[2]), [int(k) for k in said[5].split()]
-    known = nodes.known(y)
-    if not (nodes.inputs < x < len(nodes.tables) and known >> 1 < x and max(cut, default=0) < x):
-        raise DataError(f"{where}: a lemma is of a node, and of earlier signals")
-    if nodes.equal[x] != 2 * x:
-        raise DataError(f"{where}: signal {x} is known already")
+    signal, literal, cut, proof = Lemma.parse(nodes, line, where)
+    rows = clauses = 0
     try:
-        if said[6] is None:
-            rows = _by_table(nodes, 2 * x, known, cut, where)
-            clauses = 0
+        if proof is None:
+            rows = _by_table(nodes, 2 * signal, literal, cut, where)
         else:
-            rows, clauses = 0, _by_clauses(nodes, 2 * x, known, cut, said[6], where)
+            clauses = _by_clauses(nodes, 2 * signal, literal, cut, proof, where)
     except KeyError as error:
         raise DoesNotHoldError(f"{where}: signal {error} is not within the cut") from error
     except ValueError as error:
-        raise DataError(f"{where}: {shown(said[6])} is no proof") from error
-    nodes.equal[x] = known
+        raise DataError(f"{where}: {shown(proof)} is no proof") from error
+    nodes.equal[signal] = literal
     return rows, clauses
 
 

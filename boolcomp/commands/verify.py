@@ -41,7 +41,7 @@ def command(
     does not hold, or is not known.
     """
     from boolcomp.commands.progress import progress
-    from boolcomp.measure.verification.certified import chain_checks
+    from boolcomp.measure.verification.certified import chain_checks, chain_tools
     from boolcomp.program.programfile import load_program
 
     if chain_only and (with_tools or load is not None):
@@ -50,6 +50,7 @@ def command(
     with progress("verifying", None) as step:
         loaded = None if chain_only else load_program(program)
         found += chain_checks(program, step, needed=chain_only)
+        found += chain_tools(program, deadline, step) if with_tools else ()
     if loaded is not None:
         found += _others(loaded, load, deadline, with_tools=with_tools)
     holds = all(check.holds or check.skipped for check in found)
