@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from boolcomp.common.errors import DataError
@@ -22,6 +23,7 @@ def proved(compact: Compact, ends: Ends, grade: Grade, effort: int) -> Bounds | 
     return bounds_of(explained(compact, ends), grade, effort)
 
 
+@lru_cache(maxsize=4)  # of what a search proves, the last is asked for again when it is over
 def bounds_of(said: Explained, grade: Grade, effort: int) -> Bounds | None:
     """Return what no error of a graph exceeds, as above."""
     from boolcomp.proof.bound.plain import plain_bounds  # noqa: PLC0415 (balls take their time)
