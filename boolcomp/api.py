@@ -42,7 +42,7 @@ USUAL_BITS = 8
 ONLY = {
     "compact": (
         "rms_error", "max_error", "input_bits", "saturate", "objective", "target", "flash",
-        "effort", "seed", "processes", "words", "proof", "proof_effort", "rms", "max",
+        "effort", "seed", "processes", "words", "proof", "proof_effort", "certify", "rms", "max",
     ),
     "paper": ("code", "guard_bits", "splits", "rounding", "minimizer", "deadline"),
 }  # fmt: skip
@@ -77,6 +77,7 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     words: Formats | None = None,
     proof: Grade | str = "plain",
     proof_effort: Number | None = None,
+    certify: bool = False,
     code: CodeKind = "gray",
     guard_bits: Number | None = None,
     splits: Number | None = None,
@@ -110,7 +111,8 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     ({"q1": "gray:12:0..2pi", "tau": "twos:tread"}: words as they are given or wanted, by code,
     bits, range and place of zero), `proof` (how tight the bound of errors is proved: plain, tight)
     and `proof_effort` (of a tight one: millions of states looked at, at most; the same effort gives
-    the same bound anywhere). `rms` and `max` are the older spelling of `rms_error` and `max_error`.
+    the same bound anywhere). With `certify` the program has a certificate (docs/proof.md). `rms`
+    and `max` are the older spelling of `rms_error` and `max_error`.
 
     What the program errs by, it says itself, in the units of its outputs: `sampled_max` of random
     states, `worst_found` by a search, and `bound`, which is proved.
@@ -141,6 +143,7 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
             demand, processes=whole("processes", processes), words=formats("words", words),
             proof=grade_of(proof),
             proof_effort=EFFORT if proof_effort is None else whole("proof_effort", proof_effort),
+            certify=flag("certify", certify),
         )  # fmt: skip
         return compile_compact(source, choices, masses, of).program
     options = Options(

@@ -187,6 +187,10 @@ def compile_compact(
                 f"{one.errors} on fresh states, worst found {worst} LSB: allow more, or ask for "
                 "more --effort"
             )
+    if chosen.certify:
+        from boolcomp.proof.certificate.writing import certificate  # noqa: PLC0415 (if asked for)
+
+        program = replace(program, certificate=certificate(program, made))
     return CompactCompilation(program, tuple(made), time.perf_counter() - start)
 
 

@@ -40,6 +40,7 @@ ONLY_COMPACT = {
     "flash": "--flash", "effort": "--effort",
     "seed": "--seed", "processes": "--processes", "word": "--word",
     "proof": "--proof", "proof_effort": "--proof-effort",
+    "certify": "--certify",
 }  # fmt: skip
 
 MOST_PROCESSES = 256
@@ -180,12 +181,13 @@ class CompactOptions:
     words: dict[str, WordFormat] = field(default_factory=dict)
     proof: Any = "plain"
     proof_effort: int | None = None
+    certify: bool = False
 
     @property
     def proofs(self) -> dict[str, Any]:
-        """What was said of bounds."""
+        """What was said of bounds and certificates."""
         effort = {} if self.proof_effort is None else {"proof_effort": self.proof_effort}
-        return {"proof": self.proof, **effort}
+        return {"proof": self.proof, "certify": self.certify, **effort}
 
     def demand(self, bits: int) -> Demand:
         """Return the demand at a word length."""
@@ -242,6 +244,9 @@ _DEMAND = {
         type=int,
         help="Of a tight bound: millions of states looked at, at most [default: 2000]",
     ),
+    "certify": click.option(
+        "--certify", is_flag=True, help="Save a certificate with the program, for verify."
+    ),
     "processes": click.option(
         "--processes", default=2, show_default=True, help="That search side by side."
     ),
@@ -253,7 +258,7 @@ _DEMAND = {
         "natural, twos, sign-magnitude), bits, low..high, rise or tread (a cell at zero).",
     ),
 }
-ONLY_COMPILED = ("seed", "word", "proof", "proof_effort")
+ONLY_COMPILED = ("seed", "word", "proof", "proof_effort", "certify")
 
 
 def demand_options(*, seed: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from boolcomp.common.choices import EVERY
-from boolcomp.common.errors import UsageError, listing, shown, suggestion
+from boolcomp.common.errors import UsageError, listing, require_name, shown
 from boolcomp.logic.synthesis.measure import OBJECTIVES, Objective
 
 if TYPE_CHECKING:
@@ -65,9 +65,7 @@ class Demand:
         for name, bits in self.input_bits.items():
             if not LEAST_INPUT <= bits <= MOST_INPUT:
                 raise UsageError(f"input {name} of {bits} bits: {LEAST_INPUT} to {MOST_INPUT} here")
-        if self.objective not in OBJECTIVES:
-            hint = suggestion(self.objective, OBJECTIVES)
-            raise UsageError(f"objective {self.objective!r}{hint}: one of {listing(OBJECTIVES)}")
+        require_name("objective", self.objective, OBJECTIVES)
         self._check_target()
         if not 0 <= self.seed <= MOST_SEED:
             raise UsageError(f"a seed is 0 to {MOST_SEED}, not {shown(self.seed)}")
@@ -82,9 +80,7 @@ class Demand:
 
     def _check_target(self) -> None:
         """Refuse a target that is not there, or is at odds with what else is asked."""
-        if self.target not in TARGETS:
-            hint = suggestion(self.target, TARGETS)
-            raise UsageError(f"target {self.target!r}{hint}: one of {listing(TARGETS)}")
+        require_name("target", self.target, TARGETS)
         if self.objective == "lut6":  # the older spelling
             if self.target not in (USUAL_TARGET, "lut6"):
                 raise UsageError(

@@ -58,6 +58,7 @@ class CompactChoices:
     boolcomp is found too, if `also_shipped`. `progress` is told how the search is going. `words`
     are formats of words by the names of inputs, outputs or groups: `pipeline` makes the problem so.
     `proof` is how tight bounds are to be; `proof_effort` counts states looked at, in millions.
+    With `certify` the program has a certificate.
     """
 
     demand: Demand = field(default_factory=Demand)
@@ -68,6 +69,7 @@ class CompactChoices:
     proof: Grade = "plain"
     proof_effort: int = EFFORT
     words: Mapping[str, WordFormat] = field(default_factory=dict)
+    certify: bool = False
 
     def __post_init__(self) -> None:
         grade_of(self.proof)

@@ -57,7 +57,8 @@ class Program:
 
     States are an array for each of the `groups`, of words that are read and others; results are
     the group `returned`. `plural` is what a user calls the outputs ("torques"), `places` what
-    inputs belong to ("joints"), `demand` what was asked for in compact mode.
+    inputs belong to ("joints"), `demand` what was asked for in compact mode. A
+    `certificate` is a text for the checker (`boolcomp.checker`), which nothing else reads.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Program:
     plural: str = "outputs"
     places: str = "inputs"
     demand: str = ""
+    certificate: str = ""
     _engines: dict[tuple[float | None, str, int], Engine] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -99,6 +101,12 @@ class Program:
     def graph(self) -> WordGraph | None:
         """The word graph, with the first load; None in paper mode and where it is not known."""
         return self.loads[0].graph
+
+    @property
+    def asked(self) -> dict[str, str]:
+        """What was asked for in compact mode, by name, as `demand` writes it."""
+        parts = (part.partition("=") for part in self.demand.split())
+        return {name: value for name, _, value in parts}
 
     @property
     def errors(self) -> dict[str, KnownErrors]:
@@ -352,13 +360,13 @@ def family_of(programs: Iterable[Program]) -> Program:
         loads += _moved(program, {name: k for k, name in enumerate(order)}, networks)
     return replace(
         first, inputs=tuple(finest[name] for name in order), networks=tuple(networks),
-        loads=tuple(loads),
+        loads=tuple(loads), certificate="",
     )  # fmt: skip
 
 
 def _head(program: Program) -> tuple[object, ...]:
     """Return what the programs of a family share."""
-    skipped = ("inputs", "networks", "loads")
+    skipped = ("inputs", "networks", "loads", "certificate")
     return tuple(
         getattr(program, one.name) for one in fields(program)
         if one.init and one.name not in skipped

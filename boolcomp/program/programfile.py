@@ -32,6 +32,7 @@ from boolcomp.program.parts import (
 )
 from boolcomp.program.program import MODES, Program
 from boolcomp.program.writing import (
+    CERTIFICATE,
     FORMAT,
     HEAD,
     VERSION,
@@ -57,6 +58,7 @@ MOST_INPUTS = 10_000
 MOST_HEAD = 1 << 24  # bytes
 MOST_BYTES = 1 << 26  # of all networks: about two million nodes
 MOST_GRAPH = 1 << 22  # of one word graph: twenty times what the PUMA has
+MOST_CERTIFICATE = 1 << 26
 MOST_VALUE = 1e15  # of a range, a load or a bound: nothing overflows, and no robot has it
 
 
@@ -73,6 +75,9 @@ def load_program(folder: str | Path) -> Program:
     for k, item in enumerate(reader.items(document, "loads")):
         if isinstance(item, dict) and "meanings" in item:
             reader.graphs[k] = texts.read(graph_name(k), parse_graph, MOST_GRAPH)
+    if CERTIFICATE in texts.sums:
+        texts.left = MOST_CERTIFICATE  # of its own
+        reader.certificate = texts.read(CERTIFICATE, lambda text, _: text)
     try:
         program = reader.program(networks)
     except DataError:
@@ -132,6 +137,7 @@ class _Reader:
         self.document = document
         self.where = where
         self.graphs: dict[int, WordGraph] = {}  # by load
+        self.certificate = ""
 
     def fail(self, what: str) -> NoReturn:
         raise DataError(f"{self.where}: {what}")
@@ -187,6 +193,7 @@ class _Reader:
             self.text(document, "plural") if self.named else "torques",
             self.text(document, "places") if self.named else "joints",
             self.text(document, "demand") if self.named else "",
+            self.certificate,
         )
 
     def groups(self) -> tuple[tuple[Group, ...], Group]:

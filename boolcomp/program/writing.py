@@ -3,6 +3,7 @@
     program.json        what the program is, and the SHA-256 of every other file and of itself
     networks/0.txt      the networks, as `networktext` writes them
     graphs/0.txt        the word graph of every load that has one, as `Graph` is printed
+    certificate.txt     what the checker reads, where there is one
 
 It is data and nothing else: native code is made on the machine that runs it. A directory appears
 whole under its name or not at all; `programfile` reads it.
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 # 2: one network for all outputs of a load; 3: names; 4: signed codes, cells at zero
 FORMAT, VERSION, BEFORE_SIGNS = "boolcomp program", 4, 3
-HEAD = "program.json"
+HEAD, CERTIFICATE = "program.json", "certificate.txt"
 
 
 def save_program(program: Program, folder: str | Path) -> None:
@@ -61,6 +62,7 @@ def render_program(program: Program) -> dict[str, str]:
     """Return the files of a program: texts by their names inside its directory."""
     files = {network_name(k): render_network(n) for k, n in enumerate(program.networks)}
     files |= {graph_name(k): str(load.graph) for k, load in enumerate(program.loads) if load.graph}
+    files |= {CERTIFICATE: program.certificate} if program.certificate else {}
     document: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION if _has_signs(program) else BEFORE_SIGNS,

@@ -8,7 +8,6 @@ output's word then is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 
 KEPT = 64  # of the words of groups
 MOST = 400  # cells that are looked at once more, for either sign
+CHUNK = 1 << 11  # cells that are looked at together
 NEVER = -(1 << 62)  # of a remainder that does not occur
 
 
@@ -40,38 +40,64 @@ class Candidate(NamedTuple):
     corner: tuple[int, ...]
 
 
-@dataclass(slots=True)
 class Worst:
-    """The cells with the largest errors of all that were offered."""
+    """The cells with the largest errors of all that were offered, at most so many."""
 
-    kept: list[Candidate] = field(default_factory=list)
-    dropped: int = NEVER
+    def __init__(self, most: int = MOST) -> None:
+        self.most, self.dropped = most, NEVER
+        self.errors, self.cells, self.sides = (np.zeros(0, np.int64) for _ in range(3))
+        self.corners: list[tuple[int, ...]] = []
 
     def offer(self, errors: Words, first: int, corner: tuple[int, ...]) -> None:
         """Take the worst of some cells, the first of which has this number."""
-        flat = errors.reshape(-1)
-        least = self.kept[-1].error if len(self.kept) == MOST else NEVER
-        places = np.flatnonzero(flat > least)
-        if len(places) > MOST:
-            order = np.argpartition(-flat[places], MOST)
-            self.dropped = max(self.dropped, int(flat[places[order[MOST:]]].max()))
-            places = places[order[:MOST]]
-        if len(places) < len(flat):
-            self.dropped = max(self.dropped, min(least, int(flat.max())))
-        self.kept += [Candidate(int(flat[k]), first + int(k), corner) for k in places]
-        self.kept.sort(key=lambda one: (-one.error, one.cell, one.corner))
-        if len(self.kept) > MOST:
-            self.dropped = max(self.dropped, self.kept[MOST].error)
-            del self.kept[MOST:]
+        if corner not in self.corners:
+            self.corners.append(corner)
+        errors = errors.reshape(-1)
+        places = np.flatnonzero(errors > self.dropped)
+        side = np.full(len(places), self.corners.index(corner))
+        self.errors = np.concatenate([self.errors, errors[places]])
+        self.cells = np.concatenate([self.cells, first + places])
+        self.sides = np.concatenate([self.sides, side])
+        self._keep(np.lexsort((self.sides, self.cells, -self.errors)))
 
-    def refined(self, look: Callable[[Candidate], int]) -> int:
-        """Return what no error exceeds, where `look` says more of a cell than tables do."""
+    def _keep(self, order: Words) -> None:
+        if len(order) > self.most:
+            self.dropped = max(self.dropped, int(self.errors[order[self.most]]))
+        order = order[: self.most]
+        self.errors, self.cells = self.errors[order], self.cells[order]
+        self.sides = self.sides[order]
+
+    @property
+    def largest(self) -> int:
+        """What no error exceeds of all that were offered."""
+        return max(self.dropped, int(self.errors.max(initial=NEVER)))
+
+    def improve(self, less: Callable[[Words, tuple[int, ...]], Words]) -> None:
+        """Lower the errors of the worst cells by what `less` says of cells at a corner."""
         best = self.dropped
-        for one in self.kept:
+        for start in range(0, len(self.errors), CHUNK):
+            chunk = slice(start, start + CHUNK)
+            if self.errors[start] <= best:
+                break
+            for side, corner in enumerate(self.corners):
+                places = start + np.flatnonzero(self.sides[chunk] == side)
+                if len(places):
+                    self.errors[places] -= np.maximum(0, less(self.cells[places], corner))
+            best = max(best, int(self.errors[chunk].max()))
+        self._keep(np.lexsort((self.sides, self.cells, -self.errors)))
+
+    def refined(self, look: Callable[[Candidate], int], most: int = MOST) -> int:
+        """Return what no error exceeds, where `look` says more of the worst cells than tables."""
+        best = max(self.dropped, int(self.errors[most:].max(initial=NEVER)))
+        for k in range(min(most, len(self.errors))):
+            one = self._candidate(k)
             if one.error <= best:
                 break
             best = max(best, min(one.error, look(one)))
         return best
+
+    def _candidate(self, k: int) -> Candidate:
+        return Candidate(int(self.errors[k]), int(self.cells[k]), self.corners[int(self.sides[k])])
 
 
 def by_remainder(errors: Words, remainders: Words, count: int) -> Words:

@@ -1,0 +1,108 @@
+"""A saved program as the checker sees it: the files, their checksums, and no more than that."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from boolcomp.checker.container import NAME, Section, parse
+from boolcomp.common.errors import DataError
+from boolcomp.common.files import is_file, read_text
+from boolcomp.logic.networktext import parse_network
+from boolcomp.words.graphtext import parse_graph
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from boolcomp.logic.network import Network
+    from boolcomp.words.graph import WordGraph
+
+HEAD = "program.json"
+MOST_BYTES = 1 << 26  # of any file
+_NAME = re.compile(r"(networks|graphs)/\d{1,6}\.txt")
+
+
+@dataclass(frozen=True, slots=True)
+class LoadFiles:
+    """What is said of one load: its part of `program.json`, its graph and network, its sections.
+
+    `document` is the whole of `program.json`, `said` this load's part of it. Graph and network are
+    None in paper mode.
+    """
+
+    place: int
+    document: dict[str, Any]
+    said: dict[str, Any]
+    graph: WordGraph | None
+    network: Network | None
+    sections: Mapping[str, Section]
+
+    def section(self, name: str) -> Section:
+        """Return a section that must be there."""
+        if name not in self.sections:
+            raise DataError(f"{NAME}: load {self.place} has no section {name!r}")
+        return self.sections[name]
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramFiles:
+    """A program's folder: `certified` tells whether a certificate lies in it."""
+
+    document: dict[str, Any]
+    networks: tuple[Network, ...]
+    loads: tuple[LoadFiles, ...]
+    certified: bool
+
+
+def read_program(folder: str | Path) -> ProgramFiles:
+    """Read a program's folder; a `DataError` says what is damaged."""
+    source = Path(folder)
+    if not is_file(source / HEAD):
+        raise DataError(f"{source}: no program: it has no {HEAD}")
+    where, text = f"{source / HEAD}", read_text(source / HEAD, MOST_BYTES)
+    try:
+        document = json.loads(text)
+        loads, sums = list(document["loads"]), dict(document["files"])
+        count = int(document["networks"])
+        has_graph = ["meanings" in one for one in loads]
+        network_of = [one.get("network") for one in loads]
+        checksum = document.pop("checksum")
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise DataError(f"{where}: damaged: it is no program ({error})") from error
+    if checksum != _digest(json.dumps(document, sort_keys=True, separators=(",", ":"))):
+        raise DataError(f"{where}: damaged: its checksum is not the one it states")
+    texts = {name: _text(source, name, total) for name, total in sums.items()}
+    try:
+        networks = tuple(
+            parse_network(texts[f"networks/{k}.txt"], f"networks/{k}.txt") for k in range(count)
+        )
+        graphs = [
+            parse_graph(texts[f"graphs/{k}.txt"], f"graphs/{k}.txt") if has else None
+            for k, has in enumerate(has_graph)
+        ]
+        chosen = [None if k is None else networks[k] for k in network_of]
+    except (KeyError, IndexError, TypeError) as error:
+        raise DataError(f"{where}: damaged: a file or network {error} is missing") from error
+    sections = parse(texts[NAME]) if NAME in texts else ({},) * len(loads)
+    if len(sections) != len(loads):
+        raise DataError(f"{NAME}: {len(sections)} loads, and the program has {len(loads)}")
+    parts = zip(loads, graphs, chosen, sections, strict=True)
+    files = tuple(LoadFiles(k, document, *part) for k, part in enumerate(parts))
+    return ProgramFiles(document, networks, files, NAME in texts)
+
+
+def _text(source: Path, name: str, total: str) -> str:
+    if name != NAME and not _NAME.fullmatch(name):
+        raise DataError(f"{source / HEAD}: damaged: {name!r} is no file of a program")
+    text = read_text(source / name, MOST_BYTES)
+    if total != _digest(text):
+        raise DataError(f"{source / name}: damaged: its checksum is not the one in {HEAD}")
+    return text
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

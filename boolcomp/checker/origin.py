@@ -1,0 +1,17 @@
+"""Checks the section `origin`: where the problem comes from: robot or function, and its terms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from boolcomp.checker.folder import LoadFiles
+    from boolcomp.checker.steps import Step
+
+
+def check(load: LoadFiles) -> Iterator[Step]:
+    """Yield what is checked of a load's section."""
+    del load
+    yield from ()

@@ -1,0 +1,36 @@
+"""Certificates as text: a section for everything that is claimed (see `checker.container`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from boolcomp.proof.certificate import bound, first, graph, lemmas, origin, sketch
+from boolcomp.proof.certificate.known import Known
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from boolcomp.compact.result.built import Built
+    from boolcomp.program.program import Program
+
+FIRST_LINE = "boolcomp certificate 1"
+WRITERS = {
+    "origin": origin.section,
+    "sketch": sketch.section,
+    "graph": graph.section,
+    "first": first.section,
+    "lemmas": lemmas.section,
+    "bound": bound.section,
+}
+
+
+def certificate(program: Program, built: Sequence[Built]) -> str:
+    """Return the certificate of a program; `built` are the compilations of its loads."""
+    lines = [FIRST_LINE + "\n"]
+    for place, one in enumerate(built):
+        known = Known(one, program, place)
+        lines.append(f"== load {place}\n")
+        for name, write in WRITERS.items():
+            if text := write(known):
+                lines.append(f"= {name}\n{text}")
+    return "".join(lines)
