@@ -258,7 +258,7 @@ _DEMAND = {
         "natural, twos, sign-magnitude), bits, low..high, rise or tread (a cell at zero).",
     ),
 }
-ONLY_COMPILED = ("seed", "word", "proof", "proof_effort", "certify")
+ONLY_COMPILED = ("seed", "word", "certify")
 
 
 def demand_options(*, seed: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
