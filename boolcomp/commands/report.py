@@ -142,7 +142,7 @@ def command(
     else:
         _refuse(context, PROGRAM_ONLY, f"{source} is no program's folder")
         from boolcomp.measure.report.compare import Question
-        from boolcomp.paper.known import EVALUATIONS as SEARCHED
+        from boolcomp.measure.report.measure import SEARCHED
         from boolcomp.program.program import MODES as COMPILED
         from boolcomp.proof.bound.result import EFFORT
 

@@ -11,11 +11,10 @@ import numpy as np
 from boolcomp.common.errors import DataError, DataWarning, UsageError
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
-from boolcomp.measure.report.measure import ReportRow, Samples, error_rows, with_worst
+from boolcomp.measure.report.measure import SEARCHED, ReportRow, Samples, error_rows, with_worst
 from boolcomp.measure.report.programs import TIMED, program_rows, timed
 from boolcomp.paper.assembly import program_of
 from boolcomp.paper.covers import make_covers
-from boolcomp.paper.known import EVALUATIONS
 from boolcomp.paper.plan import MOST_GUARD_BITS, Options, make_plan
 from boolcomp.paper.quantised import quantised
 from boolcomp.paper.stored import stored_network
@@ -53,7 +52,7 @@ class Question:
     widest: int = 18
     demand: Callable[[int], Demand] | None = None
     processes: int = 2
-    evaluations: int = EVALUATIONS
+    evaluations: int = SEARCHED
     proof: Grade = "plain"
     proof_effort: int = EFFORT
 
