@@ -237,12 +237,13 @@ _DEMAND = {
         "--proof",
         default="plain",
         show_default=True,
-        help="How tight a bound is proved: plain, or tight (where two angles matter at most).",
+        help="How tight a bound is proved: plain, tables (every addend by itself), or tight.",
     ),
     "proof_effort": click.option(
         "--proof-effort",
         type=int,
-        help="Of a tight bound: millions of states looked at, at most [default: 2000]",
+        help="Of a tight bound: how much is looked at. Work is counted, not timed: the same bound "
+        "anywhere [default: 2000]",
     ),
     "certify": click.option(
         "--certify", is_flag=True, help="Save a certificate with the program, for verify."

@@ -245,7 +245,7 @@ def _told(
     built = Built(
         compact, kept.network, kept.steps, kept.lut6, errors.moved(shifts), worst.moved(shifts),
         compact.dropped, seconds, stored, ends,
-        proved(compact, ends, choices.proof, choices.proof_effort),
+        proved(compact, ends, choices.proof, choices.proof_effort, choices.processes),
     )  # fmt: skip
     if (kept.worst is None or kept.errors.ends is None) and built.holds:
         results.put(replace(kept, errors=errors, worst=worst))

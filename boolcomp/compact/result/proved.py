@@ -13,19 +13,26 @@ if TYPE_CHECKING:
     from boolcomp.proof.bound.result import Bounds, Grade
 
 
-def proved(compact: Compact, ends: Ends, grade: Grade, effort: int) -> Bounds | None:
+def proved(
+    compact: Compact, ends: Ends, grade: Grade, effort: int, processes: int = 1
+) -> Bounds | None:
     """Return what no error exceeds; None where a function has no bound near some words.
 
-    Where `tight` bounds cannot be had they are plain; `effort` is of tight ones.
+    Where bounds of a `grade` cannot be had they are of the one before; `effort` is of tight ones.
     """
+    from boolcomp.proof.bound.overflow import (  # noqa: PLC0415 (with bounds alone)
+        HEAPS,
+        without_overflow,
+    )
     from boolcomp.proof.bound.plain import plain_bounds  # noqa: PLC0415 (balls take their time)
 
     said = explained(compact, ends)
     try:
         if grade == "plain":
-            return plain_bounds(said)
-        from boolcomp.proof.bound.tight import tight_bounds  # noqa: PLC0415 (compiled loops)
+            return without_overflow(said, plain_bounds(said))
+        from boolcomp.proof.bound.graded import graded_bounds  # noqa: PLC0415 (compiled loops)
 
-        return tight_bounds(said, effort)
+        found = graded_bounds(said, grade, effort, processes)
+        return without_overflow(said, found, -(-effort // HEAPS))
     except DataError:
         return None

@@ -12,9 +12,9 @@ from boolcomp.proof.bound.enclosure import ONE
 if TYPE_CHECKING:
     from boolcomp.proof.bound.enclosure import Enclosure
 
-Grade = Literal["plain", "tight"]
+Grade = Literal["plain", "tables", "tight"]
 GRADES: tuple[Grade, ...] = get_args(Grade)
-EFFORT = 2000  # of tight bounds: million states of a group, or cells, that are looked at
+EFFORT = 2000  # of tight bounds: million states of a group, or cells; or thousands of boxes' steps
 DIGITS = 6  # of a bound as a number, rounded up
 
 

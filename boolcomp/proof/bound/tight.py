@@ -25,6 +25,7 @@ from boolcomp.proof.bound.joint import JointTables, joint_of
 from boolcomp.proof.bound.known import Line, given_line
 from boolcomp.proof.bound.leaves import MOST, Leaf, Worst
 from boolcomp.proof.bound.meaning import GivenWord, Total
+from boolcomp.proof.bound.overflow import HEAPS, without_overflow
 from boolcomp.proof.bound.plain import Forward, plain_bounds, rounding
 from boolcomp.proof.bound.products import Products
 from boolcomp.proof.bound.profiles import Profiles
@@ -70,7 +71,7 @@ def tight_bounds(explained: Explained, effort: int = EFFORT) -> Bounds:
         low, high = max(low, one.low), min(high, one.high)
         beside = rounded_up(Fraction(output.slack.size, ONE))
         found.append(replace(one, low=low, high=high, grade="tight", remainder=beside))
-    return replace(plain, outputs=tuple(found))
+    return without_overflow(explained, replace(plain, outputs=tuple(found)), -(-effort // HEAPS))
 
 
 class Output:
