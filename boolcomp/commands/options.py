@@ -277,7 +277,7 @@ _DEMAND = {
         "natural, twos, sign-magnitude), bits, low..high, rise or tread (a cell at zero).",
     ),
 }
-ONLY_COMPILED = ("error", "seed", "word", "proof", "proof_effort", "certify")
+ONLY_COMPILED = ("error", "seed", "word", "certify")
 
 
 def demand_options(*, seed: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
