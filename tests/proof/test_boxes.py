@@ -93,9 +93,10 @@ def holds_in_boxes(given: tuple[Compact, Ends], count: int, seed: int = 3) -> No
         cells = np.stack([_cells(boxing, k, states.words, states.values) for k in boxing.asked], 1)
         first, last = _boxes_about(boxed, cells, rng)
         found = np.zeros((count, len(boxed.known), 6), np.int64)
+        whole = np.arange(len(boxed.steps))
         for k in range(count):
             evaluate(
-                boxed.steps, boxed.args, boxed.low, boxed.high, boxed.known, found[k],
+                boxed.steps, boxed.args, boxed.low, boxed.high, boxed.known, whole, found[k],
                 first[k].astype(np.uint16), last[k].astype(np.uint16),
             )  # fmt: skip
         looked = 0
@@ -108,8 +109,8 @@ def holds_in_boxes(given: tuple[Compact, Ends], count: int, seed: int = 3) -> No
             _between(exact, ends[:, 2], ends[:, 3], f"{place}: value")
             if meaning.word is not None:
                 bits = graph.nodes[meaning.word].bits
-                digits = states.words[meaning.word] - ((1 << bits) - 1) / 2
-                digits = np.asarray(digits * 2.0 ** graph.scales[meaning.word].lsb, np.float64)
+                middle, unit = ((1 << bits) - 1) / 2, 2.0 ** graph.scales[meaning.word].lsb
+                digits = np.asarray((states.words[meaning.word] - middle) * unit, np.float64)
                 _between(digits, ends[:, 0], ends[:, 1], f"{place}: words")
                 _between(
                     np.asarray(digits - exact, np.float64),
