@@ -16,6 +16,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from boolcomp.checker.plain import Plain
+from boolcomp.checker.sketch import beside_asked
 from boolcomp.checker.stands import claim_of
 from boolcomp.checker.steps import DoesNotHoldError, Found, NotCoveredError, Step, checked
 from boolcomp.common.errors import DataError, shown
@@ -123,10 +124,11 @@ def _checked(load: LoadFiles, plain: Plain, column: int, one: Bounded, bounds: B
 def _same_as_printed(
     load: LoadFiles, column: int, one: Bounded, step: Fraction, *, proved: bool
 ) -> None:
-    """Check that the program says no smaller bound than this."""
+    """Check that the program says no smaller bound than this, and what the sketch errs by."""
     printed = load.said["outputs"][column].get("bound")
-    least = max(one.high, -one.low) * step
+    least = (max(one.high, -one.low) + beside_asked(load, one.name)) * step
     if printed is not None and (not proved or Fraction(printed) < least):
         raise DoesNotHoldError(
-            f"{one.name}: program.json says {printed}, and what is claimed here is {float(least)}"
+            f"{one.name}: program.json says {printed}, and what is claimed here, and the digits of "
+            f"the sketch, {float(least)}"
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from boolcomp.checker.nodes import Curve, Given, Powers, Total, Turns, Waves, re
 from boolcomp.checker.origin import function_of, read_origin
 from boolcomp.checker.steps import DoesNotHoldError, Found, NotCoveredError, Step, checked
 from boolcomp.checker.waves import Sum, balls, number, turned
+from boolcomp.common.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -171,6 +173,15 @@ def differences(origin: Section, section: Section) -> tuple[Difference, ...]:
             if not most < MOST_STEPS:
                 _refuse(one.name, beside, space, most)
     return tuple(found)
+
+
+def beside_asked(load: LoadFiles, name: str) -> Fraction:
+    """Return what an output's sketch errs by, in steps: 0 where that is not known (and said so)."""
+    try:
+        found = differences(load.section("origin"), load.section("sketch"))
+    except (NotCoveredError, DataError):
+        return Fraction(0)
+    return Fraction(next(one.steps for one in found if one.name == name))
 
 
 def _refuse(name: str, beside: Sum, space: Space, most: arb) -> None:

@@ -109,10 +109,10 @@ def holds_in_boxes(given: tuple[Compact, Ends], count: int, seed: int = 3) -> No
             if meaning.word is not None:
                 bits = graph.nodes[meaning.word].bits
                 digits = states.words[meaning.word] - ((1 << bits) - 1) / 2
-                digits = np.asarray(digits * 2.0 ** graph.scales[meaning.word].lsb, np.float64)
-                _between(digits, ends[:, 0], ends[:, 1], f"{place}: words")
+                spoken = np.asarray(digits * 2.0 ** graph.scales[meaning.word].lsb, np.float64)
+                _between(spoken, ends[:, 0], ends[:, 1], f"{place}: words")
                 _between(
-                    np.asarray(digits - exact, np.float64),
+                    np.asarray(spoken - exact, np.float64),
                     ends[:, 4],
                     ends[:, 5],
                     f"{place}: error",

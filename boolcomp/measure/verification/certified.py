@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from boolcomp.checker.folder import LoadFiles
-    from boolcomp.checker.nodes import Nodes
+    from boolcomp.checker.gates import Nodes
     from boolcomp.logic.network import Network
 
 
