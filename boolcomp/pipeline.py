@@ -206,8 +206,10 @@ def compile_compact(
                 "more --effort"
             )
     if chosen.certify:
+        from boolcomp.proof.certificate.asked import with_asked_bounds  # noqa: PLC0415 (if asked for)
         from boolcomp.proof.certificate.writing import certificate  # noqa: PLC0415 (if asked for)
 
+        program = with_asked_bounds(program, made)
         program = replace(program, certificate=certificate(program, made))
     return CompactCompilation(program, tuple(made), time.perf_counter() - start)
 

@@ -191,7 +191,7 @@ class CompactOptions:
     target: Any = "luts"
     flash: int = 0
     words: dict[str, WordFormat] = field(default_factory=dict)
-    proof: Any = "plain"
+    proof: Any = None
     proof_effort: int | None = None
     certify: bool = False
     error: Promise | None = None
@@ -200,7 +200,7 @@ class CompactOptions:
     def proofs(self) -> dict[str, Any]:
         """What was said of bounds and certificates."""
         effort = {} if self.proof_effort is None else {"proof_effort": self.proof_effort}
-        return {"proof": self.proof, "certify": self.certify, **effort}
+        return {"proof": self.proof or "plain", "certify": self.certify, **effort}
 
     def demand(self, bits: int) -> Demand:
         """Return the demand at a word length."""
@@ -210,7 +210,7 @@ class CompactOptions:
         return usual_demand(
             bits, self.input_bits, rms=self.rms, max=self.max, saturate=self.saturate,
             objective=self.objective, target=self.target, flash=self.flash, seed=self.seed,
-            error=self.error, **given,
+            error=self.error, grade=self.proof or "tight", **given,
         )  # fmt: skip
 
 
@@ -254,9 +254,8 @@ _DEMAND = {
     "seed": click.option("--seed", default=0, show_default=True, help="Of samples and search."),
     "proof": click.option(
         "--proof",
-        default="plain",
-        show_default=True,
-        help="How tight a bound is proved: plain, tables (every addend by itself), or tight.",
+        help="How tight a bound is proved: plain, tables (every addend by itself), or tight "
+        "[default: plain; of an --error tight].",
     ),
     "proof_effort": click.option(
         "--proof-effort",

@@ -15,6 +15,7 @@ from boolcomp.problem.promise import HALF, LSB, Allowed, Promise
 
 if TYPE_CHECKING:
     from boolcomp.problem.problem import Problem
+    from boolcomp.proof.bound.result import Grade
 
 SEARCH_VERSION = 2  # of what a demand leads to: raised whenever the search or the passes change
 PROMISE_VERSION = 1  # likewise, of demands with a promise
@@ -40,12 +41,12 @@ class Demand:
     `rms` is the allowed rms error, in steps of the outputs' words, of each output (or of all);
     without it the paper's own error at these bits is allowed. `max` likewise limits the largest
     error (the worst that climbing finds, not proved). `error` is a promise: what no error may
-    exceed, proved; widths of inputs are then the most that the search may read. `input_bits` gives
-    the widths of input words by name, or for all of a group, or of all `words`; what is not named
-    has `usual_input`. An output that may exceed its range has one bit more, unless it is to
-    `saturate`. `objective` is what synthesis makes small; `target` is what the logic or code is
-    for, which says what widths cost, and `flash` how many bytes its tables may take (0: a usual
-    number).
+    exceed, proved by bounds of a `grade`; widths of inputs are then the most that the search may
+    read. `input_bits` gives the widths of input words by name, or for all of a group, or of all
+    `words`; what is not named has `usual_input`. An output that may exceed its range has one bit
+    more, unless it is to `saturate`. `objective` is what synthesis makes small; `target` is what
+    the logic or code is for, which says what widths cost, and `flash` how many bytes its tables
+    may take (0: a usual number).
 
     `effort` is how long to look for less, in nominal seconds: work is counted, not timed, so the
     same effort gives the same result on any machine. One unit is about a second on one core.
@@ -62,6 +63,7 @@ class Demand:
     target: Target = USUAL_TARGET
     flash: int = 0
     error: Promise | None = None
+    grade: Grade = "tight"
     usual_input: int = field(default=USUAL_INPUT, compare=False)
 
     def __post_init__(self) -> None:
@@ -163,7 +165,7 @@ class Demand:
             if not one.compare:  # what stands for it is in `input_bits`
                 continue
             value = getattr(self, one.name)
-            if one.name in ("target", "flash") and value == one.default:
+            if one.name in ("target", "flash", "grade") and value == one.default:
                 continue  # as in results of before there were targets
             if isinstance(value, Promise):
                 value = value.text

@@ -249,7 +249,7 @@ def _told(
     ]
     shifts = np.where(free, decoder_shifts(errors, worst, compact.demand.max), 0.0)
     ends = Ends(tuple(map(float, shifts)), rest)
-    grade: Grade = "tight" if promised else choices.proof
+    grade = compact.demand.grade if promised else choices.proof
     effort = max(choices.proof_effort, EFFORT) if promised else choices.proof_effort
     built = Built(
         compact, kept.network, kept.steps, kept.lut6, errors.moved(shifts), worst.moved(shifts),

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from boolcomp.compact.widths.ledger import Ledger
     from boolcomp.compact.widths.search import Candidate
     from boolcomp.proof.bound.meaning import Explained
+    from boolcomp.proof.bound.result import Grade
     from boolcomp.terms import Terms
 
     Floats = NDArray[np.float64]
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 STEERING = 4.0  # steps: what outputs are searched for of which nothing is promised
 SAFE = 1 - 1e-5  # of what is promised: bounds are rounded up
 NEARER = 0.995  # of what the last tight bound leaves room for
-TURNS, QUICK_TURNS = 4, 2  # tight bounds while refining; with no effort
+TURNS, QUICK_TURNS = 4, 3  # tight bounds while refining; with no effort
 WORTH = 0.01  # by how much more a plain bound may be, for another turn
 
 
@@ -159,7 +160,7 @@ def _proved(state: Steering, name: str) -> Steering:
     search = state.task.search(last.form)
     made = search.bounded(last.widths, last.biases)
     said = search.explained(made.graph, made.widths)
-    proof = np.array(goal.ledger.numbers(f"proof {name}", lambda: _tight(said)))
+    proof = np.array(goal.ledger.numbers(f"proof {name}", lambda: _steps(said, goal.demand.grade)))
     best = state.best
     if (proof <= promised).all() and (best is None or last.nodes < best.nodes):
         best = last
@@ -174,9 +175,9 @@ def _proved(state: Steering, name: str) -> Steering:
     return Steering(goal, last, most, best, near, reached)
 
 
-def _tight(said: Explained) -> list[float]:
-    """Return the tight bounds of a graph, in steps."""
-    bounds = bounds_of(said, "tight", EFFORT)
+def _steps(said: Explained, grade: Grade) -> list[float]:
+    """Return the bounds of a graph, in steps."""
+    bounds = bounds_of(said, grade, EFFORT)
     if bounds is None or bounds.unproved:
         return [NEVER] * len(said.results)
     return list(bounds.steps)

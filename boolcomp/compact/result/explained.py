@@ -78,8 +78,9 @@ def explained_graph(problem: Problem, demand: Demand, made: Realised, ends: Ends
     )
     steps, outputs = problem.steps(demand.bits), problem.outputs
     shifts, rests = ends.shifts or [0.0] * len(outputs), ends.rest or [None] * len(outputs)
+    read = {one.name: words[one.name] for one in made.graph.inputs}
     results = tuple(
-        ResultMeaning(one.name, one.unit, place, step, Fraction(shift), _rest(rest, words))
+        ResultMeaning(one.name, one.unit, place, step, Fraction(shift), _rest(rest, read))
         for one, place, step, shift, rest in zip(
             outputs, made.sketch.outputs, steps, shifts, rests, strict=True
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from boolcomp.common.errors import DataError
@@ -24,6 +25,7 @@ def proved(
     return bounds_of(explained(compact, ends), grade, effort, processes)
 
 
+@lru_cache(maxsize=4)  # of what a search proves, the last is asked for again when it is over
 def bounds_of(said: Explained, grade: Grade, effort: int, processes: int = 1) -> Bounds | None:
     """Return what no error of a graph exceeds, as above."""
     from boolcomp.proof.bound.overflow import (  # noqa: PLC0415 (with bounds alone)

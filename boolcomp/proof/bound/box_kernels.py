@@ -7,7 +7,7 @@ Every slot has a unit of its own, 2^-scale; what is shifted right is rounded out
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     Whole = NDArray[np.int64]
     Short = NDArray[np.int32]
     Place = NDArray[np.uint16]
+    Number: TypeAlias = int | np.int64
 
-TURN, TURNS, GIVEN, WAVE, CURVE, VIEW, ROWS, PRODUCT, SUM, ANGLE = range(10)
+TURN, TURNS, ANGLE, WAVE, CURVE, GIVEN, VIEW, ROWS, PRODUCT, SUM = range(10)
 WORDED = 22  # of a step: whether words stand for what it makes
 COLUMNS = 23
 
@@ -45,12 +46,12 @@ def up(x: int, shift: int) -> int:
 def times(a: int, b: int, c: int, d: int) -> tuple[int, int]:
     """Return between which numbers a product lies of one of a..b and one of c..d."""
     one, two, three, four = a * c, a * d, b * c, b * d
-    return min(min(one, two), min(three, four)), max(max(one, two), max(three, four))
+    return min(one, two, three, four), max(one, two, three, four)
 
 
 @njit(cache=True)
 def between(
-    low: Short, high: Short, start: int, count: int, first: int, last: int
+    low: Short, high: Short, start: int, count: int, first: Number, last: Number
 ) -> tuple[int, int]:
     """Return the least and the largest entry from first to last of a table of ranges.
 
@@ -66,7 +67,7 @@ def between(
 
 @njit(cache=True)
 def around(
-    low: Short, high: Short, start: int, count: int, first: int, last: int
+    low: Short, high: Short, start: int, count: int, first: Number, last: Number
 ) -> tuple[int, int]:
     """Do the same on a circle of `count` entries, a power of two; `first` may be any number."""
     if last - first + 1 >= count:
@@ -138,8 +139,8 @@ def word_range(slots: Whole, k: int, bits: int, shift: int) -> tuple[int, int]:
 
 
 @njit(cache=True)
-def _turn(row: Whole, slots: Whole, first: int, last: int) -> None:
-    """An angle of the inputs: words, and places from first to beyond last; its ends are known."""
+def _turn(row: Whole, slots: Whole, first: np.int64, last: np.int64) -> None:
+    """Find an angle of the inputs: its words, and where it may be; of its ends that is given."""
     out, shift, half = row[1], row[3], row[8]
     if shift >= 0:
         slots[out, 0], slots[out, 1] = first >> shift, last >> shift
@@ -152,7 +153,7 @@ def _turn(row: Whole, slots: Whole, first: int, last: int) -> None:
 
 @njit(cache=True)
 def _turns(row: Whole, args: Whole, slots: Whole) -> None:
-    """A sum of angles: places add up; leading bits of words add up, modulo a turn."""
+    """Find a sum of angles: places add up; leading bits of words add up, modulo a turn."""
     out, at = row[1], row[3]
     low = high = 0
     for _ in range(row[2]):
@@ -180,8 +181,10 @@ def _turns(row: Whole, args: Whole, slots: Whole) -> None:
 
 
 @njit(cache=True)
-def _given(row: Whole, low: Short, high: Short, slots: Whole, first: int, last: int) -> None:
-    """A linear input: its words, and what lies in their cells."""
+def _given(
+    row: Whole, low: Short, high: Short, slots: Whole, first: np.int64, last: np.int64
+) -> None:
+    """Find a linear input: its words, and what lies in their cells."""
     out, count, shift = row[1], row[5], row[6]
     slots[out, 0] = (2 * first - count + 1) << shift
     slots[out, 1] = (2 * last - count + 1) << shift
@@ -192,7 +195,7 @@ def _given(row: Whole, low: Short, high: Short, slots: Whole, first: int, last: 
 
 @njit(cache=True)
 def _wave(row: Whole, low: Short, high: Short, slots: Whole) -> None:
-    """A table over an angle, or waves of it without words."""
+    """Find a table over an angle, or waves of it without words."""
     source, out = row[2], row[1]
     first, last = slots[source, 2], slots[source, 3]
     if last - first >= row[8]:
@@ -212,7 +215,7 @@ def _wave(row: Whole, low: Short, high: Short, slots: Whole) -> None:
 
 @njit(cache=True)
 def _curve(row: Whole, low: Short, high: Short, slots: Whole, known: Whole) -> None:
-    """A table of any function: words say by how much it is missed."""
+    """Find a table of any function: words say by how much it is missed."""
     source, out = row[2], row[1]
     slots[out, 2], slots[out, 3] = known[out, 2], known[out, 3]
     if row[3]:
@@ -228,7 +231,7 @@ def _curve(row: Whole, low: Short, high: Short, slots: Whole, known: Whole) -> N
 
 @njit(cache=True)
 def _view(row: Whole, slots: Whole) -> None:
-    """A word without its lowest bits."""
+    """Find a word without its lowest bits."""
     source, out, bits, shift, drop = row[2], row[1], row[3], row[4], row[5]
     first, last = word_range(slots, source, bits, shift)
     first, last, most = first >> drop, last >> drop, (1 << (bits - drop)) - 1
@@ -242,7 +245,7 @@ def _view(row: Whole, slots: Whole) -> None:
 
 @njit(cache=True)
 def _rows(row: Whole, slots: Whole) -> None:
-    """A sum's words in another sum; or what is left out there."""
+    """Find a sum's words in another sum; or what is left out there."""
     source, out = row[2], row[1]
     a, b = times(slots[source, 2], slots[source, 3], row[5], row[6])
     slots[out, 2], slots[out, 3] = down(a, row[7]), up(b, row[7])
@@ -272,7 +275,7 @@ def _lost(
 
 @njit(cache=True)
 def _product(row: Whole, low: Short, high: Short, slots: Whole) -> None:
-    """A product of two words, the lowest of its partial products discarded; or one left out."""
+    """Find a product of two words but for what is discarded of it; or one that is left out."""
     one, two, out = row[2], row[3], row[1]
     a, b = times(slots[one, 2], slots[one, 3], slots[two, 2], slots[two, 3])
     if not row[6]:
@@ -304,7 +307,7 @@ def _product(row: Whole, low: Short, high: Short, slots: Whole) -> None:
 
 @njit(cache=True)
 def _sum(row: Whole, args: Whole, slots: Whole) -> None:
-    """A sum: words, values and errors add up."""
+    """Find a sum: words, values and errors add up."""
     out, at = row[1], row[3]
     for i in range(6):
         slots[out, i] = row[4 + i]
@@ -318,12 +321,32 @@ def _sum(row: Whole, args: Whole, slots: Whole) -> None:
 
 @njit(cache=True)
 def _angle(row: Whole, slots: Whole) -> None:
-    """A sum that is an angle: its words, modulo a turn, and the places where it may be."""
+    """Find a sum that is an angle: its words, modulo a turn, and the places where it may be."""
     source, out, bits, shift = row[2], row[1], row[3], row[4]
     whole = ((1 << bits) - 1) << shift
     slots[out, 0] = -((-(2 * slots[source, 0] + whole)) >> (shift + 1))
     slots[out, 1] = max(slots[out, 0], (2 * slots[source, 1] + whole) >> (shift + 1))
     slots[out, 2], slots[out, 3] = down(slots[source, 2], row[5]), up(slots[source, 3], row[5])
+
+
+@njit(cache=True)
+def _angles(row: Whole, args: Whole, slots: Whole, first: Place, last: Place) -> None:
+    """Find an angle, which has places in place of errors."""
+    if row[0] == TURNS:
+        _turns(row, args, slots)
+    elif row[0] == TURN:
+        _turn(row, slots, np.int64(first[row[2]]), np.int64(last[row[2]]))
+    else:
+        _angle(row, slots)
+
+
+@njit(cache=True)
+def _tables(row: Whole, low: Short, high: Short, known: Whole, slots: Whole) -> None:
+    """Find what is looked up by a word."""
+    if row[0] == WAVE:
+        _wave(row, low, high, slots)
+    else:
+        _curve(row, low, high, slots, known)
 
 
 @njit(cache=True)
@@ -335,11 +358,11 @@ def evaluate(  # noqa: PLR0917 (a compiled loop takes columns, not values)
     for k in range(len(steps)):
         row = steps[k]
         kind = row[0]
-        if kind == WAVE:
-            _wave(row, low, high, slots)
-        elif kind == TURNS:
-            _turns(row, args, slots)
+        if kind <= ANGLE:
+            _angles(row, args, slots, first, last)
             continue
+        if kind <= CURVE:
+            _tables(row, low, high, known, slots)
         elif kind == PRODUCT:
             _product(row, low, high, slots)
         elif kind == SUM:
@@ -348,18 +371,8 @@ def evaluate(  # noqa: PLR0917 (a compiled loop takes columns, not values)
             _rows(row, slots)
         elif kind == VIEW:
             _view(row, slots)
-        elif kind == CURVE:
-            _curve(row, low, high, slots, known)
-        elif kind == GIVEN:
+        else:
             _given(row, low, high, slots, np.int64(first[row[2]]), np.int64(last[row[2]]))
-        elif kind == TURN:
-            _turn(row, slots, np.int64(first[row[2]]), np.int64(last[row[2]]))
-            continue
-        else:
-            _angle(row, slots)
-            continue
+        clamp(slots, row[1], known)
         if row[WORDED]:
-            clamp(slots, row[1], known)
             settle(slots, row[1])
-        else:
-            clamp(slots, row[1], known)

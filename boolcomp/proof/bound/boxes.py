@@ -8,17 +8,17 @@ found is met with what plain bounds know.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from boolcomp.proof.bound import box_kernels as kinds
-from boolcomp.proof.bound.boxtables import GRID, Tabulator, outward, wrapped_constant
-from boolcomp.proof.bound.enclosure import ONE, ZERO, Enclosure, exactly
+from boolcomp.proof.bound.boxsteps import Boxed, Slot, Steps
+from boolcomp.proof.bound.boxtables import GRID, Tabulator, wrapped_constant
+from boolcomp.proof.bound.discarded import discarded
+from boolcomp.proof.bound.enclosure import ZERO, Enclosure, exactly
 from boolcomp.proof.bound.expansion import NotPlainError
+from boolcomp.proof.bound.fixed import FAR, TOP, mantissa, outward, power_of, scale_for, scale_of
 from boolcomp.proof.bound.inputs import cells_reached
 from boolcomp.proof.bound.known import line_of
 from boolcomp.proof.bound.meaning import (
@@ -31,57 +31,14 @@ from boolcomp.proof.bound.meaning import (
     TurnSum,
     WaveTable,
 )
-from boolcomp.proof.bound.ranges import Store
 from boolcomp.words.graph import Angles, Bits, Heap, PartialProducts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Sequence
 
     from boolcomp.proof.bound.meaning import TableMeaning
     from boolcomp.proof.bound.plain import Forward
     from boolcomp.words.graph import HeapPart
-
-    Whole = NDArray[np.int64]
-    Short = NDArray[np.int32]
-
-TOP = 29  # bits of what a slot holds at most
-MANTISSA = 30  # bits of a factor
-FAR = 1 << 61
-"""No slot is ever so large."""
-
-
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """Where a step puts what it finds; in units of 2^-scale."""
-
-    place: int
-    scale: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Boxed:
-    """A graph's outputs as steps; the first and the last cell of every input, what is an angle.
-
-    `outputs` has one slot for every output asked for, `addends` those of its heap's addends.
-    """
-
-    steps: Whole
-    args: Whole
-    low: Short
-    high: Short
-    known: Whole
-    first: tuple[int, ...]
-    last: tuple[int, ...]
-    turning: tuple[bool, ...]
-    output: Slot
-    addends: tuple[Slot, ...]
-
-    def until(self, slot: Slot) -> Boxed:
-        """Return the steps up to a slot."""
-        count = slot.place + 1
-        return replace(self, steps=self.steps[:count], known=self.known[:count], output=slot)
 
 
 class Boxing:
@@ -90,55 +47,23 @@ class Boxing:
     def __init__(self, forward: Forward) -> None:
         self.forward, self.graph = forward, forward.graph
         self.meanings = forward.explained.meanings
-        self.store = Store()
-        self.tables = Tabulator(forward, self.store)
-        self.steps: list[list[int]] = []
-        self.args: list[int] = []
-        self.known: list[list[int]] = []
-        self.scales: list[int] = []
-        self.ends: list[tuple[int, int, bool]] = []
-        self._slots: dict[tuple[object, ...], Slot] = {}
+        self.steps = Steps()
+        self.tables = Tabulator(forward, self.steps.store)
+        self.asked: list[int] = []  # meanings of inputs, in the order of a box
 
     def boxed(self, place: int) -> Boxed:
         """Return the steps of an output: the meaning that it is."""
-        output = self.meaning(place)
-        total = self.steps[-1]
-        if total[1] != output.place:
-            raise NotPlainError
-        added = self.args[total[3] : total[3] + 2 * total[2] : 2]
-        return Boxed(
-            np.array(self.steps, np.int64), np.array([*self.args, 0], np.int64),
-            *self.store.columns, np.array(self.known, np.int64),
-            tuple(one for one, _, _ in self.ends), tuple(two for _, two, _ in self.ends),
-            tuple(turning for _, _, turning in self.ends), output,
-            tuple(Slot(k, self.scales[k]) for k in added),
-        )  # fmt: skip
+        return self.steps.boxed(self.meaning(place))
 
-    def once(self, key: tuple[object, ...], make: Callable[[], Slot]) -> Slot:
-        """Return a slot that is made when it is first asked for."""
-        if key not in self._slots:
-            self._slots[key] = make()
-        return self._slots[key]
-
-    def step(
-        self, kind: int, scale: int, row: Sequence[int], known: Sequence[int] = (), *,
-        worded: bool = True,
-    ) -> Slot:  # fmt: skip
-        """Add a step; `row` is what follows the place of its slot."""
-        place = len(self.known)
-        full = [kind, place, *row]
-        full += [0] * (kinds.COLUMNS - len(full))
-        full[kinds.WORDED] = int(worded)
-        self.steps.append(full)
-        self.scales.append(scale)
-        self.known.append(list(known) or [-FAR, FAR] * 3)
-        return Slot(place, scale)
+    def slot(self, place: int) -> Slot | None:
+        """Return the slot of a meaning, if there is one."""
+        return self.steps.found(("meaning", place))
 
     # what a meaning is
 
     def meaning(self, place: int) -> Slot:
         """Return the slot of a meaning that is no table and no angle."""
-        return self.once(("meaning", place), partial(self._meaning, place))
+        return self.steps.once(("meaning", place), partial(self._meaning, place))
 
     def _meaning(self, place: int) -> Slot:
         meaning = self.meanings[place]
@@ -171,9 +96,9 @@ class Boxing:
 
     def _given(self, place: int, given: GivenWord) -> Slot:
         known = self.forward.known[place]
-        scale = scale_of(known.words.size + known.inputs.size + self.offset(place).size)
+        scale = scale_for(known.words.size + known.inputs.size + self.offset(place).size)
         if given.word is None:
-            return self.step(
+            return self.steps.add(
                 kinds.SUM, scale,
                 [0, 0, 0, 0, *outward(known.exact - known.inputs, scale)],
                 self._known(place, scale, words=False), worded=False,
@@ -181,24 +106,24 @@ class Boxing:
         line = line_of(self.graph, given.word)
         first, last = cells_reached(line, given)
         start, within, shift = self.tables.given(given, self.offset(place), scale)
-        dim = self._dim(first, last, turning=False)
+        dim = self._input(place, first, last)
         row = [dim, start, within, line.count, shift]
-        return self.step(kinds.GIVEN, scale, row)
+        return self.steps.add(kinds.GIVEN, scale, row)
 
-    def _dim(self, first: int, last: int, *, turning: bool) -> int:
-        self.ends.append((first, last, turning))
-        return len(self.ends) - 1
+    def _input(self, place: int, first: int, last: int) -> int:
+        self.asked.append(place)
+        return self.steps.input(first, last)
 
     # angles
 
     def turns(self, place: int) -> Slot:
         """Return the slot of an angle; its scale is no matter."""
-        return self.once(("turns", place), partial(self._turns, place))
+        return self.steps.once(("turns", place), partial(self._turns, place))
 
     def _turns(self, place: int) -> Slot:
         meaning = self.meanings[place]
         if isinstance(meaning, GivenWord) and meaning.angle:
-            return self._turn(meaning)
+            return self._turn(place, meaning)
         if isinstance(meaning, TurnSum):
             return self._turn_sum(meaning)
         if isinstance(meaning, Total) and meaning.turning and meaning.word is not None:
@@ -207,20 +132,20 @@ class Boxing:
             if shift < 1:
                 raise NotPlainError
             places = source.scale + meaning.turning - GRID
-            return self.step(kinds.ANGLE, 0, [source.place, bits, shift, places])
+            return self.steps.add(kinds.ANGLE, 0, [source.place, bits, shift, places])
         raise NotPlainError
 
-    def _turn(self, given: GivenWord) -> Slot:
+    def _turn(self, place: int, given: GivenWord) -> Slot:
         half, whole = 1 << (GRID - 1), 1 << GRID
         low, high = (end * whole for end in given.allowed.ends)
         lowest, highest = low.numerator // low.denominator, -(-high.numerator // high.denominator)
         if given.word is None:
             if given.wraps or highest - lowest > whole:
                 lowest, highest = -half, half
-            dim = self._dim(0, max(0, highest - lowest - 1), turning=True)
-            return self.step(
+            dim = self._input(place, 0, max(0, highest - lowest - 1))
+            return self.steps.add(
                 kinds.TURN, 0,
-                [dim, 0, lowest, highest, 0, self.ends[dim][1], -lowest],
+                [dim, 0, lowest, highest, 0, self.steps.ends[dim][1], -lowest],
             )  # fmt: skip
         line = self.tables.turn_line(given)
         first, last = cells_reached(line, given)
@@ -231,13 +156,13 @@ class Boxing:
             first, last = first >> -shift, last >> -shift
         if given.wraps:
             lowest, highest = first - half, last + 1 - half
-        dim = self._dim(first, last, turning=True)
-        return self.step(kinds.TURN, 0, [dim, shift, lowest, highest, first, last, half])
+        dim = self._input(place, first, last)
+        return self.steps.add(kinds.TURN, 0, [dim, shift, lowest, highest, first, last, half])
 
     def _turn_sum(self, sum_: TurnSum) -> Slot:
         items = [(self.turns(item).place, often) for item, often in sum_.items]
         read = {self._word(item): self.turns(item).place for item, _ in sum_.items}
-        row, args = [len(items), len(self.args)], [n for item in items for n in item]
+        row, args = [len(items), len(self.steps.args)], [n for item in items for n in item]
         if sum_.word is not None:
             node = self.graph.nodes[sum_.word]
             if not isinstance(node, Angles):
@@ -248,8 +173,8 @@ class Boxing:
                 args += [read[turn.node], drop, turn.read, turn.shift, int(turn.negative)]
         else:
             row += [0, 0, 0, 0]
-        self.args += args
-        return self.step(kinds.TURNS, 0, row)
+        self.steps.args += args
+        return self.steps.add(kinds.TURNS, 0, row)
 
     def _word(self, place: int) -> int | None:
         return getattr(self.meanings[place], "word", None)
@@ -270,15 +195,15 @@ class Boxing:
                 made.values, 1 << GRID, made.peaks, made.slack, made.least, made.most,
             ]  # fmt: skip
             words = made.said is not None
-            return self.step(kinds.WAVE, made.scale, row, made.known, worded=words)
+            return self.steps.add(kinds.WAVE, made.scale, row, made.known, worded=words)
         if made.said is None:
             low, high = made.known[2:4]
             row = [0, 0, 0, 0, low, high, -high, -low]
-            return self.step(kinds.SUM, made.scale, row, made.known, worded=False)
+            return self.steps.add(kinds.SUM, made.scale, row, made.known, worded=False)
         meaning = self.meanings[source]
         if isinstance(table, CurveTable) and table.angle:
             row = [self.turns(source).place, 1, made.said, made.count, made.missed]
-            return self.step(kinds.CURVE, made.scale, row, made.known)
+            return self.steps.add(kinds.CURVE, made.scale, row, made.known)
         slot, word = self.meaning(source), self._word(source)
         if word is None or not isinstance(meaning, GivenWord | Total):
             raise NotPlainError
@@ -286,7 +211,7 @@ class Boxing:
         if shift < 1:
             raise NotPlainError
         row = [slot.place, 0, made.said, made.count, made.missed, bits, shift]
-        return self.step(kinds.CURVE, made.scale, row, made.known)
+        return self.steps.add(kinds.CURVE, made.scale, row, made.known)
 
     def _given_table(
         self, place: int, parts: Sequence[HeapPart], heap: int | None, factor: Fraction,
@@ -302,7 +227,7 @@ class Boxing:
             raise NotPlainError
         bits = self.graph.nodes[word].bits
         row = [slot.place, 0, made.said or 0, made.count, made.missed, bits, shift]
-        return self.step(kinds.CURVE, made.scale, row, made.known)
+        return self.steps.add(kinds.CURVE, made.scale, row, made.known)
 
     # sums
 
@@ -319,10 +244,10 @@ class Boxing:
             slots.append(self._addend(total, addend, parts))
         known = self.forward.known[place]
         size = max((known.exact - known.inputs).size, known.words.size + self.offset(place).size)
-        scale = scale_of(size)
-        args = len(self.args)
+        scale = scale_for(size)
+        args = len(self.steps.args)
         for slot in slots:
-            self.args += [slot.place, slot.scale - scale]
+            self.steps.args += [slot.place, slot.scale - scale]
         exact = outward(exactly(total.constant), scale)
         words, missed = (0, 0), (0, 0)
         if heap is not None and total.word is not None:
@@ -337,7 +262,7 @@ class Boxing:
             words, missed = outward(digits, scale), outward(beside, scale)
         row = [len(slots), args, *words, *exact, *missed]
         held = () if total.turning else self._known(place, scale, words=heap is not None)
-        return self.step(kinds.SUM, scale, row, held, worded=heap is not None)
+        return self.steps.add(kinds.SUM, scale, row, held, worded=heap is not None)
 
     def _addend(
         self, total: Total, addend: LinearPart | ProductPart, parts: Sequence[HeapPart]
@@ -346,7 +271,7 @@ class Boxing:
             return self._product(total, addend, parts)
         factor, meaning = Fraction(addend.factor), self.meanings[addend.meaning]
         if isinstance(meaning, WaveTable | PowerTable | CurveTable):
-            kept = parts if parts else ()
+            kept = parts or ()
             return self._table(addend.meaning, meaning, kept, total.word, factor)
         if parts and isinstance(meaning, GivenWord) and not meaning.angle:
             return self._given_table(addend.meaning, parts, total.word, factor)
@@ -375,7 +300,7 @@ class Boxing:
             kept[2] + source.scale - scale, beside[0], beside[1],
             beside[2] + source.scale - scale, outward(exactly(lost), scale)[1], int(bool(parts)),
         ]  # fmt: skip
-        return self.step(kinds.ROWS, scale, row, worded=bool(parts))
+        return self.steps.add(kinds.ROWS, scale, row, worded=bool(parts))
 
     def size(self, slot: Slot) -> Fraction:
         """Return what a slot holds at most."""
@@ -391,7 +316,7 @@ class Boxing:
             low, high, shift = mantissa(factor)
             before = one.scale + two.scale
             row = [one.place, two.place, 0, 1, 0, low, high, TOP, shift + before - TOP - scale]
-            return self.step(kinds.PRODUCT, scale, row, worded=False)
+            return self.steps.add(kinds.PRODUCT, scale, row, worded=False)
         (part,) = parts if len(parts) == 1 else (None,)
         if not isinstance(part, PartialProducts) or total.word is None:
             raise NotPlainError
@@ -405,27 +330,26 @@ class Boxing:
             part.negative != (factor < 0)
         ):
             raise NotPlainError
-        power = factor_power(abs(factor))
+        power, sign = power_of(abs(factor)), -1 if part.negative else 1
         grid = part.layout(nodes)
-        size = own * sum((n * Fraction(2) ** (c - 1) for c, n in grid.diagonals() if c < 0), ZERO_F)
+        size = own * sum(
+            (n * Fraction(2) ** (c - 1) for c, n in grid.diagonals() if c < 0), Fraction(0)
+        )
         scale = scale_of(self.size(one) * self.size(two) * abs(factor) + size)
-        row = [one.place, two.place, one.scale + two.scale - scale - power, -1 if part.negative else 1,
-               1, 0, 0, 0, 0, 0, 0, outward(exactly(size), scale)[1]]  # fmt: skip
+        shift, most = one.scale + two.scale - scale - power, outward(exactly(size), scale)[1]
+        row = [one.place, two.place, shift, sign, 1, 0, 0, 0, 0, 0, 0, most]
         for slot, place, drop, left in (
             (two, part.b, part.drop_b, True), (one, part.a, part.drop_a, False),
         ):  # fmt: skip
             bits = nodes[place].bits - drop
             shift = slot.scale + scales[place].lsb + drop
-            found = self.tables.lost(grid, own, scale, of_b=left) if shift >= 1 else None
-            if found is None or slot.scale + scales[place].lsb + drop < 1:
-                row += [-1, 0, 0, 0]
-            else:
-                row += [found[0], found[1], bits, shift]
-        return self.step(kinds.PRODUCT, scale, row)
+            found = discarded(self.steps.store, grid, own, scale, of_b=left) if shift >= 1 else None
+            row += [-1, 0, 0, 0] if found is None else [*found, bits, shift]
+        return self.steps.add(kinds.PRODUCT, scale, row)
 
     def _operand(self, place: int, word: int, drop: int) -> Slot:
         """Return what a product reads: a word without its lowest bits."""
-        return self.once(("view", place, drop), partial(self._view, place, word, drop))
+        return self.steps.once(("view", place, drop), partial(self._view, place, word, drop))
 
     def _view(self, place: int, word: int, drop: int) -> Slot:
         meaning = self.meanings[place]
@@ -443,43 +367,6 @@ class Boxing:
         shift = source.scale + self.graph.scales[word].lsb
         if shift < 1:
             raise NotPlainError
-        return self.step(
+        return self.steps.add(
             kinds.VIEW, source.scale, [source.place, self.graph.nodes[word].bits, shift, drop]
         )
-
-
-ZERO_F = Fraction(0)
-
-
-def scale_of(size: int | Fraction) -> int:
-    """Return the scale of a slot that holds numbers up to a size (of enclosures, or exact)."""
-    real = Fraction(size, ONE) if isinstance(size, int) else size
-    if not real:
-        return TOP
-    return TOP - log2_up(real)
-
-
-def log2_up(value: Fraction) -> int:
-    """Return the least k for which 2^k is no less."""
-    k = value.numerator.bit_length() - value.denominator.bit_length() - 1
-    while Fraction(2) ** k < value:
-        k += 1
-    return k
-
-
-def factor_power(value: Fraction) -> int:
-    """Return k of 2^k."""
-    k = log2_up(value)
-    if Fraction(2) ** k != value:
-        raise NotPlainError
-    return k
-
-
-def mantissa(value: Fraction) -> tuple[int, int, int]:
-    """Return m, n and k for which a number lies between m·2^-k and n·2^-k."""
-    if not value:
-        return 0, 0, 0
-    shift = MANTISSA - log2_up(abs(value))
-    exact = value * Fraction(2) ** shift
-    low, high = exact.numerator // exact.denominator, -(-exact.numerator // exact.denominator)
-    return low, high, shift

@@ -14,6 +14,15 @@ import numpy as np
 from boolcomp.proof.bound.curves import curve_within
 from boolcomp.proof.bound.enclosure import ONE, PLACES, ZERO, Enclosure, about, between, exactly
 from boolcomp.proof.bound.expansion import NotPlainError
+from boolcomp.proof.bound.fixed import (
+    FAR,
+    ends_of,
+    outward,
+    rounded_down,
+    rounded_up,
+    scale_for,
+    unit_of,
+)
 from boolcomp.proof.bound.flat import Atom
 from boolcomp.proof.bound.inputs import TIE, beside, cells_reached
 from boolcomp.proof.bound.known import Known, Line, given_line
@@ -39,17 +48,14 @@ if TYPE_CHECKING:
     from boolcomp.proof.bound.plain import Forward
     from boolcomp.proof.bound.ranges import Store
     from boolcomp.words.graph import HeapPart
-    from boolcomp.words.layout import Grid
 
     Words = NDArray[np.int64]
     Whole = NDArray[np.object_]
     Parts = Sequence[HeapPart]
     View = tuple[int, int] | None
 
+SQUARE = 3  # coefficients of a square
 GRID = 12  # bits of places in a turn at which waves are known
-TOP = 29  # bits of what a slot holds at most
-MOST_LOST = 20  # bits of two words' digits whose discarded products are looked at one by one
-FAR = 1 << 61
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +84,6 @@ class Tabulator:
     def __init__(self, forward: Forward, store: Store) -> None:
         self.forward, self.graph, self.store = forward, forward.graph, store
         self.meanings = forward.explained.meanings
-        self._lost: dict[tuple[int, int, int], tuple[Whole, Whole]] = {}
 
     # inputs
 
@@ -176,7 +181,7 @@ class Tabulator:
         for c in reversed(table.coefficients):
             total = total * x + exactly(c)
         size = about(x).high
-        if table.coefficients[:2] == (0.0, 0.0) and len(table.coefficients) == 3:  # noqa: PLR2004
+        if table.coefficients[:2] == (0.0, 0.0) and len(table.coefficients) == SQUARE:
             small = 0 if x.low <= 0 <= x.high else min(abs(x.low), abs(x.high))
             square = Enclosure(small * small >> PLACES, -(-size * size >> PLACES))
             total = total.meet(square.times(Fraction(table.coefficients[2])))
@@ -209,16 +214,18 @@ class Tabulator:
             word, drop = view
             most = (1 << (nodes[word].bits - drop)) - 1
             twice = 2 * (entries[word] >> drop).astype(object) - most
-            return twice * _unit(scales[word].lsb + drop - 1)
+            return twice * unit_of(scales[word].lsb + drop - 1)
         if heap is None:
             raise NotPlainError
         total: Whole = np.zeros(1, dtype=object)
+        none = np.zeros(0, np.int64)
+        listed = [entries.get(k, none) for k in range(len(nodes))]
         for part in parts:
             if not set(part_reads(part)) <= set(entries):
                 raise NotPlainError
-            said = Atom(part, Fraction(1)).value(nodes, _Sparse(entries))  # type: ignore[arg-type]  # looked up alone
+            said = Atom(part, Fraction(1)).value(nodes, listed)
             total = total + (2 * said.astype(object) - part.layout(nodes).weight)
-        return total * _unit(scales[heap].lsb - 1)
+        return np.asarray(total * unit_of(scales[heap].lsb - 1))
 
     def _made(
         self, digits: Whole, exact: Sequence[Enclosure], whole: Enclosure, reached: Words
@@ -228,8 +235,10 @@ class Tabulator:
         high = _nearest(np.array([one.high for one in exact], dtype=object), reached)
         size = max(abs(int(digits.max())), abs(int(digits.min())), whole.size)
         scale = scale_for(size)
-        said = self.store.ranges(_down(digits, scale), _up(digits, scale))
-        missed = self.store.ranges(_down(digits - high, scale), _up(digits - low, scale))
+        said = self.store.ranges(rounded_down(digits, scale), rounded_up(digits, scale))
+        missed = self.store.ranges(
+            rounded_down(digits - high, scale), rounded_up(digits - low, scale)
+        )
         known = [-FAR, FAR, *outward(whole, scale), -FAR, FAR]
         return Made(scale, known, said, missed, len(digits))
 
@@ -245,7 +254,7 @@ class Tabulator:
         if digits is not None:
             size = max(size, abs(int(digits.max())), abs(int(digits.min())))
         scale = scale_for(size)
-        grid = _down(values, scale)
+        grid = rounded_down(values, scale)
         off = exactly(found.slack * abs(factor) / ONE) + self._off(table, factor)
         slack = outward(off, scale)[1] + 3
         tops = peaks(grid)
@@ -260,9 +269,9 @@ class Tabulator:
         low, high = windows(grid, starts, count)
         reached = self._reached(table, source, line)
         digits = _nearest(digits, reached)
-        below = _nearest(_down(digits, scale) - (high + slack), reached)
-        above = _nearest(_up(digits, scale) - (low - slack), reached)
-        said = self.store.ranges(_down(digits, scale), _up(digits, scale))
+        below = _nearest(rounded_down(digits, scale) - (high + slack), reached)
+        above = _nearest(rounded_up(digits, scale) - (low - slack), reached)
+        said = self.store.ranges(rounded_down(digits, scale), rounded_up(digits, scale))
         missed = self.store.ranges(below, above)
         return Made(scale, known, said, missed, len(digits), **ends)
 
@@ -284,57 +293,6 @@ class Tabulator:
         if isinstance(meaning, GivenWord) and meaning.word is not None:
             return given_line(self.graph, meaning).step * TIE * 2
         return Fraction(0)
-
-    def lost(self, grid: Grid, own: Fraction, scale: int, *, of_b: bool) -> tuple[int, int] | None:
-        """Return where what is discarded of products begins, by the low bits of one word.
-
-        With it how many these are. None where nothing is lost or too much is to be looked at.
-        """
-        below = -grid.column
-        if below <= 0:
-            return None
-        a, b = min(grid.a, below), min(grid.b, below)
-        if a + b > MOST_LOST:
-            return None
-        key = (a, b, below)
-        if key not in self._lost:
-            self._lost[key] = _discarded(a, b, below)
-        by_a, by_b = self._lost[key]
-        low, high = by_b if of_b else by_a
-        unit = own * Fraction(2) ** (grid.column - 1) * ONE
-        scaled_low = low * unit.numerator // unit.denominator
-        scaled_high = -(-high * unit.numerator // unit.denominator)
-        return self.store.ranges(
-            _down(scaled_low, scale), _up(scaled_high, scale)
-        ), b if of_b else a
-
-
-class _Sparse(list[object]):
-    """Words of a few nodes, found by their places."""
-
-    def __init__(self, entries: Mapping[int, Words]) -> None:
-        super().__init__()
-        self._entries = entries
-
-    def __getitem__(self, place: object) -> object:
-        return self._entries[place]  # type: ignore[index]  # a place is a whole number
-
-
-def _discarded(a: int, b: int, below: int) -> tuple[tuple[Whole, Whole], tuple[Whole, Whole]]:
-    """Return the least and the largest sum of products i·j, i + j < below, of digits ±1 · 2^k.
-
-    By all low bits of one word, and by those of the other.
-    """
-    one, two = np.arange(1 << a, dtype=np.int64), np.arange(1 << b, dtype=np.int64)
-    total = np.zeros((1 << a, 1 << b), np.int64)
-    for i in range(a):
-        ones = (1 << min(b, below - i)) - 1
-        row = (2 * (two & ones) - ones) << i
-        total += np.where((one >> i & 1)[:, None] > 0, row[None, :], -row[None, :])
-    return (
-        (total.min(axis=1).astype(object), total.max(axis=1).astype(object)),
-        (total.min(axis=0).astype(object), total.max(axis=0).astype(object)),
-    )
 
 
 def _places(line: Line, source: Known) -> tuple[list[int], int]:
@@ -358,40 +316,6 @@ def _nearest(values: Whole, reached: Words) -> Whole:
         place = np.searchsorted(reached, np.arange(len(values)))
         return np.asarray(values[reached[np.minimum(place, len(reached) - 1)]])
     return values
-
-
-def _unit(power: int) -> int:
-    if power < -PLACES:
-        raise NotPlainError
-    return 1 << (PLACES + power)
-
-
-def _down(values: Whole, scale: int) -> Whole:
-    return values >> (PLACES - scale) if scale <= PLACES else values << (scale - PLACES)
-
-
-def _up(values: Whole, scale: int) -> Whole:
-    return -_down(-values, scale)
-
-
-def ends_of(found: Sequence[Enclosure], scale: int) -> tuple[Whole, Whole]:
-    """Return the ends of enclosures in units of a slot."""
-    low = np.array([one.low for one in found], dtype=object)
-    high = np.array([one.high for one in found], dtype=object)
-    return _down(low, scale), _up(high, scale)
-
-
-def outward(value: Enclosure, scale: int) -> tuple[int, int]:
-    """Return both ends of an enclosure in units of 2^-scale, rounded outward."""
-    shift = PLACES - scale
-    if shift >= 0:
-        return value.low >> shift, -(-value.high >> shift)
-    return value.low << -shift, value.high << -shift
-
-
-def scale_for(size: int) -> int:
-    """Return the scale of a slot that holds numbers up to a size, in units of enclosures."""
-    return TOP - (max(1, size).bit_length() - PLACES)
 
 
 def wrapped_constant(value: Enclosure, turn: int) -> Enclosure:

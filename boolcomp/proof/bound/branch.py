@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.proof.bound.boxes import Boxing
-from boolcomp.proof.bound.boxtables import outward
 from boolcomp.proof.bound.branch_kernels import sampled, search
+from boolcomp.proof.bound.fixed import outward
 from boolcomp.proof.bound.plain import at_rest, rounding
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.proof.bound.boxes import Boxed, Slot
+    from boolcomp.proof.bound.boxsteps import Boxed, Slot
     from boolcomp.proof.bound.enclosure import Enclosure
     from boolcomp.proof.bound.plain import Forward
 

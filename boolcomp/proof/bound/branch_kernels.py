@@ -53,7 +53,7 @@ def _drop(heap: Whole, keys: Whole, used: int) -> None:
 
 
 @njit(cache=True, inline="always")
-def middle(first: int, last: int) -> int:
+def middle(first: np.int64, last: np.int64) -> np.int64:
     """Return the roundest number above `first` and up to `last`."""
     bit = 0
     while (first ^ last) >> (bit + 1):
@@ -62,7 +62,7 @@ def middle(first: int, last: int) -> int:
 
 
 @njit(cache=True, inline="always")
-def width(first: int, last: int) -> int:
+def width(first: np.int64, last: np.int64) -> int:
     """Return how many of the lowest bits of cells are open."""
     bit = 0
     while (first ^ last) >> bit:

@@ -1,8 +1,8 @@
 """Bounds of all grades: each is met with those before it, so that none is looser.
 
-plain: node by node. tables: every addend of an output's sum by itself, over the words that it reads.
-tight: outputs of two angles at most at all cells of these, all others, and groups that are too
-large, by branch and bound over boxes of inputs.
+plain: node by node. tables: every addend of an output's sum by itself, over the words that it
+reads. tight: outputs of two angles at most at all cells of these; all others, and those of which
+a group is too large, by branch and bound over boxes of inputs.
 """
 
 from __future__ import annotations

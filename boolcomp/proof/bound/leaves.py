@@ -9,10 +9,14 @@ output's word then is.
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from boolcomp.proof.bound.bends import Bends, Within, bent
+from boolcomp.proof.bound.enclosure import ONE
+from boolcomp.proof.bound.expansion import NotPlainError
 from boolcomp.proof.bound.sweep import ancestors
 
 if TYPE_CHECKING:
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.proof.bound.groups import Group
+    from boolcomp.proof.bound.states import States
     from boolcomp.proof.bound.sweep import Sweep
     from boolcomp.proof.bound.tight import Output
 
@@ -100,6 +105,14 @@ class Worst:
         return Candidate(int(self.errors[k]), int(self.cells[k]), self.corners[int(self.sides[k])])
 
 
+class _Part(NamedTuple):
+    """Errors, what is put into the heap, and what every angle adds where cells bend."""
+
+    errors: Words
+    said: Words
+    by_angle: list[Words]
+
+
 def by_remainder(errors: Words, remainders: Words, count: int) -> Words:
     """Return the largest error of every remainder."""
     found = np.full(count, NEVER, np.int64)
@@ -120,41 +133,82 @@ def together(one: Words, two: Words) -> Words:
 class Leaf:
     """Says of single cells, at a corner of their angles, what the error is at most."""
 
-    def __init__(self, output: Output, whole: Sweep, groups: Sequence[Group]) -> None:
+    def __init__(
+        self, output: Output, whole: Sweep, groups: Sequence[Group], joints: Sequence[States] = ()
+    ) -> None:
         self.output, self.whole = output, whole
         self.still = whole.waves(output.still.get((), {}), Fraction(1))
         self.groups = [
             (group, whole.waves(group.exact.series, group.exact.scale)) for group in groups
         ]
-        self.nodes = ancestors(
-            output.graph, [k for group, _ in self.groups for k in group.frontier.words]
-        )
+        self.joints = joints
+        read = [k for group, _ in self.groups for k in group.frontier.words]
+        read += [k for joint in joints for k in joint.turning]
+        self.nodes = ancestors(output.graph, read)
         self.bits = output.drop if output.whole else 0
         self._said: dict[tuple[int, int], Words] = {}
+        self.bends, self.bent, self.spare = self._bends()
+
+    def _bends(self) -> tuple[list[Bends], list[Within], int]:
+        """Return how groups bend, and what bends without; nothing where they are too many."""
+        if self.joints or not self.output.whole:
+            return [], [], 0
+        try:
+            found = [Bends(self.whole, group) for group, _ in self.groups]
+        except NotPlainError:
+            return [], [], 0
+        still = self.output.still.get((), {})
+        alone = [Within(self.whole, bent(still, one), Fraction(1)) for one in self.whole.angles]
+        return found, alone, (self.output.bent.size << self.output.scale) // ONE
 
     def error(self, one: Candidate, sign: int) -> int:
-        """Return the largest error in one direction, in units, less that of most rounding."""
+        """Return the largest error in one direction, in units, less that of most rounding.
+
+        Less, too, what cells of the output bend at most: here they bend as they do.
+        """
         sizes = [len(angle.words) for angle in self.whole.angles]
         places = np.unravel_index(one.cell, sizes) if sizes else ()
         block = [
             angle.words[int(k) : int(k) + 1]
             for angle, k in zip(self.whole.angles, places, strict=True)
         ]
-        said = self.output.turned(self.whole, block)
-        alone = sign * (said - self.whole.exact(self.still, block, one.corner))
+        parts = self._parts(block, one.corner, sign)
         count, unit = 1 << self.bits, self.output.scale - self.bits
-        total = by_remainder(alone, self._remainder(said), count)
-        values = self.whole.values(block, self.nodes)
-        for place, (group, waves) in enumerate(self.groups):
-            a = int(self.whole.exact(waves, block, one.corner)[0])
-            said = self._words(place, group, int(group.frontier.packed(values)[0]))
-            errors = np.maximum(sign * (said - a * group.least), sign * (said - a * group.most))
-            total = together(total, by_remainder(errors, self._remainder(said), count))
         rest = (np.arange(count) + self.output.first) % count
         lost = rest if sign > 0 else count - 1 - rest
-        if not self.bits:
-            return int(total[0])
-        return int(np.where(total > NEVER, total - (lost << unit), NEVER).max())
+        found = []
+        for bends in product((0, 1), repeat=len(parts[0].by_angle)):
+            total = None
+            for part in parts:
+                moved = (x for x, often in zip(part.by_angle, bends, strict=True) if often)
+                own = by_remainder(sum(moved, part.errors), self._remainder(part.said), count)
+                total = own if total is None else together(total, own)
+            if total is not None and self.bits:
+                total = np.where(total > NEVER, total - (lost << unit), NEVER)
+            found.append(NEVER if total is None else int(total.max()))
+        return max(found) - self.spare
+
+    def _parts(self, block: Sequence[Words], corner: tuple[int, ...], sign: int) -> list[_Part]:
+        """Return what angles alone and every group err by in a cell."""
+        said = self.output.turned(self.whole, block)
+        alone = sign * (said - self.whole.exact(self.still, block, corner))
+        found = [_Part(alone, said, [np.array([max(sign * end for end in one.at(block))])
+                                     for one in self.bent])]  # fmt: skip
+        values = self.whole.values(block, self.nodes)
+        for place, (group, waves) in enumerate(self.groups):
+            a = int(self.whole.exact(waves, block, corner)[0])
+            said = self._words(place, group, int(group.frontier.packed(values)[0]))
+            errors = np.maximum(sign * (said - a * group.least), sign * (said - a * group.most))
+            if self.bends:
+                bends = self.bends[place]
+                errors = errors + bends.always(block, sign)
+                found.append(_Part(errors, said, bends.by_angle(block, sign)))
+            else:
+                found.append(_Part(errors, said, []))
+        for joint in self.joints:
+            said = joint.said(values)
+            found.append(_Part(joint.errors(said, block, corner, sign), said, []))
+        return found
 
     def _remainder(self, said: Words) -> Words:
         return said >> (self.output.scale - self.bits) & ((1 << self.bits) - 1)

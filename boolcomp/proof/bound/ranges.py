@@ -57,7 +57,7 @@ class Store:
 
 def _pairs(values: Whole, span: int, *, least: bool) -> Whole:
     other = np.concatenate([values[span:], values[-1:].repeat(span)])
-    return np.minimum(values, other) if least else np.maximum(values, other)
+    return np.asarray(np.minimum(values, other) if least else np.maximum(values, other))
 
 
 def peaks(values: Whole) -> list[int]:
