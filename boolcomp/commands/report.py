@@ -150,10 +150,11 @@ def command(
         if problem.bits is not None and not given(context, "bits"):
             bits = str(problem.bits)
         modes = tuple(one for one in COMPILED if mode in {one, "both"})
+        grade = grade_of("plain" if choices.proof is None else choices.proof)
         question = Question(
             numbers("--bits", bits), modes if logic else ("paper",), numbers("--extra", extra),
             options, recipe if logic else None, widest, choices.demand, choices.processes,
-            SEARCHED if drawn.evaluations is None else drawn.evaluations, grade_of(choices.proof),
+            SEARCHED if drawn.evaluations is None else drawn.evaluations, grade,
             EFFORT if choices.proof_effort is None else choices.proof_effort,
         )  # fmt: skip
         name, rows = problem.name, _of_problem(problem, question, store, drawn)
