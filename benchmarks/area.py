@@ -6,7 +6,9 @@
 
 Needs `pip install 'boolcomp[hardware]'`. The rival of the 2R is `rivals/two_link_fixed.v`, whose
 widths `two_link_verilog.py` tunes; Icarus simulates it against Newton-Euler here, and its rms error
-is printed. Clocks are nextpnr's estimates: the median of seeds, and the best.
+is printed. It is synthesised by Yosys alone, with Booth's products, and with the very mapping that
+our tables get: the smallest is the one to beat. Clocks are nextpnr's estimates: the median of
+seeds, and the best.
 """
 
 from __future__ import annotations
@@ -15,23 +17,37 @@ import shutil
 import subprocess
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from two_link_verilog import FILE, LSB, NAMES, Judge
 
 import boolcomp
 from boolcomp.common.text import table
+from boolcomp.logic.blif import read_netlist
+from boolcomp.logic.simulation import run
+from boolcomp.logic.synthesis.mapping import mapped
+from boolcomp.measure.hardware import tools
 from boolcomp.measure.hardware.area import Area, area
-from boolcomp.measure.hardware.devices import device
+from boolcomp.measure.hardware.devices import Cells, device
 from boolcomp.measure.hardware.sources import Source, source_of
 from boolcomp.program.programfile import load_program
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from boolcomp.logic.netlist import Netlist
+    from boolcomp.logic.network import Network
+    from boolcomp.measure.hardware.devices import Device
 
 FAMILIES = ("ice40", "ecp5", "xilinx7")
 HEAD = ["target", "design", "tables", "carries", "DSP", "flip-flops", "levels", "MHz", "best",
         "rival / ours"]  # fmt: skip
 STATES = 20_000
+BOOTH = "hierarchy -top two_link_fixed; proc; flatten; opt; wreduce; booth; "
 _BENCH = """
 module bench;
     reg [59:0] given [0:{last}];
@@ -51,8 +67,21 @@ endmodule
 """
 
 
-def rival_errors() -> tuple[float, float]:
-    """Return the rival's rms errors in LSB, as Icarus simulates its Verilog."""
+class Judged(NamedTuple):
+    """States in words, and what the rival's Verilog makes of them as Icarus simulates it."""
+
+    judge: Judge
+    words: NDArray[np.int64]
+
+    @property
+    def errors(self) -> tuple[float, ...]:
+        """The rms errors in LSB."""
+        exact = self.judge.exact.T / LSB
+        return tuple(np.sqrt(np.mean((self.words - 128 + 0.5 - exact) ** 2, axis=0)).tolist())
+
+
+def simulated() -> Judged:
+    """Return what the rival gives, by Icarus."""
     judge = Judge(STATES, 99)
     tool = shutil.which("iverilog")
     if tool is None:
@@ -67,11 +96,44 @@ def rival_errors() -> tuple[float, float]:
         made = [tool, "-g2005", "-Wall", "-s", "bench", "-o", "x", "bench.v", str(FILE)]
         subprocess.run(made, cwd=folder, check=True)
         ran = subprocess.run(["vvp", "-n", "x"], cwd=folder, check=True, capture_output=True)  # noqa: S607
-    words = np.array(ran.stdout.split(), dtype=float).reshape(STATES, 2)
-    return tuple(  # type: ignore[return-value]  # (two outputs)
-        float(np.sqrt(np.mean((words[:, k] - 128 + 0.5 - judge.exact[k] / LSB[k]) ** 2)))
-        for k in range(2)
-    )
+    return Judged(judge, np.array(ran.stdout.split(), dtype=np.int64).reshape(STATES, 2))
+
+
+def mapped_rival(family: Device, judged: Judged) -> Area:
+    """Return the rival as our own mapping has it, the smaller with Booth's products and without.
+
+    It has no carries then. What is mapped gives Icarus's words for all states.
+    """
+    found = []
+    for start in ("", BOOTH):
+        with TemporaryDirectory() as name:
+            folder = Path(name)
+            script = f"read_verilog {FILE}; {start} synth -flatten -top two_link_fixed; "
+            script += "abc -g AND,OR,XOR; opt_clean; write_blif rival.blif"
+            tools.needed("yosys").run(["-p", script], folder)
+            netlist = read_netlist((folder / "rival.blif").read_text("utf-8"))
+        made = mapped(netlist.network, family.luts).luts
+        if (_words(netlist, made.network(), judged.judge) != judged.words).any():
+            raise SystemExit("the rival as it is mapped gives other words")
+        found.append(Area(family.name, "fixed point by hand, mapped as ours",
+                          Cells(len(made.nodes), 0, 0, 0, 0), made.depth))  # fmt: skip
+    return min(found, key=lambda one: one.cells.luts)
+
+
+def _words(netlist: Netlist, network: Network, judge: Judge) -> NDArray[np.int64]:
+    """Return the words that a netlist gives for all states; its ports are called `q1[0]`."""
+    planes = []
+    for port in netlist.inputs:
+        name, bit = port.rstrip("]").split("[")
+        bits = np.zeros(-(-STATES // 64) * 64, np.uint8)
+        bits[:STATES] = judge.words[name] >> int(bit) & 1
+        planes.append(np.packbits(bits, bitorder="little").view(np.uint64))
+    words = np.zeros((STATES, 2), np.int64)
+    for port, plane in zip(netlist.outputs, run(network, planes), strict=True):
+        name, bit = port.rstrip("]").split("[")
+        ones = np.unpackbits(plane.view(np.uint8), bitorder="little")[:STATES]
+        words[:, int(name[-1]) - 1] |= ones.astype(np.int64) << int(bit)
+    return words
 
 
 def rival() -> Source:
@@ -96,9 +158,9 @@ def said(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def compared(name: str, program: boolcomp.Program, seeds: int) -> None:
+def compared(name: str, program: boolcomp.Program, seeds: int, judged: Judged | None) -> None:
     """Print what a program takes, target by target, and its rival where there is one."""
-    hand = rival() if program.name == "machado-2r" else None
+    hand = rival() if judged is not None else None
     for target in FAMILIES:
         family = device(target)
         said(f"{name} on {target}")
@@ -107,8 +169,12 @@ def compared(name: str, program: boolcomp.Program, seeds: int) -> None:
         ours = [area(one, family, seeds=min(1, seeds) if one is sources[0] else 0)
                 for one in sources]  # fmt: skip
         rows += [row(one, None) for one in ours]
-        if hand is not None:
+        if hand is not None and judged is not None:
             rows.append(row(area(hand, family, seeds=min(1, seeds)), ours[0]))
+            booth = replace(family, synthesis=BOOTH + family.synthesis)
+            rows.append(row(area(hand, booth, seeds=0), ours[0]))
+            rows[-1][1] += ", Booth"
+            rows.append(row(mapped_rival(family, judged), ours[0]))
             rows.append(row(area(hand, family, dsp=True, seeds=0), ours[0]))
             rows[-1][1] += ", DSP"
         if family.router:
@@ -126,7 +192,7 @@ def main() -> None:
     asked = parser.parse_args()
     seeds = 0 if asked.count else asked.seeds
     programs = {one: load_program(one) for one in asked.programs} or {
-        "machado-2r": boolcomp.compile("machado-2r", bits=8, rms_error=(0.43, 0.593)),
+        "machado-2r": boolcomp.compile("machado-2r", bits=8, rms_error=(0.43, 0.58)),
         "puma560": boolcomp.compile("puma560", bits=8, rms_error=0.505),
     }
     for name, program in programs.items():
@@ -135,9 +201,10 @@ def main() -> None:
             for one in program.loads[0].outputs if one.errors is not None
         )  # fmt: skip
         print(f"\n{name}: rms error in LSB {errors}")
-        if program.name == "machado-2r":
-            print("rival: rms error in LSB tau1 {:.3f}, tau2 {:.3f}".format(*rival_errors()))
-        compared(name, program, seeds)
+        judged = simulated() if program.name == "machado-2r" else None
+        if judged is not None:
+            print("rival: rms error in LSB tau1 {:.3f}, tau2 {:.3f}".format(*judged.errors))
+        compared(name, program, seeds, judged)
 
 
 if __name__ == "__main__":

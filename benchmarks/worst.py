@@ -64,7 +64,8 @@ def demand_of(key: str) -> Demand:
         int(given["bits"]), {name: int(bits) for name, bits in widths.items()},
         saturate=given["saturate"] == "True", seed=int(given["seed"]),
         effort=float(given["effort"]), objective=given["objective"],  # type: ignore[arg-type]
-        rms=reals["rms"], max=reals["max"],
+        rms=reals["rms"], max=reals["max"], target=given.get("target", "luts"),  # type: ignore[arg-type]
+        flash=int(given.get("flash", 0)),
     )  # fmt: skip
 
 

@@ -56,13 +56,14 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="session", autouse=True)
 def shorter_searches() -> Iterator[None]:
-    """Seek the worst error of what compiles in a fiftieth of the usual 20 million evaluations.
+    """Seek the worst error of what compiles in a small part of the usual evaluations.
 
-    That is 20 s of a processor for the smallest program. What the search finds is the matter of
-    tests/measure/test_worst.py; pages show what users see, and their commands search as usual.
+    20 million are 20 s of a processor for the smallest program. What the search finds is the matter
+    of tests/measure/test_worst.py; pages show what users see, and their commands search as usual.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("boolcomp.compact.errors.worst.EVALUATIONS", 400_000)
+        patch.setattr("boolcomp.paper.known.EVALUATIONS", 4000)
         yield
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,6 +35,7 @@ def problem_of(robot: Robot | str) -> Problem:
     return inverse_dynamics_problem(load_robot(robot) if isinstance(robot, str) else robot)
 
 
+@lru_cache(maxsize=4)
 def terms_of(robot: Robot | str, form: str = "grouped") -> Terms:
     """Return the torques of a robot, or of one that ships, as sums of terms."""
     return split(problem_of(robot), form)

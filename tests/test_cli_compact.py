@@ -186,6 +186,23 @@ def test_the_report_shows_both_modes(warm_run: Callable[..., Result]) -> None:
     page = Path("out/report-machado-2r/report.html").read_text()
     assert "worst found/LSB" in page
     assert "evaluations, not proved; bounds are proved" in page
+    for row in rows:
+        assert row["bound_lsb"] == pytest.approx(row["bound"] / row["lsb"])
+        (said,) = re.findall(rf"<td>{row['mode']}</td>.*?<td>T{row['joint']}</td>.*?</tr>", page)
+        written = float(re.findall(r"<td>(.*?)</td>", said)[11])
+        assert row["bound_lsb"] - 1e-8 <= written < row["bound_lsb"] + 0.01
+
+
+@searching
+def test_the_report_takes_tight_bounds(warm_run: Callable[..., Result]) -> None:
+    asked = ("report", "machado-2r", "--bits", "4", "--mode", "compact", "--samples", "2000")
+    plain, tight = (
+        json.loads(warm_run(*asked, "--proof", grade, "--json").out)["rows"]
+        for grade in ("plain", "tight")
+    )
+    for one, other in zip(plain, tight, strict=True):
+        assert other["worst_found"] <= other["bound"] < one["bound"]
+    assert warm_run(*asked, "--proof", "tigth").code == 2
 
 
 @searching
@@ -217,8 +234,9 @@ def test_payloads_make_a_family(warm_run: Callable[..., Result]) -> None:
 def test_from_python_it_is_the_usual_mode() -> None:
     program = bc.compile("machado-2r", bits=4)
     assert program.mode == "compact"
-    for name, bound in zip(("tau1", "tau2"), program.bound, strict=True):
-        assert program.errors[name].worst_found <= bound <= 3.5 * program.errors[name].worst_found
+    for worst, bound in zip(program.worst_found, program.bound, strict=True):
+        assert worst is not None
+        assert worst <= bound <= 3.5 * worst
 
 
 def test_an_input_that_is_not_read_is_told_from_its_low_bits() -> None:

@@ -37,7 +37,7 @@ def test_a_report_leaves_table_pictures_and_page(run: Callable[..., Result]) -> 
 @pytest.mark.slow
 def test_a_report_repeats_itself(run: Callable[..., Result]) -> None:
     few = ("--samples", "500", "--evaluations", "20000", "--no-logic", "--json")
-    arguments = ("report", "elbow-3r", "--bits", "6", *few)
+    arguments = ("report", "elbow-3r", "--bits", "4", *few)
     first, second = json.loads(run(*arguments).out), json.loads(run(*arguments).out)
     assert first == second
     assert len(first["rows"]) == 9

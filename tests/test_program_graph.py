@@ -57,7 +57,12 @@ def test_a_compact_program_knows_its_graph_its_demand_and_its_errors(tmp_path: P
         program.errors[name].rms / step for name, step in zip(("tau1", "tau2"), lsb, strict=True)
     ]
     assert rms == pytest.approx([0.425, 0.569], abs=5e-4)
-    assert program.errors["tau2"].worst_found / lsb[1] == pytest.approx(3.667, abs=5e-3)
+    worst = program.worst_found[1]
+    assert worst is not None
+    assert worst == program.errors["tau2"].worst_found
+    assert worst / lsb[1] == pytest.approx(3.667, abs=5e-3)
+    sampled = [program.errors[name].sampled_max for name in ("tau1", "tau2")]
+    assert list(program.sampled_max) == sampled
     save_program(program, tmp_path / "p")
     again = load_program(tmp_path / "p")
     assert again == program
@@ -81,6 +86,7 @@ def test_in_paper_mode_there_is_none() -> None:
     program = stages(4)[2]
     assert program.graph is None
     assert program.errors == {}
+    assert program.worst_found == program.sampled_max == (None, None)
     assert program.demand == ""
 
 
@@ -191,4 +197,6 @@ def test_a_notebook_shows_a_small_table_in_which_names_are_only_text() -> None:
     assert "<td>q1</td><td>-pi .. pi</td><td>rad</td><td>10</td><td>natural, wraps</td>" in text
     assert "<td>tau1</td><td>-200 .. 200</td><td>N·m</td><td>8</td><td>1.5625</td>" in text
     assert text.count("<tr>") == 2 + 6 + 2
+    step = 1.5625
+    assert f"<td>5.675 ({5.675 / step:.3g} LSB)</td><td>" in text
     assert stages(4)[2]._repr_html_().count("<tr>") == 2 + 6 + 2

@@ -15,8 +15,8 @@ import numpy as np
 
 from boolcomp.checker.nodes import Given
 from boolcomp.checker.parts import added, most
-from boolcomp.checker.robotfunctions import NotCoveredError
 from boolcomp.checker.spans import NOTHING, between
+from boolcomp.checker.steps import NotCoveredError
 from boolcomp.words.graph import Bits, Heap, part_reads, reads
 
 if TYPE_CHECKING:

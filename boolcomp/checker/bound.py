@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 
 from boolcomp.checker.boxes import Boxes
 from boolcomp.checker.plain import Plain
-from boolcomp.checker.robotfunctions import NotCoveredError
+from boolcomp.checker.sketch import beside_asked
 from boolcomp.checker.stands import claim_of
-from boolcomp.checker.steps import DoesNotHoldError, Found, Step, checked
+from boolcomp.checker.steps import DoesNotHoldError, Found, NotCoveredError, Step, checked
 from boolcomp.common.errors import DataError, shown
 from boolcomp.words.graph import Heap
 
@@ -144,10 +144,11 @@ def _closer(plain: Plain, column: int, one: Bounded) -> tuple[int, str]:
 def _same_as_printed(
     load: LoadFiles, column: int, one: Bounded, step: Fraction, *, proved: bool
 ) -> None:
-    """Check that the program says no smaller bound than this."""
+    """Check that the program says no smaller bound than this, and what the sketch errs by."""
     printed = load.said["outputs"][column].get("bound")
-    least = max(one.high, -one.low) * step
+    least = (max(one.high, -one.low) + beside_asked(load, one.name)) * step
     if printed is not None and (not proved or Fraction(printed) < least):
         raise DoesNotHoldError(
-            f"{one.name}: program.json says {printed}, and what is claimed here is {float(least)}"
+            f"{one.name}: program.json says {printed}, and what is claimed here, and the digits of "
+            f"the sketch, {float(least)}"
         )

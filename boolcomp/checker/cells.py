@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.checker.parts import word_of
-from boolcomp.checker.robotfunctions import NotCoveredError
 from boolcomp.checker.spans import PLACES, waves_at
+from boolcomp.checker.steps import NotCoveredError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -9,8 +9,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
 from boolcomp.checker.nodes import Curve, Given, Powers, Turns, Waves
-from boolcomp.checker.robotfunctions import NotCoveredError
 from boolcomp.checker.spans import NOTHING, Span, exactly, two_pi
+from boolcomp.checker.steps import NotCoveredError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

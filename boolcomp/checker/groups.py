@@ -18,8 +18,8 @@ from boolcomp.checker.cells import Angle, Waves, sweep
 from boolcomp.checker.expand import slope
 from boolcomp.checker.loops import NEVER, below_chords, spread, worst_at
 from boolcomp.checker.parts import word_of
-from boolcomp.checker.robotfunctions import NotCoveredError
 from boolcomp.checker.spans import NOTHING, ONE, Span
+from boolcomp.checker.steps import NotCoveredError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -207,7 +207,7 @@ def _node(kind: str, listed: list[list[str]], nodes: Sequence[Node]) -> Node:
             low,
             high,
             angle,
-            tuple(_operation(one, k) for k, one in enumerate(items)),
+            tuple(operation(one, k) for k, one in enumerate(items)),
         )
     _require(kind in ("sum", "turning"))
     *turning, constant = _read("ir" if kind == "turning" else "r", head, nodes)
@@ -216,7 +216,8 @@ def _node(kind: str, listed: list[list[str]], nodes: Sequence[Node]) -> Node:
     return Total(constant, tuple((factor, tuple(read)) for factor, *read in addends), *turning)
 
 
-def _operation(words: list[str], before: int) -> Operation:
+def operation(words: list[str], before: int) -> Operation:
+    """Read a step of a curve, or of a function; a `ValueError` says that it is none."""
     kind, *listed = words
     if kind not in _ARITY:
         (value,) = _read("r", words, ())

@@ -2,6 +2,8 @@
 
     function inverse-dynamics
     | name = "arm"                       a robot file, line by line
+    step mul 0 1                         or the steps of a function, after its inputs, in order,
+    output y 3                           and which of them are its outputs
     input q1 -3.0 3.0 angle word -3.14 3.14 10 of 0 wraps
     input qd1 -1.0 1.0 word -1.0 1.0 8 of all
     input q2 0.5 0.5 angle               a single value: it has no word
@@ -17,13 +19,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from boolcomp.checker.curves import Functions
+from boolcomp.checker.nodes import operation
 from boolcomp.checker.robot import ranges
-from boolcomp.checker.robotfunctions import NotCoveredError, outputs
-from boolcomp.checker.steps import DoesNotHoldError, Found, Step, checked
-from boolcomp.checker.waves import Space, Variable, balls
+from boolcomp.checker.robotfunctions import outputs
+from boolcomp.checker.steps import DoesNotHoldError, Found, NotCoveredError, Step, checked
+from boolcomp.checker.waves import Variable, balls
 from boolcomp.common.errors import DataError, shown
 
 if TYPE_CHECKING:
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 
     from boolcomp.checker.container import Section
     from boolcomp.checker.folder import LoadFiles
+    from boolcomp.checker.nodes import Operation
     from boolcomp.checker.waves import Sum
 
 _REAL = r"(-?[0-9.e+-]+)"
@@ -65,33 +69,48 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """A function of a robot, or nothing that is said, and all inputs."""
+    """A function of a robot, or the steps of one after its inputs, and all inputs."""
 
     function: str
     robot: str
+    steps: tuple[Operation, ...]
+    outputs: tuple[tuple[str, int], ...]
     inputs: tuple[Input, ...]
-
-    @property
-    def space(self) -> Space:
-        """The space of sums over its inputs."""
-        return Space([Variable(x.name, x.angle, x.low, x.high) for x in self.inputs])
 
 
 def read_origin(section: Section) -> Origin:
     """Read the section; a `DataError` names the line that is wrong."""
-    lines = list(section.lines)
-    function = lines.pop(0).removeprefix("function ") if lines[0][:9] == "function " else ""
-    robot = [line[2:] for line in lines if line[:1] == "|"]
-    inputs = []
-    for row, line in enumerate(section.lines[len(section.lines) - len(lines) + len(robot) :]):
+    function, robot, outputs = "", [], {}
+    steps: list[Operation] = []
+    inputs: dict[str, Input] = {}
+    for row, line in enumerate(section.lines):
+        kind, _, rest = line.partition(" ")
         try:
-            inputs.append(_input(line))
+            if kind == "input":
+                one = _input(line)
+                _require(one.name not in inputs)
+                inputs[one.name] = one
+            elif kind == "|":
+                robot.append(rest)
+            elif kind == "step":
+                steps.append(operation(rest.split(" "), len(inputs) + len(steps)))
+            elif kind == "output":
+                name, place = rest.split(" ")
+                outputs[name] = int(place)
+                _require(0 <= int(place) < len(inputs) + len(steps))
+            else:
+                _require(kind == "function" and not row)
+                function = rest
         except (ValueError, AttributeError) as error:
-            where = section.where(row + len(section.lines) - len(lines) + len(robot))
-            raise DataError(f"{where}: {shown(line)} is no input, or has no such word") from error
-    if len({one.name for one in inputs}) < len(inputs):
-        raise DataError(f"{section.where(0)}: an input is there twice")
-    return Origin(function, "\n".join(robot), tuple(inputs))
+            where = section.where(row)
+            raise DataError(f"{where}: {shown(line)} is no line of an origin") from error
+    found = tuple(inputs.values())
+    return Origin(function, "\n".join(robot), tuple(steps), tuple(outputs.items()), found)
+
+
+def _require(holds: bool) -> None:  # noqa: FBT001 (what is checked)
+    if not holds:
+        raise ValueError("no line of an origin")
 
 
 def _input(line: str) -> Input:
@@ -109,25 +128,31 @@ def _input(line: str) -> Input:
     return Input(name, float(low), float(high), bool(angle), word)
 
 
-@lru_cache(maxsize=4)
-def function_of(section: Section) -> dict[str, Sum]:
-    """Return what is calculated as sums of waves by the outputs' names; they may be not covered."""
+def function_of(section: Section) -> tuple[Functions, dict[str, Sum]]:
+    """Return what is calculated as sums of waves, by the outputs' names, and their space."""
     origin = read_origin(section)
-    if not origin.function:
-        raise NotCoveredError("it says no function of a robot")
-    with balls():
-        found = outputs(origin.function, origin.robot, origin.space)
-        return {name: origin.space.held(one) for name, one in found.items()}
+    space = Functions([Variable(x.name, x.angle, x.low, x.high) for x in origin.inputs])
+    if origin.function:
+        found = outputs(origin.function, origin.robot, space)
+        return space, {name: space.held(one) for name, one in found.items()}
+    values = [space.angle(x.name) if x.angle else space.value(x.name) for x in origin.inputs]
+    for step in origin.steps:
+        values.append(space.step(step, values, values[0]))
+    return space, {name: space.held(values[place]) for name, place in origin.outputs}
 
 
 def check(load: LoadFiles) -> Iterator[Step]:
     """Yield what is checked of a load's section: robot to sums of waves, ranges of inputs."""
     section = load.section("origin")
     name, method = "robot to waves", "Lagrange's equations in balls, a second time"
+    if not section.text.startswith("function "):
+        name, method = "function to waves", "its steps in balls, a second time"
 
     def waves() -> Found:
-        origin, found = read_origin(section), function_of(section)
-        said = ranges(origin.robot)
+        origin = read_origin(section)
+        with balls():
+            found = function_of(section)[1]
+        said = ranges(origin.robot) if origin.function else {}
         for one in origin.inputs:
             if said.get(one.name, (one.low, one.high)) != (one.low, one.high):
                 low, high = said[one.name]
@@ -136,7 +161,8 @@ def check(load: LoadFiles) -> Iterator[Step]:
                     f"robot's joint may go from {low!r} to {high!r}"
                 )
         parts = sum(len(one.parts) for one in found.values())
-        return Found(parts, f"{origin.function}: {len(found)} outputs")
+        of = origin.function or f"{len(origin.steps)} steps"
+        return Found(parts, f"{of}: {len(found)} outputs")
 
     try:
         yield checked(name, method, waves)

@@ -40,7 +40,8 @@ class Joint:
     moments: Rows
     rotor: arb
     viscous: arb
-    dry: bool
+    dry: tuple[arb, arb]
+    speeds: tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +106,12 @@ def _joint(k: int, one: dict[str, Any], space: Space) -> Joint:
         moved = affine(_about(axis, space.cosine(q), space.sine(q)))
     else:
         moved = affine(step=[space.value(q).times(c) for c in axis])
-    gear = arb(float(one["gear_ratio"])) ** 2
+    ratio = abs(arb(float(one["gear_ratio"])))
+    gear, dry = ratio**2, [ratio * float(c) for c in one["coulomb_friction"]]
     return Joint(
         parent, revolute, place, product(moved, after), [number(c) for c in axis], _moments(one),
         arb(float(one["rotor_inertia"])) * gear, arb(float(one["viscous_friction"])) * gear,
-        one["coulomb_friction"] != [0, 0],
+        (dry[0], dry[1]), _ends(*one["velocity_range"]),
     )  # fmt: skip
 
 

@@ -9,35 +9,36 @@ from flint import arb
 
 from boolcomp.checker.dynamics import Arm, Vector, cross, dot
 from boolcomp.checker.robot import NOTHING, product, read_robot, spread
+from boolcomp.checker.steps import NotCoveredError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from boolcomp.checker.curves import Functions
     from boolcomp.checker.robot import Robot, Rows
     from boolcomp.checker.waves import Space, Sum
 
+FRICTION = "inverse-dynamics-with-friction"
 KP, KD = 100, 20  # gains of control laws
 
 
-class NotCoveredError(Exception):
-    """What was asked is nothing that is checked."""
-
-
-def outputs(function: str, text: str, space: Space) -> dict[str, Sum]:
+def outputs(function: str, text: str, space: Functions) -> dict[str, Sum]:
     """Return all outputs of a function of a robot; what is no sum of waves is not covered."""
     name, *choices = function.split(":")
     loaded = [one for one in choices if one.startswith("load=")]
+    smooth = [one[10:] for one in choices if one.startswith("smoothing=")]
+    if len(choices) > len(loaded) + len(smooth) or name not in (FRICTION, *FUNCTIONS):
+        raise NotCoveredError(f"{function} is no function that the checker knows")
     robot = read_robot(text, space)
-    if name not in FUNCTIONS or choices != loaded:
-        raise NotCoveredError(f"{function} is no sum of waves, or none that the checker knows")
-    if name.endswith("friction") and any(joint.dry for joint in robot.joints):
-        raise NotCoveredError(f"{function}: dry friction is a curve, and no sum of waves")
     if loaded:  # a point mass at the tip, in the axes of the last link
         tip = [row[3].parts.get(0, arb(0)).real for row in robot.tool]
         added = spread(arb(1), [*tip, arb(1)])
         bodies = robot.joints[-1].moments
         for i, j in pairs(range(4), repeat=2):
             bodies[i][j] = bodies[i][j] + added[i][j] * space.value("mass")
+    if name == FRICTION:
+        given = [float(x) for x in smooth[0].split(",")] if smooth else []
+        return _with_friction(robot, space, given * (1 if given[1:] else len(robot.joints)))
     return FUNCTIONS[name](robot, space)
 
 
@@ -56,13 +57,18 @@ def _dynamics(robot: Robot, space: Space) -> dict[str, Sum]:
     return _torques(arm, _inputs(arm, "qd"), _inputs(arm, "qdd"))
 
 
-def _with_friction(robot: Robot, space: Space) -> dict[str, Sum]:
+def _with_friction(robot: Robot, space: Functions, smooth: list[float]) -> dict[str, Sum]:
+    """Return torques with viscous friction, and dry friction whose sign is tanh(q̇ / v)."""
     arm = Arm(robot, space)
     found, speeds = _dynamics(robot, space), _inputs(arm, "qd")
-    return {
-        name: one + speed.times(joint.viscous)
-        for (name, one), speed, joint in zip(found.items(), speeds, robot.joints, strict=True)
-    }
+    for k, (name, joint, speed) in enumerate(zip(found, robot.joints, speeds, strict=True)):
+        found[name] = found[name] + speed.times(joint.viscous)
+        if any(joint.dry):
+            usual = 0.02 * (max(abs(end) for end in joint.speeds) or 1.0)
+            sign = space.apply("tanh", [speed.times(1 / arb(smooth[k] if smooth else usual))])
+            mean, half = (joint.dry[0] + joint.dry[1]) / 2, (joint.dry[0] - joint.dry[1]) / 2
+            found[name] = found[name] + sign.times(mean) + (sign * sign).times(half)
+    return found
 
 
 def _bias(robot: Robot, space: Space) -> dict[str, Sum]:
@@ -135,7 +141,6 @@ def _jacobian(robot: Robot, _: Space) -> dict[str, Sum]:
 
 FUNCTIONS: dict[str, Callable[[Robot, Space], dict[str, Sum]]] = {
     "inverse-dynamics": _dynamics,
-    "inverse-dynamics-with-friction": _with_friction,
     "gravity": _gravity,
     "bias": _bias,
     "inertia": _inertia,

@@ -6,35 +6,41 @@ coefficients, each times the largest values of its inputs. That is part of every
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from flint import acb, arb
 
+from boolcomp.checker.curves import EXACT, SAME, TURNING
 from boolcomp.checker.nodes import Curve, Given, Powers, Total, Turns, Waves, read_sketch
 from boolcomp.checker.origin import function_of, read_origin
-from boolcomp.checker.robotfunctions import NotCoveredError
-from boolcomp.checker.steps import DoesNotHoldError, Found, Step, checked
-from boolcomp.checker.waves import Space, Sum, Variable, balls, number, turned
+from boolcomp.checker.steps import DoesNotHoldError, Found, NotCoveredError, Step, checked
+from boolcomp.checker.waves import Sum, balls, number, turned
+from boolcomp.common.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from boolcomp.checker.container import Section
+    from boolcomp.checker.curves import Functions
     from boolcomp.checker.folder import LoadFiles
     from boolcomp.checker.nodes import Node, Sketch
-    from boolcomp.checker.origin import Input, Origin
+    from boolcomp.checker.origin import Origin
+    from boolcomp.checker.waves import Space
 
 MOST_STEPS = 2.0**-6  # a sketch that differs by more is another function; less is an error
 
 
 @dataclass(frozen=True, slots=True)
 class Angle:
-    """Σ multiple·angle over inputs, and an offset, in turns."""
+    """Σ multiple·angle over inputs, and an offset, in turns; a `turning` one but for whole ones."""
 
     multiples: dict[str, int]
     offset: arb
+    turning: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +55,8 @@ class Difference:
 class Expansion:
     """The nodes of a sketch as sums of waves over the inputs themselves, and angles."""
 
-    def __init__(self, sketch: Sketch, origin: Origin) -> None:
-        self.inputs = {one.name: one for one in origin.inputs}
-        lone = [x for x in origin.inputs if x.angle and x.word and x.word.part is None]
-        self.lone = {f" {x.name}": x for x in lone}  # angles that are numbers to begin with
-        variables = [Variable(x.name, x.angle, x.low, x.high) for x in origin.inputs]
-        numbers = [Variable(name, angle=False, low=x.low, high=x.high)
-                   for name, x in self.lone.items()]  # fmt: skip
-        self.space = Space([*variables, *numbers])
+    def __init__(self, sketch: Sketch, origin: Origin, space: Functions) -> None:
+        self.inputs, self.space = {one.name: one for one in origin.inputs}, space
         self.sums: dict[int, Sum] = {}
         self.angles: dict[int, Angle] = {}
         for place, node in enumerate(sketch.nodes):
@@ -79,7 +79,7 @@ class Expansion:
                 found = found * x + number(c)
             return found
         if isinstance(node, Curve):
-            raise NotCoveredError("a curve is no sum of waves")
+            return self._curve(node)
         found = number(node.constant)
         for factor, read in node.addends:
             part = self.sums[read[0]]
@@ -92,8 +92,8 @@ class Expansion:
             raise DoesNotHoldError(f"sketch: {node.name} is no input with such a word")
         low, high = arb(one.word.low), arb(one.word.high)
         if node.angle:
-            return Angle({one.name: 1}, -low / (2 * arb.pi()) - 0.5)
-        x = self.space.value(f" {one.name}" if one.angle else one.name)
+            return Angle({one.name: 1}, -low / (2 * arb.pi()) - 0.5, one.word.wraps)
+        x = self.space.angle(one.name) if one.angle else self.space.value(one.name)
         return (x - number((low + high) / 2)).times((1 << one.word.bits) / (high - low))
 
     def _turns(self, node: Turns) -> Angle:
@@ -108,23 +108,17 @@ class Expansion:
         """Return a sum that counts parts of a turn as an angle: whole multiples, and the rest."""
         multiples, offset = {}, arb(0)
         for key, c in found.times(arb(2) ** -node.turning).parts.items():
-            factors = [(self.lone[v.name], k) for v, k in self.space.exponents(key)
-                       if v.name in self.lone]  # fmt: skip
             if not key:
                 offset += c.real
                 continue
-            if len(factors) != 1 or factors[0][1] != 1 or key != self._key(factors[0][0]):
+            (one, power), *others = self.space.exponents(key)
+            if others or power != 1 or one.name[0] != EXACT:
                 raise NotCoveredError("an angle that is no sum of angles")
-            one = factors[0][0]
             turns = c.real * 2 * arb.pi()
-            multiples[one.name] = round(float(turns.mid()))
-            beside = abs(turns - multiples[one.name]) * max(abs(one.low), abs(one.high))
-            offset += (beside / (2 * arb.pi())) * arb(0, 1)
+            multiples[one.name[1:]] = round(float(turns.mid()))
+            away = abs(turns - multiples[one.name[1:]]) * max(abs(one.low), abs(one.high))
+            offset += away / (2 * arb.pi()) * arb(0, 1)
         return Angle(multiples, offset)
-
-    def _key(self, one: Input) -> int:
-        (key,) = self.space.value(f" {one.name}").parts
-        return key
 
     def _waves(self, node: Waves, angle: Angle) -> Sum:
         found = number(0)
@@ -136,33 +130,69 @@ class Expansion:
                 found = found + wave
         return found
 
+    def _curve(self, node: Curve) -> Sum:
+        """Return a curve, where it does not stand still: what its argument may be is known."""
+        if node.angle:
+            angle = self.angles[node.source]
+            mark, x = TURNING if angle.turning else EXACT, number(angle.offset * 2 * arb.pi())
+            for name, multiple in angle.multiples.items():
+                x = x + self.space.angle(name, mark).times(multiple)
+        else:
+            x = self.sums[node.source]
+        x = x.times(node.unit) + number(node.middle)
+        if not math.isinf(node.high) or not math.isinf(node.low):
+            low, high = self.space.reached(x)
+            over = max(arb(0), node.low - low, high - node.high)
+            if not over < SAME:
+                raise NotCoveredError("a curve that stands still where its argument may go on")
+            x = x + self.space.beside(over)
+        values: list[Sum] = []
+        for step in node.steps:
+            values.append(self.space.step(step, values, x))
+        if any(
+            v.name[0] == TURNING for key in values[-1].parts for v, _ in self.space.exponents(key)
+        ):
+            raise NotCoveredError("a curve of an angle that does not repeat itself")
+        return values[-1].times(node.factor)
+
 
 @lru_cache(maxsize=4)
 def differences(origin: Section, section: Section) -> tuple[Difference, ...]:
     """Return by how much every output of a sketch may differ from what was asked."""
-    asked, sketch, found = function_of(origin), read_sketch(section), []
+    sketch, found = read_sketch(section), []
     with balls():
-        expansion = Expansion(sketch, read_origin(origin))
+        space, asked = function_of(origin)
+        expansion = Expansion(sketch, read_origin(origin), space)
         for one in sketch.results:
             if one.name not in asked:
                 raise DoesNotHoldError(f"sketch: {one.name} is no output of what was asked")
             said = expansion.sums[one.node].times(one.step) + number(one.middle)
             beside = asked[one.name] - said
-            most = expansion.space.most(beside) / one.step
+            most = space.most(beside) / one.step
             found.append(Difference(one.name, float(most.upper()) * (1 + 2**-50), len(said.parts)))
             if not most < MOST_STEPS:
-                raise DoesNotHoldError(_counterexample(one.name, beside, expansion.space, most))
+                _refuse(one.name, beside, space, most)
     return tuple(found)
 
 
-def _counterexample(name: str, beside: Sum, space: Space, most: arb) -> str:
-    """Say which coefficient differs most."""
-    key = max(beside.parts, key=lambda k: float(abs(beside.parts[k]).mid()))
-    factors = (
-        f"exp({k}i {v.name})" if v.angle else f"{v.name}^{k}" for v, k in space.exponents(key)
-    )
+def beside_asked(load: LoadFiles, name: str) -> Fraction:
+    """Return what an output's sketch errs by, in steps: 0 where that is not known (and said so)."""
+    try:
+        found = differences(load.section("origin"), load.section("sketch"))
+    except (NotCoveredError, DataError):
+        return Fraction(0)
+    return Fraction(next(one.steps for one in found if one.name == name))
+
+
+def _refuse(name: str, beside: Sum, space: Space, most: arb) -> None:
+    """Say which coefficient differs most; a function may be one that was not recognised."""
+    key = max(beside.parts, key=lambda k: float(space.most(Sum({k: beside.parts[k]}, 0)).mid()))
+    listed = [(one.name, k, one.angle) for one, k in space.exponents(key)]
+    factors = [f"exp({k}i {of})" if angle else f"{of}^{k}" for of, k, angle in listed]
     what, size = " ".join(factors) or "1", complex(beside.parts[key])
-    return (
+    if any(" " in of for of, _, _ in listed):
+        raise NotCoveredError(f"{name}: {what} is not known to be the same on both sides")
+    raise DoesNotHoldError(
         f"sketch: {name} is another function: it may differ by {float(most.mid()):.3g} steps; the "
         f"coefficient of {what} is {size:.6g} too small"
     )

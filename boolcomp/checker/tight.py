@@ -25,9 +25,8 @@ from boolcomp.checker.groups import Ends, Group, common
 from boolcomp.checker.loops import NEVER, by_rest, together
 from boolcomp.checker.nodes import Given
 from boolcomp.checker.plain import TIE
-from boolcomp.checker.robotfunctions import NotCoveredError
 from boolcomp.checker.spans import NOTHING, ONE, Span
-from boolcomp.checker.steps import DoesNotHoldError
+from boolcomp.checker.steps import DoesNotHoldError, NotCoveredError
 from boolcomp.words.graph import part_reads
 
 if TYPE_CHECKING:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from boolcomp.engines import Evaluation
     from boolcomp.problem.problem import Group
+    from boolcomp.program.parts import CodedOutput
 
     Floats = NDArray[np.float64]
 
@@ -88,17 +89,24 @@ def command(
         _refuse_functions(context, program)
     with _runner(program, of, engine, (threads, processes), shard, payload) as runner:
         done = _evaluated(runner, source, target)
-        plural, places = runner.plural, runner.places
+        plural, places, known = runner.plural, runner.places, runner.outputs
     samples, *counts = done.values()
     seconds = time.perf_counter() - start
     if as_json:
+        from boolcomp.commands.said import figures
+
         head = {"program": program, "samples": samples, "seconds": seconds}
-        print_json({**head, **done, "output": str(target)})
+        told = [{"name": one.name, "unit": one.unit, **figures(one)} for one in known]
+        print_json({**head, **done, "output": str(target), "outputs": told})
         return
     inputs, outputs, beyond = counts
     saturated = f"; saturated: {inputs} inputs, {outputs} {plural}" if inputs or outputs else ""
     stops = f"; beyond the {places}' stops: {beyond} inputs" if beyond else ""
     click.echo(f"{samples} samples in {seconds:.2f} s{saturated}{stops}", err=True)
+    if known:
+        from boolcomp.commands.said import promised
+
+        click.echo(f"of states within range {promised(known)}", err=True)
 
 
 def _refuse_functions(context: click.Context, program: str) -> None:
@@ -111,13 +119,17 @@ def _refuse_functions(context: click.Context, program: str) -> None:
 
 
 class _Runner(NamedTuple):
-    """What turns the arrays of some states into results and counts, and what they are called."""
+    """What turns the arrays of some states into results and counts, and what they are called.
+
+    Of a program the `outputs` say what they err by.
+    """
 
     groups: tuple[Group, ...]
     returned: Group
     plural: str
     places: str
     run: Callable[..., tuple[Floats, int, int, int]]
+    outputs: tuple[CodedOutput, ...] = ()
 
 
 def _evaluated(runner: _Runner, source: Path, target: Path) -> dict[str, int]:
@@ -185,6 +197,7 @@ def _runner(
         raise UsageError(f"this program has payloads {masses} kg: say which with --payload")
     threads, processes = workers
     names = loaded.groups, loaded.returned, loaded.plural, loaded.places
+    outputs = loaded.load(payload).outputs
     if processes == 1:
 
         def here(*state: Floats) -> tuple[Floats, int, int, int]:
@@ -192,7 +205,7 @@ def _runner(
                 loaded.evaluate(*state, payload=payload, engine=engine, threads=threads)
             )
 
-        yield _Runner(*names, here)
+        yield _Runner(*names, here, outputs)
         return
     if shard != "samples" and loaded.mode == "compact":
         raise UsageError(
@@ -208,7 +221,7 @@ def _runner(
         def shared(*state: Floats) -> tuple[Floats, int, int, int]:
             return _counted(pool.evaluate(*state))
 
-        yield _Runner(*names, shared)
+        yield _Runner(*names, shared, outputs)
 
 
 def _counted(found: Evaluation) -> tuple[Floats, int, int, int]:

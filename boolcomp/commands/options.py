@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-import math
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from boolcomp.commands.wordlength import USUAL_BITS, WordLength
 from boolcomp.common.choices import reals, widths
 from boolcomp.common.errors import UsageError, listing, shown
 from boolcomp.common.files import is_file
@@ -23,10 +23,8 @@ if TYPE_CHECKING:
     from boolcomp.compact.demand import Demand
     from boolcomp.problem.interval import Interval
     from boolcomp.problem.problem import Problem
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.promise import Promise
     from boolcomp.problem.wordformat import WordFormat
-    from boolcomp.program.parts import CodedInput, CodedOutput
-    from boolcomp.program.program import Program
 
     _PathType = click.ParamType[Path]
 else:
@@ -78,11 +76,21 @@ class FilePath(_PathType):
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 
-def plan_options(*, bits: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add the options of a plan, and hand them on as plan `Options`; `bits` may be left out."""
+def plan_options(
+    *, bits: bool = True, auto: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add the options of a plan, and hand them on as plan `Options`; `bits` may be left out.
+
+    They may be `auto` as well: see `is_auto`.
+    """
     choices = {
         "bits": click.option(
-            "--bits", default=8, show_default=True, help="Word length of a torque, 4 to 16."
+            "--bits",
+            type=WordLength() if auto else int,
+            default=USUAL_BITS,
+            show_default=True,
+            help="Word length of a torque, 4 to 16"
+            + (", or auto: what an --error in a unit takes." if auto else "."),
         ),
         "code": click.option(
             "--code",
@@ -183,15 +191,16 @@ class CompactOptions:
     target: Any = "luts"
     flash: int = 0
     words: dict[str, WordFormat] = field(default_factory=dict)
-    proof: Any = "plain"
+    proof: Any = None
     proof_effort: int | None = None
     certify: bool = False
+    error: Promise | None = None
 
     @property
     def proofs(self) -> dict[str, Any]:
         """What was said of bounds and certificates."""
         effort = {} if self.proof_effort is None else {"proof_effort": self.proof_effort}
-        return {"proof": self.proof, "certify": self.certify, **effort}
+        return {"proof": self.proof or "plain", "certify": self.certify, **effort}
 
     def demand(self, bits: int) -> Demand:
         """Return the demand at a word length."""
@@ -200,11 +209,17 @@ class CompactOptions:
         given = {} if self.effort is None else {"effort": self.effort}
         return usual_demand(
             bits, self.input_bits, rms=self.rms, max=self.max, saturate=self.saturate,
-            objective=self.objective, target=self.target, flash=self.flash, seed=self.seed, **given,
+            objective=self.objective, target=self.target, flash=self.flash, seed=self.seed,
+            error=self.error, grade=self.proof or "tight", **given,
         )  # fmt: skip
 
 
 _DEMAND = {
+    "error": click.option(
+        "--error",
+        help="What no error may exceed, proved: 1lsb, 0.5Nm, 1lsb,0.8lsb or tau1=1lsb. Widths of "
+        "inputs are then the most that may be read [default: about bits + 5]",
+    ),
     "rms_error": click.option(
         "--rms-error", help="Allowed rms error in LSB: .5, or .43,.58 [default: the paper's own]"
     ),
@@ -239,14 +254,14 @@ _DEMAND = {
     "seed": click.option("--seed", default=0, show_default=True, help="Of samples and search."),
     "proof": click.option(
         "--proof",
-        default="plain",
-        show_default=True,
-        help="How tight a bound is proved: plain, or tight (where two angles matter at most).",
+        help="How tight a bound is proved: plain, tables (every addend by itself), or tight "
+        "[default: plain; of an --error tight].",
     ),
     "proof_effort": click.option(
         "--proof-effort",
         type=int,
-        help="Of a tight bound: millions of states looked at, at most [default: 2000]",
+        help="Of a tight bound: how much is looked at. Work is counted, not timed: the same bound "
+        "anywhere [default: 2000]",
     ),
     "certify": click.option(
         "--certify", is_flag=True, help="Save a certificate with the program, for verify."
@@ -262,7 +277,7 @@ _DEMAND = {
         "natural, twos, sign-magnitude), bits, low..high, rise or tread (a cell at zero).",
     ),
 }
-ONLY_COMPILED = ("seed", "word", "proof", "proof_effort", "certify")
+ONLY_COMPILED = ("error", "seed", "word", "certify")
 
 
 def demand_options(*, seed: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -275,16 +290,19 @@ def demand_options(*, seed: bool = True) -> Callable[[Callable[..., Any]], Calla
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def wrapped(*args: Any, **given: Any) -> Any:
+            from boolcomp.problem.promise import promise_of
             from boolcomp.problem.wordformat import formats
 
             chosen = {name: given.pop(name) for name in options}
             within("--processes", chosen["processes"], 1, MOST_PROCESSES)
             asked = formats("--word", chosen.pop("word", ()))
+            promised = promise_of("--error", chosen.pop("error", None))
             choices = CompactOptions(
                 reals("--rms-error", chosen.pop("rms_error")),
                 reals("--max-error", chosen.pop("max_error")),
                 widths("--input-bits", chosen.pop("input_bits")),
                 words=asked,
+                error=promised,
                 **{"seed": 0, **chosen},
             )
             return function(*args, choices=choices, **given)
@@ -325,36 +343,6 @@ def refuse_others(context: click.Context, mode: str, only: Mapping[str, Mapping[
 def print_json(document: Any) -> None:
     """Print one JSON document on standard output."""
     click.echo(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
-
-
-def described(program: Program, source: Robot | Problem, of: str) -> dict[str, Any]:
-    """Return the words of a program, as `--json` tells of them, and which function it is."""
-    return {
-        "of": "function" if hasattr(source, "reference") else of,
-        "inputs": [_word(one) for one in program.inputs],
-        "outputs": [
-            {
-                **_word(one),
-                "payload": load.payload,
-                "lsb": one.code.step,
-                "rms": one.errors and one.errors.rms,
-                "sampled_max": one.errors and one.errors.sampled_max,
-                "worst_found": one.errors and one.errors.worst_found,
-                "bound": one.bound if math.isfinite(one.bound) else None,
-            }
-            for load in program.loads
-            for one in load.outputs
-        ],
-    }
-
-
-def _word(one: CodedInput | CodedOutput) -> dict[str, Any]:
-    code = one.code
-    ends = [code.range.low, code.range.high]
-    return {
-        "name": one.name, "bits": code.bits, "code": code.kind, "range": ends, "unit": one.unit,
-        "zero": "tread" if code.tread else "rise",
-    }  # fmt: skip
 
 
 def unchanging(problem: Problem) -> list[str]:

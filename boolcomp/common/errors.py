@@ -12,7 +12,7 @@ import reprlib
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
 
 LONGEST_NAME = 60  # characters of a name or value in a message
@@ -87,6 +87,13 @@ def suggestion(name: object, allowed: Iterable[str]) -> str:
     if not near:
         return ""
     return f" (did you mean {' or '.join(repr(word) for word in near)}?)"
+
+
+def require_name(kind: str, name: object, allowed: Collection[str]) -> None:
+    """Refuse a name of some kind that is none of those allowed, with the nearest of them."""
+    if name not in allowed:
+        hint = suggestion(name, allowed)
+        raise UsageError(f"{kind} {shown(name)}{hint}: {kind}s are {listing(allowed)}")
 
 
 def listing(allowed: Iterable[str]) -> str:

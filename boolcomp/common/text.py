@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import tomllib
+from decimal import ROUND_CEILING, Decimal
 from typing import TYPE_CHECKING, Any
 
 from boolcomp.common.errors import DataError, cut
@@ -28,6 +29,15 @@ def number(value: float) -> str:
 def short(value: float, digits: int = 6) -> str:
     """Write a number for people: at most `digits` significant ones, no trailing zeros."""
     return f"{value:.{digits}g}"
+
+
+def short_above(value: float, digits: int = 6) -> str:
+    """Write a number that is not negative for people, no smaller than it is: what is a bound."""
+    if not value or math.isinf(value):
+        return short(value)
+    exact = Decimal(value)
+    place = Decimal(1).scaleb(exact.adjusted() + 1 - digits)
+    return short(float(exact.quantize(place, ROUND_CEILING)), digits)
 
 
 def parse_number(text: str) -> float | None:

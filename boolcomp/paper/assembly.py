@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from boolcomp.common.errors import UsageError
-from boolcomp.paper.bounds import error_bound
+from boolcomp.paper.bounds import proven
 from boolcomp.paper.coverlogic import network_of_cover
 from boolcomp.program.parts import CodedOutput, Load, Slice, TermUse
 from boolcomp.program.program import program_of_problem
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from boolcomp.logic.network import Network
     from boolcomp.paper.plan import Plan, TermPlan
     from boolcomp.paper.truth import TermTable
+    from boolcomp.program.parts import KnownErrors
     from boolcomp.program.program import Program
     from boolcomp.twolevel.cubes import Cubes
 
@@ -28,12 +30,15 @@ def program_of(
     covers: Sequence[Cover | Cubes],
     payload: float = 0.0,
     *,
+    known: Sequence[KnownErrors] = (),
     logic: Callable[[Cubes], Network] = network_of_cover,
 ) -> Program:
     """Return the program of a plan from its tables and, in the same order, their covers.
 
-    `logic` makes the network of a cover.
+    `logic` makes the network of a cover; `known` are the errors of outputs that were measured.
     """
+    if len(known) not in {0, len(plan.outputs)}:
+        raise UsageError("the errors that are known are not those of the plan's outputs")
     if [table.plan for table in tables] != list(plan.terms) or len(tables) != len(covers):
         raise UsageError("the tables or the covers are not those of the plan's terms")
     codes = _finest(plan.terms)
@@ -48,6 +53,7 @@ def program_of(
             made[table.table] = logic(cubes)
         place = networks.setdefault(made[table.table], len(networks))
         uses[table.plan.term.name] = _term_use(table.plan, place, places)
+    made_of = {table.plan: table.table for table in tables}
     outputs = tuple(
         CodedOutput(
             output.output.name,
@@ -57,9 +63,10 @@ def program_of(
             output.guard_bits,
             tuple(uses[term.term.name] for term in output.terms),
             tuple(str(term) for term in output.left_out),
-            error_bound(output),
+            proven(output, made_of).value,
+            errors,
         )
-        for output in plan.outputs
+        for output, errors in zip_longest(plan.outputs, known)
     )
     load = Load(payload, outputs)
     return program_of_problem(

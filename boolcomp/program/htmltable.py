@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
+from dataclasses import astuple
 from html import escape
 from typing import TYPE_CHECKING
 
-from boolcomp.common.text import number, short
+from boolcomp.common.text import number, short, short_above
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from boolcomp.program.parts import CodedInput, CodedOutput
+    from boolcomp.program.parts import CodedInput
     from boolcomp.program.program import Program
 
 INPUTS = ("input", "range", "unit", "bits", "code")
 OUTPUTS = ("output", "range", "unit", "bits", "LSB", "rms", "sampled max", "worst found", "bound")
+NOTE = (
+    "rms and sampled max are of random states, worst found is what a search found, bound is proved"
+)
 
 
 def html_of(program: Program) -> str:
@@ -28,7 +32,8 @@ def html_of(program: Program) -> str:
     return (
         f"<div><b>{escape(program.name)}</b>: {escape(f'{head}; {size}')}"
         f"{_table(INPUTS, [_input(word) for word in program.inputs])}"
-        f"{_table(OUTPUTS, [_output(output, program) for output in program.outputs])}</div>"
+        f"{_table(OUTPUTS, [_output(k, program) for k in range(len(program.outputs))])}"
+        f"<div>{NOTE}</div></div>"
     )
 
 
@@ -44,11 +49,18 @@ def _input(word: CodedInput) -> list[str]:
     return [word.name, str(code.range), word.unit, str(code.bits), kind]
 
 
-def _output(output: CodedOutput, program: Program) -> list[str]:
-    found = program.errors.get(output.name)
-    known = ["", "", ""] if found is None else [found.rms, found.sampled_max, found.worst_found]
-    bound = short(output.bound) if math.isfinite(output.bound) else ""
+def _output(place: int, program: Program) -> list[str]:
+    """Return the cells of an output; errors are the largest of all loads."""
+    output, bound = program.outputs[place], program.bound[place]
+    found, step = program.errors.get(output.name), output.code.step
+    measured = [None, None, None] if found is None else [*astuple(found)]
+    missing = ("not measured", "not measured", "not sought")
+    known = [
+        none if value is None else f"{short(value, 4)} ({short(value / step, 3)} LSB)"
+        for value, none in zip(measured, missing, strict=True)
+    ]
+    proved = f"{short_above(bound, 4)} ({short_above(bound / step, 3)} LSB)"
     return [
         output.name, str(output.code.range), output.unit, str(output.code.bits),
-        number(output.code.step), *(x if isinstance(x, str) else short(x) for x in known), bound,
+        number(step), *known, proved if math.isfinite(bound) else "none proved",
     ]  # fmt: skip

@@ -49,11 +49,14 @@ class TermUse:
 
 @dataclass(frozen=True, slots=True)
 class KnownErrors:
-    """What was measured of an output, in its unit: on fresh states, and the worst searched for."""
+    """What was measured of an output, in its unit: on random states, and the worst searched for.
+
+    None of it is proved. Where nobody has sought the worst error, `worst_found` is None.
+    """
 
     rms: float
     sampled_max: float
-    worst_found: float
+    worst_found: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

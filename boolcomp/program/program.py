@@ -103,6 +103,12 @@ class Program:
         return self.loads[0].graph
 
     @property
+    def asked(self) -> dict[str, str]:
+        """What was asked for in compact mode, by name, as `demand` writes it."""
+        parts = (part.partition("=") for part in self.demand.split())
+        return {name: value for name, _, value in parts}
+
+    @property
     def errors(self) -> dict[str, KnownErrors]:
         """The errors that were measured, by output, the largest over all loads; none unmeasured.
 
@@ -113,8 +119,26 @@ class Program:
             found = [output.errors for output in outputs if output.errors is not None]
             if len(found) == len(self.loads):
                 each = zip(*map(astuple, found), strict=True)
-                known[outputs[0].name] = KnownErrors(*map(max, each))
+                known[outputs[0].name] = KnownErrors(*map(_most, each))
         return known
+
+    @property
+    def sampled_max(self) -> tuple[float | None, ...]:
+        """The largest error of random states of every output in its unit, over all loads.
+
+        None where none was measured. It says what happened: see `worst_found` and `bound`.
+        """
+        known = (self.errors.get(output.name) for output in self.outputs)
+        return tuple(None if found is None else found.sampled_max for found in known)
+
+    @property
+    def worst_found(self) -> tuple[float | None, ...]:
+        """The largest error of every output that a search found, in its unit, over all loads.
+
+        None where nobody sought it. Errors may be larger: only `bound` is proved.
+        """
+        known = (self.errors.get(output.name) for output in self.outputs)
+        return tuple(None if found is None else found.worst_found for found in known)
 
     @property
     def bound(self) -> tuple[float, ...]:
@@ -257,6 +281,12 @@ class Program:
             lines.append(f"  payload {number(load.payload)} kg")
             lines += [f"    {_text(output, load.joint)}" for output in load.outputs]
         return "\n".join(lines)
+
+
+def _most(values: Sequence[float | None]) -> Any:
+    """Return the largest of an error of all loads; None where one of them is not known."""
+    known = [value for value in values if value is not None]
+    return max(known) if len(known) == len(values) else None
 
 
 def _text(output: CodedOutput, joint: JointNetwork | None) -> str:

@@ -291,8 +291,9 @@ class _Reader:
         return tuple(self.text({key: text}, key) for text in self.items(item, key))
 
     def errors(self, item: Any) -> KnownErrors:
-        keys = ("rms", "sampled_max", "worst_found")
-        return KnownErrors(*(self.field(item, key, float) for key in keys))
+        rms, sampled = (self.field(item, key, float) for key in ("rms", "sampled_max"))
+        sought = item.get("worst_found") is not None
+        return KnownErrors(rms, sampled, self.field(item, "worst_found", float) if sought else None)
 
     def words(self, item: Any) -> tuple[Slice, ...]:
         words = []

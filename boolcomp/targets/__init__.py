@@ -10,7 +10,7 @@ import importlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
-from boolcomp.common.errors import UsageError, listing, shown, suggestion
+from boolcomp.common.errors import UsageError, listing, require_name
 
 if TYPE_CHECKING:
     from boolcomp.program.program import Program
@@ -101,9 +101,7 @@ WRITERS = {
 
 def writer(name: str) -> Target:
     """Return a target by name."""
-    if name not in WRITERS:
-        hint = suggestion(name, WRITERS)
-        raise UsageError(f"target {shown(name)}{hint}: targets are {listing(WRITERS)}")
+    require_name("target", name, WRITERS)
     return WRITERS[name]
 
 

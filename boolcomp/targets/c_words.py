@@ -76,11 +76,9 @@ def export(program: Program, load: float | None, options: Options) -> Files:  # 
 def c_procedure(program: Program, load: Load) -> Procedure:
     """Return the straight-line code of a load, as its C calculates it.
 
-    It multiplies as the processor does that the widths were chosen for, as the demand says.
+    It multiplies as the processor does that the widths were chosen for.
     """
-    said = (part.partition("=") for part in program.demand.split())
-    target = next((value for name, _, value in said if name == "target"), "")
-    return procedure_of(program, load, C_WORDS, MAKERS.get(target))
+    return procedure_of(program, load, C_WORDS, MAKERS.get(program.asked.get("target", "")))
 
 
 def source(program: Program, load: Load, procedure: Procedure, name: str) -> str:  # noqa: ARG001

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from boolcomp.common.errors import UsageError
-from boolcomp.common.text import number, short
+from boolcomp.common.text import number, short, short_above
 from boolcomp.logic.network import CONSTANTS, FALSE, Builder, copied
 from boolcomp.logic.wordcodes import word_of
 from boolcomp.targets.names import comment
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from boolcomp.codes import Code
     from boolcomp.logic.lutnetwork import Logic
     from boolcomp.logic.network import Network
-    from boolcomp.program.parts import CodedInput, CodedOutput, Load
+    from boolcomp.program.parts import CodedInput, CodedOutput, KnownErrors, Load
     from boolcomp.program.program import Program
 
 SELECT = "load"  # the port that selects among loads
@@ -195,12 +195,18 @@ def _errors(output: CodedOutput) -> Iterator[str]:
     if known is not None:
         yield comment(
             f"error{unit}: rms {short(known.rms)} and largest {short(known.sampled_max)} of random "
-            f"states, worst found by search {short(known.worst_found)}; not proved"
+            f"states, {_sought(known)}; not proved"
         )
     if math.isfinite(output.bound):
-        yield comment(f"error{unit}: at most {short(output.bound)}, proved")
+        yield comment(f"error{unit}: at most {short_above(output.bound)}, proved")
     elif known is None:
         yield "error: not measured"
+
+
+def _sought(known: KnownErrors) -> str:
+    if known.worst_found is None:
+        return "the worst not sought"
+    return f"worst found by search {short(known.worst_found)}"
 
 
 def unread(network: Logic) -> list[int]:

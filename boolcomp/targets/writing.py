@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.common.errors import UsageError, listing, shown, suggestion
+from boolcomp.common.errors import UsageError, listing, require_name
 from boolcomp.common.files import is_file, is_stream, write_bytes, write_text
 from boolcomp.targets import LEVELS, WRITERS, Options, writer
 from boolcomp.targets import export as texts_of
@@ -38,9 +38,8 @@ def export(
 
 def checked_level(level: Any) -> Any:
     """Return a level, or None; what is none is a `UsageError`."""
-    if level is not None and level not in LEVELS:
-        hint = suggestion(str(level), LEVELS)
-        raise UsageError(f"level {shown(str(level))}{hint}: {listing(LEVELS)}")
+    if level is not None:
+        require_name("level", str(level), LEVELS)
     return level
 
 

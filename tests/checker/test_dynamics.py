@@ -12,8 +12,9 @@ from checker.sections import section
 from pinocchio_model import after_joint, pinocchio_model, placed
 from samples import branched_robot, general_robot, random_robot, random_states
 
-from boolcomp.checker.origin import function_of, read_origin
-from boolcomp.checker.robotfunctions import NotCoveredError
+from boolcomp.checker.origin import function_of
+from boolcomp.checker.steps import NotCoveredError
+from boolcomp.checker.waves import balls
 from boolcomp.problem.functions import robot_problem
 from boolcomp.problem.robot import load_robot
 from boolcomp.proof.certificate.origin import origin_text
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+CONTROL = dict.fromkeys(("q", "qd", "qr", "qdr", "qddr"), 8)
 ROBOTS = [random_robot, general_robot, branched_robot]
 
 
@@ -50,8 +52,9 @@ def outputs(robot: Robot, of: str, *state: Floats) -> dict[str, float]:
     text = section(origin_text(problem, {one.name: 8 for one in problem.inputs}))
     names = [one.name for one in problem.inputs]
     at = dict(zip(names, map(float, np.concatenate(state)), strict=True))
-    space = read_origin(text).space
-    return {name: value(space, one, at) for name, one in function_of(text).items()}
+    with balls():
+        space, found = function_of(text)
+    return {name: value(space, one, at) for name, one in found.items()}
 
 
 def agree(ours: Floats | list[float], theirs: Floats) -> None:
@@ -146,7 +149,7 @@ def test_laws_of_control_are_made_of_torques() -> None:
     agree(list(outputs(robot, "pd-gravity", q, e, de).values()), weight + 100 * e + 20 * de)
 
 
-def test_viscous_friction_is_at_the_motor_and_dry_friction_is_not_covered() -> None:
+def test_friction_is_at_the_motor_and_its_sign_is_smoothed() -> None:
     text = str(load_robot("machado-2r")).replace("gear_ratio = 1", "gear_ratio = -3")
     text = text.replace("viscous_friction = 0", "viscous_friction = 0.25")
     origin = origin_text(robot_problem(load_robot("machado-2r")), {"q": 8, "qd": 8, "qdd": 8})
@@ -154,11 +157,22 @@ def test_viscous_friction_is_at_the_motor_and_dry_friction_is_not_covered() -> N
         f"| {x}\n" for x in text.splitlines()
     )
     inputs = "".join(f"{x}\n" for x in origin.splitlines() if x.startswith("input"))
-    found = function_of(section(head + inputs))["tau2"]
-    space = read_origin(section(head + inputs)).space
+    space, found = function_of(section(head + inputs))
     state = dict.fromkeys(space.variables, 0.0)
-    still, moving = (value(space, found, {**state, "qd2": speed}) for speed in (0.0, 1.0))
+    still, moving = (value(space, found["tau2"], {**state, "qd2": speed}) for speed in (0.0, 1.0))
     assert moving - still == pytest.approx(0.25 * 9)
-    rough = section(head.replace("coulomb_friction = [0, 0]", "coulomb_friction = [1, 0]") + inputs)
-    with pytest.raises(NotCoveredError, match="dry friction"):
-        function_of(rough)
+    rough = head.replace("coulomb_friction = [0, 0]", "coulomb_friction = [2, 1]")
+    space, found = function_of(
+        section(rough.replace("friction\n", "friction:smoothing=0.5,0.25\n") + inputs)
+    )
+    name, _ = (name for name in space.variables if name.startswith("tanh"))
+    low, high = space.variables[name][1].low, space.variables[name][1].high
+    assert (low, high) == pytest.approx((np.tanh(-1 / 0.5), np.tanh(1 / 0.5)), abs=1e-9)
+    dry = [value(space, found["tau1"], {**state, name: sign}) for sign in (0.0, 1.0, -1.0)]
+    assert [x - dry[0] for x in dry[1:]] == pytest.approx([2 * 3, -1 * 3])
+
+
+def test_functions_that_the_checker_does_not_know_are_not_covered() -> None:
+    text = section(origin_text(robot_problem(load_robot("machado-2r"), "control"), CONTROL))
+    with pytest.raises(NotCoveredError, match="control is no function that the checker knows"):
+        function_of(text)

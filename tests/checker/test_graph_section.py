@@ -27,7 +27,8 @@ def with_head(load: LoadFiles, change: Any) -> LoadFiles:
     return replace(load, document=document, said=document["loads"][0])
 
 
-@pytest.mark.parametrize("robot", ["machado-2r", "elbow-3r", "puma560"])
+@pytest.mark.parametrize("robot", ["machado-2r", "elbow-3r",
+                                   pytest.param("puma560", marks=pytest.mark.slow)])  # fmt: skip
 def test_the_map_of_what_ships_holds(robot: str) -> None:
     assert notes(shipped(robot)) == ""
     assert [step.holds for step in graph.check(shipped(robot))] == [True, True]

@@ -170,10 +170,10 @@ def test_what_is_wrong_in_a_sketch_is_said(old: str, new: str, said: str) -> Non
     ("mass = 6.25", "mas = 6.25", "another function"),
     ("velocity_range = [-1, 1]", "velocity_range = [-2, 1]", "qd1 is said to lie in -1.0 .. 1.0"),
     ("function inverse-dynamics", "function gravity", "another function"),
-    ("function inverse-dynamics", "function forward-dynamics", "none that the checker knows"),
+    ("function inverse-dynamics", "function forward-dynamics", "no function that"),
     ("word -1.0 1.0 10", "word -1.0 1.0 11", "another function"),
-    ("input qd1", "inptu qd1", "is no input"),
-    ("input qd1", "input qd2", "is there twice"),
+    ("input qd1", "inptu qd1", "is no line of an origin"),
+    ("input qd1", "input qd2", "is no line of an origin"),
 ])  # fmt: skip
 def test_what_is_wrong_in_an_origin_is_said(old: str, new: str, said: str) -> None:
     changed = with_line(shipped(), "origin", old, new)
@@ -185,7 +185,7 @@ def test_what_is_not_covered_does_not_hold_and_says_why() -> None:
     load, _ = sketched(robot_problem(load_robot("machado-2r"), "control"))
     steps = [*origin.check(load), *sketch.check(load)]
     assert [(one.method, one.holds) for one in steps] == [("not checked", None)] * 2
-    assert all("none that the checker knows" in one.note for one in steps)
+    assert all("no function that the checker knows" in one.note for one in steps)
 
 
 def test_a_sketch_too_large_to_expand_is_refused() -> None:

@@ -11,8 +11,7 @@ from checker.claims import claim_of
 from checker.test_plain_bound import built_of
 
 from boolcomp.checker.plain import Plain
-from boolcomp.checker.robotfunctions import NotCoveredError
-from boolcomp.checker.steps import DoesNotHoldError
+from boolcomp.checker.steps import DoesNotHoldError, NotCoveredError
 from boolcomp.checker.tight import Tight
 from boolcomp.compact.result.explained import explained
 from boolcomp.proof.bound.tight import tight_bounds

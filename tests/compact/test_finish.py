@@ -231,7 +231,7 @@ def test_another_demand_or_robot_is_another_result(made: tuple[Built, Path]) -> 
 @pytest.mark.slow
 def test_what_was_built_says_what_it_is(tmp_path: Path) -> None:
     heard: list[Progress] = []
-    demand = Demand(bits=6, rms=(0.43, 0.58), effort=1.0)
+    demand = Demand(bits=6, rms=(0.43, 0.58), effort=0.2)
     robot = load_robot("machado-2r")
     built = built_of(terms_of(robot), demand, store=tmp_path, progress=heard.append)
     fractions = [progress.fraction for progress in heard]

@@ -128,7 +128,7 @@ def test_logic_of_a_random_function_is_its_word_graph_and_errs_as_demanded(seed:
 
 @pytest.mark.slow
 def test_logic_of_many_random_functions_errs_as_demanded() -> None:
-    found = [check(expression(random.Random(seed), 4), 0.8) for seed in range(100, 140)]  # noqa: S311 (no secrets)
+    found = [check(expression(random.Random(seed), 4), 0.8) for seed in range(100, 125)]  # noqa: S311 (no secrets)
     assert sum(found) >= USUALLY * len(found)
 
 
@@ -144,7 +144,7 @@ def test_logic_of_functions_that_jump_is_their_word_graph() -> None:
 @pytest.mark.slow
 def test_errors_are_usually_predicted_before_anything_is_simulated() -> None:
     ratios = []
-    for seed in range(200, 240):
+    for seed in range(200, 225):
         search = search_for(function_of(expression(random.Random(seed), 3)), 0.8)  # noqa: S311 (no secrets)
         choice = screen(search.task, search.form)
         errors = measure(search.graph(choice), search.states)
@@ -178,7 +178,9 @@ def test_a_function_of_python_runs_as_logic(monkeypatch: pytest.MonkeyPatch) -> 
     for column, name in zip(found.T, outputs, strict=True):
         error = column - exact[name]
         assert math.sqrt(float((error**2).mean())) < 0.52 * step
-        assert np.abs(error).max() <= program.errors[name].worst_found + 1e-9
+        worst = program.errors[name].worst_found
+        assert worst is not None
+        assert np.abs(error).max() <= worst + 1e-9
 
 
 def test_what_cannot_be_reached_is_a_sentence_and_no_search_for_ever() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from boolcomp.logic import luts
@@ -15,13 +16,25 @@ Timed = tuple[int, int]  # depth, literal
 EVEN = (1 << 128) // 3  # ones in every second column
 
 
+@dataclass(slots=True)
+class Addition:
+    """How columns of literals were added up: of every column what was taken, sum and carry."""
+
+    columns: dict[int, list[int]]
+    bits: int
+    steps: dict[int, list[tuple[list[int], int, int]]] = field(default_factory=dict)
+
+
 def reduce_columns(
-    builder: TimedBuilder, columns: Mapping[int, Sequence[int]], bits: int
+    builder: TimedBuilder,
+    columns: Mapping[int, Sequence[int]],
+    bits: int,
+    said: Addition | None = None,
 ) -> list[int]:
     """Return the literals of the sum modulo 2^bits, least significant first.
 
     Each full adder is an XOR and a majority and takes two bits out of the heap whichever it
-    takes; so the earliest are taken, for depth.
+    takes; so the earliest are taken, for depth. What is done is `said`, if anybody listens.
     """
     waiting: list[list[Timed]] = [[] for _ in range(bits)]
     for column, literals in columns.items():
@@ -33,12 +46,14 @@ def reduce_columns(
         heapq.heapify(queue)
         while len(queue) > 1:
             taken = [heapq.heappop(queue)[1] for _ in range(min(3, len(queue)))]
-            three = [*taken, 2 * FALSE][:3]
+            three, carry = [*taken, 2 * FALSE][:3], 2 * FALSE
             if column + 1 < bits:
                 carry = builder.node(luts.MAJ3, *three)
                 if carry != 2 * FALSE:
                     waiting[column + 1].append((builder.depth(carry), carry))
             left = builder.node(luts.XOR3, *three)
+            if said is not None:
+                said.steps.setdefault(column, []).append((taken, left, carry))
             if left != 2 * FALSE or not queue:
                 heapq.heappush(queue, (builder.depth(left), left))
         total.append(queue[0][1] if queue else 2 * FALSE)

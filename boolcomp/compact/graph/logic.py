@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from bitarray import bitarray, frozenbitarray
 
-from boolcomp.compact.graph.heaps import TimedBuilder, add_constant, reduce_columns
+from boolcomp.compact.graph.heaps import Addition, TimedBuilder, add_constant, reduce_columns
 from boolcomp.compact.graph.tables import Columns, columns_of, mux_network
 from boolcomp.logic import luts
 from boolcomp.logic.network import FALSE, Builder, Network, copied
@@ -63,13 +63,17 @@ class Literals:
     sign: int = 2 * FALSE
 
 
-def word_logic(graph: WordGraph, synthesise: Synthesiser = mux_network) -> Network:
+def word_logic(
+    graph: WordGraph, synthesise: Synthesiser = mux_network, said: list[Addition] | None = None
+) -> Network:
     """Return the network of a word graph.
 
     Its inputs are the bits of the input words, each most significant first. Its outputs are, for
-    every output, the bits of its word, most significant first, and whether it saturated.
+    every output, the bits of its word, most significant first, and whether it saturated. How its
+    sums were added up, in the order of words, is `said`, if anybody listens.
     """
-    maker = _LogicMaker(graph, TimedBuilder(sum(word.bits for word in graph.inputs)), synthesise)
+    builder = TimedBuilder(sum(word.bits for word in graph.inputs))
+    maker = _LogicMaker(graph, builder, synthesise, [] if said is None else said)
     first = 0
     for node in graph.nodes:
         if isinstance(node, InputWord):
@@ -89,8 +93,14 @@ def word_logic(graph: WordGraph, synthesise: Synthesiser = mux_network) -> Netwo
 class _LogicMaker:
     """Makes the bits of one node after the other."""
 
-    def __init__(self, graph: WordGraph, builder: TimedBuilder, synthesise: Synthesiser) -> None:
-        self.graph, self.builder, self.synthesise = graph, builder, synthesise
+    def __init__(
+        self,
+        graph: WordGraph,
+        builder: TimedBuilder,
+        synthesise: Synthesiser,
+        said: list[Addition],
+    ) -> None:
+        self.graph, self.builder, self.synthesise, self.said = graph, builder, synthesise, said
         self.words: list[Literals] = []
 
     def bits(self, place: int) -> list[int]:
@@ -106,7 +116,7 @@ class _LogicMaker:
             for k, bit in enumerate(word[len(word) - turn.read :]):
                 columns.setdefault(turn.shift + k, []).append(bit ^ turn.negative)
         add_constant(columns, node.constant, node.bits)
-        return Literals(tuple(reduce_columns(self.builder, columns, node.bits)))
+        return self._added(columns, node.bits)
 
     def lookup(self, node: Lookup) -> Literals:
         """Fold a table, and synthesise what is left of it."""
@@ -140,7 +150,12 @@ class _LogicMaker:
             else:
                 self._partial(columns, part)
         add_constant(columns, node.constant, node.bits)
-        return Literals(tuple(reduce_columns(self.builder, columns, node.bits)))
+        return self._added(columns, node.bits)
+
+    def _added(self, columns: dict[int, list[int]], bits: int) -> Literals:
+        said = Addition({column: list(literals) for column, literals in columns.items()}, bits)
+        self.said.append(said)
+        return Literals(tuple(reduce_columns(self.builder, columns, bits, said)))
 
     def _partial(self, columns: dict[int, list[int]], part: PartialProducts) -> None:
         """Add partial products: two digits agree or not, and the words' signs go into the same."""

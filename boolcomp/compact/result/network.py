@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from boolcomp.compact.graph.logic import from_truth_tables, word_logic
+from boolcomp.compact.graph.tables import mux_network
 from boolcomp.logic.synthesis.mapping import mapped
 from boolcomp.logic.synthesis.optimise import Step, optimise
 from boolcomp.logic.synthesis.portfolio import MOST_INPUTS, SynthesisRecipe, synthesise
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from boolcomp.compact.graph.heaps import Addition
+    from boolcomp.compact.graph.logic import Synthesiser
     from boolcomp.logic.network import Network
     from boolcomp.logic.synthesis.measure import Objective
     from boolcomp.logic.truthtable import TruthTable
@@ -40,15 +43,29 @@ def table_network(
 
     Those of too many inputs are made by cofactors. Tables are kept in a folder, if one is given.
     """
+    start = word_logic(graph, _synthesiser(objective, folder))
+    first = Step("tables", len(start.nodes), start.depth, "at all inputs")
+    report(first)
+    return Finished(start, (first,))
+
+
+def _synthesiser(objective: Objective, folder: Path | None) -> Synthesiser:
     recipe = SynthesisRecipe(objective, use_abc=False)
 
     def small(table: TruthTable) -> Network:
         return synthesise(table, recipe, folder).network
 
-    start = word_logic(graph, from_truth_tables(small, MOST_INPUTS))
-    first = Step("tables", len(start.nodes), start.depth, "at all inputs")
-    report(first)
-    return Finished(start, (first,))
+    return from_truth_tables(small, MOST_INPUTS)
+
+
+def sums_of(graph: WordGraph, objective: Objective | None = None) -> tuple[Addition, ...]:
+    """Return how the sums of a first network are added up, in the order of the graph's words.
+
+    It is that of `table_network` or, without an objective, of `plain_network`.
+    """
+    said: list[Addition] = []
+    word_logic(graph, _synthesiser(objective, None) if objective else mux_network, said)
+    return tuple(said)
 
 
 def plain_network(graph: WordGraph) -> Finished:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from boolcomp.common.errors import DataError
@@ -10,22 +11,35 @@ from boolcomp.compact.result.explained import explained
 if TYPE_CHECKING:
     from boolcomp.compact.assembly import Ends
     from boolcomp.compact.result.compact import Compact
+    from boolcomp.proof.bound.meaning import Explained
     from boolcomp.proof.bound.result import Bounds, Grade
 
 
-def proved(compact: Compact, ends: Ends, grade: Grade, effort: int) -> Bounds | None:
+def proved(
+    compact: Compact, ends: Ends, grade: Grade, effort: int, processes: int = 1
+) -> Bounds | None:
     """Return what no error exceeds; None where a function has no bound near some words.
 
-    Where `tight` bounds cannot be had they are plain; `effort` is of tight ones.
+    Where bounds of a `grade` cannot be had they are of the one before; `effort` is of tight ones.
     """
+    return bounds_of(explained(compact, ends), grade, effort, processes)
+
+
+@lru_cache(maxsize=4)  # of what a search proves, the last is asked for again when it is over
+def bounds_of(said: Explained, grade: Grade, effort: int, processes: int = 1) -> Bounds | None:
+    """Return what no error of a graph exceeds, as above."""
+    from boolcomp.proof.bound.overflow import (  # noqa: PLC0415 (with bounds alone)
+        HEAPS,
+        without_overflow,
+    )
     from boolcomp.proof.bound.plain import plain_bounds  # noqa: PLC0415 (balls take their time)
 
-    said = explained(compact, ends)
     try:
         if grade == "plain":
-            return plain_bounds(said)
-        from boolcomp.proof.bound.tight import tight_bounds  # noqa: PLC0415 (compiled loops)
+            return without_overflow(said, plain_bounds(said))
+        from boolcomp.proof.bound.graded import graded_bounds  # noqa: PLC0415 (compiled loops)
 
-        return tight_bounds(said, effort)
+        found = graded_bounds(said, grade, effort, processes)
+        return without_overflow(said, found, -(-effort // HEAPS))
     except DataError:
         return None

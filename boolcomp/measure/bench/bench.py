@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any
 
 from boolcomp.measure.bench.harness import Case, run
 from boolcomp.measure.bench.libraries import library_offers
@@ -10,7 +11,7 @@ from boolcomp.measure.bench.logic import logic_offers
 from boolcomp.measure.bench.machine import this_machine
 from boolcomp.measure.bench.rivals import c_offers
 from boolcomp.measure.bench.roofline import roofline
-from boolcomp.measure.bench.rows import Bench
+from boolcomp.measure.bench.rows import Bench, Timing
 from boolcomp.measure.bench.states import draw_states
 from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.proof.worst import EVALUATIONS, find_worst, subject_of
@@ -75,7 +76,19 @@ def make_bench(
     return Bench(
         name, problem.name, program.bits, program.mode, nodes, this_machine(), tuple(rows), found,
         *_worst(program, problem, EVALUATIONS if evaluations is None else evaluations),
+        *_known(program, rows),
     )  # fmt: skip
+
+
+def _known(program: Program, rows: Sequence[Timing]) -> tuple[Any, ...]:
+    """Return the program's sampled errors, on floats, and proved ones; its last bits and units."""
+    sampled = next((r.max_errors for r in rows if r.logic and r.kind == "float64"), ())
+    steps = tuple(output.code.step for output in program.outputs)
+    proved = tuple(
+        bound / lsb if math.isfinite(bound) else None
+        for bound, lsb in zip(program.bound, steps, strict=True)
+    )
+    return sampled, proved, steps, tuple(output.unit for output in program.outputs)
 
 
 def _worst(program: Program, problem: Problem, evaluations: int) -> tuple[tuple[float, ...], int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.common.text import table
+from boolcomp.common.text import short, short_above, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +65,9 @@ class Bench:
     """All of it.
 
     `worst_found` are the program's worst errors, in its last bits, of every torque, that climbing
-    found with so many `evaluations`; a rival's `max_error` is that of random states.
+    found with so many `evaluations`; `sampled_max` are those of random states, as a rival's
+    `max_error` is, and `bound` is what no error exceeds, proved (None where nothing is). `lsb` are
+    the last bits in the torques' `units`.
     """
 
     program: str
@@ -78,6 +80,10 @@ class Bench:
     roofline: dict[str, float | str] = field(default_factory=dict)
     worst_found: tuple[float, ...] = ()
     evaluations: int = 0
+    sampled_max: tuple[float, ...] = ()
+    bound: tuple[float | None, ...] = ()
+    lsb: tuple[float, ...] = ()
+    units: tuple[str, ...] = ()
 
     @property
     def wrong(self) -> tuple[str, ...]:
@@ -130,6 +136,13 @@ def _machine_text(bench: Bench) -> str:
             f"worst found of the program: {worst}, searched with {bench.evaluations} evaluations, "
             "not proved"
         )
+    if any(error is not None for error in bench.bound):
+        errors = " ".join("-" if x is None else short_above(x, 4) for x in bench.bound)
+        lines.append(f"no error of the program exceeds: {errors}, proved")
+    if bench.lsb:
+        pairs = zip(bench.lsb, bench.units, strict=True)
+        steps = (f"{short(lsb)} {unit}".rstrip() for lsb, unit in pairs)
+        lines.append(f"last bits of the program's words: {', '.join(steps)}")
     return "\n".join(lines)
 
 

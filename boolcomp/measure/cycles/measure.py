@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from boolcomp.common.errors import UsageError, listing, shown, suggestion
+from boolcomp.common.errors import require_name
 from boolcomp.measure.cycles.arm import M0, M3
 from boolcomp.measure.cycles.avr import AVR
 from boolcomp.measure.cycles.board import DEADLINE, fastest
@@ -27,9 +27,7 @@ BOARDS = {board.name: board for board in (AVR, M0, M3, HOST)}
 def boards(names: Sequence[str]) -> list[Board]:
     """Return boards by name."""
     for name in names:
-        if name not in BOARDS:
-            hint = suggestion(name, BOARDS)
-            raise UsageError(f"target {shown(name)}{hint}: targets are {listing(BOARDS)}")
+        require_name("target", name, BOARDS)
     return [BOARDS[name] for name in dict.fromkeys(names)]
 
 

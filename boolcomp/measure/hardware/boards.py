@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from boolcomp.common.errors import DataError, UsageError, listing, shown, suggestion
+from boolcomp.common.errors import DataError, require_name
 from boolcomp.common.files import temporary_folder, write_text
 from boolcomp.logic.blif import render_netlist
 from boolcomp.logic.synthesis import abc
@@ -59,10 +59,7 @@ BOARDS = {
 
 def board(name: str) -> Board:
     """Return a board by name."""
-    if name not in BOARDS:
-        raise UsageError(
-            f"board {shown(name)}{suggestion(name, BOARDS)}: boards are {listing(BOARDS)}"
-        )
+    require_name("board", name, BOARDS)
     return BOARDS[name]
 
 

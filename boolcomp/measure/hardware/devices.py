@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from boolcomp.common.errors import UsageError, listing, shown, suggestion
+from boolcomp.common.errors import require_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -64,10 +64,7 @@ DEVICES = {
 
 def device(name: str) -> Device:
     """Return a device by name."""
-    if name not in DEVICES:
-        raise UsageError(
-            f"target {shown(name)}{suggestion(name, DEVICES)}: targets are {listing(DEVICES)}"
-        )
+    require_name("target", name, DEVICES)
     return DEVICES[name]
 
 

@@ -15,8 +15,9 @@ import numpy as np
 
 from boolcomp.common.errors import UsageError, shown
 from boolcomp.paper.bounds import error_bound
-from boolcomp.paper.quantised import finest_codes, finest_inputs, quantised
-from boolcomp.proof.worst import Subject, axes_of, find_worst
+from boolcomp.paper.known import plan_subject
+from boolcomp.paper.quantised import finest_inputs, quantised
+from boolcomp.proof.worst import find_worst
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 
 MOST_SAMPLES = 20_000_000  # what memory holds with room to spare
-SEARCHED = 1_000_000  # evaluations that seek the worst error of a plan
+SEARCHED = 1_000_000  # evaluations that seek the worst error of a plan, as where it is compiled
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,16 +150,6 @@ def error_rows(
     return with_worst(rows, find_worst(plan_subject(plan), evaluations))
 
 
-def plan_subject(plan: Plan) -> Subject:
-    """Return what a plan's tables give, by arithmetic, as what is searched for its worst error."""
-
-    def outputs(*arrays: Floats) -> Floats:
-        return quantised(plan, arrays).values
-
-    codes = tuple(output.word for output in plan.outputs)
-    return Subject(plan.problem, axes_of(plan.problem, finest_codes(plan)), codes, outputs)
-
-
 def with_worst(rows: Sequence[ReportRow], worst: Worst) -> tuple[ReportRow, ...]:
     """Return the rows of all outputs with the worst errors that a search found.
 
@@ -207,6 +198,7 @@ def documents(rows: Sequence[ReportRow]) -> list[dict[str, object]]:
             "own_max_error": row.own.max,
             "own_rms_error": row.own.rms,
             "bound": row.bound if math.isfinite(row.bound) else None,
+            "bound_lsb": row.bound / row.lsb if math.isfinite(row.bound) else None,
             "saturated": row.saturated,
             "table_bits": row.table_bits,
             "products": row.products,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.proof.bound.enclosure import ZERO, Enclosure, between
-from boolcomp.proof.bound.expansion import Expansion, Poly, amplitude_of, scaled
+from boolcomp.proof.bound.expansion import Expansion, NotPlainError, Poly, amplitude_of, scaled
 from boolcomp.proof.bound.heaps import addend_error
 from boolcomp.proof.bound.meaning import GivenWord, LinearPart, Total, TurnSum
 from boolcomp.words.graph import Bits, Heap, InputWord, part_reads, reads
@@ -61,13 +61,16 @@ class Atom:
 class FlatAddend:
     """An addend: what it puts into the output's heap, what it stands for, on what it depends.
 
-    `coarse` is what both differ by at most, where the heap's bits count as digits ±½.
+    `coarse` is what both differ by at most, where the heap's bits count as digits ±½. One that is a
+    product says of which meanings, and how often it is added.
     """
 
     atoms: tuple[Atom, ...]
     poly: Poly
     linear: frozenset[int]
     coarse: Enclosure
+    product: tuple[int, int] | None = None
+    times: Fraction = Fraction(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +108,10 @@ class Flattener:
             found.append(frozenset[int]().union(*(found[k] for k in read)))
         return found
 
+    def linear(self, place: int) -> frozenset[int]:
+        """Return the linear inputs that a meaning depends on."""
+        return self._linear[place]
+
     def flat(self, place: int, weight: Fraction) -> Flat:
         """Return a sum, of which a step of the heap counts `weight` steps of the output."""
         total = self.meanings[place]
@@ -132,7 +139,10 @@ class Flattener:
             linear = frozenset[int]().union(*(self._linear[n] for n in read_by(addend)))
             coarse = addend_error(self.forward, total, k, parts).times(factor)
             atoms = tuple(Atom(part, weight) for part in parts)
-            addends.append(FlatAddend(atoms, poly, linear, coarse))
+            product, times = None, factor * Fraction(addend.factor)
+            if not isinstance(addend, LinearPart):
+                product = addend.a, addend.b
+            addends.append(FlatAddend(atoms, poly, linear, coarse, product, times))
         return Flat(tuple(addends), constant, stands, lost)
 
     def _inner(self, addend: LinearPart | ProductPart, parts: Sequence[HeapPart]) -> int | None:
@@ -174,6 +184,7 @@ class Flattener:
                 one,
                 poly=scaled(one.poly, ratio),
                 coarse=one.coarse + self._beside(one, ratio),
+                times=one.times * ratio,
             )
             for one in found.addends
         )
@@ -225,3 +236,17 @@ def needed(graph: WordGraph, parts: Iterable[HeapPart]) -> list[int]:
             if not isinstance(graph.nodes[k], InputWord):
                 waiting += reads(graph.nodes[k])
     return sorted(found)
+
+
+def said_by(
+    graph: WordGraph, addends: Iterable[FlatAddend], values: Sequence[Words], scale: int
+) -> Words:
+    """Return what addends put into the heap, for words of what they read, in units of 2^-scale."""
+    total = np.zeros(1, np.int64)
+    for addend in addends:
+        for atom in addend.atoms:
+            weight = atom.weight * (1 << scale)
+            if weight.denominator != 1:
+                raise NotPlainError
+            total = total + atom.value(graph.nodes, values) * weight.numerator
+    return total

@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.proof.bound.enclosure import ZERO, Enclosure, about
-from boolcomp.proof.bound.envelope_kernels import envelope
 from boolcomp.proof.bound.expansion import NotPlainError, amplitude
 from boolcomp.proof.bound.flat import needed
-from boolcomp.words.graph import Bits, Heap, PartialProducts
+from boolcomp.proof.bound.inputs import cells_reached
+from boolcomp.proof.bound.known import Line, given_line
+from boolcomp.proof.bound.meaning import GivenWord
+from boolcomp.words.graph import Bits, Heap, InputWord, PartialProducts, reads
 from boolcomp.words.simulate import node_word
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
     from boolcomp.proof.bound.expansion import Poly, Powers, Series
     from boolcomp.proof.bound.flat import Atom, FlatAddend
+    from boolcomp.proof.bound.plain import Forward
     from boolcomp.words.graph import WordGraph
 
     Words = NDArray[np.int64]
@@ -130,7 +133,7 @@ class Frontier:
         self.nodes = [k for k in needed(graph, parts) if not turning[k]]
         drops: dict[int, int] = {}
         for part in [*parts, *self._inner_parts()]:
-            for k, drop in _read_by_part(part):
+            for k, drop in _read_by_part(part, graph):
                 if turning[k]:
                     drops[k] = min(drops.get(k, drop), drop)
         for k in self.nodes:
@@ -168,10 +171,20 @@ class Frontier:
         return found
 
 
-def _read_by_part(part: Bits | PartialProducts) -> list[tuple[int, int]]:
+def _read_by_part(part: Bits | PartialProducts, graph: WordGraph) -> list[tuple[int, int]]:
+    """Return the words that a part reads, and how many of their lowest bits it does not.
+
+    Of words that are multiplied these are those, too, of which all products are discarded.
+    """
     if isinstance(part, Bits):
         return [(part.node, part.drop)]
-    return [(part.a, part.drop_a), (part.b, part.drop_b)]
+    grid, (a, b) = part.layout(graph.nodes), (part.a, part.b)
+    if grid.a > grid.b:
+        grid, a, b = grid.swapped, b, a
+    rows = list(grid.rows())
+    if not rows:
+        return [(k, graph.nodes[k].bits) for k in (a, b)]
+    return [(a, min(i for i, _ in rows)), (b, min(row.drop for _, row in rows))]
 
 
 def _sources(node: object) -> list[int]:
@@ -183,13 +196,17 @@ def _sources(node: object) -> list[int]:
 class Group:
     """A group: its atoms, what it stands for, its linear inputs' words and twice their cells' ends.
 
-    `inputs` are the words of its inputs, by the nodes that they are, at all states of the group.
+    `inputs` are the words of its inputs at all states of the group, by the nodes that they are, and
+    `words` the same by the inputs' meanings, also of those that nothing reads; `doubled` are twice
+    the ends of their cells.
     """
 
     addends: tuple[FlatAddend, ...]
     exact: Exact
     frontier: Frontier
     inputs: dict[int, Words]
+    words: dict[int, Words]
+    doubled: dict[int, tuple[Words, Words]]
     least: Words
     most: Words
 
@@ -210,8 +227,75 @@ class Group:
             total += atom.value(graph.nodes, values) * weight.numerator
         return total
 
-    def table(self, number: int, grid: Words, scale: int) -> tuple[Words, Words]:
-        """Return the largest and the least error on a grid of a."""
-        high, low = np.empty(len(grid), np.int64), np.empty(len(grid), np.int64)
-        envelope(self.said(number, scale), self.least, self.most, grid, high, low)
-        return high, low
+
+class Grouping:
+    """Makes groups: what addends put into a heap and stand for at all states of their inputs."""
+
+    def __init__(self, forward: Forward, reach: Mapping[int, Enclosure], effort: int) -> None:
+        self.forward, self.graph, self.reach, self.effort = forward, forward.graph, reach, effort
+        self.turning = _turning_nodes(forward)
+
+    def group(
+        self, addends: Sequence[FlatAddend], poly: Poly, turning: Sequence[bool] | None = None
+    ) -> Group:
+        """Return addends that stand for a polynomial; `turning` nodes are words they are given."""
+        names = frozenset[int]().union(*(one.linear for one in addends))
+        exact = exact_of(poly, self.reach)
+        atoms = [atom for one in addends for atom in one.atoms]
+        frontier = Frontier(self.graph, atoms, self.turning if turning is None else turning)
+        read = {k for k in frontier.nodes if isinstance(self.graph.nodes[k], InputWord)}
+        lines = {place: self.cells(place) for place in sorted(names)}
+        states = math.prod(len(words) for _, words in lines.values())
+        if states * 8 > self.effort:
+            raise NotPlainError
+        axes = np.meshgrid(*(words for _, words in lines.values()), indexing="ij")
+        inputs, doubled, words = {}, {}, {}
+        for (place, (line, _)), axis in zip(lines.items(), axes, strict=True):
+            words[place] = axis.reshape(-1)
+            doubled[place] = doubled_ends(line, words[place])
+            node = getattr(self.forward.explained.meanings[place], "word", None)
+            if node is not None:
+                inputs[node] = words[place]
+        if read - set(inputs):
+            raise NotPlainError
+        least, most = exact.values(doubled)
+        return Group(tuple(addends), exact, frontier, inputs, words, doubled, least, most)
+
+    def cells(self, place: int) -> tuple[Line, Words]:
+        """Return what a linear input's words stand for, and those that there are.
+
+        One that nothing reads has cells of its own: they are as if its word were there.
+        """
+        given = self.forward.explained.meanings[place]
+        if not isinstance(given, GivenWord) or given.angle:
+            raise NotPlainError
+        if given.word is not None:
+            line = given_line(self.graph, given)
+        else:
+            line = Line(Fraction(1 - given.cells, 2), Fraction(1), given.cells)
+        first, last = cells_reached(line, given)
+        return line, np.arange(first, last + 1, dtype=np.int64)
+
+
+def doubled_ends(line: Line, words: Words) -> tuple[Words, Words]:
+    """Return twice the ends of cells, which are whole numbers."""
+    start, step = 2 * line.start - line.step, 2 * line.step
+    if start.denominator != 1 or step.denominator != 1:
+        raise NotPlainError
+    low = int(start) + words * int(step)
+    return low, low + int(step)
+
+
+def _turning_nodes(forward: Forward) -> list[bool]:
+    """Tell of every node of a graph whether it depends on no linear input."""
+    linear = {
+        one.word for one in forward.explained.meanings
+        if isinstance(one, GivenWord) and not one.angle
+    }  # fmt: skip
+    found: list[bool] = []
+    for place, node in enumerate(forward.graph.nodes):
+        if isinstance(node, InputWord):
+            found.append(place not in linear)
+        else:
+            found.append(all(found[k] for k in reads(node)))
+    return found

@@ -8,12 +8,15 @@ output's word then is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from boolcomp.proof.bound.bends import Bends, Within, bent
+from boolcomp.proof.bound.enclosure import ONE
+from boolcomp.proof.bound.expansion import NotPlainError
 from boolcomp.proof.bound.sweep import ancestors
 
 if TYPE_CHECKING:
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.proof.bound.groups import Group
+    from boolcomp.proof.bound.states import States
     from boolcomp.proof.bound.sweep import Sweep
     from boolcomp.proof.bound.tight import Output
 
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
 
 KEPT = 64  # of the words of groups
 MOST = 400  # cells that are looked at once more, for either sign
+CHUNK = 1 << 11  # cells that are looked at together
 NEVER = -(1 << 62)  # of a remainder that does not occur
 
 
@@ -40,38 +45,73 @@ class Candidate(NamedTuple):
     corner: tuple[int, ...]
 
 
-@dataclass(slots=True)
 class Worst:
-    """The cells with the largest errors of all that were offered."""
+    """The cells with the largest errors of all that were offered, at most so many."""
 
-    kept: list[Candidate] = field(default_factory=list)
-    dropped: int = NEVER
+    def __init__(self, most: int = MOST) -> None:
+        self.most, self.dropped = most, NEVER
+        self.errors, self.cells, self.sides = (np.zeros(0, np.int64) for _ in range(3))
+        self.corners: list[tuple[int, ...]] = []
 
     def offer(self, errors: Words, first: int, corner: tuple[int, ...]) -> None:
         """Take the worst of some cells, the first of which has this number."""
-        flat = errors.reshape(-1)
-        least = self.kept[-1].error if len(self.kept) == MOST else NEVER
-        places = np.flatnonzero(flat > least)
-        if len(places) > MOST:
-            order = np.argpartition(-flat[places], MOST)
-            self.dropped = max(self.dropped, int(flat[places[order[MOST:]]].max()))
-            places = places[order[:MOST]]
-        if len(places) < len(flat):
-            self.dropped = max(self.dropped, min(least, int(flat.max())))
-        self.kept += [Candidate(int(flat[k]), first + int(k), corner) for k in places]
-        self.kept.sort(key=lambda one: (-one.error, one.cell, one.corner))
-        if len(self.kept) > MOST:
-            self.dropped = max(self.dropped, self.kept[MOST].error)
-            del self.kept[MOST:]
+        if corner not in self.corners:
+            self.corners.append(corner)
+        errors = errors.reshape(-1)
+        places = np.flatnonzero(errors > self.dropped)
+        side = np.full(len(places), self.corners.index(corner))
+        self.errors = np.concatenate([self.errors, errors[places]])
+        self.cells = np.concatenate([self.cells, first + places])
+        self.sides = np.concatenate([self.sides, side])
+        self._keep(np.lexsort((self.sides, self.cells, -self.errors)))
 
-    def refined(self, look: Callable[[Candidate], int]) -> int:
-        """Return what no error exceeds, where `look` says more of a cell than tables do."""
+    def _keep(self, order: Words) -> None:
+        if len(order) > self.most:
+            self.dropped = max(self.dropped, int(self.errors[order[self.most]]))
+        order = order[: self.most]
+        self.errors, self.cells = self.errors[order], self.cells[order]
+        self.sides = self.sides[order]
+
+    @property
+    def largest(self) -> int:
+        """What no error exceeds of all that were offered."""
+        return max(self.dropped, int(self.errors.max(initial=NEVER)))
+
+    def improve(self, less: Callable[[Words, tuple[int, ...]], Words]) -> None:
+        """Lower the errors of the worst cells by what `less` says of cells at a corner."""
         best = self.dropped
-        for one in self.kept:
+        for start in range(0, len(self.errors), CHUNK):
+            chunk = slice(start, start + CHUNK)
+            if self.errors[start] <= best:
+                break
+            for side, corner in enumerate(self.corners):
+                places = start + np.flatnonzero(self.sides[chunk] == side)
+                if len(places):
+                    self.errors[places] -= np.maximum(0, less(self.cells[places], corner))
+            best = max(best, int(self.errors[chunk].max()))
+        self._keep(np.lexsort((self.sides, self.cells, -self.errors)))
+
+    def refined(self, look: Callable[[Candidate], int], most: int = MOST) -> int:
+        """Return what no error exceeds, where `look` says more of the worst cells than tables."""
+        best = max(self.dropped, int(self.errors[most:].max(initial=NEVER)))
+        for k in range(min(most, len(self.errors))):
+            one = self._candidate(k)
             if one.error <= best:
                 break
             best = max(best, min(one.error, look(one)))
         return best
+
+    def _candidate(self, k: int) -> Candidate:
+        return Candidate(int(self.errors[k]), int(self.cells[k]), self.corners[int(self.sides[k])])
+
+
+class _Part(NamedTuple):
+    """Errors, what is put into the heap, and what inputs and every angle add where cells bend."""
+
+    errors: Words
+    said: Words
+    always: Words
+    by_angle: list[Words]
 
 
 def by_remainder(errors: Words, remainders: Words, count: int) -> Words:
@@ -94,41 +134,91 @@ def together(one: Words, two: Words) -> Words:
 class Leaf:
     """Says of single cells, at a corner of their angles, what the error is at most."""
 
-    def __init__(self, output: Output, whole: Sweep, groups: Sequence[Group]) -> None:
+    def __init__(
+        self, output: Output, whole: Sweep, groups: Sequence[Group], joints: Sequence[States] = ()
+    ) -> None:
         self.output, self.whole = output, whole
         self.still = whole.waves(output.still.get((), {}), Fraction(1))
         self.groups = [
             (group, whole.waves(group.exact.series, group.exact.scale)) for group in groups
         ]
-        self.nodes = ancestors(
-            output.graph, [k for group, _ in self.groups for k in group.frontier.words]
-        )
+        self.joints = joints
+        read = [k for group, _ in self.groups for k in group.frontier.words]
+        read += [k for joint in joints for k in joint.turning]
+        self.nodes = ancestors(output.graph, read)
         self.bits = output.drop if output.whole else 0
         self._said: dict[tuple[int, int], Words] = {}
+        self.bends, self.bent, self.spare = self._bends()
+
+    def _bends(self) -> tuple[list[Bends], list[Within], int]:
+        """Return how groups bend, and what bends without; nothing where they are too many."""
+        if self.joints or not self.output.whole:
+            return [], [], 0
+        try:
+            found = [Bends(self.whole, group) for group, _ in self.groups]
+        except NotPlainError:
+            return [], [], 0
+        still = self.output.still.get((), {})
+        alone = [Within(self.whole, bent(still, one), Fraction(1)) for one in self.whole.angles]
+        return found, alone, (self.output.bent.size << self.output.scale) // ONE
 
     def error(self, one: Candidate, sign: int) -> int:
-        """Return the largest error in one direction, in units, less that of most rounding."""
+        """Return the largest error in one direction, in units, less that of most rounding.
+
+        Less, too, what cells of the output bend at most: here they bend as they do.
+        """
         sizes = [len(angle.words) for angle in self.whole.angles]
         places = np.unravel_index(one.cell, sizes) if sizes else ()
         block = [
             angle.words[int(k) : int(k) + 1]
             for angle, k in zip(self.whole.angles, places, strict=True)
         ]
-        said = self.output.turned(self.whole, block)
-        alone = sign * (said - self.whole.exact(self.still, block, one.corner))
+        parts = self._parts(block, one.corner, sign)
+        corner = self._together(parts, [part.errors for part in parts], sign)
+        if not self.bends:
+            return corner
+        found = []
+        for angles in product((0, 1), repeat=len(self.bent)):
+            moved = []
+            for part in parts:
+                some = (x for x, often in zip(part.by_angle, angles, strict=True) if often)
+                moved.append(sum(some, part.errors + part.always))
+            found.append(self._together(parts, moved, sign))
+        return min(corner, max(found) - self.spare)
+
+    def _together(self, parts: Sequence[_Part], errors: Sequence[Words], sign: int) -> int:
+        """Return the largest sum of errors, less what rounding makes of its remainder."""
         count, unit = 1 << self.bits, self.output.scale - self.bits
-        total = by_remainder(alone, self._remainder(said), count)
-        values = self.whole.values(block, self.nodes)
-        for place, (group, waves) in enumerate(self.groups):
-            a = int(self.whole.exact(waves, block, one.corner)[0])
-            said = self._words(place, group, int(group.frontier.packed(values)[0]))
-            errors = np.maximum(sign * (said - a * group.least), sign * (said - a * group.most))
-            total = together(total, by_remainder(errors, self._remainder(said), count))
+        total = np.where(np.arange(count), NEVER, 0)
+        for part, own in zip(parts, errors, strict=True):
+            total = together(total, by_remainder(own, self._remainder(part.said), count))
         rest = (np.arange(count) + self.output.first) % count
         lost = rest if sign > 0 else count - 1 - rest
         if not self.bits:
             return int(total[0])
         return int(np.where(total > NEVER, total - (lost << unit), NEVER).max())
+
+    def _parts(self, block: Sequence[Words], corner: tuple[int, ...], sign: int) -> list[_Part]:
+        """Return what angles alone and every group err by in a cell."""
+        said = self.output.turned(self.whole, block)
+        alone = sign * (said - self.whole.exact(self.still, block, corner))
+        none = np.zeros(1, np.int64)
+        still = [np.array([max(sign * end for end in one.at(block))]) for one in self.bent]
+        found = [_Part(alone, said, none, still)]
+        values = self.whole.values(block, self.nodes)
+        for place, (group, waves) in enumerate(self.groups):
+            a = int(self.whole.exact(waves, block, corner)[0])
+            said = self._words(place, group, int(group.frontier.packed(values)[0]))
+            errors = np.maximum(sign * (said - a * group.least), sign * (said - a * group.most))
+            part = _Part(errors, said, none, [])
+            if self.bends:
+                bends = self.bends[place]
+                part = _Part(errors, said, bends.always(block, sign), bends.by_angle(block, sign))
+            found.append(part)
+        for joint in self.joints:
+            said = joint.said(values)
+            found.append(_Part(joint.errors(said, block, corner, sign), said, none, []))
+        return found
 
     def _remainder(self, said: Words) -> Words:
         return said >> (self.output.scale - self.bits) & ((1 << self.bits) - 1)

@@ -154,7 +154,7 @@ def _bound(explained: Explained, result: ResultMeaning, column: int, forward: Fo
     )
     low, high = causes.total.ends
     if result.rest is not None:
-        resting = -_at_rest(explained, result)
+        resting = -at_rest(explained, result)
         low, high = min(low, resting.ends[0]), max(high, resting.ends[1])
     return Bound(result.name, result.unit, result.step, low, high, causes)
 
@@ -171,7 +171,7 @@ def rounding(explained: Explained, column: int, result: ResultMeaning) -> Enclos
     return about(exactly(half)) + exactly(moved)
 
 
-def _at_rest(explained: Explained, result: ResultMeaning) -> Enclosure:
+def at_rest(explained: Explained, result: ResultMeaning) -> Enclosure:
     """Return between which numbers an output is where its word is held at zero."""
     known = Forward(explained.restricted(dict(result.rest or ()))).known[result.meaning]
     return known.exact - known.inputs

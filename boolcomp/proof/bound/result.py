@@ -6,15 +6,24 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, get_args
 
+from boolcomp.common.errors import UsageError, listing, shown, suggestion
 from boolcomp.proof.bound.enclosure import ONE
 
 if TYPE_CHECKING:
     from boolcomp.proof.bound.enclosure import Enclosure
 
-Grade = Literal["plain", "tight"]
+Grade = Literal["plain", "tables", "tight"]
 GRADES: tuple[Grade, ...] = get_args(Grade)
-EFFORT = 2000  # of tight bounds: million states of a group, or cells, that are looked at
+EFFORT = 2000  # of tight bounds: millions of a group's states, or of cells; thousands of boxes
 DIGITS = 6  # of a bound as a number, rounded up
+
+
+def grade_of(name: object) -> Grade:
+    """Return the grade of a bound that a user names."""
+    for grade in GRADES:
+        if name == grade:
+            return grade
+    raise UsageError(f"proof {shown(name)}{suggestion(name, GRADES)}: one of {listing(GRADES)}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from boolcomp.compact.result.explained import explained
-from boolcomp.compact.result.network import plain_network
+from boolcomp.compact.result.network import sums_of
 
 if TYPE_CHECKING:
+    from boolcomp.compact.graph.heaps import Addition
     from boolcomp.compact.result.built import Built
     from boolcomp.compact.result.compact import Compact
     from boolcomp.logic.network import Network
@@ -45,9 +46,11 @@ class Known:
         return explained(self.built.compact, self.built.ends)
 
     @cached_property
-    def first(self) -> Network:
-        """The network that the graph says by rule."""
-        return plain_network(self.graph).network
+    def additions(self) -> tuple[Addition, ...]:
+        """How the sums of the first network were added up, in the order of the graph's words."""
+        if self.compact.demand.of_words:
+            return sums_of(self.graph)
+        return sums_of(self.graph, self.compact.demand.synthesis)
 
     @property
     def final(self) -> Network:

@@ -26,15 +26,24 @@ def section(known: Known) -> str:
 def origin_text(problem: Problem, bits: Mapping[str, int]) -> str:
     """Return the section of a problem whose inputs have so many bits."""
     words = quantities(problem, bits)
-    lines = [*_source(problem), *(_input(one, words) for one in problem.inputs)]
+    lines = [*_robot(problem), *(_input(one, words) for one in problem.inputs), *_steps(problem)]
     return "".join(f"{line}\n" for line in lines)
 
 
-def _source(problem: Problem) -> Iterator[str]:
-    """Yield what is calculated: a function of a robot, whose file follows."""
+def _robot(problem: Problem) -> Iterator[str]:
+    """Yield the name of a function of a robot, and its file."""
     if found := _ROBOT.fullmatch(problem.key):
         yield f"function {found[1] or USUAL}"
         yield from (f"| {line}".rstrip() for line in found[2].rstrip("\n").splitlines())
+
+
+def _steps(problem: Problem) -> Iterator[str]:
+    """Yield the steps of a function that a user wrote, and which of them are outputs."""
+    if problem.recorded is not None:
+        for step in problem.recorded.nodes[len(problem.inputs) :]:
+            value = [repr(float(step.value))] if step.kind == "constant" else [step.kind]
+            yield " ".join(["step", *value, *map(str, step.operands)])
+        yield from (f"output {one.name} {one.node}" for one in problem.recorded.outputs)
 
 
 def _input(one: Input, words: Mapping[str, Quantity]) -> str:

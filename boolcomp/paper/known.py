@@ -1,0 +1,60 @@
+"""What a plan's tables err by, as far as anybody looked: on random states, and where climbing led.
+
+Arithmetic that does what the logic does stands for it (`quantised`). Nothing here is proved;
+`bounds` is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from boolcomp.paper.quantised import finest_codes, quantised
+from boolcomp.program.parts import KnownErrors
+from boolcomp.proof.worst import DIGITS, Subject, axes_of, find_worst
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from boolcomp.paper.plan import Plan
+
+    Floats = NDArray[np.float64]
+
+SAMPLES, SEED, BLOCK = 100_000, 0x1988, 1 << 14
+EVALUATIONS = 1_000_000  # that seek the worst error
+
+
+def plan_subject(plan: Plan) -> Subject:
+    """Return what a plan's tables give, by arithmetic, as what is searched for its worst error."""
+
+    def outputs(*arrays: Floats) -> Floats:
+        return quantised(plan, arrays).values
+
+    codes = tuple(output.word for output in plan.outputs)
+    return Subject(plan.problem, axes_of(plan.problem, finest_codes(plan)), codes, outputs)
+
+
+def known_errors(plan: Plan, evaluations: int | None = None) -> tuple[KnownErrors, ...]:
+    """Return every output's errors in its unit; the worst is sought with so many evaluations.
+
+    None is as many as is usual, 0 that it is not sought. An exact output beyond its word counts as
+    the nearest that the word can say, in both.
+    """
+    subject = plan_subject(plan)
+    squares, most = np.zeros(len(plan.outputs)), np.zeros(len(plan.outputs))
+    for place in range(0, SAMPLES, BLOCK):
+        count = min(BLOCK, SAMPLES - place)
+        found = subject.errors(np.concatenate(plan.problem.draw(count, SEED + place), axis=1))
+        squares += (found**2).sum(axis=0)
+        most = np.maximum(most, np.abs(found).max(axis=0))
+    rms = np.round(np.sqrt(squares / SAMPLES), DIGITS)
+    worst: list[float | None] = [None] * len(plan.outputs)
+    searched = EVALUATIONS if evaluations is None else evaluations
+    if searched:
+        worst = np.maximum(find_worst(subject, searched).most, most).tolist()
+    steps = [output.word.step for output in plan.outputs]
+    return tuple(
+        KnownErrors(float(r) * step, float(m) * step, None if w is None else w * step)
+        for r, m, w, step in zip(rms, most, worst, steps, strict=True)
+    )

@@ -1,0 +1,97 @@
+"""Bounds of all grades: each is met with those before it, so that none is looser.
+
+plain: node by node. tables: every addend of an output's sum by itself, over the words that it
+reads. tight: outputs of two angles at most at all cells of these; all others, and those of which
+a group is too large, by branch and bound over boxes of inputs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from boolcomp.common.processes import call_all
+from boolcomp.proof.bound.branch import box_bound, table_bound
+from boolcomp.proof.bound.enclosure import ONE
+from boolcomp.proof.bound.expansion import NotPlainError
+from boolcomp.proof.bound.plain import Forward, plain_bounds
+from boolcomp.proof.bound.result import EFFORT, rounded_up
+from boolcomp.proof.bound.tight import Output
+
+if TYPE_CHECKING:
+    from boolcomp.proof.bound.meaning import Explained
+    from boolcomp.proof.bound.result import Bound, Bounds, Grade
+
+    Ends = tuple[Fraction, Fraction]
+
+WORTH = 100  # of effort: less is done sooner than a process is started
+LESS = 10  # of what boxes are worth where all cells have been looked at already
+
+
+def graded_bounds(
+    explained: Explained, grade: Grade, effort: int = EFFORT, processes: int = 1
+) -> Bounds:
+    """Return the bounds of all outputs of a graph, of a grade.
+
+    The same effort gives the same bounds anywhere, however many processes look for them.
+    """
+    plain = plain_bounds(explained)
+    if grade == "plain":
+        return plain
+    found = list(plain.outputs)
+    asked = [(explained, column, one, grade, effort) for column, one in enumerate(found)]
+    many = processes if grade == "tight" and effort >= WORTH and len(found) > 1 else 1
+    for column, one in call_all(output_bound, asked, many):
+        found[column] = one
+    return replace(plain, outputs=tuple(found))
+
+
+def output_bound(
+    explained: Explained, column: int, plain: Bound, grade: Grade, effort: int
+) -> Bound:
+    """Return the bound of one output."""
+    forward = Forward(explained)
+    found = _met(plain, _tables(forward, column), "tables")
+    if grade == "tables":
+        return found
+    ends, remainder, whole = _enumerated(forward, column, effort)
+    found = _met(found, ends, "tight")
+    if ends is not None:
+        found = replace(found, remainder=remainder)
+    if ends is None or not whole:
+        boxes = effort if ends is None else effort // LESS
+        found = _met(found, _boxes(forward, column, boxes), "tight")
+    return found
+
+
+def _met(bound: Bound, ends: Ends | None, grade: Grade) -> Bound:
+    """Return a bound that is no looser than one nor than another, if there is another."""
+    if ends is None:
+        return bound
+    low, high = max(bound.low, ends[0]), min(bound.high, ends[1])
+    return replace(bound, low=low, high=high, grade=grade)
+
+
+def _enumerated(forward: Forward, column: int, effort: int) -> tuple[Ends | None, float, bool]:
+    """Return the bound over all cells of two angles; what bends; whether no group was too large."""
+    try:
+        output = Output(forward, column, effort * 1_000_000)
+        ends = output.ends()
+    except NotPlainError:
+        return None, 0.0, False
+    return ends, rounded_up(Fraction(output.slack.size, ONE)), output.whole
+
+
+def _tables(forward: Forward, column: int) -> Ends | None:
+    try:
+        return table_bound(forward, column)
+    except NotPlainError:
+        return None
+
+
+def _boxes(forward: Forward, column: int, effort: int) -> Ends | None:
+    try:
+        return box_bound(forward, column, effort).ends
+    except NotPlainError:
+        return None
