@@ -16,9 +16,8 @@ from boolcomp.checker.many import ByWord, Many, fixed, number, scale_of
 from boolcomp.checker.nodes import Given, Total, Turns
 from boolcomp.checker.parts import added, columns, most
 from boolcomp.checker.plain import about_zero, integers, row_of
-from boolcomp.checker.robotfunctions import NotCoveredError
 from boolcomp.checker.spans import Span, between, exactly
-from boolcomp.checker.steps import DoesNotHoldError
+from boolcomp.checker.steps import DoesNotHoldError, NotCoveredError
 from boolcomp.words.graph import Angles, Bits, Heap, PartialProducts
 
 if TYPE_CHECKING:
