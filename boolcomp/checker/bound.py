@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from boolcomp.checker.container import Section
     from boolcomp.checker.folder import LoadFiles
 
-FITTING, BOXES = 300_000, 400_000  # boxes that are looked at, for a word and an output
+FITTING, BOXES = 300_000, 200_000  # boxes that are looked at, for a word and an output
 _NUMBER = r"(-?\d{1,9}\.\d{1,40})"
 _LINE = re.compile(rf"(\w+) (plain|tables|tight) {_NUMBER} {_NUMBER}((?: \w+| \|)*)")
 _WHILE = re.compile(r"while((?: w\d{1,6})+)")
@@ -111,7 +111,7 @@ def _checked(load: LoadFiles, plain: Plain, column: int, one: Bounded, bounds: B
             return Found(len(plain.seen), f"{said} steps claimed, {confirmed} confirmed")
         if one.grade == "plain":
             raise DoesNotHoldError(f"{one.name}: {said} claimed, {confirmed} confirmed")
-        cases, note = _closer(plain, column, one)
+        cases, note = closer(plain, column, one)
         return Found(cases, f"{said} steps claimed and confirmed{note}")
 
     method = "node by node" if enough or one.grade == "plain" else "cells and boxes"
@@ -122,7 +122,7 @@ def _checked(load: LoadFiles, plain: Plain, column: int, one: Bounded, bounds: B
         return Step(f"error of {one.name}", method, note=note)
 
 
-def _closer(plain: Plain, column: int, one: Bounded) -> tuple[int, str]:
+def closer(plain: Plain, column: int, one: Bounded) -> tuple[int, str]:
     """Confirm a bound at all cells of its angles, or by boxes; return how many, and what else."""
     from boolcomp.checker.tight import Tight  # noqa: PLC0415 (compiled loops take a second)
 
