@@ -23,13 +23,11 @@ from boolcomp.proof.certificate.bound import groups_of
 from boolcomp.proof.certificate.known import Known
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from boolcomp.compact.result.built import Built
     from boolcomp.program.program import Program
     from boolcomp.proof.bound.result import Bound, Bounds
 
-TRIES = 3  # between what was proved and the checker's plain bound
+TRIES = 3  # halvings of what lies between what was proved and the checker's plain bound
 
 
 def with_confirmed_bounds(program: Program, built: list[Built]) -> list[Built]:
@@ -67,22 +65,27 @@ def _output(known: Known, plain: Plain, column: int, one: Bound) -> Bound:
     if one.low <= low and high <= one.high:
         return one
     groups = tuple(tuple(names.split()) for names in groups_of(known, column).split("|"))
-    for ends in _wider(one, low, high):
+
+    def holds(ends: tuple[Fraction, Fraction]) -> bool:
         try:
             closer(plain, column, Bounded(one.name, one.grade, *ends, groups))
         except (DoesNotHoldError, NotCoveredError):
-            continue
-        return replace(one, low=ends[0], high=ends[1])
-    return replace(one, low=min(one.low, low), high=max(one.high, high), grade="plain")
+            return False
+        return True
 
-
-def _wider(one: Bound, low: Fraction, high: Fraction) -> Iterator[tuple[Fraction, Fraction]]:
-    """Yield what is proved, and wider ends up to those of the plain bound."""
-    yield one.low, one.high
     beside = Fraction(one.remainder)
-    if beside:
-        yield one.low - beside, one.high + beside
+    for ends in ((one.low, one.high), (one.low - beside, one.high + beside)):
+        if holds(ends):
+            return replace(one, low=ends[0], high=ends[1])
     least, most = min(low, one.low), max(high, one.high)
-    for k in range(1, TRIES):
-        part = Fraction(k, TRIES)
-        yield one.low + (least - one.low) * part, one.high + (most - one.high) * part
+    found, refused, wide = None, Fraction(0), Fraction(1)
+    for _ in range(TRIES):
+        part = (refused + wide) / 2
+        ends = one.low + (least - one.low) * part, one.high + (most - one.high) * part
+        if holds(ends):
+            found, wide = ends, part
+        else:
+            refused = part
+    if found:
+        return replace(one, low=found[0], high=found[1])
+    return replace(one, low=least, high=most, grade="plain")
