@@ -207,8 +207,12 @@ def compile_compact(
             )
     if chosen.certify:
         from boolcomp.proof.certificate.asked import with_asked_bounds  # noqa: PLC0415 (if asked for)
+        from boolcomp.proof.certificate.confirmed import (  # noqa: PLC0415 (if asked for)
+            with_confirmed_bounds,
+        )
         from boolcomp.proof.certificate.writing import certificate  # noqa: PLC0415 (if asked for)
 
+        made = with_confirmed_bounds(program, made)
         program = with_asked_bounds(program, made)
         program = replace(program, certificate=certificate(program, made))
     return CompactCompilation(program, tuple(made), time.perf_counter() - start)

@@ -20,7 +20,7 @@ from boolcomp.checker.ranges import near_words
 from boolcomp.checker.spans import NOTHING, ONE, Span, between, exactly
 from boolcomp.checker.stands import all_words
 from boolcomp.checker.steps import DoesNotHoldError
-from boolcomp.words.graph import Angles, Bits, Heap, InputWord, PartialProducts, part_reads
+from boolcomp.words.graph import Angles, Bits, Heap, InputWord, PartialProducts, Turn, part_reads
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -182,8 +182,7 @@ class Plain:
                 continue
             share = _Share(self, line.step)
             for turn in mine:
-                drop = self.graph.nodes[turn.node].bits - turn.read
-                share.row(one, drop, turn.shift, negative=turn.negative)
+                share.row(one, turn)
             error = error + share.error(one, factor)
         error = error + exactly(line.start + constant * line.step)
         error = error - exactly(round(sum(error.ends) / 2))
@@ -195,16 +194,18 @@ class Plain:
             raise TypeError("no table")
         angle = is_angle(self.claim.functions[function.source])
         source = self.by_value(function.source, angle=angle)
-        if source.word is None or source.at is None or not stands.words:
+        if source.word is None or source.at is None:
             exact = near_words(function, _cut(source.exact), source.exact).hull
             return Seen(exact, exact, NOTHING, near=_alone(exact))
         near = near_words(function, source.near, source.exact)
+        if not stands.words:  # known by value all the same
+            return Seen(near.hull, near.hull, NOTHING, source.word, UNITS, source.at, near)
         words = {k: entries(self.graph, k, source.word, source.at) for k in all_words(stands)}
         said = Span(source.at.astype(object) * 0, source.at.astype(object) * 0)
         for k in stands.words:
             said = said + values(line_of(self.graph, k), words[k])
         if stands.product:
-            a, b = (_about_zero(self.graph, k, words[k], 0) for k in stands.product)
+            a, b = (about_zero(self.graph, k, words[k], 0) for k in stands.product)
             said = said + a * b
         return Seen(near.hull, said.hull, (said - near).hull, source.word, source.line, source.at,
                     near, words)  # fmt: skip
@@ -283,21 +284,15 @@ class _Share:
         else:
             for part in parts:
                 if isinstance(part, Bits):
-                    self.row(seen, part.drop, part.column, negative=part.negative)
+                    self.row(seen, part)
             self.missed = self.error(seen, factor)
 
-    def row(self, seen: Seen, drop: int, column: int, *, negative: bool) -> None:
+    def row(self, seen: Seen, part: Bits | Turn) -> None:
         """Take a word above its lowest bits, of which nothing is known."""
-        if seen.word is None:
-            raise DoesNotHoldError("a part of a sum reads a word that is not there")
-        sign = -1 if negative else 1
-        weight = self.step * Fraction(2) ** (column - drop) / seen.line.step
-        lost = between(0, self.step * Fraction(2) ** (column - drop) * ((1 << drop) - 1))
-        full = (1 << (self.graph.nodes[seen.word].bits - drop)) - 1
-        start = exactly(self.step * (full << column) * negative - sign * weight * seen.line.start)
-        self.times += sign * weight
-        self.lost = self.lost + start - lost.times(Fraction(sign))
-        self.put = self.put + seen.said.times(sign * weight) + start - lost.times(Fraction(sign))
+        weight, beside = row_of(self.graph, seen, self.step, part)
+        self.times += weight
+        self.lost = self.lost + beside
+        self.put = self.put + seen.said.times(weight) + beside
 
     def error(self, seen: Seen, factor: Fraction) -> Span:
         """Return how much more rows say than factor · function."""
@@ -334,14 +329,30 @@ class _Share:
     def _operand(self, seen: Seen, word: int, drop: int) -> tuple[Span, Span]:
         """Return what digits above the lowest say, and how much more that is than what is exact."""
         if seen.words is not None:
-            said = _about_zero(self.graph, word, seen.words[word], drop)
+            said = about_zero(self.graph, word, seen.words[word], drop)
             return said.hull, (said - seen.near).hull
         half = Fraction((1 << drop) - 1, 2) * seen.line.step
         beside = between(-half, half) - exactly(Fraction(self.graph.scales[word].offset))
         return seen.said + beside, seen.error + beside
 
 
-def _about_zero(graph: WordGraph, place: int, words: Words, drop: int) -> Span:
+def row_of(
+    graph: WordGraph, seen: Seen, step: Fraction, part: Bits | Turn
+) -> tuple[Fraction, Span]:
+    """Return how often a part adds what its word says, and what it puts there beside that."""
+    if seen.word is None:
+        raise DoesNotHoldError("a part of a sum reads a word that is not there")
+    bits = graph.nodes[seen.word].bits
+    drop = part.drop if isinstance(part, Bits) else bits - part.read
+    column = part.column if isinstance(part, Bits) else part.shift
+    sign, size = -1 if part.negative else 1, step * Fraction(2) ** (column - drop)
+    weight = sign * size / seen.line.step
+    full = step * (((1 << (bits - drop)) - 1) << column) * part.negative
+    lost = between(0, size * ((1 << drop) - 1)).times(Fraction(sign))
+    return weight, exactly(full - weight * seen.line.start) - lost
+
+
+def about_zero(graph: WordGraph, place: int, words: Words, drop: int) -> Span:
     """Return what the digits of a word say above the lowest, but for its offset."""
     line, offset = line_of(graph, place), Fraction(graph.scales[place].offset)
     middle = Fraction((1 << drop) - 1, 2) * line.step - offset

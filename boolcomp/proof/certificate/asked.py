@@ -31,15 +31,15 @@ def with_asked_bounds(program: Program, built: Sequence[Built]) -> Program:
     loads = []
     for place, (load, one) in enumerate(zip(program.loads, built, strict=True)):
         beside = _beside(Known(one, program, place))
-        if one.bounds is None or not beside:
+        if one.bounds is None:
             loads.append(load)
             continue
         bounds = {bound.name: bound for bound in one.bounds.outputs}
         outputs = []
         for output in load.outputs:
             bound = bounds[output.name]
-            most = max(bound.high, -bound.low) + beside[output.name]
-            value = rounded_up(most * Fraction(bound.step))
+            most = max(bound.high, -bound.low) + beside.get(output.name, 0)
+            value = math.inf if one.bounds.unproved else rounded_up(most * Fraction(bound.step))
             outputs.append(replace(output, bound=value) if math.isfinite(output.bound) else output)
         loads.append(replace(load, outputs=tuple(outputs)))
     return replace(program, loads=tuple(loads))

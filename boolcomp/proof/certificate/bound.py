@@ -20,30 +20,30 @@ def section(known: Known) -> str:
     bounds = known.built.bounds
     if bounds is None:
         return ""
-    flattener = Flattener(Forward(known.explained))
     lines = []
     for column, one in enumerate(bounds.outputs):
         low, high = _below(one.low), -_below(-one.high)
         ends = f"{one.name} {one.grade} {_decimal(low)} {_decimal(high)}"
-        lines.append(ends + (_groups(known, flattener, column) if one.grade != "plain" else ""))
+        lines.append(ends + (f" {groups_of(known, column)}" if one.grade != "plain" else ""))
     if bounds.unproved:
         lines.append(" ".join(["while", *(f"w{k}" for k in bounds.unproved)]))
     return "".join(f"{line}\n" for line in lines)
 
 
-def _groups(known: Known, flattener: Flattener, column: int) -> str:
+def groups_of(known: Known, column: int) -> str:
     """Return the groups of linear inputs that are independent of each other for given angles."""
     said = known.explained
     result = said.results[column]
     total = said.meanings[result.meaning]
     if not isinstance(total, Total) or total.word is None:
         raise TypeError(f"{result.name} is no sum that is there")
+    flattener = Flattener(Forward(known.explained))
     flat = flattener.flat(result.meaning, Fraction(2) ** said.graph.scales[total.word].lsb)
     found = []
     for names, _ in components([one.linear for one in flat.addends]):
         given = [said.meanings[k] for k in sorted(names)]
         found.append(" ".join(one.name for one in given if isinstance(one, GivenWord)))
-    return " " + " | ".join(one for one in found if one)
+    return " | ".join(one for one in found if one)
 
 
 def _below(value: Fraction) -> int:
