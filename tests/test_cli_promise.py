@@ -83,9 +83,10 @@ def test_paper_plans_take_the_fewest_guard_bits_that_keep_a_promise() -> None:
         promise = promise_of("error", error)
         assert promise is not None
         (plan,) = promised_plans([terms], _options(5), promise, free=False)
-        guards.append(plan.options.guard_bits)
-        fewer = _options(5, (plan.options.guard_bits or 0) - 1)
-        if plan.options.guard_bits:
+        guard = plan.options.guard_bits or 0
+        guards.append(guard)
+        if guard:
+            fewer = _options(5, guard - 1)
             with pytest.raises(DataError, match="the best that was reached"):
                 promised_plans([terms], fewer, promise, free=False)
     assert guards == sorted(guards)
