@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from boolcomp.problem.problem import Problem
 
 
-def demand(error: str, bits: int = 4, **more: object) -> Demand:
-    given = {"effort": 0.0, "grade": "plain", **more}
+def demand(error: str, bits: int = 4, **more: Any) -> Demand:
+    given: dict[str, Any] = {"effort": 0.0, "grade": "plain", **more}
     return usual_demand(bits, error=promise_of("--error", error), **given)
 
 
