@@ -164,7 +164,7 @@ class Output:
 
     def _beside(self) -> Enclosure:
         """Return what the error may be beside that at corners of cells."""
-        total = self.bent = ZERO
+        total = ZERO
         for place, one in enumerate(self.forward.explained.meanings):
             if not isinstance(one, GivenWord):
                 continue
@@ -173,7 +173,7 @@ class Output:
             step = Fraction(1) if one.word is None else given_line(self.graph, one).step
             bent = steepness(self.poly, place, self.reach, 2).times(step * step / 8)
             tie = steepness(self.poly, place, self.reach, 1).times(step * TIE)
-            self.bent, total = self.bent + about(bent), total + bent + tie
+            total = total + bent + tie
         return about(total)
 
     def _add_group(self, names: frozenset[int], addends: Sequence[FlatAddend]) -> None:
