@@ -88,7 +88,7 @@ TESTS = {
     "boolcomp/logic/synthesis": "synthesis",
     "boolcomp/logic/truthtable.py": "test_truth.py",
     "boolcomp/paper/assembly.py": "test_program.py",
-    "boolcomp/paper/bounds.py": "test_quantised.py",
+    "boolcomp/paper/bounds.py": "test_quantised.py proof/test_tabled.py",
     "boolcomp/paper/coverlogic.py": "test_coverlogic.py test_network.py",
     "boolcomp/paper/covers.py": "test_store.py test_compiler.py",
     "boolcomp/paper/passes.py": "test_pipeline.py test_compiler.py",

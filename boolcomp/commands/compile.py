@@ -184,11 +184,11 @@ def _kept(compiled: PaperCompilation) -> list[str]:
 
 
 def _beyond(compiled: PaperCompilation) -> list[str]:
-    """Return a sentence for every output that can leave its range, where no bound holds."""
+    """Return a sentence for every output that can leave its range."""
     return [
         f"{one.output.symbol} can reach ±{short(one.amplitude)}, beyond its range "
         f"±{short(one.code.range.high)}{f' with {mass:g} kg' if mass else ''}: it saturates "
-        "there, and the bound does not hold"
+        "there, and the bound is from the nearest that its word can say"
         for mass, plan in zip(compiled.program.payloads, compiled.plans, strict=True)
         for one in plan.outputs
         if one.amplitude > one.code.range.high

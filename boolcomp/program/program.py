@@ -144,7 +144,8 @@ class Program:
     def bound(self) -> tuple[float, ...]:
         """The proven error of every output in its unit, over all loads.
 
-        It holds while no input and no output saturates. Infinite where none is known.
+        It holds for inputs in range; an output beyond its word counts as the nearest that it can
+        say. Infinite where none is known.
         """
         return tuple(
             max(load.outputs[k].bound for load in self.loads) for k in range(self.returned.size)

@@ -21,6 +21,7 @@ from boolcomp.logic.truthtable import TruthTable
 from boolcomp.paper.bounds import error_bound, explained, proven
 from boolcomp.paper.known import plan_subject
 from boolcomp.paper.plan import Options, make_plan
+from boolcomp.paper.quantised import quantised
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.problem.sources import problem_of
@@ -152,6 +153,19 @@ def test_no_arm_with_stops_errs_by_more_than_its_bound(
     found = find_worst(plan_subject(plan), 4000, seed=seed)
     for output, (high, low) in zip(plan.outputs, found.errors, strict=True):
         bound = proven(output, effort=1)
+        assert float(bound.low) <= low
+        assert high <= float(bound.high)
+
+
+def test_bounds_hold_where_a_torque_saturates() -> None:
+    problem = problem_of("machado-2r")
+    narrow = [replace(one, range=Interval(-40.0, 40.0)) for one in problem.outputs]
+    small = replace(problem, outputs=tuple(narrow))
+    plan = make_plan(split(small), Options(4))
+    found = find_worst(plan_subject(plan), 20_000)
+    assert (quantised(plan, small.draw(2000, 1)).saturated) > 100
+    for output, (high, low) in zip(plan.outputs, found.errors, strict=True):
+        bound = proven(output)
         assert float(bound.low) <= low
         assert high <= float(bound.high)
 

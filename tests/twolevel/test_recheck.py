@@ -55,7 +55,7 @@ def test_no_more_is_proved_than_is_true_and_all_that_is(
 
 @pytest.mark.parametrize("nodes", [0, 1, 3, 10])
 def test_fewer_nodes_prove_less_and_never_too_much(nodes: int) -> None:
-    problem = drawn(30, 20, 3, 1)
+    problem = drawn(24, 14, 3, 1)
     true = least(problem)
     assert true is not None
     found = [Tree(problem, true).proved(n) for n in (nodes, 2000)]

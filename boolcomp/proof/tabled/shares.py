@@ -57,27 +57,28 @@ def layout_of(
     effort: int,
     most: int = MOST,
 ) -> Layout:
-    """Return the finest layout that costs no more than the effort, or the coarsest there is."""
+    """Return the finest layout that costs no more than the effort beyond the coarsest there is."""
     search = _Search(tuple(terms), _readers(terms, lines), effort, most)
     readers = search.readers
     common = [name for name, one in readers.items() if one.readers > 1]
     finest = max((readers[name].finest for name in common), default=0)
     bits = dict.fromkeys(common, 0)
     best = search.laid(search.coarse(bits))
+    least = best.cost  # every entry is looked at once, whatever the effort
     for level in range(finest + 1):
         wider = {n: min(readers[n].finest, level + AHEAD * readers[n].bent) for n in common}
         found = search.laid(search.coarse(wider))
-        if 2 * found.cost > effort:
+        if 2 * (found.cost - least) > effort:
             break
         bits, best = wider, found
     for name in sorted(common, key=lambda one: (not readers[one].bent, one)):
         while bits[name] < readers[name].finest:
             wider = {**bits, name: bits[name] + 1}
             found = search.laid(search.coarse(wider))
-            if 2 * found.cost > effort or found.order.splits > best.order.splits:
+            if 2 * (found.cost - least) > effort or found.order.splits > best.order.splits:
                 break
             bits, best = wider, found
-    return search.laid(search.refined(search.coarse(bits), BENT * lsb, effort - best.cost))
+    return search.laid(search.refined(search.coarse(bits), BENT * lsb, effort + least - best.cost))
 
 
 def _readers(terms: Sequence[TabledTerm], lines: Mapping[str, Line]) -> dict[str, _Reader]:
