@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from boolcomp.checker.folder import LoadFiles, ProgramFiles
 
 DAMAGE = (
-    ArithmeticError, AttributeError, IndexError, KeyError, MemoryError, RecursionError, TypeError,
+    ArithmeticError, AttributeError, IndexError, KeyError, MemoryError, RuntimeError, TypeError,
     ValueError,
 )  # fmt: skip
 LINKS = {

@@ -53,7 +53,7 @@ def _found(load: LoadFiles) -> Found:
     section, rows, clauses = load.section("lemmas"), 0, 0
     try:
         for number, line in enumerate(section.lines):
-            more = _lemma(first.nodes, line, section.where(number))
+            more = prove(first.nodes, line, section.where(number))
             rows, clauses = rows + more[0], clauses + more[1]
         _check_outputs(first, outputs)
     except DoesNotHoldError as error:
@@ -98,7 +98,7 @@ class Lemma(NamedTuple):
         return cls(signal, nodes.known(2 * earlier + bool(said[2])), cut, said[6])
 
 
-def _lemma(nodes: Nodes, line: str, where: str) -> tuple[int, int]:
+def prove(nodes: Nodes, line: str, where: str) -> tuple[int, int]:
     """See that a lemma holds, and note it; return how many rows and clauses that took."""
     signal, literal, cut, proof = Lemma.parse(nodes, line, where)
     rows = clauses = 0

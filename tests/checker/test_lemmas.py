@@ -14,7 +14,7 @@ from checker.certified import certified, changed, steps
 from boolcomp.checker.container import Section, parse
 from boolcomp.checker.first import FirstNetwork
 from boolcomp.checker.gates import Nodes
-from boolcomp.checker.lemmas import cone_clauses, letters, primes
+from boolcomp.checker.lemmas import cone_clauses, letters, primes, prove
 from boolcomp.checker.steps import DoesNotHoldError
 from boolcomp.common.errors import DataError
 from boolcomp.logic.equivalence import evaluate
@@ -35,6 +35,7 @@ from boolcomp.words.graph import (
 from boolcomp.words.simulate import simulate
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -250,3 +251,63 @@ def test_networks_are_added_as_they_compute() -> None:
 
 def test_errors_of_claims_are_errors_of_data() -> None:
     assert issubclass(DoesNotHoldError, DataError)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (r'("words": \[\s*\[\s*\d+,\s*)(\d+)', lambda said: f"{said[1]}{int(said[2]) - 1}"),
+        (r'("symbol": "T1".*?"bits": )(\d+)', lambda said: f"{said[1]}{int(said[2]) + 1}"),
+        (r'("symbol": "T1".*?"bits": \d+)', lambda said: f'{said[1]}, "zero": "tread"'),
+    ],
+)
+def test_words_of_the_program_are_the_graphs(
+    tmp_path: Path, old: str, new: Callable[[re.Match[str]], str]
+) -> None:
+    certified().save(tmp_path / "a")
+    changed(
+        tmp_path / "a", "program.json",
+        lambda text: re.sub(old, new, text, count=1, flags=re.DOTALL),
+    )  # fmt: skip
+    assert steps(tmp_path / "a")["first"].holds is False
+
+
+def test_a_proof_must_end_with_a_conflict() -> None:
+    nodes = Nodes(2)
+    one, two = nodes.node(0xC0, 2, 4, 0), nodes.node(0xC0, 4, 2, 0)
+    said = f"{two >> 1} = {one >> 1} by 1 2"
+    clauses = cone_clauses(nodes, two, one, {1, 2})
+    found = trimmed(clauses, [[one >> 1]])
+    assert found is not None
+    text = ", ".join(
+        f"{' '.join(map(str, step.clause))} / {' '.join(map(str, step.hints))}" for step in found
+    )
+    assert nodes_after(nodes, f"{said}: {text}") == one
+    with pytest.raises(DoesNotHoldError, match="without a conflict"):
+        nodes_after(nodes, f"{said}: {text.rpartition(',')[0]}")
+    with pytest.raises(DoesNotHoldError, match="does not follow"):
+        nodes_after(nodes, f"{said}: {text.replace('/ ', '/ 99999 ', 1)}")
+
+
+def nodes_after(nodes: Nodes, line: str) -> int:
+    """Return what the last signal is known to be after a lemma; then it is forgotten."""
+    prove(nodes, line, "here")
+    known, nodes.equal[-1] = nodes.equal[-1], 2 * len(nodes.equal) - 2
+    return known
+
+
+@pytest.mark.parametrize("table", [0x96, 0xE8, 0xCA, 0x80, 0x2D])
+def test_clauses_can_hold_just_where_two_literals_differ(table: int) -> None:
+    from pysat.solvers import Minisat22
+
+    for operands in product((0, 1, 2, 5), repeat=3):
+        nodes = Nodes(2)
+        x = nodes.node(table, *operands)
+        for y in (0, 1, 2, 3, 4, 5):
+            pairs = set()
+            for row in range(4):
+                cut = {1: row & 1, 2: row >> 1}
+                a, b = nodes.values([x, y], cut, 1)
+                pairs.add(a != b)
+            with Minisat22(bootstrap_with=cone_clauses(nodes, x, y, {1, 2})) as solver:
+                assert solver.solve() == (True in pairs)

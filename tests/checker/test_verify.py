@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from checker.certified import changed
+from checker.certified import certified, changed
 
 import boolcomp as bc
+from boolcomp.measure.verification.certified import chain_tools
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +33,10 @@ def test_compile_certifies_and_verify_checks_only_the_chain(run: Callable[..., R
 
 def test_verify_names_what_does_not_hold(run: Callable[..., Result]) -> None:
     run("compile", "machado-2r", "--bits", "4", "--certify", "-o", "arm")
-    changed(Path("arm"), "certificate.txt", lambda text: text.replace(" = ", " = 0 ", 1))
+    changed(
+        Path("arm"), "certificate.txt",
+        lambda text: re.sub(r"^(\d+ = )", r"\g<1>0 ", text, count=1, flags=re.MULTILINE),
+    )  # fmt: skip
     wrong = run("verify", "arm", "--chain-only")
     assert wrong.code == 1
     assert "lemmas" in wrong.err
@@ -60,3 +65,16 @@ def test_every_load_has_its_own_sections_and_is_checked(run: Callable[..., Resul
     holds = {check["name"]: check["holds"] for check in found["checks"]}
     for place in (0, 1):
         assert holds[f"lemmas: first to final network, load {place}"]
+
+
+def test_other_solvers_say_the_same_of_networks_and_lemmas(tmp_path: Path) -> None:
+    certified(5).save(tmp_path / "a")
+    said = {one.method: one for one in chain_tools(str(tmp_path / "a"), 60.0, lambda _: None)}
+    assert said["CaDiCaL"].holds
+    assert said["ABC cec"].holds or said["ABC cec"].skipped
+    changed(
+        tmp_path / "a", "certificate.txt",
+        lambda text: re.sub(r" over \d+", " over", text, count=1),
+    )  # fmt: skip
+    said = {one.method: one for one in chain_tools(str(tmp_path / "a"), 60.0, lambda _: None)}
+    assert said["CaDiCaL"].holds is False
