@@ -12,9 +12,10 @@ from boolcomp.compact.passes import CompactChoices
 from boolcomp.paper.passes import PaperChoices
 from boolcomp.paper.plan import Options
 from boolcomp.paper.store import Recipe
-from boolcomp.pipeline import check_mode, compile_compact, compile_paper
+from boolcomp.pipeline import check_mode, compile_compact, compile_paper, with_bits_found
 from boolcomp.problem.functions import USUAL, function_name
 from boolcomp.problem.problem import Problem
+from boolcomp.problem.promise import promise_of
 from boolcomp.problem.robot import Robot, load_robot
 from boolcomp.problem.sources import load_source
 from boolcomp.problem.wordformat import formats
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from boolcomp.common.choices import Number, Reals, Widths
     from boolcomp.compact.demand import Target
     from boolcomp.logic.synthesis.measure import Objective
+    from boolcomp.problem.promise import Promised
     from boolcomp.problem.wordformat import Formats
     from boolcomp.problem.written.words import Word
     from boolcomp.program.program import Mode, Program
@@ -50,7 +52,7 @@ ONLY = {
 
 def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command has options
     robot: Robot | Problem | Callable[..., Any] | str | Path,
-    bits: Number | None = None,
+    bits: Number | str | None = None,
     mode: Mode | str = "compact",
     *,
     inputs: Mapping[str, Word] | None = None,
@@ -64,6 +66,7 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     load_range: str | tuple[Number, Number] | None = None,
     elbow: str | None = None,
     payloads: Reals = 0.0,
+    error: Promised | None = None,
     rms_error: Reals | None = None,
     max_error: Reals | None = None,
     input_bits: Widths | None = None,
@@ -101,6 +104,10 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     of control, `load_range` is that of a mass at the tip (kg) as an input, `elbow` (up, down) is
     for inverse kinematics. With several `payloads` (kg at the tip) the program holds one load each.
 
+    `error` is what no error may exceed, proved: "1lsb", "0.5Nm", one for all outputs or one each,
+    or {"tau1": "1lsb"}. `input_bits` are then the most that inputs may have; with `bits="auto"`
+    those of outputs are found.
+
     Mode `compact` takes `rms_error` and `max_error` (in LSB of the torque: a number for all joints
     or one each; without them the paper's own rms error is allowed), `input_bits` (bits of the
     input words: 10, or {"q": 12, "qdd3": 8}; without it two more than `bits`), `saturate` (torques
@@ -130,14 +137,15 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     )  # fmt: skip
     source = _source(robot, inputs, outputs, name)
     own = source.bits if bits is None and isinstance(source, Problem) else None
-    word = whole("bits", own or USUAL_BITS if bits is None else bits)
+    promised, free = promise_of("error", error), bits == "auto"
+    word = whole("bits", own or USUAL_BITS if bits is None or free else bits)
     if mode == "compact":
         demand = usual_demand(
             word, widths("input_bits", input_bits),
             rms=_either("rms", rms, rms_error), max=_either("max", max, max_error),
             saturate=flag("saturate", saturate), objective=objective,
             target=target, flash=whole("flash", flash),
-            effort=real("effort", effort), seed=whole("seed", seed),
+            effort=real("effort", effort), seed=whole("seed", seed), error=promised,
         )  # fmt: skip
         choices = CompactChoices(
             demand, processes=whole("processes", processes), words=formats("words", words),
@@ -145,12 +153,15 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
             proof_effort=EFFORT if proof_effort is None else whole("proof_effort", proof_effort),
             certify=flag("certify", certify),
         )  # fmt: skip
+        if free:
+            choices = with_bits_found(source, choices, masses, of)
         return compile_compact(source, choices, masses, of).program
     options = Options(
         word, code, _if_any("guard_bits", guard_bits), _if_any("splits", splits), rounding
     )
     recipe = Recipe(minimizer, real("deadline", deadline or 0) or None)
-    return compile_paper(source, PaperChoices(options, recipe), masses, of).program
+    asked = PaperChoices(options, recipe, error=promised, free=free)
+    return compile_paper(source, asked, masses, of).program
 
 
 def _source(
@@ -177,7 +188,7 @@ def _source(
 def _refuse_others(mode: str, said: dict[str, Any]) -> None:
     """Raise a `UsageError` for a choice that no mode has, or only the other one."""
     check_mode(mode)
-    allowed = ["inputs", "outputs", "name", *OF, "payloads", *ONLY[mode]]
+    allowed = ["inputs", "outputs", "name", *OF, "payloads", "error", *ONLY[mode]]
     for name in said["unknown"]:
         raise UsageError(
             f"mode {mode} has no {name!r}{suggestion(name, allowed)}: it has {listing(allowed)}"

@@ -14,14 +14,17 @@ it, report its errors) begins where these lists end.
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from boolcomp.common.errors import DataError, UsageError, listing, suggestion
 from boolcomp.compact import passes as compact
+from boolcomp.compact.promise.wordlength import bits_for
 from boolcomp.paper import passes as paper
 from boolcomp.paper.plan import Options
+from boolcomp.paper.promise import allowed
 from boolcomp.problem.functions import USUAL
 from boolcomp.problem.sources import problem_of
 from boolcomp.problem.worded import with_words
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
     from boolcomp.paper.covers import TermCover
     from boolcomp.paper.plan import Plan
     from boolcomp.problem.problem import Problem
+    from boolcomp.problem.promise import Promise
     from boolcomp.problem.sources import Source
     from boolcomp.problem.wordformat import WordFormat
     from boolcomp.program.program import Program
@@ -66,7 +70,7 @@ _FIRST = (
 )
 PAPER = (
     *_FIRST,
-    Pass("plan", "Plan: the paper's Fig. 1", _each(paper.plan)),
+    Pass("plan", "Plan: the paper's Fig. 1", paper.plans),
     Pass("tables", "PlanTables: the truth table of every term", paper.tables),
     Pass("covers", "Covered: products that make every table", paper.covers),
     Pass("measure", "Covered: and errors, the worst sought", _each(paper.measure)),
@@ -113,11 +117,20 @@ class PaperCompilation:
     program: Program
     made: tuple[paper.Covered, ...]
     seconds: float
+    error: Promise | None = None
 
     @property
     def plans(self) -> tuple[Plan, ...]:
         """The plan of every load."""
         return tuple(one.plan for one in self.made)
+
+    @property
+    def promised(self) -> tuple[float | None, ...]:
+        """What no error of an output exceeds, in its unit, where that was asked for."""
+        plan = self.plans[0]
+        if self.error is None:
+            return (None,) * len(plan.outputs)
+        return tuple(x if math.isfinite(x) else None for x in allowed(plan, self.error))
 
     @property
     def covers(self) -> tuple[tuple[TermCover, ...], ...]:
@@ -161,7 +174,7 @@ def compile_paper(
     loads = [TipLoad(source, mass, of) for mass in _masses(payloads)]
     made = run(PAPER[:-1], loads, chosen, "measure")
     program = _family(run(PAPER[-1:], made, chosen), loads)
-    return PaperCompilation(program, tuple(made), time.perf_counter() - start)
+    return PaperCompilation(program, tuple(made), time.perf_counter() - start, chosen.error)
 
 
 def compile_compact(
@@ -180,6 +193,11 @@ def compile_compact(
     made = run(COMPACT[:-1], loads, own, "measure")
     program = _family(run(COMPACT[-1:], made, own), loads)
     for one in made:
+        if not one.kept:
+            raise DataError(
+                f"{one.compact.problem.name}: what was found is not proved to keep the errors that "
+                "are promised: promise more, or ask for more --effort"
+            )
         if not one.holds:
             worst = ", ".join(f"{error:.2f}" for error in one.largest)
             raise DataError(
@@ -188,10 +206,25 @@ def compile_compact(
                 "more --effort"
             )
     if chosen.certify:
+        from boolcomp.proof.certificate.asked import with_asked_bounds  # noqa: PLC0415 (if asked for)
         from boolcomp.proof.certificate.writing import certificate  # noqa: PLC0415 (if asked for)
 
+        program = with_asked_bounds(program, made)
         program = replace(program, certificate=certificate(program, made))
     return CompactCompilation(program, tuple(made), time.perf_counter() - start)
+
+
+def with_bits_found(
+    source: Source,
+    choices: compact.CompactChoices,
+    payloads: Sequence[float] = (0.0,),
+    of: str = USUAL,
+) -> compact.CompactChoices:
+    """Return choices with the word length that takes the fewest nodes to keep a promise."""
+    loads = [TipLoad(source, mass, of, choices.words) for mass in _masses(payloads)]
+    terms = run(COMPACT, loads, [choices] * len(loads), "terms")
+    bits = bits_for(terms, choices.demand, choices.processes)
+    return replace(choices, demand=replace(choices.demand, bits=bits))
 
 
 def _family(programs: Sequence[Program], loads: Sequence[TipLoad]) -> Program:

@@ -231,3 +231,26 @@ def test_a_program_is_exported_to_a_file_or_a_folder(tmp_path: Path) -> None:
         bc.export(program, "verilog", tmp_path / "pid.v", test_bench=True)
     with pytest.raises(UsageError, match=r"Python has no registers"):
         bc.export(program, "python", tmp_path, pipeline=2)
+
+
+def test_a_tight_bound_can_be_asked_for_from_python() -> None:
+    plain, tight = (bc.compile("machado-2r", bits=5, proof=grade) for grade in ("plain", "tight"))
+    for one, other, worst in zip(plain.bound, tight.bound, tight.worst_found, strict=True):
+        assert worst is not None
+        assert worst <= other < one
+    few = bc.compile("machado-2r", bits=5, proof="tight", proof_effort="1")
+    assert all(one <= other for one, other in zip(few.bound, plain.bound, strict=True))
+
+
+@pytest.mark.parametrize(("choices", "sentence"), [
+    ({"proof": "tigth"}, r"proof 'tigth' \(did you mean 'tight'\?\): one of plain, "),
+    ({"proof": 3}, "proof 3: one of plain, "),
+    ({"proof": ["plain"]}, r"proof \['plain'\].*: one of plain, "),
+    ({"proof": "tight", "proof_effort": 0}, "an effort of proof is a whole number of millions, 1"),
+    ({"proof_effort": 1.5}, "proof_effort"),
+    ({"mode": "paper", "proof": "tight"}, "proof belongs to mode compact, not to mode paper"),
+    ({"mode": "paper", "proof_effort": 9}, "proof_effort belongs to mode compact, not to mode pap"),
+])  # fmt: skip
+def test_bounds_that_cannot_be_asked_for_are_sentences(choices: Any, sentence: str) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        bc.compile("machado-2r", bits=4, **choices)

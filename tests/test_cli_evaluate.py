@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from boolcomp.paper.store import Store
 from boolcomp.pipeline import compile_paper, run_passes
 from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.problem.robot import load_robot, with_payload
+from boolcomp.program.programfile import load_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -138,6 +140,23 @@ def test_mistakes_are_sentences(
     assert "Traceback" not in result.err
 
 
+def test_evaluation_says_what_no_error_exceeds(run: Callable[..., Result], program: str) -> None:
+    asked = ("evaluate", program, "-i", "s.npy", "-o", "t.npy", "--payload", "1")
+    load = load_program(program).load(1.0)
+    said = re.search(
+        r"of states within range no error exceeds T1 (\S+) N·m \((\S+) LSB\), T2 .*, proved",
+        run(*asked).err,
+    )
+    assert said is not None
+    bound, step = load.outputs[0].bound, load.outputs[0].code.step
+    for text, value in ((said[1], bound), (said[2], bound / step)):
+        assert value <= float(text) < value * 1.001
+    told = json.loads(run(*asked, "--json").out)["outputs"]
+    assert [one["bound"] for one in told] == [output.bound for output in load.outputs]
+    assert [one["name"] for one in told] == ["tau1", "tau2"]
+    assert told[0]["sampled_max"] <= told[0]["worst_found"] <= told[0]["bound"]
+
+
 def test_a_damaged_program_is_a_sentence(run: Callable[..., Result], program: str) -> None:
     path = next(Path(program).glob("networks/*"))
     path.write_text(path.read_text().replace("1", "2", 1))
@@ -154,7 +173,13 @@ def test_compile_json_has_the_agreed_keys(run: Callable[..., Result]) -> None:
     assert {"program", "mode", "bits", "seconds", "luts", "depth", "tables", "joints"} <= set(
         document
     )
-    assert set(document["joints"][0]) == {"joint", "lsb", "bound"}
+    kinds = ("rms", "sampled_max", "worst_found", "bound")
+    for joint, output in zip(document["joints"], document["outputs"], strict=True):
+        assert {"joint", "lsb", *kinds, *(f"{kind}_lsb" for kind in kinds)} == set(joint)
+        assert 0 < joint["rms"] < joint["sampled_max"] <= joint["worst_found"] <= joint["bound"]
+        for kind in kinds:
+            assert joint[kind] == output[kind]
+            assert joint[f"{kind}_lsb"] == pytest.approx(joint[kind] / joint["lsb"])
     agreed = {
         "name", "inputs", "outputs", "products", "literals", "proved", "lower_bound", "seconds",
     }  # fmt: skip

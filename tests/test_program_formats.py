@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import math
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
+from boolcomp.commands.said import promised
 from boolcomp.common.errors import DataError
+from boolcomp.program.parts import KnownErrors
 from boolcomp.program.programfile import load_program
 from boolcomp.program.writing import HEAD, canonical, digest, save_program
 
@@ -66,6 +70,31 @@ def test_programs_of_earlier_formats_get_the_names_of_robots(tmp_path: Path, kin
     save_program(program, tmp_path / "again")
     assert load_program(tmp_path / "again") == program
     assert json.loads((tmp_path / "again" / HEAD).read_text())["version"] == 3
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_worst_error_of_earlier_programs_was_not_sought(tmp_path: Path, kind: str) -> None:
+    program = old(kind, tmp_path / "p")[1]
+    assert program.worst_found == program.sampled_max == (None, None)
+    assert program._repr_html_().count("<td>not sought</td>") == 2
+    assert "T1 not sought" in promised(
+        tuple(replace(output, bound=math.inf) for output in program.outputs)
+    )
+
+
+def test_errors_that_were_measured_without_a_search_are_kept(tmp_path: Path) -> None:
+    program = old("format-2-paper", tmp_path / "p")[1]
+    known = KnownErrors(0.5, 2.0)
+    (load, *_), step = program.loads, program.outputs[0].code.step
+    outputs = tuple(replace(output, errors=known) for output in load.outputs)
+    measured = replace(program, loads=(replace(load, outputs=outputs),))
+    save_program(measured, tmp_path / "q")
+    again = load_program(tmp_path / "q")
+    assert again == measured
+    assert again.errors["tau1"] == known
+    assert again.sampled_max == (2.0, 2.0)
+    assert again.worst_found == (None, None)
+    assert f"<td>2 ({2 / step:.3g} LSB)</td><td>not sought</td>" in again._repr_html_()
 
 
 def test_stops_of_earlier_formats_are_found_by_name(tmp_path: Path) -> None:

@@ -20,7 +20,6 @@ from boolcomp.compact.demand import Demand
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.engines.wiring import Stop
 from boolcomp.paper import truth
-from boolcomp.paper.bounds import term_bound
 from boolcomp.paper.passes import PaperChoices
 from boolcomp.paper.plan import Options, make_plan
 from boolcomp.paper.quantised import quantised
@@ -33,7 +32,6 @@ from boolcomp.problem.interval import Interval
 from boolcomp.problem.robot import load_robot
 from boolcomp.program.programfile import load_program
 from boolcomp.program.writing import save_program
-from boolcomp.terms import evaluate_terms
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -279,25 +277,6 @@ def test_only_equal_tables_have_equal_signatures() -> None:
         table = truth.tabulate(term)
         assert tables.setdefault(truth.signature(term), table) == table
     assert len(set(tables.values())) > 3
-
-
-def test_slopes_count_at_the_centres_of_cells_that_reach_beyond_a_stop() -> None:
-    arm = with_ranges("machado-2r", q1=(0.7, 0.75), q2=(1.3, 1.4))
-    rng = np.random.default_rng(2)
-    for joint in make_plan(terms_of(arm), Options(bits=4)).outputs:
-        for plan in joint.terms:
-            centres = {}
-            for word in plan.words:
-                span = word.variable.range
-                drawn = word.code.encode(rng.uniform(span.low, span.high, 4000)).words
-                centres[word.variable.name] = word.code.decode(drawn)
-            missed = np.zeros(4000)
-            for word in plan.words:
-                name, half = word.variable.name, word.code.step / 2
-                ends = [{**centres, name: centres[name] + x} for x in (-1e-6, 1e-6)]
-                low, high = (evaluate_terms([plan.term], values) for values in ends)
-                missed += np.abs(high - low) / 2e-6 * half
-            assert (missed <= (term_bound(plan) - plan.code.step / 2) * (1 + 1e-6)).all()
 
 
 def _still(name: str, gravity: tuple[float, float, float], joints: tuple[int, ...]) -> Robot:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boolcomp.common.text import angle, number, parse_number, short, table
+from boolcomp.common.text import angle, number, parse_number, short, short_above, table
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
@@ -50,6 +50,22 @@ def test_multiples_of_pi_are_written_as_such() -> None:
 
 def test_short_numbers_lose_trailing_zeros() -> None:
     assert (short(12.5), short(1 / 3), short(200.0)) == ("12.5", "0.333333", "200")
+
+
+@given(st.floats(1e-300, 1e15), st.integers(2, 6))
+def test_a_bound_is_written_no_smaller_and_hardly_larger_than_it_is(
+    value: float, digits: int
+) -> None:
+    written = float(short_above(value, digits))
+    assert value <= written <= value * (1 + 10.0 ** (1 - digits)) * (1 + 1e-15)
+    assert len(short_above(value, digits).split("e")[0].strip("0.").replace(".", "")) <= digits
+
+
+def test_bounds_are_rounded_up_and_what_is_short_already_stays() -> None:
+    assert short_above(3.6331, 4) == "3.634"
+    assert short_above(3.634, 4) == "3.634"
+    assert (short_above(0.0), short_above(math.inf)) == ("0", "inf")
+    assert short_above(99996.0, 4) == "1e+05"
 
 
 def test_a_table_aligns_words_left_and_numbers_right() -> None:

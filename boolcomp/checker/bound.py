@@ -1,17 +1,134 @@
-"""Checks the section `bound`: the proven errors."""
+"""The section `bound`: between what an output's word less the exact output lies, in steps.
+
+    tau1 plain -5.937 5.937              node by node (see `plain`)
+    tau2 tight -3.601 3.669 qd1 qd2 | qdd1      all cells of its angles, and these groups of linear
+                                         inputs, independent of each other for given angles
+    while w31 w41                        words that are not proved to have bits enough
+
+What the plain bound confirms is believed, whatever the line calls it.
+"""
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
+
+from boolcomp.checker.plain import Plain
+from boolcomp.checker.sketch import beside_asked
+from boolcomp.checker.stands import claim_of
+from boolcomp.checker.steps import DoesNotHoldError, Found, NotCoveredError, Step, checked
+from boolcomp.common.errors import DataError, shown
+from boolcomp.words.graph import Heap
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from boolcomp.checker.container import Section
     from boolcomp.checker.folder import LoadFiles
-    from boolcomp.checker.steps import Step
+
+_NUMBER = r"(-?\d{1,9}\.\d{1,40})"
+_LINE = re.compile(rf"(\w+) (plain|tight) {_NUMBER} {_NUMBER}((?: \w+| \|)*)")
+_WHILE = re.compile(r"while((?: w\d{1,6})+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Bounded:
+    """What is claimed of an output, and the groups of its linear inputs."""
+
+    name: str
+    grade: str
+    low: Fraction
+    high: Fraction
+    groups: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What is claimed of all outputs, while some words do not overflow."""
+
+    outputs: tuple[Bounded, ...]
+    unproved: tuple[int, ...]
+
+
+def read_bounds(section: Section) -> Bounds:
+    """Read the section; a `DataError` names the line that is wrong."""
+    outputs: list[Bounded] = []
+    unproved: tuple[int, ...] = ()
+    for row, line in enumerate(section.lines):
+        found, beside = _LINE.fullmatch(line), _WHILE.fullmatch(line)
+        if found and not unproved:
+            groups = tuple(tuple(one.split()) for one in found[5].split("|") if one.split())
+            ends = Fraction(found[3]), Fraction(found[4])
+            outputs.append(Bounded(found[1], found[2], *ends, groups))
+        elif beside and not unproved:
+            unproved = tuple(int(word[1:]) for word in beside[1].split())
+        else:
+            raise DataError(f"{section.where(row)}: {shown(line)} is no bound")
+    return Bounds(tuple(outputs), unproved)
 
 
 def check(load: LoadFiles) -> Iterator[Step]:
-    """Yield what is checked of a load's section."""
-    del load
-    yield from ()
+    """Yield what is checked of a load's section: words that fit, and every output's error."""
+    found: list[Plain] = []
+    bounds = read_bounds(load.section("bound"))
+
+    def fits() -> Found:
+        found.append(Plain(claim_of(load)))
+        graph, over = found[0].graph, sorted(set(found[0].overflow) - set(bounds.unproved))
+        if over:
+            raise DoesNotHoldError(f"w{over[0]} may overflow: its sum is not shown to fit its bits")
+        if [one.name for one in bounds.outputs] != [one.name for one in found[0].claim.outputs]:
+            raise DoesNotHoldError("bound: other outputs than the sketch has")
+        said = ", ".join(f"w{k}" for k in bounds.unproved)
+        count = sum(isinstance(node, Heap) for node in graph.nodes)
+        return Found(count, f"not shown of {said}: bounds hold while these do not" if said else "")
+
+    yield checked("no overflow", "enclosures of all sums", fits)
+    if not found:
+        return
+    for column, one in enumerate(bounds.outputs):
+        yield _checked(load, found[0], column, one, bounds)
+
+
+def _checked(load: LoadFiles, plain: Plain, column: int, one: Bounded, bounds: Bounds) -> Step:
+    from boolcomp.checker.tight import Tight  # noqa: PLC0415 (compiled loops take a second)
+
+    low, high = plain.error(plain.claim.outputs[column], column).ends
+    enough = one.low <= low and high <= one.high
+    step = plain.claim.outputs[column].step
+    confirmed = f"{float(low):.4f} .. {float(high):.4f}"
+    said = f"{float(one.low):.4f} .. {float(one.high):.4f}"
+
+    def holds() -> Found:
+        _same_as_printed(load, column, one, step, proved=not bounds.unproved)
+        if enough:
+            return Found(len(plain.seen), f"{said} steps claimed, {confirmed} confirmed")
+        if one.grade == "plain":
+            raise DoesNotHoldError(f"{one.name}: {said} claimed, {confirmed} confirmed")
+        try:
+            cases = Tight(plain, column, one.groups).confirm(one.low, one.high)
+        except DoesNotHoldError as error:
+            raise DoesNotHoldError(f"{one.name}: {error}") from error
+        return Found(cases, f"{said} steps claimed and confirmed")
+
+    method = "node by node" if enough or one.grade == "plain" else "all cells of its angles"
+    try:
+        return checked(f"error of {one.name}", method, holds)
+    except NotCoveredError:
+        note = f"{said} claimed, which is not looked at; {confirmed} confirmed, node by node"
+        return Step(f"error of {one.name}", method, note=note)
+
+
+def _same_as_printed(
+    load: LoadFiles, column: int, one: Bounded, step: Fraction, *, proved: bool
+) -> None:
+    """Check that the program says no smaller bound than this, and what the sketch errs by."""
+    printed = load.said["outputs"][column].get("bound")
+    least = (max(one.high, -one.low) + beside_asked(load, one.name)) * step
+    if printed is not None and (not proved or Fraction(printed) < least):
+        raise DoesNotHoldError(
+            f"{one.name}: program.json says {printed}, and what is claimed here, and the digits of "
+            f"the sketch, {float(least)}"
+        )

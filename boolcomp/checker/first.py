@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.checker.nodes import AND3, FALSE, MAJ3, TRUE, XOR3, Nodes
+from boolcomp.checker.gates import AND3, FALSE, MAJ3, TRUE, XOR3, Nodes
 from boolcomp.checker.steps import DoesNotHoldError, Found, checked
 from boolcomp.common.errors import DataError, shown
 from boolcomp.words.graph import Angles, Bits, Heap, InputWord, Lookup
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
@@ -222,21 +222,27 @@ def first_network(load: LoadFiles) -> FirstNetwork:
     """Return the network that a load's graph says; a `DataError` says what does not fit."""
     if load.graph is None:
         raise DataError("a program of paper mode has no graph")
-    _check_inputs(load, load.graph.inputs)
+    _check_words(load, load.graph)
     return FirstNetwork(load.graph, load.section("first"))
 
 
-def _check_inputs(load: LoadFiles, words: Sequence[InputWord]) -> None:
-    """See that the network reads the words that the graph names, whole."""
+def _check_words(load: LoadFiles, graph: WordGraph) -> None:
+    """See that the program's words are the graph's: those that are read, and the outputs."""
     try:
+        inputs = load.document["inputs"]
         read = [
-            (load.document["inputs"][place]["name"], bits, dropped)
+            (inputs[place]["name"], bits, dropped, bits <= inputs[place]["code"]["bits"])
             for place, bits, dropped in load.said["words"]
         ]
-    except (KeyError, IndexError, TypeError, ValueError) as error:
-        raise DataError(
-            f"program.json: what load {load.place} reads is no list of words"
-        ) from error
-    wanted = [(word.name, word.bits, 0) for word in words]
+        codes = [one["code"] for one in load.said["outputs"]]
+        made = [(code["bits"], code.get("zero") == "tread") for code in codes]
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        raise DataError(f"program.json: the words of load {load.place} are none") from error
+    wanted = [(word.name, word.bits, 0, True) for word in graph.inputs]
     if read != wanted:
         raise DoesNotHoldError(f"the program reads {shown(read)}, and the graph {shown(wanted)}")
+    results = [(result.bits, result.tread) for result in graph.results]
+    if made != results:
+        raise DoesNotHoldError(
+            f"outputs are {shown(made)} in the program, {shown(results)} in the graph"
+        )

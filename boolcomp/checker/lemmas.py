@@ -2,11 +2,12 @@
 
 Signals are numbers: 0 is the constant 0, then come the inputs, the first network's nodes (see
 `first`), and the final network's. A lemma says that a signal is an earlier one, or its inverse, and
-why: over all values of some signals below, or by clauses of which each follows from those before
-and from what the nodes between say, until there is a conflict.
+why: over all values of some signals below, or by clauses. First come those that the nodes between
+say, and that both differ; each further one has the numbers of those that show it: if it did not
+hold, each but the last would leave one literal that must, and the last none. The last is empty.
 
 1221 = ~713 over 581 200 565
-1221 = ~713 by 581 200 565: 600 -590, 12
+1221 = ~713 by 581 200 565: 600 -590 / 3 9 14, 12 / 15 2 1, / 16 0
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ import random
 import re
 from functools import cache
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from boolcomp.checker.first import FirstNetwork, first_network
-from boolcomp.checker.nodes import Nodes
+from boolcomp.checker.gates import Nodes
 from boolcomp.checker.steps import DoesNotHoldError, Found, checked
 from boolcomp.common.errors import DataError, shown
 
@@ -31,12 +32,12 @@ if TYPE_CHECKING:
 
 WIDEST = 16  # signals that a truth table is over
 SAMPLES = 4096  # random words that look for a counterexample
-_LEMMA = re.compile(r"(\d{1,8}) = (~?)(\d{1,8}) (over|by)((?: \d{1,8})*)(?:: ([-\d ,]*))?")
+_LEMMA = re.compile(r"(\d{1,8}) = (~?)(\d{1,8}) (over|by)((?: \d{1,8})*)(?:: ([-\d ,/]*))?")
 
 
 def check(load: LoadFiles) -> Iterator[Step]:
     """Yield whether the final network is the first one."""
-    yield checked("lemmas: first to final network", "truth tables, clauses", lambda: _found(load))
+    yield checked("lemmas: first to final network", "truth tables, LRAT", lambda: _found(load))
 
 
 def _found(load: LoadFiles) -> Found:
@@ -57,7 +58,7 @@ def _found(load: LoadFiles) -> Found:
         _check_outputs(first, outputs)
     except DoesNotHoldError as error:
         raise DoesNotHoldError(f"{error}{_difference(first, outputs)}") from error
-    return Found(rows, f"{len(section.lines)} lemmas, {clauses} clauses of proofs")
+    return Found(rows, f"{len(section.lines)} lemmas, {clauses} steps of SAT proofs")
 
 
 def _check_outputs(first: FirstNetwork, outputs: list[int]) -> None:
@@ -75,26 +76,42 @@ def add_final(nodes: Nodes, network: Network) -> list[int]:
     return [literals[k] for k in network.outputs]
 
 
+class Lemma(NamedTuple):
+    """A signal, the literal of an earlier one that it is said to be, a cut, and a proof, if any."""
+
+    signal: int
+    literal: int
+    cut: list[int]
+    proof: str | None
+
+    @classmethod
+    def parse(cls, nodes: Nodes, line: str, where: str) -> Lemma:
+        """Return what a line says: of a node of which nothing was said before."""
+        said = _LEMMA.fullmatch(line)
+        if said is None or (said[4] == "by") != (said[6] is not None):
+            raise DataError(f"{where}: {shown(line)} is no lemma")
+        signal, earlier, cut = int(said[1]), int(said[3]), [int(k) for k in said[5].split()]
+        if not nodes.inputs < signal < len(nodes.tables) or max(earlier, *cut, 0) >= signal:
+            raise DataError(f"{where}: a lemma is of a node, and of earlier signals")
+        if nodes.equal[signal] != 2 * signal:
+            raise DataError(f"{where}: signal {signal} is known already")
+        return cls(signal, nodes.known(2 * earlier + bool(said[2])), cut, said[6])
+
+
 def _lemma(nodes: Nodes, line: str, where: str) -> tuple[int, int]:
     """See that a lemma holds, and note it; return how many rows and clauses that took."""
-    said = _LEMMA.fullmatch(line)
-    if said is None or (said[4] == "by") != (said[6] is not None):
-        raise DataError(f"{where}: {shown(line)} is no lemma")
-    x, y, cut = int(said[1]), 2 * int(said[3]) + bool(said[2]), [int(k) for k in said[5].split()]
-    known = nodes.known(y)
-    if not (nodes.inputs < x < len(nodes.tables) and known >> 1 < x and max(cut, default=0) < x):
-        raise DataError(f"{where}: a lemma is of a node, and of earlier signals")
-    if nodes.equal[x] != 2 * x:
-        raise DataError(f"{where}: signal {x} is known already")
+    signal, literal, cut, proof = Lemma.parse(nodes, line, where)
+    rows = clauses = 0
     try:
-        if said[6] is None:
-            rows = _by_table(nodes, 2 * x, known, cut, where)
-            clauses = 0
+        if proof is None:
+            rows = _by_table(nodes, 2 * signal, literal, cut, where)
         else:
-            rows, clauses = 0, _by_clauses(nodes, 2 * x, known, cut, said[6], where)
+            clauses = _by_clauses(nodes, 2 * signal, literal, cut, proof, where)
     except KeyError as error:
-        raise DoesNotHoldError(f"{where}: input {error} is not below the cut") from error
-    nodes.equal[x] = known
+        raise DoesNotHoldError(f"{where}: signal {error} is not within the cut") from error
+    except ValueError as error:
+        raise DataError(f"{where}: {shown(proof)} is no proof") from error
+    nodes.equal[signal] = literal
     return rows, clauses
 
 
@@ -111,20 +128,32 @@ def _by_table(nodes: Nodes, x: int, y: int, cut: list[int], where: str) -> int:
 
 
 def _by_clauses(nodes: Nodes, x: int, y: int, cut: list[int], text: str, where: str) -> int:
-    from boolcomp.checker.propagation import unproved  # noqa: PLC0415 (it is compiled)
+    clauses, steps = cone_clauses(nodes, x, y, set(cut)), text.split(",")
+    for place, step in enumerate(steps):
+        said, _, hints = step.partition("/")
+        clause = [int(one) for one in said.split()]
+        if not _follows(clause, [int(hint) for hint in hints.split()], clauses):
+            raise DoesNotHoldError(
+                f"{where}: step {place} of the proof that {x >> 1} is {shown_literal(y)} does not "
+                f"follow: {shown(step.strip())}"
+            )
+        clauses.append(clause)
+    if clauses[-1]:
+        raise DoesNotHoldError(f"{where}: the proof ends without a conflict")
+    return len(steps)
 
-    added = [[int(one) for one in clause.split()] for clause in text.split(",") if clause.strip()]
-    given = cone_clauses(nodes, x, y, set(cut))
-    known = {abs(one) for clause in given for one in clause}
-    if any(abs(one) not in known for clause in added for one in clause):
-        raise DataError(f"{where}: a clause of a signal that is not below {x >> 1}")
-    wrong = unproved(given, added)
-    if wrong is not None:
-        raise DoesNotHoldError(
-            f"{where}: clause {wrong} of the proof that {x >> 1} is {shown_literal(y)} does not "
-            "follow"
+
+def _follows(clause: list[int], hints: list[int], clauses: list[list[int]]) -> bool:
+    """Tell whether the negation of a clause leads to a conflict by these clauses, one by one."""
+    true = {-one for one in clause}
+    for hint in hints:
+        left = (
+            {one for one in clauses[hint] if -one not in true} if 0 <= hint < len(clauses) else ()
         )
-    return len(added)
+        if len(left) != 1:
+            return not left and 0 <= hint < len(clauses)
+        true |= set(left)
+    return False
 
 
 def cone_clauses(nodes: Nodes, x: int, y: int, cut: set[int]) -> list[list[int]]:

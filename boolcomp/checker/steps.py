@@ -38,6 +38,10 @@ class DoesNotHoldError(DataError):
     """A claim that is wrong: its text says which, and shows it."""
 
 
+class NotCoveredError(Exception):
+    """What the checker does not know how to check."""
+
+
 def checked(name: str, method: str, check: Callable[[], Found]) -> Step:
     """Return the step of a check, which raises an error of ours where something does not hold."""
     start = time.perf_counter()

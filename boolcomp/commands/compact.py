@@ -10,6 +10,7 @@ import click
 from boolcomp.commands.options import ends, print_json, unchanging
 from boolcomp.commands.progress import share
 from boolcomp.commands.said import described, error_table
+from boolcomp.commands.wordlength import USUAL_BITS
 from boolcomp.common.errors import listing
 from boolcomp.common.text import short, table
 
@@ -32,22 +33,28 @@ def compile_words(
     robot: Robot | Problem,
     of: str,
     options: CompactOptions,
-    bits: int,
+    bits: int | str,
     masses: tuple[float, ...],
     store: Path | None,
     *,
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Compile, save, and print the words' widths, the network and its errors."""
+    """Compile, save, and print the words' widths, the network and its errors.
+
+    Bits may be `auto`: they are found for a promise.
+    """
     from boolcomp.compact.passes import CompactChoices
-    from boolcomp.pipeline import compile_compact
+    from boolcomp.pipeline import compile_compact, with_bits_found
 
     with share("searching") as show:
+        demand = options.demand(USUAL_BITS if isinstance(bits, str) else bits)
         choices = CompactChoices(
-            options.demand(bits), store, processes=options.processes, progress=listener(show),
+            demand, store, processes=options.processes, progress=listener(show),
             words=options.words, **options.proofs,
         )  # fmt: skip
+        if isinstance(bits, str):
+            choices = with_bits_found(robot, choices, masses, of)
         compiled = compile_compact(robot, choices, masses, of)
     if output is not None:
         compiled.program.save(output)
@@ -161,13 +168,15 @@ def _chart(built: Built) -> str:
         _called(built), "range", "bits", "LSB", "allowed rms/LSB", "rms/LSB", "predicted",
         "sampled max", "worst found", "mean/LSB",
     ]  # fmt: skip
+    if compact.demand.error:
+        header[4] = "promised/LSB"
     rows = [
         [
             output.symbol,
             ends(output.range),
             str(code.bits),
             short(code.step),
-            f"{compact.allowed[k] ** 0.5:.3f}",
+            _allowed(built, k),
             f"{built.errors.rms[k]:.3f}",
             f"{built.predicted_rms[k]:.3f}",
             f"{built.errors.max[k]:.2f}",
@@ -183,6 +192,13 @@ def _chart(built: Built) -> str:
 
 def _called(built: Built) -> str:
     return "torque" if built.compact.problem.plural == "torques" else "output"
+
+
+def _allowed(built: Built, k: int) -> str:
+    """Return what an output may err by: in rms, or at all where that is promised."""
+    if not built.compact.demand.error:
+        return f"{built.compact.allowed[k] ** 0.5:.3f}"
+    return f"{built.promised[k]:.6g}" if math.isfinite(built.promised[k]) else ""
 
 
 def _sentence(built: Built) -> str:
@@ -236,10 +252,14 @@ def _proved(built: Built) -> str:
     if built.bounds is None:
         return ""
     pairs = zip(built.compact.problem.outputs, built.bounds.outputs, strict=True)
-    sizes = [f"{output.symbol} {bound.rounded:g}" for output, bound in pairs]
+    sizes = [
+        f"{output.symbol} {bound.rounded:g}" + (f" LSB ≤ {most:.6g}" if most < math.inf else "")
+        for (output, bound), most in zip(pairs, built.promised, strict=True)
+    ]
     grades = sorted({bound.grade for bound in built.bounds.outputs})
     kind = f"{' and '.join(grades)} bounds" if len(grades) > 1 else f"{grades[0]} bound"
-    text = f"\nproved: no error exceeds {listing(sizes)} LSB ({kind})"
+    what = "" if built.compact.demand.error else "no error exceeds "
+    text = f"\nproved: {what}{listing(sizes)} LSB ({kind})"
     if built.bounds.unproved:
         words = listing(f"w{place}" for place in built.bounds.unproved)
         text += f"\nthat holds while no sum overflows; not proved of {words}"
@@ -305,6 +325,9 @@ def _document(compiled: CompactCompilation, output: Path | None) -> dict[str, An
                 "bits": code.bits,
                 "lsb": code.step,
                 "bound": None if math.isinf(built.proved[joint - 1]) else built.proved[joint - 1],
+                "promised_lsb": None
+                if math.isinf(built.promised[joint - 1])
+                else built.promised[joint - 1],
                 "bound_lsb": None
                 if math.isinf(built.proved[joint - 1]) or built.bounds is None
                 else built.bounds.steps[joint - 1],

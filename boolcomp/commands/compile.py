@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -23,6 +23,7 @@ from boolcomp.commands.options import (
 from boolcomp.commands.progress import progress
 from boolcomp.commands.said import described, error_table, in_steps, over_loads
 from boolcomp.commands.sources import function_options, own_bits, source_argument
+from boolcomp.commands.wordlength import AUTO, is_auto
 from boolcomp.common.choices import MASSES, reals
 from boolcomp.common.text import short, table
 
@@ -36,7 +37,16 @@ if TYPE_CHECKING:
     from boolcomp.paper.store import Recipe, Store
     from boolcomp.pipeline import PaperCompilation
     from boolcomp.problem.problem import Problem
+    from boolcomp.problem.promise import Promise
     from boolcomp.problem.robot import Robot
+
+
+class Asked(NamedTuple):
+    """Options of a plan; what no error may exceed, and whether bits are to be found for that."""
+
+    options: Options
+    error: Promise | None
+    auto: bool
 
 
 ONLY = {"paper": {**ONLY_PAPER, **ONLY_MINIMISED}, "compact": ONLY_COMPACT}
@@ -52,7 +62,7 @@ ONLY = {"paper": {**ONLY_PAPER, **ONLY_MINIMISED}, "compact": ONLY_COMPACT}
     help="compact: word-level logic. paper: AND/OR product terms of truth tables.",
 )
 @demand_options()
-@plan_options()
+@plan_options(auto=True)
 @minimiser_options("--minimizer")
 @click.option("--payloads", default="0", show_default=True, help="Tip loads in kg: 0,1,2.5.")
 @store_option
@@ -89,20 +99,21 @@ def command(
     check_mode(mode)
     refuse_others(context, mode, ONLY)
     loaded, masses = load_source(robot), reals("--payloads", payloads, MASSES)
-    options = own_bits(context, options, loaded)
+    options, auto = own_bits(context, options, loaded), is_auto(context)
     if mode == "compact":
         from boolcomp.commands.compact import compile_words
 
-        compile_words(loaded, of, choices, options.bits, masses, context.params.get("folder"),
-                      output=output, as_json=as_json)  # fmt: skip
+        compile_words(loaded, of, choices, AUTO if auto else options.bits, masses,
+                      context.params.get("folder"), output=output, as_json=as_json)  # fmt: skip
     else:
-        _compile_paper(loaded, of, options, recipe, store, masses, output=output, as_json=as_json)
+        asked = Asked(options, choices.error, auto)
+        _compile_paper(loaded, of, asked, recipe, store, masses, output=output, as_json=as_json)
 
 
 def _compile_paper(
     robot: Robot | Problem,
     of: str,
-    options: Options,
+    asked: Asked,
     recipe: Recipe,
     store: Store,
     masses: tuple[float, ...],
@@ -114,14 +125,15 @@ def _compile_paper(
     from boolcomp.pipeline import compile_paper
 
     with progress("minimising", None) as step:
-        choices = PaperChoices(options, recipe, store, lambda entry: step(entry.plan.term.name))
+        choices = PaperChoices(
+            asked.options, recipe, store, lambda entry: step(entry.plan.term.name),
+            error=asked.error, free=asked.auto,
+        )  # fmt: skip
         compiled = compile_paper(robot, choices, masses, of)
     if output is not None:
         compiled.program.save(output)
     if as_json:
-        print_json(
-            {**_document(compiled, options, output), **described(compiled.program, robot, of)}
-        )
+        print_json({**_document(compiled, output), **described(compiled.program, robot, of)})
     else:
         _print(compiled, masses, output)
     tables = {term.entry.table: term.stored for covers in compiled.covers for term in covers}
@@ -149,9 +161,26 @@ def _print(compiled: PaperCompilation, masses: Sequence[float], output: Path | N
         f"rms and sampled max are of {SAMPLES} random states, the worst was searched with about "
         f"{EVALUATIONS} evaluations; the bound is proved"
     )
-    for sentence in [*_beyond(compiled), *unchanging(compiled.plans[0].problem)]:
+    for sentence in [*_kept(compiled), *_beyond(compiled), *unchanging(compiled.plans[0].problem)]:
         click.echo(sentence)
     click.echo(f"{compiled.seconds:.2f} s{f', saved in {output}' if output else ''}", err=True)
+
+
+def _kept(compiled: PaperCompilation) -> list[str]:
+    """Return a sentence of what was promised, and is proved."""
+    if all(allowed is None for allowed in compiled.promised):
+        return []
+    options, outputs = compiled.plans[0].options, compiled.plans[0].outputs
+    pairs = [
+        f"{one.output.symbol} {short(bound / one.code.step)} LSB ≤ "
+        f"{short(allowed / one.code.step)} LSB"
+        for one, bound, allowed in zip(
+            outputs, compiled.program.bound, compiled.promised, strict=True
+        )
+        if allowed is not None
+    ]
+    guard = ", ".join(str(plan.options.guard_bits) for plan in compiled.plans)
+    return [f"proved: {', '.join(pairs)} ({options.bits} bits, {guard} guard bits)"]
 
 
 def _beyond(compiled: PaperCompilation) -> list[str]:
@@ -196,8 +225,9 @@ def _same_as(term: TermCover, covers: Sequence[TermCover]) -> str:
     return next(c.entry.plan.term.name for c in covers if c.entry.table == term.entry.table)
 
 
-def _document(compiled: PaperCompilation, options: Options, output: Path | None) -> dict[str, Any]:
+def _document(compiled: PaperCompilation, output: Path | None) -> dict[str, Any]:
     plan = compiled.plans[0]
+    options = plan.options
     networks = [compiled.program.network(mass) for mass in compiled.program.payloads]
     return {
         "program": str(output) if output else None,
@@ -215,8 +245,10 @@ def _document(compiled: PaperCompilation, options: Options, output: Path | None)
             for term in covers
         ],
         "joints": [
-            {"joint": joint, **found, **in_steps(found)}
-            for joint, found in enumerate(over_loads(compiled.program), 1)
+            {"joint": joint, **found, **in_steps(found), "promised": allowed}
+            for joint, (found, allowed) in enumerate(
+                zip(over_loads(compiled.program), compiled.promised, strict=True), 1
+            )
         ],
     }
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from boolcomp.commands.wordlength import USUAL_BITS, WordLength
 from boolcomp.common.choices import reals, widths
 from boolcomp.common.errors import UsageError, listing, shown
 from boolcomp.common.files import is_file
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from boolcomp.compact.demand import Demand
     from boolcomp.problem.interval import Interval
     from boolcomp.problem.problem import Problem
+    from boolcomp.problem.promise import Promise
     from boolcomp.problem.wordformat import WordFormat
 
     _PathType = click.ParamType[Path]
@@ -74,11 +76,21 @@ class FilePath(_PathType):
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 
-def plan_options(*, bits: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add the options of a plan, and hand them on as plan `Options`; `bits` may be left out."""
+def plan_options(
+    *, bits: bool = True, auto: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add the options of a plan, and hand them on as plan `Options`; `bits` may be left out.
+
+    They may be `auto` as well: see `is_auto`.
+    """
     choices = {
         "bits": click.option(
-            "--bits", default=8, show_default=True, help="Word length of a torque, 4 to 16."
+            "--bits",
+            type=WordLength() if auto else int,
+            default=USUAL_BITS,
+            show_default=True,
+            help="Word length of a torque, 4 to 16"
+            + (", or auto: what an --error in a unit takes." if auto else "."),
         ),
         "code": click.option(
             "--code",
@@ -179,15 +191,16 @@ class CompactOptions:
     target: Any = "luts"
     flash: int = 0
     words: dict[str, WordFormat] = field(default_factory=dict)
-    proof: Any = "plain"
+    proof: Any = None
     proof_effort: int | None = None
     certify: bool = False
+    error: Promise | None = None
 
     @property
     def proofs(self) -> dict[str, Any]:
         """What was said of bounds and certificates."""
         effort = {} if self.proof_effort is None else {"proof_effort": self.proof_effort}
-        return {"proof": self.proof, "certify": self.certify, **effort}
+        return {"proof": self.proof or "plain", "certify": self.certify, **effort}
 
     def demand(self, bits: int) -> Demand:
         """Return the demand at a word length."""
@@ -196,11 +209,17 @@ class CompactOptions:
         given = {} if self.effort is None else {"effort": self.effort}
         return usual_demand(
             bits, self.input_bits, rms=self.rms, max=self.max, saturate=self.saturate,
-            objective=self.objective, target=self.target, flash=self.flash, seed=self.seed, **given,
+            objective=self.objective, target=self.target, flash=self.flash, seed=self.seed,
+            error=self.error, grade=self.proof or "tight", **given,
         )  # fmt: skip
 
 
 _DEMAND = {
+    "error": click.option(
+        "--error",
+        help="What no error may exceed, proved: 1lsb, 0.5Nm, 1lsb,0.8lsb or tau1=1lsb. Widths of "
+        "inputs are then the most that may be read [default: about bits + 5]",
+    ),
     "rms_error": click.option(
         "--rms-error", help="Allowed rms error in LSB: .5, or .43,.58 [default: the paper's own]"
     ),
@@ -235,9 +254,8 @@ _DEMAND = {
     "seed": click.option("--seed", default=0, show_default=True, help="Of samples and search."),
     "proof": click.option(
         "--proof",
-        default="plain",
-        show_default=True,
-        help="How tight a bound is proved: plain, tables (every addend by itself), or tight.",
+        help="How tight a bound is proved: plain, tables (every addend by itself), or tight "
+        "[default: plain; of an --error tight].",
     ),
     "proof_effort": click.option(
         "--proof-effort",
@@ -259,7 +277,7 @@ _DEMAND = {
         "natural, twos, sign-magnitude), bits, low..high, rise or tread (a cell at zero).",
     ),
 }
-ONLY_COMPILED = ("seed", "word", "proof", "proof_effort", "certify")
+ONLY_COMPILED = ("error", "seed", "word", "certify")
 
 
 def demand_options(*, seed: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -272,16 +290,19 @@ def demand_options(*, seed: bool = True) -> Callable[[Callable[..., Any]], Calla
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def wrapped(*args: Any, **given: Any) -> Any:
+            from boolcomp.problem.promise import promise_of
             from boolcomp.problem.wordformat import formats
 
             chosen = {name: given.pop(name) for name in options}
             within("--processes", chosen["processes"], 1, MOST_PROCESSES)
             asked = formats("--word", chosen.pop("word", ()))
+            promised = promise_of("--error", chosen.pop("error", None))
             choices = CompactOptions(
                 reals("--rms-error", chosen.pop("rms_error")),
                 reals("--max-error", chosen.pop("max_error")),
                 widths("--input-bits", chosen.pop("input_bits")),
                 words=asked,
+                error=promised,
                 **{"seed": 0, **chosen},
             )
             return function(*args, choices=choices, **given)

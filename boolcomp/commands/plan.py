@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     from boolcomp.paper.plan import Options, OutputPlan, Plan, TermPlan
     from boolcomp.paper.store import Store
 
-ONLY = {"paper": ONLY_PAPER, "compact": {**ONLY_COMPACT, "graph": "--graph"}}
+ONLY = {
+    "paper": ONLY_PAPER,
+    "compact": {**ONLY_COMPACT, "graph": "--graph", "error": "--error"},
+}
 WIDEST_EXPRESSION = 44
 
 

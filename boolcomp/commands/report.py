@@ -125,7 +125,7 @@ def command(
     Errors are against exact torques of the unquantised inputs; 'own' is the part that remains
     against exact torques of the inputs in their finest cells. 'sampled max' is that of random
     states, 'worst found' that of a search, not proved. 'bound' is proved: no input within
-    its range errs more, unless the torque saturates; compact mode has none. 'm' are the guard bits
+    its range errs more (in paper mode unless the torque saturates). 'm' are the guard bits
     of the paper's terms, (+1) one more than its rule gives. 'nodes' are those of all torques.
     --no-logic leaves out what has to be compiled: product terms and compact mode. Of a FUNCTION
     (a file of expressions) errors are against its exact values; its own word length is taken.
@@ -142,7 +142,9 @@ def command(
     else:
         _refuse(context, PROGRAM_ONLY, f"{source} is no program's folder")
         from boolcomp.measure.report.compare import Question
+        from boolcomp.measure.report.measure import SEARCHED
         from boolcomp.program.program import MODES as COMPILED
+        from boolcomp.proof.bound.result import EFFORT
 
         problem = problem_of(source, of)
         if problem.bits is not None and not given(context, "bits"):
@@ -151,7 +153,8 @@ def command(
         question = Question(
             numbers("--bits", bits), modes if logic else ("paper",), numbers("--extra", extra),
             options, recipe if logic else None, widest, choices.demand, choices.processes,
-            *(() if drawn.evaluations is None else (drawn.evaluations,)),
+            SEARCHED if drawn.evaluations is None else drawn.evaluations, choices.proof,
+            EFFORT if choices.proof_effort is None else choices.proof_effort,
         )  # fmt: skip
         name, rows = problem.name, _of_problem(problem, question, store, drawn)
     folder = output or Path("out") / f"report-{name}"

@@ -8,42 +8,51 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from boolcomp.commands.options import json_option, print_json
-from boolcomp.common.errors import DataError
+from boolcomp.common.errors import DataError, UsageError
 from boolcomp.common.text import table
 
 if TYPE_CHECKING:
     from boolcomp.measure.verification.checks import Check
+    from boolcomp.program.program import Program
 
 
 @click.command("verify", epilog="Example: boolcomp verify out/2r --with-tools")
 @click.argument("program")
 @click.option("--load", type=float, help="Tip load in kg [default: all]")
+@click.option("--chain-only", is_flag=True, help="Check the program's certificate, and no more.")
 @click.option("--with-tools", is_flag=True, help="Ask ABC, Yosys, Icarus, GHDL, Verilator, too.")
 @click.option("--deadline", default=60.0, show_default=True, help="Seconds a proof may take.")
 @json_option
 def command(
-    program: str, *, load: float | None, with_tools: bool, deadline: float, as_json: bool
+    program: str,
+    *,
+    load: float | None,
+    chain_only: bool,
+    with_tools: bool,
+    deadline: float,
+    as_json: bool,
 ) -> None:
     """Check PROGRAM (a folder made by compile): its network against its word graph and an engine.
 
-    Its exports are written, read back by readers of their own, and proved equivalent to it, those
-    of words word by word; with tools they are proved and simulated by others as well. What is not
-    installed is named and skipped. The exit code is 1 where anything does not hold, or is not
-    known.
+    Where it has a certificate (compile --certify), a checker that shares no code with the compiler
+    checks that first, step by step. Its exports are written, read back by readers of their own, and
+    proved equivalent to it, those of words word by word; with tools they are proved and simulated
+    by others as well. What is not installed is named and skipped. The exit code is 1 where anything
+    does not hold, or is not known.
     """
     from boolcomp.commands.progress import progress
-    from boolcomp.measure.verification.checks import own_checks
-    from boolcomp.measure.verification.tools import tool_checks
-    from boolcomp.measure.verification.wordchecks import word_checks
+    from boolcomp.measure.verification.certified import chain_checks, chain_tools
     from boolcomp.program.programfile import load_program
 
-    loaded = load_program(program)
+    if chain_only and (with_tools or load is not None):
+        raise UsageError("--chain-only checks the certificate: --with-tools and --load add nothing")
     found: list[Check] = []
     with progress("verifying", None) as step:
-        found += own_checks(loaded, load, deadline, step)
-        found += word_checks(loaded, load, step)
-        if with_tools:
-            found += tool_checks(loaded, load, deadline, step)
+        loaded = None if chain_only else load_program(program)
+        found += chain_checks(program, step, needed=chain_only)
+        found += chain_tools(program, deadline, step) if with_tools else ()
+    if loaded is not None:
+        found += _others(loaded, load, deadline, with_tools=with_tools)
     holds = all(check.holds or check.skipped for check in found)
     if as_json:
         print_json({"holds": holds, "checks": [_document(check) for check in found]})
@@ -56,6 +65,24 @@ def command(
     if not holds:
         names = ", ".join(check.name for check in found if not check.holds and not check.skipped)
         raise DataError(f"{program}: not everything holds: {names}")
+
+
+def _others(
+    loaded: Program, load: float | None, deadline: float, *, with_tools: bool
+) -> list[Check]:
+    """Return what is checked with the compiler's own machinery, and with tools."""
+    from boolcomp.commands.progress import progress
+    from boolcomp.measure.verification.checks import own_checks
+    from boolcomp.measure.verification.tools import tool_checks
+    from boolcomp.measure.verification.wordchecks import word_checks
+
+    found: list[Check] = []
+    with progress("verifying", None) as step:
+        found += own_checks(loaded, load, deadline, step)
+        found += word_checks(loaded, load, step)
+        if with_tools:
+            found += tool_checks(loaded, load, deadline, step)
+    return found
 
 
 def _said(check: Check) -> str:

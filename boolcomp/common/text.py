@@ -33,8 +33,8 @@ def short(value: float, digits: int = 6) -> str:
 
 def short_above(value: float, digits: int = 6) -> str:
     """Write a number that is not negative for people, no smaller than it is: what is a bound."""
-    if not value:
-        return "0"
+    if not value or math.isinf(value):
+        return short(value)
     exact = Decimal(value)
     place = Decimal(1).scaleb(exact.adjusted() + 1 - digits)
     return short(float(exact.quantize(place, ROUND_CEILING)), digits)

@@ -11,13 +11,17 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 from boolcomp.common.choices import EVERY
 from boolcomp.common.errors import UsageError, listing, require_name, shown
 from boolcomp.logic.synthesis.measure import OBJECTIVES, Objective
+from boolcomp.problem.promise import HALF, LSB, Allowed, Promise
 
 if TYPE_CHECKING:
     from boolcomp.problem.problem import Problem
+    from boolcomp.proof.bound.result import Grade
 
 SEARCH_VERSION = 2  # of what a demand leads to: raised whenever the search or the passes change
+PROMISE_VERSION = 1  # likewise, of demands with a promise
 ROUNDING = 1 / math.sqrt(12)  # the rms error, in steps, of rounding alone
 USUAL_INPUT = 10  # bits of input words
+PROMISED_INPUT = 4  # beyond the outputs' bits, where a promise leaves a step beside rounding
 LEAST_INPUT, MOST_INPUT = 2, 16
 LEAST_BITS, MOST_BITS = 2, 16
 LONGEST = 1e6  # nominal seconds
@@ -36,11 +40,13 @@ class Demand:
 
     `rms` is the allowed rms error, in steps of the outputs' words, of each output (or of all);
     without it the paper's own error at these bits is allowed. `max` likewise limits the largest
-    error (the worst that climbing finds, not proved). `input_bits` gives the widths of
-    input words by name, or for all of a group, or of all `words`; what is not named has
-    `usual_input`. An output that may exceed its range has one bit more, unless it is to `saturate`.
-    `objective` is what synthesis makes small; `target` is what the logic or code is for, which says
-    what widths cost, and `flash` how many bytes its tables may take (0: a usual number).
+    error (the worst that climbing finds, not proved). `error` is a promise: what no error may
+    exceed, proved by bounds of a `grade`; widths of inputs are then the most that the search may
+    read. `input_bits` gives the widths of input words by name, or for all of a group, or of all
+    `words`; what is not named has `usual_input`. An output that may exceed its range has one bit
+    more, unless it is to `saturate`. `objective` is what synthesis makes small; `target` is what
+    the logic or code is for, which says what widths cost, and `flash` how many bytes its tables
+    may take (0: a usual number).
 
     `effort` is how long to look for less, in nominal seconds: work is counted, not timed, so the
     same effort gives the same result on any machine. One unit is about a second on one core.
@@ -56,6 +62,8 @@ class Demand:
     objective: Objective = "nodes"
     target: Target = USUAL_TARGET
     flash: int = 0
+    error: Promise | None = None
+    grade: Grade = "tight"
     usual_input: int = field(default=USUAL_INPUT, compare=False)
 
     def __post_init__(self) -> None:
@@ -77,6 +85,9 @@ class Demand:
             )
         if self.max and not min(self.max) > 0.5:
             raise UsageError("rounding alone makes an error of half a step: allow more")
+        if self.error and (self.rms or self.max):
+            other = "an rms error" if self.rms else "a largest error that is searched for"
+            raise UsageError(f"an error that is promised and {other}: ask for one of them")
 
     def _check_target(self) -> None:
         """Refuse a target that is not there, or is at odds with what else is asked."""
@@ -118,9 +129,12 @@ class Demand:
                     f"{problem.name}, or {count}"
                 )
         named = {name: bits for name, bits in self.input_bits.items() if name != EVERY}
+        error, beyond = None, self.usual_input
+        if self.error is not None:
+            error, beyond = self._promised(self.error, problem)
         own = {} if EVERY in self.input_bits else dict(problem.widths)  # those that it names
         usual = {
-            group.name: own.get(group.name, self.input_bits.get(EVERY, self.usual_input))
+            group.name: own.get(group.name, self.input_bits.get(EVERY, beyond))
             for group in problem.groups
             if any(name not in named for name in group.members)
         }
@@ -131,7 +145,17 @@ class Demand:
                     named.setdefault(one.name, bits)
         widths = {**usual, **named}
         problem.by_input(widths)
-        return replace(self, input_bits=widths)
+        return replace(self, input_bits=widths, error=error)
+
+    def _promised(self, error: Promise, problem: Problem) -> tuple[Promise, int]:
+        """Return a promise in steps of a problem's outputs, and how wide inputs may be for it."""
+        steps = error.steps(problem, self.bits)
+        error.check(problem, self.bits)
+        pairs = zip(problem.outputs, steps, strict=True)
+        parts = [Allowed(one.name, most, LSB) for one, most in pairs if math.isfinite(most)]
+        more = PROMISED_INPUT - math.floor(math.log2(min(steps) - HALF))
+        bits = max(problem.output_bits(self.bits)) + more
+        return Promise(tuple(parts)), max(LEAST_INPUT, min(MOST_INPUT, bits))
 
     @property
     def key(self) -> str:
@@ -141,8 +165,12 @@ class Demand:
             if not one.compare:  # what stands for it is in `input_bits`
                 continue
             value = getattr(self, one.name)
-            if one.name in ("target", "flash") and value == one.default:
+            if one.name in ("target", "flash", "grade") and value == one.default:
                 continue  # as in results of before there were targets
+            if isinstance(value, Promise):
+                value = value.text
+            elif one.name == "error":
+                continue  # likewise
             if isinstance(value, Mapping):
                 value = ",".join(f"{name}={bits}" for name, bits in sorted(value.items()))
             elif isinstance(value, tuple):
@@ -162,7 +190,8 @@ def usual_demand(bits: int, input_bits: Mapping[str, int] | None = None, **choic
 
 def digest(problem: Problem, demand: Demand) -> str:
     """Return sixteen hexadecimal digits that only equal problems with equal demands share."""
-    text = f"{SEARCH_VERSION}\n{demand.completed(problem).key}\n{problem.key}"
+    version = f"{SEARCH_VERSION}.{PROMISE_VERSION}" if demand.error else f"{SEARCH_VERSION}"
+    text = f"{version}\n{demand.completed(problem).key}\n{problem.key}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

@@ -19,6 +19,7 @@ from boolcomp.compact.demand import Demand, Listener, Progress, ignore_progress
 from boolcomp.compact.errors.centre import decoder_shifts
 from boolcomp.compact.errors.measure import Sampling, measure_many
 from boolcomp.compact.errors.worst import network_worst
+from boolcomp.compact.promise import passes as promise
 from boolcomp.compact.result.built import Built
 from boolcomp.compact.result.compact import Compact
 from boolcomp.compact.result.network import Finished, lut6, plain_network, smaller, table_network
@@ -27,6 +28,7 @@ from boolcomp.compact.result.store import StoredResult, result_store
 from boolcomp.compact.widths import passes as widths
 from boolcomp.compact.widths.forms import FORMS
 from boolcomp.compact.widths.ledger import Ledger, spans
+from boolcomp.compact.widths.passes import Refined
 from boolcomp.compact.widths.search import Search
 from boolcomp.proof.bound.result import EFFORT, grade_of
 from boolcomp.terms.rest import resting
@@ -36,8 +38,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from boolcomp.compact.promise.passes import Steering
     from boolcomp.compact.result.store import ResultStore
-    from boolcomp.compact.widths.passes import Refined, Screened, Sketched
+    from boolcomp.compact.widths.passes import Screened, Sketched
     from boolcomp.logic.synthesis.optimise import Step
     from boolcomp.problem.wordformat import WordFormat
     from boolcomp.program.program import Program
@@ -122,25 +125,26 @@ def sketch(terms: Terms, choices: CompactChoices) -> Sketched:
     """Write outputs down as words without widths."""
     results = choices.result_store(terms)
     ledger = Ledger(choices.demand.effort, choices.progress, results, choices.processes)
-    return widths.sketch(terms, results.demand, ledger)
+    first = promise.sketch if results.demand.error else widths.sketch
+    return first(terms, results.demand, ledger)
 
 
 @unless_found
 def screen(goal: Sketched, _: CompactChoices) -> Screened:
     """Choose the most promising forms by the noise model."""
-    return widths.screen(goal)
+    return promise.screen(goal) if goal.demand.error else widths.screen(goal)
 
 
 @unless_found
-def refine(screened: Screened, _: CompactChoices) -> Refined:
-    """Build, simulate and correct, until errors hold on many states."""
-    return widths.refine(screened)
+def refine(screened: Screened, _: CompactChoices) -> Refined | Steering:
+    """Build, simulate and correct, until errors hold on many states, or bounds are proved."""
+    return promise.refine(screened) if screened.goal.demand.error else widths.refine(screened)
 
 
 @unless_found
-def improve(refined: Refined, _: CompactChoices) -> Refined:
+def improve(refined: Refined | Steering, _: CompactChoices) -> Refined:
     """Anneal widths while effort lasts."""
-    return widths.improve(refined)
+    return widths.improve(refined) if isinstance(refined, Refined) else promise.improve(refined)
 
 
 @unless_found
@@ -239,13 +243,18 @@ def _told(
         worst = network_worst(*given, Ends(rest=rest))
     if errors.ends is None:
         errors = measure_many(fresh_states(compact), compact.graph, kept.network)
-    free = [not (one.format.tread or one.format.range) for one in compact.problem.outputs]
+    promised = compact.demand.error is not None  # of words as they are
+    free = [
+        not (one.format.tread or one.format.range or promised) for one in compact.problem.outputs
+    ]
     shifts = np.where(free, decoder_shifts(errors, worst, compact.demand.max), 0.0)
     ends = Ends(tuple(map(float, shifts)), rest)
+    grade = compact.demand.grade if promised else choices.proof
+    effort = max(choices.proof_effort, EFFORT) if promised else choices.proof_effort
     built = Built(
         compact, kept.network, kept.steps, kept.lut6, errors.moved(shifts), worst.moved(shifts),
         compact.dropped, seconds, stored, ends,
-        proved(compact, ends, choices.proof, choices.proof_effort, choices.processes),
+        proved(compact, ends, grade, effort, choices.processes),
     )  # fmt: skip
     if (kept.worst is None or kept.errors.ends is None) and built.holds:
         results.put(replace(kept, errors=errors, worst=worst))

@@ -6,7 +6,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from boolcomp.common.errors import UsageError
-from boolcomp.paper.bounds import error_bound
+from boolcomp.paper.bounds import proven
 from boolcomp.paper.coverlogic import network_of_cover
 from boolcomp.program.parts import CodedOutput, Load, Slice, TermUse
 from boolcomp.program.program import program_of_problem
@@ -53,6 +53,7 @@ def program_of(
             made[table.table] = logic(cubes)
         place = networks.setdefault(made[table.table], len(networks))
         uses[table.plan.term.name] = _term_use(table.plan, place, places)
+    made_of = {table.plan: table.table for table in tables}
     outputs = tuple(
         CodedOutput(
             output.output.name,
@@ -62,7 +63,7 @@ def program_of(
             output.guard_bits,
             tuple(uses[term.term.name] for term in output.terms),
             tuple(str(term) for term in output.left_out),
-            error_bound(output),
+            proven(output, made_of).value,
             errors,
         )
         for output, errors in zip_longest(plan.outputs, known)

@@ -1,77 +1,72 @@
-"""A proven bound of a plan's error: no input can give a larger one.
+"""A proven bound of a plan's error: no input in range can give a larger one.
 
-For one term f of inputs x, each within half a step δ of its cell's centre, coded with step s:
-
-    |coded f(centre) - f(x)| ≤ s/2 + Σ_v max|∂f/∂v| · δ_v/2
-
-The output adds half its own step, and the heights of the terms that were left out. Faithful
-rounding doubles a term's s/2. The bound holds while nothing saturates.
+What tables stand for is said here; `proof.tabled` proves the bound of it. Tables that were made
+count as they are. Of a plan alone those of a few inputs are made, and of larger ones the rounding
+of entries is all that is known.
 """
 
 from __future__ import annotations
 
-import functools
-import math
-from collections import Counter
 from dataclasses import replace
+from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from boolcomp.problem.interval import Interval
-from boolcomp.terms import amplitude
-from boolcomp.terms.extrema import largest
-from boolcomp.terms.waves import Wave, collect
+from boolcomp.paper.truth import tabulate
+from boolcomp.proof.tabled.bounds import EFFORT, bound_of
+from boolcomp.proof.tabled.meaning import ReadWord, TabledSum, TabledTerm
 
 if TYPE_CHECKING:
-    from boolcomp.paper.plan import OutputPlan, TermPlan, Word
-    from boolcomp.problem.problem import Input
-    from boolcomp.terms import Term
+    from collections.abc import Mapping
+
+    from boolcomp.logic.truthtable import TruthTable
+    from boolcomp.paper.plan import OutputPlan, TermPlan
+    from boolcomp.proof.bound.result import Bound
+
+MADE = 20  # input bits of tables that are made for a bound alone
+ROUNDED = Fraction(1, 1 << 20)  # of a step: more than what values err by when they are rounded
 
 
 def error_bound(output: OutputPlan) -> float:
     """Return a bound of |output by tables - exact output|, in its unit."""
-    left_out = sum(amplitude(term).bound for term in output.left_out)
-    return output.code.step / 2 + left_out + sum(term_bound(term) for term in output.terms)
+    return proven(output).value
 
 
-def term_bound(plan: TermPlan) -> float:
-    """Return a bound of the error of one term's table."""
-    rounding = plan.code.step * (0.5 if plan.rounding == "nearest" else 1.0)
-    wider = {word.variable.name: _to_centres(word) for word in plan.words}
-    term = replace(plan.term, arguments=tuple(wider[v.name] for v in plan.term.arguments))
-    slopes = (slope(term, wider[w.variable.name]) * w.code.step / 2 for w in plan.words)
-    return rounding + sum(slopes)
+def proven(
+    output: OutputPlan,
+    tables: Mapping[TermPlan, TruthTable] | None = None,
+    effort: float = EFFORT,
+) -> Bound:
+    """Return the bound of an output; `tables` are those of its terms, where they were made."""
+    return bound_of(explained(output, tables), effort)
 
 
-def _to_centres(word: Word) -> Input:
-    """Return a word's input over a range that holds the centres of all cells that it meets."""
-    variable, half = word.variable, word.code.step / 2
-    if variable.word == variable.reach:
-        return variable
-    return replace(variable, reach=Interval(variable.reach.low - half, variable.reach.high + half))
+def explained(output: OutputPlan, tables: Mapping[TermPlan, TruthTable] | None = None) -> TabledSum:
+    """Return what the tables of an output stand for, terms that are the same together."""
+    terms: dict[tuple[TermPlan, TruthTable | None], int] = {}
+    for plan in output.terms:
+        table = _made(plan) if tables is None else tables[plan]
+        key = replace(plan, term=plan.term.named("")), table
+        terms[key] = terms.get(key, 0) + 1
+    found = tuple(_tabled(plan, table, times) for (plan, table), times in terms.items())
+    step = Fraction(output.code.step) / (1 << output.guard_bits)
+    return TabledSum(
+        output.output.name, output.output.unit, output.word, step, output.guard_bits, found,
+        output.left_out,
+    )  # fmt: skip
 
 
-@functools.lru_cache(maxsize=4096)
-def slope(term: Term, variable: Input) -> float:
-    """Return a bound of |∂term/∂variable| over the ranges of its variables."""
-    factors = Counter(term.factor)
-    if variable in factors:
-        times = factors[variable]
-        others = math.prod(v.reach.magnitude ** (n - (v == variable)) for v, n in factors.items())
-        return times * others * largest(term.waves(), term.arguments).bound
-    scale = math.prod(v.reach.magnitude for v in term.factor)
-    return scale * largest(_derivative(term, variable.name), term.arguments).bound
+def _tabled(plan: TermPlan, table: TruthTable | None, times: int) -> TabledTerm:
+    words = tuple(ReadWord(word.variable, word.code, word.dropped) for word in plan.words)
+    missed = Fraction(1, 2) if plan.rounding == "nearest" else Fraction(1)
+    return TabledTerm(plan.term, plan.code, words, table, times, missed + ROUNDED)
 
 
-def _derivative(term: Term, name: str) -> tuple[Wave, ...]:
-    """Return the derivative along one input of a term's coefficient."""
-    parts = []
-    for wave in term.waves():
-        coefficient = complex(wave.cosine, -wave.sine)
-        multiple = dict(wave.multiples).get(name, 0)
-        parts.append((wave.multiples, wave.powers, 1j * multiple * coefficient))
-        power = dict(wave.powers).get(name, 0)
-        if power:
-            lower = tuple((j, n - (j == name)) for j, n in wave.powers)
-            kept = tuple((j, n) for j, n in lower if n)
-            parts.append((wave.multiples, kept, power * coefficient))
-    return collect(parts)
+@lru_cache(maxsize=64)
+def _table(plan: TermPlan) -> TruthTable:
+    return tabulate(plan)
+
+
+def _made(plan: TermPlan) -> TruthTable | None:
+    """Return the table of a term, if it is small enough to be made for this alone."""
+    return _table(plan) if plan.input_bits <= MADE else None

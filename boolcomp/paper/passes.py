@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from boolcomp.common.errors import UsageError
+from boolcomp.common.errors import DataError, UsageError
 from boolcomp.paper.assembly import program_of
 from boolcomp.paper.covers import TermCover, make_covers
 from boolcomp.paper.known import known_errors
 from boolcomp.paper.plan import Options, make_plan
+from boolcomp.paper.promise import allowed, promised_plans
 from boolcomp.paper.store import Recipe, Store, default_store
 from boolcomp.paper.stored import stored_network
 from boolcomp.paper.truth import TermTable, make_tables
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from boolcomp.paper.plan import Plan
+    from boolcomp.problem.promise import Promise
     from boolcomp.program.parts import KnownErrors
     from boolcomp.program.program import Program
     from boolcomp.terms import Terms
@@ -28,7 +30,8 @@ class PaperChoices:
     """What a user chooses of a compilation in paper mode.
 
     `done` is told the first term of every distinct table as its cover is there. The worst error is
-    sought with so many `evaluations`, or as many as is usual; with 0 it is not.
+    sought with so many `evaluations`, or as many as is usual; with 0 it is not. `error` is what no
+    error may exceed, proved: guard bits are found for it, and bits if they are `free`.
     """
 
     options: Options = field(default_factory=Options)
@@ -36,6 +39,12 @@ class PaperChoices:
     store: Store = field(default_factory=default_store)
     done: Callable[[TermTable], None] = lambda _: None
     evaluations: int | None = None
+    error: Promise | None = None
+    free: bool = False
+
+    def __post_init__(self) -> None:
+        if self.free and self.error is None:
+            raise UsageError("bits are free only for an error that is promised: give --error 0.5Nm")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +64,16 @@ class Covered:
     errors: tuple[KnownErrors, ...] = ()
 
 
-def plan(terms: Terms, choices: PaperChoices) -> Plan:
-    """Lay out every term's table by the paper's rules."""
+def plans(several: Sequence[Terms], choices: PaperChoices) -> list[Plan]:
+    """Lay out every term's table by the paper's rules, and so that a promise is kept."""
+    required = [_required(terms) for terms in several]
+    if choices.error is not None:
+        return promised_plans(required, choices.options, choices.error, free=choices.free)
+    return [make_plan(terms, choices.options) for terms in required]
+
+
+def _required(terms: Terms) -> Terms:
+    """Return terms, of words that paper mode has."""
     problem = terms.problem
     asked = [one for one in problem.inputs if one.format]
     if asked:
@@ -64,14 +81,14 @@ def plan(terms: Terms, choices: PaperChoices) -> Plan:
             f"{problem.name}: the word of {asked[0].name} is to be {asked[0].format}: in paper "
             "mode --code is that of all words, and rules give their widths; compact mode takes it"
         )
-    return make_plan(terms.required(), choices.options)
+    return terms.required()
 
 
-def tables(plans: Sequence[Plan], _: PaperChoices) -> list[PlanTables]:
+def tables(planned: Sequence[Plan], _: PaperChoices) -> list[PlanTables]:
     """Tabulate every term; a plan that has no tables is heard of before any table is made."""
-    for one in plans:
+    for one in planned:
         one.require_tables()
-    return [PlanTables(one, make_tables(one)) for one in plans]
+    return [PlanTables(one, make_tables(one)) for one in planned]
 
 
 def covers(tabulated: Sequence[PlanTables], choices: PaperChoices) -> list[Covered]:
@@ -86,8 +103,15 @@ def measure(covered: Covered, choices: PaperChoices) -> Covered:
     return replace(covered, errors=known_errors(covered.plan, choices.evaluations))
 
 
-def program(covered: Covered, _: PaperChoices) -> Program:
-    """Join the logic of covers and the adders of terms."""
+def program(covered: Covered, choices: PaperChoices) -> Program:
+    """Join the logic of covers and the adders of terms; a promise must be proved of it."""
     entries = [term.entry for term in covered.terms]
     found = [term.cover for term in covered.terms]
-    return program_of(covered.plan, entries, found, known=covered.errors, logic=stored_network)
+    made = program_of(covered.plan, entries, found, known=covered.errors, logic=stored_network)
+    if choices.error is None:
+        return made
+    plan = covered.plan
+    if any(x > y for x, y in zip(made.bound, allowed(plan, choices.error), strict=True)):
+        raise DataError(f"{plan.problem.name}: errors of {choices.error} are not proved")
+    said = f"bits={plan.options.bits} guard_bits={plan.options.guard_bits} error={choices.error}"
+    return replace(made, demand=said)

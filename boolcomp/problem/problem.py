@@ -137,7 +137,8 @@ class Problem:
     `key` is a text that only equal problems share. `reference` takes the arrays of all groups and
     returns exact outputs, (samples, outputs); `form` makes what terms are made of, or where outputs
     are no sums of waves the steps that calculate them; `calculation` makes such steps where they
-    are another way to outputs that are. `plural` is
+    are another way to outputs that are. `recorded` are the steps of a function that a user wrote.
+    `plural` is
     what a user calls the outputs ("torques"), `places` what it is that inputs belong to ("joints").
     Up to `dust` an output is rounding of sums that are zero. `constants` are what one may have
     looked for among the outputs, and their only values. `widths` are bits of words that the problem
@@ -159,6 +160,7 @@ class Problem:
     places: str = "inputs"
     dust: float = 0.0
     calculation: Callable[[], Straight] | None = field(default=None, compare=False, repr=False)
+    recorded: Straight | None = field(default=None, compare=False, repr=False)
     constants: tuple[tuple[str, float], ...] = ()
     widths: tuple[tuple[str, int], ...] = ()
     notes: tuple[str, ...] = ()

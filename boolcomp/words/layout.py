@@ -29,6 +29,12 @@ class HeapRow(NamedTuple):
         first = self.column - self.drop
         return sum((4.0 ** (first + i - 1) for i in range(self.drop)), 0.0)
 
+    @property
+    def most_lost(self) -> float:
+        """The most that the bits which are dropped can be, in steps."""
+        first = self.column - self.drop
+        return sum((2.0 ** (first + i - 1) for i in range(self.drop)), 0.0)
+
     def __str__(self) -> str:
         end = self.drop + self.bits
         return (
@@ -62,6 +68,11 @@ class Grid(NamedTuple):
     def lost(self) -> float:
         """The variance of the products that are discarded, in steps²."""
         return sum((pairs * 4.0 ** (c - 1) for c, pairs in self.diagonals() if c < 0), 0.0)
+
+    @property
+    def most_lost(self) -> float:
+        """The most that the products which are discarded can be, in steps."""
+        return sum((pairs * 2.0 ** (c - 1) for c, pairs in self.diagonals() if c < 0), 0.0)
 
     @property
     def swapped(self) -> Grid:

@@ -33,6 +33,8 @@ def test_a_bench_leaves_table_json_and_chart(run: Callable[..., Result]) -> None
     result = run("bench", "program", *TINY, "-o", "out/bench", "--json")
     assert result.code == 0, result.err
     document = json.loads(result.out)
+    bounds = zip(document["sampled_max"], document["worst_found"], document["bound"], strict=True)
+    assert all(0 < sampled <= worst <= bound for sampled, worst, bound in bounds)
     rivals = {row["rival"] for row in document["rows"] if row["ns_per_sample"]}
     assert "boolcomp, two-level logic" in rivals
     if build.compiler("gcc"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -50,6 +51,21 @@ def test_json_has_the_promised_keys() -> None:
     promised = {"rival", "ns_per_sample", "ratio", "max_error", "rms_error", "batch", "cores"}
     assert all(promised | {"types", "skipped"} <= set(row) for row in document["rows"])
     assert document["rows"][1]["types"] == {"in": "int8", "out": "int8"}
+
+
+def test_a_bench_says_of_each_figure_whether_it_is_sampled_searched_or_proved() -> None:
+    known = replace(
+        BENCH, worst_found=(2.5, 3.0), evaluations=1000, sampled_max=(1.9, 1.5),
+        bound=(3.0001, None), lsb=(1.5625, 0.5), units=("N·m", "N·m"),
+    )  # fmt: skip
+    text = text_report(known)
+    assert "worst found of the program: 2.50 3.00, searched with 1000 evaluations, not" in text
+    assert "no error of the program exceeds: 3.001 -, proved" in text
+    assert "last bits of the program's words: 1.5625 N·m, 0.5 N·m" in text
+    document = json.loads(json.dumps(known.document(), allow_nan=False))
+    assert document["sampled_max"] == [1.9, 1.5]
+    assert document["bound"] == [3.0001, None]
+    assert "proved" not in text_report(BENCH)
 
 
 @pytest.mark.slow

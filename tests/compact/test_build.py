@@ -11,7 +11,7 @@ import pytest
 from compact.word_robots import case, small_robot
 
 from boolcomp.compact.sketch.build import Form, build_sketch
-from boolcomp.compact.sketch.poly import signed_digits
+from boolcomp.compact.sketch.poly import quantities, signed_digits
 from boolcomp.compact.sketch.sketch import Linear, Product, WordSum
 from boolcomp.problem.functions import robot_problem
 from boolcomp.problem.robot import load_robot
@@ -41,6 +41,22 @@ def test_sketches_of_random_arms_that_turn_and_slide_are_newton_euler(seed: int)
     values = arm.sketch.evaluate(states.values)
     for joint, place in enumerate(arm.sketch.outputs):
         assert np.allclose(values[place], states.outputs[:, joint], atol=1e-5)
+
+
+def test_coefficients_of_many_sliding_words_are_no_rounding_error() -> None:
+    problem = robot_problem(load_robot("stanford"))
+    sketch = build_sketch(split(problem), {x.name: 10 for x in problem.inputs}, problem.steps(8))
+    words = quantities(problem, {x.name: 10 for x in problem.inputs})
+    arrays = problem.draw(500, 3)
+    columns = problem.columns(arrays)
+    inputs = {
+        name: (columns[name] - (one.range.centre if one.part is None else one.range.low + np.pi))
+        / (one.step if one.part is None else 1.0)
+        for name, one in words.items()
+    }
+    values = sketch.evaluate(inputs)
+    exact = problem.in_steps(problem.reference(*arrays), problem.steps(8))
+    assert np.stack([values[k] for k in sketch.outputs], axis=1) == pytest.approx(exact, abs=1e-6)
 
 
 def test_the_2r_needs_one_product_for_each_factor_and_shares_what_torques_have_in_common() -> None:

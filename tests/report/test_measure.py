@@ -125,7 +125,7 @@ def test_the_legend_of_the_picture_covers_no_curves() -> None:
         figure.canvas.draw()
         (legend,) = figure.legends
         box = legend.get_window_extent()
-        assert len(legend.get_texts()) == 1 + 5 * 4
+        assert len(legend.get_texts()) == 1 + 5 * 5  # sampled, found, proved, rms, nodes
         assert figure.bbox.contains(box.x0, box.y0)
         assert figure.bbox.contains(box.x1, box.y1)
         for panel in figure.axes:

@@ -140,14 +140,17 @@ class _Realiser:
     def heap(self, place: int, node: WordSum) -> None:
         lsb, largest = self.widths[Role.CUT.of(place)], self.statistics.largest[place]
         bits = TURN - lsb if node.angle else heap_bits(largest, lsb, output=False)
-        self._put_heap(place, node, lsb, bits)
+        self._put_heap(place, node, lsb, bits + self._room(place))
 
     def output(self, place: int, node: WordSum, asked: _Asked, *, saturate: bool) -> g.OutputWord:
         lsb = self.widths[Role.CUT.of(place)]
-        needed = max(asked.bits, self.statistics.output_bits(place, 0))
+        needed = max(asked.bits, self.statistics.output_bits(place, 0)) + self._room(place)
         self._put_heap(place, node, lsb, needed - lsb, asked)
         bits = asked.bits if saturate else needed
         return g.OutputWord(self.place[place], -lsb, bits, asked.tread)
+
+    def _room(self, place: int) -> int:
+        return self.widths.get(Role.ROOM.of(place), 0)
 
     def _put_heap(
         self, place: int, node: WordSum, lsb: int, bits: int, asked: _Asked | None = None

@@ -91,7 +91,25 @@ class Built:
         rms = np.sqrt(self.compact.allowed) * 1.01
         most = np.asarray(demand.max or (np.inf,))
         within = bool((self.errors.rms <= rms).all() and (self.largest <= most).all())
-        return within and not self.errors.wrapped
+        return within and not self.errors.wrapped and self.kept
+
+    @property
+    def promised(self) -> tuple[float, ...]:
+        """What is promised of every output, in steps: infinite where nothing is."""
+        demand, problem = self.compact.demand, self.compact.problem
+        if demand.error is None:
+            return (math.inf,) * len(problem.outputs)
+        return demand.error.steps(problem, demand.bits)
+
+    @property
+    def kept(self) -> bool:
+        """Whether what is promised is proved; so it is where nothing is promised."""
+        if not self.compact.demand.error:
+            return True
+        if self.bounds is None or self.bounds.unproved:
+            return False
+        pairs = zip(self.bounds.steps, self.promised, strict=True)
+        return all(found <= most for found, most in pairs)
 
     @property
     def largest(self) -> Floats:

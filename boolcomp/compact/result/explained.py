@@ -7,7 +7,7 @@ which addend is found again from both.
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from boolcomp.compact.graph.parts import realised_places
 from boolcomp.compact.sketch.poly import quantities
@@ -41,33 +41,51 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from boolcomp.compact.assembly import Ends
+    from boolcomp.compact.demand import Demand
     from boolcomp.compact.graph.parts import Place
     from boolcomp.compact.result.compact import Compact
     from boolcomp.compact.sketch.poly import Quantity
-    from boolcomp.compact.sketch.sketch import SketchNode, Table
+    from boolcomp.compact.sketch.sketch import Sketch, SketchNode, Table
+    from boolcomp.compact.sketch.variables import Widths
     from boolcomp.problem.interval import Interval
+    from boolcomp.problem.problem import Problem
     from boolcomp.proof.bound.meaning import Meaning
+    from boolcomp.words.graph import WordGraph
 
 
 def explained(compact: Compact, ends: Ends) -> Explained:
     """Return a compiled graph with what its words stand for."""
-    words = quantities(compact.problem, compact.demand.input_bits)
-    ranges = {one.name: one.range for one in compact.problem.inputs}
-    places = realised_places(compact.sketch, compact.widths, compact.graph)
+    made = Realised(compact.sketch, compact.widths, compact.graph)
+    return explained_graph(compact.problem, compact.demand, made, ends)
+
+
+class Realised(NamedTuple):
+    """A sketch, its widths, and the graph that they make."""
+
+    sketch: Sketch
+    widths: Widths
+    graph: WordGraph
+
+
+def explained_graph(problem: Problem, demand: Demand, made: Realised, ends: Ends) -> Explained:
+    """Return a graph with what its words stand for, of a search that may not be over."""
+    words = quantities(problem, demand.input_bits)
+    ranges = {one.name: one.range for one in problem.inputs}
+    places = realised_places(made.sketch, made.widths, made.graph)
     meanings = tuple(
         _meaning(node, place, words, ranges)
-        for node, place in zip(compact.sketch.nodes, places, strict=True)
+        for node, place in zip(made.sketch.nodes, places, strict=True)
     )
-    steps = compact.problem.steps(compact.demand.bits)
-    outputs = compact.problem.outputs
+    steps, outputs = problem.steps(demand.bits), problem.outputs
     shifts, rests = ends.shifts or [0.0] * len(outputs), ends.rest or [None] * len(outputs)
+    read = {one.name: words[one.name] for one in made.graph.inputs}
     results = tuple(
-        ResultMeaning(one.name, one.unit, place, step, Fraction(shift), _rest(rest, words))
+        ResultMeaning(one.name, one.unit, place, step, Fraction(shift), _rest(rest, read))
         for one, place, step, shift, rest in zip(
-            outputs, compact.sketch.outputs, steps, shifts, rests, strict=True
+            outputs, made.sketch.outputs, steps, shifts, rests, strict=True
         )
     )
-    return Explained(compact.graph, meanings, results)
+    return Explained(made.graph, meanings, results)
 
 
 def _rest(

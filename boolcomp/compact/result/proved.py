@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from boolcomp.common.errors import DataError
@@ -10,6 +11,7 @@ from boolcomp.compact.result.explained import explained
 if TYPE_CHECKING:
     from boolcomp.compact.assembly import Ends
     from boolcomp.compact.result.compact import Compact
+    from boolcomp.proof.bound.meaning import Explained
     from boolcomp.proof.bound.result import Bounds, Grade
 
 
@@ -20,13 +22,18 @@ def proved(
 
     Where bounds of a `grade` cannot be had they are of the one before; `effort` is of tight ones.
     """
+    return bounds_of(explained(compact, ends), grade, effort, processes)
+
+
+@lru_cache(maxsize=4)  # of what a search proves, the last is asked for again when it is over
+def bounds_of(said: Explained, grade: Grade, effort: int, processes: int = 1) -> Bounds | None:
+    """Return what no error of a graph exceeds, as above."""
     from boolcomp.proof.bound.overflow import (  # noqa: PLC0415 (with bounds alone)
         HEAPS,
         without_overflow,
     )
     from boolcomp.proof.bound.plain import plain_bounds  # noqa: PLC0415 (balls take their time)
 
-    said = explained(compact, ends)
     try:
         if grade == "plain":
             return without_overflow(said, plain_bounds(said))

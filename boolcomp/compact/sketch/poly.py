@@ -31,6 +31,7 @@ Series = dict[Angle, complex]  # f = Re Σ c·exp(i Σ multiple·angle); the emp
 Poly = dict[Monomial, Series]
 
 NOISE = 1e-12  # a coefficient this small beside the largest is rounding error
+WORD = 11  # bits: how far words count, at most, where a product has more than two of them
 NEARLY = 1e-9  # of a power of two
 
 
@@ -168,7 +169,10 @@ def pruned(poly: Poly) -> Poly:
     largest = max((abs(c) for s in poly.values() for c in s.values()), default=0.0)
     result: Poly = {}
     for monomial in sorted(poly):
-        series = {a: c for a, c in sorted(poly[monomial].items()) if abs(c) > NOISE * largest}
+        # Words count to some 2^9 to 2^11, so coefficients of many of them are small, and no error.
+        factors = sum(power for _, power in monomial)
+        least = math.ldexp(NOISE * largest, -WORD * max(0, factors - 2))
+        series = {a: c for a, c in sorted(poly[monomial].items()) if abs(c) > least}
         if series:
             result[monomial] = series
     return result

@@ -41,6 +41,7 @@ class Role(StrEnum):
     BENDS = "bl"  # leading bits that it reads
     CUT = "cut"  # the exponent of a heap's lowest column
     SHIFT = "c"  # what is added to a heap's constant
+    ROOM = "r"  # columns of a heap beyond those that samples ask for
     KEEP = "k"  # 0 where the mean of an addend stands for it
     DROP_A = "a"  # digits of a product's first word that are discarded, beyond what it lacks
     DROP_B = "b"  # and of its second one
@@ -70,6 +71,7 @@ class WidthVariable(NamedTuple):
         return self.node, self.name
 
 
+UNSEEN = (Role.SHIFT, Role.ROOM)  # of which models of costs and noise know nothing
 INTERPOLATION = (Role.TIMES, Role.SLOPES, Role.FINENESS, Role.BEND, Role.BENDS)
 Widths: TypeAlias = Mapping[WidthVariable, int]
 

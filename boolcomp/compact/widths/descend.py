@@ -14,7 +14,7 @@ from boolcomp.compact.sketch.sketch import (
     addend_reads,
     reads,
 )
-from boolcomp.compact.sketch.variables import Role, WidthVariable
+from boolcomp.compact.sketch.variables import UNSEEN, Role, WidthVariable
 from boolcomp.compact.widths.limits import effective, first_widths, in_range
 from boolcomp.compact.widths.splits import curve_pairs, curve_splits
 
@@ -59,7 +59,7 @@ class Descent:
         self._keeps = keeps_of(self.sketch)
         self._variables: list[list[WidthVariable]] = [[] for _ in range(count)]
         for variable in widths:
-            if variable.role is not Role.SHIFT:  # of which the model knows nothing
+            if variable.role not in UNSEEN:
                 self._variables[variable.node].append(variable)
         self.refresh()
 
@@ -177,7 +177,7 @@ class Descent:
         """Try every variable one up and one down; tell whether anything changed."""
         moved = False
         for variable in list(self.widths):
-            if variable.node not in self.live or variable.role is Role.SHIFT:
+            if variable.node not in self.live or variable.role in UNSEEN:
                 continue
             moved |= self._try_steps(variable, prices)
             if variable.role is Role.SPLIT:

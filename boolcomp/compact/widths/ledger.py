@@ -90,6 +90,11 @@ class Ledger:
         self.latest = Progress(stage, int(best.nodes), rms, self.latest.fraction, note)
         self.progress(self.latest)
 
+    def say(self, stage: str, best: Candidate, note: str) -> None:
+        """Say what is best now, of which no samples are known."""
+        self.latest = Progress(stage, int(best.nodes), (), self.latest.fraction, note)
+        self.progress(self.latest)
+
     def _note(self, name: str, made: Any) -> None:
         self.done[name] = made
         if self.checkpoint:

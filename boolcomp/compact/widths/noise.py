@@ -51,6 +51,7 @@ from boolcomp.compact.sketch.variables import (
     shape_variables,
 )
 from boolcomp.compact.widths.costs.logic import NODES
+from boolcomp.compact.widths.norms import MEAN_SQUARE, WORST
 from boolcomp.compact.widths.remembered import Bounded, Contribution, Remembered, Settings
 from boolcomp.compact.widths.sensitivities import sensitivities, stacked
 from boolcomp.compact.widths.tablemodel import TableModel, table_model
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from boolcomp.compact.sketch.sketch import SketchNode
     from boolcomp.compact.sketch.variables import Widths
     from boolcomp.compact.widths.costs.model import CostModel, WordKind
+    from boolcomp.compact.widths.norms import Norm
 
     Floats = NDArray[np.float64]
 
@@ -91,9 +93,11 @@ class Model:
         costs: CostModel = NODES,
         *,
         sure: bool = False,
+        peaks: Mapping[str, Floats] | None = None,
     ) -> None:
         """Take sensitivities from `inputs`, and the largest values from `extremes` too.
 
+        With `peaks`, states where outputs are most sensitive, noise is the worst there can be.
         `worst` are states at which errors were large: as many for every output, the first output's
         first. There are then twice as many rows of noise: those of the outputs, and those of each
         at its worst states. `sure` says that `inputs` are all there are.
@@ -111,7 +115,9 @@ class Model:
             tuple(addend_means(node, values) for node in sketch.nodes),
             sure,
         )
-        self.sensitivities = sensitivities(sketch, values)
+        self.norm: Norm = WORST if peaks else MEAN_SQUARE
+        felt = sketch.evaluate(peaks) if peaks else values
+        self.sensitivities = sensitivities(sketch, felt, self.norm)
         if worst is not None:
             again = sensitivities(sketch, sketch.evaluate(worst), apart=True)
             pairs = zip(self.sensitivities, again, strict=True)
@@ -124,8 +130,7 @@ class Model:
         self._addends = [self._addend_variables(place) for place in range(len(sketch.nodes))]
         self._order = {k: i for i, k in enumerate(dict.fromkeys(itertools.chain(*self._variables)))}
         self._indices = [np.array([self._order[k] for k in ks], np.intp) for ks in self._variables]
-        self._known: list[dict[bytes, tuple[float, Floats]]]
-        self._known = [{} for _ in sketch.nodes]
+        self._known: list[dict[bytes, tuple[float, Floats]]] = [{} for _ in sketch.nodes]
         self._parts: Bounded[Contribution] = Bounded()
         self._heaps: dict[int, Remembered] = {}
         self._turns: Bounded[SumShape] = Bounded()
@@ -215,13 +220,14 @@ class Model:
     def _table(self, widths: Widths, place: int, node: Table) -> tuple[float, Floats]:
         model = self._table_model(widths, place, node)
         sensitivity = self.sensitivities[place]
-        rounding = len(model.bits) * 4.0 ** widths[Role.EXPONENT.of(place)] / 12 + model.missed
+        step = 2.0 ** widths[Role.EXPONENT.of(place)]
+        rounding = self.norm.rounding(step, len(model.bits)) + self.norm.missed(model.missed)
         noise = rounding * sensitivity.value
         if node.angle:
             source = self.sketch.nodes[node.source]
             part = source.part if isinstance(source, Source) else 0
             spread = self._angle_spread(widths, node.source, model.read + part)
-            return model.cost, noise + spread * (2 * math.pi) ** 2 * sensitivity.slope
+            return model.cost, noise + spread * self.norm.scaled(2 * math.pi) * sensitivity.slope
         lsb, bits = self.lsb(widths, node.source), self.bits(widths, node.source)
         unread = self._unread(node.source, lsb, bits - model.read)
         return model.cost, noise + unread * sensitivity.slope
@@ -240,7 +246,7 @@ class Model:
         return angle_shape(self.sketch, widths, place)
 
     def _angle_spread(self, widths: Widths, place: int, read: int) -> float:
-        """Return the variance, in turns², of an angle that is read to `read` bits of a turn."""
+        """Return the error, in turns, of an angle that is read to `read` bits of a turn."""
         key = (place, read, *map(widths.get, self._shapes[place]))
         if key not in self._spreads:
             self._spreads[key] = self._spread(widths, place, read)
@@ -249,18 +255,19 @@ class Model:
     def _spread(self, widths: Widths, place: int, read: int) -> float:
         node = self.sketch.nodes[place]
         if isinstance(node, Source):
-            known = 4.0 ** -(node.bits + node.part) * (1 - node.hidden)
-            return (4.0**-read - known) / 12
+            known = 2.0 ** -(node.bits + node.part) * (1 - node.hidden)
+            return self.norm.unread(2.0**-read, known)
         bits = self.bits(widths, place)
         if isinstance(node, WordSum):
-            return (4.0**-read - 4.0**-bits) / 12
+            return self.norm.unread(2.0**-read, 2.0**-bits)
         if not isinstance(node, AngleSum):
             raise TypeError(f"node {place} is no angle")
         shape = self.turn(widths, place)
         known = shape.word.known  # a guard bit tells nothing
-        spread = (4.0 ** -min(read, known) - 4.0**-known) / 12
+        spread = self.norm.unread(2.0 ** -min(read, known), 2.0**-known)
         for (item, multiple), part_read in zip(node.items, shape.reads, strict=True):
-            spread += 4.0 ** shift_of(multiple) * self._angle_spread(widths, item, part_read)
+            factor = self.norm.scaled(2.0 ** shift_of(multiple))
+            spread += factor * self._angle_spread(widths, item, part_read)
         return spread
 
     def _table_model(self, widths: Widths, place: int, node: Table) -> TableModel:
@@ -303,12 +310,12 @@ class Model:
         cost, lost, noise, counts = heap.total()
         if (output or place in self.operands) and self._shortened(node, counts, cut):
             counts[0] -= 1
-            lost += 1 / 4
+            lost += self.norm.scaled(0.5)
         cost += self.costs.heap(counts, -cut if output else 0)
-        noise = noise + 4.0**cut * lost * sensitivity.value
+        noise = noise + self.norm.scaled(2.0**cut) * lost * sensitivity.value
         if output:
-            noise = noise + (1 - 4.0**cut) / 12 * self._is_output(place)
-        return cost, noise + 4.0**cut / 12 * sensitivity.value
+            noise = noise + self.norm.unread(1.0, 2.0**cut) * self._is_output(place)
+        return cost, noise + self.norm.rounding(2.0**cut) * sensitivity.value
 
     def _part(self, widths: Widths, place: int, k: int, size: int) -> Contribution:
         """Return what an addend puts into a heap of so many columns."""
@@ -351,18 +358,18 @@ class Model:
         cost, lost, factor = 0.0, 0.0, 0.0
         source, rows = self.sketch.nodes[addend.node], []
         for word, digit, row in linear_rows(widths, place, k, addend, words):
-            lost += row.lost
+            lost += self.norm.lost(row)
             factor += 0.0 if word else digit
             rows.append(row)
         cost += self.costs.rows(rows, counts, kind_of(source))
         error = 1 - factor / addend.factor
-        noise = error * error * own.size[k]
+        noise = self.norm.scaled(error) * own.size[k]
         if isinstance(source, Source):
-            noise = noise + source.hidden * addend.factor**2 / 12 * own.value
+            noise = noise + self.norm.rounding(addend.factor, source.hidden) * own.value
         for a, b in self._factors(widths, addend.node):
             for _, grid in factor_grids(widths, place, k, addend, a, b):
                 cost += self.costs.product(grid, counts, ("table", "table"))
-                lost += grid.lost
+                lost += self.norm.lost(grid)
         return cost, lost, noise
 
     def _factors(self, widths: Widths, place: int) -> Iterator[tuple[Format, ...]]:
@@ -384,10 +391,10 @@ class Model:
         cost, own = self.costs.product(grid, counts, kinds), self.sensitivities[place]
         noise = self._unread(addend.a, a.lsb, grid.drop_a) * own.read_a[k]
         noise = noise + self._unread(addend.b, b.lsb, grid.drop_b) * own.read_b[k]
-        return cost, grid.lost, noise
+        return cost, self.norm.lost(grid), noise
 
     def _unread(self, place: int, lsb: int, drop: int) -> float:
-        """Return the variance of what a reader of a word without its lowest bits does not see."""
+        """Return the error of what a reader of a word without its lowest bits does not see."""
         source = self.sketch.nodes[place]
-        known = 4.0**lsb * (1 - source.hidden if isinstance(source, Source) else 1)
-        return (4.0 ** (lsb + drop) - known) / 12
+        known = 2.0**lsb * (1 - source.hidden if isinstance(source, Source) else 1)
+        return self.norm.unread(2.0 ** (lsb + drop), known)

@@ -115,7 +115,7 @@ class Sketched:
         """Say what is not reached, and what inputs and rounding make of errors on their own."""
         words = quantities(self.terms.problem, self.demand.input_bits)
         widths = sorted({word.bits for word in words.values()})
-        floor = Search(self.task(), _forms(self.terms, self.demand)[0]).floor()
+        floor = Search(self.task(), forms_of(self.terms, self.demand)[0]).floor()
         kind, why = "demanded", ""
         if not self.demand.rms:
             bits = self.demand.bits
@@ -180,7 +180,7 @@ def sketch(terms: Terms, demand: Demand, ledger: Ledger) -> Sketched:
         terms = without_small_waves(terms, squares.tolist(), steps)
     goal = Sketched(terms, demand, ledger, squares, largest)
     task = goal.task()
-    forms = _forms(terms, demand)
+    forms = forms_of(terms, demand)
     if not demand.saturate and search_of(task, forms[0]).floor().forbids(squares):
         raise goal.unreachable("whatever the logic")  # what saturates may err less
     made: dict[Sketch, int] = {}
@@ -189,7 +189,7 @@ def sketch(terms: Terms, demand: Demand, ledger: Ledger) -> Sketched:
     return replace(goal, sketches={form: sketch for sketch, form in made.items()})
 
 
-def _forms(terms: Terms, demand: Demand) -> Sequence[int]:
+def forms_of(terms: Terms, demand: Demand) -> Sequence[int]:
     """Return the forms that are screened first."""
     plain = TABLED if demand.of_words else PLAIN
     sums = tuple(plain) if terms.outputs and terms.waves <= MOST_WAVES else ()
@@ -213,7 +213,7 @@ def _usual(terms: Terms, demand: Demand, ledger: Ledger) -> list[float]:
         return ledger.numbers("paper", lambda: [float(x) for x in paper_rms(terms, demand.bits)])
     ample = np.full(len(terms.problem.outputs), 1.0)
     task = SearchTask(terms, demand, ample, np.inf * ample)
-    floor = np.sqrt(search_of(task, _forms(terms, demand)[-1]).floor().total)
+    floor = np.sqrt(search_of(task, forms_of(terms, demand)[-1]).floor().total)
     above = np.where(floor < 1, ABOVE_FLOOR, ABOVE_JUMPS)
     return [float(x) for x in np.maximum(USUAL_RMS, above * floor)]
 
@@ -230,7 +230,7 @@ def screen(goal: Sketched) -> Screened:
         found |= _screened(goal, "screen exact", other)
     if not found:
         raise goal.unreachable("by the model")
-    return Screened(goal, _promising(goal, found.values()))
+    return Screened(goal, promising(goal, found.values()))
 
 
 def _screened(goal: Sketched, name: str, forms: Iterable[int]) -> dict[object, Candidate]:
@@ -246,7 +246,7 @@ def _screened(goal: Sketched, name: str, forms: Iterable[int]) -> dict[object, C
     return kept
 
 
-def _promising(goal: Sketched, found: Iterable[Candidate]) -> tuple[Candidate, ...]:
+def promising(goal: Sketched, found: Iterable[Candidate]) -> tuple[Candidate, ...]:
     """Return the smallest; steps only where they are nearly as small as sums of waves."""
     ranked = sorted(found, key=lambda c: (c.nodes, c.form))
     sums = [choice.nodes for choice in ranked if not FORMS[choice.form].direct]
@@ -273,7 +273,7 @@ def refine(screened: Screened) -> Refined:
         best = min(starts, key=lambda choice: choice.rank(task.pressure))
         if left < 0:  # a large problem: only the best form goes on
             starts = [best]
-        seen = _seen(goal, task, best)
+        seen = errors_seen(goal, task, best)
         goal.ledger.tell("refine", best, seen.errors)
         if goal.holds(seen.errors):
             return Refined(goal, _watching(task, best, seen), best, seen)
@@ -296,7 +296,7 @@ def improve(refined: Refined) -> Refined:
         found = goal.ledger.candidates(f"improve {chunk}", search.improve, jobs)
         tried = min([best, *found], key=lambda choice: choice.nodes)
         if tried.nodes < best.nodes:
-            look = _seen(goal, task, tried)
+            look = errors_seen(goal, task, tried)
             if goal.holds(look.errors):
                 best, seen = tried, look
             else:  # what was missed is watched from now on
@@ -327,7 +327,7 @@ def _watching(
     return replace(watched, worst_limits=noise[outputs:] / room)
 
 
-def _seen(goal: Sketched, task: SearchTask, choice: Candidate) -> Seen:
+def errors_seen(goal: Sketched, task: SearchTask, choice: Candidate) -> Seen:
     """Return a candidate's errors on very many states."""
     graph = search_of(task, choice.form).graph(choice)
     demand, problem = goal.demand, goal.terms.problem

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from boolcomp.compact.sketch.sketch import WordSum
-from boolcomp.compact.sketch.variables import Role, WidthVariable
+from boolcomp.compact.sketch.variables import UNSEEN, Role, WidthVariable
 from boolcomp.compact.widths.limits import in_range
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def _moves(descent: Descent) -> list[_Move]:
     """Return every single step of a width, with what the model says of it."""
     found = []
     for variable in list(descent.widths):
-        if variable.node not in descent.live or variable.role in (Role.SHIFT, Role.KEEP):
+        if variable.node not in descent.live or variable.role in (*UNSEEN, Role.KEEP):
             continue
         for step in (1, -1):
             value = descent.beside(variable, step)

@@ -148,7 +148,7 @@ def improve(task: SearchTask, start: Candidate, turn: int, units: float) -> Cand
 
 
 @lru_cache(maxsize=2)
-def _model_values(
+def model_values(
     problem: Problem, inputs: tuple[tuple[str, int], ...], bits: int, seed: int
 ) -> tuple[dict[str, Floats], dict[str, Floats]]:
     """Return the states of models, the same for all forms: drawn ones, and extremes."""
@@ -161,11 +161,11 @@ def _model_values(
 
 
 @lru_cache(maxsize=2)
-def _climbed(
+def climbed_values(
     problem: Problem, inputs: tuple[tuple[str, int], ...], bits: int, seed: int, sketch: Sketch
 ) -> dict[str, Floats]:
     """Return the extremes, and states where words of a recursion are larger still."""
-    _, extremes = _model_values(problem, inputs, bits, seed)
+    _, extremes = model_values(problem, inputs, bits, seed)
     larger = climbed(sketch, quantities(problem, dict(inputs)), extremes)
     return {name: np.concatenate([column, larger[name]]) for name, column in extremes.items()}
 
@@ -185,14 +185,14 @@ class Search:
         self.steps = problem.steps(demand.bits)
         self.sketch = self.sketch_of(task, form)
         inputs = tuple(sorted(demand.input_bits.items()))
-        values, extremes = _model_values(problem, inputs, demand.bits, demand.seed)
+        values, extremes = model_values(problem, inputs, demand.bits, demand.seed)
         self.exact = is_exact(problem, demand.input_bits)
         self.worst: States | None = None
         if task.worst_limits is not None:
             words = quantities(problem, demand.input_bits)
             self.worst = states_of(problem, words, self.steps, task.worst)
         if FORMS[form].direct:
-            extremes = _climbed(problem, inputs, demand.bits, demand.seed, self.sketch)
+            extremes = climbed_values(problem, inputs, demand.bits, demand.seed, self.sketch)
         bad = self.worst.values if self.worst else None
         self.costs = costs_of(demand)
         self.model = Model(self.sketch, values, extremes, bad, self.costs, sure=self.exact)

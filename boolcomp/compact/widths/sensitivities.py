@@ -21,18 +21,24 @@ from boolcomp.compact.sketch.sketch import (
     WordSum,
     addend_value,
 )
+from boolcomp.compact.widths.norms import MEAN_SQUARE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from boolcomp.compact.widths.norms import Norm
+
     Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sensitivity:
-    """Mean squares of derivatives, one for every output; tuples follow the addends."""
+    """Mean squares of derivatives, or another norm of them, one for every output.
+
+    Tuples follow the addends.
+    """
 
     value: Floats  # of a node's own value
     slope: Floats  # of a table's argument
@@ -59,7 +65,7 @@ def stacked(one: Sensitivity, other: Sensitivity) -> Sensitivity:
 
 
 def sensitivities(
-    sketch: Sketch, values: Sequence[Floats], *, apart: bool = False
+    sketch: Sketch, values: Sequence[Floats], norm: Norm = MEAN_SQUARE, *, apart: bool = False
 ) -> list[Sensitivity]:
     """Walk back from the outputs: how they change with every node's value.
 
@@ -75,20 +81,20 @@ def sensitivities(
     found: list[Sensitivity] = []
     for place in reversed(range(len(sketch.nodes))):
         node, own = sketch.nodes[place], adjoint[place]
-        slope, addends = np.zeros(shape[0]), _Addends([], [], [], [])
+        slope, addends = np.zeros(shape[0]), _Addends(norm, [], [], [], [])
         if isinstance(node, AngleSum):
             for item, multiple in node.items:
                 adjoint[item] += multiple * own * _radians(sketch.nodes[item])
         elif isinstance(node, Table):
             argument = sketch.argument(node, values)
             by_word = own * _steepness(sketch, node, argument)
-            slope = _mean_square(by_word)
+            slope = norm.size(by_word)
             unit = _radians(sketch.nodes[node.source]) if node.angle else 1.0
             adjoint[node.source] += by_word * unit
         elif isinstance(node, WordSum):
             for addend in node.addends:
                 addends.walk_back(addend, own, values, adjoint)
-        found.append(Sensitivity(_mean_square(own), slope, *addends.frozen()))
+        found.append(Sensitivity(norm.size(own), slope, *addends.frozen()))
     return found[::-1]
 
 
@@ -113,6 +119,7 @@ def _own_states(output: int, outputs: int, count: int) -> slice:
 class _Addends:
     """The lists of a sensitivity while they are made."""
 
+    norm: Norm
     read_a: list[Floats]
     read_b: list[Floats]
     size: list[Floats]
@@ -123,8 +130,8 @@ class _Addends:
     ) -> None:
         """Note an addend of a sum whose adjoint is known, and hand that on to what it reads."""
         value = addend_value(addend, values)
-        self.size.append(_mean_square(own * value))
-        self.spread.append(_mean_square(own * (value - value.mean())))
+        self.size.append(self.norm.size(own * value))
+        self.spread.append(self.norm.size(own * (value - value.mean())))
         if isinstance(addend, Linear):
             adjoint[addend.node] += addend.factor * own
             self.read_a.append(np.zeros(len(own)))
@@ -134,13 +141,9 @@ class _Addends:
         by_b = addend.factor * own * values[addend.a]
         adjoint[addend.a] += by_a
         adjoint[addend.b] += by_b
-        self.read_a.append(_mean_square(by_a))
-        self.read_b.append(_mean_square(by_b))
+        self.read_a.append(self.norm.size(by_a))
+        self.read_b.append(self.norm.size(by_b))
 
     def frozen(self) -> tuple[tuple[Floats, ...], ...]:
         """Return all lists as they stand in a sensitivity."""
         return tuple(self.read_a), tuple(self.read_b), tuple(self.size), tuple(self.spread)
-
-
-def _mean_square(adjoint: Floats) -> Floats:
-    return np.asarray((adjoint * adjoint).mean(axis=1))

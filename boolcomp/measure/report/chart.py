@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
@@ -74,6 +75,9 @@ def _draw_output(panel: Any, rows: Sequence[ReportRow]) -> None:
         if all(r.worst is not None for r in line):
             worst = [r.worst for r in line]
             panel.plot(bits, worst, "^:", color=colour, label=f"worst found, {series}")
+        if all(math.isfinite(r.bound) for r in line):
+            proved = [r.bound for r in line]
+            panel.plot(bits, proved, "_-.", color=colour, lw=0.8, ms=12, label=f"bound, {series}")
         panel.plot(bits, [r.total.rms for r in line], "s--", color=colour, label=f"rms, {series}")
     steps = {row.bits: row.lsb for row in rows}
     bits = sorted(steps)

@@ -11,16 +11,16 @@ import numpy as np
 from boolcomp.common.errors import DataError, DataWarning, UsageError
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
-from boolcomp.measure.report.measure import ReportRow, Samples, error_rows, with_worst
+from boolcomp.measure.report.measure import SEARCHED, ReportRow, Samples, error_rows, with_worst
 from boolcomp.measure.report.programs import TIMED, program_rows, timed
 from boolcomp.paper.assembly import program_of
 from boolcomp.paper.covers import make_covers
-from boolcomp.paper.known import EVALUATIONS
 from boolcomp.paper.plan import MOST_GUARD_BITS, Options, make_plan
 from boolcomp.paper.quantised import quantised
 from boolcomp.paper.stored import stored_network
 from boolcomp.paper.truth import make_tables
 from boolcomp.pipeline import compile_compact
+from boolcomp.proof.bound.result import EFFORT
 from boolcomp.terms import split
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from boolcomp.paper.plan import Plan
     from boolcomp.paper.store import Recipe, Store
     from boolcomp.program.program import Mode, Program
+    from boolcomp.proof.bound.result import Grade
     from boolcomp.terms import Terms
 
 
@@ -39,7 +40,8 @@ class Question:
 
     Without a recipe no product terms are made. Tables wider than `widest` inputs are not
     minimised. `demand` says what compact mode is asked for at a word length. The worst error of a
-    plan is sought with so many `evaluations`; compact mode's is kept with its results.
+    plan is sought with so many `evaluations`; compact mode's is kept with its results. `proof` and
+    `proof_effort` are of its bounds.
     """
 
     bits: tuple[int, ...]
@@ -50,7 +52,9 @@ class Question:
     widest: int = 18
     demand: Callable[[int], Demand] | None = None
     processes: int = 2
-    evaluations: int = EVALUATIONS
+    evaluations: int = SEARCHED
+    proof: Grade = "plain"
+    proof_effort: int = EFFORT
 
     @property
     def steps(self) -> int:
@@ -95,8 +99,12 @@ def _compact_rows(bits: int, samples: Samples, question: Question) -> tuple[Repo
     demand = (question.demand or usual_demand)(bits)
     try:
         compiled = compile_compact(
-            samples.problem, CompactChoices(demand, processes=question.processes)
-        )
+            samples.problem,
+            CompactChoices(
+                demand, processes=question.processes, proof=question.proof,
+                proof_effort=question.proof_effort,
+            ),
+        )  # fmt: skip
     except UsageError as error:  # the paper's rows are worth having all the same
         warnings.warn(f"{bits} bits, compact mode: {error}", DataWarning, stacklevel=2)
         return ()

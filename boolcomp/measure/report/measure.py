@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 
 MOST_SAMPLES = 20_000_000  # what memory holds with room to spare
+SEARCHED = 1_000_000  # evaluations that seek the worst error of a plan, as where it is compiled
 
 
 @dataclass(frozen=True, slots=True, eq=False)

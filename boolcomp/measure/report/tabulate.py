@@ -46,7 +46,7 @@ def cells(rows: Sequence[ReportRow]) -> list[list[str]]:
             f"{row.total.mean / row.lsb:+.3f}",
             f"{row.total.beyond_lsb:.2%}",
             f"{row.own.rms / row.lsb:.3f}",
-            f"{row.bound / row.lsb:.2f}" if math.isfinite(row.bound) else "-",
+            _up(row.bound / row.lsb),
             _whole(row.products),
             _whole(row.literals),
             _whole(row.table_bits),
@@ -59,6 +59,11 @@ def cells(rows: Sequence[ReportRow]) -> list[list[str]]:
         ]
         for row in rows
     ]
+
+
+def _up(bound: float) -> str:
+    """Return a bound, no smaller; `-` where there is none."""
+    return f"{math.ceil(100 * bound - 1e-9) / 100:.2f}" if math.isfinite(bound) else "-"
 
 
 def _whole(value: int | None) -> str:

@@ -99,7 +99,7 @@ def _by_abc(
     (wanted,) = export(program, "blif", load).values()
     (given,) = export(program, "aiger-ascii", load).values()
     files = {"a.blif": str(wanted), "b.blif": _through_aiger(str(given))}
-    yield _cec("aiger against blif", files, deadline)
+    yield cec("aiger against blif", files, deadline)
     for one in program.loads if load is None else (program.load(load),):
         if one.graph is not None and one.joint is not None:
             ending = f", load {number(one.payload)} kg" if len(program.loads) > 1 else ""
@@ -107,14 +107,14 @@ def _by_abc(
                 "a.blif": blif.render(program.networks[one.joint.network]),
                 "b.blif": blif.render(logic_of(one.graph)),
             }
-            yield _cec(f"network against word graph{ending}", files, deadline)
+            yield cec(f"network against word graph{ending}", files, deadline)
 
 
 def _through_aiger(text: str) -> str:
     return blif.render_netlist(aiger.parse(text.encode()))
 
 
-def _cec(name: str, files: dict[str, str], deadline: float) -> Check:
+def cec(name: str, files: dict[str, str], deadline: float) -> Check:
     """Ask ABC whether two BLIF files are equivalent, by the names of their signals."""
     start = time.perf_counter()
     tool = abc.find()
@@ -147,7 +147,7 @@ def _by_yosys(program: Program, load: float | None, deadline: float) -> Check:
         if ended.code or not made.is_file():
             note = ended.printed.decode("utf-8", "replace").strip()[-200:] or "Yosys took too long"
             return Check(name, method, 0, time.perf_counter() - start, None, note)
-        found = _cec(name, {"a.blif": str(wanted), "b.blif": made.read_text("utf-8")}, deadline)
+        found = cec(name, {"a.blif": str(wanted), "b.blif": made.read_text("utf-8")}, deadline)
     return Check(name, method, 0, time.perf_counter() - start, found.holds, found.note)
 
 

@@ -66,6 +66,7 @@ class Written:
             returned=group,
             reference=partial(evaluated, steps),
             form=partial(_wave_form, steps, inputs) if wave_like else partial(_itself, steps),
+            recorded=steps,
             widths=tuple((name, word.bits) for name, word in bits.items() if word.bits is not None),
             notes=(*_unread(steps), *notes),
         )

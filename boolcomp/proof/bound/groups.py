@@ -197,7 +197,8 @@ class Group:
     """A group: its atoms, what it stands for, its linear inputs' words and twice their cells' ends.
 
     `inputs` are the words of its inputs at all states of the group, by the nodes that they are, and
-    `words` the same by the inputs' meanings, also of those that nothing reads.
+    `words` the same by the inputs' meanings, also of those that nothing reads; `doubled` are twice
+    the ends of their cells.
     """
 
     addends: tuple[FlatAddend, ...]
@@ -205,6 +206,7 @@ class Group:
     frontier: Frontier
     inputs: dict[int, Words]
     words: dict[int, Words]
+    doubled: dict[int, tuple[Words, Words]]
     least: Words
     most: Words
 
@@ -257,7 +259,7 @@ class Grouping:
         if read - set(inputs):
             raise NotPlainError
         least, most = exact.values(doubled)
-        return Group(tuple(addends), exact, frontier, inputs, words, least, most)
+        return Group(tuple(addends), exact, frontier, inputs, words, doubled, least, most)
 
     def cells(self, place: int) -> tuple[Line, Words]:
         """Return what a linear input's words stand for, and those that there are.

@@ -64,6 +64,16 @@ class Joint:
             total = total + about(product.slack)
         return total
 
+    def poly(self) -> Poly:
+        """Return what it stands for without what is `still`."""
+        total: Poly = {}
+        for one in (addend for group in self.simple for addend in group.addends):
+            add(total, one.poly)
+        total.pop((), {})
+        for one in (product.addend for product in self.products):
+            add(total, one.poly)
+        return {powers: series for powers, series in total.items() if series}
+
     def shared(self) -> dict[int, Words]:
         """Return the words that there are of inputs that several groups read."""
         readers = [name for group in self.groups for name in group.words]

@@ -9,10 +9,14 @@ output's word then is.
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from boolcomp.proof.bound.bends import Bends, Within, bent
+from boolcomp.proof.bound.enclosure import ONE
+from boolcomp.proof.bound.expansion import NotPlainError
 from boolcomp.proof.bound.sweep import ancestors
 
 if TYPE_CHECKING:
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.proof.bound.groups import Group
+    from boolcomp.proof.bound.states import States
     from boolcomp.proof.bound.sweep import Sweep
     from boolcomp.proof.bound.tight import Output
 
@@ -100,6 +105,15 @@ class Worst:
         return Candidate(int(self.errors[k]), int(self.cells[k]), self.corners[int(self.sides[k])])
 
 
+class _Part(NamedTuple):
+    """Errors, what is put into the heap, and what inputs and every angle add where cells bend."""
+
+    errors: Words
+    said: Words
+    always: Words
+    by_angle: list[Words]
+
+
 def by_remainder(errors: Words, remainders: Words, count: int) -> Words:
     """Return the largest error of every remainder."""
     found = np.full(count, NEVER, np.int64)
@@ -120,41 +134,91 @@ def together(one: Words, two: Words) -> Words:
 class Leaf:
     """Says of single cells, at a corner of their angles, what the error is at most."""
 
-    def __init__(self, output: Output, whole: Sweep, groups: Sequence[Group]) -> None:
+    def __init__(
+        self, output: Output, whole: Sweep, groups: Sequence[Group], joints: Sequence[States] = ()
+    ) -> None:
         self.output, self.whole = output, whole
         self.still = whole.waves(output.still.get((), {}), Fraction(1))
         self.groups = [
             (group, whole.waves(group.exact.series, group.exact.scale)) for group in groups
         ]
-        self.nodes = ancestors(
-            output.graph, [k for group, _ in self.groups for k in group.frontier.words]
-        )
+        self.joints = joints
+        read = [k for group, _ in self.groups for k in group.frontier.words]
+        read += [k for joint in joints for k in joint.turning]
+        self.nodes = ancestors(output.graph, read)
         self.bits = output.drop if output.whole else 0
         self._said: dict[tuple[int, int], Words] = {}
+        self.bends, self.bent, self.spare = self._bends()
+
+    def _bends(self) -> tuple[list[Bends], list[Within], int]:
+        """Return how groups bend, and what bends without; nothing where they are too many."""
+        if self.joints or not self.output.whole:
+            return [], [], 0
+        try:
+            found = [Bends(self.whole, group) for group, _ in self.groups]
+        except NotPlainError:
+            return [], [], 0
+        still = self.output.still.get((), {})
+        alone = [Within(self.whole, bent(still, one), Fraction(1)) for one in self.whole.angles]
+        return found, alone, (self.output.bent.size << self.output.scale) // ONE
 
     def error(self, one: Candidate, sign: int) -> int:
-        """Return the largest error in one direction, in units, less that of most rounding."""
+        """Return the largest error in one direction, in units, less that of most rounding.
+
+        Less, too, what cells of the output bend at most: here they bend as they do.
+        """
         sizes = [len(angle.words) for angle in self.whole.angles]
         places = np.unravel_index(one.cell, sizes) if sizes else ()
         block = [
             angle.words[int(k) : int(k) + 1]
             for angle, k in zip(self.whole.angles, places, strict=True)
         ]
-        said = self.output.turned(self.whole, block)
-        alone = sign * (said - self.whole.exact(self.still, block, one.corner))
+        parts = self._parts(block, one.corner, sign)
+        corner = self._together(parts, [part.errors for part in parts], sign)
+        if not self.bends:
+            return corner
+        found = []
+        for angles in product((0, 1), repeat=len(self.bent)):
+            moved = []
+            for part in parts:
+                some = (x for x, often in zip(part.by_angle, angles, strict=True) if often)
+                moved.append(sum(some, part.errors + part.always))
+            found.append(self._together(parts, moved, sign))
+        return min(corner, max(found) - self.spare)
+
+    def _together(self, parts: Sequence[_Part], errors: Sequence[Words], sign: int) -> int:
+        """Return the largest sum of errors, less what rounding makes of its remainder."""
         count, unit = 1 << self.bits, self.output.scale - self.bits
-        total = by_remainder(alone, self._remainder(said), count)
-        values = self.whole.values(block, self.nodes)
-        for place, (group, waves) in enumerate(self.groups):
-            a = int(self.whole.exact(waves, block, one.corner)[0])
-            said = self._words(place, group, int(group.frontier.packed(values)[0]))
-            errors = np.maximum(sign * (said - a * group.least), sign * (said - a * group.most))
-            total = together(total, by_remainder(errors, self._remainder(said), count))
+        total = np.where(np.arange(count), NEVER, 0)
+        for part, own in zip(parts, errors, strict=True):
+            total = together(total, by_remainder(own, self._remainder(part.said), count))
         rest = (np.arange(count) + self.output.first) % count
         lost = rest if sign > 0 else count - 1 - rest
         if not self.bits:
             return int(total[0])
         return int(np.where(total > NEVER, total - (lost << unit), NEVER).max())
+
+    def _parts(self, block: Sequence[Words], corner: tuple[int, ...], sign: int) -> list[_Part]:
+        """Return what angles alone and every group err by in a cell."""
+        said = self.output.turned(self.whole, block)
+        alone = sign * (said - self.whole.exact(self.still, block, corner))
+        none = np.zeros(1, np.int64)
+        still = [np.array([max(sign * end for end in one.at(block))]) for one in self.bent]
+        found = [_Part(alone, said, none, still)]
+        values = self.whole.values(block, self.nodes)
+        for place, (group, waves) in enumerate(self.groups):
+            a = int(self.whole.exact(waves, block, corner)[0])
+            said = self._words(place, group, int(group.frontier.packed(values)[0]))
+            errors = np.maximum(sign * (said - a * group.least), sign * (said - a * group.most))
+            part = _Part(errors, said, none, [])
+            if self.bends:
+                bends = self.bends[place]
+                part = _Part(errors, said, bends.always(block, sign), bends.by_angle(block, sign))
+            found.append(part)
+        for joint in self.joints:
+            said = joint.said(values)
+            found.append(_Part(joint.errors(said, block, corner, sign), said, none, []))
+        return found
 
     def _remainder(self, said: Words) -> Words:
         return said >> (self.output.scale - self.bits) & ((1 << self.bits) - 1)

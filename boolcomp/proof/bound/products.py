@@ -48,6 +48,7 @@ class Product:
     itself and loses, and `slack` what the whole may err by beside that, in steps.
     """
 
+    addend: FlatAddend
     outer: Group
     inner: list[Group]
     turning: list[FlatAddend]
@@ -110,7 +111,7 @@ class Products:
         missing = tuple(Fraction(end * (1 << self.scale), ONE) for end in _ends(flat.lost))
         size_y = about(amplitude_of(self.flattener.expansion.of(y), self.reach))
         return Product(
-            outer, inner, turning, still, each, drop, self.graph.nodes[read].bits, base,
+            addend, outer, inner, turning, still, each, drop, self.graph.nodes[read].bits, base,
             int(constant), (_down(missing[0]), -_down(-missing[1])),
             (about(outer.exact.slack) * size_y).times(addend.times),
         )  # fmt: skip

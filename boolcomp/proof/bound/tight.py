@@ -30,6 +30,7 @@ from boolcomp.proof.bound.plain import Forward, plain_bounds, rounding
 from boolcomp.proof.bound.products import Products
 from boolcomp.proof.bound.profiles import Profiles
 from boolcomp.proof.bound.result import EFFORT, rounded_up
+from boolcomp.proof.bound.states import States
 from boolcomp.proof.bound.sweep import Sweep, Turning, ancestors, part_of_rows, shape_of
 from boolcomp.words.graph import part_reads
 
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     Words = NDArray[np.int64]
 
 BITS = 58  # of all that is added
+PART = 4  # of the effort that is spent on single cells of groups of several functions
 CANDIDATES = 1 << 15  # cells of which tables by finer blocks say more, for either sign
 
 
@@ -162,7 +164,7 @@ class Output:
 
     def _beside(self) -> Enclosure:
         """Return what the error may be beside that at corners of cells."""
-        total = ZERO
+        total = self.bent = ZERO
         for place, one in enumerate(self.forward.explained.meanings):
             if not isinstance(one, GivenWord):
                 continue
@@ -171,7 +173,7 @@ class Output:
             step = Fraction(1) if one.word is None else given_line(self.graph, one).step
             bent = steepness(self.poly, place, self.reach, 2).times(step * step / 8)
             tie = steepness(self.poly, place, self.reach, 1).times(step * TIE)
-            total = total + bent + tie
+            self.bent, total = self.bent + about(bent), total + bent + tie
         return about(total)
 
     def _add_group(self, names: frozenset[int], addends: Sequence[FlatAddend]) -> None:
@@ -228,11 +230,14 @@ class Output:
             finer = tables.finer()
             for k in range(2):
                 worst[k].improve(partial(_less, whole, tables, finer, k))
-        if self.joints:
+        try:
+            joints = [States(self.grouping, one, whole) for one in self.joints]
+        except NotPlainError:
             return worst[0].largest, -worst[1].largest
-        look = Leaf(self, whole, self.groups)
-        high = worst[0].refined(lambda one: look.error(one, 1))
-        return high, -worst[1].refined(lambda one: look.error(one, -1))
+        look = Leaf(self, whole, self.groups, joints)
+        most = min([MOST, *(self.effort // (PART * one.size) for one in joints)])
+        high = worst[0].refined(lambda one: look.error(one, 1), most)
+        return high, -worst[1].refined(lambda one: look.error(one, -1), most)
 
     def _profiles(self) -> tuple[list[Profile], int]:
         """Return what all groups err by; of those that are too large only the worst is known."""

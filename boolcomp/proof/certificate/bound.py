@@ -1,14 +1,56 @@
-"""Writes the section `bound`: the proven errors."""
+"""Writes the section `bound`: what was proved of every output (see `checker.bound`)."""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
+
+from boolcomp.proof.bound.flat import Flattener, components
+from boolcomp.proof.bound.meaning import GivenWord, Total
+from boolcomp.proof.bound.plain import Forward
 
 if TYPE_CHECKING:
     from boolcomp.proof.certificate.known import Known
 
+DIGITS = 15  # of a bound, rounded outward
+
 
 def section(known: Known) -> str:
-    """Return the lines of a section; none where there is nothing to say."""
-    del known
-    return ""
+    """Return the lines of a section; none where nothing is proved."""
+    bounds = known.built.bounds
+    if bounds is None:
+        return ""
+    flattener = Flattener(Forward(known.explained))
+    lines = []
+    for column, one in enumerate(bounds.outputs):
+        low, high = _below(one.low), -_below(-one.high)
+        ends = f"{one.name} {one.grade} {_decimal(low)} {_decimal(high)}"
+        lines.append(ends + (_groups(known, flattener, column) if one.grade != "plain" else ""))
+    if bounds.unproved:
+        lines.append(" ".join(["while", *(f"w{k}" for k in bounds.unproved)]))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _groups(known: Known, flattener: Flattener, column: int) -> str:
+    """Return the groups of linear inputs that are independent of each other for given angles."""
+    said = known.explained
+    result = said.results[column]
+    total = said.meanings[result.meaning]
+    if not isinstance(total, Total) or total.word is None:
+        raise TypeError(f"{result.name} is no sum that is there")
+    flat = flattener.flat(result.meaning, Fraction(2) ** said.graph.scales[total.word].lsb)
+    found = []
+    for names, _ in components([one.linear for one in flat.addends]):
+        given = [said.meanings[k] for k in sorted(names)]
+        found.append(" ".join(one.name for one in given if isinstance(one, GivenWord)))
+    return " " + " | ".join(one for one in found if one)
+
+
+def _below(value: Fraction) -> int:
+    """Return a number in units of its last digit, rounded down."""
+    return int(value * 10**DIGITS // 1)
+
+
+def _decimal(units: int) -> str:
+    whole, part = divmod(abs(units), 10**DIGITS)
+    return f"{'-' * (units < 0)}{whole}.{part:0{DIGITS}d}"

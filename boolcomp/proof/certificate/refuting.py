@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pysat.solvers import Glucose4
 
 from boolcomp.checker.lemmas import cone_clauses
-from boolcomp.checker.propagation import needed
+from boolcomp.proof.certificate.propagation import trimmed
 
 if TYPE_CHECKING:
-    from boolcomp.checker.nodes import Nodes
+    from boolcomp.checker.gates import Nodes
+    from boolcomp.proof.certificate.propagation import Step
 
 # Nodes of a cone, and how many conflicts it is worth: a small cone is tried before a larger one.
-TRIES = ((40, 300), (120, 1000), (400, 3000), (1500, 20_000))
-MOST_TRACED = 1 << 23
+TRIES = ((40, 300), (120, 1000), (400, 3000), (1500, 20_000), (1 << 30, 50_000))
 
 
-def refutation(nodes: Nodes, levels: list[int], x: int, y: int) -> str | None:
-    """Return the text of a proof that two literals are equal; None where none was found."""
+class Refutation(NamedTuple):
+    """The cut that a proof is over, and its clauses as a certificate has them."""
+
+    cut: list[int]
+    text: str
+
+
+def refutation(nodes: Nodes, levels: list[int], x: int, y: int) -> Refutation | list[int] | None:
+    """Return a proof that two literals are equal, or inputs at which they differ.
+
+    Inputs are signals, negative where they are 0. None where nothing was found.
+    """
     cone = _Cone(nodes, levels, x, y)
     for size, conflicts in TRIES:
         whole = cone.grow(size)
@@ -28,16 +38,20 @@ def refutation(nodes: Nodes, levels: list[int], x: int, y: int) -> str | None:
             solver.conf_budget(conflicts)
             answer = solver.solve_limited()
             lines = solver.get_proof() if answer is False else []
+            model = solver.get_model() or []
         if answer is False:
             added = [[int(one) for one in line.split()[:-1]] for line in lines if line[:1] != "d"]
-            added = [clause for clause in added if clause]
-            chosen = needed(clauses, added, MOST_TRACED)
-            kept = added if chosen is None else [added[k] for k in chosen]
-            text = ", ".join(" ".join(map(str, clause)) for clause in kept)
-            return f"by{''.join(f' {one}' for one in cut)}: {text}"
+            steps = trimmed(clauses, [clause for clause in added if clause])
+            return None if steps is None else Refutation(cut, ", ".join(map(_text, steps)))
+        if whole and answer:
+            return [one for one in model if 0 < abs(one) <= nodes.inputs]
         if whole:
             return None
     return None
+
+
+def _text(step: Step) -> str:
+    return f"{' '.join(map(str, step.clause))} / {' '.join(map(str, step.hints))}".strip()
 
 
 class _Cone:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from boolcomp.checker.nodes import Nodes
+    from boolcomp.checker.gates import Nodes
 
 MOST_SEEN = 4000
 WIDEST = 14  # signals of a cut: 16,384 rows

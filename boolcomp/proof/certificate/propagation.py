@@ -1,15 +1,19 @@
-"""Clauses checked by unit propagation: one follows where its negation leads to a conflict (RUP).
+"""Proofs of SAT solvers cut down to what they need, each clause with those that show it.
+
+A clause follows where its negation leads to a conflict by unit propagation (RUP).
 
 A literal is a variable from 1, negative where it is negated; in loops twice the variable, plus one.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from boolcomp.common.loops import njit
+
+MOST_TRACED = 1 << 23
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,35 +24,42 @@ if TYPE_CHECKING:
     Clauses = Sequence[Sequence[int]]
 
 
-def unproved(given: Clauses, added: Clauses) -> int | None:
-    """Return which of the added clauses does not follow; None where all lead to a conflict.
+class Step(NamedTuple):
+    """A clause, and those that show it: each but the last leaves one literal that must hold."""
 
-    Where there is none in the end it is the one after the last.
+    clause: tuple[int, ...]
+    hints: tuple[int, ...]
+
+
+def trimmed(given: Clauses, added: Clauses, most: int = MOST_TRACED) -> list[Step] | None:
+    """Return the steps of a proof that a conflict needs, the last of them empty.
+
+    Clauses are counted from 0, first those given, then the steps. None where one does not follow
+    from those before, where there is no conflict in the end, or where more hints than so many are
+    needed.
     """
-    return _proved(given, added, np.zeros(0, np.int64), np.zeros(0, np.int64))
-
-
-def needed(given: Clauses, added: Clauses, most: int) -> list[int] | None:
-    """Return which added clauses a conflict needs; None where there is none, or it is too long.
-
-    At most so many numbers of clauses are remembered.
-    """
-    trace, bounds = np.zeros(most, np.int64), np.zeros(len(added) + 2, np.int64)
-    if _proved(given, added, trace, bounds) is not None or bounds[-1] > most:
-        return None
-    wanted, first = {len(given) + len(added)}, len(given)
-    for place in reversed(range(first, first + len(added) + 1)):
-        if place in wanted:
-            wanted.update(trace[bounds[place - first] : bounds[place - first + 1]].tolist())
-    return sorted(k - first for k in wanted if first <= k < first + len(added))
-
-
-def _proved(given: Clauses, added: Clauses, trace: Whole, bounds: Whole) -> int | None:
     clauses = [list(dict.fromkeys(clause)) for clause in (*given, *added)]
     ends = np.cumsum([0, *map(len, clauses)], dtype=np.int64)
     literals = np.array([2 * abs(x) + (x < 0) for clause in clauses for x in clause], np.int64)
-    place = int(_run(literals, ends, len(given), trace, bounds))
-    return None if place > len(clauses) else place - len(given)
+    trace, bounds = np.zeros(most, np.int64), np.zeros(len(added) + 2, np.int64)
+    place = _run(literals, ends, len(given), trace, bounds)
+    if place <= len(clauses) or bounds[-1] > most:
+        return None
+    first = len(given)
+    hints = {first + k: trace[bounds[k] : bounds[k + 1]].tolist() for k in range(len(added) + 1)}
+    wanted = {len(clauses)}
+    for number in reversed(hints):
+        if number in wanted:
+            wanted.update(hints[number])
+    kept = sorted(number for number in wanted if number >= first)
+    numbers = {number: first + k for k, number in enumerate(kept)}
+    return [
+        Step(
+            tuple(added[number - first]) if number < len(clauses) else (),
+            tuple(numbers.get(hint, hint) for hint in hints[number]),
+        )
+        for number in kept
+    ]
 
 
 @njit(cache=True)
@@ -66,11 +77,11 @@ def _run(literals: Whole, ends: Whole, given: int, trace: Whole, bounds: Whole) 
             conflict, known = _conflict(
                 units[:count], assumed, literals, ends, heads, follow, values, reasons, trail
             )
-            if conflict >= 0 and len(bounds) > 0:
+            if conflict >= 0:
+                _mark(conflict, place, literals, ends, reasons, seen, stack)
                 bounds[place - given + 1] = _traced(
-                    conflict, place, bounds[place - given], literals, ends, reasons, seen, stack,
-                    trace,
-                )  # fmt: skip
+                    conflict, place, bounds[place - given], trail[:known], reasons, seen, trace
+                )
             for k in range(known):
                 values[trail[k]] = values[trail[k] ^ 1] = 0
                 reasons[trail[k] >> 1] = -1
@@ -154,22 +165,32 @@ def _propagate(  # noqa: PLR0917 (a compiled loop takes columns, not values)
 
 
 @njit(cache=True)
-def _traced(  # noqa: PLR0917 (a compiled loop takes columns, not values)
-    conflict: int, stamp: int, start: int, literals: Whole, ends: Whole, reasons: Whole,
-    seen: Whole, stack: list[int], trace: Whole,
-) -> int:  # fmt: skip
-    """Write down the clauses that a conflict comes from; return where they end."""
+def _mark(  # noqa: PLR0917 (a compiled loop takes columns, not values)
+    conflict: int, stamp: int, literals: Whole, ends: Whole, reasons: Whole, seen: Whole,
+    stack: list[int],
+) -> None:  # fmt: skip
+    """Mark the clauses that a conflict comes from."""
     stack.clear()
     stack.append(conflict)
     seen[conflict] = stamp
     while len(stack) > 0:
         clause = stack.pop()
-        if start < len(trace):
-            trace[start] = clause
-        start += 1
         for k in range(ends[clause], ends[clause + 1]):
             reason = reasons[literals[k] >> 1]
             if reason >= 0 and seen[reason] != stamp:
                 seen[reason] = stamp
                 stack.append(reason)
+
+
+@njit(cache=True)
+def _traced(  # noqa: PLR0917 (a compiled loop takes columns, not values)
+    conflict: int, stamp: int, start: int, trail: Whole, reasons: Whole, seen: Whole, trace: Whole
+) -> int:
+    """Write down the marked clauses in the order in which they propagate; return where they end."""
+    for k in range(len(trail) + 1):
+        clause = conflict if k == len(trail) else reasons[trail[k] >> 1]
+        if clause >= 0 and seen[clause] == stamp and (k == len(trail) or clause != conflict):
+            if start < len(trace):
+                trace[start] = clause
+            start += 1
     return start

@@ -1,0 +1,391 @@
+"""The plain bound, node by node: what the exact function is, what words say, how much more that is.
+
+A word of an input or of a table is looked at value by value: for each of them the exact function
+lies in an interval (`near`), whatever lies within the input's cell and whatever else its source
+errs by. So what a table adds to a sum, dropped bits included, is compared with what it should add
+value by value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from boolcomp.checker.nodes import Given, Total, Turns, is_angle
+from boolcomp.checker.parts import Line, added, columns, entries, line_of, most
+from boolcomp.checker.ranges import near_words
+from boolcomp.checker.spans import NOTHING, ONE, Span, between, exactly
+from boolcomp.checker.stands import all_words
+from boolcomp.checker.steps import DoesNotHoldError
+from boolcomp.words.graph import Angles, Bits, Heap, InputWord, PartialProducts, part_reads
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from boolcomp.checker.places import Place
+    from boolcomp.checker.stands import Claim, Input, Output
+    from boolcomp.words.graph import HeapPart, WordGraph
+
+    Words = NDArray[np.int64]
+
+TIE = Fraction(1, 1 << 28)  # of a cell: how far beside a border encoders may round
+UNITS = Line(Fraction(0), Fraction(1))
+PIECES = 64  # of what a function that no word stands for may read
+MOST_VALUES = 1 << 20  # of a word that is looked at value by value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seen:
+    """What is known of a function: its exact value, what its words say, how much more that is.
+
+    `word` is the word whose values `at` are looked at, `near` the exact function at each, `words`
+    all of its words there; of a sum they are made when they are asked for.
+    """
+
+    exact: Span
+    said: Span
+    error: Span
+    word: int | None = None
+    line: Line = UNITS
+    at: Words | None = None
+    near: Span = NOTHING
+    words: Mapping[int, Words] | None = None
+
+    def turned(self, by: int) -> Seen:
+        """Return the same in units that are 2^by as large."""
+        part = Fraction(1, 1 << by)
+        line = Line(self.line.start * part, self.line.step * part)
+        exact, said, error = (x.times(part) for x in (self.exact, self.said, self.error))
+        return replace(self, exact=exact, said=said, error=error, line=line)
+
+
+class Plain:
+    """Goes through a claim; `overflow` are the heaps of which that is not ruled out."""
+
+    def __init__(self, claim: Claim) -> None:
+        self.claim, self.graph = claim, claim.graph
+        self.overflow: list[int] = []
+        self.outputs = {one.node for one in claim.outputs}
+        self.seen: list[Seen] = []
+        for place, function in enumerate(claim.functions):
+            if isinstance(function, Given):
+                found = self._given(function, claim.inputs[function.name], claim.places[place])
+            elif isinstance(function, Turns):
+                found = self._turns(function, claim.places[place])
+            elif isinstance(function, Total):
+                found = self._sum(place, function, claim.places[place])
+            else:
+                found = self._table(place)
+            self.seen.append(found)
+
+    def error(self, output: Output, column: int) -> Span:
+        """Return how much more an output's word says than what is exact, in steps."""
+        result = self.graph.results[column]
+        heap = self.graph.nodes[result.node]
+        if self.claim.places[output.node].words != (result.node,) or not isinstance(heap, Heap):
+            raise DoesNotHoldError(f"{output.name} is not w{result.node}")
+        if self.graph.scales[result.node].lsb != -result.drop:
+            raise DoesNotHoldError(f"{output.name}: its word does not count steps")
+        half = Fraction(1, 2) - Fraction(1, 2 << result.drop)
+        moved = self.moved(output, column)
+        found = self.seen[output.node].error + between(moved - half, moved + half)
+        if result.bits < heap.bits - result.drop:  # it may saturate: half a step beyond the last
+            found = found.join(between(Fraction(-1, 2), Fraction(1, 2)))
+        if output.rest is not None:  # where it is held at zero
+            found = found.join(-Plain(self.claim.within(output.rest)).seen[output.node].exact)
+        return found
+
+    def moved(self, output: Output, column: int) -> Fraction:
+        """Return by how many steps an output's decoder says more than the middles of cells."""
+        return output.shift - (Fraction(1, 2) if self.graph.results[column].tread else 0)
+
+    def _given(self, function: Given, given: Input, place: Place) -> Seen:
+        if not place.words:
+            near = Span(
+                *(np.array([end], object) for end in (given.allowed.low, given.allowed.high))
+            )
+            return Seen(given.allowed, given.allowed, given.allowed - given.allowed, near=near)
+        (word,) = place.words
+        node = self.graph.nodes[word]
+        if not isinstance(node, InputWord) or node.name != function.name:
+            raise DoesNotHoldError(f"w{word} is not the input {function.name}")
+        line, count = line_of(self.graph, word), 1 << node.bits
+        unit = Fraction(1)
+        if function.angle:
+            unit = Fraction(1, given.cells << given.part)
+            step = Fraction(1, count << given.part)
+            line = Line(step / 2 - Fraction(1, 2), step)
+        if line.step * count != unit * given.cells:
+            raise DoesNotHoldError(f"{function.name} has {given.cells} cells, and w{word} others")
+        at, near = cells(given, line, count, unit)
+        said = values(line, at)
+        exact = near.hull if given.exact and not given.wraps else given.allowed
+        return Seen(exact, said.hull, (said - near).hull, word, line, at, near, {word: at})
+
+    def angle(self, place: int) -> Seen:
+        """Return what is known of an angle in turns."""
+        turning = getattr(self.claim.functions[place], "turning", 0)
+        return self.seen[place].turned(turning) if turning else self.seen[place]
+
+    def by_value(self, place: int, *, angle: bool) -> Seen:
+        """Return what is known of a source, value by value of its word."""
+        seen = self.angle(place) if angle else self.seen[place]
+        if seen.at is not None or seen.word is None:
+            return seen
+        around = 1 / seen.line.step if angle else None
+        count = 1 << self.graph.nodes[seen.word].bits
+        low, high = ((end - seen.line.start) / seen.line.step for end in seen.said.ends)
+        first, last = -(-low.numerator // low.denominator), high.numerator // high.denominator
+        if around is None:
+            at = np.arange(max(0, first), min(count - 1, last) + 1, dtype=np.int64)
+        elif last - first + 1 >= around:
+            at = np.arange(min(count, MOST_VALUES), dtype=np.int64)
+        else:
+            at = np.unique(np.arange(first, last + 1, dtype=np.int64) % int(around))
+            at = at[at < count]
+        if not len(at) or count > MOST_VALUES:
+            raise DoesNotHoldError(f"w{seen.word} has no values, or too many to look at")
+        near = values(seen.line, at) - seen.error
+        return replace(seen, at=at, near=near, words={seen.word: at})
+
+    def _turns(self, turns: Turns, place: Place) -> Seen:
+        read = [self.angle(k) for _, k in turns.items]
+        exact = error = NOTHING
+        for (multiple, _), one in zip(turns.items, read, strict=True):
+            exact = exact + one.exact.times(Fraction(multiple))
+        if not place.words:
+            return Seen(exact, exact, NOTHING, near=_alone(exact))
+        (word,) = place.words
+        node = self.graph.nodes[word]
+        if not isinstance(node, Angles):
+            raise DoesNotHoldError(f"w{word} is no sum of angles")
+        line, constant = line_of(self.graph, word), Fraction(node.constant)
+        if line.step * (1 << node.bits) != 1:
+            raise DoesNotHoldError(f"w{word} does not span a turn")
+        if {turn.node for turn in node.turns} - {one.word for one in read}:
+            raise DoesNotHoldError(f"w{word} reads other angles than it is said to add")
+        if len({one.word for one in read if one.word is not None}) < len(
+            [one for one in read if one.word is not None]
+        ):
+            raise DoesNotHoldError(f"w{word} adds an angle twice")
+        for (multiple, _), one in zip(turns.items, read, strict=True):
+            mine = [turn for turn in node.turns if turn.node == one.word]
+            factor = Fraction(multiple)
+            if one.at is not None and one.words is not None:
+                put = sum((added(self.graph, turn, one.words) for turn in mine), one.at * 0)
+                error = error + (integers(put).times(line.step) - one.near.times(factor)).hull
+                continue
+            share = _Share(self, line.step)
+            for turn in mine:
+                drop = self.graph.nodes[turn.node].bits - turn.read
+                share.row(one, drop, turn.shift, negative=turn.negative)
+            error = error + share.error(one, factor)
+        error = error + exactly(line.start + constant * line.step)
+        error = error - exactly(round(sum(error.ends) / 2))
+        return Seen(exact, exact + error, error, word, line)
+
+    def _table(self, place: int) -> Seen:
+        function, stands = self.claim.functions[place], self.claim.places[place]
+        if isinstance(function, Given | Turns | Total):
+            raise TypeError("no table")
+        angle = is_angle(self.claim.functions[function.source])
+        source = self.by_value(function.source, angle=angle)
+        if source.word is None or source.at is None or not stands.words:
+            exact = near_words(function, _cut(source.exact), source.exact).hull
+            return Seen(exact, exact, NOTHING, near=_alone(exact))
+        near = near_words(function, source.near, source.exact)
+        words = {k: entries(self.graph, k, source.word, source.at) for k in all_words(stands)}
+        said = Span(source.at.astype(object) * 0, source.at.astype(object) * 0)
+        for k in stands.words:
+            said = said + values(line_of(self.graph, k), words[k])
+        if stands.product:
+            a, b = (_about_zero(self.graph, k, words[k], 0) for k in stands.product)
+            said = said + a * b
+        return Seen(near.hull, said.hull, (said - near).hull, source.word, source.line, source.at,
+                    near, words)  # fmt: skip
+
+    def _sum(self, place: int, function: Total, stands: Place) -> Seen:
+        exact = exactly(function.constant)
+        for factor, read in function.addends:
+            value = self.seen[read[0]].exact
+            for one in read[1:]:
+                value = value * self.seen[one].exact
+            exact = exact + value.times(Fraction(factor))
+        if not stands.words:
+            return Seen(exact, exact, NOTHING, near=_alone(exact))
+        (word,) = stands.words
+        heap = self.graph.nodes[word]
+        if not isinstance(heap, Heap) or heap.wraps != (function.turning > 0):
+            raise DoesNotHoldError(f"w{word} is no such sum")
+        line = line_of(self.graph, word)
+        if place in self.outputs:  # what its decoder says knows of no offset
+            line = Line(line.start - Fraction(self.graph.scales[word].offset), line.step)
+        put, error = self._heap(function, stands, heap, line)
+        if function.turning:
+            turn = 1 << function.turning
+            if line.step * (1 << heap.bits) != turn:
+                raise DoesNotHoldError(f"w{word} does not span a turn")
+            error = error - exactly(turn * round(sum(error.ends) / 2 / turn))
+            return Seen(exact, exact + error, error, word, line)
+        said = put.meet(exact + error)
+        largest = line.start + line.step * ((1 << heap.bits) - 1)
+        if said.ends[0] < line.start or said.ends[1] > largest:
+            self.overflow.append(word)
+        return Seen(exact.meet(said - error), said, error, word, line)
+
+    def _heap(self, function: Total, stands: Place, heap: Heap, line: Line) -> tuple[Span, Span]:
+        """Return what a heap's word says, and how much more that is than what it stands for."""
+        if len(stands.owners) != len(heap.parts) or not all(
+            0 <= k < len(function.addends) for k in stands.owners
+        ):
+            raise DoesNotHoldError(f"parts of w{stands.words[0]} are those of no addend")
+        put = exactly(heap.constant * line.step + line.start)
+        error = put - exactly(function.constant)
+        for k, (factor, read) in enumerate(function.addends):
+            share = _Share(self, line.step)
+            mine = [p for p, owner in zip(heap.parts, stands.owners, strict=True) if owner == k]
+            if len(read) == 1:
+                share.addend(self.claim.places[read[0]], self.seen[read[0]], mine, Fraction(factor))
+            else:
+                share.product(read, mine, Fraction(factor))
+            put, error = put + share.put, error + share.missed
+        return put, error
+
+
+class _Share:
+    """What the parts of an addend put into a heap, and how much more that is than the addend."""
+
+    def __init__(self, plain: Plain, step: Fraction) -> None:
+        self.plain, self.graph, self.step = plain, plain.graph, step
+        self.put = self.missed = self.lost = NOTHING
+        self.times = Fraction(0)
+
+    def addend(
+        self, stands: Place, seen: Seen, parts: Sequence[HeapPart], factor: Fraction
+    ) -> None:
+        """Take the parts of factor · function."""
+        for part in parts:
+            grid = isinstance(part, PartialProducts)
+            read = part_reads(part)
+            if read != stands.product if grid else read[0] not in stands.words:
+                raise DoesNotHoldError(f"a part of a sum is not its addend's: {part}")
+        if not parts:
+            self.missed = -seen.exact.times(factor)
+        elif seen.words is not None and seen.at is not None:
+            put = sum((added(self.graph, part, seen.words) for part in parts), seen.at * 0)
+            self.put = integers(put).times(self.step).hull
+            self.missed = (integers(put).times(self.step) - seen.near.times(factor)).hull
+        else:
+            for part in parts:
+                if isinstance(part, Bits):
+                    self.row(seen, part.drop, part.column, negative=part.negative)
+            self.missed = self.error(seen, factor)
+
+    def row(self, seen: Seen, drop: int, column: int, *, negative: bool) -> None:
+        """Take a word above its lowest bits, of which nothing is known."""
+        if seen.word is None:
+            raise DoesNotHoldError("a part of a sum reads a word that is not there")
+        sign = -1 if negative else 1
+        weight = self.step * Fraction(2) ** (column - drop) / seen.line.step
+        lost = between(0, self.step * Fraction(2) ** (column - drop) * ((1 << drop) - 1))
+        full = (1 << (self.graph.nodes[seen.word].bits - drop)) - 1
+        start = exactly(self.step * (full << column) * negative - sign * weight * seen.line.start)
+        self.times += sign * weight
+        self.lost = self.lost + start - lost.times(Fraction(sign))
+        self.put = self.put + seen.said.times(sign * weight) + start - lost.times(Fraction(sign))
+
+    def error(self, seen: Seen, factor: Fraction) -> Span:
+        """Return how much more rows say than factor · function."""
+        return self.lost + seen.error.times(self.times) + seen.exact.times(self.times - factor)
+
+    def product(self, read: Sequence[int], parts: Sequence[HeapPart], factor: Fraction) -> None:
+        """Take the part of factor · α · β: A·B - α·β = A·(B - β) + β·(A - α), or the other way."""
+        seen = [self.plain.seen[k] for k in read]
+        alpha, beta = seen[0].exact, seen[1].exact
+        if not parts:
+            self.missed = -(alpha * beta).times(factor)
+            return
+        part = parts[0]
+        words = tuple(k for one in read for k in all_words(self.plain.claim.places[one]))
+        if len(parts) > 1 or not isinstance(part, PartialProducts) or (part.a, part.b) != words:
+            raise DoesNotHoldError(f"a product multiplies other words than w{words}: {part}")
+        (a, da), (b, db) = (
+            self._operand(one, word, drop)
+            for one, word, drop in zip(seen, words, (part.drop_a, part.drop_b), strict=True)
+        )
+        scales = [self.graph.scales[k].lsb for k in words]
+        size = self.step * Fraction(2) ** (
+            part.column + 1 - part.drop_a - part.drop_b - sum(scales)
+        )
+        times = -size if part.negative else size
+        error = (a * db + beta * da).meet(b * da + alpha * db)
+        below = sum((n * Fraction(2) ** (c - 1) for c, n in columns(self.graph, part) if c < 0),
+                    Fraction(0))  # fmt: skip
+        middle = exactly(self.step * most(self.graph, part) / 2)
+        beside = between(-below * self.step, below * self.step) + middle
+        self.put = (a * b).times(times) + beside
+        self.missed = error.times(times) + (alpha * beta).times(times - factor) + beside
+
+    def _operand(self, seen: Seen, word: int, drop: int) -> tuple[Span, Span]:
+        """Return what digits above the lowest say, and how much more that is than what is exact."""
+        if seen.words is not None:
+            said = _about_zero(self.graph, word, seen.words[word], drop)
+            return said.hull, (said - seen.near).hull
+        half = Fraction((1 << drop) - 1, 2) * seen.line.step
+        beside = between(-half, half) - exactly(Fraction(self.graph.scales[word].offset))
+        return seen.said + beside, seen.error + beside
+
+
+def _about_zero(graph: WordGraph, place: int, words: Words, drop: int) -> Span:
+    """Return what the digits of a word say above the lowest, but for its offset."""
+    line, offset = line_of(graph, place), Fraction(graph.scales[place].offset)
+    middle = Fraction((1 << drop) - 1, 2) * line.step - offset
+    return values(Line(line.start + middle, line.step), words >> drop << drop)
+
+
+def _cut(span: Span) -> Span:
+    """Return a span in pieces."""
+    places = [span.low + (span.high - span.low) * k // PIECES for k in range(PIECES + 1)]
+    return Span(np.array(places[:-1], object), np.array(places[1:], object))
+
+
+def _alone(span: Span) -> Span:
+    return Span(np.array([span.low], object), np.array([span.high], object))
+
+
+def integers(words: Words) -> Span:
+    """Return whole numbers."""
+    units = words.astype(object) * ONE
+    return Span(units, units)
+
+
+def values(line: Line, words: Words) -> Span:
+    """Return what words stand for."""
+    start = exactly(line.start)
+    return integers(words).times(line.step) + start
+
+
+def cells(given: Input, line: Line, count: int, unit: Fraction) -> tuple[Words, Span]:
+    """Return the values that an input's word may have, and the cell of each."""
+    low, high = given.allowed.ends
+    first, last = 0, count - 1
+    if not given.wraps:
+        ends = (low - line.start) / line.step - TIE, (high - line.start) / line.step + TIE
+        first, last = (min(max(0, (end + Fraction(1, 2)).__floor__()), count - 1) for end in ends)
+    at = np.arange(first, last + 1, dtype=np.int64)
+    half = (line.step - unit) / 2 if given.exact else line.step * (Fraction(1, 2) + TIE)
+    near = values(line, at) + between(-half, half)
+    if given.exact or given.wraps:
+        return at, near
+    lows, highs = near.low, near.high
+    if first == 0:
+        lows[0] = min(lows[0], given.allowed.low)
+    if last == count - 1:
+        highs[-1] = max(highs[-1], given.allowed.high)
+    lows, highs = np.maximum(lows, given.allowed.low), np.minimum(highs, given.allowed.high)
+    return at, Span(np.minimum(lows, highs), np.maximum(lows, highs))

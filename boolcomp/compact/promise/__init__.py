@@ -1,0 +1,1 @@
+"""Errors that are promised: the search for widths that a bound steers."""

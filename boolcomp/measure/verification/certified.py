@@ -1,0 +1,87 @@
+"""A program's certificate, checked by code that shares nothing with the compiler; and by tools."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from boolcomp.checker.chain import check_program
+from boolcomp.checker.first import first_network
+from boolcomp.checker.folder import read_program
+from boolcomp.checker.lemmas import Lemma, add_final, cone_clauses
+from boolcomp.common.errors import BoolcompError
+from boolcomp.logic import blif
+from boolcomp.logic.network import Builder
+from boolcomp.measure.verification.checks import Check
+from boolcomp.measure.verification.tools import cec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from boolcomp.checker.folder import LoadFiles
+    from boolcomp.checker.gates import Nodes
+    from boolcomp.logic.network import Network
+
+
+def chain_checks(folder: str, step: Callable[[str], None], *, needed: bool) -> Iterator[Check]:
+    """Yield the steps of a program's certificate; none where there is none, unless it is needed."""
+    step("certificate")
+    program = read_program(folder)
+    if program.certified or needed:
+        for one in check_program(program):
+            yield Check(one.name, one.method, one.cases, one.seconds, one.holds, one.note)
+            step(one.name)
+
+
+def chain_tools(folder: str, deadline: float, step: Callable[[str], None]) -> Iterator[Check]:
+    """Yield what others say of networks and lemmas: ABC, and a SAT solver that made no proofs."""
+    loads = read_program(folder).loads
+    for load in loads:
+        if "lemmas" not in load.sections or load.network is None:
+            continue
+        ending = f", load {load.place}" if len(loads) > 1 else ""
+        step("ABC")
+        first = first_network(load)
+        made = network_of(first.nodes, first.outputs)
+        files = {"a.blif": blif.render(made), "b.blif": blif.render(load.network)}
+        yield cec(f"first against final network{ending}", files, deadline)
+        step("CaDiCaL")
+        yield _by_solver(f"lemmas{ending}", load, deadline)
+
+
+def network_of(nodes: Nodes, outputs: list[int]) -> Network:
+    """Return the checker's nodes as a network."""
+    builder = Builder(nodes.inputs)
+    literals = [0, *(builder.input(k) for k in range(nodes.inputs))]
+    for table, operands in list(zip(nodes.tables, nodes.operands, strict=True))[len(literals) :]:
+        literals.append(builder.node(table, *(literals[k >> 1] ^ (k & 1) for k in operands)))
+    return builder.build(literals[k >> 1] ^ (k & 1) for k in outputs)
+
+
+def _by_solver(name: str, load: LoadFiles, deadline: float) -> Check:
+    """Prove every lemma once more, over its cut, whatever the certificate says of why."""
+    from pysat.solvers import Cadical153  # noqa: PLC0415 (tools alone need it)
+
+    start, method, count = time.perf_counter(), "CaDiCaL", 0
+    try:
+        nodes = first_network(load).nodes
+        if load.network is not None:
+            add_final(nodes, load.network)
+        section = load.section("lemmas")
+        for place, line in enumerate(section.lines):
+            lemma = Lemma.parse(nodes, line, section.where(place))
+            clauses = cone_clauses(nodes, 2 * lemma.signal, lemma.literal, set(lemma.cut))
+            with Cadical153(bootstrap_with=clauses) as solver:
+                if solver.solve():
+                    seconds = time.perf_counter() - start
+                    note = f"{section.where(place)}: no lemma: both can differ over its cut"
+                    return Check(name, method, count, seconds, holds=False, note=note)
+            nodes.equal[lemma.signal] = lemma.literal
+            count += 1
+            if time.perf_counter() - start > deadline:
+                note = f"{count} of {len(section.lines)} lemmas in time"
+                return Check(name, method, count, deadline, None, note)
+    except (BoolcompError, KeyError) as error:
+        seconds = time.perf_counter() - start
+        return Check(name, method, count, seconds, holds=False, note=str(error))
+    return Check(name, method, count, time.perf_counter() - start, holds=True)

@@ -1,0 +1,91 @@
+"""The section `bound` of a certificate: what it claims is confirmed, or the step says what is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+
+from boolcomp.checker.bound import check, read_bounds
+from boolcomp.checker.container import Section, parse
+from boolcomp.checker.folder import LoadFiles
+from boolcomp.common.errors import DataError
+from boolcomp.compact.demand import usual_demand
+from boolcomp.compact.passes import CompactChoices
+from boolcomp.pipeline import compile_compact
+from boolcomp.proof.certificate.writing import certificate
+
+
+def section(text: str) -> Section:
+    return Section(tuple(text.splitlines()), 7)
+
+
+@cache
+def load() -> LoadFiles:
+    """Return the smallest program that ships, with its certificate."""
+    made = compile_compact("machado-2r", CompactChoices(usual_demand(4), proof="tight"))
+    (sections,) = parse(certificate(made.program, made.built))
+    outputs = [{"bound": one} for one in made.program.bound]
+    said: dict[str, Any] = {"outputs": outputs}
+    return LoadFiles(0, {}, said, made.program.loads[0].graph, None, sections)
+
+
+def with_bounds(text: str) -> LoadFiles:
+    """Return the same with other lines in the section."""
+    return replace(load(), sections={**load().sections, "bound": section(text)})
+
+
+@pytest.mark.slow
+def test_what_a_certificate_claims_is_confirmed() -> None:
+    steps = list(check(load()))
+    assert [one.name for one in steps] == ["no overflow", "error of tau1", "error of tau2"]
+    assert all(one.holds for one in steps), steps
+    assert all(one.cases > 0 for one in steps)
+
+
+@pytest.mark.slow
+def test_of_a_claim_that_is_too_small_both_figures_are_said() -> None:
+    first, second = load().sections["bound"].lines
+    name, grade, low, high, *groups = first.split()
+    less = " ".join([name, grade, low, f"{float(high) * 0.99:.6f}", *groups])
+    steps = {one.name: one for one in check(with_bounds(f"{less}\n{second}\n"))}
+    assert steps["error of tau1"].holds is False
+    assert "is claimed, and 2." in steps["error of tau1"].note
+    assert steps["error of tau2"].holds
+    plain = f"{name} plain -2.0 2.0\n{second}\n"
+    steps = {one.name: one for one in check(with_bounds(plain))}
+    assert steps["error of tau1"].holds is False
+    assert "-2.0000 .. 2.0000 claimed" in steps["error of tau1"].note
+
+
+def test_a_program_that_says_less_than_its_certificate_is_found_out() -> None:
+    lines = "tau1 plain -9.0 9.0\ntau2 plain -9.0 9.0\n"
+    steps = list(check(with_bounds(lines)))
+    assert steps[0].holds
+    assert [one.holds for one in steps[1:]] == [False, False]
+    assert "program.json says" in steps[1].note
+
+
+def test_a_program_with_a_bound_and_words_that_may_overflow_is_found_out() -> None:
+    lines = "tau1 plain -9.0 9.0\ntau2 plain -9.0 9.0\nwhile w7\n"
+    steps = list(check(with_bounds(lines)))
+    assert steps[0].holds
+    assert "not shown of w7" in steps[0].note
+    assert steps[1].holds is False
+
+
+def test_outputs_that_are_others_are_refused() -> None:
+    step, *_ = check(with_bounds("tau1 plain -9.0 9.0\n"))
+    assert step.holds is False
+    assert "other outputs" in step.note
+
+
+@pytest.mark.parametrize("line", [
+    "tau1 plain -1 1", "tau1 -1.0 1.0", "tau1 loose -1.0 1.0", "tau1 plain -1.0 nan",
+    "tau1 plain -1.0 1e400", "while", "while 3", "tau1 plain -1.0 1.0 qd1;qd2", "",
+])  # fmt: skip
+def test_a_line_that_is_no_bound_is_named(line: str) -> None:
+    with pytest.raises(DataError, match=r"certificate\.txt:8: .* is no bound"):
+        read_bounds(section(f"tau0 plain -1.0 1.0\n{line}\n"))

@@ -1,0 +1,62 @@
+"""Certificates on the command line: made by compile, checked by verify."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from checker.certified import changed
+
+import boolcomp as bc
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Result
+
+
+def test_compile_certifies_and_verify_checks_only_the_chain(run: Callable[..., Result]) -> None:
+    made = run("compile", "machado-2r", "--bits", "4", "--certify", "-o", "arm")
+    assert made.code == 0
+    assert (Path("arm") / "certificate.txt").is_file()
+    found = json.loads(run("verify", "arm", "--chain-only", "--json").out)
+    checks = {check["name"]: check["holds"] for check in found["checks"]}
+    assert checks["first: graph to network"]
+    assert checks["lemmas: first to final network"]
+    assert set(found["checks"][0]) == {"name", "method", "cases", "seconds", "holds", "note"}
+    assert found["holds"] == all(checks.values())
+
+
+def test_verify_names_what_does_not_hold(run: Callable[..., Result]) -> None:
+    run("compile", "machado-2r", "--bits", "4", "--certify", "-o", "arm")
+    changed(Path("arm"), "certificate.txt", lambda text: text.replace(" = ", " = 0 ", 1))
+    wrong = run("verify", "arm", "--chain-only")
+    assert wrong.code == 1
+    assert "lemmas" in wrong.err
+
+
+def test_a_program_without_a_certificate_has_no_chain(run: Callable[..., Result]) -> None:
+    run("compile", "machado-2r", "--bits", "4", "-o", "arm")
+    assert not (Path("arm") / "certificate.txt").exists()
+    wrong = run("verify", "arm", "--chain-only")
+    assert wrong.code == 1
+    assert "compile with --certify" in wrong.out
+    assert run("verify", "arm", "--chain-only", "--with-tools").code == 2
+    assert run("compile", "machado-2r", "--mode", "paper", "--certify").code == 2
+
+
+def test_certificates_are_the_same_bytes_again() -> None:
+    one, two = (bc.compile("machado-2r", 5, certify=True).certificate for _ in range(2))
+    assert one == two
+
+
+@pytest.mark.slow
+def test_every_load_has_its_own_sections_and_is_checked(run: Callable[..., Result]) -> None:
+    choices = "--bits", "4", "--effort", "0", "--payloads", "0,1"
+    run("compile", "machado-2r", *choices, "--certify", "-o", "arm")
+    found = json.loads(run("verify", "arm", "--chain-only", "--json").out)
+    holds = {check["name"]: check["holds"] for check in found["checks"]}
+    for place in (0, 1):
+        assert holds[f"lemmas: first to final network, load {place}"]

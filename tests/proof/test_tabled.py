@@ -1,0 +1,276 @@
+"""Bounds of paper mode: beside all words and corners there are, and beside what climbing finds."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from bitarray import frozenbitarray
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from limited import random_limited
+from small_programs import stages
+
+from boolcomp.codes import Code
+from boolcomp.logic.truthtable import TruthTable
+from boolcomp.paper.bounds import error_bound, explained, proven
+from boolcomp.paper.known import plan_subject
+from boolcomp.paper.plan import Options, make_plan
+from boolcomp.problem.interval import Interval
+from boolcomp.problem.makers import inverse_dynamics_problem
+from boolcomp.problem.sources import problem_of
+from boolcomp.proof.tabled.bounds import bound_of
+from boolcomp.proof.tabled.elimination import largest, order_of
+from boolcomp.proof.tabled.entries import entries_of
+from boolcomp.proof.tabled.fields import function_of, on_grid
+from boolcomp.proof.tabled.meaning import ReadWord
+from boolcomp.proof.tabled.places import line_of
+from boolcomp.proof.worst import find_worst, subject_of
+from boolcomp.terms import split
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from boolcomp.paper.plan import Plan
+    from boolcomp.proof.bound.result import Bound
+
+    Floats = NDArray[np.float64]
+
+UNIT = Fraction(1, 1 << 12)
+
+
+@cache
+def plan_of(name: str, bits: int) -> Plan:
+    """Return the plan of an arm that ships."""
+    return make_plan(split(problem_of(name)), Options(bits))
+
+
+@cache
+def exhaustive(finer: int) -> Floats:
+    """Return the largest and least errors of the 2R at 4 bits, of all words at all corners.
+
+    Cells are cut in `finer` along angles. Logic says what words give, Newton-Euler what is exact.
+    """
+    _, _, program = stages(4)
+    problem = problem_of("machado-2r")
+    codes = {word.name: word.code for word in program.inputs}
+    cuts = [finer if one.angle else 1 for one in problem.inputs]
+    counts = [codes[one.name].cells for one in problem.inputs]
+    middles = [codes[one.name].centre(np.arange(codes[one.name].cells)) for one in problem.inputs]
+    borders = [
+        np.linspace(codes[one.name].low, codes[one.name].high, n * cut + 1)
+        for one, n, cut in zip(problem.inputs, counts, cuts, strict=True)
+    ]
+    grids = [np.meshgrid(*axes, indexing="ij") for axes in (middles, borders)]
+    states = [np.stack([axis.ravel() for axis in grid], axis=1) for grid in grids]
+    steps = np.array([output.code.step for output in program.outputs])
+    said = program.evaluate(*problem.arrays(states[0])).values / steps
+    exact = problem.exact(states[1]) / steps
+    found = np.zeros((2, 2))
+    for k in range(2):
+        words = said[:, k].reshape(counts)
+        least = most = exact[:, k].reshape([len(line) for line in borders])
+        for axis, cut in enumerate(cuts):
+            words = np.repeat(words, cut, axis=axis)
+            least, most = _between(np.minimum, least, axis), _between(np.maximum, most, axis)
+        found[k] = (words - least).max(), (words - most).min()
+    return found
+
+
+def _between(worse: np.ufunc, values: Floats, axis: int) -> Floats:
+    """Return the worse of the values at both ends of cells along an axis."""
+    lines = np.moveaxis(values, axis, 0)
+    return np.moveaxis(worse(lines[:-1], lines[1:]), 0, axis)
+
+
+def bounds_of(name: str, bits: int) -> list[Bound]:
+    """Return the bounds of a plan."""
+    return [proven(output) for output in plan_of(name, bits).outputs]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("finer", [1, 2])
+def test_no_word_of_the_2r_at_4_bits_errs_by_more_at_any_corner(finer: int) -> None:
+    for bound, (high, low) in zip(bounds_of("machado-2r", 4), exhaustive(finer), strict=True):
+        assert float(bound.low) <= low
+        assert high <= float(bound.high)
+
+
+@pytest.mark.slow
+def test_bounds_of_the_2r_at_4_bits_are_what_all_words_give() -> None:
+    for bound, errors in zip(bounds_of("machado-2r", 4), exhaustive(2), strict=True):
+        worst = np.abs(errors).max()
+        assert bound.steps <= worst * 1.01 + bound.remainder
+
+
+def test_a_program_has_the_bounds_of_its_plan() -> None:
+    plan, _, program = stages(4)
+    assert program.bound == tuple(map(error_bound, plan.outputs))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "bits", "ratio"), [("machado-2r", 6, 1.05), ("elbow-3r", 4, 1.25)]
+)
+def test_climbing_comes_close_to_bounds(name: str, bits: int, ratio: float) -> None:
+    plan = plan_of(name, bits)
+    found = find_worst(plan_subject(plan), 200_000)
+    for bound, (high, low) in zip(bounds_of(name, bits), found.errors, strict=True):
+        assert float(bound.low) <= low
+        assert high <= float(bound.high)
+        assert bound.steps <= ratio * max(high, -low)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rounding", ["nearest", "faithful"])
+def test_what_climbing_finds_of_programs_is_within_their_bounds(rounding: str) -> None:
+    plan, _, program = stages(4)
+    if rounding == "faithful":
+        options = Options(4, rounding="faithful")
+        plan = make_plan(split(problem_of("machado-2r")), options)
+        assert sum(map(error_bound, plan.outputs)) > sum(program.bound)
+    found = find_worst(subject_of(program, plan.problem), 50_000)
+    steps = [output.code.step for output in program.outputs]
+    most = found.most * steps
+    assert (most <= [error_bound(output) for output in plan.outputs]).all()
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    st.integers(0, 500), st.integers(1, 2), st.integers(4, 6), st.sampled_from(["gray", "natural"])
+)
+def test_no_arm_with_stops_errs_by_more_than_its_bound(
+    seed: int, joints: int, bits: int, code: str
+) -> None:
+    problem = inverse_dynamics_problem(random_limited(joints, seed))
+    plan = make_plan(split(problem), Options(bits, code))  # type: ignore[arg-type]  # of the literals
+    found = find_worst(plan_subject(plan), 4000, seed=seed)
+    for output, (high, low) in zip(plan.outputs, found.errors, strict=True):
+        bound = proven(output, effort=1)
+        assert float(bound.low) <= low
+        assert high <= float(bound.high)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("effort", [0.0, 0.01, 0.3])
+def test_less_effort_gives_a_bound_that_is_no_smaller_than_errors_are(effort: float) -> None:
+    most = [proven(output, effort=effort) for output in plan_of("machado-2r", 4).outputs]
+    best = bounds_of("machado-2r", 4)
+    for loose, close, errors in zip(most, best, exhaustive(2), strict=True):
+        assert loose.steps >= np.abs(errors).max()
+        assert loose.steps <= 2 * close.steps
+
+
+def test_the_same_effort_gives_the_same_bound() -> None:
+    output = plan_of("machado-2r", 5).outputs[0]
+    assert proven(output, effort=2) == proven(output, effort=2)
+
+
+def test_an_entry_that_is_wrong_is_in_the_bound() -> None:
+    plan, tables, _ = stages(4)
+    output, made = plan.outputs[0], {entry.plan: entry.table for entry in tables}
+    before = proven(output, made)
+    for term in output.terms:
+        table = made[term]
+        values = term.code.decode(table.words())
+        row = int(np.abs(values).argmax())
+        first = table.columns[0].tolist()
+        first[row] ^= 1  # of Gray words: the mirror image
+        wrong = replace(table, columns=(frozenbitarray(first), *table.columns[1:]))
+        after = proven(output, {**made, term: wrong})
+        moved = 2 * abs(values[row]) / output.code.step
+        assert after.steps >= before.steps + moved - 1.6
+        assert moved > 1.7 or term.code.bits < 4
+
+
+def test_both_choices_of_a_free_bit_count_and_of_several_all_values() -> None:
+    code, line = Code(Interval(-1, 1), 2), line_of(problem_of("machado-2r").inputs[0], 1)
+    words = (ReadWord(problem_of("machado-2r").inputs[0], Code(line_range(), 1)),)
+    columns = (frozenbitarray("01"), frozenbitarray("11"))
+    free = (frozenbitarray("01"), frozenbitarray("11"))
+    table = TruthTable(1, columns, free)
+    found = entries_of(table, code, words, [line])
+    # Words 01 and 00 are cells 1 and 0; of 11 both bits are free.
+    assert found.low.tolist() == [-3, -3]
+    assert found.high.tolist() == [-1, 3]
+
+
+def line_range() -> Interval:
+    """Return what the word of the 2R's first angle spans."""
+    return problem_of("machado-2r").inputs[0].word
+
+
+@pytest.mark.parametrize("bits", [5, 8])
+def test_what_is_known_of_rounding_alone_gives_a_larger_bound(bits: int) -> None:
+    for output in plan_of("machado-2r", bits).outputs:
+        whole = explained(output)
+        bare = replace(whole, terms=tuple(replace(term, table=None) for term in whole.terms))
+        loose, close = bound_of(bare, 1), bound_of(whole, 1)
+        assert close.steps <= loose.steps <= 1.6 * close.steps
+
+
+def test_a_term_that_is_left_out_adds_its_height() -> None:
+    output = plan_of("elbow-3r", 4).outputs[0]
+    assert output.left_out
+    whole = explained(output)
+    without = bound_of(replace(whole, left_out=()), 1)
+    height = sum(abs(wave.cosine) + abs(wave.sine) for t in output.left_out for wave in t.waves())
+    qd3 = next(one for one in problem_of("elbow-3r").inputs if one.name == "qd3").range.magnitude
+    added = float(bound_of(whole, 1).high - without.high) * output.code.step
+    assert added == pytest.approx(height * qd3**2)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from([4, 30, 4000]))
+def test_elimination_is_never_below_all_states_and_exact_where_there_is_room(
+    seed: int, most: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    sizes = {name: int(rng.integers(1, 5)) for name in "abcde"}
+    tables = []
+    for _ in range(6):
+        scope = tuple(sorted(rng.choice(list("abcde"), rng.integers(0, 4), replace=False)))
+        shape = [sizes[name] for name in scope]
+        tables.append((scope, rng.integers(-50, 50, shape)))
+    order = order_of([scope for scope, _ in tables], sizes, most)
+    states = itertools.product(*(range(n) for n in sizes.values()))
+    worst = max(
+        sum(int(t[tuple(dict(zip(sizes, state, strict=True))[n] for n in s)]) for s, t in tables)
+        for state in states
+    )
+    found = largest(tables, order)
+    assert found >= worst
+    assert order.splits or found == worst
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 200), st.integers(1, 2), st.integers(2, 5))
+def test_functions_on_grids_err_by_no_more_than_they_say(seed: int, joints: int, bits: int) -> None:
+    problem = inverse_dynamics_problem(random_limited(joints, seed))
+    for term in (term for terms in split(problem).outputs for term in terms):
+        lines = [line_of(variable, 2) for variable in term.variables]
+        for name in (None, *(variable.name for variable in term.variables)):
+            function = function_of(term) if name is None else function_of(term).slope(name)
+            points = [line.borders(bits) for line in lines]
+            field = on_grid(function, points, UNIT)
+            axes = {v.name: [float(x) for x in p.at]
+                    for v, p in zip(term.variables, points, strict=True)}  # fmt: skip
+            grid = np.meshgrid(*axes.values(), indexing="ij")
+            at = dict(zip(axes, grid, strict=True))
+            near = 1e-5
+            if name is None:
+                exact = term.evaluate(at)
+            else:
+                sides = [term.evaluate(at | {name: at[name] + x}) for x in (near, -near)]
+                exact = (sides[0] - sides[1]) / (2 * near)
+            missed = np.abs(field.values * float(UNIT) - exact)
+            size = float(
+                function.height({n: max(map(abs, map(Fraction, a))) for n, a in axes.items()})
+            )
+            assert (missed <= field.slack * float(UNIT) + (size + 1) * 1e-8).all()
+            assert field.slack <= 8 + size / float(UNIT) * 1e-6
