@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 SLACK = 1e-9  # of what floats say
-NEAR = 1.4  # times the worst of coarse cells: waves of one angle are each taken by themselves
+NEAR = 0.51  # LSB: boxes take rounding for the most it can be, whatever a sum's low bits are
+PARTS = 8  # of a cell, at the ends of which errors are looked at
 CURVED = """\
 name = "curved"
 [inputs.x]
@@ -168,12 +169,13 @@ def test_so_they_are_with_stops_and_of_functions_that_are_no_waves(tmp_path: Pat
 
 
 def exhaustive(compact: Compact) -> tuple[Floats, Floats]:
-    """Return the largest and least errors of all words of three angles, at all corners of cells.
+    """Return the largest and least errors of all words of three angles, at places in their cells.
 
-    Words by simulation, exact values by the problem's own reference.
+    Words by simulation, exact values by the problem's own reference. Cells of a few bits bend: an
+    error may be the largest inside.
     """
     problem, graph = compact.problem, compact.graph
-    count = [1 << node.bits for node in graph.inputs]
+    count = [PARTS << node.bits for node in graph.inputs]
     assert [node.name for node in graph.inputs] == [one.name for one in problem.inputs]
     ends = [compact.asked_words[node.name].range for node in graph.inputs]
     axes = [np.linspace(end.low, end.high, n + 1) for end, n in zip(ends, count, strict=True)]
@@ -181,7 +183,7 @@ def exhaustive(compact: Compact) -> tuple[Floats, Floats]:
     steps = np.array(problem.steps(compact.demand.bits))
     exact = problem.exact(np.stack([axis.reshape(-1) for axis in grid], axis=1)) / steps
     exact = exact.reshape(*(n + 1 for n in count), -1)
-    words = np.meshgrid(*(np.arange(n) for n in count), indexing="ij")
+    words = np.meshgrid(*(np.arange(n) // PARTS for n in count), indexing="ij")
     given = {node.name: w.reshape(-1) for node, w in zip(graph.inputs, words, strict=True)}
     halves = np.array([2.0 ** (result.bits - 1) - 0.5 for result in graph.results])
     said = (simulate(graph, given).words - halves).reshape(*count, -1)
@@ -194,15 +196,15 @@ def exhaustive(compact: Compact) -> tuple[Floats, Floats]:
 
 
 @pytest.mark.slow
-def test_of_three_angles_the_bound_is_near_the_worst_of_all_words_and_corners(
+def test_of_three_angles_the_bound_is_near_the_worst_of_all_words_and_places(
     tmp_path: Path,
 ) -> None:
     compact, ends = made("planar-3r", tmp_path, 4, of="gravity")
     high, low = exhaustive(compact)
     bounds = graded_bounds(explained(compact, ends), "tight", 50)
     for k, bound in enumerate(bounds.outputs):
-        assert high[k] <= float(bound.high) <= NEAR * high[k]
-        assert NEAR * low[k] <= float(bound.low) <= low[k]
+        assert high[k] <= float(bound.high) <= high[k] + NEAR
+        assert low[k] - NEAR <= float(bound.low) <= low[k]
 
 
 @pytest.mark.slow
