@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +26,7 @@ from boolcomp.proof.bound.meaning import GivenWord, Total
 from boolcomp.proof.bound.plain import Forward, plain_bounds
 from boolcomp.proof.worst import find_worst, subject_of
 from boolcomp.words.graph import Heap, Lookup, WordGraph
+from boolcomp.words.simulate import simulate
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 SLACK = 1e-9  # of what floats say
+NEAR = 0.51  # LSB: boxes take rounding for the most it can be, whatever a sum's low bits are
+PARTS = 8  # of a cell, at the ends of which errors are looked at
 CURVED = """\
 name = "curved"
 [inputs.x]
@@ -61,10 +65,12 @@ def shipped(name: str) -> tuple[Compact, Ends]:
     return built.compact, built.ends
 
 
-def made(source: Source, folder: Path, bits: int) -> tuple[Compact, Ends]:
+def made(
+    source: Source, folder: Path, bits: int, of: str = "inverse-dynamics"
+) -> tuple[Compact, Ends]:
     """Return a small graph, made with no effort; no network is made of it."""
     choices = CompactChoices(replace(usual_demand(bits), effort=0.0), folder, also_shipped=False)
-    _, compact = run(COMPACT, [TipLoad(source)], [choices], "graph")[0]
+    _, compact = run(COMPACT, [TipLoad(source, of=of)], [choices], "graph")[0]
     return compact, Ends()
 
 
@@ -150,7 +156,7 @@ def test_in_boxes_words_values_and_errors_of_every_sum_are_enclosed() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["planar-3r", "puma560"])
 def test_so_they_are_of_larger_arms(name: str) -> None:
-    holds_in_boxes(shipped(name), 2000)
+    holds_in_boxes(shipped(name), 500)
 
 
 @pytest.mark.slow
@@ -158,8 +164,47 @@ def test_so_they_are_with_stops_and_of_functions_that_are_no_waves(tmp_path: Pat
     limited = with_ranges("machado-2r", q1=(0.3, 1.4), q2=(-2.9, -1.9))
     holds_in_boxes(made(limited, tmp_path, 5), 2000)
     holds_in_boxes(made(parse_function(CURVED), tmp_path, 5), 2000)
-    for seed in (1, 2, 3):
-        holds_in_boxes(made(random_limited(1 + seed, seed), tmp_path, 6), 1000)
+    for joints, seed in ((2, 1), (3, 2)):
+        holds_in_boxes(made(random_limited(joints, seed), tmp_path, 6), 500)
+
+
+def exhaustive(compact: Compact) -> tuple[Floats, Floats]:
+    """Return the largest and least errors of all words of three angles, at places in their cells.
+
+    Words by simulation, exact values by the problem's own reference. Cells of a few bits bend: an
+    error may be the largest inside.
+    """
+    problem, graph = compact.problem, compact.graph
+    count = [PARTS << node.bits for node in graph.inputs]
+    assert [node.name for node in graph.inputs] == [one.name for one in problem.inputs]
+    ends = [compact.asked_words[node.name].range for node in graph.inputs]
+    axes = [np.linspace(end.low, end.high, n + 1) for end, n in zip(ends, count, strict=True)]
+    grid = np.meshgrid(*axes, indexing="ij")
+    steps = np.array(problem.steps(compact.demand.bits))
+    exact = problem.exact(np.stack([axis.reshape(-1) for axis in grid], axis=1)) / steps
+    exact = exact.reshape(*(n + 1 for n in count), -1)
+    words = np.meshgrid(*(np.arange(n) // PARTS for n in count), indexing="ij")
+    given = {node.name: w.reshape(-1) for node, w in zip(graph.inputs, words, strict=True)}
+    halves = np.array([2.0 ** (result.bits - 1) - 0.5 for result in graph.results])
+    said = (simulate(graph, given).words - halves).reshape(*count, -1)
+    high, low = (np.full(said.shape[-1], end) for end in (-np.inf, np.inf))
+    for corner in product((0, 1), repeat=len(count)):
+        at = tuple(slice(k, k + n) for k, n in zip(corner, count, strict=True))
+        left = (said - exact[at]).reshape(-1, said.shape[-1])
+        high, low = np.maximum(high, left.max(axis=0)), np.minimum(low, left.min(axis=0))
+    return high, low
+
+
+@pytest.mark.slow
+def test_of_three_angles_the_bound_is_near_the_worst_of_all_words_and_places(
+    tmp_path: Path,
+) -> None:
+    compact, ends = made("planar-3r", tmp_path, 4, of="gravity")
+    high, low = exhaustive(compact)
+    bounds = graded_bounds(explained(compact, ends), "tight", 50)
+    for k, bound in enumerate(bounds.outputs):
+        assert high[k] <= float(bound.high) <= high[k] + NEAR
+        assert low[k] - NEAR <= float(bound.low) <= low[k]
 
 
 @pytest.mark.slow
@@ -210,5 +255,5 @@ def test_a_table_or_a_constant_that_is_another_shows_in_the_bound_by_boxes() -> 
         other = replace(compact, graph=WordGraph(nodes, graph.scales, graph.results))
         assert graded_bounds(explained(other, ends), "tables").steps != before, place
         changed += 1
-        if changed > 6:
+        if changed > 3:
             break

@@ -125,7 +125,7 @@ def test_with_too_little_effort_bounds_are_plain() -> None:
     assert tight_bounds(said, 0).outputs == plain_bounds(said).outputs
 
 
-def test_arms_of_more_angles_have_plain_bounds() -> None:
+def test_cells_of_more_angles_are_not_enumerated() -> None:
     built = built_of("planar-3r", 8)
     said = explained(built.compact, built.ends)
     assert tight_bounds(said).outputs == plain_bounds(said).outputs
