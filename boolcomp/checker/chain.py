@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING
 from boolcomp.checker import bound, first, graph, lemmas, origin, sketch
 from boolcomp.checker.container import NAME
 from boolcomp.checker.steps import Step
-from boolcomp.common.errors import BoolcompError
+from boolcomp.common.errors import BoolcompError, cut
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from boolcomp.checker.folder import LoadFiles, ProgramFiles
 
+DAMAGE = (
+    ArithmeticError, AttributeError, IndexError, KeyError, MemoryError, RecursionError, TypeError,
+    ValueError,
+)  # fmt: skip
 LINKS = {
     "origin": origin.check,
     "sketch": sketch.check,
@@ -47,3 +51,6 @@ def check_load(load: LoadFiles, ending: str = "") -> Iterator[Step]:
                 )  # fmt: skip
         except BoolcompError as error:  # of what a section lacks
             yield Step(f"{name}{ending}", "reading", holds=False, note=str(error))
+        except DAMAGE as error:  # numbers that nothing was made for: what follows is not believed
+            note = f"it cannot be checked: {type(error).__name__}: {error}"
+            yield Step(f"{name}{ending}", "reading", holds=False, note=cut(note, 200))

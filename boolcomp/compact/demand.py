@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 SEARCH_VERSION = 2  # of what a demand leads to: raised whenever the search or the passes change
 PROMISE_VERSION = 1  # likewise, of demands with a promise
 ROUNDING = 1 / math.sqrt(12)  # the rms error, in steps, of rounding alone
+NEARLY = 1 + 1e-6  # times what a promise leaves beside rounding: units are not exact
 USUAL_INPUT = 10  # bits of input words
 PROMISED_INPUT = 4  # beyond the outputs' bits, where a promise leaves a step beside rounding
 LEAST_INPUT, MOST_INPUT = 2, 16
@@ -153,7 +154,8 @@ class Demand:
         error.check(problem, self.bits)
         pairs = zip(problem.outputs, steps, strict=True)
         parts = [Allowed(one.name, most, LSB) for one, most in pairs if math.isfinite(most)]
-        more = PROMISED_INPUT - math.floor(math.log2(min(steps) - HALF))
+        beside = (min(steps) - HALF) * NEARLY
+        more = PROMISED_INPUT - math.floor(math.log2(beside))
         bits = max(problem.output_bits(self.bits)) + more
         return Promise(tuple(parts)), max(LEAST_INPUT, min(MOST_INPUT, bits))
 

@@ -51,7 +51,8 @@ class Allowed:
                 f"error {self}: {output.name} has {_unit_of(output)}{suggestion(self.unit, own)}: "
                 f"give {listing(own)}"
             )
-        return math.nextafter(self.amount / step, 0.0)  # a step has more digits than it shows
+        steps = self.amount / step
+        return steps if steps * step <= self.amount else math.nextafter(steps, 0.0)
 
     def __str__(self) -> str:
         text = f"{self.amount:.10g}{self.unit}"

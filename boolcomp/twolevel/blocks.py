@@ -66,15 +66,17 @@ def solve_block(block: CoverMatrix, milp: Milp, end: float) -> Solution:
     columns, local = np.unique(block.indices, return_inverse=True)
     matrix = CoverMatrix(block.starts, local.astype(np.int32), len(columns))
     best, bound = greedy_columns(matrix), independent(matrix)
+    exact = bound
     if bound < len(best):
         value, costs = lagrangian(matrix, len(best), end)
-        bound = max(bound, -(-value // UNIT))
+        exact = bound = max(bound, -(-value // UNIT))
         search = LocalSearch(matrix, best, bound)
         search.run(WARM_STEPS, end)
         if bound < len(search.best):
-            bound = max(bound, _proved(matrix, value, costs, search, milp, end))
+            said, sure = _proved(matrix, value, costs, search, milp, end)
+            bound, exact = max(bound, said), max(exact, sure)
         best = search.best
-    return Solution(columns[best].astype(np.int64), bound, len(best))
+    return Solution(columns[best].astype(np.int64), bound, exact, len(best))
 
 
 def _proved(
@@ -84,24 +86,27 @@ def _proved(
     search: LocalSearch,
     milp: Milp,
     end: float,
-) -> int:
-    """Give a block to HiGHS: return the bound proved, with the search's best improved."""
+) -> tuple[int, int]:
+    """Give a block to HiGHS: return the bound proved, with the search's best improved.
+
+    The second is what whole numbers prove of it.
+    """
     known = len(search.best)
     keep = value + costs <= (known - 1) * UNIT
     if not np.logical_or.reduceat(keep[matrix.indices], matrix.starts[:-1]).all():
-        return known  # a cover of fewer columns would leave a row unmet
+        return known, known  # a cover of fewer columns would leave a row unmet
     kept = matrix.keep(np.ones(matrix.rows, np.bool_), keep)
     try:
         essential, core = reduced(kept, np.zeros(matrix.columns, np.int64), end)
     except SearchEndedError:
-        return 0
+        return 0, 0
     if not core.rows:
         if len(essential) < known:
             search.best = essential
-        return min(known, len(essential))
+        return min(known, len(essential)), min(known, len(essential))
     if len(core.indices) > MILP_ENTRIES:
         search.run(sys.maxsize >> 1, end)
-        return 0
+        return 0, 0
     columns, local = np.unique(core.indices, return_inverse=True)
     start = time.monotonic()
 
@@ -118,4 +123,6 @@ def _proved(
         # An answer of HiGHS counts even where the search beside it was as good: it is repeatable.
         if len(found) <= len(search.best) and len(found) < known:
             search.best = np.sort(found)
-    return min(known, len(essential) + answer.bound)
+    found_bounds = (len(essential) + one for one in (answer.bound, answer.exact))
+    said, sure = (min(known, one) for one in found_bounds)
+    return said, sure

@@ -76,10 +76,14 @@ class CoverMatrix:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solution:
-    """Columns that meet every row, and a proved lower bound on the objective."""
+    """Columns that meet every row, and a proved lower bound on the objective.
+
+    All of the `exact` bound is proved in whole numbers, of `bound` some perhaps in floating point.
+    """
 
     chosen: NDArray[np.int64]
     bound: int
+    exact: int
     value: int
 
     @property

@@ -33,6 +33,8 @@ from boolcomp.twolevel.verify import verify
 from boolcomp.twolevel.warm_exact import warm_exact
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from boolcomp.twolevel.cover import Function
@@ -150,4 +152,16 @@ def _searched(
             note = "deadline reached before the proof"
         elif not search.lightest(end):
             note = "deadline reached before the literals were proved least"
+        note = "; ".join([*filter(None, [note]), *_in_floating_point(search)])
     return demands.primes[search.best], proved, search.bound, note
+
+
+def _in_floating_point(search: MinimumCover) -> Iterator[str]:
+    """Say what is proved by branch and bound in floating point alone."""
+    if search.exact < search.bound:
+        yield (
+            f"at least {search.bound} by branch and bound in floating point; in whole numbers "
+            f"at least {search.exact}"
+        )
+    elif not search.literals_exact:
+        yield "that literals are least is proved in floating point"

@@ -15,7 +15,7 @@ import numpy as np
 from boolcomp.common.errors import DataError
 from boolcomp.common.launcher import Limits
 from boolcomp.common.processes import Worker
-from boolcomp.twolevel import milp_worker
+from boolcomp.twolevel import milp_worker, recheck
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,25 +34,27 @@ ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THRE
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MilpAnswer:
-    """What HiGHS found in its time: columns (or None), and a proved bound on their cost."""
+    """What HiGHS found in its time: columns (or None), and a proved bound on their cost.
+
+    Branch and bound proves `bound` in floating point, and whole numbers prove the `exact` one.
+    """
 
     chosen: NDArray[np.int64] | None
     bound: int
+    exact: int
 
 
 def _answer(
-    bound: int, found: tuple[NDArray[np.int64] | None, int], problem: dict[str, Any]
+    bound: int, exact: int, chosen: NDArray[np.int64] | None, problem: dict[str, Any]
 ) -> MilpAnswer:
     """Take what was found; columns that do not solve the problem are no columns."""
-    chosen, proved = found
-    bound = max(bound, proved)
     if chosen is None:
-        return MilpAnswer(None, bound)
+        return MilpAnswer(None, bound, exact)
     taken = np.zeros(len(problem["cost"]), np.bool_)
     taken[chosen] = True
     met = np.logical_or.reduceat(taken[problem["indices"]], problem["starts"][:-1]).all()
     right = met and problem["count"] in (None, len(chosen))
-    return MilpAnswer(chosen if right else None, bound)
+    return MilpAnswer(chosen if right else None, bound, exact)
 
 
 class Milp:
@@ -96,7 +98,7 @@ class Milp:
         """
         end = time.monotonic() + seconds
         if seconds <= 0:
-            return MilpAnswer(None, 0)
+            return MilpAnswer(None, 0, 0)
         problem = {
             "starts": starts,
             "indices": indices,
@@ -104,16 +106,24 @@ class Milp:
             "count": count,
             "end": end - 0.05 * seconds,
         }
-        if len(indices) <= SMALL:
-            return _answer(milp_worker.relaxed(problem), milp_worker.solved(problem), problem)
-        bound = 0
-        try:
+
+        def call(function: Callable[[dict[str, Any]], Any], given: dict[str, Any]) -> Any:
+            if len(indices) <= SMALL:
+                return function(given)
             if self._worker is None:
                 limits = Limits(self._memory)
                 self._worker = Worker(limits=limits, environment=ONE_THREAD, quiet=True)
-            bound = self._worker.call(milp_worker.relaxed, problem, end=end, idle=idle)
-            found = self._worker.call(milp_worker.solved, problem, end=end, idle=idle)
+            return self._worker.call(function, given, end=end, idle=idle)
+
+        exact = bound = 0
+        chosen = None
+        try:
+            exact = bound = call(milp_worker.relaxed, problem)
+            chosen, said = call(milp_worker.solved, problem)
+            bound = max(bound, said)
+            if bound > exact:
+                asked = {**problem, "target": bound, "end": end - 0.02 * seconds}
+                exact = max(exact, call(recheck.rechecked, asked))
         except (EOFError, TimeoutError, DataError, MemoryError, ValueError):
             self.close()
-            return MilpAnswer(None, bound)
-        return _answer(bound, found, problem)
+        return _answer(bound, exact, chosen, problem)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 class MinimumCover:
     """An anytime search: `best` (columns of a whole cover, or None) and `bound` improve as it runs.
 
+    What of the bound is proved in whole numbers is `exact`; the rest is branch and bound's in
+    floating point, and so is the least of the literals where they are not `literals_exact`.
     `fewest` looks for the fewest columns, `lightest` then for the least cost among those.
     """
 
@@ -37,7 +39,8 @@ class MinimumCover:
         start: NDArray[np.int64] | None = None,
     ) -> None:
         self.best = start
-        self.bound = 0
+        self.bound = self.exact = 0
+        self.literals_exact = True
         self._demands = demands
         self._cost = cost
         self._milp = milp
@@ -56,8 +59,9 @@ class MinimumCover:
                 essential, core = self._covered(free, end)
                 if self.proved:
                     break
-                chosen, bound = self._minimum(core, end)
+                chosen, bound, exact = self._minimum(core, end)
                 self.bound = max(self.bound, len(essential) + bound)
+                self.exact = max(self.exact, len(essential) + exact)
                 whole = not self._demands.add_missed(np.concatenate([essential, chosen]), end)
             except SearchEndedError:
                 return False
@@ -94,7 +98,8 @@ class MinimumCover:
         while True:
             essential, core = reduced(self._demands.matrix, cost, end)
             greedy = np.concatenate([essential, greedy_columns(core)])
-            self.bound = max(self.bound, len(essential) + independent(core))
+            self.exact = max(self.exact, len(essential) + independent(core))
+            self.bound = max(self.bound, self.exact)
             if not self._demands.add_missed(greedy, end):
                 self._offer(greedy)
                 return essential, core
@@ -105,14 +110,15 @@ class MinimumCover:
         if self.best is None or len(columns) < len(self.best):
             self.best = np.sort(columns)
 
-    def _minimum(self, core: CoverMatrix, end: float) -> tuple[NDArray[np.int64], int]:
-        """Return columns that meet every row of a core, and a proved bound on their number."""
-        chosen, bound = [np.zeros(0, np.int64)], 0
+    def _minimum(self, core: CoverMatrix, end: float) -> tuple[NDArray[np.int64], int, int]:
+        """Return columns that meet every row of a core, and proved bounds on their number."""
+        chosen, bound, exact = [np.zeros(0, np.int64)], 0, 0
         for block in core.blocks():
             solution = self._block(block, end)
             chosen.append(solution.chosen)
             bound += solution.bound
-        return np.concatenate(chosen), bound
+            exact += solution.exact
+        return np.concatenate(chosen), bound, exact
 
     def _block(self, block: CoverMatrix, end: float) -> Solution:
         """Solve a block; blocks solved before are remembered."""
@@ -144,7 +150,9 @@ class MinimumCover:
             answer = self._milp.solve(block.starts, local, cost, left, least)
             if answer.chosen is None:
                 return None
-            exact = exact and answer.bound >= int(cost[answer.chosen].sum())
+            value = int(cost[answer.chosen].sum())
+            exact = exact and answer.bound >= value
+            self.literals_exact = self.literals_exact and answer.exact >= value
             chosen.append(columns[answer.chosen].astype(np.int64))
             count -= least
         return np.concatenate(chosen), exact

@@ -93,9 +93,10 @@ def holds_in_boxes(given: tuple[Compact, Ends], count: int, seed: int = 3) -> No
         cells = np.stack([_cells(boxing, k, states.words, states.values) for k in boxing.asked], 1)
         first, last = _boxes_about(boxed, cells, rng)
         found = np.zeros((count, len(boxed.known), 6), np.int64)
+        whole = np.arange(len(boxed.steps))
         for k in range(count):
             evaluate(
-                boxed.steps, boxed.args, boxed.low, boxed.high, boxed.known, found[k],
+                boxed.steps, boxed.args, boxed.low, boxed.high, boxed.known, whole, found[k],
                 first[k].astype(np.uint16), last[k].astype(np.uint16),
             )  # fmt: skip
         looked = 0
@@ -105,14 +106,14 @@ def holds_in_boxes(given: tuple[Compact, Ends], count: int, seed: int = 3) -> No
                 continue
             ends = np.asarray(found[:, slot.place] * 2.0**-slot.scale, np.float64)
             exact = states.values[place]
-            _between(np.asarray(exact, np.float64), ends[:, 2], ends[:, 3], f"{place}: value")
+            _between(exact, ends[:, 2], ends[:, 3], f"{place}: value")
             if meaning.word is not None:
                 bits = graph.nodes[meaning.word].bits
-                digits = states.words[meaning.word] - ((1 << bits) - 1) / 2
-                spoken = np.asarray(digits * 2.0 ** graph.scales[meaning.word].lsb, np.float64)
-                _between(spoken, ends[:, 0], ends[:, 1], f"{place}: words")
+                middle, unit = ((1 << bits) - 1) / 2, 2.0 ** graph.scales[meaning.word].lsb
+                digits = np.asarray((states.words[meaning.word] - middle) * unit, np.float64)
+                _between(digits, ends[:, 0], ends[:, 1], f"{place}: words")
                 _between(
-                    np.asarray(spoken - exact, np.float64),
+                    np.asarray(digits - exact, np.float64),
                     ends[:, 4],
                     ends[:, 5],
                     f"{place}: error",

@@ -351,11 +351,11 @@ def _tables(row: Whole, low: Short, high: Short, known: Whole, slots: Whole) -> 
 
 @njit(cache=True)
 def evaluate(  # noqa: PLR0917 (a compiled loop takes columns, not values)
-    steps: Whole, args: Whole, low: Short, high: Short, known: Whole, slots: Whole, first: Place,
-    last: Place,
+    steps: Whole, args: Whole, low: Short, high: Short, known: Whole, which: Whole, slots: Whole,
+    first: Place, last: Place,
 ) -> None:  # fmt: skip
-    """Find what every slot may be in a box; `first` and `last` are its cells, by input."""
-    for k in range(len(steps)):
+    """Find what some slots may be in a box; `first` and `last` are its cells, by input."""
+    for k in which:
         row = steps[k]
         kind = row[0]
         if kind <= ANGLE:

@@ -51,6 +51,25 @@ class Boxed:
         count = slot.place + 1
         return replace(self, steps=self.steps[:count], known=self.known[:count], output=slot)
 
+    def readers(self) -> tuple[Whole, Whole]:
+        """Return the steps that read an input, of one input after another, and where they begin."""
+        reads = np.zeros((len(self.steps), len(self.first)), np.bool_)
+        for k, row in enumerate(self.steps):
+            kind = row[0]
+            if kind in {kinds.TURN, kinds.GIVEN}:
+                reads[k, row[2]] = True
+            elif kind in {kinds.TURNS, kinds.SUM}:
+                sources = self.args[row[3] : row[3] + 2 * row[2] : 2]
+                reads[k] = reads[sources].any(axis=0)
+            else:
+                reads[k] = reads[row[2]]
+                if kind == kinds.PRODUCT:
+                    reads[k] |= reads[row[3]]
+        found = [np.flatnonzero(reads[:, dim]) for dim in range(len(self.first))]
+        counts = [0, *(len(one) for one in found)]
+        listed = np.concatenate([*found, np.zeros(0, np.int64)])
+        return listed.astype(np.int64), np.cumsum(counts).astype(np.int64)
+
 
 class Steps:
     """Steps that are being made, and the inputs that they read."""

@@ -36,7 +36,7 @@ SEED = 15
 WIDEST = 17  # bits of a word and one
 
 
-BOXES = 150_000  # steps of all boxes, for each of effort
+BOXES = 1000  # boxes for each of effort
 ADDEND = 400_000  # steps of all boxes, for an addend by itself
 ROOM = 1 << 22  # boxes that are kept
 
@@ -53,14 +53,13 @@ class Searched:
 def box_bound(forward: Forward, column: int, effort: int) -> Searched:
     """Return what an output errs by in the worst of all boxes; a `NotPlainError` where none are.
 
-    Steps of boxes are counted, so that the same effort gives the same bound anywhere.
+    Boxes are counted, so that the same effort gives the same bound anywhere.
     """
     result = forward.explained.results[column]
     boxed = Boxing(forward).boxed(result.meaning)
     beside = rounding(forward.explained, column, result)
-    budget = effort * BOXES // len(boxed.steps)
     search_ = Search(boxed, boxed.output, outward(beside, boxed.output.scale))
-    found, done, seen = search_.run(budget)
+    found, done, seen = search_.run(effort * BOXES)
     return Searched(ends_with(forward, column, found, beside), seen, done)
 
 
@@ -111,8 +110,8 @@ class Search:
         firsts[0], lasts[0] = boxed.first, boxed.last
         result = np.zeros(4, np.int64)
         search(
-            boxed.steps, boxed.args, boxed.low, boxed.high, boxed.known, firsts, lasts, worth,
-            self.place, self.beside, budget, result,
+            boxed.steps, boxed.args, boxed.low, boxed.high, boxed.known, *boxed.readers(), firsts,
+            lasts, worth, self.place, self.beside, budget, result,
         )  # fmt: skip
         low, high, seen, done = (int(k) for k in result)
         return (low * self.unit, high * self.unit), bool(done), seen

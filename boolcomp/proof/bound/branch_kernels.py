@@ -72,21 +72,23 @@ def width(first: np.int64, last: np.int64) -> int:
 
 @njit(cache=True)
 def search(  # noqa: PLR0917 (a compiled loop takes columns, not values)
-    steps: Whole, args: Whole, low: Short, high: Short, known: Whole, firsts: Place, lasts: Place,
-    worth: Floats, out: int, beside: Whole, budget: int, result: Whole,
+    steps: Whole, args: Whole, low: Short, high: Short, known: Whole, readers: Whole, begin: Whole,
+    firsts: Place, lasts: Place, worth: Floats, out: int, beside: Whole, budget: int, result: Whole,
 ) -> None:  # fmt: skip
     """Split the worst box until so many have been looked at, or the worst is a single cell.
 
     It is split at the input of which a split is worth most, by how many of its bits are open.
     `result` gets the least and the largest of what slot `out` may err by in any box, how many boxes
     were looked at, and whether the worst is one that cannot be split. `firsts` and `lasts` have
-    room for boxes; the first is all there is. `beside` is what rounding adds to both ends.
+    room for boxes; the first is all there is. `beside` is what rounding adds to both ends. From
+    `begin` on `readers` holds the steps that read an input: the second half of a box needs no more.
     """
+    whole = np.arange(len(steps))
     room, dims = firsts.shape
     most, least, keys = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
     heap, slots = np.empty(room, np.int64), np.zeros((len(known), 6), np.int64)
     first, last = firsts[0].copy(), lasts[0].copy()
-    evaluate(steps, args, low, high, known, slots, first, last)
+    evaluate(steps, args, low, high, known, whole, slots, first, last)
     most[0], least[0] = slots[out, 5], slots[out, 4]
     keys[0] = max(most[0] + beside[1], -least[0] - beside[0])
     heap[0] = 0
@@ -110,7 +112,8 @@ def search(  # noqa: PLR0917 (a compiled loop takes columns, not values)
         for side in range(2):
             first[chosen] = one if side == 0 else half
             last[chosen] = half - 1 if side == 0 else two
-            evaluate(steps, args, low, high, known, slots, first, last)
+            which = whole if side == 0 else readers[begin[chosen] : begin[chosen + 1]]
+            evaluate(steps, args, low, high, known, which, slots, first, last)
             place = box if side == 0 else made
             firsts[place], lasts[place] = first, last
             least[place], most[place] = max(down, slots[out, 4]), min(up, slots[out, 5])
@@ -130,7 +133,7 @@ def sampled(  # noqa: PLR0917 (a compiled loop takes columns, not values)
     out: int, beside: Whole, keys: Whole,
 ) -> None:  # fmt: skip
     """Find the largest error in either direction in some boxes."""
-    slots = np.zeros((len(known), 6), np.int64)
+    slots, whole = np.zeros((len(known), 6), np.int64), np.arange(len(steps))
     for k in range(len(firsts)):
-        evaluate(steps, args, low, high, known, slots, firsts[k], lasts[k])
+        evaluate(steps, args, low, high, known, whole, slots, firsts[k], lasts[k])
         keys[k] = max(slots[out, 5] + beside[1], -slots[out, 4] - beside[0])

@@ -106,10 +106,11 @@ class Worst:
 
 
 class _Part(NamedTuple):
-    """Errors, what is put into the heap, and what every angle adds where cells bend."""
+    """Errors, what is put into the heap, and what inputs and every angle add where cells bend."""
 
     errors: Words
     said: Words
+    always: Words
     by_angle: list[Words]
 
 
@@ -173,41 +174,50 @@ class Leaf:
             for angle, k in zip(self.whole.angles, places, strict=True)
         ]
         parts = self._parts(block, one.corner, sign)
+        corner = self._together(parts, [part.errors for part in parts], sign)
+        if not self.bends:
+            return corner
+        found = []
+        for angles in product((0, 1), repeat=len(self.bent)):
+            moved = []
+            for part in parts:
+                some = (x for x, often in zip(part.by_angle, angles, strict=True) if often)
+                moved.append(sum(some, part.errors + part.always))
+            found.append(self._together(parts, moved, sign))
+        return min(corner, max(found) - self.spare)
+
+    def _together(self, parts: Sequence[_Part], errors: Sequence[Words], sign: int) -> int:
+        """Return the largest sum of errors, less what rounding makes of its remainder."""
         count, unit = 1 << self.bits, self.output.scale - self.bits
+        total = np.where(np.arange(count), NEVER, 0)
+        for part, own in zip(parts, errors, strict=True):
+            total = together(total, by_remainder(own, self._remainder(part.said), count))
         rest = (np.arange(count) + self.output.first) % count
         lost = rest if sign > 0 else count - 1 - rest
-        found = []
-        for bends in product((0, 1), repeat=len(parts[0].by_angle)):
-            total = None
-            for part in parts:
-                moved = (x for x, often in zip(part.by_angle, bends, strict=True) if often)
-                own = by_remainder(sum(moved, part.errors), self._remainder(part.said), count)
-                total = own if total is None else together(total, own)
-            if total is not None and self.bits:
-                total = np.where(total > NEVER, total - (lost << unit), NEVER)
-            found.append(NEVER if total is None else int(total.max()))
-        return max(found) - self.spare
+        if not self.bits:
+            return int(total[0])
+        return int(np.where(total > NEVER, total - (lost << unit), NEVER).max())
 
     def _parts(self, block: Sequence[Words], corner: tuple[int, ...], sign: int) -> list[_Part]:
         """Return what angles alone and every group err by in a cell."""
         said = self.output.turned(self.whole, block)
         alone = sign * (said - self.whole.exact(self.still, block, corner))
-        found = [_Part(alone, said, [np.array([max(sign * end for end in one.at(block))])
-                                     for one in self.bent])]  # fmt: skip
+        none = np.zeros(1, np.int64)
+        still = [np.array([max(sign * end for end in one.at(block))]) for one in self.bent]
+        found = [_Part(alone, said, none, still)]
         values = self.whole.values(block, self.nodes)
         for place, (group, waves) in enumerate(self.groups):
             a = int(self.whole.exact(waves, block, corner)[0])
             said = self._words(place, group, int(group.frontier.packed(values)[0]))
             errors = np.maximum(sign * (said - a * group.least), sign * (said - a * group.most))
+            part = _Part(errors, said, none, [])
             if self.bends:
                 bends = self.bends[place]
-                errors = errors + bends.always(block, sign)
-                found.append(_Part(errors, said, bends.by_angle(block, sign)))
-            else:
-                found.append(_Part(errors, said, []))
+                part = _Part(errors, said, bends.always(block, sign), bends.by_angle(block, sign))
+            found.append(part)
         for joint in self.joints:
             said = joint.said(values)
-            found.append(_Part(joint.errors(said, block, corner, sign), said, []))
+            found.append(_Part(joint.errors(said, block, corner, sign), said, none, []))
         return found
 
     def _remainder(self, said: Words) -> Words:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Grade = Literal["plain", "tables", "tight"]
 GRADES: tuple[Grade, ...] = get_args(Grade)
-EFFORT = 2000  # of tight bounds: million states of a group, or cells; or thousands of boxes' steps
+EFFORT = 2000  # of tight bounds: millions of a group's states, or of cells; thousands of boxes
 DIGITS = 6  # of a bound as a number, rounded up
 
 
