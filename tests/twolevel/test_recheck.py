@@ -76,7 +76,7 @@ def test_whatever_prices_are_the_bound_of_a_node_holds(seed: int, target: int) -
         if all(a <= x <= b for a, x, b in zip(lower, taken, upper, strict=True))
         and all(any(taken[k] for k in row) for row in rows)
     ]  # fmt: skip
-    prices = rng.uniform(-1, 4, 10)
+    prices = rng.uniform(-4, 2, 10)
     tree = Tree(problem, target)
     bound, fixed, _ = tree._judged(Node(lower, upper), prices, 0.0, np.zeros(8))  # noqa: SLF001 (the certificate itself)
     for taken in solutions:
