@@ -36,7 +36,7 @@ SEED = 15
 WIDEST = 17  # bits of a word and one
 
 
-BOXES = 1000  # boxes for each of effort
+BOXES = 1200  # boxes for each of effort
 ADDEND = 400_000  # steps of all boxes, for an addend by itself
 ROOM = 1 << 22  # boxes that are kept
 
