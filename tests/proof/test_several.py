@@ -24,6 +24,7 @@ from boolcomp.pipeline import COMPACT, TipLoad, run
 from boolcomp.problem.written.functionfile import parse_function
 from boolcomp.proof.bound import states
 from boolcomp.proof.bound.envelope_kernels import add_product
+from boolcomp.proof.bound.leaves import Worst
 from boolcomp.proof.bound.plain import Forward, plain_bounds
 from boolcomp.proof.bound.sweep import Sweep, ancestors
 from boolcomp.proof.bound.tight import Output, tight_bounds
@@ -219,3 +220,15 @@ def test_at_all_states_of_a_cell_errors_are_the_largest_of_all_corners(
                for i, j in product((0, 1), repeat=2)]  # fmt: skip
     largest = np.maximum.reduce(corners).reshape(-1)
     assert found[order] == pytest.approx(largest, abs=1e-6)
+
+
+def test_the_worst_cells_are_lowered_by_just_what_is_said_and_the_others_kept() -> None:
+    errors = np.random.default_rng(3).integers(0, 1000, 300)
+    worst = Worst(100)
+    for start in range(0, 300, 50):
+        worst.offer(errors[start : start + 50], start, (0,))
+    assert worst.largest == errors.max()
+    worst.improve(lambda cells, _: (cells % 7 + 1) * 10)
+    kept = np.argsort(-errors, kind="stable")[:100]
+    lowered = errors - np.where(np.isin(np.arange(300), kept), (np.arange(300) % 7 + 1) * 10, 0)
+    assert worst.largest == lowered.max()
