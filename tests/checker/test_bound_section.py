@@ -15,7 +15,6 @@ from boolcomp.common.errors import DataError
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.pipeline import compile_compact
-from boolcomp.proof.certificate.writing import certificate
 
 
 def section(text: str) -> Section:
@@ -25,8 +24,10 @@ def section(text: str) -> Section:
 @cache
 def load() -> LoadFiles:
     """Return the smallest program that ships, with its certificate."""
-    made = compile_compact("machado-2r", CompactChoices(usual_demand(4), proof="tight"))
-    (sections,) = parse(certificate(made.program, made.built))
+    made = compile_compact(
+        "machado-2r", CompactChoices(usual_demand(4), proof="tight", certify=True)
+    )
+    (sections,) = parse(made.program.certificate or "")
     outputs = [{"bound": one} for one in made.program.bound]
     said: dict[str, Any] = {"outputs": outputs}
     return LoadFiles(0, {}, said, made.program.loads[0].graph, None, sections)
