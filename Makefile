@@ -14,6 +14,7 @@
 #   make bench-native                     the native engine beside the machine's limit
 #   make bench-rivals                     logic beside the best arithmetic there is
 #   make bench-kill                       commands killed and interrupted at random moments
+#   make bench-certificates               what certificates take, and 1000 changes that must be found
 #   make mutants                          how many small faults the unit tests miss
 #   make bench-check                      ratios beside the committed ones; fails at 15 % loss
 #   make clean                            remove the environment and all caches here
@@ -32,7 +33,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test static lint types layers unit slow coverage clean help \
   bench-dynamics bench-evaluate bench-twolevel bench-compact bench-native bench-rivals bench-check \
-  bench-kill mutants
+  bench-kill bench-certificates mutants
 
 help:
 	@awk '/^#/ { sub(/^# ?/, ""); print; next } { exit }' Makefile
@@ -119,6 +120,10 @@ bench-check: $(VENV)/loops.ready
 
 mutants: $(VENV)/loops.ready
 	@$(BIN)/python benchmarks/mutants.py
+
+bench-certificates: $(VENV)/loops.ready
+	@$(BIN)/python benchmarks/certificates.py
+	@$(BIN)/python benchmarks/certificates.py machado-2r --mutations 1000
 
 bench-kill: $(VENV)/loops.ready
 	@$(BIN)/python benchmarks/kill.py
