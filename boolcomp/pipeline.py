@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from boolcomp.common.errors import DataError, UsageError, listing, suggestion
+from boolcomp.common.text import short_above
 from boolcomp.compact import passes as compact
 from boolcomp.compact.promise.wordlength import bits_for
 from boolcomp.paper import passes as paper
@@ -193,29 +194,47 @@ def compile_compact(
     made = run(COMPACT[:-1], loads, own, "measure")
     program = _family(run(COMPACT[-1:], made, own), loads)
     for one in made:
-        if not one.kept:
-            raise DataError(
-                f"{one.compact.problem.name}: what was found is not proved to keep the errors that "
-                "are promised: promise more, or ask for more --effort"
-            )
-        if not one.holds:
-            worst = ", ".join(f"{error:.2f}" for error in one.largest)
-            raise DataError(
-                f"{one.compact.problem.name}: what was found does not hold what was asked: "
-                f"{one.errors} on fresh states, worst found {worst} LSB: allow more, or ask for "
-                "more --effort"
-            )
+        _check(one)
     if chosen.certify:
-        from boolcomp.proof.certificate.asked import with_asked_bounds  # noqa: PLC0415 (if asked for)
-        from boolcomp.proof.certificate.confirmed import (  # noqa: PLC0415 (if asked for)
-            with_confirmed_bounds,
-        )
-        from boolcomp.proof.certificate.writing import certificate  # noqa: PLC0415 (if asked for)
-
-        made = with_confirmed_bounds(program, made)
-        program = with_asked_bounds(program, made)
-        program = replace(program, certificate=certificate(program, made))
+        program, made = _certified(program, made)
     return CompactCompilation(program, tuple(made), time.perf_counter() - start)
+
+
+def _check(built: Built) -> None:
+    """Refuse what does not hold the demand."""
+    name = built.compact.problem.name
+    if not built.kept:
+        raise DataError(
+            f"{name}: what was found is not proved to keep the errors that are promised: promise "
+            "more, or ask for more --effort"
+        )
+    if not built.holds:
+        worst = ", ".join(f"{error:.2f}" for error in built.largest)
+        raise DataError(
+            f"{name}: what was found does not hold what was asked: {built.errors} on fresh states, "
+            f"worst found {worst} LSB: allow more, or ask for more --effort"
+        )
+
+
+def _certified(program: Program, made: list[Built]) -> tuple[Program, list[Built]]:
+    """Return a program with its certificate, and results with bounds that the checker confirms."""
+    from boolcomp.proof.certificate.asked import with_asked_bounds  # noqa: PLC0415 (if asked for)
+    from boolcomp.proof.certificate.confirmed import (  # noqa: PLC0415 (if asked for)
+        with_confirmed_bounds,
+    )
+    from boolcomp.proof.certificate.writing import certificate  # noqa: PLC0415 (if asked for)
+
+    confirmed = with_confirmed_bounds(program, made)
+    program = with_asked_bounds(program, confirmed)
+    for load, one in zip(program.loads, confirmed, strict=True):
+        for output, promised in zip(load.outputs, one.promised, strict=True):
+            if output.bound > promised * output.code.step:
+                raise DataError(
+                    f"{program.name}: {output.name} keeps its promise, but a certificate can show "
+                    f"no more than {short_above(output.bound / output.code.step)} LSB of the "
+                    f"{promised:g} that are promised: promise more, or leave out --certify"
+                )
+    return replace(program, certificate=certificate(program, confirmed)), confirmed
 
 
 def with_bits_found(
