@@ -29,6 +29,7 @@ def sampled(program: Program) -> Any:
     return np.concatenate(found)
 
 
+@pytest.mark.slow
 def test_sampled_errors_are_those_of_the_logic() -> None:
     plan, _, program = stages(5)
     errors = sampled(program)
@@ -39,6 +40,7 @@ def test_sampled_errors_are_those_of_the_logic() -> None:
         assert known.sampled_max == pytest.approx(np.abs(errors[:, k]).max(), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_what_a_search_finds_lies_between_samples_and_the_bound() -> None:
     plan, _, program = stages(5)
     for known, bound in zip(known_errors(plan, 40_000), program.bound, strict=True):

@@ -61,6 +61,7 @@ def test_of_a_claim_that_is_too_small_both_figures_are_said() -> None:
     assert "-2.0000 .. 2.0000 claimed" in steps["error of tau1"].note
 
 
+@pytest.mark.slow
 def test_a_program_that_says_less_than_its_certificate_is_found_out() -> None:
     lines = "tau1 plain -9.0 9.0\ntau2 plain -9.0 9.0\n"
     steps = list(check(with_bounds(lines)))
@@ -69,6 +70,7 @@ def test_a_program_that_says_less_than_its_certificate_is_found_out() -> None:
     assert "program.json says" in steps[1].note
 
 
+@pytest.mark.slow
 def test_a_program_with_a_bound_and_words_that_may_overflow_is_found_out() -> None:
     lines = "tau1 plain -9.0 9.0\ntau2 plain -9.0 9.0\nwhile w7\n"
     steps = list(check(with_bounds(lines)))
@@ -77,6 +79,7 @@ def test_a_program_with_a_bound_and_words_that_may_overflow_is_found_out() -> No
     assert steps[1].holds is False
 
 
+@pytest.mark.slow
 def test_outputs_that_are_others_are_refused() -> None:
     step, *_ = check(with_bounds("tau1 plain -9.0 9.0\n"))
     assert step.holds is False

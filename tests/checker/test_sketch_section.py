@@ -108,6 +108,7 @@ def test_the_difference_is_no_less_than_what_states_show() -> None:
     assert made.outputs
 
 
+@pytest.mark.slow
 def test_a_linear_difference_counts_the_largest_value_of_its_input() -> None:
     load = shipped()
     changed = with_line(load, "sketch", " 0.0225 s8", " 0.02251 s8")

@@ -67,6 +67,7 @@ def test_every_load_has_its_own_sections_and_is_checked(run: Callable[..., Resul
         assert holds[f"lemmas: first to final network, load {place}"]
 
 
+@pytest.mark.slow
 def test_other_solvers_say_the_same_of_networks_and_lemmas(tmp_path: Path) -> None:
     certified(5).save(tmp_path / "a")
     said = {one.method: one for one in chain_tools(str(tmp_path / "a"), 60.0, lambda _: None)}

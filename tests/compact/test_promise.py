@@ -196,6 +196,7 @@ def test_the_word_length_that_keeps_an_error_is_found() -> None:
         bits_for([terms], demand("0.0001Nm"), 1)
 
 
+@pytest.mark.slow
 def test_one_input_is_promised_as_well() -> None:
     program = bc.compile(
         lambda x: bc.sqrt(x + 1), inputs={"x": bc.word(0, 1, bits=8)}, outputs=["y"], name="root",

@@ -179,6 +179,7 @@ def test_a_wrong_instruction_is_noticed() -> None:
     assert [interpreted(wrong, list(row)) for row in every] != right
 
 
+@pytest.mark.slow
 def test_a_load_with_other_guard_bits_has_a_memory_of_its_own() -> None:
     options = Options(4, guard_bits=3)
     plan = run_passes("machado-2r", options, until="plan")

@@ -229,6 +229,7 @@ def test_every_grade_is_as_tight_as_the_one_before_and_above_what_climbing_finds
     assert (np.array(before.steps) <= 1.5 * np.abs(worst).max(axis=1)).all()
 
 
+@pytest.mark.slow
 def test_more_effort_gives_no_looser_bound_and_processes_do_not_change_it() -> None:
     said = explained(*shipped("machado-2r"))
     some = graded_bounds(said, "tight", 200)

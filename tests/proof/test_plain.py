@@ -142,6 +142,7 @@ def test_so_they_are_with_stops_and_of_functions_that_are_no_waves(
     assert (np.array(bounds.steps) <= 3.5 * compact.errors.max).all()
 
 
+@pytest.mark.slow
 def test_no_error_that_climbing_finds_is_above_the_bound() -> None:
     built = built_of("machado-2r")
     bounds = plain_bounds(explained(built.compact, built.ends))

@@ -141,6 +141,7 @@ def test_what_climbing_finds_of_programs_is_within_their_bounds(rounding: str) -
     assert (most <= [error_bound(output) for output in plan.outputs]).all()
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(
     st.integers(0, 500), st.integers(1, 2), st.integers(4, 6), st.sampled_from(["gray", "natural"])
@@ -157,6 +158,7 @@ def test_no_arm_with_stops_errs_by_more_than_its_bound(
         assert high <= float(bound.high)
 
 
+@pytest.mark.slow
 def test_bounds_hold_where_a_torque_saturates() -> None:
     problem = problem_of("machado-2r")
     narrow = [replace(one, range=Interval(-40.0, 40.0)) for one in problem.outputs]
@@ -185,6 +187,7 @@ def test_the_same_effort_gives_the_same_bound() -> None:
     assert proven(output, effort=2) == proven(output, effort=2)
 
 
+@pytest.mark.slow
 def test_an_entry_that_is_wrong_is_in_the_bound() -> None:
     plan, tables, _ = stages(4)
     output, made = plan.outputs[0], {entry.plan: entry.table for entry in tables}

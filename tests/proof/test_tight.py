@@ -131,6 +131,7 @@ def test_cells_of_more_angles_are_not_enumerated() -> None:
     assert tight_bounds(said).outputs == plain_bounds(said).outputs
 
 
+@pytest.mark.slow
 def test_a_table_whose_entries_have_another_first_bit_shows_in_the_tight_bound() -> None:
     built = built_of("machado-2r", 7)
     graph = built.compact.graph
