@@ -166,6 +166,7 @@ def test_a_promise_is_part_of_what_is_asked_and_changes_no_other_result() -> Non
     one, other = demand("1lsb", 8), demand("1.5625Nm,0.78125Nm", 8)
     assert digest(problem, one) != digest(problem, usual)
     assert digest(problem, demand("1lsb", 8, grade="tight")) != digest(problem, one)
+    assert digest(problem, usual_demand(8, grade="plain")) == digest(problem, usual)
     assert other.completed(problem).key.startswith("bits=8 input_bits=q=13,qd=13,qdd=13")
     assert one.completed(problem) == one.completed(problem).completed(problem)
 
@@ -183,6 +184,7 @@ def test_a_promise_beside_another_error_is_refused() -> None:
             demand("1lsb", 8, **other)
 
 
+@pytest.mark.slow
 def test_the_word_length_that_keeps_an_error_is_found() -> None:
     terms = split(two_links())
     asked = demand("20Nm", input_bits={"words": 10})
@@ -196,6 +198,7 @@ def test_the_word_length_that_keeps_an_error_is_found() -> None:
         bits_for([terms], demand("0.0001Nm"), 1)
 
 
+@pytest.mark.slow
 def test_one_input_is_promised_as_well() -> None:
     program = bc.compile(
         lambda x: bc.sqrt(x + 1), inputs={"x": bc.word(0, 1, bits=8)}, outputs=["y"], name="root",
