@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
@@ -208,3 +209,47 @@ def test_one_input_is_promised_as_well() -> None:
     step = program.loads[0].outputs[0].code.step
     assert program.bound[0] <= step
     assert np.abs(program(x=x)[:, 0] - np.sqrt(x + 1)).max() <= program.bound[0]
+
+
+def turn(state: passes.Steering, nodes: float, plain: float, tight: float) -> passes.Steering:
+    """Return what a turn makes of a choice of so many nodes with such bounds of one output."""
+    made = SimpleNamespace(
+        graph=None, widths={}, bounds=SimpleNamespace(steps=(plain,), tight=tight)
+    )
+    search = SimpleNamespace(
+        bounded=lambda _widths, _biases: made, explained=lambda _graph, _widths: made.bounds
+    )
+    last = SimpleNamespace(nodes=nodes, form=0, widths={}, biases=np.zeros(1))
+    faked = SimpleNamespace(
+        goal=state.goal, last=last, best=state.best, nearest=state.nearest, reached=state.reached,
+        task=SimpleNamespace(search=lambda _form: search),
+    )  # fmt: skip
+    given = cast("passes.Steering", faked)
+    return passes._proved(given, "turn")  # noqa: SLF001 (a whole search takes a minute)
+
+
+def test_the_smallest_choice_that_is_proved_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(passes, "_steps", lambda said, _grade: [said.tight])
+    monkeypatch.setattr(passes, "_promised", lambda _terms, _demand: np.array([1.0]))
+    ledger = SimpleNamespace(numbers=lambda _name, made: made(), say=lambda *_: None)
+    goal = SimpleNamespace(ledger=ledger, terms=None, demand=SimpleNamespace(grade="tight"))
+    state = passes.Steering(cast("Any", goal), cast("Any", None), np.array([1.0]))
+    state = turn(state, 100, 2.0, 1.000002)  # not proved
+    assert state.best is None
+    assert state.reached == (1.000002,)
+    state = turn(state, 120, 1.5, 1.5)  # neither, and farther from it
+    assert state.best is None
+    assert state.nearest is not None
+    assert state.nearest.nodes == 100
+    state = turn(state, 110, 2.0, 1.0)
+    assert state.best is not None
+    assert state.best.nodes == 110
+    # The next plain bound may be as much larger beside rounding as the tight one was smaller.
+    assert state.most[0] == pytest.approx(0.5 + 3 * 0.5, rel=0.01)
+    assert state.most[0] < 2.0
+    for nodes, tight in ((130, 0.9), (110, 0.9), (90, 1.1)):  # larger, as large, not proved
+        before, state = state.best, turn(state, nodes, 1.2, tight)
+        assert state.best is before
+    state = turn(state, 95, 1.0, 0.99)
+    assert state.best is state.last
+    assert (turn(state, 99, 0.9, 1.2)).most[0] <= 1.0  # never more than promised, were it looser
