@@ -78,7 +78,7 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     seed: Number = 0,
     processes: Number = 2,
     words: Formats | None = None,
-    proof: Grade | str = "plain",
+    proof: Grade | str | None = None,
     proof_effort: Number | None = None,
     certify: bool = False,
     code: CodeKind = "gray",
@@ -117,9 +117,10 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     nominal seconds of one core: counted, not timed), `seed`, `processes`, and `words`
     ({"q1": "gray:12:0..2pi", "tau": "twos:tread"}: words as they are given or wanted, by code,
     bits, range and place of zero), `proof` (how tight the bound of errors is proved: plain, tables,
-    tight) and `proof_effort` (of a tight one: millions of states looked at, at most; the same
-    effort gives the same bound anywhere). With `certify` the program has a certificate
-    (docs/proof.md). `rms` and `max` are the older spelling of `rms_error` and `max_error`.
+    tight; by default plain, and tight of a promise) and `proof_effort` (of a tight one: millions of
+    states looked at, at most; the same effort gives the same bound anywhere). With `certify` the
+    program has a certificate (docs/proof.md). `rms` and `max` are the older spelling of `rms_error`
+    and `max_error`.
 
     What the program errs by, it says itself, in the units of its outputs: `sampled_max` of random
     states, `worst_found` by a search, and `bound`, which is proved.
@@ -146,10 +147,11 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
             saturate=flag("saturate", saturate), objective=objective,
             target=target, flash=whole("flash", flash),
             effort=real("effort", effort), seed=whole("seed", seed), error=promised,
+            grade=grade_of("tight" if proof is None else proof),
         )  # fmt: skip
         choices = CompactChoices(
             demand, processes=whole("processes", processes), words=formats("words", words),
-            proof=grade_of(proof),
+            proof=grade_of("plain" if proof is None else proof),
             proof_effort=EFFORT if proof_effort is None else whole("proof_effort", proof_effort),
             certify=flag("certify", certify),
         )  # fmt: skip

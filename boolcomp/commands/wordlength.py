@@ -25,7 +25,10 @@ class WordLength(_IntegerType):
         if value == AUTO and ctx is not None:
             ctx.meta[_FOUND] = True
             return USUAL_BITS
-        return int(click.INT.convert(value, param, ctx))
+        try:
+            return int(value)
+        except ValueError:
+            self.fail(f"{value!r}: a whole number, or {AUTO}", param, ctx)
 
 
 def is_auto(context: click.Context) -> bool:

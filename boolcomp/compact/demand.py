@@ -169,6 +169,8 @@ class Demand:
             value = getattr(self, one.name)
             if one.name in ("target", "flash", "grade") and value == one.default:
                 continue  # as in results of before there were targets
+            if one.name == "grade" and not self.error:
+                continue  # what is not promised is searched for without bounds
             if isinstance(value, Promise):
                 value = value.text
             elif one.name == "error":

@@ -145,7 +145,7 @@ def promise_of(name: str, given: Promised | None) -> Promise | None:
     parts = tuple(_part(name, text) for text in texts)
     keys = [part.name for part in parts if part.name]
     if not parts or 0 < len(keys) < len(parts):
-        raise UsageError(f"{name} {shown(given)}: name all outputs, or none: {EXAMPLE}")
+        raise UsageError(f"{name} {shown(given)}: names for all amounts, or for none: {EXAMPLE}")
     if len(set(keys)) < len(keys):
         raise UsageError(f"{name} {shown(given)}: an output is named twice")
     return Promise(parts)
@@ -158,7 +158,9 @@ def _part(name: str, text: str) -> Allowed:
     except ValueError:
         amount = math.nan
     if found is None or not 0 < amount <= MOST:
-        raise UsageError(f"{name} {shown(text)}: no amount with a unit: {EXAMPLE}")
+        raise UsageError(
+            f"{name} {shown(text)}: no amount above 0, at most {MOST:g}, with a unit: {EXAMPLE}"
+        )
     if not found[3]:
         raise UsageError(f"{name} {shown(text)}: LSB, or what? Give a unit: {EXAMPLE}")
     return Allowed((found[1] or "").strip(), amount, found[3].strip())

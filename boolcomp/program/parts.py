@@ -63,8 +63,9 @@ class KnownErrors:
 class CodedOutput:
     """The sum of an output's terms, rounded to its own code; its name is `tau1`, its symbol `T1`.
 
-    `bound` is the proven error in the output's unit, infinite where none is known; `errors` are
-    those that were measured, if any were. Where the words of all inputs in `rest` are zero it is
+    `bound` is the proven error in the output's unit, infinite where none is known, and `grade` how
+    tight (plain, tables, tight; empty where nobody says); `errors` are those that were measured, if
+    any were. Where the words of all inputs in `rest` are zero it is
     exactly zero: its code has a cell there.
     """
 
@@ -78,6 +79,7 @@ class CodedOutput:
     bound: float = math.inf
     errors: KnownErrors | None = None
     rest: tuple[str, ...] | None = None
+    grade: str = ""
 
     @property
     def step(self) -> float:

@@ -285,6 +285,7 @@ class _Reader:
             math.inf if item.get("bound") is None else self.field(item, "bound", float),
             None if item.get("errors") is None else self.errors(item["errors"]),
             None if "rest" not in item else self.texts(item, "rest"),
+            self.text({"grade": "", **item}, "grade"),  # older programs do not say
         )
 
     def texts(self, item: Any, key: str) -> tuple[str, ...]:

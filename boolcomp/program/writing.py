@@ -158,4 +158,5 @@ def _output(output: CodedOutput) -> dict[str, Any]:
         "bound": output.bound if math.isfinite(output.bound) else None,
         "errors": None if output.errors is None else asdict(output.errors),
         **({} if output.rest is None else {"rest": list(output.rest)}),
+        **({"grade": output.grade} if output.grade else {}),
     }

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
@@ -15,13 +16,15 @@ from boolcomp.compact.demand import Demand, digest, usual_demand
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.compact.promise import passes
 from boolcomp.compact.promise.floor import input_floor, refuse_impossible
-from boolcomp.compact.promise.steered import SteeredTask
+from boolcomp.compact.promise.steered import Made, SteeredTask
 from boolcomp.compact.promise.wordlength import bits_for
+from boolcomp.compact.result.built import Built
 from boolcomp.compact.sketch.variables import Role
 from boolcomp.compact.widths.descend import choose_widths
 from boolcomp.pipeline import compile_compact
 from boolcomp.problem.promise import promise_of
 from boolcomp.problem.robot import load_robot
+from boolcomp.problem.written.making import function_problem
 from boolcomp.program.programfile import load_program
 from boolcomp.terms import split
 from boolcomp.words.graph import Heap
@@ -29,7 +32,6 @@ from boolcomp.words.graph import Heap
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from boolcomp.compact.result.built import Built
     from boolcomp.problem.problem import Problem
 
 
@@ -166,6 +168,7 @@ def test_a_promise_is_part_of_what_is_asked_and_changes_no_other_result() -> Non
     one, other = demand("1lsb", 8), demand("1.5625Nm,0.78125Nm", 8)
     assert digest(problem, one) != digest(problem, usual)
     assert digest(problem, demand("1lsb", 8, grade="tight")) != digest(problem, one)
+    assert digest(problem, usual_demand(8, grade="plain")) == digest(problem, usual)
     assert other.completed(problem).key.startswith("bits=8 input_bits=q=13,qd=13,qdd=13")
     assert one.completed(problem) == one.completed(problem).completed(problem)
 
@@ -183,6 +186,7 @@ def test_a_promise_beside_another_error_is_refused() -> None:
             demand("1lsb", 8, **other)
 
 
+@pytest.mark.slow
 def test_the_word_length_that_keeps_an_error_is_found() -> None:
     terms = split(two_links())
     asked = demand("20Nm", input_bits={"words": 10})
@@ -206,3 +210,94 @@ def test_one_input_is_promised_as_well() -> None:
     step = program.loads[0].outputs[0].code.step
     assert program.bound[0] <= step
     assert np.abs(program(x=x)[:, 0] - np.sqrt(x + 1)).max() <= program.bound[0]
+
+
+def turn(state: passes.Steering, nodes: float, plain: float, tight: float) -> passes.Steering:
+    """Return what a turn makes of a choice of so many nodes with such bounds of the first output."""
+    made = SimpleNamespace(
+        graph=None, widths={}, bounds=SimpleNamespace(steps=(plain, plain), tight=tight)
+    )
+    search = SimpleNamespace(
+        bounded=lambda _widths, _biases: made, explained=lambda _graph, _widths: made.bounds
+    )
+    last = SimpleNamespace(nodes=nodes, form=0, widths={}, biases=np.zeros(2))
+    faked = SimpleNamespace(
+        goal=state.goal, last=last, best=state.best, nearest=state.nearest, reached=state.reached,
+        task=SimpleNamespace(search=lambda _form: search),
+    )  # fmt: skip
+    given = cast("passes.Steering", faked)
+    return passes._proved(given, "turn")  # noqa: SLF001 (a whole search takes a minute)
+
+
+def test_the_smallest_choice_that_is_proved_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(passes, "_steps", lambda said, _grade: [said.tight, 0.6])
+    monkeypatch.setattr(passes, "_promised", lambda _terms, _demand: np.array([1.0, 1.0]))
+    ledger = SimpleNamespace(numbers=lambda _name, made: made(), say=lambda *_: None)
+    goal = SimpleNamespace(ledger=ledger, terms=None, demand=SimpleNamespace(grade="tight"))
+    state = passes.Steering(cast("Any", goal), cast("Any", None), np.ones(2))
+    state = turn(state, 100, 2.0, 1.000002)  # not proved
+    assert state.best is None
+    assert state.reached == (1.000002, 0.6)
+    state = turn(state, 120, 1.5, 1.5)  # neither, and farther from it
+    assert state.best is None
+    assert state.nearest is not None
+    assert state.nearest.nodes == 100
+    state = turn(state, 110, 2.0, 1.0)
+    assert state.best is not None
+    assert state.best.nodes == 110
+    # The next plain bound may be as much larger beside rounding as the tight one was smaller.
+    assert state.most[0] == pytest.approx(0.5 + 3 * 0.5, rel=0.01)
+    assert state.most[0] < 2.0
+    for nodes, tight in ((130, 0.9), (110, 0.9), (90, 1.1)):  # larger, as large, not proved
+        before, state = state.best, turn(state, nodes, 1.2, tight)
+        assert state.best is before
+    state = turn(state, 95, 1.0, 0.99)
+    assert state.best is state.last
+    assert (turn(state, 99, 0.9, 1.2)).most[0] <= 1.0  # never more than promised, were it looser
+
+
+def test_an_output_moves_by_half_a_cell_times_its_slope() -> None:
+    words = {"x": bc.word(0, 1, bits=5), "z": bc.word(-1, 1, bits=5)}
+    problem = function_problem(lambda x, z: 3 * x - 2 * z, words, ["y"], "plane")
+    found = input_floor(problem, demand("1lsb", 6).completed(problem))
+    (step,) = problem.steps(6)
+    assert found.names == ("x", "z")
+    assert found.bits == (5, 5)
+    cells = np.array([3 * 1 / 2**5, 2 * 2 / 2**5])
+    assert found.moves.max(axis=(1, 2)) == pytest.approx(cells / 2 / step)
+    assert found.least == pytest.approx(0.5 + cells.sum() / 2 / step)
+
+
+def test_one_output_that_inputs_break_is_enough() -> None:
+    words = {"x": bc.word(0, 1, bits=5)}
+    problem = function_problem(lambda x: (x, x), words, ["fine", "coarse"], "both")
+    asked = demand("1lsb", 6).completed(problem)
+    (worst, _) = input_floor(problem, asked).least
+    for promised in ([worst / 2, 9.0], [9.0, worst / 2]):
+        with pytest.raises(DataError, match="cannot be kept within"):
+            refuse_impossible(problem, asked, np.array(promised))
+    refuse_impossible(problem, asked, np.array([worst, worst]))
+
+
+@pytest.mark.parametrize(
+    ("steps", "unproved", "kept"),
+    [((1.0, 2.0), (), True), ((1.0, 2.000001), (), False), ((1.1, 2.0), (), False),
+     ((0.9, 0.9), (3,), False)],
+)  # fmt: skip
+def test_every_output_has_to_be_proved(
+    steps: tuple[float, ...],
+    unproved: tuple[int, ...],
+    *,
+    kept: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bounds = cast("Any", SimpleNamespace(steps=steps, unproved=unproved))
+    most = np.array([1.0, 2.0])
+    assert Made(cast("Any", None), {}, np.zeros(2), bounds).holds(most) is kept
+    asked = SimpleNamespace(demand=SimpleNamespace(error="both"))
+    whole = SimpleNamespace(compact=asked, bounds=bounds, promised=(1.0, 2.0))
+    assert Built.kept.fget(whole) is kept  # type: ignore[attr-defined]  # mypy knows no fget
+    monkeypatch.setattr(passes, "bounds_of", lambda *_: bounds)
+    said = cast("Any", SimpleNamespace(results=(0, 1)))
+    found = passes._steps(said, "tight")  # noqa: SLF001 (as above)
+    assert bool((np.array(found) <= most).all()) is kept

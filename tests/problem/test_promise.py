@@ -71,7 +71,7 @@ def test_no_unit_makes_more_steps_of_an_error_than_there_are() -> None:
         ("1.2.3lsb", "no amount"),
         ("", "no amount"),
         ("1lsb,,", "no amount"),
-        ("tau1=1lsb,2lsb", "name all outputs, or none"),
+        ("tau1=1lsb,2lsb", "names for all amounts, or for none"),
         ("tau1=1lsb,tau1=2lsb", "named twice"),
     ],
 )

@@ -100,11 +100,13 @@ def refuse_impossible(problem: Problem, demand: Demand, promised: Floats) -> Non
     else:
         advice = f"these would do: --input-bits {_written(problem, demand, wider)}; or promise more"
     widths = sorted(set(floor.bits))
-    unit = f" {output.unit}" if output.unit else ""
+    most, least = (
+        f"{size:.4g} LSB ({size * step:.4g} {output.unit}".rstrip() + ")"
+        for size in (promised[worst], floor.least[worst])
+    )
     raise DataError(
-        f"{problem.name}: {output.name} cannot be kept within {promised[worst]:.4g} LSB "
-        f"({promised[worst] * step:.4g}{unit}): inputs of {_span(widths)} bits and rounding alone "
-        f"make {floor.least[worst]:.3f} LSB ({floor.least[worst] * step:.4g}{unit}): {advice}"
+        f"{problem.name}: {output.name} cannot be kept within {most}: inputs of {_span(widths)} "
+        f"bits and rounding alone make {least}: {advice}"
     )
 
 

@@ -123,6 +123,13 @@ class Built:
             return (math.inf,) * len(self.compact.problem.outputs)
         return self.bounds.values
 
+    @property
+    def grades(self) -> tuple[str, ...]:
+        """How tight those are: empty where nothing is proved."""
+        if self.bounds is None or self.bounds.unproved:
+            return ("",) * len(self.compact.problem.outputs)
+        return tuple(bound.grade for bound in self.bounds.outputs)
+
     def program(self) -> Program:
         """Return the program, with its graph, what its words mean, and its errors."""
         one = self.compact
@@ -133,9 +140,12 @@ class Built:
             replace(
                 output,
                 bound=bound,
+                grade=grade,
                 errors=KnownErrors(*(float(x) * output.code.step for x in found)),
             )
-            for output, found, bound in zip(load.outputs, sizes, self.proved, strict=True)
+            for output, found, bound, grade in zip(
+                load.outputs, sizes, self.proved, self.grades, strict=True
+            )
         )
         ranges = {name: code.range for name, code in one.input_codes.items()}
         meanings = word_names(one.graph, ranges)
