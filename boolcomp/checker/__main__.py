@@ -11,11 +11,21 @@ from boolcomp.checker.chain import check_program
 from boolcomp.checker.folder import read_program
 from boolcomp.common.errors import BoolcompError
 
+USAGE = "usage: python -m boolcomp.checker FOLDER"
+ABOUT = """
+Check the certificate of the program in FOLDER (boolcomp compile ... --certify -o FOLDER) step by
+step, from what was asked to the bounds of its errors. The exit code is 0 where all steps hold, 1
+where one does not or nothing is known of it, 2 where the command is not understood.
+"""
+
 
 def main(arguments: list[str]) -> int:
     """Check the program in a folder; return the exit code."""
+    if arguments in (["-h"], ["--help"]):
+        sys.stdout.write(f"{USAGE}\n{ABOUT}")
+        return 0
     if len(arguments) != 1 or arguments[0].startswith("-"):
-        sys.stdout.write("usage: python -m boolcomp.checker FOLDER\n")
+        sys.stderr.write(f"{USAGE}\n")
         return 2
     holds = True
     try:

@@ -250,7 +250,9 @@ def _size(built: Built) -> str:
 def _proved(built: Built) -> str:
     """Say what no error exceeds."""
     if built.bounds is None:
-        return ""
+        return (
+            "\nno bound is proved: of what is calculated on the way it is not seen where it stays"
+        )
     pairs = zip(built.compact.problem.outputs, built.bounds.outputs, strict=True)
     sizes = [
         f"{output.symbol} {bound.rounded:g}" + (f" LSB ≤ {most:.6g}" if most < math.inf else "")

@@ -254,7 +254,9 @@ def _told(
     built = Built(
         compact, kept.network, kept.steps, kept.lut6, errors.moved(shifts), worst.moved(shifts),
         compact.dropped, seconds, stored, ends,
-        proved(compact, ends, grade, effort, choices.processes),
+        # what was left out of the sketch no bound of it counts
+        None if widths.is_pruned(results.terms) and not compact.form.direct
+        else proved(compact, ends, grade, effort, choices.processes),
     )  # fmt: skip
     if (kept.worst is None or kept.errors.ends is None) and built.holds:
         results.put(replace(kept, errors=errors, worst=worst))

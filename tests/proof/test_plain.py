@@ -22,7 +22,7 @@ from boolcomp.proof.bound.known import line_of
 from boolcomp.proof.bound.meaning import GivenWord, Total, TurnSum
 from boolcomp.proof.bound.plain import Forward, pieces_of, plain_bounds
 from boolcomp.proof.worst import find_worst, subject_of
-from boolcomp.words.graph import Heap, Lookup, WordGraph
+from boolcomp.words.graph import Bits, Heap, Lookup, WordGraph
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -205,3 +205,18 @@ def test_a_heap_without_bits_enough_is_named() -> None:
     assert isinstance(heap, Heap)
     found = plain_bounds(_mutated(built, place, replace(heap, constant=heap.constant + 1000)))
     assert place in found.unproved
+
+
+def test_sums_that_read_an_output_know_as_little_of_its_offset_as_its_decoder() -> None:
+    said = explained(*shipped("elbow-3r"))
+    (read,) = {
+        part.node
+        for node in said.graph.nodes
+        if isinstance(node, Heap)
+        for part in node.parts
+        if isinstance(part, Bits) and part.node in {one.node for one in said.graph.results}
+    }
+    scales = list(said.graph.scales)
+    scales[read] = replace(scales[read], offset=scales[read].offset + 0.25)
+    moved = replace(said, graph=replace(said.graph, scales=tuple(scales)))
+    assert plain_bounds(moved).outputs == plain_bounds(said).outputs

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def proved(
     compact: Compact, ends: Ends, grade: Grade, effort: int, processes: int = 1
 ) -> Bounds | None:
-    """Return what no error exceeds; None where a function has no bound near some words.
+    """Return what no error exceeds; None where a function has no bound near some words, or beyond.
 
     Where bounds of a `grade` cannot be had they are of the one before; `effort` is of tight ones.
     """
@@ -28,6 +28,7 @@ def proved(
 @lru_cache(maxsize=4)  # of what a search proves, the last is asked for again when it is over
 def bounds_of(said: Explained, grade: Grade, effort: int, processes: int = 1) -> Bounds | None:
     """Return what no error of a graph exceeds, as above."""
+    from boolcomp.proof.bound.ends import beyond_ends  # noqa: PLC0415 (balls take their time)
     from boolcomp.proof.bound.overflow import (  # noqa: PLC0415 (with bounds alone)
         HEAPS,
         without_overflow,
@@ -36,10 +37,10 @@ def bounds_of(said: Explained, grade: Grade, effort: int, processes: int = 1) ->
 
     try:
         if grade == "plain":
-            return without_overflow(said, plain_bounds(said))
+            return without_overflow(said, beyond_ends(said, plain_bounds(said)))
         from boolcomp.proof.bound.graded import graded_bounds  # noqa: PLC0415 (compiled loops)
 
         found = graded_bounds(said, grade, effort, processes)
-        return without_overflow(said, found, -(-effort // HEAPS))
+        return without_overflow(said, beyond_ends(said, found), -(-effort // HEAPS))
     except DataError:
         return None

@@ -175,7 +175,7 @@ def sketch(terms: Terms, demand: Demand, ledger: Ledger) -> Sketched:
     count = len(terms.problem.outputs)
     squares = np.broadcast_to(least, count).copy() ** 2
     largest = np.broadcast_to(np.asarray(demand.max or np.inf), count).copy()
-    if terms.plain and terms.waves > MOST_WAVES:
+    if is_pruned(terms):
         steps = terms.problem.steps(demand.bits)
         terms = without_small_waves(terms, squares.tolist(), steps)
     goal = Sketched(terms, demand, ledger, squares, largest)
@@ -187,6 +187,11 @@ def sketch(terms: Terms, demand: Demand, ledger: Ledger) -> Sketched:
     for form in forms:  # equal ones are screened once
         made.setdefault(Search.sketch_of(task, form), form)
     return replace(goal, sketches={form: sketch for sketch, form in made.items()})
+
+
+def is_pruned(terms: Terms) -> bool:
+    """Tell whether sums of these waves are written without the smallest of them."""
+    return terms.plain and terms.waves > MOST_WAVES
 
 
 def forms_of(terms: Terms, demand: Demand) -> Sequence[int]:

@@ -32,11 +32,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """What an addend reads: what is known of it, its words, and the values that tables have."""
+    """What an addend reads: what is known of it, its words, and the values that tables have.
+
+    Of an `output` what is known is of its digits alone: its decoder knows of no offset.
+    """
 
     known: Known
     pieces: Pieces
     entries: Mapping[int, Words] = field(default_factory=dict)
+    output: bool = False
+
+    def offset(self, graph: WordGraph, place: int) -> Enclosure:
+        """Return what is known of one of its words beside its digits."""
+        return ZERO if self.output else exactly(graph.scales[place].offset)
 
     def lost(self, graph: WordGraph, place: int, drop: int) -> Enclosure:
         """Return what the lowest bits of one of its words count, in what the word stands for."""
@@ -156,7 +164,7 @@ class _Sum:
             for weight in (weights - multiplied).elements():
                 self._discard(about(self._largest(read.pieces.product)).times(-weight))
         for place, counted in found.items():
-            line, offset = line_of(self.graph, place), exactly(self.graph.scales[place].offset)
+            line, offset = line_of(self.graph, place), read.offset(self.graph, place)
             whole = exactly(line.step * (line.count - 1) / 2)
             for weight in (weights - counted).elements():  # digits of which no bit is left
                 self._discard(about(whole).times(-weight))
@@ -217,7 +225,7 @@ class _Sum:
             read, (part.a, part.b), (part.drop_a, part.drop_b), strict=True
         ):
             lost = one.lost(self.graph, place, drop)
-            offset = exactly(self.graph.scales[place].offset)
+            offset = one.offset(self.graph, place)
             errors.append(one.known.error + Error(ZERO, -(lost + offset)))
             words.append(one.known.words - lost - offset)
         self.said = self.said + (words[0] * words[1]).times(factor)

@@ -10,6 +10,7 @@ it. The second is the same calculation without words. Any graph, any function; m
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -78,7 +79,7 @@ class Forward:
     def _operand(self, place: int) -> Operand:
         pieces = pieces_of(self.explained.meanings[place])
         entries = {k: self.entries[k] for k in pieces.words if k in self.entries}
-        return Operand(self.known[place], pieces, entries)
+        return Operand(self.known[place], pieces, entries, output=place in self.outputs)
 
     def line(self, place: int) -> tuple[int, Line] | None:
         """Return the node of a meaning's word and what it stands for, an angle's in turns."""
@@ -88,6 +89,10 @@ class Forward:
         if not isinstance(meaning, TurnSum | Total) or meaning.word is None:
             return None
         found = line_of(self.graph, meaning.word)
+        if place in self.outputs:
+            found = replace(
+                found, start=found.start - Fraction(self.graph.scales[meaning.word].offset)
+            )
         if isinstance(meaning, Total) and meaning.turning:
             turn = 1 << meaning.turning
             found = Line(found.start / turn, found.step / turn, found.count)
