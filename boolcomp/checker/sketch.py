@@ -14,22 +14,22 @@ from typing import TYPE_CHECKING
 
 from flint import acb, arb
 
-from boolcomp.checker.curves import EXACT, SAME, TURNING
-from boolcomp.checker.nodes import Curve, Given, Powers, Total, Turns, Waves, read_sketch
+from boolcomp.checker.claims.nodes import Curve, Given, Powers, Total, Turns, Waves, read_sketch
+from boolcomp.checker.functions.curves import EXACT, SAME, TURNING
+from boolcomp.checker.functions.waves import Sum, balls, number, turned
 from boolcomp.checker.origin import function_of, read_origin
 from boolcomp.checker.steps import DoesNotHoldError, Found, NotCoveredError, Step, checked
-from boolcomp.checker.waves import Sum, balls, number, turned
 from boolcomp.common.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from boolcomp.checker.claims.nodes import Node, Sketch
     from boolcomp.checker.container import Section
-    from boolcomp.checker.curves import Functions
     from boolcomp.checker.folder import LoadFiles
-    from boolcomp.checker.nodes import Node, Sketch
+    from boolcomp.checker.functions.curves import Functions
+    from boolcomp.checker.functions.waves import Space
     from boolcomp.checker.origin import Origin
-    from boolcomp.checker.waves import Space
 
 MOST_STEPS = 2.0**-6  # a sketch that differs by more is another function; less is an error
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from boolcomp.checker import nodes, places, stands
+from boolcomp.checker.claims import nodes, places, stands
 from boolcomp.checker.spans import Span
 from boolcomp.proof.bound import meaning
 

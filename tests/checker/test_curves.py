@@ -13,9 +13,9 @@ from checker.sections import section, sketched, with_line
 from checker.test_sketch_section import largest, note, verdict
 from flint import arb
 
-from boolcomp.checker.curves import Functions
+from boolcomp.checker.functions.curves import Functions
+from boolcomp.checker.functions.waves import Variable, balls, number
 from boolcomp.checker.steps import NotCoveredError
-from boolcomp.checker.waves import Variable, balls, number
 from boolcomp.problem.functions import robot_problem
 from boolcomp.problem.robot import load_robot
 from boolcomp.problem.written.functionfile import parse_function

@@ -12,9 +12,9 @@ from checker.sections import section
 from pinocchio_model import after_joint, pinocchio_model, placed
 from samples import branched_robot, general_robot, random_robot, random_states
 
+from boolcomp.checker.functions.waves import balls
 from boolcomp.checker.origin import function_of
 from boolcomp.checker.steps import NotCoveredError
-from boolcomp.checker.waves import balls
 from boolcomp.problem.functions import robot_problem
 from boolcomp.problem.robot import load_robot
 from boolcomp.proof.certificate.origin import origin_text
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.checker.waves import Space, Sum
+    from boolcomp.checker.functions.waves import Space, Sum
     from boolcomp.problem.robot import Robot
 
     Floats = NDArray[np.float64]

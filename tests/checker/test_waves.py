@@ -8,8 +8,8 @@ import pytest
 from checker.test_dynamics import value
 from flint import arb
 
-from boolcomp.checker.robot import read_robot
-from boolcomp.checker.waves import Space, Sum, Variable, balls, number
+from boolcomp.checker.functions.robot import read_robot
+from boolcomp.checker.functions.waves import Space, Sum, Variable, balls, number
 from boolcomp.common.errors import DataError
 from boolcomp.problem.robot import load_robot
 

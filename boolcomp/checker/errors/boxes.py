@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from boolcomp.checker.many import ByWord, Many, fixed, number, scale_of
-from boolcomp.checker.nodes import Given, Total, Turns
-from boolcomp.checker.parts import added, columns, most
-from boolcomp.checker.plain import about_zero, integers, row_of
+from boolcomp.checker.claims.nodes import Given, Total, Turns
+from boolcomp.checker.errors.many import ByWord, Many, fixed, number, scale_of
+from boolcomp.checker.errors.parts import added, columns, most
+from boolcomp.checker.errors.plain import about_zero, integers, row_of
 from boolcomp.checker.spans import Span, between, exactly
 from boolcomp.checker.steps import DoesNotHoldError, NotCoveredError
 from boolcomp.words.graph import Angles, Bits, Heap, PartialProducts
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.checker.parts import Line
-    from boolcomp.checker.plain import Plain, Seen
+    from boolcomp.checker.errors.parts import Line
+    from boolcomp.checker.errors.plain import Plain, Seen
     from boolcomp.words.graph import HeapPart
 
     Words = NDArray[np.int64]

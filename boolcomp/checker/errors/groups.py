@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from boolcomp.checker.cells import Angle, Waves, sweep
-from boolcomp.checker.expand import slope
-from boolcomp.checker.loops import NEVER, below_chords, spread, worst_at
-from boolcomp.checker.parts import word_of
+from boolcomp.checker.errors.cells import Angle, Waves, sweep
+from boolcomp.checker.errors.expand import slope
+from boolcomp.checker.errors.loops import NEVER, below_chords, spread, worst_at
+from boolcomp.checker.errors.parts import word_of
 from boolcomp.checker.spans import NOTHING, ONE, Span
 from boolcomp.checker.steps import NotCoveredError
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.checker.apart import Apart, Atom
-    from boolcomp.checker.expand import Complex, Exponents, Poly, Series
+    from boolcomp.checker.errors.apart import Apart, Atom
+    from boolcomp.checker.errors.expand import Complex, Exponents, Poly, Series
 
     Words = NDArray[np.int64]
 

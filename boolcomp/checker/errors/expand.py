@@ -8,14 +8,14 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
-from boolcomp.checker.nodes import Curve, Given, Powers, Turns, Waves
+from boolcomp.checker.claims.nodes import Curve, Given, Powers, Turns, Waves
 from boolcomp.checker.spans import NOTHING, Span, exactly, two_pi
 from boolcomp.checker.steps import NotCoveredError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from boolcomp.checker.stands import Claim
+    from boolcomp.checker.claims.stands import Claim
 
 Exponents: TypeAlias = tuple[tuple[str, int], ...]  # (input, how often), sorted; none of 0
 Complex: TypeAlias = tuple[Span, Span]

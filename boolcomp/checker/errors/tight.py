@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.checker.apart import Apart
-from boolcomp.checker.cells import Angle, Waves, sweep
-from boolcomp.checker.expand import expanded, slope
-from boolcomp.checker.groups import Ends, Group, common
-from boolcomp.checker.loops import NEVER, by_rest, together
-from boolcomp.checker.nodes import Given
-from boolcomp.checker.plain import TIE
+from boolcomp.checker.claims.nodes import Given
+from boolcomp.checker.errors.apart import Apart
+from boolcomp.checker.errors.cells import Angle, Waves, sweep
+from boolcomp.checker.errors.expand import expanded, slope
+from boolcomp.checker.errors.groups import Ends, Group, common
+from boolcomp.checker.errors.loops import NEVER, by_rest, together
+from boolcomp.checker.errors.plain import TIE
 from boolcomp.checker.spans import NOTHING, ONE, Span
 from boolcomp.checker.steps import DoesNotHoldError, NotCoveredError
 from boolcomp.words.graph import part_reads
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.checker.expand import Poly
-    from boolcomp.checker.groups import Profile
-    from boolcomp.checker.plain import Plain
+    from boolcomp.checker.errors.expand import Poly
+    from boolcomp.checker.errors.groups import Profile
+    from boolcomp.checker.errors.plain import Plain
 
     Words = NDArray[np.int64]
 

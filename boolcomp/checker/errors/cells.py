@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.checker.parts import word_of
+from boolcomp.checker.errors.parts import word_of
 from boolcomp.checker.spans import PLACES, waves_at
 from boolcomp.checker.steps import NotCoveredError
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.checker.expand import Series
+    from boolcomp.checker.errors.expand import Series
     from boolcomp.words.graph import WordGraph
 
     Words = NDArray[np.int64]

@@ -10,17 +10,17 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from boolcomp.checker.nodes import Given, read_sketch
+from boolcomp.checker.claims.nodes import Given, read_sketch
+from boolcomp.checker.claims.places import Place, read_places
 from boolcomp.checker.origin import read_origin
-from boolcomp.checker.places import Place, read_places
 from boolcomp.checker.spans import ONE, Span, exactly, two_pi
 from boolcomp.checker.steps import DoesNotHoldError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from boolcomp.checker.claims.nodes import Node
     from boolcomp.checker.folder import LoadFiles
-    from boolcomp.checker.nodes import Node
     from boolcomp.checker.origin import Word
     from boolcomp.words.graph import WordGraph
 

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.checker.nodes import Given, Total, Turns, is_angle
-from boolcomp.checker.parts import Line, added, columns, entries, line_of, most
-from boolcomp.checker.ranges import near_words
+from boolcomp.checker.claims.nodes import Given, Total, Turns, is_angle
+from boolcomp.checker.claims.stands import all_words
+from boolcomp.checker.errors.parts import Line, added, columns, entries, line_of, most
+from boolcomp.checker.errors.ranges import near_words
 from boolcomp.checker.spans import NOTHING, ONE, Span, between, exactly
-from boolcomp.checker.stands import all_words
 from boolcomp.checker.steps import DoesNotHoldError
 from boolcomp.words.graph import Angles, Bits, Heap, InputWord, PartialProducts, Turn, part_reads
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.checker.places import Place
-    from boolcomp.checker.stands import Claim, Input, Output
+    from boolcomp.checker.claims.places import Place
+    from boolcomp.checker.claims.stands import Claim, Input, Output
     from boolcomp.words.graph import HeapPart, WordGraph
 
     Words = NDArray[np.int64]
