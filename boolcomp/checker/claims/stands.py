@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from boolcomp.checker.claims.nodes import Given, read_sketch
+from boolcomp.checker.claims.nodes import Given, Total, Turns, read_sketch
 from boolcomp.checker.claims.places import Place, read_places
 from boolcomp.checker.origin import read_origin
 from boolcomp.checker.spans import ONE, Span, exactly, two_pi
@@ -73,10 +73,22 @@ class Claim:
         }
         return replace(self, inputs=inputs)
 
-    def given(self, place: int) -> Input | None:
-        """Return the input that a function is, if it is one."""
-        function = self.functions[place]
-        return self.inputs[function.name] if isinstance(function, Given) else None
+    def needed(self, place: int) -> list[int]:
+        """Return a function and all that it reads, in their order."""
+        waiting, found = [place], set[int]()
+        while waiting:
+            k = waiting.pop()
+            if k in found:
+                continue
+            found.add(k)
+            function = self.functions[k]
+            if isinstance(function, Turns):
+                waiting += [item for _, item in function.items]
+            elif isinstance(function, Total):
+                waiting += [n for _, read in function.addends for n in read]
+            elif not isinstance(function, Given):
+                waiting.append(function.source)
+        return sorted(found)
 
 
 ROUNDED = Fraction(1, 1 << 40)  # of a cell: what doubles of words' ends are off by

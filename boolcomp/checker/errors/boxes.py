@@ -49,7 +49,7 @@ class Boxes:
 
     def __init__(self, plain: Plain, place: int) -> None:
         self.plain, self.graph, self.claim, self.place = plain, plain.graph, plain.claim, place
-        self.functions = self._needed()
+        self.functions = self.claim.needed(place)
         self.inputs: list[tuple[int, int, int]] = []  # word, first, last
         self.steps: list[Callable[[Ranges, Known], None]] = []
         for k in self.functions:
@@ -61,22 +61,6 @@ class Boxes:
             elif isinstance(function, Total) and not function.turning:
                 self.steps.append(self._total(k, function))
         self.widest = False  # of inputs that promise the same the widest is halved, or the first
-
-    def _needed(self) -> list[int]:
-        waiting, found = [self.place], set[int]()
-        while waiting:
-            k = waiting.pop()
-            if k in found:
-                continue
-            found.add(k)
-            function = self.claim.functions[k]
-            if isinstance(function, Turns):
-                waiting += [item for _, item in function.items]
-            elif isinstance(function, Total):
-                waiting += [n for _, read in function.addends for n in read]
-            elif not isinstance(function, Given):
-                waiting.append(function.source)
-        return sorted(found)
 
     def known(self, low: Words, high: Words) -> Sum:
         """Return what is known of the sum in boxes, (inputs, boxes)."""

@@ -1,6 +1,6 @@
 """An output as a polynomial: monomials of linear inputs times waves of the angles.
 
-Waves are kept as Σ c·exp(2πi Σ k·angle), both conjugates: a product is a product term by term.
+Waves are kept as Σ c·exp(2πi Σ k·angle), both conjugates. Angles count turns, other inputs cells.
 """
 
 from __future__ import annotations
@@ -8,95 +8,62 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
-from boolcomp.checker.claims.nodes import Curve, Given, Powers, Turns, Waves
-from boolcomp.checker.spans import NOTHING, Span, exactly, two_pi
+from flint import arb
+
+from boolcomp.checker.claims.nodes import Given
+from boolcomp.checker.functions.curves import Functions
+from boolcomp.checker.functions.waves import Variable, balls
+from boolcomp.checker.sketch import Angle, Expansion
+from boolcomp.checker.spans import NOTHING, Span, exactly, of_ball, two_pi
 from boolcomp.checker.steps import NotCoveredError
+from boolcomp.common.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from boolcomp.checker.claims.nodes import Curve, Total
     from boolcomp.checker.claims.stands import Claim
+    from boolcomp.checker.functions.waves import Sum
 
 Exponents: TypeAlias = tuple[tuple[str, int], ...]  # (input, how often), sorted; none of 0
 Complex: TypeAlias = tuple[Span, Span]
 Series: TypeAlias = dict[Exponents, Complex]  # by multiples of angles
 Poly: TypeAlias = dict[Exponents, Series]  # by powers of linear inputs
 
-MOST = 200_000  # products of two terms
-NUMBER: Complex = (exactly(1), NOTHING)
+
+class InCells(Expansion):
+    """The same as for the section `sketch`, of inputs as words count them; curves are refused."""
+
+    def given(self, node: Given) -> Sum | Angle:
+        """Return an input as its words count it."""
+        return Angle({node.name: 1}, arb(0)) if node.angle else self.space.value(node.name)
+
+    def curve(self, node: Curve) -> Sum:
+        """Refuse a curve."""
+        raise NotCoveredError(f"an output holds a curve of s{node.source}")
+
+    def turning(self, found: Sum, node: Total) -> Angle:
+        """Refuse a sum that counts parts of a turn."""
+        del found, node
+        raise NotCoveredError("an output holds an angle that is a sum of numbers")
 
 
 def expanded(claim: Claim, place: int) -> Poly:
     """Return a function that is no angle as a polynomial."""
-    function = claim.functions[place]
+    given = [one for one in claim.functions if isinstance(one, Given)]
+    space = Functions([Variable(one.name, one.angle, 0.0, 0.0) for one in given])
     total: Poly = {}
-    if isinstance(function, Given) and not function.angle:
-        return {((function.name, 1),): {(): NUMBER}}
-    if isinstance(function, Waves):
-        _add_waves(total, function, angles(claim, function.source))
-    elif isinstance(function, Powers):
-        for each in reversed(function.coefficients):
-            total = product(total, expanded(claim, function.source))
-            _add(total, (), (), (exactly(each), NOTHING))
-    elif isinstance(function, Curve | Given | Turns) or function.turning:
-        raise NotCoveredError
-    else:
-        _add(total, (), (), (exactly(function.constant), NOTHING))
-        for factor, read in function.addends:
-            part: Poly = {(): {(): (exactly(factor), NOTHING)}}
-            for one in read:
-                part = product(part, expanded(claim, one))
-            for powers, series in part.items():
-                for turned, c in series.items():
-                    _add(total, powers, turned, c)
+    try:
+        with balls():
+            nodes = {k: claim.functions[k] for k in claim.needed(place)}
+            for key, c in InCells(nodes, {}, space).sums[place].parts.items():
+                listed = sorted((one.angle, one.name, k) for one, k in space.exponents(key))
+                powers = tuple((name, k) for angle, name, k in listed if not angle)
+                turned = tuple((name, k) for angle, name, k in listed if angle)
+                total.setdefault(powers, {})[turned] = of_ball(c.real), of_ball(c.imag)
+    except DataError as error:  # too large
+        raise NotCoveredError(str(error)) from error
     return total
-
-
-def _add_waves(total: Poly, waves: Waves, angle: Exponents) -> None:
-    for k, real, imaginary in waves.parts:
-        a, b = (exactly(part).times(Fraction(1, 2)) for part in (real, imaginary))
-        _add(total, (), _sum((), tuple((name, k * n) for name, n in angle)), (a, b))
-        _add(total, (), _sum((), tuple((name, -k * n) for name, n in angle)), (a, -b))
-
-
-def angles(claim: Claim, place: int) -> Exponents:
-    """Return how often an angle holds each of the inputs."""
-    function = claim.functions[place]
-    if isinstance(function, Given):
-        return ((function.name, 1),)
-    if not isinstance(function, Turns):
-        raise NotCoveredError
-    total: Exponents = ()
-    for multiple, item in function.items:
-        total = _sum(total, tuple((name, multiple * k) for name, k in angles(claim, item)))
-    return total
-
-
-def product(one: Poly, two: Poly) -> Poly:
-    """Return a product."""
-    if sum(map(len, one.values())) * sum(map(len, two.values())) > MOST:
-        raise NotCoveredError
-    total: Poly = {}
-    for left, series in one.items():
-        for right, others in two.items():
-            powers = _sum(left, right)
-            for turned, (a, b) in series.items():
-                for other, (c, d) in others.items():
-                    _add(total, powers, _sum(turned, other), (a * c - b * d, a * d + b * c))
-    return total
-
-
-def _sum(one: Exponents, two: Exponents) -> Exponents:
-    total = dict(one)
-    for name, k in two:
-        total[name] = total.get(name, 0) + k
-    return tuple(sorted((name, k) for name, k in total.items() if k))
-
-
-def _add(total: Poly, powers: Exponents, turned: Exponents, c: Complex) -> None:
-    series = total.setdefault(powers, {})
-    old = series.get(turned, (NOTHING, NOTHING))
-    series[turned] = old[0] + c[0], old[1] + c[1]
 
 
 def slope(
