@@ -25,7 +25,7 @@ from boolcomp.checker.claims.nodes import operation
 from boolcomp.checker.functions.curves import Functions
 from boolcomp.checker.functions.robot import ranges
 from boolcomp.checker.functions.robotfunctions import outputs
-from boolcomp.checker.functions.waves import Variable, balls
+from boolcomp.checker.functions.waves import Variable, precise
 from boolcomp.checker.steps import DoesNotHoldError, Found, NotCoveredError, Step, checked
 from boolcomp.common.errors import DataError, shown
 
@@ -150,7 +150,7 @@ def check(load: LoadFiles) -> Iterator[Step]:
 
     def waves() -> Found:
         origin = read_origin(section)
-        with balls():
+        with precise():
             found = function_of(section)[1]
         said = ranges(origin.robot) if origin.function else {}
         for one in origin.inputs:

@@ -16,7 +16,7 @@ from flint import acb, arb
 
 from boolcomp.checker.claims.nodes import Curve, Given, Powers, Total, Turns, Waves, read_sketch
 from boolcomp.checker.functions.curves import EXACT, SAME, TURNING
-from boolcomp.checker.functions.waves import Sum, balls, number, turned
+from boolcomp.checker.functions.waves import Sum, number, precise, turned
 from boolcomp.checker.origin import function_of, read_origin
 from boolcomp.checker.steps import DoesNotHoldError, Found, NotCoveredError, Step, checked
 from boolcomp.common.errors import DataError
@@ -163,7 +163,7 @@ class Expansion:
 def differences(origin: Section, section: Section) -> tuple[Difference, ...]:
     """Return by how much every output of a sketch may differ from what was asked."""
     sketch, found = read_sketch(section), []
-    with balls():
+    with precise():
         space, asked = function_of(origin)
         inputs = {one.name: one for one in read_origin(origin).inputs}
         expansion = Expansion(dict(enumerate(sketch.nodes)), inputs, space)

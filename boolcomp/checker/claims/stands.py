@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Input:
+class InputCells:
     """Where an input may be, and over how many cells its word spans 2^-part of a turn, or all.
 
     A word that `wraps` takes a whole turn more for the same. An `exact` input lies in the middle
@@ -41,7 +41,7 @@ class Input:
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
+class OutputSteps:
     """An output: its node, and a step in its own unit.
 
     Its words stand for `shift` steps more than their cells say. Where inputs lie in `rest`, if that
@@ -62,8 +62,8 @@ class Claim:
     graph: WordGraph
     functions: tuple[Node, ...]
     places: tuple[Place, ...]
-    inputs: Mapping[str, Input]
-    outputs: tuple[Output, ...]
+    inputs: Mapping[str, InputCells]
+    outputs: tuple[OutputSteps, ...]
 
     def within(self, allowed: Mapping[str, Span]) -> Claim:
         """Return the same for some inputs that may be in fewer places."""
@@ -110,14 +110,14 @@ def claim_of(load: LoadFiles) -> Claim:
             raise DoesNotHoldError(f"{node.name} is no input that has such a word")
         words[node.name] = one.word
         low, high = (_units(end, one.word, angle=node.angle) for end in (one.low, one.high))
-        inputs[node.name] = Input(
+        inputs[node.name] = InputCells(
             Span(low.low, high.high), 1 << one.word.bits, one.word.part or 0 if node.angle else 0,
             one.word.wraps, one.word.exact,
         )  # fmt: skip
     for name, word in words.items():
         zeros[name] = _units(0.0, word, angle=False) + Span(-ONE, ONE)
     outputs = tuple(
-        Output(
+        OutputSteps(
             one.name, one.node, Fraction(one.step), Fraction(end.shift),
             None if end.rest is None else {name: zeros[name] for name in end.rest if name in zeros},
         )

@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
     Words = NDArray[np.int64]
     Ranges: TypeAlias = dict[int, tuple[Words, Words]]  # by word
-    Known: TypeAlias = dict[int, "Sum"]  # by function
+    Known: TypeAlias = dict[int, "InBoxes"]  # by function
 
 AT_ONCE, TRIED = 1 << 12, 16  # boxes; those that say which input is halved
 MOST_BITS = 15  # of a word that is looked at by value
 
 
-class Sum:
+class InBoxes:
     """What a sum is, what its word says and how much more, in many boxes; its sum may overflow."""
 
     def __init__(self, exact: Many, said: Many, error: Many) -> None:
@@ -62,7 +62,7 @@ class Boxes:
                 self.steps.append(self._total(k, function))
         self.widest = False  # of inputs that promise the same the widest is halved, or the first
 
-    def known(self, low: Words, high: Words) -> Sum:
+    def known(self, low: Words, high: Words) -> InBoxes:
         """Return what is known of the sum in boxes, (inputs, boxes)."""
         ranges = {word: (low[k], high[k]) for k, (word, _, _) in enumerate(self.inputs)}
         found: Known = {}
@@ -129,7 +129,7 @@ class Boxes:
                 exact = exact + one(ranges, found)
             if heap is None:
                 exact = exact.meet(widest)
-                found[place] = Sum(exact, exact, exact - exact)
+                found[place] = InBoxes(exact, exact, exact - exact)
                 return
             put, error = put_first, error_first
             for share in shares:
@@ -138,7 +138,7 @@ class Boxes:
             error = error.meet(missed)
             said = put.meet(exact + error).meet(spoken)
             error = error.meet(said - exact)
-            found[place] = Sum(exact.meet(said - error).meet(widest), said, error)
+            found[place] = InBoxes(exact.meet(said - error).meet(widest), said, error)
 
         return step
 
@@ -282,7 +282,7 @@ class Boxes:
         largest = seen.line.start + seen.line.step * ((1 << heap.bits) - 1)
         half = seen.line.step / 2  # words are whole steps
 
-        def above(one: Sum) -> Words:
+        def above(one: InBoxes) -> Words:
             scale = one.said.scale
             ends = seen.line.start - half, largest + half
             first, last = (int(end * Fraction(2) ** scale // 1) for end in ends)
@@ -297,7 +297,7 @@ class Boxes:
     def confirm(self, low: Fraction, high: Fraction, effort: int) -> int:
         """Show that the sum errs by no more than that; return how many boxes it took."""
 
-        def above(one: Sum) -> Words:
+        def above(one: InBoxes) -> Words:
             unit = Fraction(2) ** one.error.scale
             most, least = int(high * unit // 1), -int(-low * unit // 1)
             return np.maximum(one.error.high - most, least - one.error.low)
@@ -307,7 +307,7 @@ class Boxes:
             raise NotCoveredError(f"{looked} boxes did not confirm it{_at(where)}")
         return looked
 
-    def cover(self, above: Callable[[Sum], Words], effort: int) -> tuple[int, dict[int, int]]:
+    def cover(self, above: Callable[[InBoxes], Words], effort: int) -> tuple[int, dict[int, int]]:
         """Halve boxes until nothing is above what is claimed; return how many were looked at.
 
         With it words for which that does not end, if there are any.
@@ -330,7 +330,7 @@ class Boxes:
             waiting += [(low[:, one], high[:, one]) for one in some]
         return looked, {}
 
-    def _axis(self, low: Words, high: Words, above: Callable[[Sum], Words]) -> int:
+    def _axis(self, low: Words, high: Words, above: Callable[[InBoxes], Words]) -> int:
         """Return the input whose halves leave least above what is claimed."""
         some = np.linspace(0, low.shape[1] - 1, min(low.shape[1], TRIED)).astype(np.int64)
         low, high = low[:, some], high[:, some]

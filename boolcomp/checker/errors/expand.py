@@ -12,7 +12,7 @@ from flint import arb
 
 from boolcomp.checker.claims.nodes import Given
 from boolcomp.checker.functions.curves import Functions
-from boolcomp.checker.functions.waves import Variable, balls
+from boolcomp.checker.functions.waves import Variable, precise
 from boolcomp.checker.sketch import Angle, Expansion
 from boolcomp.checker.spans import NOTHING, Span, exactly, of_ball, two_pi
 from boolcomp.checker.steps import NotCoveredError
@@ -54,7 +54,7 @@ def expanded(claim: Claim, place: int) -> Poly:
     space = Functions([Variable(one.name, one.angle, 0.0, 0.0) for one in given])
     total: Poly = {}
     try:
-        with balls():
+        with precise():
             nodes = {k: claim.functions[k] for k in claim.needed(place)}
             for key, c in InCells(nodes, {}, space).sums[place].parts.items():
                 listed = sorted((one.angle, one.name, k) for one, k in space.exponents(key))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.checker.claims.places import Place
-    from boolcomp.checker.claims.stands import Claim, Input, Output
+    from boolcomp.checker.claims.stands import Claim, InputCells, OutputSteps
     from boolcomp.words.graph import HeapPart, WordGraph
 
     Words = NDArray[np.int64]
@@ -83,7 +83,7 @@ class Plain:
                 found = self._table(place)
             self.seen.append(found)
 
-    def error(self, output: Output, column: int) -> Span:
+    def error(self, output: OutputSteps, column: int) -> Span:
         """Return how much more an output's word says than what is exact, in steps."""
         result = self.graph.results[column]
         heap = self.graph.nodes[result.node]
@@ -100,11 +100,11 @@ class Plain:
             found = found.join(-Plain(self.claim.within(output.rest)).seen[output.node].exact)
         return found
 
-    def moved(self, output: Output, column: int) -> Fraction:
+    def moved(self, output: OutputSteps, column: int) -> Fraction:
         """Return by how many steps an output's decoder says more than the middles of cells."""
         return output.shift - (Fraction(1, 2) if self.graph.results[column].tread else 0)
 
-    def _given(self, function: Given, given: Input, place: Place) -> Seen:
+    def _given(self, function: Given, given: InputCells, place: Place) -> Seen:
         if not place.words:
             near = Span(
                 *(np.array([end], object) for end in (given.allowed.low, given.allowed.high))
@@ -381,7 +381,7 @@ def values(line: Line, words: Words) -> Span:
     return integers(words).times(line.step) + start
 
 
-def cells(given: Input, line: Line, count: int, unit: Fraction) -> tuple[Words, Span]:
+def cells(given: InputCells, line: Line, count: int, unit: Fraction) -> tuple[Words, Span]:
     """Return the values that an input's word may have, and the cell of each."""
     low, high = given.allowed.ends
     first, last = 0, count - 1
