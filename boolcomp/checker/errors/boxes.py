@@ -14,8 +14,8 @@ import numpy as np
 
 from boolcomp.checker.claims.nodes import Given, Total, Turns
 from boolcomp.checker.errors.many import ByWord, Many, fixed, number, scale_of
-from boolcomp.checker.errors.parts import added, columns, most
-from boolcomp.checker.errors.plain import about_zero, integers, row_of
+from boolcomp.checker.errors.parts import added
+from boolcomp.checker.errors.plain import about_zero, integers, product_of, row_of
 from boolcomp.checker.spans import Span, between, exactly
 from boolcomp.checker.steps import DoesNotHoldError, NotCoveredError
 from boolcomp.words.graph import Angles, Bits, Heap, PartialProducts
@@ -228,15 +228,10 @@ class Boxes:
             raise NotCoveredError("a product is none")
         one = self._operand(read[0], part.a, part.drop_a)
         two = self._operand(read[1], part.b, part.drop_b)
-        step_of = [self.graph.scales[k].lsb for k in (part.a, part.b)]
-        column = part.column + 1 - part.drop_a - part.drop_b - sum(step_of)
-        times = own.line.step * Fraction(2) ** column * (-1 if part.negative else 1)
+        times, more = product_of(self.graph, part, own.line.step)
         if times != factor:
             raise NotCoveredError("a product has another factor than its words")
-        below = sum((n * Fraction(2) ** (c - 1) for c, n in columns(self.graph, part) if c < 0),
-                    Fraction(0)) * own.line.step  # fmt: skip
-        middle = exactly(own.line.step * most(self.graph, part) / 2)
-        beside = fixed(between(-below, below) + middle, scale)
+        beside = fixed(more, scale)
         power = abs(times).numerator.bit_length() - abs(times).denominator.bit_length()
 
         def scaled(x: Many) -> Many:

@@ -313,16 +313,8 @@ class _Share:
             self._operand(one, word, drop)
             for one, word, drop in zip(seen, words, (part.drop_a, part.drop_b), strict=True)
         )
-        scales = [self.graph.scales[k].lsb for k in words]
-        size = self.step * Fraction(2) ** (
-            part.column + 1 - part.drop_a - part.drop_b - sum(scales)
-        )
-        times = -size if part.negative else size
+        times, beside = product_of(self.graph, part, self.step)
         error = (a * db + beta * da).meet(b * da + alpha * db)
-        below = sum((n * Fraction(2) ** (c - 1) for c, n in columns(self.graph, part) if c < 0),
-                    Fraction(0))  # fmt: skip
-        middle = exactly(self.step * most(self.graph, part) / 2)
-        beside = between(-below * self.step, below * self.step) + middle
         self.put = (a * b).times(times) + beside
         self.missed = error.times(times) + (alpha * beta).times(times - factor) + beside
 
@@ -350,6 +342,15 @@ def row_of(
     full = step * (((1 << (bits - drop)) - 1) << column) * part.negative
     lost = between(0, size * ((1 << drop) - 1)).times(Fraction(sign))
     return weight, exactly(full - weight * seen.line.start) - lost
+
+
+def product_of(graph: WordGraph, part: PartialProducts, step: Fraction) -> tuple[Fraction, Span]:
+    """Return how often a part adds the product of its words, and what it puts there beside that."""
+    column = part.column + 1 - part.drop_a - part.drop_b
+    column -= graph.scales[part.a].lsb + graph.scales[part.b].lsb
+    times = step * Fraction(2) ** column * (-1 if part.negative else 1)
+    gone = sum((n * Fraction(2) ** (c - 1) for c, n in columns(graph, part) if c < 0), Fraction(0))
+    return times, between(-gone * step, gone * step) + exactly(step * most(graph, part) / 2)
 
 
 def about_zero(graph: WordGraph, place: int, words: Words, drop: int) -> Span:
