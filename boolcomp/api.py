@@ -117,10 +117,9 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     nominal seconds of one core: counted, not timed), `seed`, `processes`, and `words`
     ({"q1": "gray:12:0..2pi", "tau": "twos:tread"}: words as they are given or wanted, by code,
     bits, range and place of zero), `proof` (how tight the bound of errors is proved: plain, tables,
-    tight) and `proof_effort` (of a tight one: millions of states, or 1200 boxes each, looked at, at
-    most; the same effort gives the same bound anywhere). With `certify` the program has a
-    certificate (docs/certificates.md). `rms` and `max` are the older spelling of `rms_error` and
-    `max_error`.
+    tight) and `proof_effort` (of a tight one: millions of states looked at, at most; the same
+    effort gives the same bound anywhere). With `certify` the program has a certificate
+    (docs/proof.md). `rms` and `max` are the older spelling of `rms_error` and `max_error`.
 
     What the program errs by, it says itself, in the units of its outputs: `sampled_max` of random
     states, `worst_found` by a search, and `bound`, which is proved.

@@ -18,6 +18,7 @@ DAMAGE = (
     ArithmeticError, AttributeError, IndexError, KeyError, MemoryError, RuntimeError, TypeError,
     ValueError,
 )  # fmt: skip
+NO_CERTIFICATE = "there is none: compile with --certify"
 LINKS = {
     "origin": origin.check,
     "sketch": sketch.check,
@@ -31,17 +32,10 @@ LINKS = {
 def check_program(program: ProgramFiles) -> Iterator[Step]:
     """Yield what is checked of a certificate; a section that is not there proves nothing."""
     if not program.certified:
-        yield Step("certificate", "none", note=missing(program))
+        yield Step("certificate", "none", note=NO_CERTIFICATE)
         return
     for load in program.loads:
         yield from check_load(load, f", load {load.place}" if len(program.loads) > 1 else "")
-
-
-def missing(program: ProgramFiles) -> str:
-    """Return why a program has no certificate, and what would give it one."""
-    if all(load.graph is None for load in program.loads):
-        return "there is none: programs of --mode paper have none, only those of --mode compact"
-    return "there is none: compile with --certify"
 
 
 def check_load(load: LoadFiles, ending: str = "") -> Iterator[Step]:

@@ -56,13 +56,14 @@ def test_a_program_without_a_certificate_has_no_chain(run: Callable[..., Result]
     assert run("compile", "machado-2r", "--mode", "paper", "--certify").code == 2
 
 
-def test_programs_of_paper_mode_are_said_to_have_no_certificate(
+def test_a_program_of_paper_mode_without_one_has_no_chain_either(
     run: Callable[..., Result],
 ) -> None:
     bc.compile("machado-2r", 4, mode="paper").save("arm")
     wrong = run("verify", "arm", "--chain-only")
     assert wrong.code == 1
-    assert "programs of --mode paper have none" in wrong.out
+    assert "compile with --certify" in wrong.out
+    assert "nothing is known of these: certificate" in wrong.err
 
 
 def test_what_is_no_certificate_is_named_with_its_folder(run: Callable[..., Result]) -> None:

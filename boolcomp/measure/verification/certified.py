@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from boolcomp.checker.chain import check_program, missing
+from boolcomp.checker.chain import NO_CERTIFICATE, check_program
 from boolcomp.checker.first import first_network
 from boolcomp.checker.folder import read_program
 from boolcomp.checker.lemmas import Lemma, add_final, cone_clauses
@@ -28,7 +28,7 @@ def chain_checks(folder: str, step: Callable[[str], None], *, needed: bool) -> I
     step("certificate")
     program = read_program(folder)
     if not program.certified and not needed:
-        yield Check("certificate", "none", note=missing(program), skipped=True)
+        yield Check("certificate", "none", note=NO_CERTIFICATE, skipped=True)
         return
     for one in check_program(program):
         yield Check(one.name, one.method, one.cases, one.seconds, one.holds, one.note)
