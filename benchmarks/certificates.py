@@ -3,8 +3,9 @@
     python benchmarks/certificates.py [NAME...] [--bits N]
     python benchmarks/certificates.py --mutations 1000 [NAME...] [--bits N] [--seed N]
 
-Programs are compiled (mostly read from the store) with their certificates, and checked; times are
-of a process. With `--mutations` single things are changed in the saved program and certificate
+NAME is a robot, or the folder of a program with its certificate (certified/machado-2r-8). Programs
+are compiled (mostly read from the store) with their certificates, and checked; times are of a
+process. With `--mutations` single things are changed in the saved program and certificate
 (entries of tables, constants and widths of words, nodes, lemmas, lines, bounds, ranges and other
 numbers), all checksums put right, and the checker run: what it does not catch must be harmless,
 which other code proves: the same function, and the same claims. The exit code is 1 where something
@@ -35,6 +36,7 @@ from boolcomp.compact.passes import CompactChoices
 from boolcomp.compact.result.network import plain_network
 from boolcomp.logic.equivalence import equivalent
 from boolcomp.pipeline import compile_compact
+from boolcomp.program.programfile import load_program
 from boolcomp.program.writing import CERTIFICATE, canonical, digest, render_program
 from boolcomp.words.graphtext import parse_graph
 
@@ -278,6 +280,13 @@ def timed(name: str, program: Program, seconds: float) -> list[str]:
     return [name, f"{seconds:.1f}", size, f"{took:.2f}", verdict]
 
 
+def program_of(name: str, bits: int) -> Program:
+    """Return the program in a folder, or else of a robot, with its certificate."""
+    if (Path(name) / "program.json").is_file():
+        return load_program(name)
+    return compile_compact(name, CompactChoices(usual_demand(bits), certify=True)).program
+
+
 def main() -> int:
     """Measure, or change and check."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -289,8 +298,7 @@ def main() -> int:
     rows: list[list[str]] = []
     for name in given.names:
         since = time.process_time()
-        choices = CompactChoices(usual_demand(given.bits), certify=True)
-        program = compile_compact(name, choices).program
+        program = program_of(name, given.bits)
         seconds = time.process_time() - since
         if given.mutations:
             rows += mutate(name, program, given.mutations, given.seed)

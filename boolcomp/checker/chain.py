@@ -18,6 +18,7 @@ DAMAGE = (
     ArithmeticError, AttributeError, IndexError, KeyError, MemoryError, RuntimeError, TypeError,
     ValueError,
 )  # fmt: skip
+NO_CERTIFICATE = "there is none: compile with --certify"
 LINKS = {
     "origin": origin.check,
     "sketch": sketch.check,
@@ -31,7 +32,7 @@ LINKS = {
 def check_program(program: ProgramFiles) -> Iterator[Step]:
     """Yield what is checked of a certificate; a section that is not there proves nothing."""
     if not program.certified:
-        yield Step("certificate", "none", note="there is none: compile with --certify")
+        yield Step("certificate", "none", note=NO_CERTIFICATE)
         return
     for load in program.loads:
         yield from check_load(load, f", load {load.place}" if len(program.loads) > 1 else "")

@@ -87,9 +87,13 @@ def read_program(folder: str | Path) -> ProgramFiles:
         chosen = [None if k is None else networks[k] for k in network_of]
     except (KeyError, IndexError, TypeError) as error:
         raise DataError(f"{where}: damaged: a file or network {error} is missing") from error
-    sections = parse(texts[NAME]) if NAME in texts else ({},) * len(loads)
+    try:
+        sections = parse(texts[NAME]) if NAME in texts else ({},) * len(loads)
+    except DataError as error:
+        raise DataError(f"{source}: {error}") from error
     if len(sections) != len(loads):
-        raise DataError(f"{NAME}: {len(sections)} loads, and the program has {len(loads)}")
+        said = f"{len(sections)} loads, and the program has {len(loads)}"
+        raise DataError(f"{source / NAME}: {said}")
     parts = zip(loads, graphs, chosen, sections, strict=True)
     files = tuple(LoadFiles(k, document, *part) for k, part in enumerate(parts))
     return ProgramFiles(document, networks, files, NAME in texts)

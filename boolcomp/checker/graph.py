@@ -6,19 +6,19 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.checker.nodes import Given, Total, Turns, read_sketch
+from boolcomp.checker.claims.nodes import Given, Total, Turns, read_sketch
+from boolcomp.checker.claims.places import read_places
 from boolcomp.checker.origin import read_origin
-from boolcomp.checker.places import read_places
 from boolcomp.checker.steps import DoesNotHoldError, Found, checked
 from boolcomp.words.graph import Angles, Heap, InputWord, Lookup, part_reads, reads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from boolcomp.checker.claims.nodes import Result, Sketch
+    from boolcomp.checker.claims.places import Decoded, Places
     from boolcomp.checker.folder import LoadFiles
-    from boolcomp.checker.nodes import Result, Sketch
     from boolcomp.checker.origin import Input
-    from boolcomp.checker.places import Output, Places
     from boolcomp.checker.steps import Step
     from boolcomp.words.graph import OutputWord, WordGraph
 
@@ -146,7 +146,7 @@ def _input(one: Input, code: dict[str, Any] | None, stop: tuple[float, float] | 
     _require(not one.word.wraps or one.word.part == 0, f"{one.name} wraps, and spans no turn")
 
 
-def _output(result: Result, said: dict[str, Any], output: Output, word: OutputWord) -> None:
+def _output(result: Result, said: dict[str, Any], output: Decoded, word: OutputWord) -> None:
     """Check that an output's cells are steps of the sketch, moved by the shift that is said."""
     code, name, step = said["code"], result.name, Fraction(result.step)
     low, high = map(Fraction, code["range"])

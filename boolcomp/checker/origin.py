@@ -21,21 +21,21 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from boolcomp.checker.curves import Functions
-from boolcomp.checker.nodes import operation
-from boolcomp.checker.robot import ranges
-from boolcomp.checker.robotfunctions import outputs
+from boolcomp.checker.claims.nodes import operation
+from boolcomp.checker.functions.curves import Functions
+from boolcomp.checker.functions.robot import ranges
+from boolcomp.checker.functions.robotfunctions import outputs
+from boolcomp.checker.functions.waves import Variable, precise
 from boolcomp.checker.steps import DoesNotHoldError, Found, NotCoveredError, Step, checked
-from boolcomp.checker.waves import Variable, balls
 from boolcomp.common.errors import DataError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from boolcomp.checker.claims.nodes import Operation
     from boolcomp.checker.container import Section
     from boolcomp.checker.folder import LoadFiles
-    from boolcomp.checker.nodes import Operation
-    from boolcomp.checker.waves import Sum
+    from boolcomp.checker.functions.waves import Sum
 
 _REAL = r"(-?[0-9.e+-]+)"
 _INPUT = re.compile(
@@ -150,7 +150,7 @@ def check(load: LoadFiles) -> Iterator[Step]:
 
     def waves() -> Found:
         origin = read_origin(section)
-        with balls():
+        with precise():
             found = function_of(section)[1]
         said = ranges(origin.robot) if origin.function else {}
         for one in origin.inputs:

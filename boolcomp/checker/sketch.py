@@ -14,22 +14,22 @@ from typing import TYPE_CHECKING
 
 from flint import acb, arb
 
-from boolcomp.checker.curves import EXACT, SAME, TURNING
-from boolcomp.checker.nodes import Curve, Given, Powers, Total, Turns, Waves, read_sketch
+from boolcomp.checker.claims.nodes import Curve, Given, Powers, Total, Turns, Waves, read_sketch
+from boolcomp.checker.functions.curves import EXACT, SAME, TURNING
+from boolcomp.checker.functions.waves import Sum, number, precise, turned
 from boolcomp.checker.origin import function_of, read_origin
 from boolcomp.checker.steps import DoesNotHoldError, Found, NotCoveredError, Step, checked
-from boolcomp.checker.waves import Sum, balls, number, turned
 from boolcomp.common.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
+    from boolcomp.checker.claims.nodes import Node
     from boolcomp.checker.container import Section
-    from boolcomp.checker.curves import Functions
     from boolcomp.checker.folder import LoadFiles
-    from boolcomp.checker.nodes import Node, Sketch
-    from boolcomp.checker.origin import Origin
-    from boolcomp.checker.waves import Space
+    from boolcomp.checker.functions.curves import Functions
+    from boolcomp.checker.functions.waves import Space
+    from boolcomp.checker.origin import Input
 
 MOST_STEPS = 2.0**-6  # a sketch that differs by more is another function; less is an error
 
@@ -55,11 +55,13 @@ class Difference:
 class Expansion:
     """The nodes of a sketch as sums of waves over the inputs themselves, and angles."""
 
-    def __init__(self, sketch: Sketch, origin: Origin, space: Functions) -> None:
-        self.inputs, self.space = {one.name: one for one in origin.inputs}, space
+    def __init__(
+        self, nodes: Mapping[int, Node], inputs: Mapping[str, Input], space: Functions
+    ) -> None:
+        self.inputs, self.space = inputs, space
         self.sums: dict[int, Sum] = {}
         self.angles: dict[int, Angle] = {}
-        for place, node in enumerate(sketch.nodes):
+        for place, node in nodes.items():
             found = self._value(node)
             if isinstance(found, Angle):
                 self.angles[place] = found
@@ -68,7 +70,7 @@ class Expansion:
 
     def _value(self, node: Node) -> Sum | Angle:
         if isinstance(node, Given):
-            return self._given(node)
+            return self.given(node)
         if isinstance(node, Turns):
             return self._turns(node)
         if isinstance(node, Waves):
@@ -79,14 +81,15 @@ class Expansion:
                 found = found * x + number(c)
             return found
         if isinstance(node, Curve):
-            return self._curve(node)
+            return self.curve(node)
         found = number(node.constant)
         for factor, read in node.addends:
             part = self.sums[read[0]]
             found = found + (part * self.sums[read[1]] if read[1:] else part).times(factor)
-        return self._turning(found, node) if node.turning else found
+        return self.turning(found, node) if node.turning else found
 
-    def _given(self, node: Given) -> Sum | Angle:
+    def given(self, node: Given) -> Sum | Angle:
+        """Return an input as the sketch counts it: an angle in turns, cells of any other word."""
         one = self.inputs.get(node.name)
         if one is None or one.word is None or (one.word.part is not None) != node.angle:
             raise DoesNotHoldError(f"sketch: {node.name} is no input with such a word")
@@ -104,7 +107,7 @@ class Expansion:
         offsets = (self.angles[place].offset * multiple for multiple, place in node.items)
         return Angle(multiples, sum(offsets, arb(0)))
 
-    def _turning(self, found: Sum, node: Total) -> Angle:
+    def turning(self, found: Sum, node: Total) -> Angle:
         """Return a sum that counts parts of a turn as an angle: whole multiples, and the rest."""
         multiples, offset = {}, arb(0)
         for key, c in found.times(arb(2) ** -node.turning).parts.items():
@@ -130,7 +133,7 @@ class Expansion:
                 found = found + wave
         return found
 
-    def _curve(self, node: Curve) -> Sum:
+    def curve(self, node: Curve) -> Sum:
         """Return a curve, where it does not stand still: what its argument may be is known."""
         if node.angle:
             angle = self.angles[node.source]
@@ -160,9 +163,10 @@ class Expansion:
 def differences(origin: Section, section: Section) -> tuple[Difference, ...]:
     """Return by how much every output of a sketch may differ from what was asked."""
     sketch, found = read_sketch(section), []
-    with balls():
+    with precise():
         space, asked = function_of(origin)
-        expansion = Expansion(sketch, read_origin(origin), space)
+        inputs = {one.name: one for one in read_origin(origin).inputs}
+        expansion = Expansion(dict(enumerate(sketch.nodes)), inputs, space)
         for one in sketch.results:
             if one.name not in asked:
                 raise DoesNotHoldError(f"sketch: {one.name} is no output of what was asked")

@@ -63,8 +63,7 @@ def command(
         ]  # fmt: skip
         click.echo(table(["check", "method", "cases", "seconds", "holds", "note"], rows, (0, 1, 5)))
     if not holds:
-        names = ", ".join(check.name for check in found if not check.holds and not check.skipped)
-        raise DataError(f"{program}: not everything holds: {names}")
+        raise DataError(f"{program}: {_lacking(found)}")
 
 
 def _others(
@@ -83,6 +82,15 @@ def _others(
         if with_tools:
             found += tool_checks(loaded, load, deadline, step)
     return found
+
+
+def _lacking(found: list[Check]) -> str:
+    """Say what does not hold, and of what nothing is known."""
+    wrong = [check.name for check in found if check.holds is False]
+    open_ = [check.name for check in found if check.holds is None and not check.skipped]
+    said = [f"these do not hold: {', '.join(wrong)}"] if wrong else []
+    said += [f"nothing is known of these: {', '.join(open_)}"] if open_ else []
+    return "; ".join(said)
 
 
 def _said(check: Check) -> str:

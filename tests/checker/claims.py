@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from boolcomp.checker import nodes, places, stands
+from boolcomp.checker.claims import nodes, places, stands
 from boolcomp.checker.spans import Span
 from boolcomp.proof.bound import meaning
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 def claim_of(said: meaning.Explained) -> stands.Claim:
     """Return an explained graph for the checker."""
     outputs = tuple(
-        stands.Output(
+        stands.OutputSteps(
             one.name, one.meaning, Fraction(one.step), one.shift,
             None if one.rest is None else {name: _span(x) for name, x in one.rest},
         )
         for one in said.results
     )  # fmt: skip
     inputs = {
-        one.name: stands.Input(_span(one.allowed), one.cells, one.part, one.wraps, one.exact)
+        one.name: stands.InputCells(_span(one.allowed), one.cells, one.part, one.wraps, one.exact)
         for one in said.meanings
         if isinstance(one, meaning.GivenWord)
     }

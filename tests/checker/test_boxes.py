@@ -9,9 +9,9 @@ import pytest
 from checker.claims import claim_of
 from checker.test_plain_bound import built_of
 
-from boolcomp.checker.boxes import Boxes
-from boolcomp.checker.many import ByWord, Many, fixed, number
-from boolcomp.checker.plain import Plain
+from boolcomp.checker.errors.boxes import Boxes
+from boolcomp.checker.errors.many import ByWord, Many, fixed, number
+from boolcomp.checker.errors.plain import Plain
 from boolcomp.checker.spans import ONE, Span
 from boolcomp.checker.steps import DoesNotHoldError, NotCoveredError
 from boolcomp.compact.result.explained import explained

@@ -13,9 +13,9 @@ from checker.sections import section, sketched, with_line
 from checker.test_sketch_section import largest, note, verdict
 from flint import arb
 
-from boolcomp.checker.curves import Functions
+from boolcomp.checker.functions.curves import Functions
+from boolcomp.checker.functions.waves import Variable, number, precise
 from boolcomp.checker.steps import NotCoveredError
-from boolcomp.checker.waves import Variable, balls, number
 from boolcomp.problem.functions import robot_problem
 from boolcomp.problem.robot import load_robot
 from boolcomp.problem.written.functionfile import parse_function
@@ -114,7 +114,7 @@ def test_dry_friction_is_covered() -> None:
     ("sin", 1.0), ("tanh", 1.0), ("exp", 20.0856), ("inverse", 1.0), ("log", 1.0), ("sqrt", 0.5),
 ])  # fmt: skip
 def test_what_an_argument_is_off_goes_through_the_largest_slope(kind: str, slope: float) -> None:
-    with balls():
+    with precise():
         space = Functions([Variable("x", angle=False, low=1.0, high=3.0)])
         x, away = space.value("x"), arb(2) ** -30
         one = space.apply("div", [number(1), x]) if kind == "inverse" else space.apply(kind, [x])
@@ -129,7 +129,7 @@ def test_what_an_argument_is_off_goes_through_the_largest_slope(kind: str, slope
 
 
 def test_an_angle_that_is_nearly_a_whole_multiple_is_that_and_what_it_is_off() -> None:
-    with balls():
+    with precise():
         space = Functions([Variable("a", angle=True, low=-2.0, high=1.0)])
         away = arb(2) ** -25
         near = space.apply("sin", [space.angle("a").times(2 + away)])
@@ -138,7 +138,7 @@ def test_an_angle_that_is_nearly_a_whole_multiple_is_that_and_what_it_is_off() -
 
 
 def test_where_a_sum_lies_is_found_product_by_product() -> None:
-    with balls():
+    with precise():
         space = Functions([Variable("x", angle=False, low=-2.0, high=1.0),
                            Variable("z", angle=False, low=1.0, high=3.0)])  # fmt: skip
         x, z = space.value("x"), space.value("z")
@@ -148,7 +148,7 @@ def test_where_a_sum_lies_is_found_product_by_product() -> None:
 
 
 def test_a_function_without_a_value_is_not_covered() -> None:
-    with balls():
+    with precise():
         space = Functions([Variable("x", angle=False, low=-1.0, high=1.0)])
         for kind in ("log", "sqrt"):
             with pytest.raises(NotCoveredError, match="may be anything"):

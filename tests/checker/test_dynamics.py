@@ -12,9 +12,9 @@ from checker.sections import section
 from pinocchio_model import after_joint, pinocchio_model, placed
 from samples import branched_robot, general_robot, random_robot, random_states
 
+from boolcomp.checker.functions.waves import precise
 from boolcomp.checker.origin import function_of
 from boolcomp.checker.steps import NotCoveredError
-from boolcomp.checker.waves import balls
 from boolcomp.problem.functions import robot_problem
 from boolcomp.problem.robot import load_robot
 from boolcomp.proof.certificate.origin import origin_text
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.checker.waves import Space, Sum
+    from boolcomp.checker.functions.waves import Space, Sum
     from boolcomp.problem.robot import Robot
 
     Floats = NDArray[np.float64]
@@ -52,7 +52,7 @@ def outputs(robot: Robot, of: str, *state: Floats) -> dict[str, float]:
     text = section(origin_text(problem, {one.name: 8 for one in problem.inputs}))
     names = [one.name for one in problem.inputs]
     at = dict(zip(names, map(float, np.concatenate(state)), strict=True))
-    with balls():
+    with precise():
         space, found = function_of(text)
     return {name: value(space, one, at) for name, one in found.items()}
 

@@ -11,7 +11,7 @@ import pytest
 from checker.sections import shipped, with_line
 
 from boolcomp.checker import graph
-from boolcomp.checker.places import Place, Places
+from boolcomp.checker.claims.places import Place, Places
 from boolcomp.checker.steps import DoesNotHoldError
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from checker.claims import claim_of
 from limited import with_ranges
 from proof.explainedstates import drawn
 
-from boolcomp.checker.nodes import Waves
-from boolcomp.checker.plain import Plain
+from boolcomp.checker.claims.nodes import Waves
+from boolcomp.checker.errors.plain import Plain
 from boolcomp.checker.spans import ONE
 from boolcomp.checker.steps import DoesNotHoldError
 from boolcomp.compact.assembly import Ends
@@ -31,7 +31,7 @@ from boolcomp.words.simulate import node_word
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from boolcomp.checker.stands import Claim
+    from boolcomp.checker.claims.stands import Claim
     from boolcomp.compact.result.built import Built
     from boolcomp.compact.result.compact import Compact
     from boolcomp.problem.sources import Source

@@ -13,7 +13,7 @@ from limited import random_limited, with_ranges
 from samples import branched_robot, general_robot, random_robot
 
 from boolcomp.checker import origin, sketch
-from boolcomp.checker.nodes import read_sketch
+from boolcomp.checker.claims.nodes import read_sketch
 from boolcomp.checker.sketch import differences
 from boolcomp.common.errors import DataError
 from boolcomp.compact.sketch.build import Form

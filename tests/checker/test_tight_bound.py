@@ -10,9 +10,9 @@ import pytest
 from checker.claims import claim_of
 from checker.test_plain_bound import built_of
 
-from boolcomp.checker.plain import Plain
+from boolcomp.checker.errors.plain import Plain
+from boolcomp.checker.errors.tight import Tight
 from boolcomp.checker.steps import DoesNotHoldError, NotCoveredError
-from boolcomp.checker.tight import Tight
 from boolcomp.compact.result.explained import explained
 from boolcomp.proof.bound.tight import tight_bounds
 from boolcomp.words.graph import Heap, Lookup, WordGraph

@@ -39,7 +39,7 @@ def test_verify_names_what_does_not_hold(run: Callable[..., Result]) -> None:
     )  # fmt: skip
     wrong = run("verify", "arm", "--chain-only")
     assert wrong.code == 1
-    assert "lemmas" in wrong.err
+    assert "arm: these do not hold: lemmas: first to final network\n" in wrong.err
 
 
 def test_a_program_without_a_certificate_has_no_chain(run: Callable[..., Result]) -> None:
@@ -48,8 +48,30 @@ def test_a_program_without_a_certificate_has_no_chain(run: Callable[..., Result]
     wrong = run("verify", "arm", "--chain-only")
     assert wrong.code == 1
     assert "compile with --certify" in wrong.out
+    assert "nothing is known of these: certificate" in wrong.err
+    whole = run("verify", "arm", "--json")
+    assert whole.code == 0
+    assert json.loads(whole.out)["checks"][0]["note"] == "there is none: compile with --certify"
     assert run("verify", "arm", "--chain-only", "--with-tools").code == 2
     assert run("compile", "machado-2r", "--mode", "paper", "--certify").code == 2
+
+
+def test_a_program_of_paper_mode_without_one_has_no_chain_either(
+    run: Callable[..., Result],
+) -> None:
+    bc.compile("machado-2r", 4, mode="paper").save("arm")
+    wrong = run("verify", "arm", "--chain-only")
+    assert wrong.code == 1
+    assert "compile with --certify" in wrong.out
+    assert "nothing is known of these: certificate" in wrong.err
+
+
+def test_what_is_no_certificate_is_named_with_its_folder(run: Callable[..., Result]) -> None:
+    certified().save("arm")
+    changed(Path("arm"), "certificate.txt", lambda text: text.replace("= origin", "= orogin"))
+    wrong = run("verify", "arm", "--chain-only")
+    assert wrong.code == 1
+    assert "arm: certificate.txt:3: '= orogin' is no head" in wrong.err
 
 
 def test_certificates_are_the_same_bytes_again() -> None:

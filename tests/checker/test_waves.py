@@ -8,8 +8,8 @@ import pytest
 from checker.test_dynamics import value
 from flint import arb
 
-from boolcomp.checker.robot import read_robot
-from boolcomp.checker.waves import Space, Sum, Variable, balls, number
+from boolcomp.checker.functions.robot import read_robot
+from boolcomp.checker.functions.waves import Space, Sum, Variable, number, precise
 from boolcomp.common.errors import DataError
 from boolcomp.problem.robot import load_robot
 
@@ -35,7 +35,7 @@ def made() -> Sum:
 def test_a_sum_is_the_function_that_it_was_made_of() -> None:
     q, x, z, c, f = AT.values()
     wanted = x**3 * math.sin(q) - 2 * (z * math.cos(q)) ** 2 + x * z * math.sin(f) + c * c - 1
-    with balls():
+    with precise():
         assert value(SPACE, made(), AT) == pytest.approx(wanted, abs=1e-14)
         assert value(SPACE, SPACE.held(made()), AT) == pytest.approx(wanted, abs=1e-14)
         left = {one.name for key in SPACE.held(made()).parts for one, _ in SPACE.exponents(key)}
@@ -44,7 +44,7 @@ def test_a_sum_is_the_function_that_it_was_made_of() -> None:
 
 def test_a_slope_is_that_of_the_function() -> None:
     q, x, z, c, f = AT.values()
-    with balls():
+    with precise():
         found = {name: value(SPACE, SPACE.derivative(made(), name), AT) for name in AT}
     assert found == {
         "q": pytest.approx(x**3 * math.cos(q) + 2 * z * z * math.sin(2 * q)),
@@ -56,7 +56,7 @@ def test_a_slope_is_that_of_the_function() -> None:
 
 
 def test_what_cancels_is_gone() -> None:
-    with balls():
+    with precise():
         assert not (made() - made()).parts
         unit = SPACE.sine("q") * SPACE.sine("q") + SPACE.cosine("q") * SPACE.cosine("q")
         assert list(unit.parts) == [0]
@@ -64,14 +64,14 @@ def test_what_cancels_is_gone() -> None:
 
 
 def test_the_most_of_a_sum_counts_the_farther_end_of_every_input() -> None:
-    with balls():
+    with precise():
         x, z = SPACE.value("x"), SPACE.value("z")
         found = SPACE.most(x * x * z + SPACE.sine("q").times(0.25) - number(arb(1) / 8))
     assert float(found.mid()) == pytest.approx(9 * 5 + 0.25 + 0.125)
 
 
 def test_products_that_are_too_large_are_refused() -> None:
-    with balls():
+    with precise():
         power = SPACE.value("x")
         for _ in range(14):
             power = power * power
@@ -83,7 +83,7 @@ def test_an_axis_of_a_robot_file_need_not_have_length_one() -> None:
     text = str(load_robot("panda"))
     assert "axis = [0, 0, 1]" in text
     space = Space([Variable(f"q{k}", angle=True, low=-1.0, high=1.0) for k in range(1, 8)])
-    with balls():
+    with precise():
         one, other = (
             read_robot(text.replace("axis = [0, 0, 1]", f"axis = {axis}", 1), space).joints[0]
             for axis in ("[0, 0, 1]", "[0, 0, 4]")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from boolcomp.checker.chain import check_program
+from boolcomp.checker.chain import NO_CERTIFICATE, check_program
 from boolcomp.checker.first import first_network
 from boolcomp.checker.folder import read_program
 from boolcomp.checker.lemmas import Lemma, add_final, cone_clauses
@@ -24,13 +24,15 @@ if TYPE_CHECKING:
 
 
 def chain_checks(folder: str, step: Callable[[str], None], *, needed: bool) -> Iterator[Check]:
-    """Yield the steps of a program's certificate; none where there is none, unless it is needed."""
+    """Yield the steps of a program's certificate; where there is none, and need not be, say so."""
     step("certificate")
     program = read_program(folder)
-    if program.certified or needed:
-        for one in check_program(program):
-            yield Check(one.name, one.method, one.cases, one.seconds, one.holds, one.note)
-            step(one.name)
+    if not program.certified and not needed:
+        yield Check("certificate", "none", note=NO_CERTIFICATE, skipped=True)
+        return
+    for one in check_program(program):
+        yield Check(one.name, one.method, one.cases, one.seconds, one.holds, one.note)
+        step(one.name)
 
 
 def chain_tools(folder: str, deadline: float, step: Callable[[str], None]) -> Iterator[Check]:

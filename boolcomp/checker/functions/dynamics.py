@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from boolcomp.checker.robot import NOTHING, ONE, product
-from boolcomp.checker.waves import Sum, number, total
+from boolcomp.checker.functions.robot import NOTHING, ONE, product
+from boolcomp.checker.functions.waves import Sum, number, total
 
 if TYPE_CHECKING:
-    from boolcomp.checker.robot import Robot, Rows
-    from boolcomp.checker.waves import Space
+    from boolcomp.checker.functions.robot import Robot, Rows
+    from boolcomp.checker.functions.waves import Space
 
 Vector = list[Sum]
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from boolcomp.checker.many import ByWord, Many, fixed, number, scale_of
-from boolcomp.checker.nodes import Given, Total, Turns
-from boolcomp.checker.parts import added, columns, most
-from boolcomp.checker.plain import about_zero, integers, row_of
+from boolcomp.checker.claims.nodes import Given, Total, Turns
+from boolcomp.checker.errors.many import ByWord, Many, fixed, number, scale_of
+from boolcomp.checker.errors.parts import added
+from boolcomp.checker.errors.plain import about_zero, integers, product_of, row_of
 from boolcomp.checker.spans import Span, between, exactly
 from boolcomp.checker.steps import DoesNotHoldError, NotCoveredError
 from boolcomp.words.graph import Angles, Bits, Heap, PartialProducts
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.checker.parts import Line
-    from boolcomp.checker.plain import Plain, Seen
+    from boolcomp.checker.errors.parts import Line
+    from boolcomp.checker.errors.plain import Plain, Seen
     from boolcomp.words.graph import HeapPart
 
     Words = NDArray[np.int64]
     Ranges: TypeAlias = dict[int, tuple[Words, Words]]  # by word
-    Known: TypeAlias = dict[int, "Sum"]  # by function
+    Known: TypeAlias = dict[int, "InBoxes"]  # by function
 
 AT_ONCE, TRIED = 1 << 12, 16  # boxes; those that say which input is halved
 MOST_BITS = 15  # of a word that is looked at by value
 
 
-class Sum:
+class InBoxes:
     """What a sum is, what its word says and how much more, in many boxes; its sum may overflow."""
 
     def __init__(self, exact: Many, said: Many, error: Many) -> None:
@@ -49,7 +49,7 @@ class Boxes:
 
     def __init__(self, plain: Plain, place: int) -> None:
         self.plain, self.graph, self.claim, self.place = plain, plain.graph, plain.claim, place
-        self.functions = self._needed()
+        self.functions = self.claim.needed(place)
         self.inputs: list[tuple[int, int, int]] = []  # word, first, last
         self.steps: list[Callable[[Ranges, Known], None]] = []
         for k in self.functions:
@@ -62,23 +62,7 @@ class Boxes:
                 self.steps.append(self._total(k, function))
         self.widest = False  # of inputs that promise the same the widest is halved, or the first
 
-    def _needed(self) -> list[int]:
-        waiting, found = [self.place], set[int]()
-        while waiting:
-            k = waiting.pop()
-            if k in found:
-                continue
-            found.add(k)
-            function = self.claim.functions[k]
-            if isinstance(function, Turns):
-                waiting += [item for _, item in function.items]
-            elif isinstance(function, Total):
-                waiting += [n for _, read in function.addends for n in read]
-            elif not isinstance(function, Given):
-                waiting.append(function.source)
-        return sorted(found)
-
-    def known(self, low: Words, high: Words) -> Sum:
+    def known(self, low: Words, high: Words) -> InBoxes:
         """Return what is known of the sum in boxes, (inputs, boxes)."""
         ranges = {word: (low[k], high[k]) for k, (word, _, _) in enumerate(self.inputs)}
         found: Known = {}
@@ -145,7 +129,7 @@ class Boxes:
                 exact = exact + one(ranges, found)
             if heap is None:
                 exact = exact.meet(widest)
-                found[place] = Sum(exact, exact, exact - exact)
+                found[place] = InBoxes(exact, exact, exact - exact)
                 return
             put, error = put_first, error_first
             for share in shares:
@@ -154,7 +138,7 @@ class Boxes:
             error = error.meet(missed)
             said = put.meet(exact + error).meet(spoken)
             error = error.meet(said - exact)
-            found[place] = Sum(exact.meet(said - error).meet(widest), said, error)
+            found[place] = InBoxes(exact.meet(said - error).meet(widest), said, error)
 
         return step
 
@@ -244,15 +228,10 @@ class Boxes:
             raise NotCoveredError("a product is none")
         one = self._operand(read[0], part.a, part.drop_a)
         two = self._operand(read[1], part.b, part.drop_b)
-        step_of = [self.graph.scales[k].lsb for k in (part.a, part.b)]
-        column = part.column + 1 - part.drop_a - part.drop_b - sum(step_of)
-        times = own.line.step * Fraction(2) ** column * (-1 if part.negative else 1)
+        times, more = product_of(self.graph, part, own.line.step)
         if times != factor:
             raise NotCoveredError("a product has another factor than its words")
-        below = sum((n * Fraction(2) ** (c - 1) for c, n in columns(self.graph, part) if c < 0),
-                    Fraction(0)) * own.line.step  # fmt: skip
-        middle = exactly(own.line.step * most(self.graph, part) / 2)
-        beside = fixed(between(-below, below) + middle, scale)
+        beside = fixed(more, scale)
         power = abs(times).numerator.bit_length() - abs(times).denominator.bit_length()
 
         def scaled(x: Many) -> Many:
@@ -298,7 +277,7 @@ class Boxes:
         largest = seen.line.start + seen.line.step * ((1 << heap.bits) - 1)
         half = seen.line.step / 2  # words are whole steps
 
-        def above(one: Sum) -> Words:
+        def above(one: InBoxes) -> Words:
             scale = one.said.scale
             ends = seen.line.start - half, largest + half
             first, last = (int(end * Fraction(2) ** scale // 1) for end in ends)
@@ -313,7 +292,7 @@ class Boxes:
     def confirm(self, low: Fraction, high: Fraction, effort: int) -> int:
         """Show that the sum errs by no more than that; return how many boxes it took."""
 
-        def above(one: Sum) -> Words:
+        def above(one: InBoxes) -> Words:
             unit = Fraction(2) ** one.error.scale
             most, least = int(high * unit // 1), -int(-low * unit // 1)
             return np.maximum(one.error.high - most, least - one.error.low)
@@ -323,7 +302,7 @@ class Boxes:
             raise NotCoveredError(f"{looked} boxes did not confirm it{_at(where)}")
         return looked
 
-    def cover(self, above: Callable[[Sum], Words], effort: int) -> tuple[int, dict[int, int]]:
+    def cover(self, above: Callable[[InBoxes], Words], effort: int) -> tuple[int, dict[int, int]]:
         """Halve boxes until nothing is above what is claimed; return how many were looked at.
 
         With it words for which that does not end, if there are any.
@@ -346,7 +325,7 @@ class Boxes:
             waiting += [(low[:, one], high[:, one]) for one in some]
         return looked, {}
 
-    def _axis(self, low: Words, high: Words, above: Callable[[Sum], Words]) -> int:
+    def _axis(self, low: Words, high: Words, above: Callable[[InBoxes], Words]) -> int:
         """Return the input whose halves leave least above what is claimed."""
         some = np.linspace(0, low.shape[1] - 1, min(low.shape[1], TRIED)).astype(np.int64)
         low, high = low[:, some], high[:, some]

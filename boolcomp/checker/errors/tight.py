@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.checker.apart import Apart
-from boolcomp.checker.cells import Angle, Waves, sweep
-from boolcomp.checker.expand import expanded, slope
-from boolcomp.checker.groups import Ends, Group, common
-from boolcomp.checker.loops import NEVER, by_rest, together
-from boolcomp.checker.nodes import Given
-from boolcomp.checker.plain import TIE
+from boolcomp.checker.claims.nodes import Given
+from boolcomp.checker.errors.apart import Apart
+from boolcomp.checker.errors.cells import AngleWord, Corners, sweep
+from boolcomp.checker.errors.expand import expanded, slope
+from boolcomp.checker.errors.groups import Ends, Group, common
+from boolcomp.checker.errors.loops import NEVER, by_rest, together
+from boolcomp.checker.errors.plain import TIE
 from boolcomp.checker.spans import NOTHING, ONE, Span
 from boolcomp.checker.steps import DoesNotHoldError, NotCoveredError
 from boolcomp.words.graph import part_reads
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.checker.expand import Poly
-    from boolcomp.checker.groups import Profile
-    from boolcomp.checker.plain import Plain
+    from boolcomp.checker.errors.expand import Poly
+    from boolcomp.checker.errors.groups import Profile
+    from boolcomp.checker.errors.plain import Plain
 
     Words = NDArray[np.int64]
 
@@ -86,7 +86,7 @@ class Tight:
         if self.drop + self.apart.fine > MOST_DROPPED or self.shift < 0:
             raise NotCoveredError("an output drops too many bits")
         self.series = [
-            Waves(one.exact.series, one.exact.factor, self.angles, self.scale)
+            Corners(one.exact.series, one.exact.factor, self.angles, self.scale)
             for one in self.groups
         ]
 
@@ -106,7 +106,7 @@ class Tight:
         lows = int(start) + int(step) * at
         return Ends(words[0] if words else None, at, lows, lows + int(step))
 
-    def _angles(self) -> list[Angle]:
+    def _angles(self) -> list[AngleWord]:
         """Return the angles that the output or its heap depends on."""
         names = {name for series in self.poly.values() for turned in series for name, _ in turned}
         found = []
@@ -126,7 +126,7 @@ class Tight:
             if seen.word is None or seen.at is None or given.exact or not inside:
                 raise NotCoveredError(f"{name} may lie beyond its word, or is exact")
             places = self.graph.nodes[seen.word].bits + given.part
-            found.append(Angle(name, seen.word, seen.at, places))
+            found.append(AngleWord(name, seen.word, seen.at, places))
         if math.prod(len(one.at) * 2 for one in found) > MOST_CELLS:
             raise NotCoveredError("an output has too many cells of its angles")
         return found
@@ -161,7 +161,7 @@ class Tight:
     def _confirm(self, sign: int, end: Fraction, profiles: Sequence[Profile]) -> None:
         angles, sizes = self.angles, [len(one.at) for one in self.angles] or [1]
         still, atoms = (
-            Waves(self.still, Fraction(1), angles, self.scale),
+            Corners(self.still, Fraction(1), angles, self.scale),
             self.apart.atoms.get(None, []),
         )
         left = self._left(sign, end) - still.error - sum(one.error for one in profiles)
@@ -202,7 +202,12 @@ class Tight:
         )
 
     def _leaf(
-        self, sign: int, cell: Mapping[int, int], corner: Sequence[int], still: Waves, rounding: int
+        self,
+        sign: int,
+        cell: Mapping[int, int],
+        corner: Sequence[int],
+        still: Corners,
+        rounding: int,
     ) -> int:
         """Return the largest error in one cell, with its rounding as it is there."""
         angles = [replace(one, at=np.full(1, cell[one.word])) for one in self.angles]

@@ -39,7 +39,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
+class Decoded:
     """What an output's words stand for beside their cells, and where it is held at zero."""
 
     name: str
@@ -52,13 +52,13 @@ class Places:
     """Where nodes of the sketch stand, by their numbers, and the outputs."""
 
     nodes: Mapping[int, Place]
-    outputs: tuple[Output, ...]
+    outputs: tuple[Decoded, ...]
 
 
 def read_places(section: Section) -> Places:
     """Read the section; a `DataError` names the line that is wrong."""
     nodes: dict[int, Place] = {}
-    outputs: list[Output] = []
+    outputs: list[Decoded] = []
     for row, line in enumerate(section.lines):
         place, output = _PLACE.fullmatch(line), _OUTPUT.fullmatch(line)
         if place and not outputs and int(place[1]) not in nodes:
@@ -68,7 +68,7 @@ def read_places(section: Section) -> Places:
             nodes[int(place[1])] = Place(words, (a, b) if place[3] else None, owners)
         elif output and not place:
             rest = None if output[3] is None else tuple(output[3].split())
-            outputs.append(Output(output[1], _shift(output[2], section.where(row)), rest))
+            outputs.append(Decoded(output[1], _shift(output[2], section.where(row)), rest))
         else:
             raise DataError(f"{section.where(row)}: {shown(line)} is no place of a node")
     return Places(nodes, tuple(outputs))

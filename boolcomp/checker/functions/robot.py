@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flint import arb, fmpq
 
-from boolcomp.checker.waves import Sum, number, total
+from boolcomp.checker.functions.waves import Sum, number, total
 from boolcomp.common.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from boolcomp.checker.waves import Space
+    from boolcomp.checker.functions.waves import Space
 
 Rows: TypeAlias = "list[list[Sum]]"
 NOTHING, ONE = number(0), number(1)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.checker.parts import word_of
+from boolcomp.checker.errors.parts import word_of
 from boolcomp.checker.spans import PLACES, waves_at
 from boolcomp.checker.steps import NotCoveredError
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.checker.expand import Series
+    from boolcomp.checker.errors.expand import Series
     from boolcomp.words.graph import WordGraph
 
     Words = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Angle:
+class AngleWord:
     """An angle: its word, the values that it may have, and 2^places cells in a turn."""
 
     name: str
@@ -33,7 +33,7 @@ class Angle:
     places: int
 
 
-def sweep(graph: WordGraph, angles: Sequence[Angle], nodes: Iterable[int]) -> dict[int, Words]:
+def sweep(graph: WordGraph, angles: Sequence[AngleWord], nodes: Iterable[int]) -> dict[int, Words]:
     """Return words at all cells of some angles, side by side."""
     grid = np.meshgrid(*(one.at for one in angles), indexing="ij")
     words = {one.word: axis.reshape(-1) for one, axis in zip(angles, grid, strict=True)}
@@ -43,11 +43,11 @@ def sweep(graph: WordGraph, angles: Sequence[Angle], nodes: Iterable[int]) -> di
     return words
 
 
-class Waves:
+class Corners:
     """A series times a number at corners of cells, in 2^-scale: at most `error` too low."""
 
     def __init__(
-        self, series: Series, factor: Fraction, angles: Sequence[Angle], scale: int
+        self, series: Series, factor: Fraction, angles: Sequence[AngleWord], scale: int
     ) -> None:
         self.angles, self.places = angles, max([3, *(one.places for one in angles)])
         gone = PLACES - self.places

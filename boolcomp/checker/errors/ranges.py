@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boolcomp.checker.nodes import Curve, Powers, Waves
+from boolcomp.checker.claims.nodes import Curve, Powers, Waves
 from boolcomp.checker.spans import (
     NOTHING,
     ONE,

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 from flint import acb, arb
 
+from boolcomp.checker.functions.waves import Space, Variable, number, turned
 from boolcomp.checker.steps import NotCoveredError
-from boolcomp.checker.waves import Space, Variable, number, turned
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from boolcomp.checker.nodes import Operation
-    from boolcomp.checker.waves import Sum
+    from boolcomp.checker.claims.nodes import Operation
+    from boolcomp.checker.functions.waves import Sum
 
 SAME = 1e-6  # arguments that differ by more are others
 EXACT, TURNING = " ", "~"  # before the name of an angle: as a number, or but for whole turns

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.checker.nodes import Given, Total, Turns, is_angle
-from boolcomp.checker.parts import Line, added, columns, entries, line_of, most
-from boolcomp.checker.ranges import near_words
+from boolcomp.checker.claims.nodes import Given, Total, Turns, is_angle
+from boolcomp.checker.claims.stands import all_words
+from boolcomp.checker.errors.parts import Line, added, columns, entries, line_of, most
+from boolcomp.checker.errors.ranges import near_words
 from boolcomp.checker.spans import NOTHING, ONE, Span, between, exactly
-from boolcomp.checker.stands import all_words
 from boolcomp.checker.steps import DoesNotHoldError
 from boolcomp.words.graph import Angles, Bits, Heap, InputWord, PartialProducts, Turn, part_reads
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.checker.places import Place
-    from boolcomp.checker.stands import Claim, Input, Output
+    from boolcomp.checker.claims.places import Place
+    from boolcomp.checker.claims.stands import Claim, InputCells, OutputSteps
     from boolcomp.words.graph import HeapPart, WordGraph
 
     Words = NDArray[np.int64]
@@ -83,7 +83,7 @@ class Plain:
                 found = self._table(place)
             self.seen.append(found)
 
-    def error(self, output: Output, column: int) -> Span:
+    def error(self, output: OutputSteps, column: int) -> Span:
         """Return how much more an output's word says than what is exact, in steps."""
         result = self.graph.results[column]
         heap = self.graph.nodes[result.node]
@@ -100,11 +100,11 @@ class Plain:
             found = found.join(-Plain(self.claim.within(output.rest)).seen[output.node].exact)
         return found
 
-    def moved(self, output: Output, column: int) -> Fraction:
+    def moved(self, output: OutputSteps, column: int) -> Fraction:
         """Return by how many steps an output's decoder says more than the middles of cells."""
         return output.shift - (Fraction(1, 2) if self.graph.results[column].tread else 0)
 
-    def _given(self, function: Given, given: Input, place: Place) -> Seen:
+    def _given(self, function: Given, given: InputCells, place: Place) -> Seen:
         if not place.words:
             near = Span(
                 *(np.array([end], object) for end in (given.allowed.low, given.allowed.high))
@@ -313,16 +313,8 @@ class _Share:
             self._operand(one, word, drop)
             for one, word, drop in zip(seen, words, (part.drop_a, part.drop_b), strict=True)
         )
-        scales = [self.graph.scales[k].lsb for k in words]
-        size = self.step * Fraction(2) ** (
-            part.column + 1 - part.drop_a - part.drop_b - sum(scales)
-        )
-        times = -size if part.negative else size
+        times, beside = product_of(self.graph, part, self.step)
         error = (a * db + beta * da).meet(b * da + alpha * db)
-        below = sum((n * Fraction(2) ** (c - 1) for c, n in columns(self.graph, part) if c < 0),
-                    Fraction(0))  # fmt: skip
-        middle = exactly(self.step * most(self.graph, part) / 2)
-        beside = between(-below * self.step, below * self.step) + middle
         self.put = (a * b).times(times) + beside
         self.missed = error.times(times) + (alpha * beta).times(times - factor) + beside
 
@@ -350,6 +342,15 @@ def row_of(
     full = step * (((1 << (bits - drop)) - 1) << column) * part.negative
     lost = between(0, size * ((1 << drop) - 1)).times(Fraction(sign))
     return weight, exactly(full - weight * seen.line.start) - lost
+
+
+def product_of(graph: WordGraph, part: PartialProducts, step: Fraction) -> tuple[Fraction, Span]:
+    """Return how often a part adds the product of its words, and what it puts there beside that."""
+    column = part.column + 1 - part.drop_a - part.drop_b
+    column -= graph.scales[part.a].lsb + graph.scales[part.b].lsb
+    times = step * Fraction(2) ** column * (-1 if part.negative else 1)
+    gone = sum((n * Fraction(2) ** (c - 1) for c, n in columns(graph, part) if c < 0), Fraction(0))
+    return times, between(-gone * step, gone * step) + exactly(step * most(graph, part) / 2)
 
 
 def about_zero(graph: WordGraph, place: int, words: Words, drop: int) -> Span:
@@ -381,7 +382,7 @@ def values(line: Line, words: Words) -> Span:
     return integers(words).times(line.step) + start
 
 
-def cells(given: Input, line: Line, count: int, unit: Fraction) -> tuple[Words, Span]:
+def cells(given: InputCells, line: Line, count: int, unit: Fraction) -> tuple[Words, Span]:
     """Return the values that an input's word may have, and the cell of each."""
     low, high = given.allowed.ends
     first, last = 0, count - 1

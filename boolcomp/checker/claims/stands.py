@@ -10,23 +10,23 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from boolcomp.checker.nodes import Given, read_sketch
+from boolcomp.checker.claims.nodes import Given, Total, Turns, read_sketch
+from boolcomp.checker.claims.places import Place, read_places
 from boolcomp.checker.origin import read_origin
-from boolcomp.checker.places import Place, read_places
 from boolcomp.checker.spans import ONE, Span, exactly, two_pi
 from boolcomp.checker.steps import DoesNotHoldError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from boolcomp.checker.claims.nodes import Node
     from boolcomp.checker.folder import LoadFiles
-    from boolcomp.checker.nodes import Node
     from boolcomp.checker.origin import Word
     from boolcomp.words.graph import WordGraph
 
 
 @dataclass(frozen=True, slots=True)
-class Input:
+class InputCells:
     """Where an input may be, and over how many cells its word spans 2^-part of a turn, or all.
 
     A word that `wraps` takes a whole turn more for the same. An `exact` input lies in the middle
@@ -41,7 +41,7 @@ class Input:
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
+class OutputSteps:
     """An output: its node, and a step in its own unit.
 
     Its words stand for `shift` steps more than their cells say. Where inputs lie in `rest`, if that
@@ -62,8 +62,8 @@ class Claim:
     graph: WordGraph
     functions: tuple[Node, ...]
     places: tuple[Place, ...]
-    inputs: Mapping[str, Input]
-    outputs: tuple[Output, ...]
+    inputs: Mapping[str, InputCells]
+    outputs: tuple[OutputSteps, ...]
 
     def within(self, allowed: Mapping[str, Span]) -> Claim:
         """Return the same for some inputs that may be in fewer places."""
@@ -73,10 +73,22 @@ class Claim:
         }
         return replace(self, inputs=inputs)
 
-    def given(self, place: int) -> Input | None:
-        """Return the input that a function is, if it is one."""
-        function = self.functions[place]
-        return self.inputs[function.name] if isinstance(function, Given) else None
+    def needed(self, place: int) -> list[int]:
+        """Return a function and all that it reads, in their order."""
+        waiting, found = [place], set[int]()
+        while waiting:
+            k = waiting.pop()
+            if k in found:
+                continue
+            found.add(k)
+            function = self.functions[k]
+            if isinstance(function, Turns):
+                waiting += [item for _, item in function.items]
+            elif isinstance(function, Total):
+                waiting += [n for _, read in function.addends for n in read]
+            elif not isinstance(function, Given):
+                waiting.append(function.source)
+        return sorted(found)
 
 
 ROUNDED = Fraction(1, 1 << 40)  # of a cell: what doubles of words' ends are off by
@@ -98,14 +110,14 @@ def claim_of(load: LoadFiles) -> Claim:
             raise DoesNotHoldError(f"{node.name} is no input that has such a word")
         words[node.name] = one.word
         low, high = (_units(end, one.word, angle=node.angle) for end in (one.low, one.high))
-        inputs[node.name] = Input(
+        inputs[node.name] = InputCells(
             Span(low.low, high.high), 1 << one.word.bits, one.word.part or 0 if node.angle else 0,
             one.word.wraps, one.word.exact,
         )  # fmt: skip
     for name, word in words.items():
         zeros[name] = _units(0.0, word, angle=False) + Span(-ONE, ONE)
     outputs = tuple(
-        Output(
+        OutputSteps(
             one.name, one.node, Fraction(one.step), Fraction(end.shift),
             None if end.rest is None else {name: zeros[name] for name in end.rest if name in zeros},
         )

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.checker.nodes import Given
-from boolcomp.checker.parts import added, most
+from boolcomp.checker.claims.nodes import Given
+from boolcomp.checker.errors.parts import added, most
 from boolcomp.checker.spans import NOTHING, between
 from boolcomp.checker.steps import NotCoveredError
 from boolcomp.words.graph import Bits, Heap, part_reads, reads
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.checker.stands import Claim
+    from boolcomp.checker.claims.stands import Claim
     from boolcomp.words.graph import HeapPart
 
     Words = NDArray[np.int64]

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from boolcomp.checker.cells import Angle, Waves, sweep
-from boolcomp.checker.expand import slope
-from boolcomp.checker.loops import NEVER, below_chords, spread, worst_at
-from boolcomp.checker.parts import word_of
+from boolcomp.checker.errors.cells import AngleWord, Corners, sweep
+from boolcomp.checker.errors.expand import slope
+from boolcomp.checker.errors.loops import NEVER, below_chords, spread, worst_at
+from boolcomp.checker.errors.parts import word_of
 from boolcomp.checker.spans import NOTHING, ONE, Span
 from boolcomp.checker.steps import NotCoveredError
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.checker.apart import Apart, Atom
-    from boolcomp.checker.expand import Complex, Exponents, Poly, Series
+    from boolcomp.checker.errors.apart import Apart, Atom
+    from boolcomp.checker.errors.expand import Complex, Exponents, Poly, Series
 
     Words = NDArray[np.int64]
 
@@ -99,11 +99,13 @@ class Profile:
     They are at most `error` too low.
     """
 
-    angles: Sequence[Angle]
+    angles: Sequence[AngleWord]
     errors: Mapping[tuple[tuple[int, ...], int], Words]
     error: int
 
-    def part(self, whole: Sequence[Angle], corner: Sequence[int], way: int, rows: slice) -> Words:
+    def part(
+        self, whole: Sequence[AngleWord], corner: Sequence[int], way: int, rows: slice
+    ) -> Words:
         """Return them at a corner, at some rows of the first of all angles."""
         mine = [one in self.angles for one in whole]
         sides = tuple(side for side, own in zip(corner, mine, strict=True) if own)
@@ -146,7 +148,7 @@ class Group:
             self.kept[key] = np.broadcast_to(total, self.least.shape).copy()
         return self.kept[key]
 
-    def profile(self, angles: Sequence[Angle], scale: int, shift: int) -> Profile:
+    def profile(self, angles: Sequence[AngleWord], scale: int, shift: int) -> Profile:
         """Return the largest errors both ways at all cells of what the group sees."""
         nodes, graph = self.apart.needed(self.seen), self.apart.graph
         names = {name for turned in self.exact.series for name, _ in turned}
@@ -159,7 +161,7 @@ class Group:
         _, cells, which = np.unique(packed, return_index=True, return_inverse=True)
         if bits > 62 or len(cells) * len(self.least) > MOST_LOOKED_AT:
             raise NotCoveredError("a group of inputs sees too many words of angles")
-        series, values = Waves(self.exact.series, self.exact.factor, angles, scale), {}
+        series, values = Corners(self.exact.series, self.exact.factor, angles, scale), {}
         first, last = np.full(len(cells), -NEVER), np.full(len(cells), NEVER)
         for corner in product((0, 1), repeat=len(angles)):
             values[corner] = np.broadcast_to(series.at(words, corner), count).copy()

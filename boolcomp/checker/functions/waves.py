@@ -25,7 +25,7 @@ MOST_DEGREE = 1 << (DIGIT - 2)  # so that no exponent runs into the next one
 MOST_PARTS = 4_000_000  # of products of two coefficients, for one sum
 
 
-def balls() -> Any:
+def precise() -> Any:
     """Return a context in which balls have enough bits."""
     return ctx.workprec(PRECISION)
 

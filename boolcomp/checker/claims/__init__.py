@@ -1,0 +1,1 @@
+"""What the sections `sketch` and `graph` say: functions, and the words that stand for them."""
