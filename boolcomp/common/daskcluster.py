@@ -44,7 +44,8 @@ class Dask(Executor):
     @property
     def ahead(self) -> int:
         """How many calls are to be under way: some for every thread of the workers."""
-        return max(LEAST_AHEAD, 3 * sum(self._client.nthreads().values()))
+        threads: int = sum(self._client.nthreads().values())
+        return max(LEAST_AHEAD, 3 * threads)
 
     def submit(
         self, function: Callable[..., Result], /, *given: Any, **named: Any
