@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,6 +20,7 @@ from boolcomp.common.text import short, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from boolcomp.sweep.folder import Folder
     from boolcomp.sweep.run import State
@@ -111,15 +111,16 @@ def _report(spec: Spec, folder: Folder, state: State, *, as_json: bool) -> None:
 
 def _chart(spec: Spec, state: State) -> str:
     """Return a line a cell; errors are the largest over outputs and loads, in LSB."""
-    header = ("cell", "nodes", "depth", "rms", "worst found", "bound", "LSB of")
+    header = ("cell", "nodes", "depth", "rms", "worst found", "bound")
     rows = []
     for place in sorted(state.done):
         result = state.done[place]
         outputs = result["outputs"]
         each = [_most(outputs, kind) for kind in ("rms", "worst_found", "bound")]
         sizes = [str(result["nodes"]), str(result["depth"])]
-        rows.append([str(spec.cells[place]), *sizes, *each, f"{len(outputs)} outputs"])
-    return table(header, rows)
+        rows.append([str(spec.cells[place]), *sizes, *each])
+    note = "errors in LSB, the largest of all outputs and loads; the bound is proved"
+    return f"{table(header, rows)}\n{note}"
 
 
 def _most(outputs: Sequence[dict[str, Any]], kind: str) -> str:
@@ -154,8 +155,9 @@ def _dry(spec: Spec, folder: Folder, state: State, workers: int | None, *, as_js
         })  # fmt: skip
         return
     rows = [
-        [one["cell"], one["state"], "-" if one["seconds"] is None else f"{one['seconds']:.1f} s"]
-        for one in cells
+        [str(cell), words.get(place, "left"), "-" if about is None else f"{about:.1f} s"]
+        for place, cell in enumerate(spec.cells)
+        for about in [seconds.get(place)]
     ]
     click.echo(table(("cell", "state", "about"), rows, left=(0, 1)))
     click.echo(_duration(len(seconds), sum(known), unknown, workers))

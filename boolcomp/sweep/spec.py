@@ -68,8 +68,9 @@ def parse_spec(document: dict[str, Any], name: str = "sweep", folder: Path = Pat
     if count > MOST_CELLS:
         raise UsageError(f"{count} cells are too many for one sweep: at most {MOST_CELLS}")
     settings, robots = _settings(document), {x: _robot(x, folder) for x in axes[0]}
+    names = [one.name for one in fields(Cell)][2:-1]
     cells = tuple(
-        Cell(robot, str(robots[robot]), *rest, settings)
+        Cell(robot, str(robots[robot]), **dict(zip(names, rest, strict=True)), settings=settings)
         for robot, *rest in itertools.product(*axes)
     )
     _check_cells(cells, robots)
@@ -103,20 +104,17 @@ def _check_cells(cells: tuple[Cell, ...], robots: dict[str, Robot]) -> None:
     """Refuse what can be seen to be wrong before anything runs."""
     if len({cell.robot for cell in cells}) < len(robots):
         raise UsageError("two of the robots are the same one: name it once")
-    checked = set()
-    for cell in cells:
-        parts = (cell.bits, cell.input_bits, cell.rms_error, cell.max_error, cell.error)
-        if (*parts, cell.target) not in checked:
-            checked.add((*parts, cell.target))
-            _ = cell.choices
-        if (loads := (cell.label, cell.function, cell.payloads)) not in checked:
-            checked.add(loads)
+    demands = {
+        (c.bits, c.input_bits, c.rms_error, c.max_error, c.error, c.target): c for c in cells
+    }
+    for cell in demands.values():
+        _ = cell.choices
+    for cell in {(c.label, c.function, c.payloads): c for c in cells}.values():
+        try:
             for mass in cell.payloads:
-                with_payload(robots[cell.label], mass)
-            try:
-                robot_problem(robots[cell.label], cell.function)
-            except BoolcompError as error:
-                raise UsageError(f"{cell.label}, {cell.function}: {error}") from error
+                robot_problem(with_payload(robots[cell.label], mass), cell.function)
+        except BoolcompError as error:
+            raise UsageError(f"{cell.label}, {cell.function}: {error}") from error
 
 
 def _robot(name: str, folder: Path) -> Robot:
