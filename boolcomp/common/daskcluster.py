@@ -10,10 +10,12 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import threading
 import warnings
 from concurrent.futures import Executor, Future
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from boolcomp.common.errors import BoolcompError, DataError, DataWarning, UsageError, cut
 from boolcomp.common.executor import MOST_DEATHS, WorkerLostError
@@ -27,6 +29,7 @@ Result = TypeVar("Result")
 
 PATIENCE = 15  # seconds until a scheduler answers, or a worker of ours is there
 LEAST_AHEAD = 32
+TICK = 0.2  # seconds between two looks at workers of ours
 CHILD = "boolcomp.common.daskchild"
 
 
@@ -117,19 +120,71 @@ def on_this_machine(count: int) -> Dask:
     distributed = _distributed()
     with contextlib.ExitStack() as closing:
         folder = closing.enter_context(temporary_folder())
-        scheduler = _child(closing, "scheduler")
+        scheduler = _started("scheduler", "", folder)
+        closing.callback(scheduler.end)
         address = _heard(scheduler)
-        workers = [_child(closing, "worker", address, str(folder)) for _ in range(count)]
-        for worker in workers:
-            _heard(worker)
+        crew = closing.enter_context(_Crew(count, address, folder))
         client = closing.enter_context(_client(distributed, address, {"address": address}))
+        crew.watch(client.close)
         return Dask(client, closing.pop_all())
 
 
-def _child(closing: contextlib.ExitStack, *arguments: str) -> Worker:
-    child = Worker(CHILD, *arguments, quiet=True)
-    closing.callback(child.end)
-    return child
+def _started(kind: str, scheduler: str, folder: Path) -> Worker:
+    """Start a scheduler or a worker; whatever it leaves lies in a folder of ours."""
+    own = {"DASK_TEMPORARY_DIRECTORY": str(folder)}
+    return Worker(CHILD, kind, scheduler, str(folder), quiet=True, environment=own)
+
+
+class _Crew:
+    """Workers on this machine; one that dies is replaced, so that the call that kills them ends.
+
+    Where too many die nobody is left to wait for, and the client is closed.
+    """
+
+    def __init__(self, count: int, address: str, folder: Path) -> None:
+        self._start = partial(_started, "worker", address, folder)
+        self._spare = MOST_DEATHS * (count + MOST_DEATHS)
+        self._workers: list[Worker] = []
+        self._over = threading.Event()
+        self._watcher: threading.Thread | None = None
+        try:
+            self._workers += [self._start() for _ in range(count)]
+            for worker in self._workers:
+                _heard(worker)
+        except BaseException:
+            self.close()
+            raise
+
+    def watch(self, give_up: Callable[[], None]) -> None:
+        """Look after the workers from now on."""
+        self._watcher = threading.Thread(target=self._watch, args=(give_up,), daemon=True)
+        self._watcher.start()
+
+    def _watch(self, give_up: Callable[[], None]) -> None:
+        while not self._over.wait(TICK):
+            for k, worker in enumerate(self._workers):
+                if worker.process.poll() is None:
+                    continue
+                if self._spare == 0:
+                    give_up()
+                    return
+                self._spare -= 1
+                worker.end()
+                self._workers[k] = self._start()
+
+    def close(self) -> None:
+        """End them all."""
+        self._over.set()
+        if self._watcher is not None:
+            self._watcher.join()
+        for worker in self._workers:
+            worker.end()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 def _heard(child: Worker) -> str:
