@@ -17,6 +17,7 @@ from boolcomp.compact.widths.search import WORK
 from boolcomp.problem.robot import parse_robot
 from boolcomp.problem.written.functionfile import is_function, parse_function
 from boolcomp.proof.worst import EVALUATIONS
+from boolcomp.sweep.spec import parse_spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,9 +68,11 @@ def test_python_examples_are_doctests(
 
 
 @pytest.mark.parametrize(("block", "page"), blocks("toml"))
-def test_robot_and_function_files_in_the_pages_load(block: str, page: Path) -> None:
+def test_files_of_robots_functions_and_sweeps_in_the_pages_load(block: str, page: Path) -> None:
     del page
-    if is_function(parse_toml(block, "page")):
+    if "robots" in (document := parse_toml(block, "page")):
+        assert parse_spec(document).cells
+    elif is_function(document):
         assert parse_function(block).outputs
     else:
         assert parse_robot(block).links

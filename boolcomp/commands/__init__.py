@@ -6,6 +6,7 @@ COMMANDS = {
     "plan": "Print the paper's Fig. 1 for a robot: ranges, widths, guard bits.",
     "tables": "Write the truth table of every term as a commented PLA file.",
     "compile": "Compile a robot to a program of logic.",
+    "sweep": "Compile many programs: robots, functions, bits, loads and more, all with all.",
     "evaluate": "Evaluate torques for a file of states, by logic or by Newton-Euler.",
     "export": "Write a program for other tools: Verilog, VHDL, C, BLIF, AIGER and more.",
     "area": "What a program takes of FPGAs, and its clock there.",

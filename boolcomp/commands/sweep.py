@@ -1,0 +1,173 @@
+"""`boolcomp sweep`: many compilations, resumable, wherever they run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from boolcomp.commands.options import (
+    MOST_PROCESSES,
+    FilePath,
+    given,
+    json_option,
+    print_json,
+    within,
+)
+from boolcomp.commands.progress import progress
+from boolcomp.common.errors import UsageError
+from boolcomp.common.text import short, table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from boolcomp.sweep.folder import Folder
+    from boolcomp.sweep.run import State
+    from boolcomp.sweep.spec import Spec
+
+MOST_SAID = 10  # failures that are printed; files and --json have all
+
+
+@click.command("sweep", epilog="Example: boolcomp sweep sweep.toml -o out/sweep --processes 2")
+@click.argument("spec", type=FilePath())
+@click.option(
+    "-o", "--output", required=True, type=FilePath(folder=True), help="Folder of results."
+)
+@click.option("--processes", default=1, show_default=True, help="That compile side by side.")
+@click.option(
+    "--cluster",
+    help="A Dask cluster instead: tcp://host:8786, a scheduler file, or local:4 (workers here).",
+)
+@click.option("--retry", is_flag=True, help="Try cells again that failed by themselves.")
+@click.option("--dry-run", is_flag=True, help="List the cells and say how long they take.")
+@json_option
+@click.pass_context
+def command(
+    context: click.Context,
+    spec: Path,
+    output: Path,
+    *,
+    processes: int,
+    cluster: str | None,
+    retry: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Compile every combination of what SPEC, a TOML file, lists (docs/cluster.md).
+
+    Each cell is compiled, measured, proved and exported as the file says, and kept in the folder as
+    soon as it is done: a sweep that was interrupted goes on where it was. Results are the same
+    bytes whoever computes them. Exit code 1 where cells failed; the others are there.
+    """
+    if cluster is not None and given(context, "processes"):
+        raise UsageError("--processes are of this machine, --cluster is another way: give one")
+    within("--processes", processes, 1, MOST_PROCESSES)
+    from boolcomp.sweep.folder import Folder
+    from boolcomp.sweep.run import state_of
+    from boolcomp.sweep.spec import read_spec
+
+    found, folder = read_spec(spec), Folder(output)
+    state = state_of(found.cells, folder, retry=retry)
+    where = cluster or ("here" if processes == 1 else f"processes:{processes}")
+    if dry_run:
+        _dry(found, folder, state, processes if cluster is None else None, as_json=as_json)
+        return
+    folder.check()
+    if state.left:
+        _run(found, folder, state, where)
+    _report(found, folder, state, as_json=as_json)
+    if state.failed:
+        context.exit(1)
+
+
+def _run(spec: Spec, folder: Folder, state: State, where: str) -> None:
+    from boolcomp.common.executor import executor
+    from boolcomp.sweep.run import run
+
+    with progress("sweeping", len(state.left)) as step, executor(where) as pool:
+        run(spec.cells, folder, pool, state, lambda name: step(f"{len(state.left)} left, {name}"))
+
+
+def _report(spec: Spec, folder: Folder, state: State, *, as_json: bool) -> None:
+    from boolcomp.sweep.tables import failures, write_tables
+
+    written = [str(path) for path in write_tables(spec, state, folder.path)]
+    failed = failures(spec, state)
+    document = {
+        "sweep": spec.name, "cells": len(spec.cells), "done": len(state.done), "made": state.made,
+        "failed": failed, "files": written,
+    }  # fmt: skip
+    if as_json:
+        print_json(document)
+        return
+    click.echo(_chart(spec, state))
+    click.echo(f"{len(state.done)} of {len(spec.cells)} cells done; {', '.join(written)}")
+    for place in sorted(state.failed)[:MOST_SAID]:
+        click.echo(f"failed: {spec.cells[place]}: {state.failed[place].why}", err=True)
+    if len(failed) > MOST_SAID:
+        click.echo(f"{len(failed)} failed in all: see {folder.path / 'failed'}", err=True)
+
+
+def _chart(spec: Spec, state: State) -> str:
+    """Return a line a cell; errors are the largest over outputs and loads, in LSB."""
+    header = ("cell", "nodes", "depth", "rms", "worst found", "bound")
+    rows = []
+    for place in sorted(state.done):
+        result = state.done[place]
+        outputs = result["outputs"]
+        each = [_most(outputs, kind) for kind in ("rms", "worst_found", "bound")]
+        sizes = [str(result["nodes"]), str(result["depth"])]
+        rows.append([str(spec.cells[place]), *sizes, *each])
+    note = "errors in LSB, the largest of all outputs and loads; the bound is proved"
+    return f"{table(header, rows)}\n{note}"
+
+
+def _most(outputs: Sequence[dict[str, Any]], kind: str) -> str:
+    """Return the largest error of a kind in LSB; a dash where one of them is not known."""
+    values = [None if one[kind] is None else one[kind] / one["lsb"] for one in outputs]
+    known = [value for value in values if value is not None]
+    if not known or len(known) < len(values):
+        return "-"
+    from boolcomp.common.text import short_above
+
+    return (short_above if kind == "bound" else short)(max(known), 4)
+
+
+def _dry(spec: Spec, folder: Folder, state: State, workers: int | None, *, as_json: bool) -> None:
+    """List the cells, and say how long those take that are left, as far as anybody knows."""
+    from boolcomp.sweep.estimate import seconds_of
+
+    costs = folder.costs()
+    seconds = {place: seconds_of(spec.cells[place], costs) for place in state.left}
+    known = [value for value in seconds.values() if value is not None]
+    unknown = len(seconds) - len(known)
+    words = dict.fromkeys(state.done, "done") | dict.fromkeys(state.failed, "failed")
+    cells = [
+        {"cell": str(cell), "key": cell.key, "state": words.get(place, "left"),
+         "seconds": seconds.get(place)}
+        for place, cell in enumerate(spec.cells)
+    ]  # fmt: skip
+    if as_json:
+        print_json({
+            "sweep": spec.name, "cells": cells, "left": len(seconds),
+            "core_seconds": sum(known), "unknown": unknown,
+        })  # fmt: skip
+        return
+    rows = [
+        [str(cell), words.get(place, "left"), "-" if about is None else f"{about:.1f} s"]
+        for place, cell in enumerate(spec.cells)
+        for about in [seconds.get(place)]
+    ]
+    click.echo(table(("cell", "state", "about"), rows, left=(0, 1)))
+    click.echo(_duration(len(seconds), sum(known), unknown, workers))
+
+
+def _duration(left: int, seconds: float, unknown: int, workers: int | None) -> str:
+    if not left:
+        return "nothing is left to do"
+    if unknown == left:
+        return f"{left} cells left; how long they take is not known: no similar one was measured"
+    shared = "" if workers is None else f", about {short(seconds / workers, 2)} s here"
+    text = f"{left} cells left: about {short(seconds, 2)} s of one core{shared}"
+    return text + (f", and {unknown} of which nobody knows" if unknown else "")

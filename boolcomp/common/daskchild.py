@@ -1,0 +1,35 @@
+"""A scheduler or a worker of Dask's as a child of this process: `--cluster local:4`.
+
+Not `LocalCluster`: its workers are started by `multiprocessing`, which imports the caller's main
+module again. Children of ours end with their parent, whatever ends that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from boolcomp.common.processes import Channel
+
+LOOPBACK = "127.0.0.1"
+
+
+def main(channel: Channel, kind: str, scheduler: str = "", folder: str = "") -> None:
+    """Serve until the parent hangs up; say the address first."""
+    asyncio.run(_serve(channel, kind, scheduler, folder))
+
+
+async def _serve(channel: Channel, kind: str, scheduler: str, folder: str) -> None:
+    import distributed  # noqa: PLC0415 (an extra)
+
+    if kind == "scheduler":
+        server = distributed.Scheduler(host=LOOPBACK, port=0, dashboard=False)
+    else:
+        server = distributed.Worker(
+            scheduler, host=LOOPBACK, nthreads=1, memory_limit=0, local_directory=folder,
+            dashboard=False,
+        )  # fmt: skip
+    async with server:
+        channel.send(("address", server.address))
+        await server.finished()

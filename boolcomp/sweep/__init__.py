@@ -1,0 +1,1 @@
+"""Sweeps: the product of robots, functions, word lengths and more, each cell compiled and kept."""

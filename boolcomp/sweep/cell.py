@@ -1,0 +1,210 @@
+"""One cell of a sweep: what is compiled, and what is known of it afterwards.
+
+A cell is a value that can be sent anywhere: it holds the text of its robot, not the name of a
+file. Its key is of all that its result depends on; what it cost is told apart from the result.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+import time
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from boolcomp.common.errors import BoolcompError, cut
+from boolcomp.common.executor import WorkerLostError
+from boolcomp.common.files import temporary_folder
+from boolcomp.common.version import VERSION
+from boolcomp.compact.demand import PROMISE_VERSION, SEARCH_VERSION, usual_demand
+from boolcomp.compact.passes import CompactChoices
+from boolcomp.logic.synthesis import abc
+from boolcomp.pipeline import compile_compact
+from boolcomp.problem.promise import promise_of
+from boolcomp.problem.robot import parse_robot
+from boolcomp.proof.bound.result import EFFORT
+from boolcomp.targets import export
+
+if TYPE_CHECKING:
+    from boolcomp.compact.demand import Demand
+    from boolcomp.pipeline import CompactCompilation
+    from boolcomp.program.program import Program
+
+FORMAT = 1  # of results: raised whenever they say more, or other things
+PROGRAM = "program"  # an export: the folder that `compile -o` writes
+LONGEST = 1000  # characters of what went wrong
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What all cells of a sweep share; the exports are targets of `export`, and `program`."""
+
+    effort: float = 30.0
+    seed: int = 0
+    saturate: bool = False
+    objective: str = "nodes"
+    flash: int = 0
+    proof: str = ""  # plain, and of a promise tight
+    proof_effort: int = EFFORT
+    certify: bool = False
+    exports: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What is compiled: `robot` is the text of a robot file, `label` what the sweep calls it."""
+
+    label: str = field(compare=False)
+    robot: str
+    function: str
+    bits: int
+    input_bits: tuple[tuple[str, int], ...]
+    rms_error: tuple[float, ...]
+    max_error: tuple[float, ...]
+    error: str
+    payloads: tuple[float, ...]
+    target: str
+    settings: Settings
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """All that was asked, but for the robot's text: its digest stands there."""
+        own = asdict(self)
+        del own["label"]
+        own["input_bits"] = dict(self.input_bits)
+        own["robot"] = hashlib.sha256(self.robot.encode()).hexdigest()[:16]
+        shared = own.pop("settings")
+        made: dict[str, Any] = json.loads(canonical({**own, **shared}))  # as files say it
+        return made
+
+    @property
+    def key(self) -> str:
+        """What only cells of equal results share: of what was asked, and who answers."""
+        versions = [FORMAT, *installation(), SEARCH_VERSION, PROMISE_VERSION]
+        return hashlib.sha256(canonical([versions, self.asked]).encode()).hexdigest()[:24]
+
+    @property
+    def demand(self) -> Demand:
+        """The demand; what nobody can ask for is a `UsageError`."""
+        own = self.settings
+        choices: dict[str, Any] = {"objective": own.objective, "target": self.target}
+        return usual_demand(
+            self.bits, dict(self.input_bits), rms=self.rms_error, max=self.max_error,
+            error=promise_of("errors", self.error or None), grade=own.proof or "tight",
+            saturate=own.saturate, flash=own.flash, effort=own.effort, seed=own.seed, **choices,
+        )  # fmt: skip
+
+    @property
+    def choices(self) -> CompactChoices:
+        """What is chosen of the compilation: it uses one process, others have other cells."""
+        own = self.settings
+        proofs: dict[str, Any] = {"proof": own.proof or "plain", "proof_effort": own.proof_effort}
+        return CompactChoices(self.demand, processes=1, certify=own.certify, **proofs)
+
+    def __str__(self) -> str:
+        parts = [self.label, self.function, f"{self.bits} bits"]
+        parts += [f"inputs {' '.join(f'{k}={n}' for k, n in self.input_bits)}"] * bool(
+            self.input_bits
+        )
+        parts += [f"rms {' '.join(map(str, self.rms_error))}"] * bool(self.rms_error)
+        parts += [f"max {' '.join(map(str, self.max_error))}"] * bool(self.max_error)
+        parts += [f"error {self.error}"] * bool(self.error)
+        parts += [f"{' '.join(f'{mass:g}' for mass in self.payloads)} kg", self.target]
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a cell: a result with exported files (base64 by name), or why there is none."""
+
+    result: dict[str, Any] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+    stored: bool = False  # nothing was searched: the seconds say nothing of other cells
+    why: str = ""
+
+
+def canonical(value: Any) -> str:
+    """Return the one text of a JSON value that digests are of."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def installation() -> list[str]:
+    """Return what of an installation decides on results: the version, and whether ABC is there."""
+    return [VERSION, "abc" if abc.find() else "builtin"]
+
+
+def compute(cell: Cell, asked_by: list[str]) -> Outcome:
+    """Compile, measure, prove and export a cell, wherever this runs.
+
+    Where the installation is not that of who asks, the result would not be, either.
+    """
+    if installation() != asked_by:
+        own, other = " ".join(installation()), " ".join(asked_by)
+        raise WorkerLostError(f"a worker has boolcomp {own}, and it is asked by one of {other}")
+    start = time.perf_counter()
+    try:
+        compiled = compile_compact(
+            parse_robot(cell.robot, cell.label), cell.choices, cell.payloads, cell.function
+        )
+        files = _exports(compiled.program, cell.settings.exports)
+    except BoolcompError as error:
+        return Outcome(why=str(error))
+    except Exception as error:  # noqa: BLE001 (one cell is not to end thousands)
+        return Outcome(why=cut(f"failed unexpectedly: {type(error).__name__}: {error}", LONGEST))
+    stored = all(built.stored for built in compiled.built)
+    texts = {name: base64.b64encode(data).decode() for name, data in files.items()}
+    found = {**_found(compiled), "files": {k: digest_of(data) for k, data in files.items()}}
+    return Outcome(found, texts, time.perf_counter() - start, stored)
+
+
+def digest_of(data: bytes) -> str:
+    """Return the digest by which a file is known."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def _exports(program: Program, targets: tuple[str, ...]) -> dict[str, bytes]:
+    """Return exported files by target and name, sorted."""
+    files: dict[str, bytes] = {}
+    for target in targets:
+        if target == PROGRAM:
+            with temporary_folder() as folder:
+                saved = folder / PROGRAM
+                program.save(saved)
+                for path in saved.rglob("*"):
+                    if path.is_file():
+                        files[f"{PROGRAM}/{path.relative_to(saved).as_posix()}"] = path.read_bytes()
+            continue
+        for name, content in export(program, target).items():
+            data = content if isinstance(content, bytes) else content.encode()
+            files[f"{target}/{name}"] = data
+    return dict(sorted(files.items()))
+
+
+def _found(compiled: CompactCompilation) -> dict[str, Any]:
+    """Return what a compilation says of itself, without anything that another one may not say."""
+    program, first = compiled.program, compiled.built[0]
+    return {
+        "program": program.name,
+        "nodes": max(built.nodes for built in compiled.built),
+        "lut6": first.lut6,
+        "depth": max(built.depth for built in compiled.built),
+        "input_bits": {word.name: word.code.bits for word in program.inputs},
+        "outputs": [
+            {
+                "payload": load.payload,
+                "name": one.name,
+                "unit": one.unit,
+                "bits": one.code.bits,
+                "lsb": one.code.step,
+                "rms": None if one.errors is None else one.errors.rms,
+                "sampled_max": None if one.errors is None else one.errors.sampled_max,
+                "worst_found": None if one.errors is None else one.errors.worst_found,
+                "bound": one.bound if math.isfinite(one.bound) else None,
+            }
+            for load in program.loads
+            for one in load.outputs
+        ],
+    }

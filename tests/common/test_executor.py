@@ -1,0 +1,145 @@
+"""Executors: the same results in the same order, whichever runs the calls; lost workers."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import Executor, Future
+from typing import Any
+
+import pytest
+
+from boolcomp.common import executor as executors
+from boolcomp.common.errors import DataError, UsageError
+from boolcomp.common.executor import Local, WorkerLostError, completed, executor, in_order
+from boolcomp.common.text import short
+
+WAYS = ["here", "processes:2"]
+CALLS = [(k / 7, 3) for k in range(40)]
+
+
+@pytest.mark.parametrize("where", WAYS)
+def test_results_come_in_the_order_of_the_calls(where: str) -> None:
+    with executor(where) as pool:
+        assert list(in_order(pool, short, CALLS)) == [f"{k / 7:.3g}" for k in range(40)]
+        assert list(pool.map(short, [0.5, 2.0])) == ["0.5", "2"]
+
+
+@pytest.mark.parametrize("where", WAYS)
+def test_the_first_error_in_the_order_of_the_calls_is_raised(where: str) -> None:
+    with executor(where) as pool, pytest.raises(ValueError, match="'x'"):
+        list(in_order(pool, int, [("1",), ("x",), ("2",), ("y",)]))
+
+
+@pytest.mark.parametrize("where", WAYS)
+def test_sentences_of_errors_arrive_as_they_were_raised(where: str) -> None:
+    with executor(where) as pool:
+        future = pool.submit(executor, "procesess:2")
+        with pytest.raises(UsageError, match="did you mean 'processes:2'"):
+            future.result()
+
+
+def test_nothing_is_called_in_this_process_before_it_is_asked_for() -> None:
+    called: list[int] = []
+    with executor("here") as pool:
+        results = pool.map(called.append, [1, 2])
+        assert not called
+        next(results)
+    assert called == [1]
+
+
+class Counting(Executor):
+    """Runs at once, and knows how many calls were submitted."""
+
+    ahead = 3
+    submitted = 0
+
+    def submit(self, function: Any, /, *given: Any, **named: Any) -> Future[Any]:
+        """Count and call."""
+        self.submitted += 1
+        made: Future[Any] = Future()
+        made.set_result(function(*given, **named))
+        return made
+
+
+def test_no_more_calls_are_under_way_than_workers_have_use_for() -> None:
+    pool = Counting()
+    first = next(completed(pool, short, [(1.0,)] * 1000))
+    assert first[1].result() == "1"
+    assert pool.submitted == 3
+
+
+def test_a_worker_that_is_killed_is_replaced_and_its_call_made_again() -> None:
+    with Local(1) as pool:
+        killed = pool._workers[0].process.pid  # noqa: SLF001 (it is killed from outside)
+        threading.Timer(0.5, os.kill, (killed, signal.SIGKILL)).start()
+        assert pool.submit(time.sleep, 1.0).result() is None
+        assert pool.submit(os.getpid).result() != killed
+
+
+def test_a_call_that_kills_every_worker_is_given_up_and_the_others_go_on() -> None:
+    with Local(2) as pool:
+        calls = [(0,), (7,)]
+        deadly = pool.submit(os._exit, 3)
+        assert list(in_order(pool, abs, calls)) == [0, 7]
+        with pytest.raises(WorkerLostError, match="3 worker processes died"):
+            deadly.result()
+
+
+def test_what_runs_already_is_taken_as_it_is() -> None:
+    pool = Counting()
+    assert executor(pool) is pool
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        ("hre", "did you mean 'here'"),
+        ("local:0", "1 to 256"),
+        ("processes:many", "1 to 256"),
+        ("nowhere.json", "no such scheduler file"),
+        (7, "a int runs no calls"),
+    ],
+)
+def test_a_wrong_place_is_a_sentence_with_what_is_allowed(where: object, said: str) -> None:
+    with pytest.raises((UsageError, DataError), match=said):
+        executor(where)
+
+
+def test_without_dask_a_cluster_is_a_sentence_that_says_what_to_install() -> None:
+    text = (
+        "import sys; sys.modules['distributed'] = None\n"
+        "from boolcomp.common.executor import executor\n"
+        "executor('local:2')"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-P", "-c", text], capture_output=True, text=True, check=False
+    )
+    assert "UsageError: clusters need Dask: pip install 'boolcomp[cluster]'" in ended.stderr
+
+
+def test_dask_is_imported_only_where_it_is_used() -> None:
+    text = (
+        "import sys\nfrom boolcomp.common.executor import executor\n"
+        "with executor('processes:1') as pool: pool.submit(abs, 1).result()\n"
+        "print([name for name in sys.modules if name.split('.')[0] in ('dask', 'distributed')])"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-P", "-c", text], capture_output=True, text=True, check=True
+    )
+    assert ended.stdout.strip() == "[]"
+
+
+def test_calls_that_nobody_waits_for_are_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executors, "TICK", 0.01)
+    with Local(1) as pool:
+        pool.ahead = 3
+        following = completed(pool, time.sleep, [(0.0,), (0.2,), (60.0,)])
+        next(following)
+        following.close()  # type: ignore[attr-defined]  # a generator
+        start = time.monotonic()
+    assert time.monotonic() - start < 30

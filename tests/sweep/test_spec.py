@@ -1,0 +1,88 @@
+"""Files of sweeps: which cells they mean, and what is said of wrong ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from boolcomp.common.errors import DataError, UsageError
+from boolcomp.problem.robot import load_robot
+from boolcomp.sweep.spec import parse_spec, read_spec
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+USUAL: dict[str, Any] = {"robots": ["machado-2r"], "effort": 0}
+
+
+def test_cells_are_the_product_of_all_axes_the_last_one_fastest() -> None:
+    spec = parse_spec({
+        **USUAL, "functions": ["gravity", "inverse-dynamics"], "bits": [4, 5],
+        "payloads": [0, [1, 2]],
+    })  # fmt: skip
+    found = [(cell.function, cell.bits, cell.payloads) for cell in spec.cells]
+    assert found == [
+        (function, bits, masses)
+        for function in ("gravity", "inverse-dynamics")
+        for bits in (4, 5)
+        for masses in ((0.0,), (1.0, 2.0))
+    ]
+
+
+def test_every_axis_changes_the_key_of_a_cell_and_so_does_what_all_share() -> None:
+    others: list[dict[str, Any]] = [
+        {}, {"robots": "stanford"}, {"functions": "gravity"}, {"bits": 5}, {"input_bits": 9},
+        {"rms_errors": 0.9}, {"max_errors": 3}, {"errors": "2lsb"}, {"payloads": 1},
+        {"targets": "lut6"}, {"effort": 1}, {"seed": 1}, {"saturate": True},
+        {"objective": "depth"}, {"proof": "tables"}, {"proof_effort": 3}, {"certify": True},
+        {"exports": ["c"]},
+    ]  # fmt: skip
+    keys = [parse_spec({**USUAL, **one}).cells[0].key for one in others]
+    assert len(set(keys)) == len(others)
+
+
+def test_a_key_is_of_what_a_robot_is_and_not_of_where_its_file_lies(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(str(load_robot("machado-2r")))
+    own = parse_spec({**USUAL, "robots": ["mine.toml"]}, folder=tmp_path).cells[0]
+    shipped = parse_spec(USUAL).cells[0]
+    assert (own.label, own.key) == ("mine.toml", shipped.key)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"robot": ["x"]}, r"unknown key 'robot' \(did you mean 'robots'"),
+        ({"payload": 1}, "did you mean 'payloads'"),
+        ({"robots": ["machado2r"]}, "did you mean 'machado-2r'"),
+        ({"functions": ["gravty"]}, "did you mean 'gravity'"),
+        ({"targets": ["lut7"]}, "did you mean 'luts'|did you mean 'lut"),
+        ({"exports": ["verilg"]}, "did you mean 'verilog'"),
+        ({"proof": "tigt"}, "did you mean 'tight'"),
+        ({"bits": []}, "bits is empty"),
+        ({"bits": [4, 4]}, "4 stands there twice"),
+        ({"bits": ["4"]}, "give a whole number"),
+        ({"bits": [99]}, "bits are 2 to 16, not 99"),
+        ({"errors": ["1"]}, "errors"),
+        ({"errors": ["1lsb"], "rms_errors": [0.5]}, "give one of them"),
+        ({"payloads": [-1]}, "machado-2r"),
+        ({"payloads": [[1, 1]]}, "all unlike"),
+        ({"functions": ["inverse-kinematics"], "robots": ["stanford"]}, "stanford, inverse-kin"),
+        ({"bits": list(range(2, 17)), "seed": -1}, "a seed is 0"),
+        ({"effort": "much"}, "effort 'much': give a number"),
+        ({"robots": [f"r{k}" for k in range(1000)], "payloads": list(range(101))}, "too many"),
+    ],
+)
+def test_what_is_wrong_is_said_with_what_is_allowed(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        parse_spec({**USUAL, **given})
+
+
+def test_a_file_without_robots_and_one_that_is_none_are_sentences(tmp_path: Path) -> None:
+    path = tmp_path / "sweep.toml"
+    path.write_text("bits = [4]\n")
+    with pytest.raises(DataError, match=r"sweep.toml: it names no robots"):
+        read_spec(path)
+    path.write_text("bits = [4\n")
+    with pytest.raises(DataError, match="not a TOML file"):
+        read_spec(path)

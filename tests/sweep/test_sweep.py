@@ -1,0 +1,207 @@
+"""Sweeps: every cell once, whatever ends a run, and the same bytes whoever computes them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import sweepcells
+from sweepcells import DEADLY, REFUSED, contents, spec
+
+from boolcomp.common.executor import executor
+from boolcomp.sweep import run as runs
+from boolcomp.sweep.estimate import seconds_of
+from boolcomp.sweep.folder import Folder
+from boolcomp.sweep.run import State, state_of
+from boolcomp.sweep.spec import read_spec
+from boolcomp.sweep.tables import write_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Result
+
+BITS = [4, 5, 6, 7, 8, 9]
+SCRIPT = str(Path(sweepcells.__file__))
+
+
+@pytest.fixture(autouse=True)
+def quick_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compute cells that cost nothing; they are known by their module to workers."""
+    monkeypatch.setattr(runs, "compute", sweepcells.quick)
+
+
+def swept(path: Path, folder: Path, where: str = "here", *, retry: bool = False) -> State:
+    """Run a sweep as the command does."""
+    found, kept = read_spec(path), Folder(folder)
+    state = state_of(found.cells, kept, retry=retry)
+    with executor(where) as pool:
+        runs.run(found.cells, kept, pool, state)
+    write_tables(found, state, folder)
+    return state
+
+
+def started(*arguments: str) -> subprocess.Popen[bytes]:
+    """Start the command in a process of its own, with cells that cost nothing."""
+    return subprocess.Popen(
+        [sys.executable, SCRIPT, "sweep", *arguments],
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
+def done(folder: Path) -> int:
+    return len(list((folder / "cells").glob("*.json")))
+
+
+def until_done(folder: Path, count: int) -> None:
+    """Wait until so many cells are done."""
+    end = time.monotonic() + 60
+    while done(folder) < count:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+@pytest.mark.slow
+def test_two_processes_give_the_bytes_of_this_one(tmp_path: Path) -> None:
+    path = spec(tmp_path, bits=[*BITS, REFUSED], functions=("gravity", "inertia"))
+    swept(path, tmp_path / "one")
+    swept(path, tmp_path / "two", "processes:2")
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+    assert len(contents(tmp_path / "one")) == 12 + 12 + 2 + 2  # cells, exports, failed, tables
+
+
+def test_what_is_done_is_not_computed_again(tmp_path: Path) -> None:
+    path = spec(tmp_path, bits=[4, 5])
+    assert swept(path, tmp_path / "out").made == 2
+    before = contents(tmp_path / "out")
+    assert swept(path, tmp_path / "out").made == 0
+    assert contents(tmp_path / "out") == before
+    assert swept(spec(tmp_path, bits=[4, 5, 6]), tmp_path / "out").made == 1
+
+
+@pytest.mark.parametrize("kind", ["cells", "exports"])
+@pytest.mark.parametrize("how", ["cut", "changed", "gone"])
+def test_what_is_damaged_is_made_anew(tmp_path: Path, kind: str, how: str) -> None:
+    path = spec(tmp_path, bits=[4, 5])
+    swept(path, tmp_path / "out")
+    before = contents(tmp_path / "out")
+    victim = next(one for one in sorted((tmp_path / "out" / kind).rglob("*")) if one.is_file())
+    data = victim.read_bytes()
+    if how == "gone":
+        victim.unlink()
+    else:
+        victim.write_bytes(data[:-9] if how == "cut" else data.replace(b"1", b"2").upper())
+    assert swept(path, tmp_path / "out").made == 1
+    assert contents(tmp_path / "out") == before
+
+
+def test_failures_are_kept_apart_and_tried_again_only_if_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = spec(tmp_path, bits=[4, REFUSED])
+    state = swept(path, tmp_path / "out")
+    assert (state.made, state.failed[1].why) == (1, "no such logic")
+    assert done(tmp_path / "out") == 1
+    monkeypatch.setattr(sweepcells, "REFUSED", 0)
+    assert swept(path, tmp_path / "out").made == 0
+    assert swept(path, tmp_path / "out", retry=True).made == 1
+    assert not list((tmp_path / "out" / "failed").iterdir())
+
+
+@pytest.mark.slow
+def test_a_cell_that_kills_its_workers_fails_alone_and_is_tried_again(tmp_path: Path) -> None:
+    path = spec(tmp_path, bits=[DEADLY, *BITS])
+    state = swept(path, tmp_path / "out", "processes:2")
+    assert state.made == len(BITS)
+    assert "worker processes died" in state.failed[0].why
+    assert state_of(read_spec(path).cells, Folder(tmp_path / "out")).left == [0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("processes", ["1", "2"])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_a_sweep_that_was_ended_in_the_middle_goes_on_and_gives_the_same_bytes(
+    tmp_path: Path, processes: str, number: signal.Signals
+) -> None:
+    path, out = spec(tmp_path, bits=BITS), tmp_path / "out"
+    command = started(str(path), "-o", str(out), "--processes", processes)
+    until_done(out, 2)
+    os.kill(command.pid, number)
+    _, said = command.communicate(timeout=30)
+    if number == signal.SIGINT:
+        assert (command.returncode, said) == (130, b"boolcomp: interrupted\n")
+    kept = done(out)
+    assert 2 <= kept < len(BITS)
+    assert swept(path, out).made == len(BITS) - kept
+    swept(path, tmp_path / "whole")
+    assert contents(out) == contents(tmp_path / "whole")
+
+
+def test_costs_of_similar_cells_say_how_long_others_take(tmp_path: Path) -> None:
+    path = spec(tmp_path, bits=[4, 8])
+    swept(path, tmp_path / "out")
+    costs = Folder(tmp_path / "out").costs()
+    for one in costs:
+        one["seconds"] = {4: 10.0, 8: 50.0}[one["asked"]["bits"]]
+    near, far = (read_spec(spec(tmp_path, bits=[bits])).cells[0] for bits in (5, 9))
+    assert (seconds_of(near, costs), seconds_of(far, costs)) == (10.0, 50.0)
+    other = read_spec(spec(tmp_path, bits=[4], functions=("inertia",))).cells[0]
+    assert seconds_of(other, costs) is None
+
+
+def test_a_dry_run_lists_the_cells_and_computes_none(
+    tmp_path: Path, run: Callable[..., Result]
+) -> None:
+    command = run("sweep", str(spec(tmp_path, bits=[4, 5])), "-o", "out", "--dry-run")
+    assert "machado-2r, gravity, 5 bits" in command.out
+    assert "2 cells left; how long they take is not known" in command.out
+    assert not Path("out").exists()
+
+
+def test_the_command_says_what_failed_and_ends_with_one(
+    tmp_path: Path, run: Callable[..., Result]
+) -> None:
+    path = str(spec(tmp_path, bits=[4, REFUSED]))
+    command = run("sweep", path, "-o", "out", "--json")
+    document = json.loads(command.out)
+    assert (command.code, document["done"], document["cells"]) == (1, 1, 2)
+    assert document["failed"][0]["why"] == "no such logic"
+    header, row = Path("out/results.csv").read_text().splitlines()
+    found = dict(zip(header.split(","), row.split(","), strict=True))
+    assert (found["bits"], found["nodes"], found["bound"], found["lsb"]) == (
+        "4",
+        "40",
+        "0.25",
+        "0.5",
+    )
+
+
+def test_processes_and_a_cluster_are_not_asked_for_together(
+    tmp_path: Path, run: Callable[..., Result]
+) -> None:
+    path = str(spec(tmp_path, bits=[4]))
+    command = run("sweep", path, "-o", "o", "--processes", "2", "--cluster", "local:2")
+    assert command.code == 2
+    assert "give one" in command.err
+
+
+@pytest.mark.slow
+def test_real_cells_have_the_same_bytes_from_one_process_and_from_two(tmp_path: Path) -> None:
+    path = spec(tmp_path, bits=[4, 5])
+    path.write_text(path.read_text() + 'exports = ["c", "program"]\n')
+    for processes in ("1", "2"):
+        out, cache = str(tmp_path / processes), str(tmp_path / f"cache{processes}")
+        subprocess.run(
+            [sys.executable, "-m", "boolcomp", "sweep", str(path), "-o", out,
+             "--processes", processes],
+            env={**os.environ, "XDG_CACHE_HOME": cache}, check=True, stdout=subprocess.DEVNULL,
+        )  # fmt: skip
+    assert contents(tmp_path / "1") == contents(tmp_path / "2")
+    assert done(tmp_path / "1") == 2

@@ -1,0 +1,68 @@
+"""Cells of sweeps that cost nothing but time: what workers of tests compute in place of compiling.
+
+`python sweepcells.py ARGUMENTS…` is `boolcomp ARGUMENTS…` with such cells.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import signal
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from boolcomp.sweep.cell import Cell, Outcome, digest_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAUSE = 0.15  # seconds of a cell
+DEADLY, REFUSED = 15, 16  # bits of cells that kill their worker, or have no result
+
+
+def quick(cell: Cell, asked_by: list[str]) -> Outcome:
+    """Return a result that only the cell decides, after a while."""
+    del asked_by
+    time.sleep(PAUSE)
+    if cell.bits == DEADLY:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if cell.bits == REFUSED:
+        return Outcome(why="no such logic")
+    data = f"{cell.function} {cell.bits}\n".encode()
+    output = {
+        "payload": 0.0, "name": "G1", "unit": "N·m", "bits": cell.bits, "lsb": 0.5, "rms": 0.1,
+        "sampled_max": 0.25, "worst_found": 0.5, "bound": 1 / cell.bits,
+    }  # fmt: skip
+    found = {
+        "program": cell.label, "nodes": 10 * cell.bits, "lut6": cell.bits, "depth": 3,
+        "input_bits": {"q1": 4}, "outputs": [output], "files": {"c/a.c": digest_of(data)},
+    }  # fmt: skip
+    return Outcome(found, {"c/a.c": base64.b64encode(data).decode()}, time.time() % 1)
+
+
+def spec(folder: Path, *, bits: list[int], functions: tuple[str, ...] = ("gravity",)) -> Path:
+    """Write the file of a sweep."""
+    path = folder / "sweep.toml"
+    named = ", ".join(f'"{one}"' for one in functions)
+    path.write_text(f'robots = ["machado-2r"]\nfunctions = [{named}]\nbits = {bits}\neffort = 0\n')
+    return path
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return all files of a sweep that are to be the same whoever made them."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and "costs" not in path.relative_to(folder).parts
+    }
+
+
+if __name__ == "__main__":
+    import sweepcells
+
+    from boolcomp.cli import main
+    from boolcomp.sweep import run
+
+    vars(run)["compute"] = sweepcells.quick  # of the module, so that workers know it by name
+    main(sys.argv[1:])
