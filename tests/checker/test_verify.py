@@ -49,7 +49,6 @@ def test_a_program_without_a_certificate_has_no_chain(run: Callable[..., Result]
     assert wrong.code == 1
     assert "compile with --certify" in wrong.out
     assert run("verify", "arm", "--chain-only", "--with-tools").code == 2
-    assert run("compile", "machado-2r", "--mode", "paper", "--certify").code == 2
 
 
 def test_certificates_are_the_same_bytes_again() -> None:
