@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from boolcomp.checker.origin import read_origin
 from boolcomp.checker.steps import DoesNotHoldError, Found, NotCoveredError, Step, checked
 from boolcomp.checker.tabledcells import (
+    MOST_STATES,
     MOST_TABLE,
     SHIFT,
     Errors,
@@ -44,7 +45,8 @@ if TYPE_CHECKING:
 
     Whole = NDArray[np.int64]
 
-FINE = 9  # bits of angles, and of what is squared: cells so narrow hardly bend
+FINE = 10  # bits of inputs along which terms bend, at most
+BENT = Fraction(1, 1024)  # of an output's step: what a term may bend by in a cell
 _BOUND = re.compile(r"(\w+) (-?\d{1,6}\.\d{1,20}) (-?\d{1,6}\.\d{1,20})")
 
 
@@ -80,23 +82,34 @@ class Sums:
     def grid(self, output: Output) -> Grid:
         """Return how finely inputs are looked at, and what of them all terms see alike."""
         pairs, _ = self.of(output)
-        bits: dict[str, int] = {}
-        fewest: dict[str, int] = {}
-        readers: dict[str, int] = {}
+        widths: dict[str, list[int]] = {}
         for term, use in pairs:
-            if set(term.names) - {name for name, _, _ in use.words}:
-                raise DoesNotHoldError(f"{term.name} has inputs that its network does not read")
+            if set(term.names) != {name for name, _, _ in use.words}:
+                raise NotCoveredError(f"{term.name} has other inputs than its network reads")
             for name, count, _ in use.words:
-                bent = any(
-                    part.multiples.get(name, 0) or part.powers.get(name, 0) > 1
-                    for part in term.parts
-                )
-                bits[name] = max(bits.get(name, 0), count, FINE if bent else 0)
-                fewest[name] = min(fewest.get(name, count), count)
-                readers[name] = readers.get(name, 0) + 1
-        lines = {name: self._line(name, bits[name], fewest[name]) for name in bits}
-        told = frozenset(name for name, count in readers.items() if count > 1)
+                widths.setdefault(name, []).append(count)
+        bits = self._bits(output, widths)
+        lines = {name: self._line(name, bits[name], min(widths[name])) for name in widths}
+        told = frozenset(name for name, counts in widths.items() if len(counts) > 1)
         return self._coarser(Grid(lines, told, dict.fromkeys(lines, 0)), pairs)
+
+    def _bits(self, output: Output, widths: Mapping[str, list[int]]) -> dict[str, int]:
+        """Return how many bits cells have: enough for words, and more where terms bend."""
+        pairs, _ = self.of(output)
+        least = {name: max(counts) for name, counts in widths.items()}
+        bits, sizes = dict(least), self._sizes()
+        for name, fewest in least.items():
+            bent = max(term.bends(name, sizes) for term, _ in pairs)
+            bent *= (self.codes[name].high - self.codes[name].low) ** 2 / 8
+            enough = (k for k in range(fewest, FINE) if bent <= BENT * output.code.step * 4**k)
+            bits[name] = next(enough, max(fewest, FINE))
+        for term, _ in pairs:
+            while sum(bits[name] + 1 for name in term.names) > MOST_STATES.bit_length() - 1:
+                finer = [name for name in term.names if bits[name] > least[name]]
+                if not finer:
+                    break
+                bits[max(finer, key=lambda name: bits[name])] -= 1
+        return bits
 
     def _line(self, name: str, bits: int, fewest: int) -> Line:
         one, code = self.inputs[name]
@@ -126,14 +139,11 @@ class Sums:
         room = _room([term for term, _ in pairs], grid, output.step)
         unit, found, states = output.step / (1 << room), [], 0
         for term, use in pairs:
-            index, rest = {}, 0
+            index = {}
             for name, (bits, adds) in places(use, self.codes).items():
-                if name not in term.names:
-                    raise NotCoveredError(f"{term.name} reads {name}, which it does not have")
                 line = grid.lines[name]
                 first, last = line.reached
                 index[name] = adds[[k >> (line.bits - bits) for k in range(first, last + 1)]]
-                rest += bits
             cells = self.tables.cells(use)
             entries = (2 * cells + 1 - (1 << use.code.bits)) << (room - 1)
             found.append(errors_of(term, grid, index, entries, unit))
@@ -167,7 +177,8 @@ class Sums:
     def _sizes(self) -> dict[str, Fraction]:
         """Return the largest sizes of inputs, of which what is left out may have any."""
         inputs = read_origin(self.load.section("origin")).inputs
-        return {one.name: max(abs(Fraction(one.low)), abs(Fraction(one.high))) for one in inputs}
+        ends = {one.name: (abs(Fraction(one.low)), abs(Fraction(one.high))) for one in inputs}
+        return {name: max(both) or Fraction(1) for name, both in ends.items()}
 
 
 def _room(terms: list[Term], grid: Grid, step: Fraction) -> int:
