@@ -46,7 +46,8 @@ if TYPE_CHECKING:
     Whole = NDArray[np.int64]
 
 FINE = 10  # bits of inputs along which terms bend, at most
-BENT = Fraction(1, 1024)  # of an output's step: what a term may bend by in a cell
+BENT, FLAT = Fraction(1, 1024), Fraction(1, 1 << 14)  # of an output's step, in a cell
+EASY = 1 << 22  # states of a term: with more, cells are as wide as `BENT` allows
 _BOUND = re.compile(r"(\w+) (-?\d{1,6}\.\d{1,20}) (-?\d{1,6}\.\d{1,20})")
 
 
@@ -96,19 +97,23 @@ class Sums:
     def _bits(self, output: Output, widths: Mapping[str, list[int]]) -> dict[str, int]:
         """Return how many bits cells have: enough for words, and more where terms bend."""
         pairs, _ = self.of(output)
-        least = {name: max(counts) for name, counts in widths.items()}
-        bits, sizes = dict(least), self._sizes()
-        for name, fewest in least.items():
+        words = {name: max(counts) for name, counts in widths.items()}
+        sizes = self._sizes()
+
+        def enough(name: str, most: Fraction) -> int:
             bent = max(term.bends(name, sizes) for term, _ in pairs)
             bent *= (self.codes[name].high - self.codes[name].low) ** 2 / 8
-            enough = (k for k in range(fewest, FINE) if bent <= BENT * output.code.step * 4**k)
-            bits[name] = next(enough, max(fewest, FINE))
-        for term, _ in pairs:
-            while sum(bits[name] + 1 for name in term.names) > MOST_STATES.bit_length() - 1:
-                finer = [name for name in term.names if bits[name] > least[name]]
-                if not finer:
-                    break
-                bits[max(finer, key=lambda name: bits[name])] -= 1
+            found = (k for k in range(words[name], FINE) if bent <= most * output.code.step * 4**k)
+            return next(found, max(words[name], FINE))
+
+        coarse, bits = ({name: enough(name, most) for name in words} for most in (BENT, FLAT))
+        for most, least in ((EASY, coarse), (MOST_STATES, words)):
+            for term, _ in pairs:
+                while 1 << sum(bits[name] + 1 for name in term.names) > most:
+                    finer = [name for name in term.names if bits[name] > least[name]]
+                    if not finer:
+                        break
+                    bits[max(finer, key=lambda name: bits[name])] -= 1
         return bits
 
     def _line(self, name: str, bits: int, fewest: int) -> Line:
