@@ -44,7 +44,7 @@ USUAL_BITS = 8
 ONLY = {
     "compact": (
         "rms_error", "max_error", "input_bits", "saturate", "objective", "target", "flash",
-        "effort", "seed", "processes", "words", "proof", "proof_effort", "certify", "rms", "max",
+        "effort", "seed", "processes", "words", "proof", "proof_effort", "rms", "max",
     ),
     "paper": ("code", "guard_bits", "splits", "rounding", "minimizer", "deadline"),
 }  # fmt: skip
@@ -106,7 +106,7 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
 
     `error` is what no error may exceed, proved: "1lsb", "0.5Nm", one for all outputs or one each,
     or {"tau1": "1lsb"}. `input_bits` are then the most that inputs may have; with `bits="auto"`
-    those of outputs are found.
+    those of outputs are found. With `certify` the program has a certificate (docs/proof.md).
 
     Mode `compact` takes `rms_error` and `max_error` (in LSB of the torque: a number for all joints
     or one each; without them the paper's own rms error is allowed), `input_bits` (bits of the
@@ -118,9 +118,8 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     ({"q1": "gray:12:0..2pi", "tau": "twos:tread"}: words as they are given or wanted, by code,
     bits, range and place of zero), `proof` (how tight the bound of errors is proved: plain, tables,
     tight; by default plain, and tight of a promise) and `proof_effort` (of a tight one: millions of
-    states looked at, at most; the same effort gives the same bound anywhere). With `certify` the
-    program has a certificate (docs/proof.md). `rms` and `max` are the older spelling of `rms_error`
-    and `max_error`.
+    states looked at, at most; the same effort gives the same bound anywhere). `rms` and `max` are
+    the older spelling of `rms_error` and `max_error`.
 
     What the program errs by, it says itself, in the units of its outputs: `sampled_max` of random
     states, `worst_found` by a search, and `bound`, which is proved.
@@ -162,7 +161,9 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
         word, code, _if_any("guard_bits", guard_bits), _if_any("splits", splits), rounding
     )
     recipe = Recipe(minimizer, real("deadline", deadline or 0) or None)
-    asked = PaperChoices(options, recipe, error=promised, free=free)
+    asked = PaperChoices(
+        options, recipe, error=promised, free=free, certify=flag("certify", certify)
+    )
     return compile_paper(source, asked, masses, of).program
 
 
@@ -190,7 +191,7 @@ def _source(
 def _refuse_others(mode: str, said: dict[str, Any]) -> None:
     """Raise a `UsageError` for a choice that no mode has, or only the other one."""
     check_mode(mode)
-    allowed = ["inputs", "outputs", "name", *OF, "payloads", "error", *ONLY[mode]]
+    allowed = ["inputs", "outputs", "name", *OF, "payloads", "error", "certify", *ONLY[mode]]
     for name in said["unknown"]:
         raise UsageError(
             f"mode {mode} has no {name!r}{suggestion(name, allowed)}: it has {listing(allowed)}"

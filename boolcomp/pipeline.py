@@ -175,6 +175,14 @@ def compile_paper(
     loads = [TipLoad(source, mass, of) for mass in _masses(payloads)]
     made = run(PAPER[:-1], loads, chosen, "measure")
     program = _family(run(PAPER[-1:], made, chosen), loads)
+    if chosen.certify:
+        from boolcomp.proof.certificate.tabled import certified  # noqa: PLC0415 (if asked for)
+
+        program = certified(program, made)
+        for load, one in zip(program.loads, made, strict=True):
+            if chosen.error is not None:
+                bounds = [output.bound for output in load.outputs]
+                paper.require_kept(one.plan, bounds, chosen.error)
     return PaperCompilation(program, tuple(made), time.perf_counter() - start, chosen.error)
 
 

@@ -29,7 +29,9 @@ EXTRAS = {
     for text in PROJECT["optional-dependencies"][extra]
 }
 # Packages whose modules are not called so.
-PACKAGES = {"pysat": "python-sat", "pinocchio": "pin", "flint": "python-flint", "distributed": "dask"}
+PACKAGES = {
+    "pysat": "python-sat", "pinocchio": "pin", "flint": "python-flint", "distributed": "dask",
+}  # fmt: skip
 HEAVY = "flint", "numba", "llvmlite", "highspy", "pysat", "matplotlib", "rich", "pyosys", "pyeda"
 
 

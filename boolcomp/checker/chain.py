@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from boolcomp.checker import bound, first, graph, lemmas, origin, sketch
+from boolcomp.checker import bound, first, graph, lemmas, origin, sketch, tabled
 from boolcomp.checker.container import NAME
 from boolcomp.checker.steps import Step
 from boolcomp.common.errors import BoolcompError, cut
@@ -27,6 +27,7 @@ LINKS = {
     "lemmas": lemmas.check,
     "bound": bound.check,
 }
+TABLED = {"origin": origin.check, "terms": tabled.check}  # of paper mode, which has no graph
 
 
 def check_program(program: ProgramFiles) -> Iterator[Step]:
@@ -40,7 +41,7 @@ def check_program(program: ProgramFiles) -> Iterator[Step]:
 
 def check_load(load: LoadFiles, ending: str = "") -> Iterator[Step]:
     """Yield what is checked of one load."""
-    for name, check in LINKS.items():
+    for name, check in (LINKS if load.graph else TABLED).items():
         if name not in load.sections:
             yield Step(f"{name}{ending}", "none", note=f"{NAME} has no section {name!r}")
             continue

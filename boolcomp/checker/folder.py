@@ -31,7 +31,7 @@ class LoadFiles:
     """What is said of one load: its part of `program.json`, its graph and network, its sections.
 
     `document` is the whole of `program.json`, `said` this load's part of it. Graph and network are
-    None in paper mode.
+    None in paper mode, whose terms read `networks`.
     """
 
     place: int
@@ -40,6 +40,7 @@ class LoadFiles:
     graph: WordGraph | None
     network: Network | None
     sections: Mapping[str, Section]
+    networks: tuple[Network, ...] = ()
 
     def section(self, name: str) -> Section:
         """Return a section that must be there."""
@@ -95,7 +96,7 @@ def read_program(folder: str | Path) -> ProgramFiles:
         said = f"{len(sections)} loads, and the program has {len(loads)}"
         raise DataError(f"{source / NAME}: {said}")
     parts = zip(loads, graphs, chosen, sections, strict=True)
-    files = tuple(LoadFiles(k, document, *part) for k, part in enumerate(parts))
+    files = tuple(LoadFiles(k, document, *part, networks) for k, part in enumerate(parts))
     return ProgramFiles(document, networks, files, NAME in texts)
 
 

@@ -42,11 +42,15 @@ if TYPE_CHECKING:
 
 
 class Asked(NamedTuple):
-    """Options of a plan; what no error may exceed, and whether bits are to be found for that."""
+    """Options of a plan; what no error may exceed, and whether bits are to be found for that.
+
+    And whether there is to be a certificate.
+    """
 
     options: Options
     error: Promise | None
     auto: bool
+    certify: bool
 
 
 ONLY = {"paper": {**ONLY_PAPER, **ONLY_MINIMISED}, "compact": ONLY_COMPACT}
@@ -106,7 +110,7 @@ def command(
         compile_words(loaded, of, choices, AUTO if auto else options.bits, masses,
                       context.params.get("folder"), output=output, as_json=as_json)  # fmt: skip
     else:
-        asked = Asked(options, choices.error, auto)
+        asked = Asked(options, choices.error, auto, choices.certify)
         _compile_paper(loaded, of, asked, recipe, store, masses, output=output, as_json=as_json)
 
 
@@ -127,7 +131,7 @@ def _compile_paper(
     with progress("minimising", None) as step:
         choices = PaperChoices(
             asked.options, recipe, store, lambda entry: step(entry.plan.term.name),
-            error=asked.error, free=asked.auto,
+            error=asked.error, free=asked.auto, certify=asked.certify,
         )  # fmt: skip
         compiled = compile_paper(robot, choices, masses, of)
     if output is not None:

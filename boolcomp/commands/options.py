@@ -42,7 +42,6 @@ ONLY_COMPACT = {
     "flash": "--flash", "effort": "--effort",
     "seed": "--seed", "processes": "--processes", "word": "--word",
     "proof": "--proof", "proof_effort": "--proof-effort",
-    "certify": "--certify",
 }  # fmt: skip
 
 MOST_PROCESSES = 256

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 ONLY = {
     "paper": ONLY_PAPER,
-    "compact": {**ONLY_COMPACT, "graph": "--graph", "error": "--error"},
+    "compact": {**ONLY_COMPACT, "graph": "--graph", "error": "--error", "certify": "--certify"},
 }
 WIDEST_EXPRESSION = 44
 

@@ -31,7 +31,8 @@ class PaperChoices:
 
     `done` is told the first term of every distinct table as its cover is there. The worst error is
     sought with so many `evaluations`, or as many as is usual; with 0 it is not. `error` is what no
-    error may exceed, proved: guard bits are found for it, and bits if they are `free`.
+    error may exceed, proved: guard bits are found for it, and bits if they are `free`. With
+    `certify` the program has a certificate.
     """
 
     options: Options = field(default_factory=Options)
@@ -41,6 +42,7 @@ class PaperChoices:
     evaluations: int | None = None
     error: Promise | None = None
     free: bool = False
+    certify: bool = False
 
     def __post_init__(self) -> None:
         if self.free and self.error is None:
@@ -111,7 +113,12 @@ def program(covered: Covered, choices: PaperChoices) -> Program:
     if choices.error is None:
         return made
     plan = covered.plan
-    if any(x > y for x, y in zip(made.bound, allowed(plan, choices.error), strict=True)):
-        raise DataError(f"{plan.problem.name}: errors of {choices.error} are not proved")
+    require_kept(plan, made.bound, choices.error)
     said = f"bits={plan.options.bits} guard_bits={plan.options.guard_bits} error={choices.error}"
     return replace(made, demand=said)
+
+
+def require_kept(plan: Plan, bounds: Sequence[float], error: Promise) -> None:
+    """Raise a `DataError` where bounds do not keep what is promised."""
+    if any(x > y for x, y in zip(bounds, allowed(plan, error), strict=True)):
+        raise DataError(f"{plan.problem.name}: errors of {error} are not proved")

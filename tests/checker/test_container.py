@@ -11,7 +11,7 @@ from checker.certified import certified, changed, steps
 
 from boolcomp.checker import container
 from boolcomp.checker.__main__ import main
-from boolcomp.checker.chain import LINKS
+from boolcomp.checker.chain import LINKS, TABLED
 from boolcomp.checker.folder import read_program
 from boolcomp.common.errors import DataError
 from boolcomp.program.programfile import load_program
@@ -38,7 +38,8 @@ def test_a_program_without_one_has_no_such_file_and_proves_nothing(tmp_path: Pat
 
 
 def test_checker_and_compiler_know_the_same_sections_and_first_line() -> None:
-    assert tuple(WRITERS) == tuple(LINKS) == container.SECTIONS
+    assert tuple(WRITERS) == tuple(LINKS)
+    assert {*LINKS, *TABLED} == set(container.SECTIONS)
     assert (FIRST_LINE, CERTIFICATE) == (container.FIRST_LINE, container.NAME)
 
 

@@ -53,7 +53,6 @@ def test_a_program_without_a_certificate_has_no_chain(run: Callable[..., Result]
     assert whole.code == 0
     assert json.loads(whole.out)["checks"][0]["note"] == "there is none: compile with --certify"
     assert run("verify", "arm", "--chain-only", "--with-tools").code == 2
-    assert run("compile", "machado-2r", "--mode", "paper", "--certify").code == 2
 
 
 def test_a_program_of_paper_mode_without_one_has_no_chain_either(

@@ -213,7 +213,7 @@ def test_one_input_is_promised_as_well() -> None:
 
 
 def turn(state: passes.Steering, nodes: float, plain: float, tight: float) -> passes.Steering:
-    """Return what a turn makes of a choice of so many nodes with such bounds of the first output."""
+    """Return what a turn makes of a choice of so many nodes with such bounds of an output."""
     made = SimpleNamespace(
         graph=None, widths={}, bounds=SimpleNamespace(steps=(plain, plain), tight=tight)
     )
