@@ -25,7 +25,7 @@ from boolcomp.problem.written.functionfile import parse_function
 from boolcomp.proof.bound import states
 from boolcomp.proof.bound.envelope_kernels import add_product
 from boolcomp.proof.bound.graded import graded_bounds
-from boolcomp.proof.bound.leaves import Worst
+from boolcomp.proof.bound.leaves import NEVER, Worst, by_remainder
 from boolcomp.proof.bound.plain import Forward, plain_bounds
 from boolcomp.proof.bound.sweep import Sweep, ancestors
 from boolcomp.proof.bound.tight import Output
@@ -233,3 +233,7 @@ def test_the_worst_cells_are_lowered_by_just_what_is_said_and_the_others_kept() 
     kept = np.argsort(-errors, kind="stable")[:100]
     lowered = errors - np.where(np.isin(np.arange(300), kept), (np.arange(300) % 7 + 1) * 10, 0)
     assert worst.largest == lowered.max()
+
+
+def test_what_puts_the_same_into_the_heap_at_all_states_has_one_remainder() -> None:
+    assert by_remainder(np.array([1, 3, 2]), np.array([1]), 2).tolist() == [NEVER, 3]
