@@ -19,10 +19,9 @@ from boolcomp.compact.passes import CompactChoices
 from boolcomp.compact.result.explained import explained
 from boolcomp.pipeline import COMPACT, TipLoad, compile_compact, run
 from boolcomp.problem.written.functionfile import parse_function
-from boolcomp.proof.bound.box_kernels import SUM, evaluate
+from boolcomp.proof.bound.box_kernels import evaluate
 from boolcomp.proof.bound.boxes import Boxing
 from boolcomp.proof.bound.branch_kernels import rounded
-from boolcomp.proof.bound.centred_kernels import FIELDS
 from boolcomp.proof.bound.graded import graded_bounds
 from boolcomp.proof.bound.meaning import GivenWord, Total
 from boolcomp.proof.bound.plain import Forward, plain_bounds
@@ -86,13 +85,10 @@ def _boxes_about(boxed: Boxed, cells: Whole, rng: np.random.Generator) -> tuple[
     return np.maximum(first, low), np.minimum(last, high)
 
 
-def holds_in_boxes(
-    given: tuple[Compact, Ends], count: int, seed: int = 3, bend: int | None = None
-) -> None:
+def holds_in_boxes(given: tuple[Compact, Ends], count: int, seed: int = 3) -> None:
     """Hold what is found of every sum in random boxes against states that lie in them.
 
-    States say it by simulation and by the sketch, in floats. All waves may be said to bend by
-    another number.
+    States say it by simulation and by the sketch, in floats.
     """
     compact, _ = given
     said, states = explained(*given), drawn(compact, count, seed)
@@ -101,9 +97,6 @@ def holds_in_boxes(
     for result in said.results:
         boxing = Boxing(forward)
         boxed = boxing.boxed(result.meaning)
-        for row in boxed.steps[boxed.steps[:, 0] == SUM] if bend is not None else ():
-            for k in range(row[10]):
-                boxed.args[row[11] + row[12] + k * (FIELDS + row[12]) + FIELDS - 1] = bend
         cells = np.stack([_cells(boxing, k, states.words, states.values) for k in boxing.asked], 1)
         first, last = _boxes_about(boxed, cells, rng)
         found = np.zeros((count, len(boxed.known), 6), np.int64)
@@ -159,11 +152,6 @@ def _cells(boxing: Boxing, place: int, words: list[Whole], values: list[Floats])
 
 def test_in_boxes_words_values_and_errors_of_every_sum_are_enclosed() -> None:
     holds_in_boxes(shipped("machado-2r"), 2000)
-
-
-def test_waves_of_a_sum_that_are_said_not_to_bend_show_in_some_box() -> None:
-    with pytest.raises(AssertionError, match="value"):
-        holds_in_boxes(shipped("machado-2r"), 2000, bend=0)
 
 
 @pytest.mark.slow

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from boolcomp.proof.bound import box_kernels as kinds
 from boolcomp.proof.bound.boxsteps import Boxed, Slot, Steps
 from boolcomp.proof.bound.boxtables import GRID, Tabulator, wrapped_constant
-from boolcomp.proof.bound.centred import multiples
 from boolcomp.proof.bound.discarded import discarded
 from boolcomp.proof.bound.enclosure import ZERO, Enclosure, exactly
 from boolcomp.proof.bound.expansion import NotPlainError
@@ -50,7 +49,6 @@ class Boxing:
         self.meanings = forward.explained.meanings
         self.steps = Steps()
         self.tables = Tabulator(forward, self.steps.store)
-        self.waves: dict[int, tuple[int, list[int]]] = {}  # slots of waves: angle, what is known
         self.asked: list[int] = []  # meanings of inputs, in the order of a box
 
     def boxed(self, place: int) -> Boxed:
@@ -197,12 +195,7 @@ class Boxing:
                 made.values, 1 << GRID, made.peaks, made.slack, made.least, made.most,
             ]  # fmt: skip
             words = made.said is not None
-            slot = self.steps.add(kinds.WAVE, made.scale, row, made.known, worded=words)
-            if made.slopes is not None:
-                start, bend = made.slopes
-                known = [turning.place, made.values, start, 1 << GRID, made.peaks, made.slack, bend]
-                self.waves[slot.place] = (source, known)
-            return slot
+            return self.steps.add(kinds.WAVE, made.scale, row, made.known, worded=words)
         if made.said is None:
             low, high = made.known[2:4]
             row = [0, 0, 0, 0, low, high, -high, -low]
@@ -267,26 +260,9 @@ class Boxing:
                 beside = wrapped_constant(beside, 1 << total.turning)
                 digits = exactly(total.constant) + beside
             words, missed = outward(digits, scale), outward(beside, scale)
-        row = [len(slots), args, *words, *exact, *missed, *self._centred(slots, scale)]
+        row = [len(slots), args, *words, *exact, *missed]
         held = () if total.turning else self._known(place, scale, words=heap is not None)
         return self.steps.add(kinds.SUM, scale, row, held, worded=heap is not None)
-
-    def _centred(self, slots: Sequence[Slot], scale: int) -> tuple[int, int, int]:
-        """Add what is known of a sum's waves; return how many, where, and of how many inputs."""
-        found = []
-        for slot in slots:
-            source, known = self.waves.get(slot.place, (None, []))
-            often = None if source is None else multiples(self.meanings, source)
-            if often is not None:
-                found.append((often, [slot.place, slot.scale - scale, *known]))
-        if len(found) < 2:
-            return 0, 0, 0
-        inputs = sorted({name for often, _ in found for name in often})
-        start = len(self.steps.args)
-        self.steps.args += [self.turns(name).place for name in inputs]
-        for often, fields in found:
-            self.steps.args += [*fields, *(often.get(name, 0) for name in inputs)]
-        return len(found), start, len(inputs)
 
     def _addend(
         self, total: Total, addend: LinearPart | ProductPart, parts: Sequence[HeapPart]

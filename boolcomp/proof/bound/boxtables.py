@@ -5,13 +5,12 @@ Entries count in the unit of a slot (see `boxes.py`) and are rounded outward.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.proof.bound.centred import slopes
 from boolcomp.proof.bound.curves import curve_within
 from boolcomp.proof.bound.enclosure import ONE, PLACES, ZERO, Enclosure, about, between, exactly
 from boolcomp.proof.bound.expansion import NotPlainError
@@ -77,7 +76,6 @@ class Made:
     slack: int = 0
     least: int = 0
     most: int = 0
-    slopes: tuple[int, int] | None = None
 
 
 class Tabulator:
@@ -264,12 +262,9 @@ class Tabulator:
         start = self.store.plain(listed, listed)
         least, most = int(grid.min()) - slack, int(grid.max()) + slack
         known = [-FAR, FAR, *outward(whole, scale), -FAR, FAR]
-        alone = Made(
-            scale, known, values=start, peaks=len(tops), slack=slack, least=least, most=most,
-            slopes=slopes(self.store, table, factor, scale, GRID),
-        )  # fmt: skip
+        ends = {"values": start, "peaks": len(tops), "slack": slack, "least": least, "most": most}
         if digits is None or line is None:
-            return alone
+            return Made(scale, known, **ends)
         starts, count = _places(line, source)
         low, high = windows(grid, starts, count)
         reached = self._reached(table, source, line)
@@ -278,7 +273,7 @@ class Tabulator:
         above = _nearest(rounded_up(digits, scale) - (low - slack), reached)
         said = self.store.ranges(rounded_down(digits, scale), rounded_up(digits, scale))
         missed = self.store.ranges(below, above)
-        return replace(alone, said=said, missed=missed, count=len(digits))
+        return Made(scale, known, said, missed, len(digits), **ends)
 
     def _off(self, table: WaveTable, factor: Fraction) -> Enclosure:
         """Return how far a wave is from its values at the places beside, and what ties add."""
