@@ -14,7 +14,7 @@ from boolcomp.checker.errors.plain import Plain
 from boolcomp.checker.errors.tight import Tight
 from boolcomp.checker.steps import DoesNotHoldError, NotCoveredError
 from boolcomp.compact.result.explained import explained
-from boolcomp.proof.bound.tight import tight_bounds
+from boolcomp.proof.bound.graded import graded_bounds
 from boolcomp.words.graph import Heap, Lookup, WordGraph
 
 GROUPS = {
@@ -26,7 +26,7 @@ GROUPS = {
 def bounds(name: str, bits: int) -> list[tuple[Fraction, Fraction]]:
     """Return what the compiler proves, and what cells that bend add to it in the checker."""
     built = built_of(name, bits)
-    found = tight_bounds(explained(built.compact, built.ends)).outputs
+    found = graded_bounds(explained(built.compact, built.ends), "tight").outputs
     beside = [Fraction(one.remainder) for one in found]
     return [(one.low - k, one.high + k) for one, k in zip(found, beside, strict=True)]
 
@@ -49,7 +49,7 @@ def test_it_confirms_what_the_compiler_found_another_way_and_not_a_tenth_of_a_pe
     tight = Tight(plain_of(name, bits), column, GROUPS[name][column])
     assert tight.confirm(low, high) >= 1 << (2 * bits)
     built = built_of(name, bits)
-    found = tight_bounds(explained(built.compact, built.ends)).outputs[column]
+    found = graded_bounds(explained(built.compact, built.ends), "tight").outputs[column]
     less = found.low * Fraction(999, 1000), found.high * Fraction(999, 1000)
     for ends in ((less[0], high), (low, less[1])):
         with pytest.raises(DoesNotHoldError, match=r"is claimed, and -?\d\.\d+ confirmed where w"):

@@ -21,6 +21,7 @@ from boolcomp.pipeline import COMPACT, TipLoad, compile_compact, run
 from boolcomp.problem.written.functionfile import parse_function
 from boolcomp.proof.bound.box_kernels import evaluate
 from boolcomp.proof.bound.boxes import Boxing
+from boolcomp.proof.bound.branch_kernels import rounded
 from boolcomp.proof.bound.graded import graded_bounds
 from boolcomp.proof.bound.meaning import GivenWord, Total
 from boolcomp.proof.bound.plain import Forward, plain_bounds
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 SLACK = 1e-9  # of what floats say
-NEAR = 0.51  # LSB: boxes take rounding for the most it can be, whatever a sum's low bits are
+NEAR = 0.002  # LSB
 PARTS = 8  # of a cell, at the ends of which errors are looked at
 CURVED = """\
 name = "curved"
@@ -166,6 +167,28 @@ def test_so_they_are_with_stops_and_of_functions_that_are_no_waves(tmp_path: Pat
     holds_in_boxes(made(parse_function(CURVED), tmp_path, 5), 2000)
     for joints, seed in ((2, 1), (3, 2)):
         holds_in_boxes(made(random_limited(joints, seed), tmp_path, 6), 500)
+
+
+def test_rounding_of_a_word_is_as_much_as_that_of_the_words_that_it_may_be() -> None:
+    bits, drop, shift = 6, 3, 4  # the lowest bit counts 16
+    rng, attained = np.random.default_rng(5), 0
+    for _ in range(300):
+        first = int(rng.integers(0, 60))
+        words = np.arange(first, min(63, first + int(rng.integers(0, 12))) + 1)
+        digits = (2 * words - 63) << (shift - 1)
+        exact = np.sort(digits[[0, -1]] + rng.integers(-80, 81, 2))
+        error = np.sort(rng.integers(-120, 121, 2))
+        slot = np.array([[digits[0], digits[-1], *exact, *error]], np.int64)
+        low, high = rounded(slot, 0, np.array([-5, 7, bits, shift, drop], np.int64))
+        said = (2 * (words >> drop) - 7) << (shift + drop - 1)
+        real = np.arange(exact[0], exact[1] + 1)
+        left, errors = digits[:, None] - real, said[:, None] - real
+        errors = errors[(left >= error[0]) & (left <= error[1])]
+        if len(errors):
+            assert low <= errors.min() - 5
+            assert errors.max() + 7 <= high
+            attained += int(low == errors.min() - 5) + int(high == errors.max() + 7)
+    assert attained > 300
 
 
 def exhaustive(compact: Compact) -> tuple[Floats, Floats]:

@@ -24,10 +24,11 @@ from boolcomp.pipeline import COMPACT, TipLoad, run
 from boolcomp.problem.written.functionfile import parse_function
 from boolcomp.proof.bound import states
 from boolcomp.proof.bound.envelope_kernels import add_product
-from boolcomp.proof.bound.leaves import Worst
+from boolcomp.proof.bound.graded import graded_bounds
+from boolcomp.proof.bound.leaves import NEVER, Worst, by_remainder
 from boolcomp.proof.bound.plain import Forward, plain_bounds
 from boolcomp.proof.bound.sweep import Sweep, ancestors
-from boolcomp.proof.bound.tight import Output, tight_bounds
+from boolcomp.proof.bound.tight import Output
 from boolcomp.words.graph import Lookup, WordGraph
 from boolcomp.words.simulate import simulate
 
@@ -124,7 +125,7 @@ def exhaustive(name: str, graph: WordGraph, step: float, parts: int = 1) -> tupl
 def test_the_bound_is_the_worst_of_all_words_and_corners_but_for_the_remainder(name: str) -> None:
     compact = made(name)
     said = explained(compact, Ends())
-    (plain,), (bound,) = plain_bounds(said).outputs, tight_bounds(said).outputs
+    (plain,), (bound,) = plain_bounds(said).outputs, graded_bounds(said, "tight").outputs
     high, low = exhaustive(name, compact.graph, bound.step)
     assert bound.grade == "tight"
     assert high <= float(bound.high) <= high + bound.remainder + BETWEEN
@@ -142,7 +143,7 @@ def test_so_it_is_by_tables_alone_though_not_as_closely(
 ) -> None:
     monkeypatch.setattr(states, "LARGEST", 0)
     compact = made(name)
-    (bound,) = tight_bounds(explained(compact, Ends())).outputs
+    (bound,) = graded_bounds(explained(compact, Ends()), "tight").outputs
     high, low = exhaustive(name, compact.graph, bound.step)
     assert high + bound.remainder <= float(bound.high) <= most * high
     assert most * low <= float(bound.low) <= low - bound.remainder
@@ -169,7 +170,7 @@ def test_what_is_worst_within_a_cell_is_below_the_bound_and_not_by_far(
     compact = made(name)
     inside = []
     for graph in [compact.graph, *mutants(compact.graph, count)]:
-        (bound,) = tight_bounds(explained(replace(compact, graph=graph), Ends())).outputs
+        (bound,) = graded_bounds(explained(replace(compact, graph=graph), Ends()), "tight").outputs
         corners, ends = (exhaustive(name, graph, bound.step, k) for k in (1, 4))
         assert ends[0] <= float(bound.high) <= ends[0] + bound.remainder + BETWEEN
         assert ends[1] - bound.remainder - BETWEEN <= float(bound.low) <= ends[1]
@@ -232,3 +233,7 @@ def test_the_worst_cells_are_lowered_by_just_what_is_said_and_the_others_kept() 
     kept = np.argsort(-errors, kind="stable")[:100]
     lowered = errors - np.where(np.isin(np.arange(300), kept), (np.arange(300) % 7 + 1) * 10, 0)
     assert worst.largest == lowered.max()
+
+
+def test_what_puts_the_same_into_the_heap_at_all_states_has_one_remainder() -> None:
+    assert by_remainder(np.array([1, 3, 2]), np.array([1]), 2).tolist() == [NEVER, 3]

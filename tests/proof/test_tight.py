@@ -14,8 +14,11 @@ from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.compact.result.explained import explained
 from boolcomp.pipeline import compile_compact
-from boolcomp.proof.bound.plain import plain_bounds
-from boolcomp.proof.bound.tight import tight_bounds
+from boolcomp.proof.bound.expansion import NotPlainError
+from boolcomp.proof.bound.graded import graded_bounds
+from boolcomp.proof.bound.plain import Forward, plain_bounds
+from boolcomp.proof.bound.result import EFFORT
+from boolcomp.proof.bound.tight import Output
 from boolcomp.words.graph import Lookup, WordGraph
 from boolcomp.words.simulate import simulate
 
@@ -89,7 +92,7 @@ def exhaustive(built: Built) -> tuple[Floats, Floats]:
 @pytest.mark.slow
 def test_at_four_bits_the_bound_is_the_worst_of_all_words_and_corners() -> None:
     built = built_of("machado-2r", 4)
-    bounds = tight_bounds(explained(built.compact, built.ends))
+    bounds = graded_bounds(explained(built.compact, built.ends), "tight")
     high, low = exhaustive(built)
     for k, bound in enumerate(bounds.outputs):
         assert bound.grade == "tight"
@@ -108,7 +111,7 @@ def test_a_tight_bound_is_above_what_climbing_finds_and_below_the_plain_one(
 ) -> None:
     built = built_of(name, bits)
     said = explained(built.compact, built.ends)
-    tight, plain = tight_bounds(said), plain_bounds(said)
+    tight, plain = graded_bounds(said, "tight"), plain_bounds(said)
     for one, other, (up, down) in zip(
         tight.outputs, plain.outputs, built.worst.errors, strict=True
     ):
@@ -119,23 +122,25 @@ def test_a_tight_bound_is_above_what_climbing_finds_and_below_the_plain_one(
     assert (np.array(tight.steps) <= most * built.worst.most).all()
 
 
-def test_with_too_little_effort_bounds_are_plain() -> None:
+def test_with_too_little_effort_cells_are_not_enumerated() -> None:
     built = built_of("machado-2r", 7)
     said = explained(built.compact, built.ends)
-    assert tight_bounds(said, 0).outputs == plain_bounds(said).outputs
+    with pytest.raises(NotPlainError):
+        Output(Forward(said), 0, 0).ends()
 
 
 def test_cells_of_more_angles_are_not_enumerated() -> None:
     built = built_of("planar-3r", 8)
     said = explained(built.compact, built.ends)
-    assert tight_bounds(said).outputs == plain_bounds(said).outputs
+    with pytest.raises(NotPlainError):
+        Output(Forward(said), 0, EFFORT * 1_000_000)
 
 
 @pytest.mark.slow
 def test_a_table_whose_entries_have_another_first_bit_shows_in_the_tight_bound() -> None:
     built = built_of("machado-2r", 7)
     graph = built.compact.graph
-    before = tight_bounds(explained(built.compact, built.ends)).steps
+    before = graded_bounds(explained(built.compact, built.ends), "tight").steps
     tables = [place for place, node in enumerate(graph.nodes) if isinstance(node, Lookup)]
     for place in tables:
         node = graph.nodes[place]
@@ -144,5 +149,5 @@ def test_a_table_whose_entries_have_another_first_bit_shows_in_the_tight_bound()
         mutant = replace(node, entries=tuple(half ^ entry for entry in node.entries))
         nodes = (*graph.nodes[:place], mutant, *graph.nodes[place + 1 :])
         other = replace(built.compact, graph=WordGraph(nodes, graph.scales, graph.results))
-        assert tight_bounds(explained(other, built.ends)).steps != before, place
+        assert graded_bounds(explained(other, built.ends), "tight").steps != before, place
     assert len(tables) > 4

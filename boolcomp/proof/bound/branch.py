@@ -16,13 +16,12 @@ import numpy as np
 from boolcomp.proof.bound.boxes import Boxing
 from boolcomp.proof.bound.branch_kernels import sampled, search
 from boolcomp.proof.bound.fixed import outward
-from boolcomp.proof.bound.plain import at_rest, rounding
+from boolcomp.proof.bound.plain import at_rest, moved, rounding
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.proof.bound.boxsteps import Boxed, Slot
-    from boolcomp.proof.bound.enclosure import Enclosure
     from boolcomp.proof.bound.plain import Forward
 
     Whole = NDArray[np.int64]
@@ -57,10 +56,20 @@ def box_bound(forward: Forward, column: int, effort: int) -> Searched:
     """
     result = forward.explained.results[column]
     boxed = Boxing(forward).boxed(result.meaning)
-    beside = rounding(forward.explained, column, result)
-    search_ = Search(boxed, boxed.output, outward(beside, boxed.output.scale))
+    search_ = Search(boxed, boxed.output, last_of(forward, column, boxed.output))
     found, done, seen = search_.run(effort * BOXES)
-    return Searched(ends_with(forward, column, found, beside), seen, done)
+    return Searched(at_rest_too(forward, column, found), seen, done)
+
+
+def last_of(forward: Forward, column: int, slot: Slot) -> tuple[int, ...]:
+    """Return what follows an output's sum: what is added, and how its word is rounded."""
+    explained = forward.explained
+    result, output = explained.results[column], explained.graph.results[column]
+    drop, shift = output.drop, slot.scale - output.drop
+    if drop and shift >= 1:
+        beside = outward(moved(explained, column, result), slot.scale)
+        return *beside, explained.graph.nodes[output.node].bits, shift, drop
+    return *outward(rounding(explained, column, result), slot.scale), 0, 0, 0
 
 
 def table_bound(forward: Forward, column: int) -> tuple[Fraction, Fraction]:
@@ -73,16 +82,16 @@ def table_bound(forward: Forward, column: int) -> tuple[Fraction, Fraction]:
     low, high = int(total[8]) * unit, int(total[9]) * unit
     for addend in boxed.addends:
         part = boxed.until(addend)
-        found, _, _ = Search(part, addend, (0, 0)).run(ADDEND // len(part.steps))
+        found, _, _ = Search(part, addend, (0,) * 5).run(ADDEND // len(part.steps))
         low, high = low + found[0], high + found[1]
-    return ends_with(forward, column, (low, high), beside)
+    return at_rest_too(forward, column, (low + beside.ends[0], high + beside.ends[1]))
 
 
-def ends_with(
-    forward: Forward, column: int, found: tuple[Fraction, Fraction], beside: Enclosure
+def at_rest_too(
+    forward: Forward, column: int, found: tuple[Fraction, Fraction]
 ) -> tuple[Fraction, Fraction]:
-    """Return the ends of what an output errs by, from those of its sum."""
-    low, high = found[0] + beside.ends[0], found[1] + beside.ends[1]
+    """Return the ends of what an output errs by, be its word held at zero or not."""
+    low, high = found
     result = forward.explained.results[column]
     if result.rest is not None:
         resting = -at_rest(forward.explained, result)
@@ -91,12 +100,12 @@ def ends_with(
 
 
 class Search:
-    """A search for the worst box, of one slot."""
+    """A search for the worst box, of one slot; `last` is what follows it (see `rounded`)."""
 
-    def __init__(self, boxed: Boxed, slot: Slot, beside: tuple[int, int]) -> None:
+    def __init__(self, boxed: Boxed, slot: Slot, last: tuple[int, ...]) -> None:
         self.boxed, self.place = boxed, slot.place
         self.unit = Fraction(2) ** -slot.scale
-        self.beside = np.array(beside, np.int64)
+        self.follows = np.array(last, np.int64)
         self.first = np.array(boxed.first, np.int64)
         self.last = np.array(boxed.last, np.int64)
         self.bits = [int(k).bit_length() for k in self.first ^ self.last]
@@ -111,17 +120,24 @@ class Search:
         result = np.zeros(4, np.int64)
         search(
             boxed.steps, boxed.args, boxed.low, boxed.high, boxed.known, *boxed.readers(), firsts,
-            lasts, worth, self.place, self.beside, budget, result,
+            lasts, worth, self.place, self.follows, budget, result,
         )  # fmt: skip
         low, high, seen, done = (int(k) for k in result)
         return (low * self.unit, high * self.unit), bool(done), seen
 
     def keys(self, first: Whole, last: Whole) -> Whole:
-        """Return the largest errors in some boxes."""
+        """Return the largest errors in some boxes, rounded for the most that can be.
+
+        How a word is rounded says nothing of cells nearby, and so nothing of what splits are worth.
+        """
         boxed, found = self.boxed, np.zeros(len(first), np.int64)
+        follows = self.follows * (1, 1, 0, 0, 0)
+        if self.follows[4]:
+            half = ((1 << self.follows[4]) - 1) << (self.follows[3] - 1)
+            follows[:2] += (-half, half)
         sampled(
             boxed.steps, boxed.args, boxed.low, boxed.high, boxed.known, first.astype(np.uint16),
-            last.astype(np.uint16), self.place, self.beside, found,
+            last.astype(np.uint16), self.place, follows, found,
         )  # fmt: skip
         return found
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.common.loops import njit
-from boolcomp.proof.bound.box_kernels import evaluate
+from boolcomp.proof.bound.box_kernels import evaluate, word_range
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,17 +71,42 @@ def width(first: np.int64, last: np.int64) -> int:
 
 
 @njit(cache=True)
+def rounded(slots: Whole, out: int, follows: Whole) -> tuple[int, int]:
+    """Return the least and the largest error of a slot once its word is rounded.
+
+    `follows` has both ends of what is added, then of the word its bits, of which the lowest counts
+    2^shift, and how many of them are dropped: none are of what is no output. What is dropped of the
+    word w counts most where its lowest bits are 0, which some are if w passes a whole step; of few
+    words it is known. It is no more than what the largest word says less the least exact value.
+    """
+    least, most = slots[out, 4], slots[out, 5]
+    bits, shift, drop = follows[2], follows[3], follows[4]
+    if drop:
+        ones = (1 << drop) - 1
+        one, two = word_range(slots, out, bits, shift)
+        known = one >> drop == two >> drop
+        up = ones - 2 * (one & ones) if known else ones
+        down = ones - 2 * (two & ones) if known else -ones
+        whole, half = (1 << bits) - 1, shift - 1
+        high = ((2 * two - whole + ones - 2 * (two & ones)) << half) - slots[out, 2]
+        low = ((2 * one - whole + ones - 2 * (one & ones)) << half) - slots[out, 3]
+        least, most = max(low, least + (down << half)), min(high, most + (up << half))
+    return least + follows[0], most + follows[1]
+
+
+@njit(cache=True)
 def search(  # noqa: PLR0917 (a compiled loop takes columns, not values)
     steps: Whole, args: Whole, low: Short, high: Short, known: Whole, readers: Whole, begin: Whole,
-    firsts: Place, lasts: Place, worth: Floats, out: int, beside: Whole, budget: int, result: Whole,
+    firsts: Place, lasts: Place, worth: Floats, out: int, follows: Whole, budget: int,
+    result: Whole,
 ) -> None:  # fmt: skip
     """Split the worst box until so many have been looked at, or the worst is a single cell.
 
     It is split at the input of which a split is worth most, by how many of its bits are open.
     `result` gets the least and the largest of what slot `out` may err by in any box, how many boxes
     were looked at, and whether the worst is one that cannot be split. `firsts` and `lasts` have
-    room for boxes; the first is all there is. `beside` is what rounding adds to both ends. From
-    `begin` on `readers` holds the steps that read an input: the second half of a box needs no more.
+    room for boxes; the first is all there is. `follows` is what `rounded` takes. From `begin`
+    on `readers` holds the steps that read an input: the second half of a box needs no more.
     """
     whole = np.arange(len(steps))
     room, dims = firsts.shape
@@ -89,8 +114,8 @@ def search(  # noqa: PLR0917 (a compiled loop takes columns, not values)
     heap, slots = np.empty(room, np.int64), np.zeros((len(known), 6), np.int64)
     first, last = firsts[0].copy(), lasts[0].copy()
     evaluate(steps, args, low, high, known, whole, slots, first, last)
-    most[0], least[0] = slots[out, 5], slots[out, 4]
-    keys[0] = max(most[0] + beside[1], -least[0] - beside[0])
+    least[0], most[0] = rounded(slots, out, follows)
+    keys[0] = max(most[0], -least[0])
     heap[0] = 0
     used, made, seen = 1, 1, 1
     while seen < budget and made < room:
@@ -116,8 +141,9 @@ def search(  # noqa: PLR0917 (a compiled loop takes columns, not values)
             evaluate(steps, args, low, high, known, which, slots, first, last)
             place = box if side == 0 else made
             firsts[place], lasts[place] = first, last
-            least[place], most[place] = max(down, slots[out, 4]), min(up, slots[out, 5])
-            keys[place] = max(most[place] + beside[1], -least[place] - beside[0])
+            below, above = rounded(slots, out, follows)
+            least[place], most[place] = max(down, below), min(up, above)
+            keys[place] = max(most[place], -least[place])
             _sink(heap, keys, used, place)
             used += 1
         made, seen = made + 1, seen + 2
@@ -130,10 +156,11 @@ def search(  # noqa: PLR0917 (a compiled loop takes columns, not values)
 @njit(cache=True)
 def sampled(  # noqa: PLR0917 (a compiled loop takes columns, not values)
     steps: Whole, args: Whole, low: Short, high: Short, known: Whole, firsts: Place, lasts: Place,
-    out: int, beside: Whole, keys: Whole,
+    out: int, follows: Whole, keys: Whole,
 ) -> None:  # fmt: skip
     """Find the largest error in either direction in some boxes."""
     slots, whole = np.zeros((len(known), 6), np.int64), np.arange(len(steps))
     for k in range(len(firsts)):
         evaluate(steps, args, low, high, known, whole, slots, firsts[k], lasts[k])
-        keys[k] = max(slots[out, 5] + beside[1], -slots[out, 4] - beside[0])
+        least, most = rounded(slots, out, follows)
+        keys[k] = max(most, -least)

@@ -102,9 +102,9 @@ class Worst:
 
 
 def by_remainder(errors: Words, remainders: Words, count: int) -> Words:
-    """Return the largest error of every remainder."""
+    """Return the largest error of every remainder; there may be one for all errors."""
     found = np.full(count, NEVER, np.int64)
-    np.maximum.at(found, remainders, errors)
+    np.maximum.at(found, np.broadcast_to(remainders, errors.shape), errors)
     return found
 
 

@@ -172,8 +172,12 @@ def rounding(explained: Explained, column: int, result: ResultMeaning) -> Enclos
     if not isinstance(total, Total) or total.word != output.node or output.drop != -lsb:
         raise ValueError(f"{result.name} is not the sum that it is said to be")
     half = Fraction(1, 2) - Fraction(1, 2 << output.drop)
-    moved = result.shift - (Fraction(1, 2) if output.tread else 0)
-    return about(exactly(half)) + exactly(moved)
+    return about(exactly(half)) + moved(explained, column, result)
+
+
+def moved(explained: Explained, column: int, result: ResultMeaning) -> Enclosure:
+    """Return what an output's word stands for beside the middle of its cell."""
+    return exactly(result.shift - (Fraction(1, 2) if explained.graph.results[column].tread else 0))
 
 
 def at_rest(explained: Explained, result: ResultMeaning) -> Enclosure:

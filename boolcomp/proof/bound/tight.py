@@ -9,7 +9,6 @@ the angles is shared by all groups, those of linear inputs are each group's own.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
@@ -25,11 +24,9 @@ from boolcomp.proof.bound.joint import JointTables, joint_of
 from boolcomp.proof.bound.known import Line, given_line
 from boolcomp.proof.bound.leaves import MOST, Leaf, Worst
 from boolcomp.proof.bound.meaning import GivenWord, Total
-from boolcomp.proof.bound.overflow import HEAPS, without_overflow
-from boolcomp.proof.bound.plain import Forward, plain_bounds, rounding
+from boolcomp.proof.bound.plain import Forward, rounding
 from boolcomp.proof.bound.products import Products
 from boolcomp.proof.bound.profiles import Profiles
-from boolcomp.proof.bound.result import EFFORT, rounded_up
 from boolcomp.proof.bound.states import States
 from boolcomp.proof.bound.sweep import Sweep, Turning, ancestors, part_of_rows, shape_of
 from boolcomp.words.graph import part_reads
@@ -45,7 +42,6 @@ if TYPE_CHECKING:
     from boolcomp.proof.bound.joint import Joint
     from boolcomp.proof.bound.meaning import Explained
     from boolcomp.proof.bound.profiles import Profile
-    from boolcomp.proof.bound.result import Bounds
     from boolcomp.words.graph import HeapPart
 
     Words = NDArray[np.int64]
@@ -53,27 +49,6 @@ if TYPE_CHECKING:
 BITS = 58  # of all that is added
 PART = 4  # of the effort that is spent on single cells of groups of several functions
 CANDIDATES = 1 << 15  # cells of which tables by finer blocks say more, for either sign
-
-
-def tight_bounds(explained: Explained, effort: int = EFFORT) -> Bounds:
-    """Return bounds of which those that can be are tight; the others are plain.
-
-    The same effort gives the same bounds anywhere.
-    """
-    plain = plain_bounds(explained)
-    forward = Forward(explained)
-    found = []
-    for column, one in enumerate(plain.outputs):
-        try:
-            output = Output(forward, column, effort * 1_000_000)
-            low, high = output.ends()
-        except NotPlainError:
-            found.append(one)
-            continue
-        low, high = max(low, one.low), min(high, one.high)
-        beside = rounded_up(Fraction(output.slack.size, ONE))
-        found.append(replace(one, low=low, high=high, grade="tight", remainder=beside))
-    return without_overflow(explained, replace(plain, outputs=tuple(found)), -(-effort // HEAPS))
 
 
 class Output:
