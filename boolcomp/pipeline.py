@@ -214,8 +214,22 @@ def compile_compact(
 
         made = with_confirmed_bounds(program, made)
         program = with_asked_bounds(program, made)
+        _refuse_broken(program, made)
         program = replace(program, certificate=certificate(program, made))
     return CompactCompilation(program, tuple(made), time.perf_counter() - start)
+
+
+def _refuse_broken(program: Program, made: Sequence[Built]) -> None:
+    """Refuse a promise that bounds break which a certificate confirms: they may be wider."""
+    for load, one in zip(program.loads, made, strict=True):
+        for output, most in zip(load.outputs, one.promised, strict=True):
+            if output.bound > most * output.code.step:
+                unit = f" {output.unit}" if output.unit else ""
+                raise DataError(
+                    f"{program.name}: a certificate confirms of {output.name} that no error "
+                    f"exceeds {output.bound:.6g}{unit}, and {most * output.code.step:.6g}{unit} is "
+                    "promised: promise more, or ask for no certificate"
+                )
 
 
 def with_bits_found(
