@@ -20,7 +20,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from boolcomp.common.errors import DataError, UsageError, listing, suggestion
-from boolcomp.common.text import short_above
 from boolcomp.compact import passes as compact
 from boolcomp.compact.promise.wordlength import bits_for
 from boolcomp.paper import passes as paper
@@ -234,15 +233,21 @@ def _certified(program: Program, made: list[Built]) -> tuple[Program, list[Built
 
     confirmed = with_confirmed_bounds(program, made)
     program = with_asked_bounds(program, confirmed)
-    for load, one in zip(program.loads, confirmed, strict=True):
-        for output, promised in zip(load.outputs, one.promised, strict=True):
-            if output.bound > promised * output.code.step:
-                raise DataError(
-                    f"{program.name}: {output.name} keeps its promise, but a certificate can show "
-                    f"no more than {short_above(output.bound / output.code.step)} LSB of the "
-                    f"{promised:g} that are promised: promise more, or leave out --certify"
-                )
+    _refuse_broken(program, confirmed)
     return replace(program, certificate=certificate(program, confirmed)), confirmed
+
+
+def _refuse_broken(program: Program, made: Sequence[Built]) -> None:
+    """Refuse a promise that bounds break which a certificate confirms: they may be wider."""
+    for load, one in zip(program.loads, made, strict=True):
+        for output, most in zip(load.outputs, one.promised, strict=True):
+            if output.bound > most * output.code.step:
+                unit = f" {output.unit}" if output.unit else ""
+                raise DataError(
+                    f"{program.name}: a certificate confirms of {output.name} that no error "
+                    f"exceeds {output.bound:.6g}{unit}, and {most * output.code.step:.6g}{unit} is "
+                    "promised: promise more, or ask for no certificate"
+                )
 
 
 def with_bits_found(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+import math
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -11,10 +13,12 @@ from samples import problem_of
 
 import boolcomp as bc
 from boolcomp.common.errors import DataError, UsageError
+from boolcomp.paper import passes, promise
 from boolcomp.paper.plan import Options
 from boolcomp.paper.promise import promised_plans
 from boolcomp.pipeline import run_passes
 from boolcomp.problem.promise import promise_of
+from boolcomp.program.program import Program
 from boolcomp.program.programfile import load_program
 
 if TYPE_CHECKING:
@@ -117,3 +121,46 @@ def test_python_says_the_same_of_a_promise() -> None:
 
 def _options(bits: int, guard: int | None = None) -> Options:
     return Options(bits, guard_bits=guard)
+
+
+def paper_plan(amplitude: float) -> Any:
+    """Return what paper mode asks of a plan of two outputs, steps 0.5 and 2, ranges ±8."""
+    codes = [SimpleNamespace(step=step, range=SimpleNamespace(high=8.0)) for step in (0.5, 2.0)]
+    outputs = [
+        SimpleNamespace(amplitude=most, code=code, output=SimpleNamespace(symbol=symbol))
+        for most, code, symbol in zip((1.0, amplitude), codes, ("T1", "T2"), strict=True)
+    ]
+    problem = SimpleNamespace(name="arm")
+    return SimpleNamespace(outputs=outputs, problem=problem, options=SimpleNamespace(bits=4))
+
+
+def promised_steps(*steps: float) -> Any:
+    return SimpleNamespace(steps=lambda _problem, _bits: steps)
+
+
+def test_paper_plans_promise_nothing_of_what_saturates() -> None:
+    assert promise.allowed(paper_plan(1.0), promised_steps(3.0, math.inf)) == [1.5, math.inf]
+    refuse = promise._refuse_saturation  # noqa: SLF001 (plans of whole arms take a minute)
+    refuse(paper_plan(8.0), promised_steps(1.0, 1.0))
+    refuse(paper_plan(8.1), promised_steps(1.0, math.inf))
+    with pytest.raises(DataError, match=r"T2 can reach ±8\.1, beyond its range ±8"):
+        refuse(paper_plan(8.1), promised_steps(1.0, 1.0))
+
+
+@pytest.mark.parametrize(("bound", "kept"), [((1.5, 2), True), ((1.6, 2), False), ((1, 9), False)])
+def test_paper_programs_prove_all_outputs(
+    bound: tuple[float, ...], *, kept: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = paper_plan(1.0)
+    plan.options.guard_bits = 1
+    made = Program.__new__(Program)
+    monkeypatch.setattr(Program, "bound", bound)
+    monkeypatch.setattr(passes, "program_of", lambda *_, **__: made)
+    monkeypatch.setattr(passes, "replace", lambda _, demand: demand)
+    covered: Any = SimpleNamespace(plan=plan, terms=(), errors={})
+    choices: Any = SimpleNamespace(error=promised_steps(3.0, 2.0))
+    if kept:
+        assert "guard_bits=1" in str(passes.program(covered, choices))
+    else:
+        with pytest.raises(DataError, match="are not proved"):
+            passes.program(covered, choices)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -63,6 +64,17 @@ def test_saved_and_loaded_it_is_the_same(tmp_path: Path) -> None:
     program = arm()[2]
     save_program(program, tmp_path / "p")
     assert load_program(tmp_path / "p") == program
+
+
+def test_how_tight_a_bound_is_is_saved_where_it_is_known(tmp_path: Path) -> None:
+    program = arm()[2]
+    (load,) = program.loads
+    first, second = load.outputs
+    load = replace(load, outputs=(replace(first, bound=1.0, grade="tight"), second))
+    save_program(replace(program, loads=(load,)), tmp_path / "p")
+    found = json.loads((tmp_path / "p" / "program.json").read_text())["loads"][0]["outputs"]
+    assert [one.get("grade") for one in found] == ["tight", None]  # as in older programs
+    assert [one.grade for one in load_program(tmp_path / "p").outputs] == ["tight", ""]
 
 
 def test_a_family_selects_by_payload() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
@@ -11,6 +12,7 @@ import pytest
 from samples import problem_of
 
 import boolcomp as bc
+from boolcomp import pipeline
 from boolcomp.common.errors import DataError, UsageError
 from boolcomp.compact.demand import Demand, digest, usual_demand
 from boolcomp.compact.passes import CompactChoices
@@ -213,7 +215,7 @@ def test_one_input_is_promised_as_well() -> None:
 
 
 def turn(state: passes.Steering, nodes: float, plain: float, tight: float) -> passes.Steering:
-    """Return what a turn makes of a choice of so many nodes with such bounds of an output."""
+    """Return what a turn makes of a choice; its bounds are those of the first output."""
     made = SimpleNamespace(
         graph=None, widths={}, bounds=SimpleNamespace(steps=(plain, plain), tight=tight)
     )
@@ -254,6 +256,23 @@ def test_the_smallest_choice_that_is_proved_is_kept(monkeypatch: pytest.MonkeyPa
     state = turn(state, 95, 1.0, 0.99)
     assert state.best is state.last
     assert (turn(state, 99, 0.9, 1.2)).most[0] <= 1.0  # never more than promised, were it looser
+
+
+def test_a_certificate_with_wider_bounds_breaks_a_promise() -> None:
+    code = SimpleNamespace(step=0.5)
+    made = cast("Any", [SimpleNamespace(promised=(1.0, math.inf))])
+    for bound in (0.500001, 0.5):
+        outputs = [
+            SimpleNamespace(name=name, unit="N·m", code=code, bound=size)
+            for name, size in (("tau1", bound), ("tau2", 7.0))
+        ]
+        program = cast("Any", SimpleNamespace(name="arm", loads=[SimpleNamespace(outputs=outputs)]))
+        if bound > 0.5:
+            said = r"confirms of tau1 that no error exceeds 0\.500001 N·m, and 0\.5 N·m is promised"
+            with pytest.raises(DataError, match=said):
+                pipeline._refuse_broken(program, made)  # noqa: SLF001 (without a certificate)
+        else:
+            pipeline._refuse_broken(program, made)  # noqa: SLF001 (as above)
 
 
 def test_an_output_moves_by_half_a_cell_times_its_slope() -> None:

@@ -100,13 +100,13 @@ def refuse_impossible(problem: Problem, demand: Demand, promised: Floats) -> Non
     else:
         advice = f"these would do: --input-bits {_written(problem, demand, wider)}; or promise more"
     widths = sorted(set(floor.bits))
-    asked, made = (
+    most, makes = (
         f"{size:.4g} LSB ({size * step:.4g} {output.unit}".rstrip() + ")"
         for size in (promised[worst], floor.least[worst])
     )
     raise DataError(
-        f"{problem.name}: {output.name} cannot be kept within {asked}: inputs of {_span(widths)} "
-        f"bits and rounding alone make {made}: {advice}"
+        f"{problem.name}: {output.name} cannot be kept within {most}: inputs of {_span(widths)} "
+        f"bits and rounding alone make {makes}: {advice}"
     )
 
 

@@ -40,7 +40,8 @@ def with_asked_bounds(program: Program, built: Sequence[Built]) -> Program:
             bound = bounds[output.name]
             most = max(bound.high, -bound.low) + beside.get(output.name, 0)
             value = math.inf if one.bounds.unproved else rounded_up(most * Fraction(bound.step))
-            outputs.append(replace(output, bound=value) if math.isfinite(output.bound) else output)
+            known = replace(output, bound=value, grade=bound.grade)
+            outputs.append(known if math.isfinite(output.bound) else output)
         loads.append(replace(load, outputs=tuple(outputs)))
     return replace(program, loads=tuple(loads))
 
