@@ -77,7 +77,7 @@ class CompactChoices:
     def __post_init__(self) -> None:
         grade_of(self.proof)
         if self.proof_effort < 1:
-            raise UsageError("an effort of proof is a whole number of millions, 1 or more")
+            raise UsageError(f"proof effort {self.proof_effort}: a whole number, 1 or more")
         for name, asked in self.words.items():
             known = self.demand.input_bits.get(name)
             if known and asked.bits and known != asked.bits:
