@@ -90,8 +90,8 @@ def command(
 
     Compact mode adds, multiplies and looks up words no wider than the allowed error asks for. Paper
     mode minimises the truth table of every term. Errors of both are sampled, the worst is searched,
-    and bounds are proved where they can be. What the store holds is not made again. With several payloads the program holds a family, and
-    evaluate --payload selects.
+    and bounds are proved where they can be. What the store holds is not made again. With several
+    payloads the program holds a family, and evaluate --payload selects.
     """
     from boolcomp.pipeline import check_mode
     from boolcomp.problem.sources import load_source
