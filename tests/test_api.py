@@ -252,7 +252,7 @@ def test_a_tight_bound_can_be_asked_for_from_python() -> None:
     ({"proof": "tigth"}, r"proof 'tigth' \(did you mean 'tight'\?\): one of plain, "),
     ({"proof": 3}, "proof 3: one of plain, "),
     ({"proof": ["plain"]}, r"proof \['plain'\].*: one of plain, "),
-    ({"proof": "tight", "proof_effort": 0}, "an effort of proof is a whole number of millions, 1"),
+    ({"proof": "tight", "proof_effort": 0}, "proof effort 0: a whole number, 1 or more"),
     ({"proof_effort": 1.5}, "proof_effort"),
     ({"mode": "paper", "proof": "tight"}, "proof belongs to mode compact, not to mode paper"),
     ({"mode": "paper", "proof_effort": 9}, "proof_effort belongs to mode compact, not to mode pap"),

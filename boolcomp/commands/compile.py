@@ -92,10 +92,10 @@ def command(
     Or a FUNCTION: a TOML file with words for inputs and outputs and expressions between
     (docs/functions.md); its outputs are as wide as it says, unless --bits is given.
 
-    Compact mode adds, multiplies and looks up words no wider than the allowed error asks for; its
-    errors are sampled. Paper mode minimises the truth table of every term; its errors are proved.
-    What the store holds is not made again. With several payloads the program holds a family, and
-    evaluate --payload selects.
+    Compact mode adds, multiplies and looks up words no wider than the allowed error asks for. Paper
+    mode minimises the truth table of every term. Errors of both are sampled, the worst is searched,
+    and bounds are proved where they can be. What the store holds is not made again. With several
+    payloads the program holds a family, and evaluate --payload selects.
     """
     from boolcomp.pipeline import check_mode
     from boolcomp.problem.sources import load_source

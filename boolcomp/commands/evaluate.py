@@ -102,7 +102,10 @@ def command(
     inputs, outputs, beyond = counts
     saturated = f"; saturated: {inputs} inputs, {outputs} {plural}" if inputs or outputs else ""
     stops = f"; beyond the {places}' stops: {beyond} inputs" if beyond else ""
-    click.echo(f"{samples} samples in {seconds:.2f} s{saturated}{stops}", err=True)
+    click.echo(
+        f"{samples} {'sample' if samples == 1 else 'samples'} in {seconds:.2f} s{saturated}{stops}",
+        err=True,
+    )
     if known:
         from boolcomp.commands.said import promised
 

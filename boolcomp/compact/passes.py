@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from boolcomp.terms import Terms
 
 FRESH_SAMPLES, FRESH_SEED = 1_000_000, 0x1988
+DIFFERENT = 1e-6  # steps: by how much an error that is found, in doubles, contradicts a bound
 
 Value = TypeVar("Value")
 Made = TypeVar("Made")
@@ -77,7 +78,7 @@ class CompactChoices:
     def __post_init__(self) -> None:
         grade_of(self.proof)
         if self.proof_effort < 1:
-            raise UsageError("an effort of proof is a whole number of millions, 1 or more")
+            raise UsageError(f"proof effort {self.proof_effort}: a whole number, 1 or more")
         for name, asked in self.words.items():
             known = self.demand.input_bits.get(name)
             if known and asked.bits and known != asked.bits:
@@ -258,6 +259,8 @@ def _told(
         None if widths.is_pruned(results.terms) and not compact.form.direct
         else proved(compact, ends, grade, effort, choices.processes),
     )  # fmt: skip
+    if built.bounds and (built.largest > np.asarray(built.bounds.steps) + DIFFERENT).any():
+        built = replace(built, bounds=None)  # an error was found that it says there is not
     if (kept.worst is None or kept.errors.ends is None) and built.holds:
         results.put(replace(kept, errors=errors, worst=worst))
     choices.progress(Progress("done", nodes, rms, 1.0))
