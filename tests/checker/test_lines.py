@@ -41,5 +41,5 @@ def test_the_page_says_how_many_lines_the_checker_has() -> None:
         here = [one for one in lines if names and rooms_of.fullmatch(one)]
         found[what] = sum(lines.pop(one) for one in (here or list(lines)))
     assert not lines
-    assert len(found) == 4
+    assert len(found) >= 4
     assert said == pytest.approx(found, rel=0.03)
