@@ -29,7 +29,12 @@ EXTRAS = {
     for text in PROJECT["optional-dependencies"][extra]
 }
 # Packages whose modules are not called so.
-PACKAGES = {"pysat": "python-sat", "pinocchio": "pin", "flint": "python-flint", "distributed": "dask"}
+PACKAGES = {
+    "pysat": "python-sat",
+    "pinocchio": "pin",
+    "flint": "python-flint",
+    "distributed": "dask",
+}
 HEAVY = "flint", "numba", "llvmlite", "highspy", "pysat", "matplotlib", "rich", "pyosys", "pyeda"
 
 

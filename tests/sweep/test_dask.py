@@ -51,7 +51,7 @@ class Cluster:
         return subprocess.Popen(
             [sys.executable, "-P", "-m", "dask", kind, *arguments, "--no-dashboard",
              "--scheduler-file", str(self.file)],
-            env={**os.environ, "PYTHONPATH": path}, cwd=self.folder,
+            env={**os.environ, "PYTHONPATH": path, "DASK_TEMPORARY_DIRECTORY": str(self.folder)}, cwd=self.folder,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
 
