@@ -48,10 +48,11 @@ class Cluster:
 
     def _started(self, kind: str, *arguments: str) -> subprocess.Popen[bytes]:
         path = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
+        own = {"PYTHONPATH": path, "DASK_TEMPORARY_DIRECTORY": str(self.folder)}
         return subprocess.Popen(
             [sys.executable, "-P", "-m", "dask", kind, *arguments, "--no-dashboard",
              "--scheduler-file", str(self.file)],
-            env={**os.environ, "PYTHONPATH": path}, cwd=self.folder,
+            env={**os.environ, **own}, cwd=self.folder,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
 

@@ -15,8 +15,9 @@ import pytest
 import sweepcells
 from sweepcells import DEADLY, REFUSED, contents, spec
 
-from boolcomp.common.executor import executor
+from boolcomp.common.executor import WorkerLostError, executor
 from boolcomp.sweep import run as runs
+from boolcomp.sweep.cell import compute
 from boolcomp.sweep.estimate import seconds_of
 from boolcomp.sweep.folder import Folder
 from boolcomp.sweep.run import State, state_of
@@ -142,6 +143,12 @@ def test_a_sweep_that_was_ended_in_the_middle_goes_on_and_gives_the_same_bytes(
     assert swept(path, out).made == len(BITS) - kept
     swept(path, tmp_path / "whole")
     assert contents(out) == contents(tmp_path / "whole")
+
+
+def test_a_worker_of_another_version_says_so_and_computes_nothing(tmp_path: Path) -> None:
+    cell = read_spec(spec(tmp_path, bits=[4])).cells[0]
+    with pytest.raises(WorkerLostError, match=r"it is asked by one of 0\.0\.1 abc"):
+        compute(cell, ["0.0.1", "abc"])
 
 
 def test_costs_of_similar_cells_say_how_long_others_take(tmp_path: Path) -> None:
