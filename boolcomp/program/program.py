@@ -1,8 +1,8 @@
 """A program: the logic of all outputs of a problem, for one tip load or several.
 
 It holds the code of every input word at the finest width that any term reads (a coarser word is
-its leading bits), every distinct network once, and for every output which networks make its terms
-and how their cells are added (`sums`). Terms that the plan leaves out contribute nothing.
+its leading bits), every distinct network once, and of every output the networks of its terms and
+how their cells are added (`sums`). Terms that are left out contribute nothing.
 
 In compact mode there are no terms: one network makes all outputs of a load. It reads and makes
 natural words; other codes, and zeros at rest, are put on where a program is wired (`joining`).
@@ -30,7 +30,7 @@ from boolcomp.program.parts import (
     KnownErrors,
     Load,
     Slice,
-)
+)  # fmt: skip
 from boolcomp.program.writing import save_program
 
 if TYPE_CHECKING:
@@ -105,8 +105,7 @@ class Program:
     @property
     def asked(self) -> dict[str, str]:
         """What was asked for in compact mode, by name, as `demand` writes it."""
-        parts = (part.partition("=") for part in self.demand.split())
-        return {name: value for name, _, value in parts}
+        return {name: value for name, _, value in (x.partition("=") for x in self.demand.split())}
 
     @property
     def errors(self) -> dict[str, KnownErrors]:

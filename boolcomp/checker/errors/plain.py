@@ -1,9 +1,8 @@
 """The plain bound, node by node: what the exact function is, what words say, how much more that is.
 
-A word of an input or of a table is looked at value by value: for each of them the exact function
-lies in an interval (`near`), whatever lies within the input's cell and whatever else its source
-errs by. So what a table adds to a sum, dropped bits included, is compared with what it should add
-value by value.
+Words of inputs and tables are looked at value by value: for each the exact function lies in an
+interval (`near`), of the input's cell and of what its source errs by. So what a table adds to a
+sum, dropped bits included, is compared with what it should add.
 """
 
 from __future__ import annotations
@@ -107,7 +106,7 @@ class Plain:
     def _given(self, function: Given, given: InputCells, place: Place) -> Seen:
         if not place.words:
             near = Span(
-                *(np.array([end], object) for end in (given.allowed.low, given.allowed.high))
+                np.array([given.allowed.low], object), np.array([given.allowed.high], object)
             )
             return Seen(given.allowed, given.allowed, given.allowed - given.allowed, near=near)
         (word,) = place.words
