@@ -1,8 +1,7 @@
 """The plain bound, node by node: what the exact function is, what words say, how much more that is.
 
 Words of inputs and tables are looked at value by value: for each the exact function lies in an
-interval (`near`), of the input's cell and of what its source errs by. So what a table adds to a
-sum, dropped bits included, is compared with what it should add.
+interval (`near`). So what a table adds to a sum, dropped bits included, has what it should beside.
 """
 
 from __future__ import annotations
@@ -105,9 +104,8 @@ class Plain:
 
     def _given(self, function: Given, given: InputCells, place: Place) -> Seen:
         if not place.words:
-            near = Span(
-                np.array([given.allowed.low], object), np.array([given.allowed.high], object)
-            )
+            ends = given.allowed.low, given.allowed.high
+            near = Span(*(np.array([end], object) for end in ends))
             return Seen(given.allowed, given.allowed, given.allowed - given.allowed, near=near)
         (word,) = place.words
         node = self.graph.nodes[word]
