@@ -42,7 +42,7 @@ MISTAKES = [
     (("compile", "machado-2r", "--payloads", "0,inf"), "--payloads '0,inf': give masses in kg"),
     (("compile", "machado-2r", "--payloads", "1e300"), "--payloads '1e300': give masses in kg"),
     (("compile", "machado-2r", "--payloads", ""), "--payloads '': give masses in kg"),
-    (("compile", "machado-2r", "--bits", "9" * 5000), "is not a valid int"),
+    (("compile", "machado-2r", "--bits", "9" * 5000), "a whole number, or auto"),
     (("compile", "machado-2r", "-o", ""), "an empty name: give that of a file"),
     (("compile", "machado-2r", "-o", "x" * 300), "cannot be the name of a file"),
     (("plan", "machado-2r", "--store", ""), "an empty name: give that of a file"),

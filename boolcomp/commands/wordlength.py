@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from boolcomp.common.errors import shown
+
 USUAL_BITS = 8
 AUTO, _FOUND = "auto", "boolcomp.bits"
 
@@ -28,7 +30,7 @@ class WordLength(_IntegerType):
         try:
             return int(value)
         except ValueError:
-            self.fail(f"{value!r}: a whole number, or {AUTO}", param, ctx)
+            self.fail(f"{shown(value)}: a whole number, or {AUTO}", param, ctx)
 
 
 def is_auto(context: click.Context) -> bool:

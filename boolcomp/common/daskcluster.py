@@ -102,11 +102,11 @@ def of_client(client: Any) -> Dask:
 
 def of_address(address: str) -> Dask:
     """Connect to the scheduler of an address, or of a scheduler file."""
-    distributed = _distributed()
     given = {"address": address}
     if "://" not in address:
         _check_file(address)
         given = {"scheduler_file": address}
+    distributed = _distributed()
     with contextlib.ExitStack() as closing:
         client = closing.enter_context(_client(distributed, address, given))
         if not client.nthreads():
