@@ -8,6 +8,7 @@ they are apart. The program is one that `boolcomp compile ROBOT -o PROGRAM` made
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -95,7 +96,8 @@ def main() -> None:
     for k, bound in enumerate(program.bound):
         error = np.abs(found.values[:, k] - exact[:, k])
         rms = np.sqrt((error**2).mean())
-        proved = f"proven bound {bound:.3f}" if np.isfinite(bound) else "none proved"
+        above = math.ceil(1000 * bound) / 1000 if np.isfinite(bound) else bound  # not rounded down
+        proved = f"proven bound {above:.3f}" if np.isfinite(bound) else "none proved"
         print(
             f"  torque {k + 1}: {exact[:, k].min():8.2f} .. {exact[:, k].max():7.2f} {units[k]}, "
             f"error rms {rms:.3f}, max {error.max():.3f}, {proved}"
