@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from checker.claims import claim_of
-from checker.test_plain_bound import built_of
+from shippedarms import built_of
 
 from boolcomp.checker.errors.boxes import Boxes
 from boolcomp.checker.errors.many import ByWord, Many, fixed, number

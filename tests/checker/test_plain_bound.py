@@ -5,25 +5,20 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from checker.claims import claim_of
-from limited import with_ranges
 from proof.explainedstates import drawn
+from shippedarms import built_of, made_by_name
 
 from boolcomp.checker.claims.nodes import Waves
 from boolcomp.checker.errors.plain import Plain
 from boolcomp.checker.spans import ONE
 from boolcomp.checker.steps import DoesNotHoldError
 from boolcomp.compact.assembly import Ends
-from boolcomp.compact.demand import usual_demand
-from boolcomp.compact.passes import CompactChoices
 from boolcomp.compact.result.explained import explained
-from boolcomp.pipeline import COMPACT, TipLoad, compile_compact, run
-from boolcomp.problem.written.functionfile import parse_function
 from boolcomp.proof.bound.plain import plain_bounds
 from boolcomp.words.graph import Heap, Lookup, PartialProducts, WordGraph
 from boolcomp.words.simulate import node_word
@@ -32,40 +27,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from boolcomp.checker.claims.stands import Claim
-    from boolcomp.compact.result.built import Built
     from boolcomp.compact.result.compact import Compact
-    from boolcomp.problem.sources import Source
     from boolcomp.words.graph import Node
-
-CURVED = """\
-name = "curved"
-[inputs.x]
-range = [0.25, 1]
-[inputs.q]
-angle = true
-range = [-0.75, 0.75]
-[outputs.y]
-expression = "sqrt(x) * cos(q) + exp(0.3 * x) - tanh(2 * sin(q)) + x * x"
-"""
-
-
-@cache
-def built_of(name: str, bits: int = 8) -> Built:
-    """Return a result that ships."""
-    demand = usual_demand(bits)
-    if name != "machado-2r":
-        demand = replace(demand, rms=(0.505,))
-    return compile_compact(name, CompactChoices(demand)).built[0]
-
-
-def made(name: str, folder: Path) -> tuple[Compact, Ends]:
-    """Return a small graph, made with no effort; no network is made of it."""
-    source: Source = parse_function(CURVED)
-    if name == "stops":
-        source = with_ranges("machado-2r", q1=(0.3, 1.4), q2=(-2.9, -1.9))
-    choices = CompactChoices(replace(usual_demand(5), effort=0.0), folder, also_shipped=False)
-    _, compact = run(COMPACT, [TipLoad(source)], [choices], "graph")[0]
-    return compact, Ends()
 
 
 def both(given: tuple[Compact, Ends]) -> list[tuple[float, float]]:
@@ -101,7 +64,7 @@ def test_the_checker_confirms_what_the_compiler_says_and_not_less_than_climbing_
 def test_so_it_does_with_stops_and_of_functions_that_are_no_waves(
     name: str, tmp_path: Path
 ) -> None:
-    compact, ends = made(name, tmp_path)
+    compact, ends = made_by_name(name, tmp_path)
     for (theirs, ours), sampled in zip(both((compact, ends)), compact.errors.max, strict=True):
         assert sampled <= ours <= theirs * 1.02
         assert ours >= 0.55 * theirs
@@ -157,7 +120,7 @@ def test_exact_values_words_and_errors_of_every_node_lie_where_the_checker_says(
 @pytest.mark.parametrize("name", ["elbow-3r", "puma560", "stops", "curved"])
 def test_so_they_do_of_other_graphs(name: str, tmp_path: Path) -> None:
     if name in {"stops", "curved"}:
-        compact, ends = made(name, tmp_path)
+        compact, ends = made_by_name(name, tmp_path)
     else:
         compact, ends = built_of(name).compact, built_of(name).ends
     holds_at_every_node(compact, claim_of(explained(compact, ends)), 20_000)

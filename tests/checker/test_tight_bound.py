@@ -8,7 +8,7 @@ from functools import cache
 
 import pytest
 from checker.claims import claim_of
-from checker.test_plain_bound import built_of
+from shippedarms import built_of
 
 from boolcomp.checker.errors.plain import Plain
 from boolcomp.checker.errors.tight import Tight

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -11,13 +10,11 @@ import numpy as np
 import pytest
 from limited import random_limited, with_ranges
 from proof.explainedstates import drawn
+from shippedarms import CURVED, made, shipped
 
 from boolcomp.compact.assembly import Ends, program_of_graph
-from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.graph.logic import word_logic
-from boolcomp.compact.passes import CompactChoices
 from boolcomp.compact.result.explained import explained
-from boolcomp.pipeline import COMPACT, TipLoad, compile_compact, run
 from boolcomp.problem.written.functionfile import parse_function
 from boolcomp.proof.bound.box_kernels import evaluate
 from boolcomp.proof.bound.boxes import Boxing
@@ -35,7 +32,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.compact.result.compact import Compact
-    from boolcomp.problem.sources import Source
     from boolcomp.proof.bound.boxsteps import Boxed
 
     Whole = NDArray[np.int64]
@@ -44,35 +40,6 @@ if TYPE_CHECKING:
 SLACK = 1e-9  # of what floats say
 NEAR = 0.002  # LSB
 PARTS = 8  # of a cell, at the ends of which errors are looked at
-CURVED = """\
-name = "curved"
-[inputs.x]
-range = [0.25, 1]
-[inputs.q]
-angle = true
-range = [-0.75, 0.75]
-[outputs.y]
-expression = "sqrt(x) * cos(q) + exp(0.3 * x) - tanh(2 * sin(q))"
-"""
-
-
-@cache
-def shipped(name: str) -> tuple[Compact, Ends]:
-    """Return a result that ships."""
-    demand = usual_demand(8)
-    if name != "machado-2r":
-        demand = replace(demand, rms=(0.505,))
-    built = compile_compact(name, CompactChoices(demand)).built[0]
-    return built.compact, built.ends
-
-
-def made(
-    source: Source, folder: Path, bits: int, of: str = "inverse-dynamics"
-) -> tuple[Compact, Ends]:
-    """Return a small graph, made with no effort; no network is made of it."""
-    choices = CompactChoices(replace(usual_demand(bits), effort=0.0), folder, also_shipped=False)
-    _, compact = run(COMPACT, [TipLoad(source, of=of)], [choices], "graph")[0]
-    return compact, Ends()
 
 
 def _boxes_about(boxed: Boxed, cells: Whole, rng: np.random.Generator) -> tuple[Whole, Whole]:

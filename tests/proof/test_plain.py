@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from limited import with_ranges
 from proof.explainedstates import drawn
+from shippedarms import built_of, made_by_name, shipped
 
-from boolcomp.compact.assembly import Ends
-from boolcomp.compact.demand import usual_demand
-from boolcomp.compact.passes import CompactChoices
 from boolcomp.compact.result.explained import explained
-from boolcomp.pipeline import COMPACT, TipLoad, compile_compact, run
-from boolcomp.problem.written.functionfile import parse_function
 from boolcomp.proof.bound.known import line_of
 from boolcomp.proof.bound.meaning import GivenWord, Total, TurnSum
 from boolcomp.proof.bound.plain import Forward, pieces_of, plain_bounds
@@ -29,49 +23,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from boolcomp.compact.assembly import Ends
     from boolcomp.compact.result.built import Built
     from boolcomp.compact.result.compact import Compact
-    from boolcomp.problem.sources import Source
     from boolcomp.proof.bound.enclosure import Enclosure
     from boolcomp.proof.bound.meaning import Explained
 
     Floats = NDArray[np.float64]
 
 SLACK = 1e-9  # of what floats say
-CURVED = """\
-name = "curved"
-[inputs.x]
-range = [0.25, 1]
-[inputs.q]
-angle = true
-range = [-0.75, 0.75]
-[outputs.y]
-expression = "sqrt(x) * cos(q) + exp(0.3 * x) - tanh(2 * sin(q))"
-"""
-
-
-@cache
-def built_of(name: str) -> Built:
-    """Return a result that ships."""
-    demand = usual_demand(8)
-    if name != "machado-2r":
-        demand = replace(demand, rms=(0.505,))
-    return compile_compact(name, CompactChoices(demand)).built[0]
-
-
-def shipped(name: str) -> tuple[Compact, Ends]:
-    built = built_of(name)
-    return built.compact, built.ends
-
-
-def made(name: str, folder: Path) -> tuple[Compact, Ends]:
-    """Return a small graph, made with no effort; no network is made of it."""
-    source: Source = parse_function(CURVED)
-    if name == "stops":
-        source = with_ranges("machado-2r", q1=(0.3, 1.4), q2=(-2.9, -1.9))
-    choices = CompactChoices(replace(usual_demand(5), effort=0.0), folder, also_shipped=False)
-    _, compact = run(COMPACT, [TipLoad(source)], [choices], "graph")[0]
-    return compact, Ends()
 
 
 def _check(x: Floats, within: Enclosure, turn: float | None, what: str) -> None:
@@ -134,7 +94,7 @@ def test_so_they_are_of_larger_arms(name: str) -> None:
 def test_so_they_are_with_stops_and_of_functions_that_are_no_waves(
     name: str, tmp_path: Path
 ) -> None:
-    compact, ends = made(name, tmp_path)
+    compact, ends = made_by_name(name, tmp_path)
     holds_at_every_node((compact, ends), 20_000)
     bounds = plain_bounds(explained(compact, ends))
     assert not bounds.unproved

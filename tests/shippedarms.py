@@ -1,0 +1,64 @@
+"""Results that ship, and small graphs made with no effort, of which several tests hold bounds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+from limited import with_ranges
+
+from boolcomp.compact.assembly import Ends
+from boolcomp.compact.demand import usual_demand
+from boolcomp.compact.passes import CompactChoices
+from boolcomp.pipeline import COMPACT, TipLoad, compile_compact, run
+from boolcomp.problem.written.functionfile import parse_function
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from boolcomp.compact.result.built import Built
+    from boolcomp.compact.result.compact import Compact
+    from boolcomp.problem.sources import Source
+
+CURVED = """\
+name = "curved"
+[inputs.x]
+range = [0.25, 1]
+[inputs.q]
+angle = true
+range = [-0.75, 0.75]
+[outputs.y]
+expression = "sqrt(x) * cos(q) + exp(0.3 * x) - tanh(2 * sin(q)) + x * x"
+"""
+
+
+@cache
+def built_of(name: str, bits: int = 8) -> Built:
+    """Return a result that ships."""
+    demand = usual_demand(bits)
+    if name != "machado-2r":
+        demand = replace(demand, rms=(0.505,))
+    return compile_compact(name, CompactChoices(demand)).built[0]
+
+
+def shipped(name: str) -> tuple[Compact, Ends]:
+    """Return the graph of a result that ships, and what is done to its outputs."""
+    built = built_of(name)
+    return built.compact, built.ends
+
+
+def made(
+    source: Source, folder: Path, bits: int, of: str = "inverse-dynamics"
+) -> tuple[Compact, Ends]:
+    """Return a small graph, made with no effort; no network is made of it."""
+    choices = CompactChoices(replace(usual_demand(bits), effort=0.0), folder, also_shipped=False)
+    _, compact = run(COMPACT, [TipLoad(source, of=of)], [choices], "graph")[0]
+    return compact, Ends()
+
+
+def made_by_name(name: str, folder: Path) -> tuple[Compact, Ends]:
+    """Return a small graph of the paper's arm with "stops", or of a "curved" function."""
+    if name == "stops":
+        return made(with_ranges("machado-2r", q1=(0.3, 1.4), q2=(-2.9, -1.9)), folder, 5)
+    return made(parse_function(CURVED), folder, 5)
