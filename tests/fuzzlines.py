@@ -45,6 +45,7 @@ BASES = {
     "bench": ("program", "--seconds", ".01", "--batches", "1"),
     "minimize": ("good.pla",),
     "schedule": ("machado-2r",),
+    "sweep": ("good.toml", "-o", "swept", "--dry-run"),
 }  # fmt: skip
 VALUES = (
     "99999999999999999999", "-99999999999999999999", "-1", "0", "1", "2", "2.5", "nan", "inf",
@@ -53,7 +54,7 @@ VALUES = (
     "states.csv", "good.pla", "empty", "9" * 5000, "-", "0x10", "1_0", "4-9999", "9-4", "9999",
     "q=9", "q9=4", "q1=99999999999", "\u0663", "machado-2r", "program", "compact", "paper",
     "isop", "exact", "gray", "numpy", "terms", "t800", "boolean", "cp-misf", "zeng", "nodes",
-    "huge.toml", "junk.toml", "zero.toml", "junk.npy", "nan.csv",
+    "huge.toml", "good.toml", "junk.toml", "zero.toml", "junk.npy", "nan.csv",
 )  # fmt: skip
 
 
@@ -67,6 +68,7 @@ def prepared(folder: Path) -> None:
     (folder / "nan.csv").write_text(f"{head}0,0,0,0,0,1e308\n0,0,0,0,0,nan\n")
     (folder / "good.pla").write_text(".i 2\n.o 1\n11 1\n.e\n")
     (folder / "good.blif").write_text(".inputs a\n.outputs y\n.names a y\n0 1\n.end\n")
+    (folder / "good.toml").write_text('robots = ["machado-2r"]\nbits = [4, 5]\neffort = 0\n')
     (folder / "huge.toml").write_bytes(b"#" * (1 << 20))
     (folder / "junk.toml").write_text("a = [1, 2")
     (folder / "empty").touch()
