@@ -46,6 +46,8 @@ BASES = {
     "minimize": ("good.pla",),
     "schedule": ("machado-2r",),
     "sweep": ("good.toml", "-o", "swept", "--dry-run"),
+    "doctor": (),
+    "completion": ("bash",),
 }  # fmt: skip
 VALUES = (
     "99999999999999999999", "-99999999999999999999", "-1", "0", "1", "2", "2.5", "nan", "inf",

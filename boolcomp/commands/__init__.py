@@ -18,4 +18,6 @@ COMMANDS = {
     "minimize": "Minimise anybody's PLA files.",
     "import": "Read networks of others: BLIF, AIGER.",
     "schedule": "Schedule the four parallel-dynamics papers' tasks on machines, and run them.",
+    "doctor": "Say what is installed, and what each missing piece would bring.",
+    "completion": "Print what bash, zsh or fish must read to complete commands.",
 }

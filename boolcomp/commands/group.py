@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.commands import COMMANDS
+from boolcomp.commands import COMMANDS, completing
 from boolcomp.common.errors import (
     LONGEST_NAME,
     BoolcompError,
@@ -43,7 +43,9 @@ class LazyGroup(click.Group):
             return None
         module = importlib.import_module(f"boolcomp.commands.{cmd_name}")
         command = module.command
-        return command if isinstance(command, click.Command) else None
+        if not isinstance(command, click.Command):
+            return None
+        return completing.completable(command) if completing.asked() else command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -83,7 +85,7 @@ def run(arguments: Sequence[str]) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("always", DataWarning)
         warnings.showwarning = _show_warning
-        return _run(list(arguments))
+        return completing.complete(cli) if completing.asked() else _run(list(arguments))
 
 
 def _run(arguments: list[str]) -> int:

@@ -1,0 +1,164 @@
+"""`doctor` and `completion`: what is here, what is missing, and what a shell is told."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from boolcomp.commands import COMMANDS
+from boolcomp.measure.installed import BRINGS, PROGRAMS, health
+from boolcomp.problem.robot import robot_names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Result
+
+PROJECT = Path(__file__).parents[1] / "pyproject.toml"
+
+
+def test_every_package_that_users_may_install_says_what_it_brings() -> None:
+    project = tomllib.loads(PROJECT.read_text())["project"]
+    asked = list(project["dependencies"])
+    for extra, packages in project["optional-dependencies"].items():
+        asked += [] if extra in {"test", "dev"} else packages
+    names = {text.split(">")[0].split("=")[0].split("[")[0].split("<")[0] for text in asked}
+    assert names - set(BRINGS) == set()
+
+
+def test_programs_that_commands_look_for_are_listed_once() -> None:
+    names = [one.name for one in PROGRAMS]
+    assert len(set(names)) == len(names)
+    assert {"iverilog", "verilator", "ghdl", "avr-gcc", "simavr", "qemu-system-arm"} <= set(names)
+
+
+@pytest.mark.slow
+def test_a_whole_installation_is_said_to_be_one(run: Callable[..., Result]) -> None:
+    result = run("doctor")
+    assert (result.code, result.err) == (0, "")
+    assert "all that every installation needs is there" in result.out
+    document = json.loads(run("doctor", "--json").out)
+    assert document["whole"] is True
+    found = {piece["name"]: piece for piece in document["pieces"]}
+    assert found["numpy"]["found"] is True
+    assert set(found["numpy"]) == {
+        "name", "kind", "extra", "found", "source", "brings", "install",
+    }  # fmt: skip
+
+
+@pytest.mark.slow
+def test_a_broken_package_is_as_good_as_none_and_the_exit_code_says_so(
+    run: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pysat.py").write_text("raise OSError('wrong ELF class')")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for name in [name for name in sys.modules if name.partition(".")[0] == "pysat"]:
+        monkeypatch.delitem(sys.modules, name)
+    result = run("doctor")
+    assert result.code == 1
+    assert "missing or broken, and needed: python-sat" in result.out
+    assert "broken: OSError: wrong ELF class" in result.out
+
+
+def test_a_missing_extra_says_how_it_comes_and_is_no_failure(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = find_spec
+    hidden = "boolcomp.measure.installed.find_spec"
+    monkeypatch.setattr(hidden, lambda name: None if name == "matplotlib" else real(name))
+    found = health()
+    (piece,) = (one for one in found.pieces if one.name == "matplotlib")
+    assert (piece.found, piece.source, piece.extra) == (False, "missing", "plots")
+    assert piece.install == "pip install 'boolcomp[plots]'"
+    assert found.whole
+
+
+def completed(words: str, capfd: pytest.CaptureFixture[str]) -> list[str]:
+    """Return what a bash is told that wants the last of these words completed."""
+    from boolcomp.cli import main
+
+    told = {
+        "COMP_WORDS": words, "COMP_CWORD": str(len(words.split(" ")) - 1),
+        "_BOOLCOMP_COMPLETE": "bash_complete",
+    }  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in told.items():
+            patch.setenv(name, value)
+        with pytest.raises(SystemExit) as exited:
+            main([])
+    assert exited.value.code == 0
+    return capfd.readouterr().out.split()
+
+
+def test_commands_are_completed(capfd: pytest.CaptureFixture[str]) -> None:
+    found = completed("boolcomp comp", capfd)
+    assert found == [f"plain,{name}" for name in COMMANDS if name.startswith("comp")]
+
+
+def test_robots_are_completed_and_may_be_files(capfd: pytest.CaptureFixture[str]) -> None:
+    names = [name for name in robot_names() if name.startswith("puma")]
+    wanted = ["file,", *(f"plain,{name}" for name in names)]
+    assert completed("boolcomp compile puma", capfd) == wanted
+    assert completed("boolcomp schedule simulate puma", capfd) == wanted
+
+
+@pytest.mark.parametrize(
+    ("words", "value"),
+    [
+        ("compile machado-2r --of inv", "plain,inverse-dynamics"),
+        ("compile machado-2r --target mcu3", "plain,mcu32"),
+        ("export out --to veri", "plain,verilog"),
+        ("compile machado-2r --effo", "plain,--effort"),
+        ("minimize --method exa", "plain,exact"),
+        ("completion ba", "plain,bash"),
+    ],
+)
+def test_values_of_options_are_completed(
+    words: str, value: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert value in completed(f"boolcomp {words}", capfd)
+
+
+def test_paths_are_left_to_the_shell(capfd: pytest.CaptureFixture[str]) -> None:
+    assert completed("boolcomp evaluate out/2r -o o", capfd) == ["file,"]
+    assert completed("boolcomp evaluate ou", capfd) == ["file,"]
+
+
+@pytest.mark.slow
+def test_a_real_bash_completes_by_the_script_that_is_printed(tmp_path: Path) -> None:
+    (tmp_path / "boolcomp").write_text(f'#!/bin/sh\nexec {sys.executable} -m boolcomp "$@"\n')
+    (tmp_path / "boolcomp").chmod(0o755)
+    asked = (
+        'eval "$(boolcomp completion bash)"; COMP_WORDS=(boolcomp compl); COMP_CWORD=1; '
+        '_boolcomp_completion boolcomp; echo "${COMPREPLY[@]}"'
+    )
+    made = subprocess.run(
+        ["/bin/bash", "-c", asked], capture_output=True, text=True, check=True,
+        env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
+    )  # fmt: skip
+    assert made.stdout.split() == ["completion"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_scripts_name_the_command_and_how_it_is_asked(
+    run: Callable[..., Result], shell: str
+) -> None:
+    result = run("completion", shell)
+    assert (result.code, result.err) == (0, "")
+    assert f"_BOOLCOMP_COMPLETE={shell}_complete" in result.out
+    document = json.loads(run("completion", shell, "--json").out)
+    assert document["script"] == result.out
+
+
+def test_an_unknown_shell_is_told_the_nearest(run: Callable[..., Result]) -> None:
+    result = run("completion", "bsh")
+    assert result.code == 2
+    assert "(did you mean 'bash' or 'zsh'?)" in result.err
