@@ -16,6 +16,7 @@
 #   make bench-kill                       commands killed and interrupted at random moments
 #   make bench-certificates               what certificates take, and 1000 changes that must be found
 #   make mutants                          how many small faults the unit tests miss
+#   make docs                             draw the pictures of the pages again, and make a site of them in out/site
 #   make bench-check                      ratios beside the committed ones; fails at 15 % loss
 #   make clean                            remove the environment and all caches here
 
@@ -33,7 +34,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test static lint types layers unit slow coverage clean help \
   bench-dynamics bench-evaluate bench-twolevel bench-compact bench-native bench-rivals bench-check \
-  bench-kill bench-certificates mutants
+  bench-kill bench-certificates mutants docs
 
 help:
 	@awk '/^#/ { sub(/^# ?/, ""); print; next } { exit }' Makefile
@@ -132,6 +133,12 @@ bench-twolevel: $(VENV)/loops.ready
 	@$(BIN)/python benchmarks/twolevel.py --chart out/minimisation.svg
 	@$(BIN)/python benchmarks/codes.py
 
+docs: $(VENV)/test.ready
+	@echo "== the pictures of the pages"
+	@$(BIN)/python docs/make_pictures.py
+	@echo "== the site"
+	@$(BIN)/python docs/make_site.py
+
 $(VENV)/bin/python:
 	@command -v $(PYTHON) >/dev/null || \
 	  { echo "make: $(PYTHON) is missing: install Python 3.11 or later, or say PYTHON=…"; exit 1; }
@@ -153,7 +160,7 @@ $(VENV)/demo.ready: pyproject.toml $(VENV)/bin/python
 
 $(VENV)/test.ready: $(VENV)/demo.ready
 	@echo "== installing what tests and lint need"
-	@$(BIN)/pip install -qq --disable-pip-version-check -e '.[test,dev]'
+	@$(BIN)/pip install -qq --disable-pip-version-check -e '.[test,dev,docs]'
 	@touch $@
 
 # numba compiles the minimisers' loops once; a test's time should not hold that.

@@ -26,7 +26,7 @@ from boolcomp.measure.hardware.tools import TOOLS, find
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-NOT_FOR_USERS = {"test", "dev"}  # extras of who changes boolcomp
+NOT_FOR_USERS = {"test", "dev", "docs"}  # extras of who changes boolcomp
 # Packages whose module has another name.
 MODULES = {
     "python-flint": "flint", "python-sat": "pysat", "vl-convert-python": "vl_convert",
@@ -56,7 +56,6 @@ BRINGS = {
     "s3fs": "stores in buckets: --store s3://…",
     "pyarrow": "Parquet: evaluate, results of sweep",
     "zarr": "zarr: evaluate",
-    "mkdocs": "make docs: the documentation as a site",
 }
 
 

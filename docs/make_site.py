@@ -1,0 +1,138 @@
+"""Make the documentation a small site, in out/site: `python docs/make_site.py [FOLDER]`.
+
+The README is its first page. Pages are those of docs/, read as they are; links to files beside
+them are copied along. Whatever is linked and not there, anchors among it, ends the build. The site
+loads nothing from elsewhere; its search works where it is served (`python -m http.server`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+FILES = "files"  # where linked files lie that are no pages
+# What people come for, in the order in which they mostly do.
+NAVIGATION: dict[str, tuple[str, ...]] = {
+    "Using it": (
+        "robots", "functions", "control", "show", "installation", "cluster", "reliability",
+    ),
+    "Its logic": ("paper", "compact", "minimisation", "bdd", "performance"),
+    "Targets": ("hardware", "microcontroller"),
+    "Proof": ("proof", "certificates"),
+    "Beside it": ("parallel",),
+    "How it is built": ("design", "CONTRIBUTING", "CHANGELOG"),
+}  # fmt: skip
+_LINK = re.compile(r"(?<=\]\()(?!https?:|#|mailto:)([^)\s#]+)")
+
+
+def pages() -> dict[str, Path]:
+    """Return the pages by their names in the site, and where their texts are."""
+    found = {"index": ROOT / "README.md"}
+    found |= {name: ROOT / f"{name}.md" for name in ("CHANGELOG", "CONTRIBUTING")}
+    return found | {path.stem: path for path in sorted(DOCS.glob("*.md"))}
+
+
+def moved(text: str, page: Path, folder: Path) -> str:
+    """Return a page's text with links as they are in the site; files that they name are copied."""
+    known = {path: f"{name}.md" for name, path in pages().items()}
+
+    def link(match: re.Match[str]) -> str:
+        target = (page.parent / match[1]).resolve()
+        if target in known:
+            return known[target]
+        if not target.is_file():
+            raise SystemExit(f"{page.relative_to(ROOT)}: nothing is at {match[1]}")
+        place = target.relative_to(DOCS) if target.is_relative_to(DOCS) else FILES / _flat(target)
+        (folder / place).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(target, folder / place)
+        return place.as_posix()
+
+    return _LINK.sub(link, text)
+
+
+def _flat(target: Path) -> Path:
+    """Return a name for a file from elsewhere in the project: a browser shows it as text."""
+    name = target.relative_to(ROOT).as_posix().replace("/", "-")
+    return Path(name if target.suffix in {".svg", ".png"} else f"{name}.txt")
+
+
+def configuration(source: Path, target: Path) -> dict[str, Any]:
+    """Return what mkdocs is told; every page has its place."""
+    names = set(pages()) - {"index"}
+    placed = {name for section in NAVIGATION.values() for name in section}
+    if names - placed:
+        raise SystemExit(f"no place in the site for {', '.join(sorted(names - placed))}")
+    navigation: list[dict[str, Any]] = [{"boolcomp": "index.md"}]
+    navigation += [
+        {title: [f"{name}.md" for name in section if name in names]}
+        for title, section in NAVIGATION.items()
+    ]
+    return {
+        "site_name": "boolcomp",
+        "docs_dir": str(source),
+        "site_dir": str(target),
+        "use_directory_urls": False,
+        "nav": navigation,
+        "theme": {
+            "name": "material",
+            "font": False,
+            "features": ["navigation.sections", "content.code.copy", "toc.follow"],
+            "palette": [
+                {"media": "(prefers-color-scheme: light)", "scheme": "default",
+                 "toggle": {"icon": "material/weather-night", "name": "dark"}},
+                {"media": "(prefers-color-scheme: dark)", "scheme": "slate",
+                 "toggle": {"icon": "material/weather-sunny", "name": "light"}},
+            ],
+        },
+        "plugins": ["material/search"],
+        "markdown_extensions": ["tables", "fenced_code", {"toc": {"permalink": True}}],
+        "validation": {
+            "nav": {"omitted_files": "warn", "not_found": "warn"},
+            "links": {"not_found": "warn", "anchors": "warn", "unrecognized_links": "warn"},
+        },
+    }  # fmt: skip
+
+
+def make(target: Path) -> None:
+    """Build the site; what mkdocs warns of ends it."""
+    from mkdocs.commands.build import build  # noqa: PLC0415 (an extra)
+    from mkdocs.config import load_config  # noqa: PLC0415 (likewise)
+
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "pages"
+        source.mkdir()
+        for name, path in pages().items():
+            text = moved(path.read_text("utf-8"), path, source)
+            (source / f"{name}.md").write_text(text, "utf-8")
+        settings = configuration(source, target.resolve())
+        build(load_config(config_file=_empty(Path(folder)), strict=True, **settings))
+
+
+def _empty(folder: Path) -> str:
+    """Return a configuration file that says nothing: mkdocs reads one whatever it is told."""
+    path = folder / "mkdocs.yml"
+    path.write_text("site_name: boolcomp\n")
+    return str(path)
+
+
+def main() -> None:
+    """Build where the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "out" / "site")
+    folder = parser.parse_args().folder
+    try:
+        make(folder)
+    except ImportError as error:
+        sys.exit(f"{error.name} is missing: pip install -e '.[docs]'")
+    print(f"the site is in {folder}: open {folder / 'index.html'}")
+
+
+if __name__ == "__main__":
+    main()
