@@ -28,6 +28,7 @@ import numpy as np
 
 from boolcomp.common.errors import BoolcompError
 from boolcomp.common.text import table as aligned
+from boolcomp.common.workers import Workers
 from boolcomp.compact.demand import Demand
 from boolcomp.compact.errors.measure import Sampling, measure_many
 from boolcomp.compact.passes import CompactChoices, build
@@ -176,7 +177,7 @@ def run(row: Row, store: Path | None, processes: int, *, fresh: bool) -> Found:
 
     def compiled() -> Built:
         choices = CompactChoices(
-            row.demand, store, not fresh, processes,
+            row.demand, store, not fresh, Workers.of(processes),
             lambda step: print(f"{row.name}: {step}", file=sys.stderr, flush=True),
         )  # fmt: skip
         return build(torques, choices)
@@ -206,7 +207,7 @@ def random_rows(store: Path | None, processes: int, count: int) -> Found:
         try:
             built = build(
                 split(inverse_dynamics_problem(robot)),
-                CompactChoices(demand, store, processes=processes),
+                CompactChoices(demand, store, workers=Workers.of(processes)),
             )
         except BoolcompError as error:
             missed.append(f"random {seed}: {error}")

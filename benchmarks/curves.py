@@ -34,6 +34,7 @@ from tablerivals import bipartite, multipartite, plain
 
 from boolcomp.common.errors import SaturationWarning
 from boolcomp.common.text import table
+from boolcomp.common.workers import ALONE
 from boolcomp.compact.demand import Demand
 from boolcomp.compact.graph.logic import word_logic
 from boolcomp.compact.passes import CompactChoices, build
@@ -150,7 +151,7 @@ def ours(problem: Problem, bits: int, effort: float, store: Path | None) -> Row:
         bits=bits, input_bits={"x": bits}, max=(1.0 - 1e-9,), saturate=True, effort=effort,
         objective="lut6",
     )  # fmt: skip
-    built = build(split(problem), CompactChoices(demand, store, processes=1))
+    built = build(split(problem), CompactChoices(demand, store, workers=ALONE))
     x = (np.arange(1 << bits) + 0.5) / (1 << bits)
     with warnings.catch_warnings():  # what saturates is exact values within half a step of the end
         warnings.simplefilter("ignore", SaturationWarning)

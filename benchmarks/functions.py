@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from boolcomp.common.text import table
+from boolcomp.common.workers import Workers
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices, build
 from boolcomp.problem.functions import FRICTION, NAMES, USUAL, robot_problem
@@ -116,7 +117,7 @@ def written(given: argparse.Namespace) -> int:
             continue
         problem = problem_of(path)
         demand = usual_demand(problem.bits or USUAL_BITS, effort=given.effort)
-        choices = CompactChoices(demand, given.store, processes=given.processes)
+        choices = CompactChoices(demand, given.store, workers=Workers.of(given.processes))
         built = build(split(problem), choices)
         missed |= not built.holds
         errors = (max(x) for x in (built.errors.rms, built.errors.max, built.largest))
@@ -153,7 +154,7 @@ def main() -> int:
             effort=given.effort if row.effort is None else row.effort,
         )  # fmt: skip
         built = build(
-            split(problem), CompactChoices(demand, given.store, processes=given.processes)
+            split(problem), CompactChoices(demand, given.store, workers=Workers.of(given.processes))
         )
         most = ASKED.get((row.arm, row.of, row.bits))
         fails = (most is not None and built.nodes >= most) or not built.holds

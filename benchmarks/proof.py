@@ -28,6 +28,7 @@ from worst import demand_of
 from boolcomp.common.errors import BoolcompError
 from boolcomp.common.files import read_text
 from boolcomp.common.text import table
+from boolcomp.common.workers import Workers
 from boolcomp.compact.assembly import Ends, program_of_graph
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.errors.centre import decoder_shifts
@@ -150,7 +151,7 @@ def row(case: Case, options: argparse.Namespace) -> tuple[list[str], bool]:
     spent: dict[Grade, float] = {}
     for grade in GRADES:
         start = seconds()
-        bounds[grade] = graded_bounds(said, grade, options.effort, options.processes)
+        bounds[grade] = graded_bounds(said, grade, options.effort, Workers.of(options.processes))
         if grade == "plain":
             bounds[grade] = without_overflow(said, bounds[grade])
         spent[grade] = seconds() - start

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from boolcomp.common.text import table
+from boolcomp.common.workers import Workers
 from boolcomp.compact.demand import Demand
 from boolcomp.compact.passes import CompactChoices, build
 from boolcomp.problem.interval import Interval
@@ -72,7 +73,8 @@ def built(robot: Robot, row: Row, store: Path | None, processes: int) -> Built:
     inputs = dict.fromkeys(("q", "qd", "qdd"), row.bits + 2)
     demand = Demand(row.bits, inputs, row.rms)
     return build(
-        split(inverse_dynamics_problem(robot)), CompactChoices(demand, store, processes=processes)
+        split(inverse_dynamics_problem(robot)),
+        CompactChoices(demand, store, workers=Workers.of(processes)),
     )
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Never
 
 from boolcomp.common.choices import MASSES, flag, real, reals, whole, widths
 from boolcomp.common.errors import UsageError, listing, suggestion
+from boolcomp.common.workers import TWO, Workers, all_cores
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.paper.passes import PaperChoices
@@ -39,12 +41,13 @@ if TYPE_CHECKING:
 
 __all__ = ["compile", "load_program", "load_robot"]
 
+WHERE = ("processes", "cluster")
 OF = ("of", "friction", "smoothing", "kp", "kd", "load_range", "elbow")
 USUAL_BITS = 8
 ONLY = {
     "compact": (
         "rms_error", "max_error", "input_bits", "saturate", "objective", "target", "flash",
-        "effort", "seed", "processes", "words", "proof", "proof_effort", "rms", "max",
+        "effort", "seed", "words", "proof", "proof_effort", "rms", "max",
     ),
     "paper": ("code", "guard_bits", "splits", "rounding", "minimizer", "deadline"),
 }  # fmt: skip
@@ -76,7 +79,8 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     flash: Number = 0,
     effort: Number = 30.0,
     seed: Number = 0,
-    processes: Number = 2,
+    processes: Number | None = None,
+    cluster: Any = None,
     words: Formats | None = None,
     proof: Grade | str | None = None,
     proof_effort: Number | None = None,
@@ -107,6 +111,9 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     `error` is what no error may exceed, proved: "1lsb", "0.5Nm", one for all outputs or one each,
     or {"tau1": "1lsb"}. `input_bits` are then the most that inputs may have; with `bits="auto"`
     those of outputs are found. With `certify` the program has a certificate (docs/proof.md).
+    The work is done by so many `processes` of this machine (2, in mode paper one a core), or on a
+    `cluster` of Dask: an address, a scheduler file, "local:4", or a `distributed.Client`. What is
+    made is the same.
 
     Mode `compact` takes `rms_error` and `max_error` (in LSB of the torque: a number for all joints
     or one each; without them the paper's own rms error is allowed), `input_bits` (bits of the
@@ -114,7 +121,7 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     beyond their range do, instead of having one bit more), `objective` (made small: nodes, depth),
     `target` (what widths are chosen for: luts, lut4, lut6, gates, carry, dsp, mcu8, mcu32, simd;
     `flash` is how many bytes tables may take of a microcontroller's), `effort` (the search in
-    nominal seconds of one core: counted, not timed), `seed`, `processes`, and `words`
+    nominal seconds of one core: counted, not timed), `seed`, and `words`
     ({"q1": "gray:12:0..2pi", "tau": "twos:tread"}: words as they are given or wanted, by code,
     bits, range and place of zero), `proof` (how tight the bound of errors is proved: plain, tables,
     tight; by default plain, and tight of a promise) and `proof_effort` (of a tight one: millions of
@@ -130,7 +137,7 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     from the store.
     """
     _refuse_others(mode, dict(locals()))
-    masses = reals("payloads", payloads, MASSES)
+    masses, workers = reals("payloads", payloads, MASSES), _workers(processes, cluster)
     of = function_name(
         of, friction=flag("friction", friction), smoothing=smoothing, kp=kp, kd=kd,
         load=load_range, elbow=elbow,
@@ -149,21 +156,24 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
             grade=grade_of("tight" if proof is None else proof),
         )  # fmt: skip
         choices = CompactChoices(
-            demand, processes=whole("processes", processes), words=formats("words", words),
+            demand, workers=workers or TWO, words=formats("words", words),
             proof=grade_of("plain" if proof is None else proof),
             proof_effort=EFFORT if proof_effort is None else whole("proof_effort", proof_effort),
             certify=flag("certify", certify),
         )  # fmt: skip
-        if free:
-            choices = with_bits_found(source, choices, masses, of)
-        return compile_compact(source, choices, masses, of).program
+        with choices.workers.opened() as opened:
+            choices = replace(choices, workers=opened)
+            if free:
+                choices = with_bits_found(source, choices, masses, of)
+            return compile_compact(source, choices, masses, of).program
     options = Options(
         word, code, _if_any("guard_bits", guard_bits), _if_any("splits", splits), rounding
     )
     recipe = Recipe(minimizer, real("deadline", deadline or 0) or None)
     asked = PaperChoices(
-        options, recipe, error=promised, free=free, certify=flag("certify", certify)
-    )
+        options, recipe, error=promised, free=free, certify=flag("certify", certify),
+        workers=workers or all_cores(),
+    )  # fmt: skip
     return compile_paper(source, asked, masses, of).program
 
 
@@ -188,10 +198,27 @@ def _source(
     return given if isinstance(given, Robot | Problem) else load_source(given)  # type: ignore[arg-type]  # load_robot says what is none
 
 
+def _workers(processes: Number | None, cluster: Any) -> Workers | None:
+    """Return where the work is done, if that was said."""
+    if processes is None and cluster is None:
+        return None
+    return Workers.of(None if processes is None else whole("processes", processes), cluster)
+
+
 def _refuse_others(mode: str, said: dict[str, Any]) -> None:
     """Raise a `UsageError` for a choice that no mode has, or only the other one."""
     check_mode(mode)
-    allowed = ["inputs", "outputs", "name", *OF, "payloads", "error", "certify", *ONLY[mode]]
+    allowed = [
+        "inputs",
+        "outputs",
+        "name",
+        *OF,
+        "payloads",
+        "error",
+        "certify",
+        *WHERE,
+        *ONLY[mode],
+    ]
     for name in said["unknown"]:
         raise UsageError(
             f"mode {mode} has no {name!r}{suggestion(name, allowed)}: it has {listing(allowed)}"

@@ -172,7 +172,8 @@ def compile_paper(
     """
     start, chosen = time.perf_counter(), choices or paper.PaperChoices()
     loads = [TipLoad(source, mass, of) for mass in _masses(payloads)]
-    made = run(PAPER[:-1], loads, chosen, "measure")
+    with chosen.workers.opened() as workers:
+        made = run(PAPER[:-1], loads, replace(chosen, workers=workers), "measure")
     program = _family(run(PAPER[-1:], made, chosen), loads)
     if chosen.certify:
         from boolcomp.proof.certificate.tabled import certified  # noqa: PLC0415 (if asked for)
@@ -197,8 +198,12 @@ def compile_compact(
     """
     start, chosen = time.perf_counter(), choices or compact.CompactChoices()
     loads = [TipLoad(source, mass, of, chosen.words) for mass in _masses(payloads)]
-    own = [replace(chosen, progress=one) for one in _listeners(chosen.progress, loads)]
-    made = run(COMPACT[:-1], loads, own, "measure")
+    with chosen.workers.opened() as workers:
+        own = [
+            replace(chosen, progress=one, workers=workers)
+            for one in _listeners(chosen.progress, loads)
+        ]
+        made = run(COMPACT[:-1], loads, own, "measure")
     program = _family(run(COMPACT[-1:], made, own), loads)
     for one in made:
         _check(one)
@@ -259,7 +264,7 @@ def with_bits_found(
     """Return choices with the word length that takes the fewest nodes to keep a promise."""
     loads = [TipLoad(source, mass, of, choices.words) for mass in _masses(payloads)]
     terms = run(COMPACT, loads, [choices] * len(loads), "terms")
-    bits = bits_for(terms, choices.demand, choices.processes)
+    bits = bits_for(terms, choices.demand, choices.workers)
     return replace(choices, demand=replace(choices.demand, bits=bits))
 
 

@@ -12,6 +12,7 @@ from compact.word_robots import small_robot
 
 from boolcomp import pipeline
 from boolcomp.common.errors import UsageError
+from boolcomp.common.workers import ALONE
 from boolcomp.compact.demand import Demand
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.paper.plan import Options
@@ -60,7 +61,7 @@ def test_the_list_is_what_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     demand = Demand(bits=4, rms=(0.6,), effort=0.0)
     told: list[float] = []
     choices = CompactChoices(
-        demand, tmp_path, also_shipped=False, processes=1,
+        demand, tmp_path, also_shipped=False, workers=ALONE,
         progress=lambda step: told.append(step.fraction),
     )  # fmt: skip
     made = pipeline.compile_compact(small_robot(3, 1), choices, payloads=(0.0, 0.5))

@@ -16,6 +16,7 @@ from tablefile import parse_table
 
 from boolcomp.codes import Code
 from boolcomp.common.errors import DataError, SaturationWarning, UsageError
+from boolcomp.common.workers import ALONE
 from boolcomp.compact.demand import Demand
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.engines.wiring import Stop
@@ -306,7 +307,7 @@ def test_torques_that_are_constant_read_nothing_and_are_right(
         patch.setattr("boolcomp.compact.errors.worst.EVALUATIONS", 2000)
         patch.setattr("boolcomp.compact.passes.FRESH_SAMPLES", 2000)
         patch.setattr("boolcomp.compact.widths.passes.QUICK_SEEN", 2000)
-        words = CompactChoices(demand, tmp_path, processes=1)
+        words = CompactChoices(demand, tmp_path, workers=ALONE)
         made = compile_paper(robot, tables) if mode == "paper" else compile_compact(robot, words)
     program = made.program
     q = np.full((70, 2), 0.4)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from boolcomp.commands.options import CompactOptions
+    from boolcomp.common.workers import Workers
     from boolcomp.compact.demand import Demand, Progress
     from boolcomp.compact.result.built import Built
     from boolcomp.pipeline import CompactCompilation
@@ -44,13 +45,14 @@ def compile_words(
 
     Bits may be `auto`: they are found for a promise.
     """
+    from boolcomp.common.workers import TWO
     from boolcomp.compact.passes import CompactChoices
     from boolcomp.pipeline import compile_compact, with_bits_found
 
-    with share("searching") as show:
+    with share("searching") as show, (options.workers or TWO).opened() as opened:
         demand = options.demand(USUAL_BITS if isinstance(bits, str) else bits)
         choices = CompactChoices(
-            demand, store, processes=options.processes, progress=listener(show),
+            demand, store, workers=opened, progress=listener(show),
             words=options.words, **options.proofs,
         )  # fmt: skip
         if isinstance(bits, str):
@@ -101,7 +103,7 @@ def _print(compiled: CompactCompilation, output: Path | None) -> None:
 def plan_words(
     problem: Problem,
     demand: Demand,
-    processes: int,
+    workers: Workers | None,
     store: Path | None,
     picture: Path | None,
     *,
@@ -109,12 +111,13 @@ def plan_words(
 ) -> None:
     """Print the word graph that compile would choose, and draw it."""
     from boolcomp.common.files import write_text
+    from boolcomp.common.workers import TWO
     from boolcomp.compact.passes import CompactChoices, build
     from boolcomp.measure.report.wordgraph import draw_graph
     from boolcomp.terms import split
 
-    with share("searching") as show:
-        choices = CompactChoices(demand, store, processes=processes, progress=listener(show))
+    with share("searching") as show, (workers or TWO).opened() as opened:
+        choices = CompactChoices(demand, store, workers=opened, progress=listener(show))
         built = build(split(problem), choices)
     say_whence([built])
     graph = built.compact.graph

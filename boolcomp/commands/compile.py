@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from boolcomp.commands.options import CompactOptions
+    from boolcomp.common.workers import Workers
     from boolcomp.paper.covers import TermCover
     from boolcomp.paper.plan import Options
     from boolcomp.paper.store import Recipe, Store
@@ -44,13 +45,14 @@ if TYPE_CHECKING:
 class Asked(NamedTuple):
     """Options of a plan; what no error may exceed, and whether bits are to be found for that.
 
-    And whether there is to be a certificate.
+    And whether there is to be a certificate, and where the work is done.
     """
 
     options: Options
     error: Promise | None
     auto: bool
     certify: bool
+    workers: Workers | None
 
 
 ONLY = {"paper": {**ONLY_PAPER, **ONLY_MINIMISED}, "compact": ONLY_COMPACT}
@@ -110,7 +112,7 @@ def command(
         compile_words(loaded, of, choices, AUTO if auto else options.bits, masses,
                       context.params.get("folder"), output=output, as_json=as_json)  # fmt: skip
     else:
-        asked = Asked(options, choices.error, auto, choices.certify)
+        asked = Asked(options, choices.error, auto, choices.certify, choices.workers)
         _compile_paper(loaded, of, asked, recipe, store, masses, output=output, as_json=as_json)
 
 
@@ -125,6 +127,7 @@ def _compile_paper(
     output: Path | None,
     as_json: bool,
 ) -> None:
+    from boolcomp.common.workers import all_cores
     from boolcomp.paper.passes import PaperChoices
     from boolcomp.pipeline import compile_paper
 
@@ -132,6 +135,7 @@ def _compile_paper(
         choices = PaperChoices(
             asked.options, recipe, store, lambda entry: step(entry.plan.term.name),
             error=asked.error, free=asked.auto, certify=asked.certify,
+            workers=asked.workers or all_cores(),
         )  # fmt: skip
         compiled = compile_paper(robot, choices, masses, of)
     if output is not None:

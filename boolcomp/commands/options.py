@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from boolcomp.commands.wordlength import USUAL_BITS, WordLength
+from boolcomp.commands.working import work_options
 from boolcomp.common.choices import reals, widths
 from boolcomp.common.errors import UsageError, listing, shown
 from boolcomp.common.files import is_file
@@ -20,6 +21,7 @@ from boolcomp.common.text import short
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from boolcomp.common.workers import Workers
     from boolcomp.compact.demand import Demand
     from boolcomp.problem.interval import Interval
     from boolcomp.problem.problem import Problem
@@ -40,11 +42,10 @@ ONLY_COMPACT = {
     "rms_error": "--rms-error", "max_error": "--max-error", "input_bits": "--input-bits",
     "saturate": "--saturate", "objective": "--objective", "target": "--target",
     "flash": "--flash", "effort": "--effort",
-    "seed": "--seed", "processes": "--processes", "word": "--word",
+    "seed": "--seed", "word": "--word",
     "proof": "--proof", "proof_effort": "--proof-effort",
 }  # fmt: skip
 
-MOST_PROCESSES = 256
 LONGEST_NAME = 255  # bytes of a file's name, without its folders
 
 
@@ -186,9 +187,9 @@ class CompactOptions:
     objective: Any
     effort: float | None
     seed: int
-    processes: int
     target: Any = "luts"
     flash: int = 0
+    workers: Workers | None = None
     words: dict[str, WordFormat] = field(default_factory=dict)
     proof: Any = None
     proof_effort: int | None = None
@@ -265,9 +266,6 @@ _DEMAND = {
     "certify": click.option(
         "--certify", is_flag=True, help="Save a certificate with the program, for verify."
     ),
-    "processes": click.option(
-        "--processes", default=2, show_default=True, help="That search side by side."
-    ),
     "word": click.option(
         "--word",
         multiple=True,
@@ -288,12 +286,11 @@ def demand_options(*, seed: bool = True) -> Callable[[Callable[..., Any]], Calla
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
-        def wrapped(*args: Any, **given: Any) -> Any:
+        def wrapped(*args: Any, workers: Workers | None, **given: Any) -> Any:
             from boolcomp.problem.promise import promise_of
             from boolcomp.problem.wordformat import formats
 
             chosen = {name: given.pop(name) for name in options}
-            within("--processes", chosen["processes"], 1, MOST_PROCESSES)
             asked = formats("--word", chosen.pop("word", ()))
             promised = promise_of("--error", chosen.pop("error", None))
             choices = CompactOptions(
@@ -302,13 +299,14 @@ def demand_options(*, seed: bool = True) -> Callable[[Callable[..., Any]], Calla
                 widths("--input-bits", chosen.pop("input_bits")),
                 words=asked,
                 error=promised,
+                workers=workers,
                 **{"seed": 0, **chosen},
             )
             return function(*args, choices=choices, **given)
 
         for option in reversed(options.values()):
             wrapped = option(wrapped)
-        return wrapped
+        return work_options("2; of paper mode one a core")(wrapped)
 
     return decorate
 

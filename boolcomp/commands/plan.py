@@ -30,7 +30,14 @@ if TYPE_CHECKING:
 
 ONLY = {
     "paper": ONLY_PAPER,
-    "compact": {**ONLY_COMPACT, "graph": "--graph", "error": "--error", "certify": "--certify"},
+    "compact": {
+        **ONLY_COMPACT,
+        "graph": "--graph",
+        "error": "--error",
+        "certify": "--certify",
+        "processes": "--processes",
+        "cluster": "--cluster",
+    },
 }
 WIDEST_EXPRESSION = 44
 
@@ -81,7 +88,7 @@ def command(
         problem = with_words(problem, choices.words)
         if graph is not None and graph.suffix.lower() != ".svg":
             raise UsageError(f"--graph {graph}: the picture is an SVG: give a name ending in .svg")
-        plan_words(problem, demand, choices.processes, folder, graph, as_json=as_json)
+        plan_words(problem, demand, choices.workers, folder, graph, as_json=as_json)
         return
     del store
 

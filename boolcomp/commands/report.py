@@ -153,7 +153,7 @@ def command(
         grade = grade_of("plain" if choices.proof is None else choices.proof)
         question = Question(
             numbers("--bits", bits), modes if logic else ("paper",), numbers("--extra", extra),
-            options, recipe if logic else None, widest, choices.demand, choices.processes,
+            options, recipe if logic else None, widest, choices.demand, choices.workers,
             SEARCHED if drawn.evaluations is None else drawn.evaluations, grade,
             EFFORT if choices.proof_effort is None else choices.proof_effort,
         )  # fmt: skip

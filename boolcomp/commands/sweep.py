@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from boolcomp.commands.options import (
-    MOST_PROCESSES,
     FilePath,
-    given,
     json_option,
     print_json,
     within,
 )
 from boolcomp.commands.progress import progress
-from boolcomp.common.errors import UsageError
+from boolcomp.commands.working import MOST_PROCESSES, cluster_option
 from boolcomp.common.text import short, table
 
 if TYPE_CHECKING:
@@ -35,10 +33,7 @@ MOST_SAID = 10  # failures that are printed; files and --json have all
     "-o", "--output", required=True, type=FilePath(folder=True), help="Folder of results."
 )
 @click.option("--processes", default=1, show_default=True, help="That compile side by side.")
-@click.option(
-    "--cluster",
-    help="A Dask cluster instead: tcp://host:8786, a scheduler file, or local:4 (workers here).",
-)
+@cluster_option
 @click.option("--retry", is_flag=True, help="Try cells again that failed by themselves.")
 @click.option("--dry-run", is_flag=True, help="List the cells and say how long they take.")
 @json_option
@@ -60,8 +55,6 @@ def command(
     soon as it is done: a sweep that was interrupted goes on where it was. Results are the same
     bytes whoever computes them. Exit code 1 where cells failed; the others are there.
     """
-    if cluster is not None and given(context, "processes"):
-        raise UsageError("--processes are of this machine, --cluster is another way: give one")
     within("--processes", processes, 1, MOST_PROCESSES)
     from boolcomp.sweep.folder import Folder
     from boolcomp.sweep.run import state_of

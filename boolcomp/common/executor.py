@@ -11,25 +11,22 @@ import re
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from boolcomp.common.errors import DataError, UsageError, shown, suggestion
-from boolcomp.common.processes import Processes, Worker
+from boolcomp.common.errors import UsageError, shown, suggestion
+from boolcomp.common.processes import MOST_DEATHS, Processes, WorkerLostError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+
+__all__ = ["MOST_DEATHS", "Here", "WorkerLostError", "completed", "executor", "in_order"]
 
 Result = TypeVar("Result")
 
 HERE = "here"
 WAYS = "give here, processes:4, local:4 (Dask on this machine), tcp://host:8786 or a scheduler file"
 MOST_WORKERS = 256
-MOST_DEATHS = 3  # of workers under one call, before it is what kills them
 USUAL_AHEAD = 64
 TICK = 0.5  # seconds between two looks at a signal: an interrupt is heard at once where waits end
 _COUNTED = re.compile(r"(processes|local):(\S*)")
-
-
-class WorkerLostError(DataError):
-    """The worker was lost, not the call refused: the same call may well succeed another time."""
 
 
 class Here(Executor):
@@ -55,78 +52,48 @@ class Here(Executor):
         return map(function, *iterables)
 
 
-class Local(Processes):
-    """Processes of this machine, tied to this one; one that dies is replaced, its call repeated."""
-
-    def __init__(self, processes: int) -> None:
-        self.ahead = 2 * processes
-        self._closed = False
-        super().__init__(processes)
-
-    def _call(
-        self, function: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]
-    ) -> Any:
-        worker = self._idle.get()
-        try:
-            for _ in range(MOST_DEATHS):
-                try:
-                    return worker.call(_named, function, given, named)
-                except EOFError:
-                    if self._closed:
-                        break
-                    worker = self._replaced(worker)
-            raise WorkerLostError(f"{MOST_DEATHS} worker processes died of it (out of memory?)")
-        finally:
-            self._idle.put(worker)
-
-    def _replaced(self, dead: Worker) -> Worker:
-        dead.end()
-        new = Worker()
-        self._workers[self._workers.index(dead)] = new
-        if self._closed:  # in the meantime: nobody else is going to end it
-            new.end()
-        return new
-
-    def _abandon(self) -> None:
-        self._closed = True
-        super()._abandon()
-
-
-def _named(function: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]) -> Any:
-    return function(*given, **named)
-
-
 def executor(where: Any = HERE) -> Executor:
     """Return what runs calls, by a text (`WAYS` says which); a Dask `Client` is taken as it is.
 
     It is to be used in a `with` block. What is an executor already is handed back.
     """
+    kind, count = way(where)
+    if kind == "executor":
+        return where  # type: ignore[no-any-return]
+    if kind == HERE:
+        return Here()
+    if kind == "processes":
+        return Processes(count)
+    from boolcomp.common import daskcluster  # noqa: PLC0415 (an extra)
+
+    if kind == "client":
+        return daskcluster.of_client(where)
+    return daskcluster.on_this_machine(count) if kind == "local" else daskcluster.of_address(where)
+
+
+def way(where: Any) -> tuple[str, int]:
+    """Return of which kind a place is where calls run, and how many workers are started for it.
+
+    What is none is a `UsageError`; whether a cluster is there is not looked at.
+    """
     if isinstance(where, Executor):
-        return where
+        return "executor", 0
     if not isinstance(where, str):
         if hasattr(where, "get_executor"):
-            from boolcomp.common.daskcluster import of_client  # noqa: PLC0415 (an extra)
-
-            return of_client(where)
+            return "client", 0
         raise UsageError(f"a {type(where).__name__} runs no calls: {WAYS}")
     if where == HERE:
-        return Here()
+        return HERE, 0
     counted = _COUNTED.fullmatch(where)
     if counted is None:
         if "://" not in where and "/" not in where and "." not in where:
             hint = suggestion(where, (HERE, "processes:2", "local:2"))
             raise UsageError(f"cluster {shown(where)}{hint}: {WAYS}")
-        from boolcomp.common.daskcluster import of_address  # noqa: PLC0415 (an extra)
-
-        return of_address(where)
+        return "address", 0
     kind, count = counted[1], int(counted[2]) if counted[2].isdecimal() else 0
     if not 1 <= count <= MOST_WORKERS:
         raise UsageError(f"cluster {shown(where)}: {kind} are 1 to {MOST_WORKERS}, as in {kind}:2")
-    if kind == "processes":
-        return Local(count)
-    from boolcomp.common.daskcluster import on_this_machine  # noqa: PLC0415 (an extra)
-
-    return on_this_machine(count)
+    return kind, count
 
 
 def completed(

@@ -23,7 +23,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from subprocess import DEVNULL, PIPE, STDOUT
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -31,7 +31,7 @@ from boolcomp.common import launcher
 from boolcomp.common.errors import DataError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from boolcomp.common.launcher import Limits
@@ -39,7 +39,12 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 TICK = 0.001  # seconds between two calls of `idle`
+MOST_DEATHS = 3  # of workers under one call, before it is what kills them
 _HEAD = 8  # bytes of the length before every message
+
+
+class WorkerLostError(DataError):
+    """The worker was lost, not the call refused: the same call may well succeed another time."""
 
 
 class Ended(NamedTuple):
@@ -215,11 +220,14 @@ class Worker:
 class Processes(Executor):
     """Workers behind the interface of `concurrent.futures`.
 
-    What is submitted must be known by its name in a module. A worker that dies makes its call a
-    `DataError`. Where a block is left by an exception, nothing is waited for.
+    What is submitted must be known by its name in a module. A worker that dies is replaced, and its
+    call made again, unless that is what kills them. Where a block is left by an exception, nothing
+    is waited for.
     """
 
     def __init__(self, processes: int) -> None:
+        self.ahead = 2 * processes
+        self._closed = False
         self._workers: list[Worker] = []
         self._idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
         self._threads = ThreadPoolExecutor(processes)
@@ -242,14 +250,27 @@ class Processes(Executor):
     ) -> Any:
         worker = self._idle.get()
         try:
-            return worker.call(_called, function, given, named)
-        except EOFError as error:
-            raise DataError(
-                "a worker process died (out of memory?); what is finished so far is in the store: "
-                "run the same command again"
-            ) from error
+            for _ in range(MOST_DEATHS):
+                try:
+                    return worker.call(_called, function, given, named)
+                except EOFError:
+                    if self._closed:
+                        break
+                    worker = self._replaced(worker)
+            raise WorkerLostError(
+                f"{MOST_DEATHS} worker processes died of one call (out of memory?); what is "
+                "finished so far is kept: run the same command again"
+            )
         finally:
             self._idle.put(worker)
+
+    def _replaced(self, dead: Worker) -> Worker:
+        dead.end()
+        new = Worker()
+        self._workers[self._workers.index(dead)] = new
+        if self._closed:  # in the meantime: nobody else is going to end it
+            new.end()
+        return new
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 (as `Executor` has it)
         """End the workers when they have done what was submitted."""
@@ -262,6 +283,7 @@ class Processes(Executor):
             worker.end()
 
     def _abandon(self) -> None:
+        self._closed = True
         for worker in self._workers:
             worker.kill()  # whoever waits for it finds that out
         self.shutdown(cancel_futures=True)
@@ -275,20 +297,6 @@ class Processes(Executor):
 
 def _called(function: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]) -> Any:
     return function(*given, **named)
-
-
-def call_all(
-    function: Callable[..., Result], calls: Sequence[tuple[Any, ...]], processes: int
-) -> Iterator[tuple[int, Result]]:
-    """Yield (place, result) of every call as it comes, from this process where one is enough."""
-    if min(processes, len(calls)) < 2:
-        for place, given in enumerate(calls):
-            yield place, function(*given)
-        return
-    with Processes(min(processes, len(calls))) as pool:
-        jobs = {pool.submit(function, *given): place for place, given in enumerate(calls)}
-        for job in as_completed(jobs):
-            yield jobs[job], job.result()
 
 
 def work(entry: str, arguments: Sequence[Any]) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 
 from boolcomp.common.errors import UsageError
+from boolcomp.common.workers import TWO, Workers
 from boolcomp.compact.assembly import Ends
 from boolcomp.compact.demand import Demand, Listener, Progress, ignore_progress
 from boolcomp.compact.errors.centre import decoder_shifts
@@ -59,16 +60,17 @@ class CompactChoices:
     """What a user chooses of a compilation in compact mode.
 
     `store` is the folder of finished results, the user's cache if it is None; what ships with
-    boolcomp is found too, if `also_shipped`. `progress` is told how the search is going. `words`
-    are formats of words by the names of inputs, outputs or groups: `pipeline` makes the problem so.
-    `proof` is how tight bounds are to be; `proof_effort` counts states looked at, in millions.
+    boolcomp is found too, if `also_shipped`. `workers` are where the work is done, `progress` is
+    told how the search is going. `words` are formats of words by the names of inputs, outputs or
+    groups: `pipeline` makes the problem so. `proof` is how tight bounds are to be; `proof_effort`
+    counts states looked at, in millions.
     With `certify` the program has a certificate.
     """
 
     demand: Demand = field(default_factory=Demand)
     store: Path | None = None
     also_shipped: bool = True
-    processes: int = 2
+    workers: Workers = TWO
     progress: Listener = ignore_progress
     proof: Grade = "plain"
     proof_effort: int = EFFORT
@@ -125,7 +127,7 @@ def store(terms: Terms, choices: CompactChoices) -> Terms | Built:
 def sketch(terms: Terms, choices: CompactChoices) -> Sketched:
     """Write outputs down as words without widths."""
     results = choices.result_store(terms)
-    ledger = Ledger(choices.demand.effort, choices.progress, results, choices.processes)
+    ledger = Ledger(choices.demand.effort, choices.progress, results, choices.workers)
     first = promise.sketch if results.demand.error else widths.sketch
     return first(terms, results.demand, ledger)
 
@@ -219,8 +221,9 @@ PASSES = (store, sketch, screen, refine, improve, graph, logic, optimise, measur
 def build(terms: Terms, choices: CompactChoices | None = None) -> Built:
     """Return the smallest network found for terms, its errors measured: all passes in a row."""
     chosen, value = choices or CompactChoices(), cast("Any", terms)
-    for step in PASSES:
-        value = step(value, chosen)
+    with chosen.workers.opened() as workers:
+        for step in PASSES:
+            value = step(value, replace(chosen, workers=workers))
     return cast("Built", value)
 
 
@@ -257,7 +260,7 @@ def _told(
         compact.dropped, seconds, stored, ends,
         # what was left out of the sketch no bound of it counts
         None if widths.is_pruned(results.terms) and not compact.form.direct
-        else proved(compact, ends, grade, effort, choices.processes),
+        else proved(compact, ends, grade, effort, choices.workers),
     )  # fmt: skip
     if built.bounds and (built.largest > np.asarray(built.bounds.steps) + DIFFERENT).any():
         built = replace(built, bounds=None)  # an error was found that it says there is not

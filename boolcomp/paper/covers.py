@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from boolcomp.common.errors import DataError, DataWarning
-from boolcomp.common.processes import call_all, cores
+from boolcomp.common.workers import ALONE
 from boolcomp.logic.truthtable import digest
 from boolcomp.paper.store import Recipe, Store, function_of
 from boolcomp.twolevel.dense import MOST_BITS, MOST_INPUTS, fits
@@ -15,6 +15,7 @@ from boolcomp.twolevel.dense import MOST_BITS, MOST_INPUTS, fits
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from boolcomp.common.workers import Workers
     from boolcomp.logic.truthtable import TruthTable
     from boolcomp.paper.truth import TermTable
     from boolcomp.twolevel.cover import Cover
@@ -39,6 +40,7 @@ def make_covers(
     recipe: Recipe,
     store: Store,
     done: Callable[[TermTable], None] = lambda _: None,
+    workers: Workers = ALONE,
 ) -> tuple[TermCover, ...]:
     """Return a cover for every term; `done` is told the first term of every distinct table."""
     first: dict[TruthTable, TermTable] = {}
@@ -59,7 +61,7 @@ def make_covers(
             done(entry)
     stored = frozenset(covers)
     missing = {digest(table): entry for table, entry in first.items() if table not in covers}
-    for entry, cover in _minimised(missing, recipe):
+    for entry, cover in _minimised(missing, recipe, workers):
         covers[entry.table] = cover
         try:
             store.keep(entry, recipe, cover)
@@ -70,13 +72,13 @@ def make_covers(
 
 
 def _minimised(
-    entries: Mapping[str, TermTable], recipe: Recipe
+    entries: Mapping[str, TermTable], recipe: Recipe, workers: Workers
 ) -> Iterator[tuple[TermTable, Cover]]:
-    """Yield covers as they come, from as many processes as there are cores."""
+    """Yield covers as they come."""
     # The largest first: they take longest, and the small ones fill the gaps.
     rising = sorted(entries.values(), key=lambda entry: -entry.table.inputs)
     calls = [(entry.table, recipe) for entry in rising]
-    for place, cover in call_all(minimise_table, calls, cores()):
+    for place, cover in workers.completed(minimise_table, calls):
         yield rising[place], cover
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from boolcomp.common.errors import DataError, UsageError
+from boolcomp.common.workers import Workers, all_cores
 from boolcomp.paper.assembly import program_of
 from boolcomp.paper.covers import TermCover, make_covers
 from boolcomp.paper.known import known_errors
@@ -32,7 +33,7 @@ class PaperChoices:
     `done` is told the first term of every distinct table as its cover is there. The worst error is
     sought with so many `evaluations`, or as many as is usual; with 0 it is not. `error` is what no
     error may exceed, proved: guard bits are found for it, and bits if they are `free`. With
-    `certify` the program has a certificate.
+    `certify` the program has a certificate. `workers` are where the work is done.
     """
 
     options: Options = field(default_factory=Options)
@@ -43,6 +44,7 @@ class PaperChoices:
     error: Promise | None = None
     free: bool = False
     certify: bool = False
+    workers: Workers = field(default_factory=all_cores)
 
     def __post_init__(self) -> None:
         if self.free and self.error is None:
@@ -96,7 +98,9 @@ def tables(planned: Sequence[Plan], _: PaperChoices) -> list[PlanTables]:
 def covers(tabulated: Sequence[PlanTables], choices: PaperChoices) -> list[Covered]:
     """Minimise all tables at once: what they share is done once, and cores stay busy."""
     everything = [entry for one in tabulated for entry in one.tables]
-    found = iter(make_covers(everything, choices.recipe, choices.store, choices.done))
+    found = iter(
+        make_covers(everything, choices.recipe, choices.store, choices.done, choices.workers)
+    )
     return [Covered(one.plan, tuple(next(found) for _ in one.tables)) for one in tabulated]
 
 

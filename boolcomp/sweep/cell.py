@@ -18,6 +18,7 @@ from boolcomp.common.errors import BoolcompError, cut
 from boolcomp.common.executor import WorkerLostError
 from boolcomp.common.files import temporary_folder
 from boolcomp.common.version import VERSION
+from boolcomp.common.workers import ALONE
 from boolcomp.compact.demand import PROMISE_VERSION, SEARCH_VERSION, usual_demand
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.logic.synthesis import abc
@@ -98,10 +99,10 @@ class Cell:
 
     @property
     def choices(self) -> CompactChoices:
-        """What is chosen of the compilation: it uses one process, others have other cells."""
+        """What is chosen of the compilation: it uses no workers, others have other cells."""
         own = self.settings
         proofs: dict[str, Any] = {"proof": own.proof or "plain", "proof_effort": own.proof_effort}
-        return CompactChoices(self.demand, processes=1, certify=own.certify, **proofs)
+        return CompactChoices(self.demand, workers=ALONE, certify=own.certify, **proofs)
 
     def __str__(self) -> str:
         parts = [self.label, self.function, f"{self.bits} bits"]

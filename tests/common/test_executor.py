@@ -15,7 +15,8 @@ import pytest
 
 from boolcomp.common import executor as executors
 from boolcomp.common.errors import DataError, UsageError
-from boolcomp.common.executor import Local, WorkerLostError, completed, executor, in_order
+from boolcomp.common.executor import WorkerLostError, completed, executor, in_order
+from boolcomp.common.processes import Processes
 from boolcomp.common.text import short
 
 WAYS = ["here", "processes:2"]
@@ -74,7 +75,7 @@ def test_no_more_calls_are_under_way_than_workers_have_use_for() -> None:
 
 
 def test_a_worker_that_is_killed_is_replaced_and_its_call_made_again() -> None:
-    with Local(1) as pool:
+    with Processes(1) as pool:
         killed = pool._workers[0].process.pid  # noqa: SLF001 (it is killed from outside)
         threading.Timer(0.5, os.kill, (killed, signal.SIGKILL)).start()
         assert pool.submit(time.sleep, 1.0).result() is None
@@ -82,7 +83,7 @@ def test_a_worker_that_is_killed_is_replaced_and_its_call_made_again() -> None:
 
 
 def test_a_call_that_kills_every_worker_is_given_up_and_the_others_go_on() -> None:
-    with Local(2) as pool:
+    with Processes(2) as pool:
         calls = [(0,), (7,)]
         deadly = pool.submit(os._exit, 3)
         assert list(in_order(pool, abs, calls)) == [0, 7]
@@ -136,7 +137,7 @@ def test_dask_is_imported_only_where_it_is_used() -> None:
 
 def test_calls_that_nobody_waits_for_are_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executors, "TICK", 0.01)
-    with Local(1) as pool:
+    with Processes(1) as pool:
         pool.ahead = 3
         following = completed(pool, time.sleep, [(0.0,), (0.2,), (60.0,)])
         next(following)

@@ -18,8 +18,9 @@ from small_programs import stages
 from boolcomp.common import launcher, processes
 from boolcomp.common.errors import DataError, UsageError
 from boolcomp.common.launcher import Limits
-from boolcomp.common.processes import Ended, Processes, Worker, call_all, run_program
+from boolcomp.common.processes import Ended, Processes, Worker, run_program
 from boolcomp.common.text import parse_number, short
+from boolcomp.common.workers import TWO, Workers
 
 HOSTILE = "open('/dev/stderr', 'w').write('executed ' + __file__)\nraise SystemExit(7)\n"
 linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
@@ -227,7 +228,7 @@ def test_a_foreign_program_that_is_not_there_is_a_sentence(tmp_path: Path) -> No
 def test_every_call_is_answered_at_its_place() -> None:
     calls = [(k / 7, 3) for k in range(20)]
     for count in (1, 2):
-        found = dict(call_all(short, calls, count))
+        found = dict(Workers.of(count).completed(short, calls))
         assert [found[k] for k in range(20)] == [short(*call) for call in calls]
 
 
@@ -241,7 +242,7 @@ def test_the_executor_does_what_those_of_python_do() -> None:
 
 def test_an_exception_in_a_call_is_raised_here() -> None:
     with pytest.raises(AttributeError):
-        list(call_all(parse_number, [(3,), (3,)], 2))
+        list(TWO.completed(parse_number, [(3,), (3,)]))
 
 
 def test_an_error_of_ours_keeps_its_text() -> None:
@@ -267,7 +268,7 @@ def test_a_call_that_no_worker_can_read_or_answer_is_a_sentence() -> None:
 def test_a_process_that_dies_is_a_sentence_for_all_that_wait_for_it() -> None:
     with Processes(1) as pool:
         for job in [pool.submit(os._exit, 3) for _ in range(2)]:
-            with pytest.raises(DataError, match="a worker process died"):
+            with pytest.raises(DataError, match="3 worker processes died of one call"):
                 job.result()
 
 

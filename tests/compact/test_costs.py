@@ -11,6 +11,7 @@ from samples import problem_of
 
 import boolcomp
 from boolcomp.common.errors import UsageError
+from boolcomp.common.workers import ALONE
 from boolcomp.compact import passes
 from boolcomp.compact.demand import TARGETS, Demand, Target, digest
 from boolcomp.compact.graph.tabulate import Tabulated
@@ -173,7 +174,7 @@ def test_targets_that_cannot_be_get_sentences(wrong: dict[str, Any], said: str) 
 def searched(target: Target, bits: int, folder: Path) -> Compact:
     """Return the graph that a search without effort finds for an arm."""
     demand = Demand(bits=bits, rms=(0.5, 0.6), target=target, effort=0.0, usual_input=bits + 2)
-    choices = CompactChoices(demand, folder, also_shipped=False, processes=1)
+    choices = CompactChoices(demand, folder, also_shipped=False, workers=ALONE)
     value: Any = split(problem_of("machado-2r"))
     for step in (passes.sketch, passes.screen, passes.refine):
         value = step(value, choices)

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boolcomp.common.errors import DataError
+from boolcomp.common.workers import ALONE
 from boolcomp.compact.demand import Demand
 from boolcomp.compact.errors.every import every_state, is_countable, is_exact
 from boolcomp.compact.errors.measure import measure
@@ -320,13 +321,13 @@ def test_a_largest_error_below_one_holds_at_every_word(tmp_path: Path) -> None:
     demand = Demand(
         bits=8, input_bits={"x": 8}, max=(0.999,), saturate=True, effort=0.0, objective="lut6"
     )
-    built = build(split(problem), CompactChoices(demand, tmp_path, processes=1))
+    built = build(split(problem), CompactChoices(demand, tmp_path, workers=ALONE))
     x = (np.arange(256) + 0.5) / 256
     error = (np.asarray(built.program()(x)).reshape(-1) - np.log2(1 + x)) * 256
     assert np.abs(error).max() < 0.999
     assert built.largest[0] == pytest.approx(np.abs(error).max(), abs=1e-6)
     assert built.worst.evaluations == 256
-    again = build(split(problem), CompactChoices(demand, tmp_path, processes=1))
+    again = build(split(problem), CompactChoices(demand, tmp_path, workers=ALONE))
     assert again.stored
     assert again.network == built.network
 

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from boolcomp.common.errors import UsageError
+from boolcomp.common.workers import ALONE
 from boolcomp.compact.demand import Demand, usual_demand
 from boolcomp.compact.errors.measure import measure
 from boolcomp.compact.errors.samples import draw
@@ -228,7 +229,7 @@ def test_compiled_logic_errs_by_no_more_than_is_demanded(name: str, tmp_path: Pa
     words, function = FUNCTIONS[name]
     problem = problem_of(words, function)
     demand: Demand = usual_demand(6, effort=0.0)
-    made = compile_compact(problem, CompactChoices(demand, tmp_path, processes=1))
+    made = compile_compact(problem, CompactChoices(demand, tmp_path, workers=ALONE))
     states = np.random.default_rng(5).uniform(*problem.bounds(), (20_000, len(words)))
     logic = made.program(*(states[:, [k]] for k in range(len(words))))
     error = (np.asarray(logic).reshape(-1) - problem.exact(states)[:, 0]) / problem.steps(6)[0]

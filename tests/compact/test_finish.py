@@ -16,6 +16,7 @@ from compact.word_robots import built_of, small_robot
 from samples import problem_of, terms_of
 
 from boolcomp.common.errors import DataError, DataWarning
+from boolcomp.common.workers import ALONE
 from boolcomp.compact.assembly import program_of_graph
 from boolcomp.compact.demand import Demand, Progress
 from boolcomp.compact.errors.measure import Sampling
@@ -54,7 +55,7 @@ def fewer_states() -> Iterator[None]:
 
 
 def build(folder: Path) -> Built:
-    return built_of(torques(), QUICK, store=folder, processes=1)
+    return built_of(torques(), QUICK, store=folder, workers=ALONE)
 
 
 @pytest.fixture(name="made", scope="module")
@@ -193,7 +194,7 @@ def test_a_demanded_maximum_is_that_which_climbing_finds(tmp_path: Path) -> None
     free = build(tmp_path)
     most = float(free.worst.most[0] + free.errors.max[0]) / 2  # no sample breaks it
     demand = replace(QUICK, max=(most,))
-    bound = built_of(torques(), demand, store=tmp_path, processes=1)
+    bound = built_of(torques(), demand, store=tmp_path, workers=ALONE)
     assert bound.holds
     assert bound.worst.most[0] <= most
     assert bound.nodes > free.nodes
@@ -205,7 +206,7 @@ def test_what_does_not_hold_is_neither_delivered_nor_kept(
 ) -> None:
     monkeypatch.setattr(Built, "holds", property(lambda _: False))
     with pytest.raises(DataError, match=r"does not hold what was asked: .*worst found [0-9.]+ LSB"):
-        compile_compact(small_robot(3, 1), CompactChoices(QUICK, tmp_path, processes=1))
+        compile_compact(small_robot(3, 1), CompactChoices(QUICK, tmp_path, workers=ALONE))
     assert list(tmp_path.glob("*.compact.json")) == []
 
 

@@ -12,6 +12,7 @@ from compact.word_robots import built_of, case, finest_widths
 from limited import random_limited, with_ranges
 from samples import terms_of
 
+from boolcomp.common.workers import ALONE
 from boolcomp.compact.demand import Demand
 from boolcomp.compact.graph.realise import realise
 from boolcomp.compact.sketch.build import Form
@@ -94,7 +95,7 @@ def fewer_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
 def _compiled(arm: Robot, folder: Path, **choices: Any) -> Any:
     inputs = {"q": 8, "qd": 8, "qdd": 8}
     demand = Demand(bits=5, input_bits=inputs, effort=0.0, **choices)
-    return built_of(terms_of(arm), demand, store=folder, processes=1, also_shipped=False)
+    return built_of(terms_of(arm), demand, store=folder, workers=ALONE, also_shipped=False)
 
 
 @pytest.mark.slow

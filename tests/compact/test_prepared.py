@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from boolcomp.common.workers import ALONE
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.errors.samples import draw
 from boolcomp.compact.graph.logic import from_truth_tables, word_logic
@@ -147,6 +148,6 @@ def test_a_table_too_wide_for_synthesis_is_made_by_decision_diagrams() -> None:
 @pytest.mark.slow
 def test_logic_with_prepared_factors_holds_what_is_demanded() -> None:
     problem = robot_problem(DRY, FRICTION)
-    built = build(split(problem), CompactChoices(usual_demand(4, effort=0.0), processes=1))
+    built = build(split(problem), CompactChoices(usual_demand(4, effort=0.0), workers=ALONE))
     assert built.holds
     assert max(built.errors.rms) <= max(np.sqrt(built.compact.allowed)) * 1.001

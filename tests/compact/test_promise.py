@@ -192,14 +192,14 @@ def test_a_promise_beside_another_error_is_refused() -> None:
 def test_the_word_length_that_keeps_an_error_is_found() -> None:
     terms = split(two_links())
     asked = demand("20Nm", input_bits={"words": 10})
-    bits = bits_for([terms], asked, 1)
+    bits = bits_for([terms], asked)
     steps = two_links().steps(bits)
     assert max(steps) / 2 < 20
     assert 4 <= bits <= 7
     with pytest.raises(UsageError, match="promised in a unit"):
-        bits_for([terms], demand("1lsb"), 1)
+        bits_for([terms], demand("1lsb"))
     with pytest.raises(DataError, match=r"rounding alone|cannot be kept"):
-        bits_for([terms], demand("0.0001Nm"), 1)
+        bits_for([terms], demand("0.0001Nm"))
 
 
 @pytest.mark.slow
@@ -318,5 +318,6 @@ def test_every_output_has_to_be_proved(
     assert Built.kept.fget(whole) is kept  # type: ignore[attr-defined]  # mypy knows no fget
     monkeypatch.setattr(passes, "bounds_of", lambda *_: bounds)
     said = cast("Any", SimpleNamespace(results=(0, 1)))
-    found = passes._steps(said, "tight")  # noqa: SLF001 (as above)
+    goal = SimpleNamespace(demand=SimpleNamespace(grade="tight"), ledger=SimpleNamespace(workers=0))
+    found = passes._steps(said, cast("Any", goal))  # noqa: SLF001 (as above)
     assert bool((np.array(found) <= most).all()) is kept

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from samples import problem_of, random_robot
 
+from boolcomp.common.workers import Workers
 from boolcomp.compact.demand import Demand, Listener, ignore_progress
 from boolcomp.compact.errors.samples import States, corners, draw
 from boolcomp.compact.graph.realise import realise
@@ -154,7 +155,7 @@ def searched(
 ) -> Compact:
     """Return what the passes from the sketch to the graph make of terms."""
     asked = demand.completed(terms.problem)
-    ledger = Ledger(demand.effort, progress, checkpoint, processes)
+    ledger = Ledger(demand.effort, progress, checkpoint, Workers.of(processes))
     found = passes.refine(passes.screen(passes.sketch(terms, asked, ledger)))
     made = graph(passes.improve(found), CompactChoices(asked))
     assert isinstance(made, tuple)

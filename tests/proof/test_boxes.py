@@ -12,6 +12,7 @@ from limited import random_limited, with_ranges
 from proof.explainedstates import drawn
 from shippedarms import CURVED, made, shipped
 
+from boolcomp.common.workers import TWO
 from boolcomp.compact.assembly import Ends, program_of_graph
 from boolcomp.compact.graph.logic import word_logic
 from boolcomp.compact.result.explained import explained
@@ -223,7 +224,7 @@ def test_every_grade_is_as_tight_as_the_one_before_and_above_what_climbing_finds
 def test_more_effort_gives_no_looser_bound_and_processes_do_not_change_it() -> None:
     said = explained(*shipped("machado-2r"))
     some = graded_bounds(said, "tight", 200)
-    assert graded_bounds(said, "tight", 200, processes=2) == some
+    assert graded_bounds(said, "tight", 200, workers=TWO) == some
     for one, other in zip(some.outputs, graded_bounds(said, "tight", 1).outputs, strict=True):
         assert other.low <= one.low <= one.high <= other.high
 

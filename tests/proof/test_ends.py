@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from boolcomp.common.errors import DataError
+from boolcomp.common.workers import ALONE
 from boolcomp.compact.assembly import Ends
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.errors.samples import word_value
@@ -45,7 +46,7 @@ def written(expression: str, low: float, high: float, *, angle: bool = False) ->
 def compact_of(problem: Problem, tmp_path: Path, rms: tuple[float, ...] = ()) -> Compact:
     """Return a graph with few bits, made with no effort."""
     demand = usual_demand(5, effort=0.0, rms=rms)
-    choices = CompactChoices(demand, store=tmp_path, processes=1)
+    choices = CompactChoices(demand, store=tmp_path, workers=ALONE)
     made = run(COMPACT, [TipLoad(problem)], [choices], "graph")
     compact: Compact = made[0][1]
     return compact

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from boolcomp.compact.widths.ledger import Ledger
     from boolcomp.compact.widths.search import Candidate
     from boolcomp.proof.bound.meaning import Explained
-    from boolcomp.proof.bound.result import Grade
     from boolcomp.terms import Terms
 
     Floats = NDArray[np.float64]
@@ -160,7 +159,7 @@ def _proved(state: Steering, name: str) -> Steering:
     search = state.task.search(last.form)
     made = search.bounded(last.widths, last.biases)
     said = search.explained(made.graph, made.widths)
-    proof = np.array(goal.ledger.numbers(f"proof {name}", lambda: _steps(said, goal.demand.grade)))
+    proof = np.array(goal.ledger.numbers(f"proof {name}", lambda: _steps(said, goal)))
     best = state.best
     if (proof <= promised).all() and (best is None or last.nodes < best.nodes):
         best = last
@@ -175,9 +174,9 @@ def _proved(state: Steering, name: str) -> Steering:
     return Steering(goal, last, most, best, near, reached)
 
 
-def _steps(said: Explained, grade: Grade) -> list[float]:
+def _steps(said: Explained, goal: Sketched) -> list[float]:
     """Return the bounds of a graph, in steps."""
-    bounds = bounds_of(said, grade, EFFORT)
+    bounds = bounds_of(said, goal.demand.grade, EFFORT, goal.ledger.workers)
     if bounds is None or bounds.unproved:
         return [NEVER] * len(said.results)
     return list(bounds.steps)

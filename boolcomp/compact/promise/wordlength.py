@@ -11,6 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from boolcomp.common.errors import DataError, UsageError
+from boolcomp.common.executor import WorkerLostError
+from boolcomp.common.workers import ALONE
 from boolcomp.compact.demand import LEAST_BITS, MOST_BITS, ignore_progress
 from boolcomp.compact.promise.passes import predicted
 from boolcomp.compact.widths.ledger import Ledger
@@ -18,13 +20,14 @@ from boolcomp.compact.widths.ledger import Ledger
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from boolcomp.common.workers import Workers
     from boolcomp.compact.demand import Demand
     from boolcomp.terms import Terms
 
 BEYOND = 2  # longer words that are tried after the best
 
 
-def bits_for(several: Sequence[Terms], demand: Demand, processes: int) -> int:
+def bits_for(several: Sequence[Terms], demand: Demand, workers: Workers = ALONE) -> int:
     """Return the word length for several loads; what no word length keeps is a `DataError`."""
     if demand.error is None or not demand.error.absolute:
         raise UsageError(
@@ -37,9 +40,11 @@ def bits_for(several: Sequence[Terms], demand: Demand, processes: int) -> int:
         one = replace(demand, bits=bits)
         try:
             nodes = sum(
-                predicted(terms, one, Ledger(0.0, ignore_progress, None, processes))
+                predicted(terms, one, Ledger(0.0, ignore_progress, None, workers))
                 for terms in several
             )
+        except WorkerLostError:
+            raise
         except DataError as error:  # rounding alone, or inputs, make more
             refused = error
             continue

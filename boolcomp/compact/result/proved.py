@@ -6,9 +6,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from boolcomp.common.errors import DataError
+from boolcomp.common.executor import WorkerLostError
+from boolcomp.common.workers import ALONE
 from boolcomp.compact.result.explained import explained
 
 if TYPE_CHECKING:
+    from boolcomp.common.workers import Workers
     from boolcomp.compact.assembly import Ends
     from boolcomp.compact.result.compact import Compact
     from boolcomp.proof.bound.meaning import Explained
@@ -16,17 +19,19 @@ if TYPE_CHECKING:
 
 
 def proved(
-    compact: Compact, ends: Ends, grade: Grade, effort: int, processes: int = 1
+    compact: Compact, ends: Ends, grade: Grade, effort: int, workers: Workers = ALONE
 ) -> Bounds | None:
     """Return what no error exceeds; None where a function has no bound near some words, or beyond.
 
     Where bounds of a `grade` cannot be had they are of the one before; `effort` is of tight ones.
     """
-    return bounds_of(explained(compact, ends), grade, effort, processes)
+    return bounds_of(explained(compact, ends), grade, effort, workers)
 
 
 @lru_cache(maxsize=4)  # of what a search proves, the last is asked for again when it is over
-def bounds_of(said: Explained, grade: Grade, effort: int, processes: int = 1) -> Bounds | None:
+def bounds_of(
+    said: Explained, grade: Grade, effort: int, workers: Workers = ALONE
+) -> Bounds | None:
     """Return what no error of a graph exceeds, as above."""
     from boolcomp.proof.bound.ends import beyond_ends  # noqa: PLC0415 (balls take their time)
     from boolcomp.proof.bound.overflow import (  # noqa: PLC0415 (with bounds alone)
@@ -40,7 +45,9 @@ def bounds_of(said: Explained, grade: Grade, effort: int, processes: int = 1) ->
             return without_overflow(said, beyond_ends(said, plain_bounds(said)))
         from boolcomp.proof.bound.graded import graded_bounds  # noqa: PLC0415 (compiled loops)
 
-        found = graded_bounds(said, grade, effort, processes)
+        found = graded_bounds(said, grade, effort, workers)
         return without_overflow(said, beyond_ends(said, found), -(-effort // HEAPS))
+    except WorkerLostError:  # that says nothing of the graph
+        raise
     except DataError:
         return None

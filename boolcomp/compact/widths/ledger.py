@@ -1,7 +1,7 @@
 """The record of a search: steps that are done, written down one by one, and how far it is.
 
-A step that was done before an interruption is not done again. Steps of one name run in as many
-processes as are wanted; what they return never depends on that.
+A step that was done before an interruption is not done again. Steps of one name run side by
+side where there are workers; what they return never depends on that.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from boolcomp.common.processes import call_all
 from boolcomp.compact.demand import Listener, Progress
 from boolcomp.compact.sketch.variables import variable
 from boolcomp.compact.widths.forms import FORMS
@@ -25,6 +24,7 @@ from boolcomp.compact.widths.search import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from boolcomp.common.workers import Workers
     from boolcomp.compact.errors.measure import Errors
 
 CHUNKS, ANNEALERS = 4, 2  # parts of the effort; how many anneal in each
@@ -56,9 +56,9 @@ class Ledger:
     """What of a search is done, where that is written, and who is told how far it is."""
 
     def __init__(
-        self, effort: float, progress: Listener, checkpoint: Checkpoint | None, processes: int
+        self, effort: float, progress: Listener, checkpoint: Checkpoint | None, workers: Workers
     ) -> None:
-        self.effort, self.progress, self.processes = effort, progress, processes
+        self.effort, self.progress, self.workers = effort, progress, workers
         self.checkpoint, self.latest = checkpoint, Progress("")
         self.since = time.perf_counter()
         self.done = checkpoint.stages() if checkpoint else {}
@@ -77,7 +77,7 @@ class Ledger:
         made = len(jobs) - len(missing)
         self._advance(name, made / max(1, len(jobs)))
         calls = [jobs[k] for k in missing]
-        for place, choice in call_all(function, calls, self.processes):
+        for place, choice in self.workers.completed(function, calls):
             self._note(f"{name} {missing[place]}", written(choice))
             made += 1
             self._advance(name, made / len(jobs))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.common.errors import DataError, DataWarning, UsageError
+from boolcomp.common.workers import TWO, all_cores
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.measure.report.measure import SEARCHED, ReportRow, Samples, error_rows, with_worst
@@ -26,6 +27,7 @@ from boolcomp.terms import split
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from boolcomp.common.workers import Workers
     from boolcomp.compact.demand import Demand
     from boolcomp.paper.plan import Plan
     from boolcomp.paper.store import Recipe, Store
@@ -51,7 +53,7 @@ class Question:
     recipe: Recipe | None = None
     widest: int = 18
     demand: Callable[[int], Demand] | None = None
-    processes: int = 2
+    workers: Workers | None = None
     evaluations: int = SEARCHED
     proof: Grade = "plain"
     proof_effort: int = EFFORT
@@ -101,7 +103,7 @@ def _compact_rows(bits: int, samples: Samples, question: Question) -> tuple[Repo
         compiled = compile_compact(
             samples.problem,
             CompactChoices(
-                demand, processes=question.processes, proof=question.proof,
+                demand, workers=question.workers or TWO, proof=question.proof,
                 proof_effort=question.proof_effort,
             ),
         )  # fmt: skip
@@ -154,7 +156,7 @@ def _with_logic(
             for row in rows
         )
     tables = make_tables(plan)
-    covers = make_covers(tables, question.recipe, store)
+    covers = make_covers(tables, question.recipe, store, workers=question.workers or all_cores())
     program = program_of(plan, tables, [c.cover for c in covers], logic=stored_network)
     _check_words(program, plan, samples)
     nanoseconds, native = timed(program, samples)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from boolcomp.common.processes import call_all
+from boolcomp.common.workers import ALONE
 from boolcomp.proof.bound.branch import box_bound, table_bound
 from boolcomp.proof.bound.enclosure import ONE
 from boolcomp.proof.bound.expansion import NotPlainError
@@ -20,6 +20,7 @@ from boolcomp.proof.bound.result import EFFORT, rounded_up
 from boolcomp.proof.bound.tight import Output
 
 if TYPE_CHECKING:
+    from boolcomp.common.workers import Workers
     from boolcomp.proof.bound.meaning import Explained
     from boolcomp.proof.bound.result import Bound, Bounds, Grade
 
@@ -30,19 +31,19 @@ LESS = 10  # of what boxes are worth where all cells have been looked at already
 
 
 def graded_bounds(
-    explained: Explained, grade: Grade, effort: int = EFFORT, processes: int = 1
+    explained: Explained, grade: Grade, effort: int = EFFORT, workers: Workers = ALONE
 ) -> Bounds:
     """Return the bounds of all outputs of a graph, of a grade.
 
-    The same effort gives the same bounds anywhere, however many processes look for them.
+    The same effort gives the same bounds anywhere, whoever looks for them.
     """
     plain = plain_bounds(explained)
     if grade == "plain":
         return plain
     found = list(plain.outputs)
     asked = [(explained, column, one, grade, effort) for column, one in enumerate(found)]
-    many = processes if grade == "tight" and effort >= WORTH and len(found) > 1 else 1
-    for column, one in call_all(output_bound, asked, many):
+    chosen = workers if grade == "tight" and effort >= WORTH else ALONE
+    for column, one in chosen.completed(output_bound, asked):
         found[column] = one
     return replace(plain, outputs=tuple(found))
 

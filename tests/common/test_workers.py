@@ -1,0 +1,75 @@
+"""Where work is done: the same results from all, workers that stay, and nothing started in vain."""
+
+from __future__ import annotations
+
+import os
+from types import SimpleNamespace
+
+import pytest
+
+from boolcomp.common.errors import UsageError
+from boolcomp.common.text import short
+from boolcomp.common.workers import ALONE, TWO, Workers
+
+CALLS = [(k / 7, 3) for k in range(12)]
+
+
+@pytest.mark.parametrize("workers", [ALONE, TWO])
+def test_results_are_the_same_wherever_they_are_made(workers: Workers) -> None:
+    expected = [f"{k / 7:.3g}" for k in range(12)]
+    assert list(workers.in_order(short, CALLS)) == expected
+    assert sorted(workers.completed(short, CALLS)) == list(enumerate(expected))
+
+
+def test_workers_stay_from_step_to_step_of_a_block_and_end_with_it() -> None:
+    with TWO.opened() as workers, workers.opened() as again:
+        first = set(workers.in_order(os.getpid, [()] * 8))
+        assert set(again.in_order(os.getpid, [()] * 8)) == first
+        assert os.getpid() not in first
+    for number in first:
+        with pytest.raises(ProcessLookupError):
+            os.kill(number, 0)
+
+
+def test_nothing_is_started_for_one_call_or_none() -> None:
+    absent = Workers("tcp://127.0.0.1:9")  # nobody answers there
+    with absent.opened() as workers:
+        assert list(workers.in_order(os.getpid, [()])) == [os.getpid()]
+        assert list(workers.completed(os.getpid, [])) == []
+
+
+def test_all_places_are_equal_for_results_never_depend_on_them() -> None:
+    assert ALONE == TWO
+    assert hash(ALONE) == hash(TWO)
+
+
+@pytest.mark.parametrize(
+    ("processes", "cluster", "where"),
+    [
+        (None, None, "here"),
+        (1, None, "here"),
+        (3, None, "processes:3"),
+        (None, "local:2", "local:2"),
+    ],
+)
+def test_processes_or_a_cluster_are_said(
+    processes: int | None, cluster: str | None, where: str
+) -> None:
+    assert Workers.of(processes, cluster).where == where
+
+
+@pytest.mark.parametrize(
+    ("processes", "cluster", "said"),
+    [
+        (2, "local:2", "say one"),
+        (0, None, "1 to 256"),
+        (257, None, "1 to 256"),
+        (None, "locl:2", "did you mean 'local:2'"),
+        (None, SimpleNamespace(), "a SimpleNamespace runs no calls"),
+    ],
+)
+def test_a_wrong_place_is_a_sentence_before_any_work(
+    processes: int | None, cluster: object, said: str
+) -> None:
+    with pytest.raises(UsageError, match=said):
+        Workers.of(processes, cluster)
