@@ -68,6 +68,7 @@ WAYS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_a_value_that_is_not_finite_is_named_by_its_true_sample(
     run: Callable[..., Result], program: str, way: tuple[str, ...]

@@ -56,6 +56,7 @@ def test_a_cache_that_cannot_be_written_is_no_error(
     assert stored_network(cubes) == network_of_cover(cubes)
 
 
+@pytest.mark.slow
 def test_python_users_compile_by_name_path_or_value(tmp_path: Path) -> None:
     robot = bc.load_robot("machado-2r")
     (tmp_path / "mine.toml").write_text(str(robot))

@@ -80,6 +80,7 @@ def networks(draw: st.DrawFn) -> Network:
     return builder.build(x ^ draw(st.integers(0, 1)) for x in outputs)
 
 
+@pytest.mark.slow
 @given(covers())
 def test_the_network_of_a_cover_is_the_cover_and_only_and_or_not(cubes: Cubes) -> None:
     network = network_of_cover(cubes)

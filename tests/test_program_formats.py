@@ -37,6 +37,7 @@ def old(kind: str, folder: Path) -> tuple[dict[str, Any], Program]:
     return document, load_program(written(document["files"], folder))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("engine", ["numpy", "llvm"])
 def test_programs_of_earlier_formats_give_what_they_gave(

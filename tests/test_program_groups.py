@@ -207,6 +207,7 @@ def test_groups_of_different_widths_give_what_the_network_gives(engine: Any) -> 
     assert (program(x[:, 0], v, w, engine=engine) == found).all()  # a lone input, as a list
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["compact", "paper"])
 @pytest.mark.parametrize("kind", [np.float64, np.float32, np.uint32])
 def test_engines_agree_on_groups_of_different_widths(mode: str, kind: Any) -> None:

@@ -62,6 +62,7 @@ def _states(count: int, low: float, high: float) -> list[Any]:
     return [q, rng.uniform(-1, 1, (count, 2)), rng.uniform(-1, 1, (count, 2))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_tables_with_free_rows_are_the_plan_wherever_the_joints_may_be(
     program: Program, engine: Any
@@ -199,6 +200,7 @@ def test_beside_a_joint_that_wraps_another_saturates(mixed: Program, engine: Any
     assert (far.saturated_inputs, far.beyond_stops) == (2, 4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_turn_is_left_at_the_same_place_on_every_engine(

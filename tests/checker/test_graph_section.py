@@ -37,6 +37,7 @@ def test_the_map_of_what_ships_holds(robot: str) -> None:
     assert [step.holds for step in graph.check(shipped(robot))] == [True, True]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("old", "new", "said"), [
     ("s3 = w7 w8", "s3 = w7 w15", "s3: w15 reads another word"),
     ("s3 = w7 w8", "s3 = w7 w99", "w99 is no word"),

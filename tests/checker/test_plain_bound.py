@@ -110,6 +110,7 @@ def inside(x: np.ndarray, low: int, high: int, turn: float | None, what: str) ->
     assert x.max() <= ends[1] + slack, what
 
 
+@pytest.mark.slow
 def test_exact_values_words_and_errors_of_every_node_lie_where_the_checker_says() -> None:
     built = built_of("machado-2r")
     said = explained(built.compact, built.ends)

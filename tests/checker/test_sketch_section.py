@@ -54,6 +54,7 @@ def test_every_form_of_a_sketch_is_the_robots_function(robot: str, form: Form) -
     assert largest(load) < SMALL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_random_arms_with_stops_sliding_joints_and_branches_are_covered(seed: int) -> None:
     for robot in (random_limited(3, seed), random_robot(seed, 3), general_robot(seed, 2),
@@ -118,6 +119,7 @@ def test_a_linear_difference_counts_the_largest_value_of_its_input() -> None:
     assert found["tau2"] == pytest.approx(1e-5 * 512, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:robot.*no body has:boolcomp.common.errors.DataWarning")
 @pytest.mark.parametrize("k", range(36))
 def test_a_robots_number_that_is_changed_is_noticed_or_what_it_changes_is_counted(k: int) -> None:

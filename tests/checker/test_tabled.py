@@ -82,6 +82,7 @@ def flipped(folder: Path, path: Path, row: int, output: int) -> None:
     changed(folder, f"networks/{path.name}", lambda _: render_network(builder.build(outputs)))
 
 
+@pytest.mark.slow
 def test_all_steps_hold(folder: Path) -> None:
     assert list(steps(folder)) == STEPS
     assert not wrong(folder)
@@ -100,6 +101,7 @@ def test_certificates_are_the_same_bytes_again() -> None:
     assert again.certificate == certified().certificate
 
 
+@pytest.mark.slow
 def test_the_first_bit_of_an_entry_that_is_flipped_is_caught_in_every_table(folder: Path) -> None:
     paths = sorted((folder / "networks").iterdir())
     for path in paths:
@@ -126,6 +128,7 @@ def test_any_bit_that_is_flipped_is_caught_or_leaves_the_bounds_true(folder: Pat
     assert caught > 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "step"),
     [
@@ -145,6 +148,7 @@ def test_a_change_of_the_certificate_is_named(folder: Path, old: str, new: str, 
     assert step in wrong(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "step"),
     [

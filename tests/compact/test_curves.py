@@ -214,6 +214,7 @@ def test_no_split_reads_more_than_there_is(read: int, rest: tuple[int, ...]) -> 
         assert max(table.entries) < 1 << table.bits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", ["nodes", "lut6"])
 def test_a_realised_curve_errs_at_all_words_as_the_model_says(objective: str) -> None:
     problem = logarithm(11)

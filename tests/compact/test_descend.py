@@ -116,6 +116,7 @@ def test_no_plateau_keeps_angle_sums_as_wide_as_they_begin() -> None:
     assert all(effective(descent.model, descent.widths, v) < 10 for v in sums)
 
 
+@pytest.mark.slow
 def test_jumps_and_single_moves_never_try_what_would_change_nothing() -> None:
     descent = case("planar-3r").chosen(0.4)
     sums = [v for v in descent.widths if v.role is Role.ANGLE_BITS]

@@ -85,6 +85,7 @@ def misses(robot: Robot, form: Form, allowed: float) -> list[tuple[str, float]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [Form(), EXACT], ids=["plain", "exact"])
 @pytest.mark.parametrize("arm", ARMS)
 def test_tables_hold_what_their_names_say(arm: str, form: Form) -> None:
@@ -93,6 +94,7 @@ def test_tables_hold_what_their_names_say(arm: str, form: Form) -> None:
     assert any("cos" in name or "sin" in name for name, _ in found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_tables_of_random_limited_arms_hold_what_their_names_say(seed: int) -> None:
     found = misses(random_limited(2, seed), EXACT, 0.1)

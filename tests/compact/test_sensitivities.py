@@ -49,6 +49,7 @@ def _outputs(sketch: Sketch, inputs: Mapping[str, Floats], place: int, change: f
     return np.stack([values[k] for k in sketch.outputs])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arm", ARMS)
 @pytest.mark.parametrize("form", [Form(), Form(speeds=False, exact=True)], ids=["plain", "exact"])
 def test_sensitivities_are_those_of_finite_differences(arm: str, form: Form) -> None:

@@ -96,6 +96,7 @@ def wanted(program: Program, words: NDArray[np.int64], payload: float) -> NDArra
     return program.evaluate_words(*arrays, payload=payload, engine="numpy").words
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", ["gray", "natural", "twos", "sign-magnitude"])
 def test_the_processor_delivers_the_words_of_the_numpy_engine(code: CodeKind) -> None:
     program = arm(4, code)

@@ -81,6 +81,7 @@ def cells(found: Any) -> NDArray[Any]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", HERE)
 @pytest.mark.parametrize("kind", ["natural", "gray"])
 def test_codes_give_the_torques_of_their_words(width: int, kind: str) -> None:

@@ -114,6 +114,7 @@ def test_values_on_and_around_borders_are_coded_as_codes_say(kind: str) -> None:
     assert (found.words == evaluate(engine(kind), words, coded=True).words).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("place", [0, 3, 7])
 def test_every_input_word_of_a_table_gives_its_output_word(kind: str, place: int) -> None:
@@ -153,6 +154,7 @@ def test_pieces_of_a_network_give_what_the_whole_gives(network: Network, most: i
     assert same(evaluate(NumpyEngine(split), batch, coded=True), whole)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS[1:])
 def test_native_and_numpy_agree_on_random_networks_whole_and_in_pieces(kind: str) -> None:
     rng = np.random.default_rng(11)

@@ -56,6 +56,7 @@ def test_it_gives_the_bits_of_the_numpy_engine(code: CodeKind) -> None:
     agree(program, words, coded=True)
 
 
+@pytest.mark.slow
 def test_values_on_borders_of_cells_and_far_beyond_are_coded_alike() -> None:
     program = stages(4)[2]
     reach = [np.pi, np.pi, 1.0, 1.0, 1.0, 1.0]

@@ -48,6 +48,7 @@ def values_about(code: Code) -> NDArray[np.float64]:
     return np.concatenate([*near, drawn, ends])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("bits", [2, 8, 12, 18])
 @pytest.mark.parametrize("reach", [4.0, 0.3])

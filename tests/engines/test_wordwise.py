@@ -291,6 +291,7 @@ WRONG: list[list[Any]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", WRONG)
 def test_what_is_wrong_with_one_state_is_said_as_of_a_batch(given: list[Any]) -> None:
     import boolcomp as bc

@@ -144,6 +144,7 @@ SHIPPED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["grouped", "products"])
 @pytest.mark.parametrize("name", SHIPPED)
 def test_the_recurrence_over_waves_gives_the_very_terms_of_sampling(name: str, form: str) -> None:

@@ -167,6 +167,7 @@ def test_a_heap_without_bits_enough_is_named() -> None:
     assert place in found.unproved
 
 
+@pytest.mark.slow
 def test_sums_that_read_an_output_know_as_little_of_its_offset_as_its_decoder() -> None:
     said = explained(*shipped("elbow-3r"))
     (read,) = {

@@ -265,6 +265,7 @@ def test_elimination_is_never_below_all_states_and_exact_where_there_is_room(
     assert order.splits or found == worst
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 200), st.integers(1, 2), st.integers(2, 5))
 def test_functions_on_grids_err_by_no_more_than_they_say(seed: int, joints: int, bits: int) -> None:

@@ -54,6 +54,7 @@ def test_errors_are_summarised() -> None:
     assert found.rms == pytest.approx(np.sqrt(26 / 4))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bits", [4, 8, 12])
 def test_errors_halve_with_every_bit_and_stay_below_the_bound(bits: int) -> None:
     samples = draw_samples(PROBLEM, 20_000)

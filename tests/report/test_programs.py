@@ -32,6 +32,7 @@ def test_a_paper_program_errs_as_its_tables_say() -> None:
         assert measured.ns_per_sample > 0
 
 
+@pytest.mark.slow
 def test_coded_inputs_are_centres_of_cells() -> None:
     _, _, program = stages(5)
     samples = draw_samples(problem_of("machado-2r"), 100, seed=1)

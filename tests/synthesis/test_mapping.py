@@ -56,6 +56,7 @@ def test_cones_are_the_network_and_read_no_more_than_they_may(inputs: int, seed:
     assert same_everywhere(network, found.network())
 
 
+@pytest.mark.slow
 @needs_abc
 @pytest.mark.parametrize("inputs", [4, 6])
 @pytest.mark.parametrize("goal", mapping.GOALS)
@@ -78,6 +79,7 @@ def test_without_abc_cones_stay_and_a_note_says_what_is_missing(
     assert "ABC was not found" in found.note
 
 
+@pytest.mark.slow
 @needs_abc
 @pytest.mark.parametrize("inputs", [8, 24])  # compared at all words, and by random words and proof
 def test_tables_that_are_another_function_are_not_taken(

@@ -98,6 +98,7 @@ def test_an_output_at_rest_is_zero_in_every_language(tmp_path: Path) -> None:
         assert np.array_equal(run_javascript(text, words, tmp_path), wanted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", ["gray", "natural", "twos", "sign-magnitude"])
 def test_programs_of_paper_mode_are_written_bit_by_bit(code: Any) -> None:
     program = stages(4, code)[2]

@@ -17,6 +17,7 @@ from boolcomp.targets import Options, export
 from boolcomp.targets.ports import design_of
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inputs", [4, 6])
 def test_blif_of_tables_is_proved_to_be_the_program(inputs: int) -> None:
     program = arm("compact", 4)
@@ -29,6 +30,7 @@ def test_blif_of_tables_is_proved_to_be_the_program(inputs: int) -> None:
     assert found.inputs[0] == "q1[5]"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("inputs", "stages"), [(4, 0), (6, 0), (4, 3)])
 def test_verilog_of_tables_is_read_back_as_the_program(inputs: int, stages: int) -> None:
     program = arm("compact", 4)
@@ -48,6 +50,7 @@ def test_a_wrong_entry_of_a_table_is_seen_by_the_reader() -> None:
     assert found.verdict == "different"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("one", SIMULATIONS[:2], ids=lambda one: one.name)
 @pytest.mark.parametrize("inputs", [4, 5, 6])
 def test_simulators_take_tables_without_a_warning(one: object, inputs: int) -> None:

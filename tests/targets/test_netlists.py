@@ -34,6 +34,7 @@ def test_blif_of_a_tiny_program_is_known() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["paper", "compact"])
 @pytest.mark.parametrize("bits", [4, 6])
 def test_the_arm_comes_back_from_every_netlist(mode: str, bits: int) -> None:

@@ -118,6 +118,7 @@ def test_words_in_codes_and_of_several_loads_are_proved(name: str, pipeline: int
     assert "sampled" not in checks[0].note
 
 
+@pytest.mark.slow
 def test_what_rests_is_held_at_zero() -> None:
     program = resting()
     good = text(program)

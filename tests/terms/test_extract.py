@@ -41,6 +41,7 @@ def error(robot: Robot, torques: Terms, seed: int = 0) -> float:
     return float(np.abs(sums - exact).max() / (1 + np.abs(exact).max()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", SHIPPED)
 def test_terms_add_up_to_newton_euler_on_shipped_robots(name: str, form: str) -> None:

@@ -47,6 +47,7 @@ def test_reading_a_term_and_writing_it_is_the_identity(text: str) -> None:
     assert str(term(text)) == text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHIPPED)
 def test_every_term_of_every_robot_survives_its_text(name: str) -> None:
     for terms in terms_of(name).outputs:

@@ -74,6 +74,7 @@ def test_reduction_keeps_an_optimum(rows: list[set[int]], cost: list[int]) -> No
     assert (holder == -1).all()
 
 
+@pytest.mark.slow
 @given(rows_of)
 def test_bounds_enclose_the_optimum(rows: list[set[int]]) -> None:
     matrix = matrix_of(rows)

@@ -61,6 +61,7 @@ def test_small_functions_reach_their_known_minimum() -> None:
         assert len(cover) == least == bound
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "faithful", "most"),
     [

@@ -144,6 +144,7 @@ def test_nor_where_the_off_set_is_out_of_reach(method: str) -> None:
     assert (cover.products, cover.lower_bound, cover.proved) == (0, 0, True)
 
 
+@pytest.mark.slow
 def test_contained_cubes_go_although_the_off_set_is_out_of_reach() -> None:
     rows = [("-" * 2 * i + "11" + "-" * (46 - 2 * i), "1") for i in range(24)]
     smaller = [(term[:-2] + "00" if term[-1] == "-" else "00" + term[2:], o) for term, o in rows]

@@ -95,6 +95,7 @@ def pool(request: pytest.FixtureRequest, own_cache: None) -> Iterator[ProcessPoo
         yield opened
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", SIZES)
 def test_all_shardings_give_the_results_of_one_process(pool: ProcessPool, count: int) -> None:
     arrays = samples(count)
@@ -314,6 +315,7 @@ def test_an_unknown_sharding_engine_or_number_of_processes_is_refused() -> None:
         ProcessPool(PROGRAM, 0)
 
 
+@pytest.mark.slow
 def test_memory_that_nobody_needs_is_used_again() -> None:
     arena = Arena()
     try:
