@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
+from browser import chromium
 from hypothesis import settings
 
 from boolcomp.cli import main
@@ -13,6 +14,8 @@ from boolcomp.cli import main
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from browser import Window
 
 # No deadlines: the machine may be busy.
 settings.register_profile("boolcomp", deadline=None, derandomize=True, max_examples=60)
@@ -74,3 +77,10 @@ def runner_with_session_cache(
     """Run commands in an empty folder, with the cache that lasts."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(own_cache))
     return run
+
+
+@pytest.fixture(scope="module", name="window")
+def one_browser_a_file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Window]:
+    """Start a headless Chromium for the tests of a file, which are marked `needs_chromium`."""
+    with chromium(tmp_path_factory.mktemp("chromium")) as found:
+        yield found

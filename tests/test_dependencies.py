@@ -31,8 +31,12 @@ EXTRAS = {
 # Packages whose modules are not called so.
 PACKAGES = {
     "pysat": "python-sat", "pinocchio": "pin", "flint": "python-flint", "distributed": "dask",
+    "vl_convert": "vl-convert-python",
 }  # fmt: skip
-HEAVY = "flint", "numba", "llvmlite", "highspy", "pysat", "matplotlib", "rich", "pyosys", "pyeda"
+HEAVY = (
+    "flint", "numba", "llvmlite", "highspy", "pysat", "matplotlib", "vl_convert", "rich", "pyosys",
+    "pyeda",
+)  # fmt: skip
 
 
 def imported(path: Path) -> Iterator[str]:

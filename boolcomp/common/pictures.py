@@ -1,8 +1,7 @@
-"""Pictures and pages that need no other file; the same values are the same bytes."""
+"""Pictures that need no other file; the same values are the same bytes."""
 
 from __future__ import annotations
 
-import html
 import io
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from boolcomp.common.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable
 
     from matplotlib.figure import Figure
 
@@ -45,30 +44,3 @@ def blank(width: float, height: float) -> Figure:
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
-
-
-def html_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table of texts."""
-    head = "".join(f"<th>{html.escape(cell)}</th>" for cell in header)
-    body = "\n".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
-    )
-    return f"<table><thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table>"
-
-
-def html_page(title: str, body: str, width: str = "84rem", padding: str = ".25rem") -> str:
-    """Return one HTML page that needs nothing else, with its title above."""
-    return f"""<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>
-<style>
-body {{ font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; padding: 0 1rem }}
-body {{ max-width: {width} }}
-svg {{ max-width: 100%; height: auto }}
-table {{ border-collapse: collapse; font-variant-numeric: tabular-nums }}
-th, td {{ padding: {padding} .6rem; text-align: right; border-bottom: 1px solid #ddd }}
-th {{ background: #f4f4f4 }}
-</style></head><body>
-<h1>{html.escape(title)}</h1>
-{body}
-</body></html>
-"""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import html
 import math
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.common.pictures import blank, html_page, html_table, picture
+from boolcomp.common.pages import Column, Drawing, Page, Section, Table, Text, page_text
+from boolcomp.common.pictures import blank, picture
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,5 +114,9 @@ def page(
     title: str, chart: str, header: Sequence[str], rows: Sequence[Sequence[str]], note: str = ""
 ) -> str:
     """Return one HTML page that needs nothing else: the chart, the table and a note."""
-    drawn = chart[chart.index("<svg") :]
-    return html_page(title, f"{drawn}\n{html_table(header, rows)}\n<p>{html.escape(note)}</p>")
+    table = Table([Column(name) for name in header], rows)
+    sections = (
+        Section("Errors", (Drawing(chart, title),)),
+        Section("All figures", (table, Text(note, kind="note"))),
+    )
+    return page_text(Page(title, sections=sections))

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-import html
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.common.pictures import html_page, html_table
+from boolcomp.common.pages import (
+    Column,
+    Drawing,
+    Fact,
+    Figure,
+    Page,
+    Section,
+    Table,
+    Text,
+    page_text,
+)
 from boolcomp.common.text import short, table
 from boolcomp.parallel.methods import counts, method_named
 from boolcomp.parallel.schedule.gantt import gantt_svg, gantt_text
@@ -132,19 +141,34 @@ def schedule_document(
 
 def schedule_page(schedule: Schedule, method: str) -> str:
     """Return one HTML page that needs nothing else: Gantt chart, figures, every task."""
-    rows = [
-        (x.task, f"P{x.processor}", f"{x.start_us:.2f}", f"{x.end_us:.2f}")
-        for x in schedule.placements
-    ]
-    header = ("task", "processor", "start µs", "end µs")
-    how = f"{method_named(method)}, scheduled by {schedule.scheduler}"
-    said = f"""<p>{html.escape(how)}:
-{short(schedule.makespan_us, 5)} µs, on one processor {short(schedule.sequential_us, 5)} µs,
-speed-up {schedule.speedup:.2f}, critical path {short(schedule.critical_path_us, 5)} µs.
-Utilisation: {_used(schedule)}.</p>"""
+    rows = [(x.task, f"P{x.processor}", x.start_us, x.end_us) for x in schedule.placements]
+    columns = (
+        Column("task", "an equation of the method, and the link that it is of"),
+        Column("processor", "which processor calculates it"),
+        Column("start µs", "when it begins", ".2f", "start_us"),
+        Column("end µs", "when its result is there", ".2f", "end_us"),
+    )
     title = f"{schedule.graph} on {schedule.processors} × {schedule.machine}"
-    body = f"{said}\n{gantt_svg(schedule)}\n{html_table(header, rows)}"
-    return html_page(title, body, "72rem", ".15rem")
+    page = Page(
+        title,
+        asked=(
+            Fact("method", str(method_named(method))),
+            Fact("scheduler", schedule.scheduler),
+            Fact("machine", f"{schedule.processors} × {schedule.machine}"),
+        ),
+        found=(
+            Figure(f"{short(schedule.makespan_us, 5)} µs", "for one vector of torques"),
+            Figure(f"{short(schedule.sequential_us, 5)} µs", "on one processor"),
+            Figure(f"{schedule.speedup:.2f}", "speed-up"),
+            Figure(f"{short(schedule.critical_path_us, 5)} µs", "critical path", "none is shorter"),
+        ),
+        meaning=(Text(f"Utilisation: {_used(schedule)}."),),
+        sections=(
+            Section("Who calculates what when", (Drawing(gantt_svg(schedule), title),)),
+            Section("Tasks", (Table(columns, rows),)),
+        ),
+    )
+    return page_text(page)
 
 
 def _used(schedule: Schedule) -> str:

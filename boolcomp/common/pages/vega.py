@@ -1,0 +1,49 @@
+"""Charts by Vega: a spec as the picture that stands still, and the library that makes it live."""
+
+from __future__ import annotations
+
+import functools
+import json
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from boolcomp.common.errors import UsageError
+from boolcomp.common.pages.parts import unique
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Spec = dict[str, Any]
+VERSION = "6.4"  # of Vega-Lite: vl-convert has several
+SNIPPET = "window.vegaEmbed = vegaEmbed;"
+
+
+def require_charts() -> None:
+    """Raise a `UsageError` where no chart can be made: before what is drawn is measured."""
+    if find_spec("vl_convert") is None:
+        raise UsageError("charts need vl-convert-python: pip install 'boolcomp[plots]'")
+
+
+def still(spec: Mapping[str, Any], prefix: str) -> str:
+    """Return a spec as SVG, for print and for readers without scripts; its ids have a prefix."""
+    require_charts()
+    import vl_convert  # noqa: PLC0415 (only who draws needs it)
+
+    svg = vl_convert.vegalite_to_svg(dict(spec), vl_version=VERSION)
+    return unique(svg, prefix).replace("<svg ", '<svg aria-hidden="true" ', 1)
+
+
+@functools.cache
+def library() -> str:
+    """Return the script that draws specs in a browser: Vega, Vega-Lite and what embeds them."""
+    require_charts()
+    import vl_convert  # noqa: PLC0415 (likewise)
+
+    script = vl_convert.javascript_bundle(SNIPPET, vl_version=VERSION)
+    return script.replace("</script", "<\\/script")
+
+
+def script_json(value: object) -> str:
+    """Return a value as JSON that may stand inside a script element."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c")
