@@ -12,7 +12,7 @@ from boolcomp.commands.options import (
     print_json,
     within,
 )
-from boolcomp.commands.progress import progress
+from boolcomp.commands.progress import share
 from boolcomp.commands.working import MOST_PROCESSES, cluster_option
 from boolcomp.common.text import short, table
 
@@ -78,8 +78,8 @@ def _run(spec: Spec, folder: Folder, state: State, where: str) -> None:
     from boolcomp.common.executor import executor
     from boolcomp.sweep.run import run
 
-    with progress("sweeping", len(state.left)) as step, executor(where) as pool:
-        run(spec.cells, folder, pool, state, lambda name: step(f"{len(state.left)} left, {name}"))
+    with share("sweeping") as step, executor(where) as pool:
+        run(spec.cells, folder, pool, state, lambda part, note: step(part, "", note))
 
 
 def _report(spec: Spec, folder: Folder, state: State, *, as_json: bool) -> None:
@@ -129,10 +129,10 @@ def _most(outputs: Sequence[dict[str, Any]], kind: str) -> str:
 
 def _dry(spec: Spec, folder: Folder, state: State, workers: int | None, *, as_json: bool) -> None:
     """List the cells, and say how long those take that are left, as far as anybody knows."""
-    from boolcomp.sweep.estimate import seconds_of
+    from boolcomp.sweep.estimate import Costs
 
-    costs = folder.costs()
-    seconds = {place: seconds_of(spec.cells[place], costs) for place in state.left}
+    costs = Costs(folder.costs())
+    seconds = {place: costs.of(spec.cells[place]) for place in state.left}
     known = [value for value in seconds.values() if value is not None]
     unknown = len(seconds) - len(known)
     words = dict.fromkeys(state.done, "done") | dict.fromkeys(state.failed, "failed")

@@ -10,7 +10,9 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import math
 import threading
+import time
 import warnings
 from concurrent.futures import Executor, Future
 from functools import partial
@@ -20,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from boolcomp.common.errors import BoolcompError, DataError, DataWarning, UsageError, cut
 from boolcomp.common.executor import MOST_DEATHS, WorkerLostError
 from boolcomp.common.files import is_file, read_text, temporary_folder
+from boolcomp.common.launcher import ONE_THREAD
 from boolcomp.common.processes import Worker
 
 if TYPE_CHECKING:
@@ -29,8 +32,10 @@ Result = TypeVar("Result")
 
 PATIENCE = 15  # seconds until a scheduler answers, or a worker of ours is there
 LEAST_AHEAD = 32
+SELDOM = 1.0  # seconds between two questions of how many workers there are
 TICK = 0.2  # seconds between two looks at workers of ours
 CHILD = "boolcomp.common.daskchild"
+QUIETLY = {"DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False"}
 
 
 class Dask(Executor):
@@ -43,12 +48,20 @@ class Dask(Executor):
     def __init__(self, client: Any, closing: contextlib.ExitStack | None = None) -> None:
         self._client, self._closing = client, closing or contextlib.ExitStack()
         self._pool = client.get_executor(pure=False)
+        self._counted, self._threads = -math.inf, 0
+
+    @property
+    def workers(self) -> int:
+        """How many calls run at the same time; workers come and go, so it is asked now and then."""
+        if time.monotonic() >= self._counted + SELDOM:
+            self._threads = sum(self._client.nthreads().values())
+            self._counted = time.monotonic()
+        return max(1, self._threads)
 
     @property
     def ahead(self) -> int:
         """How many calls are to be under way: some for every thread of the workers."""
-        threads: int = sum(self._client.nthreads().values())
-        return max(LEAST_AHEAD, 3 * threads)
+        return max(LEAST_AHEAD, 3 * self.workers)
 
     def submit(
         self, function: Callable[..., Result], /, *given: Any, **named: Any
@@ -120,19 +133,23 @@ def on_this_machine(count: int) -> Dask:
     distributed = _distributed()
     with contextlib.ExitStack() as closing:
         folder = closing.enter_context(temporary_folder())
-        scheduler = _started("scheduler", "", folder)
+        scheduler = _started("scheduler", folder)
         closing.callback(scheduler.end)
+        crew = closing.enter_context(_Crew(count, folder))
         address = _heard(scheduler)
-        crew = closing.enter_context(_Crew(count, address, folder))
+        crew.join(address)
         client = closing.enter_context(_client(distributed, address, {"address": address}))
         crew.watch(client.close)
         return Dask(client, closing.pop_all())
 
 
-def _started(kind: str, scheduler: str, folder: Path) -> Worker:
-    """Start a scheduler or a worker; whatever it leaves lies in a folder of ours."""
-    own = {"DASK_TEMPORARY_DIRECTORY": str(folder)}
-    return Worker(CHILD, kind, scheduler, str(folder), quiet=True, environment=own)
+def _started(kind: str, folder: Path) -> Worker:
+    """Start a scheduler or a worker; whatever it leaves lies in a folder of ours.
+
+    A worker's thread is one: others are other workers'. Nobody looks at Dask's profile of it.
+    """
+    own = {**ONE_THREAD, **QUIETLY, "DASK_TEMPORARY_DIRECTORY": str(folder)}
+    return Worker(CHILD, kind, str(folder), quiet=True, environment=own)
 
 
 class _Crew:
@@ -141,19 +158,26 @@ class _Crew:
     Where too many die nobody is left to wait for, and the client is closed.
     """
 
-    def __init__(self, count: int, address: str, folder: Path) -> None:
-        self._start = partial(_started, "worker", address, folder)
+    def __init__(self, count: int, folder: Path) -> None:
+        self._start = partial(_started, "worker", folder)
+        self._address = ""
         self._spare = MOST_DEATHS * (count + MOST_DEATHS)
         self._workers: list[Worker] = []
         self._over = threading.Event()
         self._watcher: threading.Thread | None = None
         try:
             self._workers += [self._start() for _ in range(count)]
-            for worker in self._workers:
-                _heard(worker)
         except BaseException:
             self.close()
             raise
+
+    def join(self, address: str) -> None:
+        """Let them work for the scheduler of an address."""
+        self._address = address
+        for worker in self._workers:
+            worker.send(address)
+        for worker in self._workers:
+            _heard(worker)
 
     def watch(self, give_up: Callable[[], None]) -> None:
         """Look after the workers from now on."""
@@ -171,6 +195,7 @@ class _Crew:
                 self._spare -= 1
                 worker.end()
                 self._workers[k] = self._start()
+                self._workers[k].send(self._address)
 
     def close(self) -> None:
         """End them all."""

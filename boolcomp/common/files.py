@@ -119,9 +119,9 @@ def write_text(path: Path, text: str, *, durable: bool = True) -> None:
         stream.write(text.encode())
 
 
-def write_bytes(path: Path, data: bytes) -> None:
+def write_bytes(path: Path, data: bytes, *, durable: bool = True) -> None:
     """Write a file atomically."""
-    with whole_file(path) as stream:
+    with whole_file(path, durable=durable) as stream:
         stream.write(data)
 
 

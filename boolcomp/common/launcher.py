@@ -27,6 +27,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+# The environment of one process among several: each computes, none takes another's processor.
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+
 _PACKAGE = Path(__file__).resolve().parent.parent
 # What every child does first; it needs nothing but the standard library. Its parent may have died
 # before: then it has another one now.

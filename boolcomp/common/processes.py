@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from boolcomp.common import launcher
 from boolcomp.common.errors import DataError, UsageError
+from boolcomp.common.launcher import ONE_THREAD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -233,7 +234,7 @@ class Processes(Executor):
         self._threads = ThreadPoolExecutor(processes)
         try:
             for _ in range(processes):
-                self._workers.append(Worker())
+                self._workers.append(Worker(environment=ONE_THREAD))
                 self._idle.put(self._workers[-1])
         except BaseException:
             self._abandon()
@@ -266,7 +267,7 @@ class Processes(Executor):
 
     def _replaced(self, dead: Worker) -> Worker:
         dead.end()
-        new = Worker()
+        new = Worker(environment=ONE_THREAD)
         self._workers[self._workers.index(dead)] = new
         if self._closed:  # in the meantime: nobody else is going to end it
             new.end()

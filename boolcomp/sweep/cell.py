@@ -12,6 +12,7 @@ import json
 import math
 import time
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from boolcomp.common.errors import BoolcompError, cut
@@ -29,6 +30,8 @@ from boolcomp.proof.bound.result import EFFORT
 from boolcomp.targets import export
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from boolcomp.compact.demand import Demand
     from boolcomp.pipeline import CompactCompilation
     from boolcomp.program.program import Program
@@ -75,7 +78,7 @@ class Cell:
         own = asdict(self)
         del own["label"]
         own["input_bits"] = dict(self.input_bits)
-        own["robot"] = hashlib.sha256(self.robot.encode()).hexdigest()[:16]
+        own["robot"] = digest(self.robot)
         shared = own.pop("settings")
         made: dict[str, Any] = json.loads(canonical({**own, **shared}))  # as files say it
         return made
@@ -127,6 +130,12 @@ class Outcome:
     why: str = ""
 
 
+@lru_cache(maxsize=1024)
+def digest(text: str) -> str:
+    """Return by which name cells say the text of a robot."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
 def canonical(value: Any) -> str:
     """Return the one text of a JSON value that digests are of."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
@@ -159,6 +168,13 @@ def compute(cell: Cell, asked_by: list[str]) -> Outcome:
     texts = {name: base64.b64encode(data).decode() for name, data in files.items()}
     found = {**_found(compiled), "files": {k: digest_of(data) for k, data in files.items()}}
     return Outcome(found, texts, time.perf_counter() - start, stored)
+
+
+def compute_each(
+    function: Callable[[Cell, list[str]], Outcome], cells: Sequence[Cell], asked_by: list[str]
+) -> tuple[Outcome, ...]:
+    """Do the same for several cells, one after another: what a worker is asked for at once."""
+    return tuple(function(cell, asked_by) for cell in cells)
 
 
 def digest_of(data: bytes) -> str:

@@ -2,31 +2,105 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import heapq
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from boolcomp.sweep.cell import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from boolcomp.sweep.cell import Cell
     from boolcomp.sweep.folder import Document
 
 ALIKE = ("robot", "function", "target", "effort", "certify", "proof", "objective")
+Kind = tuple[Any, ...]  # the values of ALIKE
 
 
-def seconds_of(cell: Cell, costs: Sequence[Document]) -> float | None:
-    """Return what a cell is likely to take on one core; None where no similar one was measured.
+class Costs:
+    """What cells took on one core, by what makes them alike, and by their bits.
 
-    Similar ones are of the same robot, function, target and effort, and of the nearest bits;
-    a family of loads takes as long as its loads.
+    A family of loads takes as long as its loads.
     """
-    asked = cell.asked
-    alike = [one for one in costs if all(one["asked"].get(key) == asked[key] for key in ALIKE)]
-    if not alike:
-        return None
-    nearest = min(abs(one["asked"]["bits"] - cell.bits) for one in alike)
-    each = [
-        one["seconds"] / len(one["asked"]["payloads"])
-        for one in alike
-        if abs(one["asked"]["bits"] - cell.bits) == nearest
-    ]
-    return float(sum(each) / len(each) * len(cell.payloads))
+
+    def __init__(self, documents: Iterable[Document] = ()) -> None:
+        self._known: dict[Kind, dict[int, tuple[float, int]]] = {}
+        for one in documents:
+            asked = one["asked"]
+            kind = tuple(asked.get(key) for key in ALIKE)
+            self._add(kind, asked["bits"], one["seconds"] / len(asked["payloads"]))
+
+    def learn(self, cell: Cell, seconds: float) -> None:
+        """Hear of what a cell took."""
+        self._add(_kind(cell), cell.bits, seconds / len(cell.payloads))
+
+    def _add(self, kind: Kind, bits: int, seconds: float) -> None:
+        known = self._known.setdefault(kind, {})
+        total, count = known.get(bits, (0.0, 0))
+        known[bits] = (total + seconds, count + 1)
+
+    def of(self, cell: Cell) -> float | None:
+        """Return what a cell is likely to take; None where no similar one was measured.
+
+        Similar ones are of the same robot, function, target and effort, and of the nearest bits.
+        """
+        each = self._each(_kind(cell), cell.bits)
+        return None if each is None else each * len(cell.payloads)
+
+    def _each(self, kind: Kind, bits: int) -> float | None:
+        known = self._known.get(kind)
+        if not known:
+            return None
+        nearest = min(abs(one - bits) for one in known)
+        near = [known[one] for one in {bits - nearest, bits + nearest} if one in known]
+        return sum(total for total, _ in near) / sum(count for _, count in near)
+
+
+class Remaining:
+    """How much of a sweep's work is done, as long as it runs."""
+
+    def __init__(self, cells: Iterable[Cell], costs: Costs) -> None:
+        self._costs = costs
+        self._loads: Counter[tuple[Kind, int]] = Counter()
+        self._sum = 0.0  # of seconds
+        for cell in cells:
+            self._loads[_kind(cell), cell.bits] += len(cell.payloads)
+
+    def finished(self, cell: Cell, seconds: float) -> None:
+        """Hear of a cell that is no longer left."""
+        self._loads[_kind(cell), cell.bits] -= len(cell.payloads)
+        self._sum += seconds
+
+    @property
+    def share(self) -> float:
+        """Which part of the work is done; loads of which nothing is known take what others do."""
+        known, loads, unknown = 0.0, 0, 0
+        for (kind, bits), count in self._loads.items():
+            each = self._costs._each(kind, bits)  # noqa: SLF001 (of this very module)
+            if each is None:
+                unknown += count
+            else:
+                known, loads = known + each * count, loads + count
+        if unknown and not loads:
+            return 0.0
+        left = known * (1 + (unknown / loads if unknown else 0))
+        return self._sum / (self._sum + left) if self._sum else 0.0
+
+
+def makespan(seconds: Sequence[float], workers: int) -> float:
+    """Return when the last is done where each worker takes the longest that is left."""
+    ends = [0.0] * workers
+    for one in sorted(seconds, reverse=True):
+        heapq.heapreplace(ends, ends[0] + one)
+    return max(ends)
+
+
+def _kind(cell: Cell) -> Kind:
+    shared = cell.settings
+    own: Mapping[str, Any] = {
+        "robot": digest(cell.robot), "function": cell.function, "target": cell.target,
+        "effort": shared.effort, "certify": shared.certify, "proof": shared.proof,
+        "objective": shared.objective,
+    }  # fmt: skip
+    return tuple(own[key] for key in ALIKE)

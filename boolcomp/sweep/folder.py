@@ -3,7 +3,8 @@
 `cells/KEY.json` is a finished result with its checksum, `exports/KEY/` what it exported,
 `failed/KEY.json` why there is none, `costs/KEY.json` how long it took. Files are written whole, the
 result last, so that whatever ends a run leaves finished cells and no others; what is damaged is
-made anew. Nothing but costs depends on who made a cell, or when.
+made anew. So nothing waits for the disk: a power failure may damage what the last half minute
+finished. Nothing but costs depends on who made a cell, or when.
 """
 
 from __future__ import annotations
@@ -50,11 +51,12 @@ class Folder:
 
     def result(self, cell: Cell) -> Document | None:
         """Return the result of a cell that is done, exports and all."""
+        asked = cell.asked
         try:
             document = json.loads(read_text(self._place("cells", cell.key)))
             found: Document = document["result"]
-            whole = document["sha256"] == _seal(cell.asked, found)
-            if whole and document["asked"] == cell.asked and self._exported(cell, found):
+            whole = document["sha256"] == _seal(asked, found)
+            if whole and document["asked"] == asked and self._exported(cell, found):
                 return found
         except DAMAGE:
             pass
@@ -68,13 +70,15 @@ class Folder:
 
     def put(self, cell: Cell, outcome: Outcome) -> None:
         """Write a finished cell: what it exported, what it cost, then the result."""
+        key, asked = cell.key, cell.asked
         for name, text in outcome.files.items():
-            write_bytes(self.path / "exports" / cell.key / name, base64.b64decode(text))
-        cost = {"seconds": outcome.seconds, "stored": outcome.stored, "asked": cell.asked}
-        write_text(self._place("costs", cell.key), _rendered(cost), durable=False)
-        seal = _seal(cell.asked, outcome.result)
-        document = {"asked": cell.asked, "result": outcome.result, "sha256": seal}
-        write_text(self._place("cells", cell.key), _rendered(document))
+            place = self.path / "exports" / key / name
+            write_bytes(place, base64.b64decode(text), durable=False)
+        cost = {"seconds": outcome.seconds, "stored": outcome.stored, "asked": asked}
+        write_text(self._place("costs", key), _rendered(cost), durable=False)
+        seal = _seal(asked, outcome.result)
+        document = {"asked": asked, "result": outcome.result, "sha256": seal}
+        write_text(self._place("cells", key), _rendered(document), durable=False)
         self.forget(cell)
 
     def failure(self, cell: Cell) -> Failure | None:
@@ -88,7 +92,7 @@ class Folder:
     def fail(self, cell: Cell, failure: Failure) -> None:
         """Write down why a cell has no result."""
         document = {"asked": cell.asked, "why": failure.why, "lost": failure.lost}
-        write_text(self._place("failed", cell.key), _rendered(document))
+        write_text(self._place("failed", cell.key), _rendered(document), durable=False)
 
     def forget(self, cell: Cell) -> None:
         """Forget a failure."""

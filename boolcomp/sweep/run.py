@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from concurrent.futures import FIRST_COMPLETED, wait
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from boolcomp.common.errors import BoolcompError, cut
-from boolcomp.common.executor import WorkerLostError, completed
-from boolcomp.sweep.cell import LONGEST, compute, installation
+from boolcomp.common.executor import TICK, WorkerLostError
+from boolcomp.sweep.batches import Batches
+from boolcomp.sweep.cell import LONGEST, Outcome, compute, compute_each, installation
+from boolcomp.sweep.estimate import Costs, Remaining
 from boolcomp.sweep.folder import Failure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from concurrent.futures import Executor, Future
 
-    from boolcomp.sweep.cell import Cell, Outcome
+    from boolcomp.sweep.cell import Cell
     from boolcomp.sweep.folder import Document, Folder
 
 
@@ -49,34 +52,75 @@ def run(
     folder: Folder,
     pool: Executor,
     state: State,
-    step: Callable[[str], None] = lambda _: None,
+    step: Callable[[float, str], None] = lambda _, __: None,
 ) -> None:
-    """Compute what is left, and keep each cell as it comes; `step` is told its name."""
-    places = list(state.left)
-    own = installation()
-    calls = [(cells[place], own) for place in places]
-    for k, future in completed(pool, compute, calls):
-        place = places[k]
-        _keep(place, cells[place], future, folder, state)
-        state.left.remove(place)
-        step(str(cells[place]))
+    """Compute what is left, and keep each cell as it comes.
 
-
-def _keep(place: int, cell: Cell, future: Future[Outcome], folder: Folder, state: State) -> None:
+    `step` is told which part of the work is done, and a note.
+    """
+    costs = Costs(folder.costs())
+    remaining = Remaining((cells[place] for place in state.left), costs)
+    left = set(state.left)
     try:
-        outcome = future.result()
+        for place, found in _found(cells, pool, Batches(cells, state.left, costs)):
+            cell = cells[place]
+            _keep(place, cell, found, folder, state)
+            left.remove(place)
+            seconds = found.seconds if isinstance(found, Outcome) else 0.0
+            if place in state.done and isinstance(found, Outcome) and not found.stored:
+                costs.learn(cell, seconds)
+            remaining.finished(cell, seconds)
+            step(remaining.share, f"{len(left)} of {len(cells)} cells left")
+    finally:
+        state.left[:] = sorted(left)
+
+
+def _found(
+    cells: Sequence[Cell], pool: Executor, batches: Batches
+) -> Iterator[tuple[int, Outcome | Failure]]:
+    """Yield what came of each cell, as it comes."""
+    own = installation()
+    running: dict[Future[tuple[Outcome, ...]], tuple[int, ...]] = {}
+    try:
+        while running or batches:
+            ahead: int = getattr(pool, "ahead", 1)
+            workers: int = getattr(pool, "workers", max(1, ahead // 2))
+            while batches and len(running) < ahead:
+                batch = batches.take(workers)
+                asked = [cells[place] for place in batch]
+                running[pool.submit(compute_each, compute, asked, own)] = batch
+            done = wait(running, TICK, FIRST_COMPLETED).done
+            for future in sorted(done, key=running.__getitem__):
+                batch = running.pop(future)
+                found = _outcomes(future, len(batch))
+                if len(batch) > 1 and isinstance(found[0], Failure) and found[0].lost:
+                    batches.again(batch)
+                else:
+                    yield from zip(batch, found, strict=True)
+    finally:
+        for future in running:
+            future.cancel()
+
+
+def _outcomes(future: Future[tuple[Outcome, ...]], count: int) -> Sequence[Outcome | Failure]:
+    try:
+        return future.result()
     except WorkerLostError as error:
         failure = Failure(str(error), lost=True)
     except BoolcompError as error:
         failure = Failure(str(error), lost=False)
     except Exception as error:  # noqa: BLE001 (whatever a cluster says: the other cells go on)
         failure = Failure(cut(f"{type(error).__name__}: {error}", LONGEST), lost=True)
-    else:
-        if not outcome.why:
-            folder.put(cell, outcome)
-            state.done[place] = outcome.result
+    return [failure] * count
+
+
+def _keep(place: int, cell: Cell, found: Outcome | Failure, folder: Folder, state: State) -> None:
+    if isinstance(found, Outcome):
+        if not found.why:
+            folder.put(cell, found)
+            state.done[place] = found.result
             state.made += 1
             return
-        failure = Failure(outcome.why, lost=False)
-    folder.fail(cell, failure)
-    state.failed[place] = failure
+        found = Failure(found.why, lost=False)
+    folder.fail(cell, found)
+    state.failed[place] = found

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from boolcomp.common.errors import DataError
-from boolcomp.common.launcher import Limits
+from boolcomp.common.launcher import ONE_THREAD, Limits
 from boolcomp.common.processes import Worker
 from boolcomp.twolevel import milp_worker, recheck
 
@@ -28,8 +28,6 @@ MEMORY = 4 * 2**30
 
 SMALL = 600
 """Entries of a matrix so small that HiGHS takes milliseconds: it is solved without the child."""
-
-ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,0 +1,141 @@
+"""Cells that go to workers together, in which order, and how long they are said to take."""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor, Future
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import sweepcells
+from sweepcells import DEADLY
+
+from boolcomp.common.executor import WorkerLostError
+from boolcomp.sweep import run as runs
+from boolcomp.sweep.batches import Batches
+from boolcomp.sweep.estimate import Costs, Remaining, makespan
+from boolcomp.sweep.folder import Folder
+from boolcomp.sweep.run import run, state_of
+from boolcomp.sweep.spec import parse_spec
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from boolcomp.sweep.cell import Cell
+
+
+def cells(bits: list[int], loads: int = 1) -> tuple[Cell, ...]:
+    masses = [k / 10 for k in range(loads)]
+    document = {"robots": "machado-2r", "functions": "gravity", "effort": 0, "bits": bits}
+    return parse_spec({**document, "payloads": masses}).cells
+
+
+def costs(**seconds: float) -> Costs:
+    """Return what is known where cells of so many bits took so many seconds."""
+    known = Costs()
+    for bits, one in seconds.items():
+        known.learn(cells([int(bits[1:])])[0], one)
+    return known
+
+
+def taken(batches: Batches, workers: int) -> list[tuple[int, ...]]:
+    found = []
+    while batches:
+        found.append(batches.take(workers))
+    return found
+
+
+def test_small_cells_go_together_until_a_task_takes_a_second() -> None:
+    some = cells([4], 100)
+    batches = Batches(some, range(100), costs(b4=0.25))
+    assert [batches.take(2) for _ in range(3)] == [
+        tuple(range(k, k + 4)) for k in (0, 4, 8)
+    ]  # fmt: skip
+
+
+def test_the_more_workers_there_are_the_more_a_task_takes() -> None:
+    few, many = (Batches(cells([4], 100) * 100, range(10_000), costs(b4=0.25)) for _ in range(2))
+    assert (len(few.take(100)), len(many.take(200))) == (4, 8)
+
+
+def test_cells_of_which_nothing_is_known_go_first_and_alone_then_the_longest() -> None:
+    some = cells([4, 5, 6, 7, 8])
+    known = costs(b4=3.0, b5=2.0, b6=6.0, b7=1.5, b8=9.0)
+    assert taken(Batches(some, range(5), known), 1) == [(4,), (2,), (0,), (1,), (3,)]
+    assert taken(Batches(some, range(5), Costs()), 1) == [(4,), (3,), (2,), (1,), (0,)]
+
+
+def test_towards_the_end_batches_are_small_so_that_nobody_waits_for_one() -> None:
+    found = taken(Batches(cells([4], 64), range(64), costs(b4=0.001)), 2)
+    assert [len(one) for one in found[:3]] == [8, 7, 7]
+    assert [len(one) for one in found[-4:]] == [1, 1, 1, 1]
+    assert sorted(place for one in found for place in one) == list(range(64))
+
+
+class Losing(Executor):
+    """Loses its worker at every task that holds a deadly cell."""
+
+    ahead, workers = 2, 1
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+
+    def submit(self, function: Any, /, *given: Any, **named: Any) -> Future[Any]:
+        """Call, or lose the worker."""
+        made: Future[Any] = Future()
+        self.asked.append(len(given[1]))
+        if any(cell.bits == DEADLY for cell in given[1]):
+            made.set_exception(WorkerLostError("it died"))
+        else:
+            made.set_result(function(*given, **named))
+        return made
+
+
+def test_a_cell_that_ends_its_workers_takes_none_of_its_company_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "compute", sweepcells.quick)
+    monkeypatch.setattr(sweepcells, "PAUSE", 0)
+    some = cells([4, DEADLY], 16)
+    folder, pool = Folder(tmp_path), Losing()
+    for place in (0, 1):  # so that it is known how little they take
+        folder.put(some[place * 16], sweepcells.quick(cells([4])[0], []))
+    known = [
+        {"asked": cell.asked, "seconds": 0.01, "stored": False} for cell in (some[0], some[16])
+    ]
+    monkeypatch.setattr(Folder, "costs", lambda _: known)
+    state = state_of(some, folder)
+    run(some, folder, pool, state)
+    assert max(pool.asked) > 1
+    assert {some[place].bits for place in state.failed} == {DEADLY}
+    assert (state.made, len(state.failed), state.left) == (15, 15, [])
+
+
+def test_what_is_left_is_counted_by_what_it_takes() -> None:
+    some, known = cells([4, 8]), costs(b4=1.0, b8=9.0)
+    remaining = Remaining(some, known)
+    assert remaining.share == 0
+    remaining.finished(some[0], 1.0)
+    assert remaining.share == pytest.approx(0.1)
+    remaining.finished(some[1], 9.0)
+    assert remaining.share == 1
+
+
+def test_nearest_bits_on_both_sides_say_together_what_a_cell_takes() -> None:
+    known = costs(b4=1.0, b6=5.0, b9=100.0)
+    assert [known.of(cells([bits])[0]) for bits in (4, 5, 6, 7, 16)] == [1.0, 3.0, 5.0, 5.0, 100.0]
+
+
+def test_a_family_takes_as_long_as_its_loads() -> None:
+    family = parse_spec({
+        "robots": "machado-2r", "functions": "gravity", "effort": 0, "bits": 4,
+        "payloads": [[0, 1, 2]],
+    }).cells[0]  # fmt: skip
+    assert costs(b4=2.0).of(family) == 6.0
+
+
+@pytest.mark.parametrize(
+    ("seconds", "workers", "end"),
+    [([], 2, 0.0), ([3, 1, 1, 1], 2, 3.0), ([2, 2, 2], 2, 4.0), ([5, 4, 3, 3, 3], 3, 7.0)],
+)
+def test_the_end_is_that_of_the_last_worker(seconds: list[float], workers: int, end: float) -> None:
+    assert makespan(seconds, workers) == end
