@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -196,3 +197,85 @@ def test_an_interrupt_ends_minimising_although_a_compiled_loop_runs(
 def test_every_compiled_loop_of_minimisation_releases_the_lock() -> None:
     for path in Path(pla.__file__).parent.glob("*.py"):
         assert "njit(cache=True)" not in path.read_text(encoding="utf-8"), path.name
+
+
+def test_standard_input_is_minimised_to_standard_output_as_by_espresso(
+    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(ADDER.encode())))
+    result = run("minimize", "-", "--quiet")
+    assert (result.code, result.err) == (0, "")
+    assert pla.parse(result.out).output_names == ("carry", "sum")
+
+
+@pytest.mark.parametrize("kind", ["fd", "fr", "fdr"])
+def test_sets_that_are_asked_for_are_written(run: Callable[..., Result], kind: str) -> None:
+    Path("adder.pla").write_text(ADDER)
+    result = run("minimize", "adder.pla", "-q", "-o", "-", "--output-type", kind)
+    written = pla.parse(result.out)
+    assert written.kind == kind
+    assert bool(written.off.out.any()) == ("r" in kind)
+    again = run("minimize", "adder.pla", "--verify", "adder.pla")
+    assert again.code == 0
+
+
+def test_netlists_take_the_names_of_the_file(run: Callable[..., Result]) -> None:
+    Path("adder.pla").write_text(ADDER)
+    text = run("minimize", "adder.pla", "-q", "-o", "-", "--output-type", "verilog").out
+    assert text.startswith("module \\adder  (\n  input wire a,\n  input wire b,\n  input wire c,\n")
+    assert "assign \\carry  = " in text
+    assert run("minimize", "adder.pla", "--output-type", "blif", "-o", "made").code == 0
+    assert Path("made").read_text().startswith(".model adder\n.inputs a b c\n.outputs carry sum\n")
+
+
+def test_the_second_file_is_held_against_the_first_by_names(run: Callable[..., Result]) -> None:
+    Path("adder.pla").write_text(ADDER)
+    Path("swapped.pla").write_text(
+        ".i 3\n.o 2\n.ilb c b a\n.ob sum carry\n"
+        "100 10\n010 10\n001 10\n111 11\n-11 01\n1-1 01\n11- 01\n.e\n"
+    )
+    result = run("minimize", "--verify", "adder.pla", "swapped.pla")
+    assert (result.code, result.err) == (0, "")
+    Path("wrong.pla").write_text(ADDER.replace("111 11", "111 10"))
+    result = run("minimize", "--verify", "adder.pla", "wrong.pla", "--json")
+    assert result.code == 1
+    witness = {"output": "sum", "point": "111", "expected": 1}
+    assert json.loads(result.out)["witness"] == witness
+
+
+def test_an_output_that_is_turned_over_is_marked_and_read_back(run: Callable[..., Result]) -> None:
+    Path("or.pla").write_text(".i 4\n.o 1\n1--- 1\n-1-- 1\n--1- 1\n---1 1\n.e\n")
+    result = run("minimize", "or.pla", "--phase", "-o", "small.pla", "--method", "exact")
+    assert result.out.splitlines()[-1].split()[3] == "1"
+    assert ".phase 0\n" in Path("small.pla").read_text()
+    assert run("minimize", "--verify", "or.pla", "small.pla").code == 0
+
+
+def test_primes_and_counts_are_printed_on_request(run: Callable[..., Result]) -> None:
+    Path("cycle.pla").write_text(".i 3\n.o 1\n00- 1\n-01 1\n1-1 1\n11- 1\n-10 1\n0-0 1\n.e\n")
+    assert len(pla.parse(run("minimize", "cycle.pla", "-q", "--primes", "all").out).on) == 6
+    assert len(pla.parse(run("minimize", "cycle.pla", "-q", "--primes", "essential").out).on) == 0
+    Path("adder.pla").write_text(ADDER)
+    assert len(pla.parse(run("minimize", "adder.pla", "-q", "--primes", "essential").out).on) == 7
+    found = json.loads(run("minimize", "cycle.pla", "--stats", "--json").out)["files"][0]
+    assert (found["rows"], found["literals"], found["on_share"]) == (6, 12, 0.75)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--output-type", "veriog"), "(did you mean 'verilog'?)"),
+        (("--primes", "some"), "primes 'some'"),
+        (("--verify",), "--verify compares two files, and there are 1"),
+        (("--verify", "--stats"), "--verify and --stats do different things"),
+        (("--stats", "-o", "x"), "-o means nothing with --stats"),
+        (("--primes", "all", "--output-type", "blif"), "primes are no cover to build"),
+    ],
+)
+def test_choices_that_contradict_each_other_are_refused(
+    run: Callable[..., Result], arguments: tuple[str, ...], sentence: str
+) -> None:
+    Path("adder.pla").write_text(ADDER)
+    result = run("minimize", "adder.pla", *arguments)
+    assert (result.code, result.out) == (2, "")
+    assert sentence in " ".join(result.err.split())

@@ -2,22 +2,61 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from boolcomp.commands.options import FilePath, json_option, minimiser_options, print_json
 from boolcomp.commands.progress import progress
-from boolcomp.common.errors import BoolcompError, UsageError
+from boolcomp.common.errors import BoolcompError, UsageError, listing, shown, suggestion
 from boolcomp.common.files import write_text
 from boolcomp.common.text import table
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from boolcomp.paper.store import Recipe
     from boolcomp.twolevel.cover import Cover
+    from boolcomp.twolevel.cubes import Cubes
     from boolcomp.twolevel.pla import Pla
+
+STANDARD = Path("-")
+TYPES = ("f", "fd", "fr", "fdr", "blif", "verilog")
+PRIMES = ("all", "essential")
+HEAD = (
+    "file", "inputs", "outputs", "products", "literals", "shared", "proved", "at least", "seconds",
+    "by",
+)  # fmt: skip
+
+
+class Wanted(NamedTuple):
+    """How results are written, and where: None is nowhere."""
+
+    kind: str
+    phase: bool
+    primes: str | None
+    quiet: bool
+    output: Path | None
+    several: bool
+
+    def place(self, path: Path) -> Path | None:
+        """Return where the result of a file goes."""
+        from boolcomp.commands.plafiles import EXTENSIONS
+
+        if self.output is None or self.output == STANDARD:
+            return self.output
+        if not (self.several or self.output.is_dir()):
+            return self.output
+        ending = EXTENSIONS.get(self.kind, path.suffix)
+        return self.output / path.with_suffix(ending).name
+
+
+class Row(NamedTuple):
+    """What came of a file; outputs are upside down where `phase` has a 0."""
+
+    path: Path
+    source: Pla
+    cover: Cover
+    phase: str
 
 
 @click.command("minimize", epilog="Example: boolcomp minimize adder.pla -o adder.min.pla")
@@ -29,15 +68,89 @@ if TYPE_CHECKING:
     type=FilePath(),
     help="File for the result, '-' for standard output; a folder where there are several FILES.",
 )
+@click.option(
+    "--output-type", "kind", default="f", show_default=True,
+    help="What is written: f, fd, fr, fdr (PLA: ON, don't-cares, OFF), blif, verilog.",
+)  # fmt: skip
+@click.option("--phase", is_flag=True, help="Turn outputs over where that takes fewer products.")
+@click.option("--primes", help="Write primes instead of a minimum: all, or essential.")
+@click.option(
+    "--verify", is_flag=True, help="Minimise nothing: does the 2nd file implement the 1st?"
+)
+@click.option("--stats", is_flag=True, help="Minimise nothing: count what FILES hold.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing but the result that goes to -o -.")
 @json_option
-def command(files: tuple[Path, ...], recipe: Recipe, output: Path | None, *, as_json: bool) -> None:
+@click.pass_context
+def command(
+    context: click.Context,
+    files: tuple[Path, ...],
+    recipe: Recipe,
+    output: Path | None,
+    kind: str,
+    primes: str | None,
+    *,
+    phase: bool,
+    verify: bool,
+    stats: bool,
+    quiet: bool,
+    as_json: bool,
+) -> None:
     """Minimise PLA FILES (types f, fd, fr, fdr) and print what came of each.
 
     Products shared by several outputs count once. Every result is checked for equivalence with
-    its input before it is written. 'proved' says that fewer products are impossible.
+    its input before it is written. 'proved' says that fewer products are impossible. FILES may be
+    -, standard input; the result then goes to standard output. docs/minimisation.md compares the
+    options with Espresso's.
     """
-    to_stdout = output is not None and str(output) == "-"
-    if to_stdout and (len(files) > 1 or as_json):
+    _check(kind, primes, phase=phase, verify=verify, stats=stats)
+    if verify or stats:
+        if output is not None:
+            raise UsageError(f"-o means nothing with {'--verify' if verify else '--stats'}")
+        from boolcomp.commands.plafiles import compare, count
+
+        if verify and len(files) != 2:
+            raise UsageError(f"--verify compares two files, and there are {len(files)}")
+        if stats:
+            count(files, as_json=as_json)
+        elif not compare(files, as_json=as_json):
+            context.exit(1)
+        return
+    wanted = _wanted(files, kind, primes, output, phase=phase, quiet=quiet, as_json=as_json)
+    rows, failures = _all_minimised(files, recipe, wanted)
+    if as_json:
+        print_json({"files": [_document(row, kind) for row in rows]})
+    elif rows and not quiet:
+        click.echo(_chart(rows), err=wanted.output == STANDARD)
+    for failure in failures[:-1]:
+        click.echo(f"boolcomp: error: {failure}", err=True)
+    if failures:
+        raise failures[-1]
+
+
+def _check(kind: str, primes: str | None, *, phase: bool, verify: bool, stats: bool) -> None:
+    if kind not in TYPES:
+        hint = suggestion(kind, TYPES)
+        raise UsageError(f"output type {shown(kind)}{hint}: types are {listing(TYPES)}")
+    if primes is not None and primes not in PRIMES:
+        raise UsageError(f"primes {shown(primes)}{suggestion(primes, PRIMES)}: {listing(PRIMES)}")
+    asked = {"--verify": verify, "--stats": stats, "--primes": primes is not None, "--phase": phase}
+    chosen = [name for name, value in asked.items() if value]
+    if len(chosen) > 1:
+        raise UsageError(f"{' and '.join(chosen)} do different things: give one of them")
+    if primes is not None and kind in {"blif", "verilog"}:
+        raise UsageError(f"primes are no cover to build: --output-type {kind} means nothing here")
+
+
+def _wanted(
+    files: tuple[Path, ...], kind: str, primes: str | None, output: Path | None, *, phase: bool,
+    quiet: bool, as_json: bool,
+) -> Wanted:  # fmt: skip
+    """Return where results go, once it is sure that they can."""
+    if files.count(STANDARD) > 1:
+        raise UsageError("standard input can be read once: give - once")
+    if output is None and not as_json and (files == (STANDARD,) or primes):
+        output = STANDARD if len(files) == 1 else output
+    if output == STANDARD and (len(files) > 1 or as_json):
         raise UsageError("-o - writes one PLA file and nothing else to standard output")
     if output is not None and len(files) > 1 and output.is_file():
         raise UsageError(f"{output} is a file: several results need a folder")
@@ -45,48 +158,77 @@ def command(files: tuple[Path, ...], recipe: Recipe, output: Path | None, *, as_
     twice = next((name for name in names if names.count(name) > 1), None)
     if output is not None and twice:
         raise UsageError(f"two FILES are called {twice}: in one folder they would be one result")
-    rows: list[tuple[Path, Pla, Cover]] = []
+    return Wanted(kind, phase, primes, quiet, output, len(files) > 1)
+
+
+def _all_minimised(
+    files: tuple[Path, ...], recipe: Recipe, wanted: Wanted
+) -> tuple[list[Row], list[BoolcompError]]:
+    rows: list[Row] = []
     failures: list[BoolcompError] = []
     with progress("minimising", len(files)) as step:
         for path in files:
             try:
-                rows.append(_minimised(path, recipe, output, several=len(files) > 1))
+                rows.append(_minimised(path, recipe, wanted))
             except BoolcompError as error:
                 failures.append(error)
             step(path.name)
-    if as_json:
-        print_json({"files": [_document(*row) for row in rows]})
-    elif rows:
-        click.echo(_chart(rows), err=to_stdout)
-    for failure in failures[:-1]:
-        click.echo(f"boolcomp: error: {failure}", err=True)
-    if failures:
-        raise failures[-1]
+    return rows, failures
 
 
-def _minimised(
-    path: Path, recipe: Recipe, output: Path | None, *, several: bool
-) -> tuple[Path, Pla, Cover]:
+def _minimised(path: Path, recipe: Recipe, wanted: Wanted) -> Row:
     from boolcomp.twolevel import pla
+    from boolcomp.twolevel.cover import Cover
     from boolcomp.twolevel.minimise import minimise
+    from boolcomp.twolevel.phases import assigned
 
     source = pla.read(path)
-    cover = minimise(source.function(str(path)), recipe.method, recipe.deadline)
-    if cover.note:
+    function = source.function(str(path))
+    phase = (True,) * function.outputs
+    if wanted.primes:
+        from boolcomp.commands.plafiles import primes
+
+        cubes, note = primes(source, str(path), wanted.primes, recipe.deadline)
+        cover = Cover(cubes, wanted.primes, note=note)
+    elif wanted.phase:
+        phase, function, cover = assigned(function, recipe.method, recipe.deadline)
+    else:
+        cover = minimise(function, recipe.method, recipe.deadline)
+    if cover.note and not wanted.quiet:
         click.echo(f"boolcomp: note: {path}: {cover.note}", err=True)
-    text = pla.render(pla.from_cubes(cover.cubes, source.input_names, source.output_names))
-    if output is not None and str(output) == "-":
-        click.echo(text, nl=False)
-    elif output is not None:
-        write_text(output / path.name if several or output.is_dir() else output, text)
-    return path, source, cover
+    place = wanted.place(path)
+    if place is not None:
+        text = _text(path, source, function, cover.cubes, phase, wanted)
+        if place == STANDARD:
+            click.echo(text, nl=False)
+        else:
+            write_text(place, text)
+    return Row(path, source, cover, "".join("01"[one] for one in phase))
 
 
-def _chart(rows: list[tuple[Path, Pla, Cover]]) -> str:
-    header = [
-        "file", "inputs", "outputs", "products", "literals", "shared", "proved", "at least",
-        "seconds", "by",
-    ]  # fmt: skip
+def _text(
+    path: Path, source: Pla, function: Any, cubes: Cubes, phase: tuple[bool, ...], wanted: Wanted
+) -> str:
+    """Return a cover as it is to be written; sets beside ON are those of the file's function."""
+    from boolcomp.twolevel import netlists, pla
+    from boolcomp.twolevel.cubes import Cubes as Empty
+
+    if wanted.kind in {"blif", "verilog"}:
+        signals = netlists.signals(cubes, source.input_names, source.output_names)
+        title = "pla" if path == STANDARD else path.stem or "pla"
+        write = netlists.blif if wanted.kind == "blif" else netlists.verilog
+        return write(cubes, signals, phase, "_".join(title.split()))
+    none = Empty.empty(cubes.inputs, cubes.outputs)
+    dont_cares = function.dc if "d" in wanted.kind else none
+    off = function.off if "r" in wanted.kind else none
+    turned = None if all(phase) else phase
+    names = source.input_names, source.output_names
+    return pla.render(pla.from_sets(wanted.kind, (cubes, dont_cares, off), *names, turned))
+
+
+def _chart(rows: list[Row]) -> str:
+    turned = any("0" in row.phase for row in rows)
+    header = [*HEAD, *(["phase"] if turned else [])]
     cells = [
         [
             str(path),
@@ -99,13 +241,15 @@ def _chart(rows: list[tuple[Path, Pla, Cover]]) -> str:
             str(cover.lower_bound),
             f"{cover.seconds:.2f}",
             cover.method,
+            *([phase] if turned else []),
         ]
-        for path, source, cover in rows
+        for path, source, cover, phase in rows
     ]
-    return table(header, cells, left=(0, 6, 9))
+    return table(header, cells, left=(0, 6, 9, 10) if turned else (0, 6, 9))
 
 
-def _document(path: Path, source: Pla, cover: Cover) -> dict[str, Any]:
+def _document(row: Row, kind: str) -> dict[str, Any]:
+    path, source, cover, phase = row
     return {
         "file": str(path),
         "inputs": source.inputs,
@@ -119,4 +263,6 @@ def _document(path: Path, source: Pla, cover: Cover) -> dict[str, Any]:
         "seconds": cover.seconds,
         "method": cover.method,
         "note": cover.note,
+        "phase": phase,
+        "output_type": kind,
     }

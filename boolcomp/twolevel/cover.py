@@ -6,15 +6,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from boolcomp.common.errors import DataError
 from boolcomp.twolevel import dense as truth
-from boolcomp.twolevel.cubes import Cubes, unpack
+from boolcomp.twolevel.cubes import Cubes, pack, unpack
 from boolcomp.twolevel.dense import Dense
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bitarray import frozenbitarray
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +115,29 @@ class Function:
         from boolcomp.twolevel import lists  # noqa: PLC0415 (imports numba)
 
         return lists.complement(self.on.joined(self.dc))
+
+
+def in_phase(function: Function, phase: Sequence[bool]) -> Function:
+    """Return the function with ON and OFF exchanged for every output that is False in `phase`."""
+    if all(phase):
+        return function
+    kept = pack(np.array([phase], np.bool_))
+    if function.is_dense:
+        table = function.dense
+        upright = np.array(phase, np.bool_)[:, None]
+        on = np.where(upright, table.on, table.off)
+        return Function.from_dense(Dense(table.inputs, table.outputs, on, table.dc.copy()))
+    ones, zeros = function.on, function.off
+    turned = _of_outputs(ones, kept).joined(_of_outputs(zeros, ~kept))
+    given = function.given_off is not None
+    off = _of_outputs(zeros, kept).joined(_of_outputs(ones, ~kept)) if given else None
+    return Function.from_cubes(turned, function.dc, off)
+
+
+def _of_outputs(cubes: Cubes, mask: NDArray[np.uint64]) -> Cubes:
+    """Return cubes for the outputs of a mask alone."""
+    out = cubes.out & mask
+    return Cubes(cubes.inputs, cubes.outputs, cubes.zero, cubes.one, out).valid()
 
 
 def _cubes_of(table: Dense) -> Cubes:

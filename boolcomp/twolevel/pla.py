@@ -4,42 +4,45 @@ Per row and output the letters mean, as in Espresso: `1` or `4` ON, `0` or `3` O
 don't-care, `~` nothing. The type says which of the three sets the file gives (f: ON, d: don't-care,
 r: OFF); a letter for a set that is not given means nothing. The default type is fd. In a row's
 input part `-` or `2` is no literal; `?` and `3` are no value at all, so the row has no points.
-Where ON and don't-care overlap, don't-care wins; OFF must not overlap either.
+Where ON and don't-care overlap, don't-care wins; OFF must not overlap either. Outputs that `.phase`
+marks with 0 are given upside down: their ON is the function's OFF. `.pair` says nothing of the
+function and is passed over.
 """
 
 from __future__ import annotations
 
 import stat
+import sys
 import warnings
 from array import array
 from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from boolcomp.common.errors import DataError, DataWarning, listing, suggestion
-from boolcomp.twolevel.cover import Function
+from boolcomp.twolevel.cover import Function, in_phase
 from boolcomp.twolevel.cubes import Cubes, pack, unpack, words_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
+STANDARD = Path("-")
 KINDS = ("f", "fd", "fr", "fdr")
 MOST_COLUMNS = 1 << 16
 MOST_BYTES = 1 << 28  # a row of few letters takes seven times its size while it is read
 
-_KNOWN = (".i", ".o", ".p", ".type", ".ilb", ".ob", ".e", ".end")
+_KNOWN = (".i", ".o", ".p", ".type", ".ilb", ".ob", ".phase", ".pair", ".e", ".end")
 _SYMBOLIC = {
     ".mv": "multiple-valued variables",
     ".symbolic": "symbolic inputs",
     ".symbolic-output": "symbolic outputs",
     ".kiss": "state machines",
     ".label": "labels of multiple-valued variables",
-    ".phase": "output phases",
-    ".pair": "paired inputs",
 }
 _SPACE = b" \t|\r\f\v"
 _NO = 255
@@ -63,7 +66,8 @@ class Pla:
     """A PLA file as it stands: `on`, `dc` and `off` have the file's rows, in its order.
 
     The three share their input parts; a row's `out` bits say for which outputs it means that set.
-    `notes` are remarks for people on doubtful but harmless things, such as a wrong `.p`.
+    `phase` says of every output whether the sets are those of the function (True) or of its
+    opposite; `notes` are remarks for people on doubtful but harmless things, such as a wrong `.p`.
     """
 
     kind: str
@@ -73,6 +77,7 @@ class Pla:
     input_names: tuple[str, ...] | None = None
     output_names: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
+    phase: tuple[bool, ...] | None = None
 
     @property
     def inputs(self) -> int:
@@ -91,9 +96,10 @@ class Pla:
         """Return the function described; DataError with a witness where its sets contradict."""
         off = self.off if "r" in self.kind else None
         try:
-            return Function.from_cubes(self.on, self.dc, off)
+            given = Function.from_cubes(self.on, self.dc, off)
         except DataError as error:
             raise DataError(f"{name}: {error}") from error
+        return given if self.phase is None else in_phase(given, self.phase)
 
 
 def from_cubes(
@@ -102,27 +108,63 @@ def from_cubes(
     output_names: tuple[str, ...] | None = None,
 ) -> Pla:
     """Return a cover as a PLA of type f, its rows in canonical order."""
-    on = cubes.valid().canonical()
-    none = Cubes(on.inputs, on.outputs, on.zero, on.one, np.zeros_like(on.out))
-    return Pla("f", on, none, none, input_names, output_names)
+    none = Cubes.empty(cubes.inputs, cubes.outputs)
+    return from_sets("f", (cubes, none, none), input_names, output_names)
+
+
+def from_sets(
+    kind: str,
+    sets: tuple[Cubes, Cubes, Cubes],
+    input_names: tuple[str, ...] | None = None,
+    output_names: tuple[str, ...] | None = None,
+    phase: tuple[bool, ...] | None = None,
+) -> Pla:
+    """Return ON, don't-care and OFF as a PLA; rows of a set that its type does not give go."""
+    kept = [
+        one.valid().canonical() if letter in kind else Cubes.empty(one.inputs, one.outputs)
+        for (_, letter), one in zip(_SETS, sets, strict=True)
+    ]
+    rows = kept[0].joined(kept[1]).joined(kept[2])
+    ends = np.cumsum([0, *map(len, kept)])
+    planes = []
+    for first, last in pairwise(ends):
+        out = np.zeros_like(rows.out)
+        out[first:last] = rows.out[first:last]
+        planes.append(Cubes(rows.inputs, rows.outputs, rows.zero, rows.one, out))
+    on, dc, off = planes
+    return Pla(kind, on, dc, off, input_names, output_names, phase=phase)
 
 
 def read(path: Path) -> Pla:
-    """Read a PLA file; DataError where it cannot be read or is no PLA, DataWarning for notes."""
+    """Read a PLA file; DataError where it cannot be read or is no PLA, DataWarning for notes.
+
+    `-` is standard input.
+    """
     try:
-        found = path.stat()
-        if stat.S_ISCHR(found.st_mode):  # /dev/zero has no end; a pipe may be somebody's output
-            raise DataError(f"{path}: cannot be read: a device, and no file")
-        with path.open("rb") as stream:
-            data = b"" if found.st_size > MOST_BYTES else stream.read(MOST_BYTES + 1)
+        data = _standard_input() if path == STANDARD else _content(path)
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from error
-    if max(found.st_size, len(data)) > MOST_BYTES:
+    if len(data) > MOST_BYTES:
         raise DataError(f"{path}: larger than {MOST_BYTES >> 20} MiB, which is the most allowed")
     pla = parse(data, str(path))
     for note in pla.notes:
         warnings.warn(f"{path}: {note}", DataWarning, stacklevel=2)
     return pla
+
+
+def _content(path: Path) -> bytes:
+    """Return a file's bytes, as many as may be and one; a device has no end."""
+    found = path.stat()
+    if stat.S_ISCHR(found.st_mode):  # /dev/zero; a pipe may be somebody's output
+        raise DataError(f"{path}: cannot be read: a device, and no file")
+    with path.open("rb") as stream:
+        return bytes(MOST_BYTES + 1) if found.st_size > MOST_BYTES else stream.read(MOST_BYTES + 1)
+
+
+def _standard_input() -> bytes:
+    if sys.stdin is None:
+        raise DataError(f"{STANDARD}: standard input is closed")
+    return sys.stdin.buffer.read(MOST_BYTES + 1)
 
 
 def parse(text: str | bytes, name: str = "<pla>") -> Pla:
@@ -143,6 +185,8 @@ class _Parser:
         self.letters = bytearray()
         self.starts = array("I")  # the line in which each row begins
         self.pending = 0  # letters of a row that goes on
+        self.phase: tuple[bool, ...] | None = None
+        self.notes: tuple[str, ...] = ()
         self.ended = False
 
     def fail(self, message: str, line: int | None = None) -> DataError:
@@ -203,6 +247,7 @@ class _Parser:
         handlers: dict[str, Callable[[str, list[str]], None]] = {
             ".i": self.size, ".o": self.size, ".p": self.size, ".type": self.type,
             ".ilb": self.labels, ".ob": self.labels, ".e": self.end, ".end": self.end,
+            ".phase": self.phases, ".pair": self.pairs,
         }  # fmt: skip
         if key not in handlers:
             raise self.fail(
@@ -235,6 +280,18 @@ class _Parser:
     def labels(self, key: str, rest: list[str]) -> None:
         self.names[key] = tuple(rest)
 
+    def phases(self, key: str, rest: list[str]) -> None:
+        """Take a letter an output: 1 as it is, 0 upside down."""
+        text = "".join(rest)
+        if not text or set(text) - {"0", "1"}:
+            raise self.fail(f"{key} {_words(rest)}: 1 or 0 for every output, as in .phase 101")
+        self.phase = tuple(letter == "1" for letter in text)
+
+    def pairs(self, key: str, rest: list[str]) -> None:
+        """Pass over which inputs share a decoder: it says nothing of the function."""
+        del rest
+        self.notes += (f"{key} is passed over: every input is a variable of its own here",)
+
     def end(self, key: str, rest: list[str]) -> None:
         if rest:
             raise self.fail(f"nothing may stand beside {key}")
@@ -251,7 +308,9 @@ class _Parser:
                 self.names[key] = names = names[:-2]
             if key in self.names and len(names) != size:
                 raise self.fail(f"{key} has {len(names)} names for {size} {_column_kind(of)}")
-        return tuple(notes)
+        if self.phase is not None and len(self.phase) != self.sizes[".o"]:
+            raise self.fail(f".phase has {len(self.phase)} letters for {self.sizes['.o']} outputs")
+        return (*notes, *self.notes)
 
     def build(self, notes: tuple[str, ...]) -> Pla:
         inputs, outputs, count = self.sizes[".i"], self.sizes[".o"], len(self.starts)
@@ -281,7 +340,8 @@ class _Parser:
                     out.setdefault(letter, np.zeros(shape, np.uint64))[rows] = pack(mine)
         none = np.broadcast_to(np.uint64(0), shape)  # takes no memory
         on, dc, off = (Cubes(inputs, outputs, zero, one, out.get(x, none)) for _, x in _SETS)
-        return Pla(kind, on, dc, off, self.names.get(".ilb"), self.names.get(".ob"), notes)
+        names = self.names.get(".ilb"), self.names.get(".ob")
+        return Pla(kind, on, dc, off, *names, notes, self.phase)
 
     def refuse_letters(
         self,
@@ -307,7 +367,6 @@ def _is_count(word: str) -> bool:
 
 
 def _words(words: list[str]) -> str:
-    """Return the beginning of what a directive was given, for a message."""
     return repr(" ".join(word[:40] for word in words[:40])[:40])
 
 
@@ -325,6 +384,8 @@ def render(pla: Pla) -> str:
     for key, names in ((".ilb", pla.input_names), (".ob", pla.output_names)):
         if names is not None:
             lines.append(" ".join([key, *names]))
+    if pla.phase is not None:
+        lines.append(f".phase {''.join('01'[one] for one in pla.phase)}")
     lines += [f".type {pla.kind}", f".p {len(pla.on)}"]
     zero, one = unpack(pla.on.zero, pla.inputs), unpack(pla.on.one, pla.inputs)
     terms = np.frombuffer(b"?01-", np.uint8)[zero + 2 * one.astype(np.uint8)]

@@ -151,7 +151,7 @@ def test_the_end_line_may_be_missing_but_announced_rows_may_not() -> None:
         ("module top;\n", "p:1: neither a row nor a directive: 'module top;'"),
         (".i 2\n.o 1\n01 1\n.type fr\n", ".type must stand before the first row"),
         (".mv 4 2 3\n", r"p:1: .mv \(multiple-valued variables\) is not supported"),
-        (".i 2\n.o 1\n.phase 1\n", "output phases"),
+        (".i 2\n.o 1\n.phase 11\n.e\n", ".phase has 2 letters for 1 outputs"),
         (".i 0\n.o 0\n1\n", "no inputs and no outputs"),
     ],
 )
