@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from boolcomp.common.places import Folder
 from boolcomp.paper.passes import PaperChoices
 from boolcomp.paper.plan import Options
 from boolcomp.paper.quantised import quantised
@@ -33,7 +34,7 @@ pytestmark = pytest.mark.slow  # two loads are compiled first
 def compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Compile the 2R at 5 bits for two loads."""
     folder = tmp_path_factory.mktemp("compiled")
-    choices = PaperChoices(Options(bits=5), store=Store((folder / "store",)))
+    choices = PaperChoices(Options(bits=5), store=Store((Folder(folder / "store"),)))
     compile_paper("machado-2r", choices, (0.0, 1.0)).program.save(folder / "2r")
     return folder / "2r"
 

@@ -11,6 +11,7 @@ from samples import random_robot
 import boolcomp as bc
 from boolcomp.common.cache import user_cache
 from boolcomp.common.errors import UsageError
+from boolcomp.common.places import Folder
 from boolcomp.paper.coverlogic import network_of_cover
 from boolcomp.paper.passes import PaperChoices
 from boolcomp.paper.plan import Options
@@ -80,7 +81,7 @@ def test_python_users_compile_by_name_path_or_value(tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", [0, 3, 6])
 def test_random_arms_compile_to_what_their_plan_computes(seed: int, tmp_path: Path) -> None:
     robot = random_robot(seed, joints=2)
-    choices = PaperChoices(Options(bits=4), Recipe("isop"), Store((tmp_path,)))
+    choices = PaperChoices(Options(bits=4), Recipe("isop"), Store((Folder(tmp_path),)))
     compiled = compile_paper(robot, choices, (0.0, 0.5))
     rng = np.random.default_rng(seed)
     state = []

@@ -47,7 +47,7 @@ def test_one_can_stop_after_any_pass() -> None:
 @pytest.mark.slow
 def test_the_list_is_what_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("boolcomp.compact.errors.worst.EVALUATIONS", 2000)
-    monkeypatch.setattr("boolcomp.compact.passes.FRESH_SAMPLES", 2000)
+    monkeypatch.setattr("boolcomp.compact.remade.FRESH_SAMPLES", 2000)
     monkeypatch.setattr("boolcomp.compact.widths.passes.QUICK_SEEN", 2000)
     ran: list[str] = []
 

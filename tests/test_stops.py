@@ -16,6 +16,7 @@ from tablefile import parse_table
 
 from boolcomp.codes import Code
 from boolcomp.common.errors import DataError, SaturationWarning, UsageError
+from boolcomp.common.places import Folder
 from boolcomp.common.workers import ALONE
 from boolcomp.compact.demand import Demand
 from boolcomp.compact.passes import CompactChoices
@@ -47,7 +48,7 @@ ENGINES = ["numpy", "llvm"]
 @cache
 def paper(folder: Path) -> Program:
     return compile_paper(
-        ARM, PaperChoices(Options(bits=4), Recipe("isop"), Store((folder,)))
+        ARM, PaperChoices(Options(bits=4), Recipe("isop"), Store((Folder(folder),)))
     ).program
 
 
@@ -180,7 +181,7 @@ def turning(folder: Path) -> Program:
     """Return a program one joint of which wraps and the other of which has stops."""
     arm = with_ranges("machado-2r", q2=(-2.6, 2.7))
     return compile_paper(
-        arm, PaperChoices(Options(bits=4), Recipe("isop"), Store((folder,)))
+        arm, PaperChoices(Options(bits=4), Recipe("isop"), Store((Folder(folder),)))
     ).program
 
 
@@ -236,7 +237,7 @@ def test_code_words_are_never_beyond_stops(mixed: Program) -> None:
 def test_a_single_value_is_a_stop_of_a_saved_program(tmp_path: Path) -> None:
     arm = with_ranges("machado-2r", qd1=(0.25, 0.25))
     program = compile_paper(
-        arm, PaperChoices(Options(bits=4), Recipe("isop"), Store((tmp_path,)))
+        arm, PaperChoices(Options(bits=4), Recipe("isop"), Store((Folder(tmp_path),)))
     ).program
     save_program(program, tmp_path / "p")
     again = load_program(tmp_path / "p")
@@ -303,11 +304,11 @@ def test_torques_that_are_constant_read_nothing_and_are_right(
     tmp_path: Path,
 ) -> None:  # fmt: skip
     robot = _still("machado-2r", gravity, joints)
-    tables = PaperChoices(Options(bits=5), Recipe("isop"), Store((tmp_path,)))
+    tables = PaperChoices(Options(bits=5), Recipe("isop"), Store((Folder(tmp_path),)))
     demand = Demand(bits=5, effort=0.0)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("boolcomp.compact.errors.worst.EVALUATIONS", 2000)
-        patch.setattr("boolcomp.compact.passes.FRESH_SAMPLES", 2000)
+        patch.setattr("boolcomp.compact.remade.FRESH_SAMPLES", 2000)
         patch.setattr("boolcomp.compact.widths.passes.QUICK_SEEN", 2000)
         words = CompactChoices(demand, tmp_path, workers=ALONE)
         made = compile_paper(robot, tables) if mode == "paper" else compile_compact(robot, words)
@@ -333,7 +334,7 @@ def test_an_angle_too_far_away_is_named_and_not_a_value_that_saturates(
 ) -> None:
     arm = with_ranges("machado-2r", q1=(-2.5, 2.5))
     program = compile_paper(
-        arm, PaperChoices(Options(bits=4), Recipe("isop"), Store((tmp_path,)))
+        arm, PaperChoices(Options(bits=4), Recipe("isop"), Store((Folder(tmp_path),)))
     ).program
     with pytest.raises(DataError, match="q2 of sample 0 is 2e"):
         program.evaluate([1e9, 2e9], [0, 0], [0, 0], engine=engine)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from boolcomp.common.errors import DataWarning, UsageError
+from boolcomp.common.places import Folder
 from boolcomp.logic.truthtable import digest
 from boolcomp.paper.covers import make_covers
 from boolcomp.paper.plan import Options
@@ -28,7 +29,7 @@ def small_tables() -> tuple[TermTable, ...]:
 
 @pytest.fixture(name="store")
 def empty_store(tmp_path: Path) -> Store:
-    return Store((tmp_path / "store",))
+    return Store((Folder(tmp_path / "store"),))
 
 
 def test_what_is_kept_is_found_by_content(entries: tuple[TermTable, ...], store: Store) -> None:
@@ -73,10 +74,11 @@ def test_a_proved_minimum_answers_the_heuristic_too(
 
 @pytest.mark.parametrize("damage", ["cut", "wrong", "header", "junk"])
 def test_a_damaged_file_is_a_warning_and_made_anew(
-    entries: tuple[TermTable, ...], store: Store, damage: str
+    entries: tuple[TermTable, ...], store: Store, tmp_path: Path, damage: str
 ) -> None:
     entry = entries[0]
-    path = store.keep(entry, Recipe(), minimise(function_of(entry.table), "own", 10))
+    name = store.keep(entry, Recipe(), minimise(function_of(entry.table), "own", 10))
+    path = tmp_path / "store" / name
     text = path.read_text()
     rows = text.splitlines(keepends=True)
     damaged = {
@@ -112,7 +114,7 @@ def test_several_processes_may_fill_one_store(tmp_path: Path) -> None:
 
 def fill(folder: Path) -> list[int]:
     entries = run_passes("machado-2r", Options(bits=4))
-    store = Store((folder,))
+    store = Store((Folder(folder),))
     for entry in entries:
         if store.find(entry.table, Recipe("isop")) is None:
             store.keep(entry, Recipe("isop"), minimise(function_of(entry.table), "isop"))
@@ -125,10 +127,12 @@ def test_a_folder_of_tables_that_happens_to_be_here_is_not_read(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    assert default_store().folders[0] == tmp_path / "cache" / "boolcomp" / "tables"
+    own = Folder(tmp_path / "cache" / "boolcomp" / "tables", trusted=True)
+    assert default_store().places[0] == own
     (tmp_path / "tables").mkdir()
-    assert Path("tables") not in default_store().folders
-    assert default_store().folders[0] == tmp_path / "cache" / "boolcomp" / "tables"
+    here = Path.cwd() / "tables"
+    assert here not in {Path(str(place)).absolute() for place in default_store().places}
+    assert default_store().places[0] == own
 
 
 def test_recipes_out_of_range_are_sentences() -> None:

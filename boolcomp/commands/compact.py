@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from boolcomp.commands.options import CompactOptions
+    from boolcomp.common.places import Place
     from boolcomp.common.workers import Workers
     from boolcomp.compact.demand import Demand, Progress
     from boolcomp.compact.result.built import Built
@@ -36,7 +37,7 @@ def compile_words(
     options: CompactOptions,
     bits: int | str,
     masses: tuple[float, ...],
-    store: Path | None,
+    store: Place | None,
     *,
     output: Path | None,
     as_json: bool,
@@ -104,7 +105,7 @@ def plan_words(
     problem: Problem,
     demand: Demand,
     workers: Workers | None,
-    store: Path | None,
+    store: Place | None,
     picture: Path | None,
     *,
     as_json: bool,

@@ -110,7 +110,7 @@ def command(
         from boolcomp.commands.compact import compile_words
 
         compile_words(loaded, of, choices, AUTO if auto else options.bits, masses,
-                      context.params.get("folder"), output=output, as_json=as_json)  # fmt: skip
+                      context.params.get("place"), output=output, as_json=as_json)  # fmt: skip
     else:
         asked = Asked(options, choices.error, auto, choices.certify, choices.workers)
         _compile_paper(loaded, of, asked, recipe, store, masses, output=output, as_json=as_json)

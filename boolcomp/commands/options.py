@@ -21,6 +21,7 @@ from boolcomp.common.text import short
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from boolcomp.common.places import Place
     from boolcomp.common.workers import Workers
     from boolcomp.compact.demand import Demand
     from boolcomp.problem.interval import Interval
@@ -71,6 +72,26 @@ class FilePath(_PathType):
         if self.folder and is_file(Path(text)):
             self.fail(f"{shown(text)} is a file, and not a folder", param, ctx)
         return Path(text)
+
+
+class StorePlace(FilePath):
+    """Where results are kept: a folder, or the address of a store that is there and answers."""
+
+    name = "place"
+
+    def __init__(self) -> None:
+        super().__init__(folder=True)
+
+    def convert(  # type: ignore[override]  # a place, which may be a folder
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Place:
+        """Return the place, or fail with a sentence."""
+        from boolcomp.common.places import place_of
+
+        text = os.fspath(value) if isinstance(value, str | os.PathLike) else ""
+        if "://" in text:
+            return place_of(text).check()
+        return place_of(super().convert(value, param, ctx))
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -161,17 +182,15 @@ def store_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @click.option(
         "--store",
-        "folder",
-        type=FilePath(folder=True),
-        help="Folder of results, trusted as your own [default: the user's cache]",
+        "place",
+        type=StorePlace(),
+        help="Folder, or s3://bucket/folder, of results [default: the user's cache]",
     )
     @functools.wraps(function)
-    def wrapped(*args: Any, folder: Path | None, **more: Any) -> Any:
-        from boolcomp.paper.store import Store, default_store
+    def wrapped(*args: Any, place: Place | None, **more: Any) -> Any:
+        from boolcomp.paper.store import default_store
 
-        usual = default_store()
-        store = Store((folder, *usual.folders)) if folder else usual
-        return function(*args, store=store, **more)
+        return function(*args, store=default_store(place), **more)
 
     return wrapped
 

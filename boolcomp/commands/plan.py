@@ -83,7 +83,7 @@ def command(
         from boolcomp.commands.compact import plan_words
         from boolcomp.problem.worded import with_words
 
-        folder = context.params.get("folder")
+        folder = context.params.get("place")
         demand = choices.demand(options.bits)
         problem = with_words(problem, choices.words)
         if graph is not None and graph.suffix.lower() != ".svg":

@@ -1,11 +1,14 @@
 """Results that are kept, by what they are the results of: in files, complete or not there.
 
 A kind of results gives the names of its files, and how they are parsed and verified (`find`); what
-is damaged is as good as not there. They lie in folders that were named, in what ships, and in the
-user's cache, a folder that nobody else can write to. What lies there is believed, or even run,
-because only this user can have put it there: every read asks who owns the folder and the file, and
-who may write to them, on what it has opened. Where the usual folder is not private, or there is
-none, a private one among the temporary files is used.
+is damaged is as good as not there. They lie in places (`places`): those that were named, what
+ships, and the user's cache, a folder that nobody else can write to. What lies there is believed, or
+even run, because only this user can have put it there: every read asks who owns the folder and the
+file, and who may write to them, on what it has opened. Where the usual folder is not private, or
+there is none, a private one among the temporary files is used.
+
+In places that were named anybody may have written. What this user put there, or has proved, is
+remembered by its content in the user's cache (`vouch`); nothing else is believed unproved.
 """
 
 from __future__ import annotations
@@ -21,15 +24,14 @@ import tempfile
 import warnings
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from boolcomp.common.errors import BoolcompError, DataError, DataWarning
 from boolcomp.common.files import collect, read_text, temporary_folder, whole_file, write_text
+from boolcomp.common.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-
-Value = TypeVar("Value")
 
 MOST_ENTRIES = 256  # of native code in a folder
 DAMAGE = (BoolcompError, KeyError, TypeError, ValueError, IndexError)
@@ -110,26 +112,21 @@ def _opened(path: Path) -> Iterator[int]:
         os.close(handle)
 
 
-def find(
-    folders: Iterable[Path],
-    name: str,
-    parse: Callable[[Path, str], Value],
-    complaint: str = "",
-) -> Iterator[Value]:
-    """Yield what files of a name (or pattern) hold, folder after folder, where `parse` takes it.
+def vouch(name: str, text: str) -> None:
+    """Remember that what a text says under a name was made or proved here."""
+    key = _voucher(name, text)
+    keep(user_cache("vouched") / key, sealed(key), durable=False)
 
-    What it, or reading, refuses is passed over, with a complaint, if one is given, about `{path}`
-    and `{error}`.
-    """
-    for path in (path for folder in folders for path in sorted(folder.glob(name))):
-        try:
-            value = parse(path, read_kept(path))
-        except DAMAGE as error:
-            if complaint:
-                text = complaint.format(path=path, error=error)
-                warnings.warn(text, DataWarning, stacklevel=3)
-        else:
-            yield value
+
+def is_vouched(name: str, text: str) -> bool:
+    """Tell whether what a text says under a name was made or proved here."""
+    key = _voucher(name, text)
+    content = read_private(user_cache("vouched") / key)
+    return content is not None and content == sealed(key).encode()
+
+
+def _voucher(name: str, text: str) -> str:
+    return hashlib.sha256(f"{VERSION}\0{name}\0{text}".encode()).hexdigest()
 
 
 def keep(path: Path, text: str, complaint: str = "", *, durable: bool = True) -> bool:

@@ -18,9 +18,10 @@ from boolcomp.common.workers import TWO, Workers
 from boolcomp.compact.assembly import Ends
 from boolcomp.compact.demand import Demand, Listener, Progress, ignore_progress
 from boolcomp.compact.errors.centre import decoder_shifts
-from boolcomp.compact.errors.measure import Sampling, measure_many
+from boolcomp.compact.errors.measure import measure_many
 from boolcomp.compact.errors.worst import network_worst
 from boolcomp.compact.promise import passes as promise
+from boolcomp.compact.remade import fresh_states, require_true
 from boolcomp.compact.result.built import Built
 from boolcomp.compact.result.compact import Compact
 from boolcomp.compact.result.network import Finished, lut6, plain_network, smaller, table_network
@@ -37,8 +38,8 @@ from boolcomp.words.graph import narrowed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
+    from boolcomp.common.places import Where
     from boolcomp.compact.promise.passes import Steering
     from boolcomp.compact.result.store import ResultStore
     from boolcomp.compact.widths.passes import Screened, Sketched
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
     from boolcomp.proof.bound.result import Grade
     from boolcomp.terms import Terms
 
-FRESH_SAMPLES, FRESH_SEED = 1_000_000, 0x1988
 DIFFERENT = 1e-6  # steps: by how much an error that is found, in doubles, contradicts a bound
 
 Value = TypeVar("Value")
@@ -59,7 +59,8 @@ Made = TypeVar("Made")
 class CompactChoices:
     """What a user chooses of a compilation in compact mode.
 
-    `store` is the folder of finished results, the user's cache if it is None; what ships with
+    `store` is where finished results are (a folder, or an address such as s3://bucket/folder; what
+    lies there is proved before it is believed), the user's cache if it is None; what ships with
     boolcomp is found too, if `also_shipped`. `workers` are where the work is done, `progress` is
     told how the search is going. `words` are formats of words by the names of inputs, outputs or
     groups: `pipeline` makes the problem so. `proof` is how tight bounds are to be; `proof_effort`
@@ -68,7 +69,7 @@ class CompactChoices:
     """
 
     demand: Demand = field(default_factory=Demand)
-    store: Path | None = None
+    store: Where | None = None
     also_shipped: bool = True
     workers: Workers = TWO
     progress: Listener = ignore_progress
@@ -117,7 +118,7 @@ def store(terms: Terms, choices: CompactChoices) -> Terms | Built:
     """Look for a finished result; one of before the worst was sought gets it."""
     since = time.perf_counter()
     results = choices.result_store(terms)
-    kept = results.find()
+    kept = results.find(require_true)
     if kept is None:
         return terms
     return _told(kept, results, choices, time.perf_counter() - since, stored=True)
@@ -268,13 +269,6 @@ def _told(
         results.put(replace(kept, errors=errors, worst=worst))
     choices.progress(Progress("done", nodes, rms, 1.0))
     return built
-
-
-def fresh_states(compact: Compact) -> Sampling:
-    """Return states that no part of the search has seen."""
-    demand = compact.demand
-    seed = FRESH_SEED + demand.seed
-    return Sampling(compact.problem, demand.input_bits, demand.bits, FRESH_SAMPLES, seed)
 
 
 def _rms(compact: Compact) -> tuple[float, ...]:

@@ -3,7 +3,8 @@
 A cover is kept as a PLA file whose header says which table it belongs to (by a digest of the
 table's content), how it was made, and for which term first. It is found again by content and
 method, whatever the term or robot is called; it is verified against its table whenever it is read.
-Files are written whole or not at all, so several processes may share a store.
+Files are written whole or not at all, so several processes may share a store. That a cover is the
+smallest is believed of those that this user made; from others it is a cover, and no minimum.
 """
 
 from __future__ import annotations
@@ -12,22 +13,22 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from boolcomp.common.cache import find, user_cache
+from boolcomp.common.cache import vouch
 from boolcomp.common.errors import DataError, UsageError, listing, suggestion
-from boolcomp.common.files import shipped, write_text
+from boolcomp.common.places import find, own_place, place_of, shipped_place
 from boolcomp.logic.truthtable import digest
 from boolcomp.twolevel.cover import Cover, Function
 from boolcomp.twolevel.minimise import METHODS
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from boolcomp.common.places import Entry, Place, Where
     from boolcomp.logic.truthtable import TruthTable
     from boolcomp.paper.truth import TermTable
 
 TITLE = "boolcomp cover, format 1"
 
 
+FOREIGN = "from a shared store: how small it can be was not proved here"
 LONGEST = 1e7  # seconds of a deadline
 
 
@@ -51,38 +52,47 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Folders of covers: all are searched, new covers go to the first."""
+    """Places of covers: all are searched, new covers go to the first."""
 
-    folders: tuple[Path, ...]
+    places: tuple[Place, ...]
 
     def find(self, table: TruthTable, recipe: Recipe) -> Cover | None:
         """Return a verified cover that answers the recipe, or None.
 
         One that a deadline cut short answers only a recipe with no more time than it had. What
-        `exact` found answers `own` too, since it starts from there. A damaged file is a warning,
-        and as good as none.
+        `exact` found answers `own` too, since it starts from there; from a shared place it answers
+        nobody who asks for a minimum. A damaged file is a warning, and as good as none.
         """
         wanted = float("inf") if recipe.deadline is None else recipe.deadline
         methods = ["exact", "own"] if recipe.method == "own" else [recipe.method]
         names = [f"*.{digest(table)}.{method}.pla" for method in methods]
         for name in names:
-            found = find(self.folders, name, partial(_read, table=table), "{error}: made anew")
-            for cover, had in found:
+            found = find(self.places, name, partial(_read, table=table), "{error}: made anew")
+            for cover, had, believed in found:
+                if recipe.method == "exact" and not believed:
+                    continue
                 if cover.proved or had is None or had >= wanted:
                     return cover
         return None
 
-    def keep(self, entry: TermTable, recipe: Recipe, cover: Cover) -> Path:
-        """Write the cover of a term's table; return the file."""
+    def keep(self, entry: TermTable, recipe: Recipe, cover: Cover) -> str:
+        """Write the cover of a term's table to the first place; return the file's name."""
+        place = self.places[0]
         stem = f"{entry.problem}-{entry.plan.term.name}-{entry.plan.code.bits}"
-        path = self.folders[0] / f"{stem}.{digest(entry.table)}.{recipe.method}.pla"
-        write_text(path, _render(entry, recipe, cover))
-        return path
+        name, text = f"{digest(entry.table)}.{recipe.method}.pla", _render(entry, recipe, cover)
+        made = place.write(name, text, stem)
+        if not place.trusted:
+            vouch(name, text)
+        return made
 
 
-def default_store() -> Store:
-    """Return the store of this user: the user's cache. What ships with boolcomp is searched too."""
-    return Store((user_cache("tables"), shipped("tables")))
+def default_store(first: Where | None = None) -> Store:
+    """Return the store of this user: the user's cache. What ships with boolcomp is searched too.
+
+    A place may be named, which is searched, and written to, first.
+    """
+    named = () if first is None else (place_of(first),)
+    return Store((*named, own_place("tables"), shipped_place("tables")))
 
 
 def function_of(table: TruthTable) -> Function:
@@ -114,8 +124,11 @@ def _render(entry: TermTable, recipe: Recipe, cover: Cover) -> str:
     return head + pla.render(pla.from_cubes(cover.cubes, entry.input_labels, entry.output_labels))
 
 
-def _read(path: Path, text: str, table: TruthTable) -> tuple[Cover, float | None]:
-    """Return the cover, and the seconds it had if a deadline cut it short."""
+def _read(path: Entry, text: str, table: TruthTable) -> tuple[Cover, float | None, bool]:
+    """Return the cover, the seconds it had if a deadline cut it short, and whether that is known.
+
+    Where it is not, nothing is said of how much smaller another cover could be.
+    """
     from boolcomp.twolevel import pla  # noqa: PLC0415 (only who reads or writes needs it)
     from boolcomp.twolevel.verify import verify  # noqa: PLC0415 (imports numba)
 
@@ -134,4 +147,8 @@ def _read(path: Path, text: str, table: TruthTable) -> tuple[Cover, float | None
     witness = verify(function_of(table), found.on)
     if witness is not None:
         raise DataError(f"{path}: does not cover its table: {witness}")
-    return Cover(found.on, made_by, proved, bound, 0.0, fields.get("note", "")), had
+    cover = Cover(found.on, made_by, proved, bound, 0.0, fields.get("note", ""))
+    if not path.believed:
+        made_by = made_by if made_by in METHODS else "unknown"
+        cover = Cover(found.on, made_by, lower_bound=min(1, cover.products), note=FOREIGN)
+    return cover, had, path.believed

@@ -8,7 +8,8 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from boolcomp.common.cache import find, keep, sealed, unsealed, user_cache
+from boolcomp.common.cache import keep, sealed, unsealed, user_cache
+from boolcomp.common.places import find
 from boolcomp.common.version import VERSION
 from boolcomp.logic.networktext import parse_network, render_network
 from boolcomp.paper.coverlogic import network_of_cover

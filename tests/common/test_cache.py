@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from boolcomp.common import cache as caches
-from boolcomp.common import loops
+from boolcomp.common import loops, places
 from boolcomp.common.errors import DataError, DataWarning
 
 
@@ -210,7 +210,7 @@ def test_a_planted_link_among_the_temporary_files_is_not_followed(
 
 
 def found(folder: Path, name: str = "a.txt") -> list[str]:
-    return list(caches.find([folder], name, lambda _, text: caches.unsealed(text), "{path}: no"))
+    return list(places.find([folder], name, lambda _, text: caches.unsealed(text), "{path}: no"))
 
 
 @pytest.mark.parametrize("folder", ["cache", "named"])
@@ -258,7 +258,7 @@ def test_folders_are_searched_in_order_and_a_good_file_behind_a_bad_one_is_found
     folders = [tmp_path / name for name in ("first", "none", "third")]
     caches.keep(folders[0] / "a.txt", "bad")
     caches.keep(folders[2] / "a.txt", caches.sealed("good"))
-    assert list(caches.find(folders, "*.txt", lambda _, text: caches.unsealed(text))) == ["good"]
+    assert list(places.find(folders, "*.txt", lambda _, text: caches.unsealed(text))) == ["good"]
 
 
 def test_a_result_that_cannot_be_written_is_a_complaint_or_nothing(tmp_path: Path) -> None:
@@ -273,7 +273,7 @@ def test_two_writers_at_once_leave_one_whole_file_and_nothing_else(tmp_path: Pat
     with ThreadPoolExecutor(2) as threads:
         jobs = [threads.submit(caches.keep, tmp_path / "a.txt", text) for text in texts * 20]
         while not all(job.done() for job in jobs):
-            list(caches.find([tmp_path], "a.txt", lambda _, text: caches.unsealed(text)))
+            list(places.find([tmp_path], "a.txt", lambda _, text: caches.unsealed(text)))
     assert all(job.result() for job in jobs)
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
     assert found(tmp_path)[0] in ("a" * 100_000, "b" * 100_000)

@@ -16,6 +16,7 @@ from compact.word_robots import built_of, small_robot
 from samples import problem_of, terms_of
 
 from boolcomp.common.errors import DataError, DataWarning
+from boolcomp.common.places import Folder
 from boolcomp.common.workers import ALONE
 from boolcomp.compact.assembly import program_of_graph
 from boolcomp.compact.demand import Demand, Progress
@@ -46,7 +47,7 @@ def torques() -> Terms:
 def fewer_states() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("boolcomp.compact.widths.passes.SEEN", 20_000)
-        patch.setattr("boolcomp.compact.passes.FRESH_SAMPLES", 20_000)
+        patch.setattr("boolcomp.compact.remade.FRESH_SAMPLES", 20_000)
         patch.setattr("boolcomp.compact.errors.worst.EVALUATIONS", 40_000)
         patch.setattr("boolcomp.compact.errors.worst.CHECKED", 40_000)
         patch.setattr("boolcomp.compact.widths.passes.EVALUATIONS", 40_000)
@@ -179,7 +180,8 @@ def test_a_maximum_that_a_stored_result_does_not_hold_is_found_out(tmp_path: Pat
     document["worst"].update(errors=[[error, error]], states=[[[0.0] * 3] * 2])
     for share, believed in ((1.05, True), (0.95, False)):
         demand = replace(compact.demand, max=(float(made.worst.most[0]) * share,))
-        other = result_store(torques(), demand, tmp_path, also_shipped=False)
+        own = Folder(tmp_path, trusted=True)
+        other = result_store(torques(), demand, own, also_shipped=False)
         document["demand"] = demand.key
         (tmp_path / f"{other.name}.compact.json").write_text(sealed(document))
         if believed:
@@ -282,5 +284,5 @@ def test_results_that_happen_to_lie_here_are_not_read(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tables").mkdir()
-    folders = result_store(torques(), QUICK, None).folders
-    assert tmp_path / "tables" not in {folder.absolute() for folder in folders}
+    places = result_store(torques(), QUICK, None).places
+    assert tmp_path / "tables" not in {Path(str(place)).absolute() for place in places}

@@ -88,7 +88,7 @@ def test_a_word_of_less_than_a_turn_costs_fewer_table_inputs_and_no_product() ->
 @pytest.fixture(name="fewer", autouse=True)
 def fewer_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("boolcomp.compact.errors.worst.EVALUATIONS", 100_000)
-    monkeypatch.setattr("boolcomp.compact.passes.FRESH_SAMPLES", 100_000)
+    monkeypatch.setattr("boolcomp.compact.remade.FRESH_SAMPLES", 100_000)
     monkeypatch.setattr("boolcomp.compact.widths.passes.QUICK_SEEN", 100_000)
 
 

@@ -13,6 +13,7 @@ import pytest
 from samples import problem_of, terms_of
 
 from boolcomp.common.errors import UsageError
+from boolcomp.common.places import Folder
 from boolcomp.measure.report import draw_samples, error_rows
 from boolcomp.measure.report.chart import draw_errors, errors_figure, page
 from boolcomp.measure.report.compare import Question, report_rows
@@ -69,7 +70,7 @@ def test_errors_halve_with_every_bit_and_stay_below_the_bound(bits: int) -> None
 def test_more_guard_bits_err_less_and_every_joint_keeps_its_terms(tmp_path: Path) -> None:
     samples = draw_samples(PROBLEM, 5000)
     question = Question(bits=(6,), extra=(0, 1, 2))
-    rows = report_rows(samples, question, Store((tmp_path,)))
+    rows = report_rows(samples, question, Store((Folder(tmp_path),)))
     assert [(row.extra, row.guard_bits, row.place) for row in rows] == [
         (0, 2, 1), (0, 2, 2), (1, 3, 1), (1, 3, 2), (2, 4, 1), (2, 4, 2),
     ]  # fmt: skip
@@ -83,7 +84,7 @@ def test_products_are_counted_once_a_distinct_table(tmp_path: Path) -> None:
     samples = draw_samples(PROBLEM, 100)
     question = Question(bits=(4,), extra=(0,), recipe=Recipe("isop"))
     told: list[str] = []
-    rows = report_rows(samples, question, Store((tmp_path,)), told.append)
+    rows = report_rows(samples, question, Store((Folder(tmp_path),)), told.append)
     assert told == ["4 bits, m + 0"]
     assert all(row.products and row.literals and row.seconds is not None for row in rows)
 
@@ -92,7 +93,7 @@ def test_products_are_counted_once_a_distinct_table(tmp_path: Path) -> None:
 def test_a_table_too_wide_to_minimise_has_an_error_and_a_reason(tmp_path: Path) -> None:
     samples = draw_samples(PROBLEM, 100)
     question = Question(bits=(12,), extra=(0,), recipe=Recipe("isop"), widest=18)
-    for row in report_rows(samples, question, Store((tmp_path,))):
+    for row in report_rows(samples, question, Store((Folder(tmp_path),))):
         assert row.total.max > 0
         assert row.products is None
         assert re.search(r"not minimised: T\d+ has \d\d input bits, more than 18", row.note)
@@ -105,7 +106,7 @@ def test_a_reason_stands_in_the_rows_of_its_own_torque_alone(tmp_path: Path) -> 
     question = Question(
         bits=(8,), extra=(0,), recipe=Recipe("isop"), widest=min(widths.values()), evaluations=100
     )
-    rows = report_rows(draw_samples(PROBLEM, 100), question, Store((tmp_path,)))
+    rows = report_rows(draw_samples(PROBLEM, 100), question, Store((Folder(tmp_path),)))
     for row in rows:
         assert row.products is None
         assert bool(row.note) == (widths[row.place] > question.widest)

@@ -60,10 +60,13 @@ def is_worst(
     network: Network,
     worst: Worst,
     ends: Ends | None = None,
+    *,
+    most: Floats | None = None,
 ) -> bool:
     """Tell whether errors are what was found; of a demanded maximum, whether it seems to hold.
 
-    That is searched for again, from what was found and from other states.
+    That is searched for again, from what was found and from other states; so is what else is said
+    to be the `most`.
     """
     subject = _subject(problem, demand, graph, network, "numpy", ends)
     outputs, signs, inputs = worst.states.shape
@@ -72,14 +75,15 @@ def is_worst(
     known = found[np.arange(outputs), :, np.arange(outputs)]
     if not np.allclose(known, worst.errors, rtol=0, atol=SAME):
         return False
-    if not demand.max:
+    allowed = np.asarray(demand.max) if most is None else most
+    if not allowed.size:
         return True
     if is_countable(problem, demand.input_bits):
         every = np.concatenate(every_state(problem, demand.input_bits), axis=1)
         again = worst_of(subject, every)
     else:
         again = find_worst(subject, CHECKED, seed=CHECK_SEED, start=states)
-    return bool((again.most <= np.asarray(demand.max) + SAME).all())
+    return bool((again.most <= allowed + SAME).all())
 
 
 def _subject(

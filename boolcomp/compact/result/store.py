@@ -4,12 +4,15 @@
 of the problem's text, the demand and this package's version. A file is written whole or not at all,
 begins with the checksum of the rest, and is made anew where it is damaged. Beside it, while a
 search runs, `….partial.json` holds the stages that are done, and `nets/` the networks of tables.
+A place that was named may be shared: what lies there is proved before it is believed, unless this
+user put it there, and what is not finished stays in the user's cache.
 """
 
 from __future__ import annotations
 
 import contextlib
 import glob
+import hashlib
 import json
 import os
 from dataclasses import dataclass
@@ -17,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boolcomp.common.cache import find, keep, sealed, unsealed, user_cache
+from boolcomp.common.cache import keep, sealed, unsealed, user_cache, vouch
 from boolcomp.common.errors import DataError
-from boolcomp.common.files import shipped
+from boolcomp.common.places import Folder, find, own_place, place_of, put, shipped_place
 from boolcomp.compact.assembly import Ends
 from boolcomp.compact.demand import SEARCH_VERSION, Demand, digest
 from boolcomp.compact.errors.measure import Errors, Sampling, measure_many
@@ -36,8 +39,10 @@ from boolcomp.terms.rest import resting
 from boolcomp.words.graphtext import parse_graph
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
+    from boolcomp.common.places import Entry, Place, Where
     from boolcomp.logic.network import Network
     from boolcomp.problem.problem import Problem
     from boolcomp.terms import Terms
@@ -62,13 +67,18 @@ class StoredResult:
     worst: Worst | None = None
 
 
+def unproved(_: StoredResult, results: ResultStore) -> StoredResult:
+    """Refuse what comes from a place that others may have written to."""
+    raise DataError(f"nobody has proved that {results.name} is what it says")
+
+
 @dataclass(frozen=True, slots=True)
 class ResultStore:
-    """Where the result of one demand is looked for, and where it is written."""
+    """Where the result of one demand is looked for, and where it is written: the first place."""
 
     terms: Terms
     demand: Demand
-    folders: tuple[Path, ...]
+    places: tuple[Place, ...]
     with_abc: bool
 
     @property
@@ -85,22 +95,42 @@ class ResultStore:
 
     @property
     def tables(self) -> Path | None:
-        """The folder of the networks of tables; None where none can be written."""
-        folder = self.folders[0] / "nets"
+        """The folder of the networks of tables, each verified when read; None where none can be.
+
+        Stores of objects have none: thousands of small ones are nearer in the user's cache.
+        """
+        first = self.places[0]
+        folder = (first.path if isinstance(first, Folder) else user_cache("compact")) / "nets"
         with contextlib.suppress(OSError):
             folder.mkdir(parents=True, exist_ok=True)
             return folder if os.access(folder, os.W_OK) else None
         return None
 
-    def find(self) -> StoredResult | None:
-        """Return the finished result, if one is stored whole and is what it says."""
+    def find(
+        self, prove: Callable[[StoredResult, ResultStore], StoredResult] = unproved
+    ) -> StoredResult | None:
+        """Return the finished result, if one is stored whole and is what it says.
+
+        One from a place that others may have written to goes through `prove`, which returns what
+        is true of it, and raises a `DataError` where that is not enough.
+        """
+
+        def read(entry: Entry, text: str) -> StoredResult:
+            kept = self._read(text)
+            if entry.believed:
+                return kept
+            proved = prove(kept, self)
+            if proved is kept:
+                vouch(entry.name, text)
+            return proved
+
         for name in self._names:
             pattern = glob.escape(f"{name}.compact.json")
-            for kept in find(self.folders, pattern, self._read, NOT_USED):
+            for kept in find(self.places, pattern, read, NOT_USED):
                 return kept
         return None
 
-    def _read(self, _: Path, text: str) -> StoredResult:
+    def _read(self, text: str) -> StoredResult:
         kept = _read(_document(text), self.terms, self.demand)
         if not _is_true(kept, Ends(rest=resting(self.terms))):
             raise DataError("not what it says")
@@ -108,19 +138,26 @@ class ResultStore:
 
     def put(self, result: StoredResult) -> None:
         """Write a finished result, and forget what led to it; it is a warning if that fails."""
-        path = self.folders[0] / f"{self.name}.compact.json"
-        if keep(path, render(result), "the result is not kept"):
+        name = f"{self.name}.compact.json"
+        if put(self.places[0], name, render(result), "the result is not kept") is not None:
             with contextlib.suppress(OSError):
                 self._partial.unlink(missing_ok=True)
 
     @property
     def _partial(self) -> Path:
-        return self.folders[0] / f"{self.name}.partial.json"
+        """The file of what is not finished: beside the result, or in the user's cache."""
+        first = self.places[0]
+        if first.trusted and isinstance(first, Folder):
+            return first.path / f"{self.name}.partial.json"
+        whose = hashlib.sha256(str(first).encode()).hexdigest()[:16]
+        return user_cache("compact") / f"{self.name}.{whose}.partial.json"
 
     def stages(self) -> dict[str, Any]:
         """Return the stages that an interrupted search had done, by name."""
-        name = glob.escape(self._partial.name)
-        return next(find(self.folders[:1], name, lambda _, text: _document(text)), {})
+        partial = self._partial
+        name = glob.escape(partial.name)
+        own = Folder(partial.parent, trusted=True)
+        return next(find([own], name, lambda _, text: _document(text)), {})
 
     def note(self, stages: dict[str, Any]) -> None:
         """Write down the stages that are done; what cannot be written only costs time."""
@@ -128,18 +165,15 @@ class ResultStore:
 
 
 def result_store(
-    terms: Terms, demand: Demand, store: Path | None, *, also_shipped: bool = True
+    terms: Terms, demand: Demand, store: Where | None, *, also_shipped: bool = True
 ) -> ResultStore:
-    """Return the store of a folder (by default the user's cache) and of what ships.
-
-    A folder that is named is trusted: what lies there is checked on random states, which would not
-    find a network that was changed for a single one. In the user's cache nobody else can write.
-    """
+    """Return the store of a place (by default the user's cache) and of what ships."""
     demand = demand.completed(terms.problem)
-    first, with_abc = store or user_cache("compact"), abc.find() is not None
+    first = own_place("compact") if store is None else place_of(store)
+    with_abc = abc.find() is not None
     if not also_shipped:
         return ResultStore(terms, demand, (first,), with_abc)
-    return ResultStore(terms, demand, (first, shipped("tables")), with_abc)
+    return ResultStore(terms, demand, (first, shipped_place("tables")), with_abc)
 
 
 def _is_true(kept: StoredResult, ends: Ends) -> bool:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal, get_args
 
-from boolcomp.common.cache import find, keep
+from boolcomp.common.cache import keep
 from boolcomp.common.errors import DataError, UsageError, listing, suggestion
+from boolcomp.common.places import find
 from boolcomp.logic.equivalence import matches
 from boolcomp.logic.networktext import parse_network, render_network
 from boolcomp.logic.synthesis import abc
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from boolcomp.common.places import Entry
     from boolcomp.logic.network import Network
     from boolcomp.logic.truthtable import TruthTable
 
@@ -187,7 +189,7 @@ def _text(name: str, recipe: SynthesisRecipe, made: Synthesis) -> str:
     return "".join(f"# {line}\n" for line in lines) + render_network(made.network)
 
 
-def _read(path: Path, text: str, table: TruthTable) -> Synthesis:
+def _read(path: Entry, text: str, table: TruthTable) -> Synthesis:
     """Return a stored network that agrees with its table."""
     lines = text.split("\n")
     head = [line[2:] for line in lines if line.startswith("# ")]
