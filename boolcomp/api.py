@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, Never
 
 from boolcomp.common.choices import MASSES, flag, real, reals, whole, widths
 from boolcomp.common.errors import UsageError, listing, suggestion
+from boolcomp.common.places import place_of
 from boolcomp.common.workers import TWO, Workers, all_cores
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.paper.passes import PaperChoices
 from boolcomp.paper.plan import Options
-from boolcomp.paper.store import Recipe
+from boolcomp.paper.store import Recipe, default_store
 from boolcomp.pipeline import check_mode, compile_compact, compile_paper, with_bits_found
 from boolcomp.problem.functions import USUAL, function_name
 from boolcomp.problem.problem import Problem
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = ["compile", "load_program", "load_robot"]
 
-WHERE = ("processes", "cluster")
+WHERE = ("processes", "cluster", "store")
 OF = ("of", "friction", "smoothing", "kp", "kd", "load_range", "elbow")
 USUAL_BITS = 8
 ONLY = {
@@ -91,6 +92,7 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     rounding: Rounding = "nearest",
     minimizer: str = "own",
     deadline: Number | None = 60.0,
+    store: str | Path | None = None,
     rms: Reals | None = None,
     max: Reals | None = None,  # noqa: A002  # the older spelling
     **unknown: Never,
@@ -133,11 +135,14 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
 
     Mode `paper` takes `code` (gray, natural, twos, sign-magnitude), `guard_bits` and `splits`
     (None: by the paper's rules), `rounding` (nearest, faithful), `minimizer` (own, exact, espresso,
-    isop), and `deadline` in seconds a table (None or 0: no limit). What was compiled before is read
-    from the store.
+    isop), and `deadline` in seconds a table (None or 0: no limit).
+
+    What was compiled before is read from the `store`: a folder, or an address such as
+    s3://bucket/folder, that others may use, too (docs/cluster.md); without it the user's cache.
     """
     _refuse_others(mode, dict(locals()))
     masses, workers = reals("payloads", payloads, MASSES), _workers(processes, cluster)
+    place = None if store is None else place_of(store).check()
     of = function_name(
         of, friction=flag("friction", friction), smoothing=smoothing, kp=kp, kd=kd,
         load=load_range, elbow=elbow,
@@ -156,7 +161,7 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
             grade=grade_of("tight" if proof is None else proof),
         )  # fmt: skip
         choices = CompactChoices(
-            demand, workers=workers or TWO, words=formats("words", words),
+            demand, place, workers=workers or TWO, words=formats("words", words),
             proof=grade_of("plain" if proof is None else proof),
             proof_effort=EFFORT if proof_effort is None else whole("proof_effort", proof_effort),
             certify=flag("certify", certify),
@@ -171,8 +176,8 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     )
     recipe = Recipe(minimizer, real("deadline", deadline or 0) or None)
     asked = PaperChoices(
-        options, recipe, error=promised, free=free, certify=flag("certify", certify),
-        workers=workers or all_cores(),
+        options, recipe, default_store(place), error=promised, free=free,
+        certify=flag("certify", certify), workers=workers or all_cores(),
     )  # fmt: skip
     return compile_paper(source, asked, masses, of).program
 

@@ -8,6 +8,7 @@ import click
 
 from boolcomp.commands.options import (
     FilePath,
+    StorePlace,
     json_option,
     print_json,
     within,
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from boolcomp.common.places import Place
     from boolcomp.sweep.folder import Folder
     from boolcomp.sweep.run import State
     from boolcomp.sweep.spec import Spec
@@ -34,6 +36,11 @@ MOST_SAID = 10  # failures that are printed; files and --json have all
 )
 @click.option("--processes", default=1, show_default=True, help="That compile side by side.")
 @cluster_option
+@click.option(
+    "--store",
+    type=StorePlace(),
+    help="Folder, or s3://bucket/folder, that workers share.",
+)
 @click.option("--retry", is_flag=True, help="Try cells again that failed by themselves.")
 @click.option("--dry-run", is_flag=True, help="List the cells and say how long they take.")
 @json_option
@@ -45,6 +52,7 @@ def command(
     *,
     processes: int,
     cluster: str | None,
+    store: Place | None,
     retry: bool,
     dry_run: bool,
     as_json: bool,
@@ -56,6 +64,7 @@ def command(
     bytes whoever computes them. Exit code 1 where cells failed; the others are there.
     """
     within("--processes", processes, 1, MOST_PROCESSES)
+    from boolcomp.common.places import everywhere
     from boolcomp.sweep.folder import Folder
     from boolcomp.sweep.run import state_of
     from boolcomp.sweep.spec import read_spec
@@ -68,18 +77,20 @@ def command(
         return
     folder.check()
     if state.left:
-        _run(found, folder, state, where)
+        _run(found, folder, state, where, store and everywhere(store))
     _report(found, folder, state, as_json=as_json)
     if state.failed:
         context.exit(1)
 
 
-def _run(spec: Spec, folder: Folder, state: State, where: str) -> None:
+def _run(spec: Spec, folder: Folder, state: State, where: str, store: Place | None) -> None:
     from boolcomp.common.executor import executor
     from boolcomp.sweep.run import run
 
     with share("sweeping") as step, executor(where) as pool:
-        run(spec.cells, folder, pool, state, lambda part, note: step(part, "", note))
+        run(
+            spec.cells, folder, pool, state, lambda part, note: step(part, "", note), store
+        )  # fmt: skip
 
 
 def _report(spec: Spec, folder: Folder, state: State, *, as_json: bool) -> None:

@@ -117,6 +117,11 @@ def place_of(where: Where) -> Place:
     return Folder(Path(text))
 
 
+def everywhere(place: Place) -> Place:
+    """Return a place as workers in other folders call it."""
+    return Folder(place.path.absolute(), place.trusted) if isinstance(place, Folder) else place
+
+
 def find(
     places: Iterable[Place | Path],
     name: str,

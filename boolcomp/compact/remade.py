@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.common.errors import BoolcompError, DataError
+from boolcomp.common.places import own_place
 from boolcomp.common.workers import ALONE
 from boolcomp.compact.assembly import Ends
 from boolcomp.compact.demand import ignore_progress
@@ -122,7 +123,8 @@ def _require_logic(graph: WordGraph, network: Network, results: ResultStore) -> 
     """Refuse a network that is not proved to compute, at all words, what its graph says."""
     if network == plain_network(graph).network:
         return
-    own = table_network(graph, results.demand.synthesis, results.tables).network
+    nets = replace(results, places=(own_place("compact"),)).tables
+    own = table_network(graph, results.demand.synthesis, nets).network
     verdict = equivalent(network, own, deadline=DEADLINE)
     if not verdict.holds:
         raise DataError(f"its network is not proved to be its graph: {verdict}")

@@ -11,7 +11,7 @@ import hashlib
 import json
 import math
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,7 @@ from boolcomp.targets import export
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from boolcomp.common.places import Place
     from boolcomp.compact.demand import Demand
     from boolcomp.pipeline import CompactCompilation
     from boolcomp.program.program import Program
@@ -146,18 +147,20 @@ def installation() -> list[str]:
     return [VERSION, "abc" if abc.find() else "builtin"]
 
 
-def compute(cell: Cell, asked_by: list[str]) -> Outcome:
+def compute(cell: Cell, asked_by: list[str], store: Place | None = None) -> Outcome:
     """Compile, measure, prove and export a cell, wherever this runs.
 
-    Where the installation is not that of who asks, the result would not be, either.
+    What a shared store has is proved, and not searched for. Where the installation is not that of
+    who asks, the result would not be, either.
     """
     if installation() != asked_by:
         own, other = " ".join(installation()), " ".join(asked_by)
         raise WorkerLostError(f"a worker has boolcomp {own}, and it is asked by one of {other}")
     start = time.perf_counter()
     try:
+        choices = replace(cell.choices, store=store)
         compiled = compile_compact(
-            parse_robot(cell.robot, cell.label), cell.choices, cell.payloads, cell.function
+            parse_robot(cell.robot, cell.label), choices, cell.payloads, cell.function
         )
         files = _exports(compiled.program, cell.settings.exports)
     except BoolcompError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import FIRST_COMPLETED, wait
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from boolcomp.common.errors import BoolcompError, cut
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from concurrent.futures import Executor, Future
 
+    from boolcomp.common.places import Place
     from boolcomp.sweep.cell import Cell
     from boolcomp.sweep.folder import Document, Folder
 
@@ -53,16 +55,19 @@ def run(
     pool: Executor,
     state: State,
     step: Callable[[float, str], None] = lambda _, __: None,
+    store: Place | None = None,
 ) -> None:
     """Compute what is left, and keep each cell as it comes.
 
-    `step` is told which part of the work is done, and a note.
+    `step` is told which part of the work is done, and a note. Workers look for results of
+    compilations, and keep them, in a `store`, if one is given.
     """
+    work = compute if store is None else partial(compute, store=store)
     costs = Costs(folder.costs())
     remaining = Remaining((cells[place] for place in state.left), costs)
     left = set(state.left)
     try:
-        for place, found in _found(cells, pool, Batches(cells, state.left, costs)):
+        for place, found in _found(work, cells, pool, Batches(cells, state.left, costs)):
             cell = cells[place]
             _keep(place, cell, found, folder, state)
             left.remove(place)
@@ -76,7 +81,7 @@ def run(
 
 
 def _found(
-    cells: Sequence[Cell], pool: Executor, batches: Batches
+    work: Callable[..., Outcome], cells: Sequence[Cell], pool: Executor, batches: Batches
 ) -> Iterator[tuple[int, Outcome | Failure]]:
     """Yield what came of each cell, as it comes."""
     own = installation()
@@ -88,7 +93,7 @@ def _found(
             while batches and len(running) < ahead:
                 batch = batches.take(workers)
                 asked = [cells[place] for place in batch]
-                running[pool.submit(compute_each, compute, asked, own)] = batch
+                running[pool.submit(compute_each, work, asked, own)] = batch
             done = wait(running, TICK, FIRST_COMPLETED).done
             for future in sorted(done, key=running.__getitem__):
                 batch = running.pop(future)
