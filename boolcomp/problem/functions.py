@@ -84,9 +84,14 @@ def robot_problem(robot: Robot, of: str = USUAL) -> Problem:
         return inverse_dynamics_problem(robot)
     if name == "gravity" and not values:
         return gravity_problem(robot)
-    whole = WITH_WRIST if name == INVERSE and robot.joints == 6 else ALL[name]
-    function = _chosen(robot, whole, values)
+    function = robot_function(robot, of)
     return function_problem(robot, together(name, values), function, command_hints(robot))
+
+
+def robot_function(robot: Robot, of: str) -> RobotFunction:
+    """Return a function of a robot by its name, with all choices made."""
+    name, values = parted(function_name(of))
+    return _chosen(robot, WITH_WRIST if name == INVERSE and robot.joints == 6 else ALL[name], values)
 
 
 def function_name(of: str, *, friction: bool = False, **choices: object) -> str:

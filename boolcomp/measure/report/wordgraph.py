@@ -59,6 +59,16 @@ class Box:
     y: float
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line from a word to one that reads it; `pair` is the product it belongs to, if any."""
+
+    source: int
+    place: int
+    pair: int | None
+    path: str
+
+
 def draw_graph(
     graph: WordGraph,
     title: str = "",
@@ -71,6 +81,35 @@ def draw_graph(
     `bits` are those asked for: of a torque with more the picture says why. `ranges` are what the
     input words span, `results` the names of the outputs where they are no torques.
     """
+    boxes, lines = laid_out(graph, ranges, results)
+    wide = max(box.x for box in boxes) + WIDE + MARGIN
+    below = max(box.y for box in boxes) + HIGH + MARGIN
+    wide = max(wide, LEGEND_WIDE)
+    notes = _notes(graph, bits, results)
+    legend = list(_legend(graph, notes, below, "output" if results else "torque"))
+    high = below + MARGIN + LINE * (2 + len(notes))
+    text = [
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide:g}" height="{high:g}" '
+            f'viewBox="0 0 {wide:g} {high:g}">'
+        ),
+        f"<style>{STYLE}</style>",
+        f'<rect width="{wide:g}" height="{high:g}" fill="white"/>',
+        f'<text x="{MARGIN}" y="{MARGIN}" font-weight="bold">{html.escape(title)}</text>',
+        *(_edge(line) for line in lines),
+        *(line for place, box in enumerate(boxes) for line in _box(box, graph.nodes[place])),
+        *legend,
+        "</svg>",
+    ]
+    return "\n".join(text) + "\n"
+
+
+def laid_out(
+    graph: WordGraph,
+    ranges: Mapping[str, Interval] | None = None,
+    results: Sequence[str] = (),
+) -> tuple[list[Box], list[Line]]:
+    """Return where all words of a graph stand, and the lines between them."""
     names = word_names(graph, ranges)
     called = list(results) or [f"torque {k}" for k in range(1, len(graph.results) + 1)]
     columns = _columns(graph)
@@ -86,26 +125,7 @@ def draw_graph(
         )
         for place, node in enumerate(graph.nodes)
     ]
-    wide = max(box.x for box in boxes) + WIDE + MARGIN
-    below = max(box.y for box in boxes) + HIGH + MARGIN
-    wide = max(wide, LEGEND_WIDE)
-    notes = _notes(graph, bits, results)
-    legend = list(_legend(graph, notes, below, "output" if results else "torque"))
-    high = below + MARGIN + LINE * (2 + len(notes))
-    lines = [
-        (
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide:g}" height="{high:g}" '
-            f'viewBox="0 0 {wide:g} {high:g}">'
-        ),
-        f"<style>{STYLE}</style>",
-        f'<rect width="{wide:g}" height="{high:g}" fill="white"/>',
-        f'<text x="{MARGIN}" y="{MARGIN}" font-weight="bold">{html.escape(title)}</text>',
-        *_edges(graph, boxes, columns, lanes),
-        *(line for place, box in enumerate(boxes) for line in _box(box, graph.nodes[place])),
-        *legend,
-        "</svg>",
-    ]
-    return "\n".join(lines) + "\n"
+    return boxes, list(_lines(graph, boxes, columns, lanes))
 
 
 def _columns(graph: WordGraph) -> list[int]:
@@ -236,33 +256,37 @@ def _count(number: int, name: str) -> str:
     return f"{number} {name}{'s' * (number > 1)}" if number else ""
 
 
-def _edges(
+def _lines(
     graph: WordGraph,
     boxes: Sequence[Box],
     columns: Sequence[int],
     lanes: Mapping[Stop, float],
-) -> Iterator[str]:
+) -> Iterator[Line]:
     for place, node in enumerate(graph.nodes):
         pairs = []
         if isinstance(node, Heap):
             pairs = list(dict.fromkeys((p.a, p.b) for p in node.parts if not isinstance(p, Bits)))
-        coloured: dict[int, str] = {}
+        joined: dict[int, int] = {}
         for k, pair in enumerate(pairs):
             for source in pair:
-                coloured.setdefault(source, PRODUCTS[k % len(PRODUCTS)])
+                joined.setdefault(source, k % len(PRODUCTS))
         for source in dict.fromkeys(reads(node)):
-            style = f' style="stroke:{coloured[source]}"' if source in coloured else ""
             crossed = range(columns[source] + 1, columns[place])
             ends = [_middle(lanes[source, column]) for column in crossed]
-            yield _edge(boxes[source], boxes[place], ends, style)
+            yield Line(source, place, joined.get(source), _path(boxes[source], boxes[place], ends))
 
 
 def _middle(row: float) -> float:
     return 2 * MARGIN + row * DOWN + HIGH / 2
 
 
-def _edge(start: Box, end: Box, lanes: Sequence[float], style: str) -> str:
-    """Draw a line from box to box, straight through every column that it crosses."""
+def _edge(line: Line) -> str:
+    style = "" if line.pair is None else f' style="stroke:{PRODUCTS[line.pair]}"'
+    return f'<path class="edge"{style} d="{line.path}"/>'
+
+
+def _path(start: Box, end: Box, lanes: Sequence[float]) -> str:
+    """Return the way from box to box, straight through every column that it crosses."""
     x, y = start.x + WIDE, start.y + HIGH / 2
     path = f"M{x:.1f},{y:.1f}"
     for k, lane in enumerate([*lanes, end.y + HIGH / 2]):
@@ -273,7 +297,7 @@ def _edge(start: Box, end: Box, lanes: Sequence[float], style: str) -> str:
         if k < len(lanes):
             x += WIDE
             path += f" L{x:.1f},{y:.1f}"
-    return f'<path class="edge"{style} d="{path}"/>'
+    return path
 
 
 def _box(box: Box, node: Node) -> Iterator[str]:
@@ -288,10 +312,10 @@ def _box(box: Box, node: Node) -> Iterator[str]:
         f"{html.escape(box.detail)}</text>"
     )
     if isinstance(node, Lookup) and node.read:
-        yield _curve(node, box)
+        yield f'<polyline class="curve" points="{curve_points(node, box)}"/>'
 
 
-def _curve(node: Lookup, box: Box) -> str:
+def curve_points(node: Lookup, box: Box) -> str:
     """Return a table's entries as a small curve in the right half of its box."""
     count = min(POINTS, len(node.entries))
     top = max(1, (1 << node.bits) - 1)
@@ -301,4 +325,4 @@ def _curve(node: Lookup, box: Box) -> str:
     for k in range(count):
         entry = node.entries[k * (len(node.entries) - 1) // max(1, count - 1)]
         points.append(f"{left + wide * k / max(1, count - 1):.1f},{low - high * entry / top:.1f}")
-    return f'<polyline class="curve" points="{" ".join(points)}"/>'
+    return " ".join(points)
