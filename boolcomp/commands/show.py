@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from boolcomp.commands.options import FilePath, given, json_option, print_json
-from boolcomp.common.errors import BoolcompError, UsageError, shown
+from boolcomp.common.errors import UsageError, shown
 from boolcomp.common.files import is_file, write_text
-from boolcomp.common.text import number
 
 if TYPE_CHECKING:
     from boolcomp.measure.show.model import Subject

@@ -91,7 +91,8 @@ def robot_problem(robot: Robot, of: str = USUAL) -> Problem:
 def robot_function(robot: Robot, of: str) -> RobotFunction:
     """Return a function of a robot by its name, with all choices made."""
     name, values = parted(function_name(of))
-    return _chosen(robot, WITH_WRIST if name == INVERSE and robot.joints == 6 else ALL[name], values)
+    whole = WITH_WRIST if name == INVERSE and robot.joints == 6 else ALL[name]
+    return _chosen(robot, whole, values)
 
 
 def function_name(of: str, *, friction: bool = False, **choices: object) -> str:

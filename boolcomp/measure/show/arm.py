@@ -14,7 +14,6 @@ import numpy as np
 
 from boolcomp.problem.dynamics.algebra import Folding
 from boolcomp.problem.dynamics.kinematics import chain_places
-from boolcomp.problem.dynamics.vectors import Vector
 from boolcomp.problem.expressions.tape import Tape
 
 if TYPE_CHECKING:
@@ -89,7 +88,11 @@ def view_of(robot: Robot, steps: Straight) -> View:
         middle = (places.reshape(-1, 3).max(axis=0) + places.reshape(-1, 3).min(axis=0)) / 2
     reach = float(np.linalg.norm(places - middle, axis=-1).max()) or 1.0
     scale = ROOM * min(WIDTH, HEIGHT) / 2 / reach
-    return View(flat, *(tuple(map(float, x)) for x in (right, up, middle)), scale)
+    return View(flat, _numbers(right), _numbers(up), _numbers(middle), scale)
+
+
+def _numbers(vector: Floats) -> tuple[float, ...]:
+    return tuple(map(float, vector))
 
 
 def _parted(found: Floats) -> tuple[Floats, Floats]:

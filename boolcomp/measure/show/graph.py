@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from boolcomp.measure.report.wordgraph import Box
-    from boolcomp.measure.show.effects import Effect
     from boolcomp.measure.show.model import Subject
     from boolcomp.words.graph import Node, WordGraph
 
@@ -98,8 +97,10 @@ def draw(subject: Subject, graph: WordGraph) -> str:
     wide = max(box.x for box in boxes) + WIDE + MARGIN
     high = max(box.y for box in boxes) + HIGH + MARGIN
     picture = [
-        f'<svg id="graph-picture" viewBox="0 0 {wide:g} {high:g}" width="{wide:g}" '
-        f'height="{high:g}" role="group" aria-label="the word graph">'
+        (
+            f'<svg id="graph-picture" viewBox="0 0 {wide:g} {high:g}" width="{wide:g}" '
+            f'height="{high:g}" role="group" aria-label="the word graph">'
+        )
     ]
     picture += [
         f'<path class="line{"" if line.pair is None else f" product pair{line.pair}"}" '
@@ -144,7 +145,9 @@ def legend(graph: WordGraph) -> str:
     )
 
 
-def words_table(values: dict[str, Any], symbols: Sequence[str]) -> tuple[list[str], list[list[str]]]:
+def words_table(
+    values: dict[str, Any], symbols: Sequence[str]
+) -> tuple[list[str], list[list[str]]]:
     """Return every word of a graph as a row of texts, under its heads."""
     heads = ["word", "stands for", "kind", "bits", "seen", *(f"budget of {x}" for x in symbols)]
     rows = []
@@ -153,8 +156,3 @@ def words_table(values: dict[str, Any], symbols: Sequence[str]) -> tuple[list[st
         seen = f"{one['least']} … {one['most']}"
         rows.append([f"w{k}", node["name"], node["kind"], str(node["bits"]), seen, *budget])
     return heads, rows
-
-
-def total_budget(effects: Sequence[Effect], output: int) -> float:
-    """Return what all words add to an output's error, and its own rounding: LSB, rms."""
-    return float(sum(one.budget[output] ** 2 for one in effects) + 1 / 12) ** 0.5

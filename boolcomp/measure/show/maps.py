@@ -85,16 +85,21 @@ def karnaugh(values: Values, rows: int, names: Sequence[str], cubes: Sequence[st
     columns = len(names) - rows
     shown = f"map of {', '.join(names)}: {len(cubes)} products"
     lines = [
-        f'<svg class="karnaugh" viewBox="0 0 {width} {height}" role="img" '
-        f'style="max-width:{width}px" aria-label="{html.escape(shown)}">'
+        (
+            f'<svg class="karnaugh" viewBox="0 0 {width} {height}" role="img" '
+            f'style="max-width:{width}px" aria-label="{html.escape(shown)}">'
+        )
     ]
     lines.append(_name(left - 8, 14, " ".join(names[:rows]), "end") if rows else "")
     lines.append(_name(left + CELL * wide / 2, 14, " ".join(names[rows:]), "middle"))
-    for k in range(wide):
-        lines.append(_name(left + CELL * (k + 0.5), EDGE - 8, _word(k, columns), "middle", "word"))
-    for k in range(high if rows else 0):
-        y = EDGE + CELL * (k + 0.5) + 4
-        lines.append(_name(left - 8, y, _word(k, rows), "end", "word"))
+    lines += [
+        _name(left + CELL * (k + 0.5), EDGE - 8, _word(k, columns), "middle", "word")
+        for k in range(wide)
+    ]
+    lines += [
+        _name(left - 8, EDGE + CELL * (k + 0.5) + 4, _word(k, rows), "end", "word")
+        for k in range(high if rows else 0)
+    ]
     for r in range(high):
         for c in range(wide):
             value = int(found[r, c])
@@ -111,9 +116,8 @@ def karnaugh(values: Values, rows: int, names: Sequence[str], cubes: Sequence[st
 
 
 def _name(x: float, y: float, text: str, anchor: str, kind: str = "axis") -> str:
-    return (
-        f'<text class="{kind}" x="{x:g}" y="{y:g}" text-anchor="{anchor}">{html.escape(text)}</text>'
-    )
+    at = f'x="{x:g}" y="{y:g}" text-anchor="{anchor}"'
+    return f'<text class="{kind}" {at}>{html.escape(text)}</text>'
 
 
 def _word(place: int, bits: int) -> str:

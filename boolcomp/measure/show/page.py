@@ -123,8 +123,8 @@ def _graph_sections(
     known = pictures.graph_values(subject, graph)
     values["graph"] = known
     note = (
-        "Every box is a word; what flows along a line is read by the box on its right. Two lines of "
-        "one colour into a sum are a product. The bar below a box is its word's height."
+        "Every box is a word; what flows along a line is read by the box on its right. Two lines "
+        "of one colour into a sum are a product. The bar below a box is its word's height."
     )
     buttons = (
         '<div class="play needs-script"><button type="button" id="graph-fit">Fit</button>'
@@ -210,8 +210,8 @@ def table_page(name: str, pla: Pla) -> str:
         values.astype(np.uint8), tuple(cover.cubes.rows()), size,
     )  # fmt: skip
     note = (
-        "Dark is 1, grey either. A loop is a product: it holds as many ones as it can, and goes on "
-        "behind the edge, for the first and last row (column) are neighbours."
+        "Shaded is 1, dashed either. A loop is a product: all cells in it are 1 (or either). It goes "
+        "on behind the edge, for the first and the last row (column) are neighbours."
     )
     body = (Markup(_noscript()), Text(note, "note"), Markup(tables.draw(0, shown, opened=True)))
     page = (Section("Maps and products", body),)

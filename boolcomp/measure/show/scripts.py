@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from importlib import resources
 from typing import TYPE_CHECKING, Any
-
-import json
 
 from boolcomp.common.text import number
 from boolcomp.problem.expressions.rules import SYMBOLS

@@ -1,4 +1,4 @@
-"""Truth tables on a page: maps with their products, and how few-input ones are minimised by hand."""
+"""Truth tables on a page: maps with products, and how small ones are minimised by hand."""
 
 from __future__ import annotations
 
@@ -98,8 +98,9 @@ def draw(place: int, shown: Shown, *, opened: bool) -> str:
     )
     wide = "" if small else f' style="aspect-ratio:{_ratio(shown)}"'
     stage = (
-        f'<div class="map-view needs-script"><div class="stage"{wide}></div><div class="beside-map">'
-        '<p class="said" aria-live="polite"></p><label>products, one by one '
+        f'<div class="map-view needs-script"><div class="stage"{wide}></div>'
+        '<div class="beside-map"><p class="said" aria-live="polite"></p>'
+        "<label>products, one by one "
         '<input type="range" class="products" min="0" max="0" value="0" step="1"></label>'
         '<span class="count soft"></span></div></div>'
     )
@@ -169,9 +170,10 @@ def steps_text(steps: Steps, bits: Sequence[str]) -> str:
 def _minterms(steps: Steps, bits: Sequence[str]) -> str:
     free = f"; either will do: {_listed(steps.free)}" if steps.free else ""
     text = (
-        f"<h4>Minterms by weight</h4><p>{html.escape(', '.join(bits))} make a number, the first the "
-        f"highest bit. It must be 1 at {_listed(steps.on)}{free}. They are written down in groups "
-        "of equally many ones; a tick says that one merges with a neighbour in the next group.</p>"
+        f"<h4>Minterms by weight</h4><p>{html.escape(', '.join(bits))} make a number, the first "
+        f"the highest bit. It must be 1 at {_listed(steps.on)}{free}. They are written down in "
+        "groups of equally many ones; a tick says that one merges with a neighbour in the next "
+        "group.</p>"
     )
     return text + (_groups(steps.rounds[0]) if steps.rounds else "")
 
@@ -214,8 +216,8 @@ def _chart(steps: Steps) -> str:
             f'<tr class="{kind}"><th scope="row"><code>{prime}</code></th>{"".join(marks)}</tr>'
         )
     return (
-        "<h4>Primes, and what they hold</h4><p>A minterm with one cross in its column (⊗) leaves no "
-        "choice: its prime is essential.</p>"
+        "<h4>Primes, and what they hold</h4><p>A minterm with one cross in its column (⊗) leaves "
+        "no choice: its prime is essential.</p>"
         '<div class="scrolls" role="group" tabindex="0" aria-label="primes"><table class="chart-of-'
         f'primes"><thead><tr><th scope="col">prime</th>{head}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div>"
@@ -226,10 +228,14 @@ def _taken(steps: Steps, bits: Sequence[str]) -> str:
     essential = ", ".join(f"<code>{steps.primes[p]}</code>" for p in steps.essential) or "none"
     rest = [p for p in steps.cover if p not in steps.essential]
     added = ", ".join(f"<code>{steps.primes[p]}</code>" for p in rest) or "none is needed"
-    formula = html.escape(formula_of([steps.primes[p] for p in steps.cover], bits))
+    cover = [steps.primes[p] for p in steps.cover]
+    formula = html.escape(formula_of(cover, bits))
+    values = np.zeros(1 << steps.inputs, np.uint8)
+    values[list(steps.free)], values[list(steps.on)] = 2, 1
+    drawn = karnaugh(values, split(steps.inputs, [1] * steps.inputs), bits, cover)
     return (
         f"<h4>The cover</h4><p>Essential: {essential}. For what they leave, as few others as can "
-        f"be: {added}.</p><p>{len(steps.cover)} products: <code>{formula}</code></p>"
+        f"be: {added}.</p><p>{len(cover)} products: <code>{formula}</code></p>{drawn}"
     )
 
 

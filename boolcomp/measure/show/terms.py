@@ -81,9 +81,7 @@ def tables_of(network: Network) -> NDArray[np.uint8]:
     return np.concatenate(parts, axis=1)[:, : 1 << network.inputs]
 
 
-def cubes_of(
-    network: Network, tables: NDArray[np.uint8]
-) -> tuple[tuple[str, str], ...] | None:
+def cubes_of(network: Network, tables: NDArray[np.uint8]) -> tuple[tuple[str, str], ...] | None:
     """Return the products of a network of AND and OR, as rows of a PLA; None where it is another.
 
     Together they are compared with its truth tables.

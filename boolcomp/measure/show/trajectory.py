@@ -57,7 +57,6 @@ def trajectory_of(
     """Return a trajectory through the ranges of inputs, which come in groups by name."""
     known = dict(groups)
     joints = len(known.get("q", ()))
-    moving = {name: k for k, name in enumerate(known.get("q", ()))}
     period = USUAL_PERIOD
     for k in range(joints):
         for group, order in DERIVATIVES.items():
@@ -68,10 +67,10 @@ def trajectory_of(
     waves = []
     place = 0
     for group, members in groups:
-        order = DERIVATIVES.get(group, 0 if group == "q" else None)
+        derived = DERIVATIVES.get(group, 0 if group == "q" else None)
         for k, name in enumerate(members):
-            if order is not None and len(members) == joints and (moving or order):
-                waves.append(_derived(ranges[known["q"][k]], k, order, period))
+            if derived is not None and len(members) == joints:
+                waves.append(_derived(ranges[known["q"][k]], k, derived, period))
             else:
                 share = SMALL if group in {"e", "de"} else FULL
                 low, high = ranges[name]

@@ -15,6 +15,7 @@
     const state = [...model.start];
     const graph = Boolcomp.showGraph(model);
     const terms = Boolcomp.showTerms(model, machine);
+    let stale = true; // the slice shows another state
     const sliders = model.inputs.map((_, k) => get(`input${k}`));
     const says = model.inputs.map((_, k) => get(`value${k}`));
     const bits = model.inputs.map((_, k) => get(`bits${k}`));
@@ -36,21 +37,42 @@
       : null;
     const loads = model.arm ? model.arm.outputs : null;
 
+    // What is off the screen is not written; it is when it comes back.
+    const seen = new Map();
+    const watch = new IntersectionObserver((entries) => {
+      for (const { target, isIntersecting } of entries) seen.set(target, isIntersecting);
+      show(true);
+    });
+    const visible = (element) => seen.get(element) !== false;
+    const desk = { arm: get("arm-picture"), rows: document.querySelector(".readout"), inputs: document.querySelector(".sliders") };
+    Object.values(desk).forEach((one) => one && watch.observe(one));
+
     const show = (sliding) => {
       const found = machine.at(state);
+      if (visible(desk.inputs)) showInputs(found, sliding);
+      if (visible(desk.rows)) showOutputs(found);
+      if (arm && visible(desk.arm))
+        arm.move(model.arm.inputs.map((k) => state[k]), loads ? loads.map((k) => {
+          const output = model.outputs[k];
+          return found.values[k] / Math.max(Math.abs(output.low), Math.abs(output.high));
+        }) : []);
+      if (graph && found.graph) graph.flow(found.graph);
+      if (terms) terms.at(found);
+      stale = true;
+    };
+    const showInputs = (found, sliding) =>
       model.inputs.forEach((input, k) => {
         if (sliding && sliders[k]) sliders[k].value = state[k];
         write(says[k], `${short(state[k])} ${input.unit}`);
         if (bits[k] && place.has(k))
           write(bits[k], found.words[place.get(k)].toString(2).padStart(input.code.bits, "0"));
       });
+    const showOutputs = (found) => {
       model.outputs.forEach((output, k) => {
         const cells = rows[k];
         const value = found.values[k];
         write(cells.logic, short(value));
         write(cells.word, found.found[k].toString(2).padStart(output.code.bits, "0"));
-        const share = (x) => `${(100 * Math.max(0, Math.min(1, (x - output.low) / (output.high - output.low)))).toFixed(2)}%`;
-        if (cells.needle) cells.needle.style.left = share(value);
         if (!found.exact) return;
         const error = value - found.exact[k];
         most[k] = Math.max(most[k], Math.abs(error));
@@ -58,7 +80,6 @@
         write(cells.error, short(error, 3));
         write(cells.steps, (error / output.code.step).toFixed(2));
         write(cells.most, short(most[k], 3));
-        if (cells.truth) cells.truth.style.left = share(found.exact[k]);
         const limit = output.bound || output.worst;
         if (cells.gauge && limit) {
           const part = error / limit;
@@ -70,14 +91,6 @@
         write(agree, found.same ? "equal" : "different");
         agree.classList.toggle("bad", !found.same);
       }
-      if (arm)
-        arm.move(model.arm.inputs.map((k) => state[k]), loads ? loads.map((k) => {
-          const output = model.outputs[k];
-          return found.values[k] / Math.max(Math.abs(output.low), Math.abs(output.high));
-        }) : []);
-      if (graph && found.graph) graph.flow(found.graph);
-      if (terms) terms.at(found);
-      stale = true;
     };
 
     // Trajectories: sines of all inputs, or of one with the others at rest.
@@ -190,7 +203,6 @@
     });
 
     // A slice: one output over one input, all others as they are.
-    let stale = true;
     const slice = Boolcomp.slice(model, machine, state, (k, value) => {
       pause();
       state[k] = value;

@@ -88,7 +88,7 @@ def bench_of(subject: Subject) -> Bench:
 
 def _start(subject: Subject, trajectory: Trajectory) -> Floats:
     """Return the state that is shown first: an arm that is bent, and at rest."""
-    first = trajectory.states(1)[0]
+    first: Floats = trajectory.states(1)[0]
     moving = any(group.name == "q" for group in subject.program.groups)
     place = 0
     for group in subject.program.groups:
@@ -114,9 +114,7 @@ def _follows(subject: Subject) -> list[list[int]]:
     ]
 
 
-def _outputs(
-    subject: Subject, states: Floats, *, exact: bool
-) -> tuple[Floats, Floats | None]:
+def _outputs(subject: Subject, states: Floats, *, exact: bool) -> tuple[Floats, Floats | None]:
     """Return outputs by logic and, where they are known, exact ones."""
     ends = np.cumsum([group.size for group in subject.program.groups])[:-1]
     arrays = np.split(states, ends, axis=1)
@@ -179,7 +177,7 @@ def _readout(subject: Subject, made: Floats, wanted: Floats | None) -> str:
         ("", "output"), ("exact", "double precision, Newton and Euler or the function itself"),
         ("logic", "by the program's logic, in JavaScript"), ("word", "the output's code word"),
         ("error", "logic minus exact"), ("LSB", "the error in steps of the output's word"),
-        ("error / bound", "the whole width is the proven bound (or the worst that was found), zero its middle"),
+        ("error / bound", "the width is ± the bound (without one, the worst that was found)"),
         ("bound", "proved: no state errs more"),
         ("most yet", "the largest error of all states that this page has shown"),
     ]  # fmt: skip
@@ -195,7 +193,8 @@ def _readout(subject: Subject, made: Floats, wanted: Floats | None) -> str:
             '<b id="agree">–</b>.</p>'
         )
     return (
-        '<div class="scrolls" role="group" tabindex="0" aria-label="outputs"><table class="readout">'
+        '<div class="scrolls" role="group" tabindex="0" aria-label="outputs">'
+        f'<table class="readout">'
         f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>{same}"
     )
 
