@@ -43,6 +43,7 @@ BASES = {
     "build": ("program", "--board", "icebreaker", "-o", "made.bin"),
     "import": ("good.blif", "-o", "imported.aig"),
     "bench": ("program", "--seconds", ".01", "--batches", "1"),
+    "show": ("program", "-o", "page.html"),
     "minimize": ("good.pla",),
     "schedule": ("machado-2r",),
     "sweep": ("good.toml", "-o", "swept", "--dry-run"),

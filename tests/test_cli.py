@@ -152,6 +152,7 @@ TAKES_A_ROBOT = [
         "area",
         "build",
         "sweep",
+        "show",
         "doctor",
         "completion",
     }

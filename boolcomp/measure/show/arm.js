@@ -77,7 +77,7 @@
     };
     const torque = arm.joints.map(() => element("path", "torque", arcs));
     const grips = [...arm.joints.slice(1), null].map((_, k) => {
-      const grip = element("circle", k === joints - 1 ? "grip tip" : "grip", handles);
+      const grip = element("circle", k === joints - 1 ? "grip end" : "grip", handles);
       grip.setAttribute("r", k === joints - 1 ? 9 : 13);
       return grip;
     });

@@ -144,7 +144,7 @@ def still(robot: Robot, view: View, steps: Straight, posture: dict[str, float]) 
     lines.append(_line("link", [points[2 * joints - 1], points[-1]]))
     dots = [f'<circle class="joint" cx="{x:.1f}" cy="{y:.1f}" r="9"/>' for x, y in points[:joints]]
     x, y = points[-1]
-    return "\n".join([*lines, *dots, f'<circle class="tip" cx="{x:.1f}" cy="{y:.1f}" r="6"/>'])
+    return "\n".join([*lines, *dots, f'<circle class="end" cx="{x:.1f}" cy="{y:.1f}" r="6"/>'])
 
 
 def _line(kind: str, points: list[Floats]) -> str:

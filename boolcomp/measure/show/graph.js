@@ -181,6 +181,7 @@
         if (node.kind === "sum") panel.append(heap(node), text("p", "note", "Columns of a heap, the lowest on the right: a dot is a bit, a ring a product of two digits (1 where they are equal), a square a constant 1."));
         const logic = text("details", "logic");
         logic.append(text("summary", "", "Its logic, as the graph's text has it"), text("pre", "", graph.text[k]));
+        logic.lastChild.tabIndex = 0;
         logic.open = Boolean(whole);
         panel.append(logic);
       }

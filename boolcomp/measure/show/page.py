@@ -210,8 +210,8 @@ def table_page(name: str, pla: Pla) -> str:
         values.astype(np.uint8), tuple(cover.cubes.rows()), size,
     )  # fmt: skip
     note = (
-        "Shaded is 1, dashed either. A loop is a product: all cells in it are 1 (or either). It goes "
-        "on behind the edge, for the first and the last row (column) are neighbours."
+        "Shaded is 1, dashed either. A loop is a product: all cells in it are 1 (or either). It "
+        "goes on behind the edge, for the first and the last row (column) are neighbours."
     )
     body = (Markup(_noscript()), Text(note, "note"), Markup(tables.draw(0, shown, opened=True)))
     page = (Section("Maps and products", body),)

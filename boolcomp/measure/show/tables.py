@@ -140,7 +140,8 @@ def _products(shown: Shown) -> str:
     head = html.escape(f"{' '.join(shown.bits)} → {' '.join(shown.outputs)}")
     return (
         f"<details><summary>Its products: {len(shown.cubes)}</summary><p class='note'>{head}</p>"
-        f"<pre>{html.escape(chr(10).join(lines))}{rest}</pre></details>"
+        '<pre tabindex="0" role="region" aria-label="products">'
+        f"{html.escape(chr(10).join(lines))}{rest}</pre></details>"
     )
 
 

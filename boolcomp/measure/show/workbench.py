@@ -264,5 +264,5 @@ def _slice(subject: Subject) -> str:
         'aria-labelledby="slice-caption"><rect class="ground" width="640" height="260"/>'
         '<polygon class="band" points=""/><polyline class="logic" points=""/>'
         '<polyline class="exact" points=""/><path class="spot" d=""/></svg>'
-        '<p id="slice-caption" class="note"></p></div>'
+        '<p id="slice-caption" class="note">one output over one input</p></div>'
     )

@@ -1,0 +1,203 @@
+"""What runs inside a page gives what `evaluate` gives, bit for bit."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import subprocess
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from exports import expected, kept, words_of
+from hypothesis import given
+from hypothesis import strategies as st
+from showpages import DRAWN, drawn, in_node, model_of, needs_node, page_of, subject_of
+from small_programs import stages
+
+import boolcomp
+from boolcomp.measure.show import program_page
+from boolcomp.measure.show.scripts import data, in_script, straight_function
+from boolcomp.problem.expressions.tape import Tape
+from boolcomp.words.graph import InputWord
+from boolcomp.words.simulate import node_word
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from boolcomp.program.program import Program
+
+KEPT = ["export-formats", "export-pid", "format-2-paper", "export-loads"]
+STATES = 100_000
+
+
+@needs_node
+@pytest.mark.parametrize("name", KEPT)
+def test_gates_and_words_of_a_page_give_the_words_of_the_logic(name: str, tmp_path: Path) -> None:
+    program = kept(name)
+    words = words_of(program, 3000)
+    wanted = expected(program, words, program.loads[0].payload)
+    runs = "[machine.byGates, machine.byWords]"
+    script = f"{DRAWN} return {runs}.map((run) => run && all(run, given));"
+    gates, steps = in_node(page_of(name), script, tmp_path, words.tolist())
+    assert np.array_equal(gates, wanted)
+    assert (steps is None) == (program.loads[0].graph is None)
+    if steps is not None:
+        assert np.array_equal(steps, wanted)
+
+
+@needs_node
+@pytest.mark.parametrize("name", KEPT)
+def test_values_are_put_in_words_and_read_as_evaluate_does(name: str, tmp_path: Path) -> None:
+    program = kept(name)
+    rng = np.random.default_rng(3)
+    reach = {word.name: word.code.range for word in program.inputs}
+    names = [member for group in program.groups for member in group.members]
+    ends = [reach.get(name) for name in names]
+    states = np.stack([
+        rng.uniform(-1, 1, 900) if one is None
+        else rng.uniform(one.centre - 0.7 * one.width, one.centre + 0.7 * one.width, 900)
+        for one in ends
+    ], axis=1)  # fmt: skip
+    for k, one in enumerate(ends):  # borders of cells, on which rounding errors decide
+        if one is not None:
+            states[:200, k] = one.low + one.width * rng.integers(0, 65, 200) / 64
+    sizes = np.cumsum([group.size for group in program.groups])[:-1]
+    payload = program.loads[0].payload
+    found = program.evaluate(*np.split(states, sizes, axis=1), payload=payload, engine="numpy")
+    script = "return [machine.run(given), given.map((one) => machine.at(one).found)];"
+    values, words = in_node(page_of(name), script, tmp_path, states.tolist())
+    assert np.array_equal(np.array(words)[:, :-1], found.words)
+    assert np.allclose(values, found.values, rtol=1e-14, atol=0)
+
+
+@needs_node
+@pytest.mark.parametrize("name", ["export-formats", "export-pid"])
+def test_every_word_of_the_graph_is_that_of_the_simulation(name: str, tmp_path: Path) -> None:
+    graph = kept(name).loads[0].graph
+    assert graph is not None
+    rng = np.random.default_rng(5)
+    words: list[NDArray[np.int64]] = []
+    for place, node in enumerate(graph.nodes):
+        given_word = isinstance(node, InputWord)
+        words.append(
+            rng.integers(0, 1 << node.bits, 500)
+            if given_word
+            else node_word(graph, place, words)[0]
+        )
+    inputs = np.stack(words[: len(graph.inputs)], axis=1)
+    script = "const run = Boolcomp.graph(model.graph.nodes); return given.map((one) => run(one));"
+    found = in_node(page_of(name), script, tmp_path, inputs.tolist())
+    assert np.array_equal(np.array(found).T, np.stack(words))
+
+
+@pytest.fixture(scope="module", name="shipped", params=["machado-2r", "puma560"])
+def compiled(request: pytest.FixtureRequest) -> tuple[Program, str]:
+    program = boolcomp.compile(request.param, bits=8, mode="compact")
+    return program, program_page(subject_of(program, request.param))
+
+
+@needs_node
+@pytest.mark.slow
+def test_shipped_arms_on_a_page_give_the_words_of_evaluate(
+    shipped: tuple[Program, str], tmp_path: Path
+) -> None:
+    program, page = shipped
+    script = (
+        f"{DRAWN} const states = drawn({STATES}, bitsOf(model));"
+        "return [machine.byGates, machine.byWords].map((run) => text(all(run, states)));"
+    )
+    words = drawn(STATES, [word.code.bits for word in program.inputs])
+    wanted = expected(program, words)
+    for found in in_node(page, script, tmp_path):
+        rows = np.frombuffer(base64.b64decode(found), "<i4").reshape(STATES, -1)
+        assert np.array_equal(rows, wanted)
+
+
+@needs_node
+@pytest.mark.slow
+def test_exact_outputs_of_a_page_are_those_of_the_reference(
+    shipped: tuple[Program, str], tmp_path: Path
+) -> None:
+    program, page = shipped
+    problem = subject_of(program, program.name).problem
+    assert problem is not None
+    states = np.concatenate(problem.draw(500, 2), axis=1)
+    found = in_node(page, "return given.map(machine.exact);", tmp_path, states.tolist())
+    wanted = problem.exact(states)
+    assert np.abs(np.array(found) - wanted).max() < 1e-12 * np.abs(wanted).max()
+
+
+@needs_node
+@pytest.mark.slow
+def test_the_paper_arm_on_a_page_gives_the_words_of_evaluate(tmp_path: Path) -> None:
+    program = stages(8)[2]
+    page = program_page(subject_of(program, "machado-2r"))
+    script = f"{DRAWN} return text(all(machine.byGates, drawn({STATES}, bitsOf(model))));"
+    words = drawn(STATES, [word.code.bits for word in program.inputs])
+    found = np.frombuffer(base64.b64decode(in_node(page, script, tmp_path)), "<i4")
+    assert np.array_equal(found.reshape(STATES, -1), expected(program, words))
+
+
+@needs_node
+def test_steps_of_every_kind_are_the_same_in_javascript(tmp_path: Path) -> None:
+    tape = Tape()
+    x, y = tape.input("x"), tape.input("y")
+    made = [x + y, x - y, x * y, x / (y * y + 1.0), -x, tape.arc(y, x), x * -2.5]
+    made += [tape.function(kind, x) for kind in ("sin", "cos", "sign", "exp", "atan", "tanh")]
+    made += [tape.function(kind, x) for kind in ("abs", "step", "wrap")]
+    made += [tape.function(kind, x * x + 0.5) for kind in ("sqrt", "log")]
+    made += [tape.function(kind, tape.sine(x)) for kind in ("asin", "acos")]
+    steps = tape.finish([(f"z{k}", one) for k, one in enumerate(made)])
+    rng = np.random.default_rng(1)
+    states = np.concatenate([rng.uniform(-9, 9, (300, 2)), [[0.0, 0.0], [-0.0, 1.0]]])
+    wanted = np.stack(steps.evaluate([states[:, 0], states[:, 1]]), axis=1)
+    text = straight_function("f", ["y", "x"], steps)  # in whatever order arguments come
+    (tmp_path / "f.js").write_text(
+        f"{text}\nconsole.log(JSON.stringify({states.tolist()}.map(([x, y]) => f(y, x))));"
+    )
+    found = subprocess.run(
+        ["node", str(tmp_path / "f.js")],  # noqa: S607 (as users start it)
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert np.allclose(json.loads(found.stdout), wanted, rtol=1e-13, atol=1e-15)
+
+
+@needs_node
+def test_joints_are_where_geometry_has_them(tmp_path: Path) -> None:
+    page = page_of("format-2-compact", "machado-2r")
+    assert model_of(page)["arm"]["flat"] is True
+    postures = np.random.default_rng(0).uniform(-3, 3, (50, 2))
+    found = np.array(
+        in_node(page, "return given.map((q) => places(...q));", tmp_path, postures.tolist())
+    )
+    first, both = postures[:, 0], postures.sum(axis=1)
+    elbow = np.stack([np.cos(first), np.sin(first)], axis=1)
+    tip = elbow + 0.8 * np.stack([np.cos(both), np.sin(both)], axis=1)
+    assert np.allclose(found[:, 12:14], elbow, atol=1e-12)  # of joint 2: its place
+    assert np.allclose(found[:, 18:20], tip, atol=1e-12)
+
+
+@given(st.dictionaries(st.text(max_size=5), st.text(max_size=9) | st.integers(), max_size=3))
+def test_values_in_a_script_element_read_back_and_end_nothing(value: object) -> None:
+    text = data(value)
+    assert "<" not in text
+    assert not {"\u2028", "\u2029"} & set(text)
+    assert json.loads(text) == value
+
+
+def test_what_is_no_number_is_refused() -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        data({"x": math.nan})
+
+
+@pytest.mark.parametrize("text", ["// </script><script>alert(1)", "// <!-- <script>", "</SCRIPT"])
+def test_no_text_ends_a_script_element(text: str) -> None:
+    found = in_script(text).lower()
+    assert "</script" not in found
+    assert "<!--" not in found

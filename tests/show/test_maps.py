@@ -1,0 +1,101 @@
+"""Maps: neighbours differ in one input, pictures show the table, loops hold their products."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+
+import numpy as np
+import pytest
+from exports import kept
+
+from boolcomp.measure.show.maps import CELL, EDGE, cells, karnaugh, picture, split
+from boolcomp.measure.show.quine import minterms
+from boolcomp.measure.show.terms import cubes_of, tables_of, terms_of
+
+RECT = re.compile(r'<rect class="loop c\d" data-cube="(\d+)" x="(\S+)" y="(\S+)" width="(\S+)" '
+                  r'height="(\S+)"')  # fmt: skip
+
+
+@pytest.mark.parametrize(("inputs", "rows"), [(2, 1), (4, 2), (5, 2), (6, 3), (7, 3), (3, 0)])
+def test_neighbours_on_a_map_differ_in_one_input(inputs: int, rows: int) -> None:
+    found = cells(np.arange(1 << inputs).astype(np.uint8), rows)
+    assert sorted(found.ravel()) == list(range(1 << inputs))
+    for axis in (0, 1):
+        if found.shape[axis] > 1:
+            apart = found ^ np.roll(found, 1, axis)
+            assert {int(x).bit_count() for x in apart.ravel()} == {1}
+
+
+@pytest.mark.parametrize("inputs", [1, 2, 3, 6, 9])
+def test_a_picture_has_a_point_for_every_cell(inputs: int) -> None:
+    import matplotlib.image as mpl
+
+    rng = np.random.default_rng(inputs)
+    values = rng.integers(0, 3, 1 << inputs).astype(np.uint8)
+    rows = split(inputs)
+    url = picture(values, rows)
+    data = base64.b64decode(url.removeprefix("data:image/png;base64,"))
+    seen = mpl.imread(io.BytesIO(data), format="png")
+    clear = seen[..., 3] < 0.5
+    dark = (seen[..., 0] < 0.3) & ~clear
+    wanted = cells(values, rows)
+    assert np.array_equal(clear, wanted == 0)
+    assert np.array_equal(dark, wanted == 1)
+
+
+@pytest.mark.parametrize("cube", ["0-1-", "-0-0", "1111", "----", "-0--", "---0", "10--", "01-1"])
+def test_loops_hold_the_cells_of_their_product_and_no_others(cube: str) -> None:
+    inputs, rows = 4, 2
+    values = np.zeros(16, np.uint8)
+    values[list(minterms(cube))] = 1
+    text = karnaugh(values, rows, "abcd", [cube])
+    numbers = cells(np.arange(1 << inputs).astype(np.uint8), rows)
+    inside = set()
+    for _, x, y, w, h in RECT.findall(text):
+        for (r, c), minterm in np.ndenumerate(numbers):
+            across = EDGE + CELL * (c + 0.5), EDGE + CELL * (r + 0.5)
+            if 0 < across[0] - float(x) < float(w) and 0 < across[1] - float(y) < float(h):
+                inside.add(int(minterm))
+    assert inside == set(minterms(cube))
+
+
+def test_a_loop_that_goes_on_behind_the_edge_is_open_there() -> None:
+    text = karnaugh(np.zeros(16, np.uint8), 2, "abcd", ["-0-0"])
+    found = RECT.findall(text)
+    assert len(found) == 4  # the corners
+    assert min(float(x) for _, x, *_ in found) < EDGE
+    assert max(float(x) + float(w) for _, x, _, w, _ in found) > EDGE + 4 * CELL
+
+
+def test_two_words_of_like_width_are_the_axes_and_else_half_the_bits() -> None:
+    assert split(16, [8, 8]) == 8
+    assert split(15, [7, 8]) == 7
+    assert split(9, [1, 8]) == 4
+    assert split(18, [6, 6, 6]) == 9
+
+
+def test_products_are_read_off_the_logic_of_terms() -> None:
+    program = kept("format-2-paper")
+    terms = terms_of(program, program.outputs)
+    assert terms[0].uses[0] == "T11"
+    assert sum(len(term.uses) for term in terms) == sum(len(x.terms) for x in program.outputs)
+    for term in terms:
+        network = program.networks[term.network]
+        assert term.tables is not None
+        assert term.cubes is not None
+        made = np.zeros_like(term.tables)
+        for cube, owners in term.cubes:
+            for output, letter in enumerate(owners):
+                if letter == "1":
+                    made[output, list(minterms(cube))] = 1
+        assert np.array_equal(made, term.tables)
+        assert term.tables.shape == (len(network.outputs), 1 << network.inputs)
+
+
+def test_products_of_other_logic_are_not_made_up() -> None:
+    network = kept("export-pid").networks[0]  # adders: exclusive or
+    small = network.inputs <= 20
+    assert small
+    assert cubes_of(network, tables_of(network)) is None

@@ -1,0 +1,182 @@
+"""Pages as text: whole without scripts, escaped, the same bytes again, and small."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from exports import kept
+from showpages import EVIL, MAJORITY, model_of, page_of, poisoned, subject_of
+
+from boolcomp.measure.show import program_page, table_page
+from boolcomp.twolevel import pla
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Result
+
+
+class Seen(HTMLParser):
+    """Elements of a page, their ids, and the texts outside of scripts and styles."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text: list[str] = []
+        self.inside = ""
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        self.inside = tag
+
+    def handle_endtag(self, tag: str) -> None:
+        del tag
+        self.inside = ""
+
+    def handle_data(self, data: str) -> None:
+        if self.inside not in {"script", "style"}:
+            self.text.append(data)
+
+    def ids(self) -> list[str]:
+        return [found for _, attrs in self.elements if (found := attrs.get("id")) is not None]
+
+
+@pytest.mark.parametrize("name", ["format-2-paper", "export-pid"])
+def test_texts_of_a_program_run_nowhere(name: str) -> None:
+    page = program_page(subject_of(poisoned(name)))
+    plain = program_page(subject_of(kept(name)))
+    found, wanted = Seen(page), Seen(plain)
+    assert [tag for tag, _ in found.elements] == [tag for tag, _ in wanted.elements]
+    assert not any(name.startswith("on") for _, attrs in found.elements for name in attrs)
+    assert EVIL in "".join(found.text)
+    assert model_of(page)["name"] == f"arm{EVIL}"
+
+
+def test_labels_of_a_table_run_nowhere() -> None:
+    label = "<img/src=x/onerror=alert(1)>"
+    text = MAJORITY.replace("a b c", f"{label} b c").replace("most", f"{label}2")
+    found = Seen(table_page(f"{label}.pla", pla.parse(text)))
+    assert not [attrs for tag, attrs in found.elements if tag == "img"]
+    assert label in "".join(found.text)
+
+
+@pytest.mark.parametrize("name", ["format-2-paper", "export-pid", "export-loads"])
+def test_a_page_asks_for_nothing_and_is_the_same_again(name: str) -> None:
+    page = page_of(name)
+    assert page == program_page(subject_of(kept(name)))
+    sources = [
+        attrs[key]
+        for tag, attrs in Seen(page).elements
+        for key in ("src", "href")
+        if key in attrs and tag != "a"
+    ]
+    assert all(str(one).startswith("data:") for one in sources)
+    assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", page)
+    assert len(page) < 3_000_000
+
+
+def test_ids_are_given_once_and_labels_belong_to_something() -> None:
+    found = Seen(page_of("format-2-paper", "machado-2r"))
+    ids = found.ids()
+    assert len(ids) == len(set(ids))
+    labels = {attrs["for"] for tag, attrs in found.elements if tag == "label" and "for" in attrs}
+    assert labels <= set(ids)
+    sliders = {
+        attrs["id"] for _, attrs in found.elements
+        if attrs.get("type") == "range" and str(attrs.get("id", "")).startswith("input")
+    }  # fmt: skip
+    assert sliders == labels
+
+
+def test_without_scripts_a_state_can_be_read() -> None:
+    program = kept("format-2-paper")
+    page = page_of("format-2-paper", "machado-2r")
+    start = model_of(page)["start"]
+    sizes = [group.size for group in program.groups]
+    arrays, at = [], 0
+    for size in sizes:
+        arrays.append(start[at : at + size])
+        at += size
+    values = program(*arrays)
+    cells = dict(re.findall(r'<tr id="(output\d)">.*?data-cell="logic">([^<]*)<', page))
+    assert [float(cells[f"output{k}"]) for k in range(len(values))] == pytest.approx(
+        list(values), rel=1e-3
+    )
+    assert '<polyline class="link"' in page
+    assert page.count('class="strip"') == len(program.outputs)
+
+
+def test_a_program_of_an_unknown_arm_is_shown_without_exact_values() -> None:
+    page = page_of("format-2-paper")
+    assert "const exact = null;" in page
+    assert "const points = null;" in page
+    assert "There are no exact values" in page
+    assert model_of(page).get("arm") is None
+
+
+def test_a_function_of_no_robot_has_sliders_and_exact_values() -> None:
+    page = page_of("export-pid", "examples/functions/pid.toml")
+    assert "function exactly(" in page
+    assert 'id="arm-picture"' not in page
+    assert len(re.findall(r'id="input\d+"', page)) == len(model_of(page)["inputs"])
+
+
+def test_a_table_is_shown_with_a_minimal_cover_and_by_hand() -> None:
+    page = table_page("majority.pla", pla.parse(MAJORITY))
+    (table,) = model_of(page)["tables"]
+    assert table["inputs"] == 3
+    rows = {cube for cube, owners in table["cubes"] if owners[0] == "1"}
+    assert rows == {"11-", "1-1", "-11"}
+    assert "a b + a c + b c" in page or "b c + a c + a b" in page
+    assert page.count('class="step"') >= 7
+    assert "no cover has fewer" in page
+
+
+def test_a_program_is_shown_by_the_command(run: Callable[..., Result]) -> None:
+    kept("format-2-paper").save("arm")
+    result = run("show", "arm", "-o", "page.html", "--json")
+    assert result.code == 0
+    said: dict[str, Any] = json.loads(result.out)
+    assert set(said) == {"program", "output", "bytes"}
+    assert (said["program"], said["output"]) == ("arm", "page.html")
+    with open("page.html", "rb") as file:  # noqa: PTH123
+        assert len(file.read()) == said["bytes"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        (("nothing",), 2, "nothing: no program's folder and no PLA file"),
+        (("a.pla", "--load", "1"), 2, "--load means nothing here: a.pla is no program's folder"),
+        (("bad.pla",), 1, "bad.pla:1: "),
+        (("wide.pla",), 1, "wide.pla: 19 inputs and 1 outputs; at most 18"),
+        (("arm", "--robot", "puma560"), 2, "was compiled for machado-2r with outputs tau1, tau2"),
+        (("arm", "--load", "7"), 2, "no payload 7"),
+    ],
+)
+def test_what_cannot_be_shown_is_said(
+    run: Callable[..., Result], arguments: tuple[str, ...], code: int, sentence: str
+) -> None:
+    kept("format-2-paper").save("arm")
+    for name, text in (("a.pla", MAJORITY), ("bad.pla", "nonsense\n"),
+                       ("wide.pla", f".i 19\n.o 1\n{'1' * 19} 1\n.e\n")):  # fmt: skip
+        with open(name, "w", encoding="utf-8") as file:  # noqa: PTH123
+            file.write(text)
+    result = run("show", *arguments, "-o", "page.html")
+    assert (result.code, result.out) == (code, "")
+    assert sentence in result.err
+
+
+def test_an_arm_that_does_not_ship_is_noted(run: Callable[..., Result]) -> None:
+    replace(kept("format-2-paper"), name="mine").save("arm")
+    result = run("show", "arm")
+    assert result.code == 0
+    assert "'mine' is none of the robots that ship: without --robot FILE" in result.err
+    assert "wrote out/show-arm.html" in result.err

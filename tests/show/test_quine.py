@@ -1,0 +1,103 @@
+"""Quine and McCluskey's steps: primes by their definition, covers as small as any."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from boolcomp.measure.show.quine import MOST_INPUTS, holds, minimised, minterms
+from boolcomp.twolevel.cover import Function
+from boolcomp.twolevel.cubes import Cubes
+from boolcomp.twolevel.minimise import minimise
+
+functions = st.integers(1, 4).flatmap(
+    lambda n: st.tuples(st.just(n), st.lists(st.sampled_from("01-"), min_size=2**n, max_size=2**n))
+)
+
+
+def sets(values: list[str]) -> tuple[list[int], list[int]]:
+    on, free = ([k for k, one in enumerate(values) if one == kind] for kind in "1-")
+    return on, free
+
+
+def primes_of(inputs: int, allowed: set[int]) -> set[str]:
+    """All cubes within a function of which none lies within a larger one: the definition."""
+    cubes = {
+        "".join(cube): frozenset(k for k in range(1 << inputs) if holds("".join(cube), k))
+        for cube in product("01-", repeat=inputs)
+    }
+    inside = {cube: points for cube, points in cubes.items() if points <= allowed}
+    return {
+        cube for cube, points in inside.items()
+        if not any(points < other for other in inside.values())
+    }  # fmt: skip
+
+
+@given(functions)
+def test_primes_are_the_largest_cubes_of_the_function(case: tuple[int, list[str]]) -> None:
+    inputs, values = case
+    on, free = sets(values)
+    steps = minimised(inputs, on, free)
+    assert set(steps.primes) == primes_of(inputs, {*on, *free})
+    assert len(steps.primes) == len(set(steps.primes))
+
+
+@given(functions)
+def test_no_set_of_primes_that_covers_is_smaller(case: tuple[int, list[str]]) -> None:
+    inputs, values = case
+    on, free = sets(values)
+    steps = minimised(inputs, on, free)
+    held = [set(minterms(prime)) for prime in steps.primes]
+    assert set(on) <= set().union(*(held[p] for p in steps.cover))
+    for fewer in combinations(held, max(0, len(steps.cover) - 1)):
+        if len(steps.cover):
+            assert not set(on) <= set().union(*fewer)
+
+
+@given(functions)
+def test_essential_primes_are_those_without_which_a_minterm_is_lost(
+    case: tuple[int, list[str]],
+) -> None:
+    inputs, values = case
+    on, free = sets(values)
+    steps = minimised(inputs, on, free)
+    for p in range(len(steps.primes)):
+        others = set().union(*(minterms(one) for k, one in enumerate(steps.primes) if k != p), ())
+        assert (p in steps.essential) == (not set(on) <= others)
+    assert set(steps.essential) <= set(steps.cover)
+
+
+@pytest.mark.parametrize("inputs", [5, 6])
+def test_covers_are_as_small_as_the_exact_minimisers(inputs: int) -> None:
+    pattern = (0x9E3779B97F4A7C15 * (inputs + 3)) % (1 << (1 << inputs))
+    on = [k for k in range(1 << inputs) if pattern >> k & 1]
+    rows = [(format(k, f"0{inputs}b"), "1") for k in on]
+    exact = minimise(Function.from_cubes(Cubes.from_rows(inputs, 1, rows)), "exact")
+    assert exact.proved
+    assert len(minimised(inputs, on).cover) == exact.products
+
+
+def test_a_textbook_example_is_done_as_in_the_textbook() -> None:
+    # McCluskey's own: f = Σ(4, 8, 10, 11, 12, 15), free 9, 14
+    steps = minimised(4, [4, 8, 10, 11, 12, 15], [9, 14])
+    assert [len(groups) for groups in steps.rounds] == [4, 3, 2]
+    assert set(steps.primes) == {"-100", "10--", "1--0", "1-1-"}
+    assert [steps.primes[p] for p in steps.essential] == ["-100", "1-1-"]
+    assert len(steps.cover) == 3
+    weights = [[row.cube for row in group] for group in steps.rounds[0]]
+    assert weights == [["0100", "1000"], ["1001", "1010", "1100"], ["1011", "1110"], ["1111"]]
+
+
+@pytest.mark.parametrize("inputs", [0, 3])
+def test_constants_have_no_product_or_an_empty_one(inputs: int) -> None:
+    assert minimised(inputs, []).cover == ()
+    full = minimised(inputs, range(1 << inputs))
+    assert [full.primes[p] for p in full.cover] == ["-" * inputs]
+
+
+def test_what_is_too_much_to_look_at_is_refused() -> None:
+    with pytest.raises(ValueError, match="6 are the most"):
+        minimised(MOST_INPUTS + 1, [])

@@ -1,0 +1,205 @@
+"""Pages of programs in a browser: they play, are pulled, tell of words, and are read anywhere."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from browser import WIDTHS, needs_chromium
+from exports import expected, kept
+from showpages import DRAWN, MAJORITY, drawn, poisoned, subject_of
+
+import boolcomp
+from boolcomp.measure.show import program_page, table_page
+from boolcomp.twolevel import pla
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from browser import Window
+
+pytestmark = [pytest.mark.slow, needs_chromium]
+READY = "return window.Boolcomp !== undefined || typeof Boolcomp !== 'undefined' && Boolcomp.ready"
+
+
+@pytest.fixture(scope="module", name="folder")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write the pages that are looked at."""
+    folder = tmp_path_factory.mktemp("show")
+    arm = boolcomp.compile("machado-2r", bits=8, mode="compact")
+    for name, page in {
+        "compact": program_page(subject_of(arm, "machado-2r")),
+        "puma": program_page(
+            subject_of(boolcomp.compile("puma560", bits=8, mode="compact"), "puma560")
+        ),
+        "paper": program_page(subject_of(kept("format-2-paper"), "machado-2r")),
+        "function": program_page(subject_of(kept("export-pid"), "examples/functions/pid.toml")),
+        "evil": program_page(subject_of(poisoned("export-pid"))),
+        "evilpaper": program_page(subject_of(poisoned("format-2-paper"))),
+        "table": table_page("majority.pla", pla.parse(MAJORITY)),
+    }.items():
+        (folder / f"{name}.html").write_text(page, encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", ["compact", "puma", "paper", "function", "table"])
+def test_a_page_fits_its_window_and_the_console_is_quiet(
+    window: Window, folder: Path, name: str, width: int
+) -> None:
+    window.open(folder / f"{name}.html", width)
+    window.wait(READY)
+    assert window.overflow() <= 0
+    assert window.faults() == []
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("name", ["compact", "paper", "table"])
+def test_axe_finds_nothing_serious(window: Window, folder: Path, name: str, *, dark: bool) -> None:
+    window.open(folder / f"{name}.html", dark=dark)
+    window.wait(READY)
+    opened = "details.section, #term0, #term0 > details"  # the rest is like them
+    window.run(f"document.querySelectorAll('{opened}').forEach(one => {{ one.open = true; }})")
+    assert window.unreachable() == []
+
+
+@pytest.mark.parametrize("name", ["evil", "evilpaper"])
+def test_nothing_that_a_program_says_runs(window: Window, folder: Path, name: str) -> None:
+    window.open(folder / f"{name}.html")
+    window.wait(READY)
+    assert window.faults() == []
+    assert (
+        window.run("return [...document.images].filter(one => !one.src.startsWith('data:'))") == []
+    )
+    for word in window.find("g.word")[:3]:
+        window.run("arguments[0].dispatchEvent(new Event('click'))", word)
+    assert window.find("img[onerror]") == []
+
+
+@pytest.mark.parametrize(("name", "robot"), [("compact", "machado-2r"), ("puma", "puma560")])
+def test_the_logic_of_a_page_equals_evaluate_in_the_browser(
+    window: Window, folder: Path, name: str, robot: str
+) -> None:
+    count = 20_000
+    window.open(folder / f"{name}.html")
+    window.wait(READY)
+    program = boolcomp.compile(robot, bits=8, mode="compact")
+    words = drawn(count, [word.code.bits for word in program.inputs])
+    wanted = expected(program, words)
+    for run in ("byGates", "byWords"):
+        found = window.run(
+            f"{DRAWN} const model = JSON.parse(document.getElementById('model').textContent);"
+            f"return text(all(Boolcomp.run.{run}, drawn({count}, bitsOf(model))));"
+        )
+        rows = np.frombuffer(base64.b64decode(found), "<i4").reshape(count, -1)
+        assert np.array_equal(rows, wanted)
+
+
+def test_a_trajectory_plays_and_stops(window: Window, folder: Path) -> None:
+    window.open(folder / "compact.html")
+    window.wait(READY)
+    (button,) = window.find("#play")
+    button.click()
+    assert button.text == "Pause"
+    window.wait("return Number(document.getElementById('time').value) > 0.01")
+    button.click()
+    assert button.text == "Play"
+    stood = window.run("return document.getElementById('time').value")
+    word = window.run("return document.querySelector('[data-cell=word]').textContent")
+    assert len(word) == 8
+    assert window.run("return document.getElementById('agree').textContent") == "equal"
+    assert window.run("return document.getElementById('time').value") == stood
+
+
+def test_a_slider_moves_by_keys_and_the_outputs_follow(window: Window, folder: Path) -> None:
+    window.open(folder / "compact.html")
+    window.wait(READY)
+    before = window.run("return document.querySelector('[data-cell=exact]').textContent")
+    window.run("document.getElementById('input0').focus()")
+    window.press(*["\ue012"] * 3)  # arrow left
+    after = window.run("return document.querySelector('[data-cell=exact]').textContent")
+    assert before != after
+
+
+def test_an_arm_is_pulled_by_its_tip(window: Window, folder: Path) -> None:
+    from selenium.webdriver import ActionChains
+
+    window.open(folder / "compact.html")
+    window.wait(READY)
+    (tip,) = window.find(".grip.end")
+    place = (
+        "return [arguments[0].getBoundingClientRect().x, arguments[0].getBoundingClientRect().y]"
+    )
+    x, y = window.run(place, tip)
+    ActionChains(window.driver).drag_and_drop_by_offset(tip, -40, 30).perform()
+    u, v = window.run(place, tip)
+    assert abs(u - x + 40) < 3
+    assert abs(v - y - 30) < 3
+
+
+def test_a_word_says_what_it_is_and_a_click_shows_its_logic(window: Window, folder: Path) -> None:
+    window.open(folder / "compact.html")
+    window.wait(READY)
+    table = window.find("g.word.table")[0]
+    window.hover(table)
+    name = str(table.get_attribute("aria-label")).split(", ")[0]
+    assert window.find("#word-panel h3")[0].text == name
+    assert "LSB" in window.find("#word-panel")[0].text
+    assert len(window.find("#word-panel .table-curve polyline")) == 1
+    total = window.find("g.word.sum, g.word.torque")[-1]
+    window.run("arguments[0].dispatchEvent(new Event('click'))", total)
+    assert "heap" in window.find("#word-panel pre")[0].text
+    assert len(window.find("#word-panel .heap circle")) > 10
+    window.run("arguments[0].focus()", table)
+    assert window.find("#word-panel h3")[0].text != name  # one that was clicked stays
+
+
+def test_products_of_a_map_come_one_by_one(window: Window, folder: Path) -> None:
+    window.open(folder / "table.html")
+    window.wait(READY)
+    shown = "return document.querySelectorAll('.stage .loop:not(.off)').length"
+    window.run("document.querySelectorAll('.maps figure')[0].click()")
+    assert window.run(shown) == 3
+    window.run(
+        "const one = document.querySelector('.products'); one.value = 1;"
+        "one.dispatchEvent(new Event('input'))"
+    )
+    assert window.run(shown) == 1
+    assert "product 1: " in window.find(".said")[0].text
+
+
+def test_steps_are_shown_one_at_a_time(window: Window, folder: Path) -> None:
+    window.open(folder / "table.html")
+    window.wait(READY)
+    window.run("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    steps = (
+        "return [...document.querySelectorAll('.steps')[0].children].slice(1).map(s => s.hidden)"
+    )
+    first = window.run(steps)
+    assert first.count(False) == 1
+    window.run("document.querySelectorAll('.stepbar button')[1].click()")
+    assert window.run(steps).index(False) == 1
+
+
+def test_without_scripts_the_page_is_read(window: Window, folder: Path) -> None:
+    window.scripts(on=False)
+    try:
+        window.open(folder / "paper.html")
+        assert not window.find(".play")[0].is_displayed()
+        seen = window.find("#arm-picture polyline.link")[-1].rect
+        assert seen["width"] + seen["height"] > 50
+        assert window.find(".maps img, .maps svg")[0].is_displayed()
+        assert not window.find(".map-view")[0].is_displayed()
+    finally:
+        window.scripts(on=True)
+
+
+def test_on_paper_there_are_no_buttons(window: Window, folder: Path) -> None:
+    window.open(folder / "paper.html")
+    window.wait(READY)
+    window.media("print")
+    assert not window.find(".play")[0].is_displayed()
+    assert window.find("#arm-picture")[0].is_displayed()
+    window.media("screen")

@@ -1,0 +1,92 @@
+"""What is said of words and trajectories of a page."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from exports import kept
+
+from boolcomp.measure.show.arm import arm_steps, view_of
+from boolcomp.measure.show.effects import effects_of
+from boolcomp.measure.show.trajectory import FULL, trajectory_of
+from boolcomp.problem.robot import load_robot
+from boolcomp.words.graph import Bits, Heap, InputWord, OutputWord, Scale, WordGraph
+
+JOINTS = [("q", ("q1", "q2")), ("qd", ("qd1", "qd2")), ("qdd", ("qdd1", "qdd2"))]
+RANGES = {"q1": (-3.0, 3.0), "q2": (-1.0, 2.5), "qd1": (-1.0, 1.0), "qd2": (-2.0, 1.5),
+          "qdd1": (-4.0, 4.0), "qdd2": (-0.5, 0.5)}  # fmt: skip
+
+
+def sum_graph(drop: int) -> WordGraph:
+    """Return a + 4b whose lowest bits are dropped, as an output."""
+    words = (InputWord("a", 4, angle=False), InputWord("b", 4, angle=False))
+    heap = Heap((Bits(0, 0, 0, negative=False), Bits(1, 0, 2, negative=False)), 0, 7)
+    return WordGraph((*words, heap), (Scale(0, 0.0),) * 3, (OutputWord(2, drop, 7 - drop),))
+
+
+def test_a_step_of_a_word_moves_the_output_by_what_it_counts() -> None:
+    a, b, heap = effects_of(sum_graph(1))
+    assert a.moves == (0.5,)  # of the output's steps, which count two
+    assert b.moves == (2.0,)
+    assert heap.moves == (0.5,)
+    assert b.budget[0] == pytest.approx(2 / math.sqrt(12))
+    assert not heap.rounds
+    assert heap.budget == (0.0,)
+    assert (a.least, a.most) == (0, 15)
+
+
+def test_budgets_add_up_to_about_what_was_measured() -> None:
+    program = kept("export-pid")
+    graph = program.loads[0].graph
+    assert graph is not None
+    for k, output in enumerate(program.outputs):
+        total = math.sqrt(sum(one.budget[k] ** 2 for one in effects_of(graph)) + 1 / 12)
+        assert output.errors is not None
+        assert 0.8 < total / (output.errors.rms / output.code.step) < 1.25
+
+
+def test_speeds_and_accelerations_are_the_derivatives_of_positions() -> None:
+    trajectory = trajectory_of(JOINTS, RANGES)
+    count = 20_000
+    states = trajectory.states(count)
+    step = trajectory.period / count
+    for order in (0, 2):
+        later = (np.roll(states, -1, axis=0) - np.roll(states, 1, axis=0)) / (2 * step)
+        found = states[:, order + 2 : order + 4]
+        assert np.abs(later[:, order : order + 2] - found).max() < 1e-4 * np.abs(found).max()
+
+
+def test_a_trajectory_stays_within_ranges_and_uses_them() -> None:
+    states = trajectory_of(JOINTS, RANGES).states(5000)
+    names = [name for _, members in JOINTS for name in members]
+    for name, column in zip(names, states.T, strict=True):
+        low, high = RANGES[name]
+        assert low <= column.min() < column.max() <= high
+    share = [np.abs(column).max() / max(map(abs, RANGES[name]))
+             for name, column in zip(names[2:], states.T[2:], strict=True)]  # fmt: skip
+    assert max(share) == pytest.approx(FULL, rel=1e-3)
+
+
+def test_inputs_of_no_joint_go_through_their_ranges() -> None:
+    states = trajectory_of([("x", ("x",)), ("y", ("y",))], {"x": (0.0, 4.0), "y": (-1.0, 1.0)})
+    column = states.states(1000)[:, 0]
+    assert column.min() == pytest.approx(0.2, abs=1e-3)
+    assert column.max() == pytest.approx(3.8, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("robot", "flat"),
+    [("machado-2r", True), ("planar-3r", True), ("scara", False), ("puma560", False)],
+)
+def test_arms_that_move_in_a_plane_are_seen_from_across(robot: str, flat: bool) -> None:  # noqa: FBT001
+    arm = load_robot(robot)
+    view = view_of(arm, arm_steps(arm))
+    assert view.flat == flat
+    right, up = np.array(view.right), np.array(view.up)
+    assert abs(right @ up) < 1e-12
+    assert np.linalg.norm(right) == pytest.approx(1)
+    assert np.linalg.norm(up) == pytest.approx(1)
+    if any(arm.gravity):
+        assert up @ np.array(arm.gravity) < 0  # things fall down
