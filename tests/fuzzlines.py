@@ -47,6 +47,7 @@ BASES = {
     "minimize": ("good.pla",),
     "schedule": ("machado-2r",),
     "sweep": ("good.toml", "-o", "swept", "--dry-run"),
+    "simulate": ("machado-2r", "--mode", "paper", "--bits", "4", "--time", ".1", "-o", "sim.csv"),
     "doctor": (),
     "completion": ("bash",),
 }  # fmt: skip

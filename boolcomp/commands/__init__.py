@@ -14,6 +14,7 @@ COMMANDS = {
     "verify": "Check a program, its word graph and its exports against each other.",
     "cycles": "Count what a program takes on microcontrollers, beside float and fixed point.",
     "show": "A program as one interactive page: arm, words, maps; or a PLA file.",
+    "simulate": "Simulate an arm in closed loop: how many bits does its control need?",
     "report": "Measure error versus bits against Newton-Euler: table, pictures, page.",
     "bench": "Measure a program against the best arithmetic, side by side.",
     "minimize": "Minimise anybody's PLA files.",

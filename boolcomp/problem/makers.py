@@ -39,7 +39,7 @@ def inverse_dynamics_problem(robot: Robot) -> Problem:
     signs = parallel_axes(robot)
     return Problem(
         name=robot.name,
-        key=str(robot),
+        key=str(robot.mechanism),
         inputs=(*q, *qd, *qdd),
         outputs=torques(robot),
         groups=tuple(numbered(name, robot.joints) for name in ("q", "qd", "qdd")),
@@ -60,7 +60,7 @@ def gravity_problem(robot: Robot) -> Problem:
     q, signs = positions(robot), parallel_axes(robot)
     return Problem(
         name=f"{robot.name}-gravity",
-        key=f"gravity of\n{robot}",
+        key=f"gravity of\n{robot.mechanism}",
         inputs=q,
         outputs=torques(robot),
         groups=(numbered("q", robot.joints),),

@@ -110,7 +110,7 @@ def function_problem(
     whole = len(kept) == count == robot.joints and not function.stepwise
     return Problem(
         name=f"{robot.name}-{of}",
-        key=f"{of} of\n{robot}",
+        key=f"{of} of\n{robot.mechanism}",
         inputs=inputs,
         outputs=tuple(_ranged(outputs[k], float(sizes[k])) for k in kept),
         groups=tuple(

@@ -24,6 +24,7 @@ LEAST_MASS, MOST_MASS = 1e-9, 1e7  # kg
 _LENGTH, _ANGLE = (1e4, "m"), (1e4, "rad")
 _TURNING: Mapping[str, tuple[float, str]] = {
     "gravity": (1e4, "m/s²"),
+    "control_rate": (1e6, "Hz"),
     "a": _LENGTH,
     "alpha": _ANGLE,
     "d": _LENGTH,
@@ -47,6 +48,8 @@ _TURNING: Mapping[str, tuple[float, str]] = {
     "velocity_range": (1e6, "rad/s"),
     "acceleration_range": (1e9, "rad/s²"),
     "torque_range": (MOST_SIZE, "N·m"),
+    "torque_limit": (MOST_SIZE, "N·m"),
+    "encoder_step": _ANGLE,
 }
 _SLIDING: Mapping[str, tuple[float, str]] = {
     **_TURNING,
@@ -55,6 +58,8 @@ _SLIDING: Mapping[str, tuple[float, str]] = {
     "velocity_range": (1e6, "m/s"),
     "acceleration_range": (1e9, "m/s²"),
     "torque_range": (MOST_SIZE, "N"),
+    "torque_limit": (MOST_SIZE, "N"),
+    "encoder_step": _LENGTH,
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from boolcomp.common.text import angle, number
@@ -41,7 +41,8 @@ class Link:
     zz, xy, yz, xz, about the centre of mass) are in the link's frame. Rotor inertia and friction
     are those at the motor shaft: they reach the joint through the gear ratio. `position` is where
     the joint may go; its word spans what `span` says, or `word_range`; `word` says what else is
-    asked of it.
+    asked of it. What its drive can give and its encoder counts are for simulation alone; 0 where
+    nothing is said.
     """
 
     type: JointType
@@ -66,6 +67,8 @@ class Link:
     axis: Triple = (0.0, 0.0, 1.0)
     parent: int | None = None
     word: WordFormat = USUAL
+    torque_limit: float = 0.0
+    encoder_step: float = 0.0
 
     @property
     def revolute(self) -> bool:
@@ -108,6 +111,7 @@ class Robot:
     links: tuple[Link, ...]
     tool: Pose | None = None
     base: Pose | None = None
+    control_rate: float = 0.0
 
     @property
     def general(self) -> bool:
@@ -125,6 +129,12 @@ class Robot:
         return self.parents != tuple(range(self.joints))
 
     @property
+    def mechanism(self) -> Robot:
+        """The arm without its drives and its control rate: what logic is compiled for."""
+        links = (replace(link, torque_limit=0.0, encoder_step=0.0) for link in self.links)
+        return replace(self, links=tuple(links), control_rate=0.0)
+
+    @property
     def joints(self) -> int:
         """The number of joints."""
         return len(self.links)
@@ -140,6 +150,8 @@ class Robot:
             if value:
                 head.append(f"{key} = {_quoted(value)}")
         head.append(f"gravity = {_list(self.gravity)}")
+        if self.control_rate:
+            head.append(f"control_rate = {number(self.control_rate)}")
         if self.base is not None:
             head += _pose_lines(self.base, "base_")
         if self.tool is not None:
@@ -214,4 +226,7 @@ def _link_lines(link: Link) -> list[str]:
         if value is not None:
             shown = _quoted(value) if isinstance(value, str) else str(value)
             lines.insert(-3, f"word_{key} = {shown}")
+    for key, given in (("torque_limit", link.torque_limit), ("encoder_step", link.encoder_step)):
+        if given:
+            lines.append(f"{key} = {number(given)}")
     return [*lines, f"doubt = {_quoted(link.doubt)}"] if link.doubt else lines

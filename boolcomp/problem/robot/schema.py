@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from boolcomp.problem.robot.model import Inertia, JointType, Triple
 
 ROBOT_KEYS = (
-    "name", "title", "source", "doubt", "gravity", "base_origin", "base_rotation", "tool_origin",
-    "tool_rotation", "payload", "joint",
+    "name", "title", "source", "doubt", "gravity", "control_rate", "base_origin", "base_rotation",
+    "tool_origin", "tool_rotation", "payload", "joint",
 )  # fmt: skip
 PAYLOAD_KEYS = ("mass", "center_of_mass", "inertia")
 DH_KEYS, POSE_KEYS = ("a", "alpha", "d", "theta"), ("origin", "rotation", "axis")
@@ -32,7 +32,7 @@ JOINT_KEYS = (
     "type", "parent", *DH_KEYS, *POSE_KEYS, "mass", "massless", "center_of_mass", "inertia",
     "rotor_inertia", "gear_ratio", "viscous_friction", "coulomb_friction", "position_range",
     "word_range", "word_bits", "word_code", "word_zero", "velocity_range", "acceleration_range",
-    "torque_range", "doubt",
+    "torque_range", "torque_limit", "encoder_step", "doubt",
 )  # fmt: skip
 TYPES: tuple[JointType, ...] = ("revolute", "prismatic")
 _NAME = rf"[A-Za-z0-9][A-Za-z0-9_.-]{{0,{LONGEST_NAME - 1}}}"
@@ -73,6 +73,7 @@ def parse_robot(text: str, where: str = "robot") -> Robot:
         ),
         tool=_pose(top, "tool_") if {"tool_origin", "tool_rotation"} & set(document) else None,
         base=_pose(top, "base_") if {"base_origin", "base_rotation"} & set(document) else None,
+        control_rate=_positive(top, "control_rate"),
     )
     return robot if "payload" not in document else _loaded(robot, top)
 
@@ -146,6 +147,8 @@ def _link(section: Section) -> Link:
         axis=_axis(section, "axis", section.triple("axis", Z)) if pose else Z,
         parent=_parent(section),
         word=_word(section),
+        torque_limit=_positive(section, "torque_limit"),
+        encoder_step=_positive(section, "encoder_step"),
     )
     if problem := word_problem(link.span.word, link.word, wraps=link.span.wraps):
         section.fail("word_zero" if "word_zero" in section.table else "word_code", problem)
@@ -290,6 +293,16 @@ def _not_negative(section: Section, key: str) -> float:
     value = section.number(key, 0.0)
     if value < 0:
         section.fail(key, f"must not be negative, not {number(value)}")
+    return value
+
+
+def _positive(section: Section, key: str) -> float:
+    """Return a number above zero, 0 where none is given."""
+    if key not in section.table:
+        return 0.0
+    value = section.number(key)
+    if value <= 0:
+        section.fail(key, f"must be positive, not {number(value)}")
     return value
 
 

@@ -1,0 +1,259 @@
+"""`boolcomp simulate`: an arm in closed loop, its torques exact or by logic of few bits."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from boolcomp.commands.options import FilePath, given, json_option, print_json
+from boolcomp.commands.progress import share
+from boolcomp.commands.sources import chain_options, check_robot
+from boolcomp.common.errors import UsageError, listing, shown, suggestion
+from boolcomp.common.files import is_folder, write_bytes, write_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from boolcomp.measure.control.ask import Settings
+    from boolcomp.measure.control.study import Study
+    from boolcomp.problem.problem import Problem
+    from boolcomp.problem.robot import Robot
+    from boolcomp.program.program import Program
+
+COMPILED = {"modes": "--mode", "bits": "--bits", "law": "--controller", "word": "--word",
+            "effort": "--effort"}  # fmt: skip
+ENDINGS = (".svg", ".png", ".csv")
+
+
+def loop_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add what is chosen of drives, arm and gains, and hand it on as `Settings`."""
+    options = {
+        "seconds": click.option("--time", "seconds", default=10.0, show_default=True, help="In s."),
+        "rate": click.option(
+            "--rate", type=float, help="Of control, in Hz [default: the file's, or 1000]"
+        ),
+        "encoder_bits": click.option(
+            "--encoder-bits",
+            type=click.IntRange(4, 40),
+            help="Of a turn, or of a slide's range [default: the file's encoder_step, or exact]",
+        ),
+        "speeds": click.option(
+            "--speeds",
+            help="exact, difference or filtered, of readings [default: filtered with encoders]",
+        ),
+        "cutoff": click.option("--cutoff", default=50.0, show_default=True, help="Of it, in Hz."),
+        "friction": click.option(
+            "--friction",
+            default="compensated",
+            show_default=True,
+            help="Of the file: compensated (added exactly), uncompensated, none.",
+        ),
+        "bandwidth": click.option(
+            "--bandwidth", default=10.0, show_default=True, help="Of the loop, in rad/s."
+        ),
+        "damping": click.option("--damping", default=1.0, show_default=True, help="Of the loop."),
+    }
+
+    @functools.wraps(function)
+    def wrapped(*args: Any, **more: Any) -> Any:
+        from boolcomp.measure.control.ask import Settings
+
+        return function(*args, settings=Settings(**{k: more.pop(k) for k in options}), **more)
+
+    for option in reversed(options.values()):
+        wrapped = option(wrapped)
+    return wrapped
+
+
+@click.command(
+    "simulate", epilog="Example: boolcomp simulate machado-2r -t point -t circle --bits 4-10"
+)
+@click.argument("source", metavar="ROBOT|PROGRAM")
+@chain_options("source")
+@click.option("--robot", "arm", help="Of a PROGRAM: its robot [default: found by its name]")
+@click.option(
+    "-t", "--trajectory", "trajectories", multiple=True, default=("point",), show_default=True,
+    help="point, circle, sine, hold or FILE.csv; again for more. sine:amplitude=.1:frequency=1.",
+)  # fmt: skip
+@click.option("--bits", default="4-10", show_default=True, help="Word lengths: 4-12 or 4,8,12.")
+@click.option(
+    "--mode", "modes", default="both", show_default=True,
+    help="paper, compact, rounded (ideal logic), several with commas; both, all; exact alone.",
+)  # fmt: skip
+@click.option(
+    "--controller", "law", default="computed-torque", show_default=True,
+    help="computed-torque, pd-gravity, MODULE:FUNCTION or FILE.py:FUNCTION (which is run).",
+)  # fmt: skip
+@loop_options
+@click.option(
+    "--tolerance", default=1e-3, show_default=True, help="What tracking is to hold, in rad or m."
+)
+@click.option("--word", multiple=True, help="As of compile: tau=twos:tread, in compact mode.")
+@click.option("--effort", type=float, help="Of what is compiled, as of compile.")
+@click.option("-o", "--output", type=FilePath(), help="A picture (.svg, .png), or rows (.csv).")
+@json_option
+@click.pass_context
+def command(
+    context: click.Context,
+    source: str,
+    *,
+    arm: str | None,
+    trajectories: tuple[str, ...],
+    bits: str,
+    modes: str,
+    law: str,
+    settings: Settings,
+    tolerance: float,
+    word: tuple[str, ...],
+    effort: float | None,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Simulate an arm that follows trajectories, its torques made by exact arithmetic or by logic.
+
+    Of a ROBOT inverse dynamics (with pd-gravity: gravity) is compiled at all --bits, or read from
+    the store; a PROGRAM (a folder made by compile) is simulated as it is: inverse dynamics,
+    gravity, or a whole control law, whose inputs are named q1, qd1, qr1, qdr1, qddr1, e1, de1.
+    Control rate, torque limits, friction and encoders are those of the robot's file. Exact
+    arithmetic is simulated beside all of them.
+    """
+    from boolcomp.measure.control.tabulate import text_table
+
+    if output is not None and output.suffix not in ENDINGS:
+        raise UsageError(f"-o {output}: a file that ends in .svg, .png or .csv")
+    if tolerance <= 0:
+        raise UsageError(f"--tolerance must be above 0, not {tolerance:g}")
+    if source and is_folder(Path(source)):
+        for name, option in COMPILED.items():
+            if given(context, name):
+                raise UsageError(
+                    f"{option} means nothing here: {source} is a program, compiled already"
+                )
+        found = _of_program(source, arm, settings, trajectories)
+    else:
+        if arm is not None:
+            raise UsageError("--robot says the robot of a PROGRAM: this is a robot already")
+        check_robot(source)
+        found = _of_robot(source, settings, trajectories, (modes, bits, law, word, effort))
+    if output is not None:
+        _write(found, output, tolerance)
+    if as_json:
+        print_json(_document(found, tolerance))
+    else:
+        click.echo(text_table(found, tolerance))
+
+
+def _of_robot(
+    source: str,
+    settings: Settings,
+    trajectories: tuple[str, ...],
+    asked: tuple[str, str, str, tuple[str, ...], float | None],
+) -> Study:
+    """Simulate a robot under a law by name, or under a user's function."""
+    from boolcomp.commands.report import numbers
+    from boolcomp.measure.control.ask import (
+        LAWS,
+        Question,
+        function_variant,
+        is_python,
+        modes_of,
+    )
+    from boolcomp.problem.robot import load_robot
+    from boolcomp.problem.wordformat import formats
+
+    modes, bits, law, word, effort = asked
+    robot = load_robot(source)
+    if is_python(law):
+        return _simulated(robot, settings, trajectories, "own", lambda _: [function_variant(law)])
+    if law not in LAWS:
+        hint = suggestion(law, LAWS)
+        raise UsageError(
+            f"--controller {shown(law)}{hint}: {listing(LAWS)}, or MODULE:FUNCTION; a program is "
+            "given in place of ROBOT"
+        )
+    words = formats("--word", word)
+    question = Question(
+        robot, law, modes_of(modes), numbers("--bits", bits),
+        functools.partial(_compiled, effort), words,
+    )  # fmt: skip
+    return _simulated(robot, settings, trajectories, law, question.variants)
+
+
+def _of_program(
+    source: str, arm: str | None, settings: Settings, trajectories: tuple[str, ...]
+) -> Study:
+    """Simulate a program as it is."""
+    from boolcomp.commands.report import _shipped
+    from boolcomp.measure.control.ask import law_of_program, program_variants
+    from boolcomp.problem.robot import load_robot
+    from boolcomp.program.programfile import load_program
+
+    program = load_program(source)
+    robot = load_robot(arm or _shipped(source, program.name))
+    kind = law_of_program(program, robot)
+    return _simulated(
+        robot, settings, trajectories, kind, lambda loop: program_variants(program, robot, loop)
+    )
+
+
+def _simulated(
+    robot: Robot,
+    settings: Settings,
+    texts: tuple[str, ...],
+    kind: Any,
+    variants: Callable[[Any], list[Any]],
+) -> Study:
+    from boolcomp.measure.control.study import study
+
+    loop = settings.loop(robot, kind)
+    trajectories = settings.trajectories(robot, texts)
+    made = variants(loop)
+    with share("simulating") as show:
+        return study(loop, made, trajectories, lambda done: show(done, "", ""))
+
+
+def _compiled(effort: float | None, problem: Problem, bits: int) -> Program:
+    """Return a program of compact mode: from the store, or searched, which is said."""
+    from boolcomp.commands.compact import listener
+    from boolcomp.compact.demand import usual_demand
+    from boolcomp.compact.passes import CompactChoices
+    from boolcomp.pipeline import compile_compact
+
+    demand = usual_demand(bits) if effort is None else usual_demand(bits, effort=effort)
+    with share(f"{problem.name} at {bits} bits: searching") as show:
+        choices = CompactChoices(demand, progress=listener(show))
+        return compile_compact(problem, choices).program
+
+
+def _write(found: Study, output: Path, tolerance: float) -> None:
+    if output.suffix == ".csv":
+        from boolcomp.measure.control.tabulate import csv_table
+
+        write_text(output, csv_table(found.rows))
+        return
+    from boolcomp.measure.control.chart import draw
+
+    write_bytes(output, draw(found, tolerance, output.suffix[1:]))
+
+
+def _document(found: Study, tolerance: float) -> dict[str, Any]:
+    from boolcomp.measure.control.study import documents, enough
+
+    drive = found.loop.drive
+    return {
+        "robot": found.loop.plant.robot.name,
+        "controller": found.loop.law.kind,
+        "seconds": found.seconds,
+        "rate": drive.rate,
+        "speeds": drive.speeds,
+        "encoder_steps": list(drive.steps),
+        "torque_limits": list(drive.limits),
+        "steps_a_period": found.loop.plant.steps(drive.period),
+        "kind": "simulated",
+        "tolerance": tolerance,
+        "enough_bits": enough(found.rows, tolerance),
+        "rows": documents(found.rows),
+    }

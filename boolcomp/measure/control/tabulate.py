@@ -1,0 +1,114 @@
+"""What was simulated as text, and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING
+
+from boolcomp.common.text import table
+from boolcomp.measure.control.study import documents, enough
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from boolcomp.measure.control.study import Row, Study
+
+HEADER = (
+    "mode", "bits", "nodes", "joint", "rms", "max", "of bound", "tip max/mm", "torque noise",
+    "noise/LSB", "jump", "rest ±", "period/s", "beyond words", "at limit",
+)  # fmt: skip
+MANY = 40  # characters of a note that a table has room for
+
+
+def text_table(found: Study, tolerance: float) -> str:
+    """Return the tables of all trajectories, what their figures are, and how many bits it takes."""
+    parts = []
+    for name in dict.fromkeys(row.trajectory for row in found.rows):
+        rows = [row for row in found.rows if row.trajectory == name]
+        cells = [_cells(row) for row in rows if row.figures is not None]
+        parts.append(f"{name}\n{table(HEADER, cells, left=(0,))}")
+    return "\n".join([*parts, *_notes(found.rows), footnote(found), *_answers(found, tolerance)])
+
+
+def _cells(row: Row) -> list[str]:
+    told = row.figures
+    assert told is not None  # noqa: S101 (rows without figures have no line)
+    rest, lsb = told.rest, row.lsb
+    noise = told.rms_noise
+    return [
+        row.variant.mode,
+        _some(row.variant.bits),
+        _some(row.variant.nodes),
+        str(row.joint),
+        _size(told.rms_tracking),
+        _size(told.max_tracking),
+        _size(row.estimate),
+        _size(None if row.tip_max is None else 1000 * row.tip_max),
+        _size(noise),
+        f"{noise / lsb:.2f}" if lsb and noise is not None else "",
+        _size(told.rms_jump),
+        _size(None if rest is None else rest.amplitude),
+        _size(None if rest is None else rest.period),
+        str(told.outside or ""),
+        str(told.limited or ""),
+    ]
+
+
+def _some(value: int | None) -> str:
+    return "" if value is None else str(value)
+
+
+def _size(value: float | None) -> str:
+    """Return a figure to three digits: below a billionth it is rounding."""
+    if value is None:
+        return ""
+    return "0" if abs(value) < 1e-9 else f"{value:.3g}"
+
+
+def _notes(rows: Sequence[Row]) -> list[str]:
+    """Return a line for every note, with what it is of."""
+    notes: dict[str, list[str]] = {}
+    for row in rows:
+        if row.note:
+            bits = "" if row.variant.bits is None else f" {row.variant.bits}"
+            name = f"{row.variant.mode}{bits}"
+            if row.figures is None:
+                name += f" ({row.trajectory})"
+            notes.setdefault(row.note, []).append(name)
+    return [f"{', '.join(dict.fromkeys(names))}: {note}" for note, names in notes.items()]
+
+
+def footnote(found: Study) -> str:
+    """Say what figures are."""
+    drive, plant = found.loop.drive, found.loop.plant
+    units = sorted({row.unit for row in found.rows}, reverse=True)
+    torques = sorted({row.torque_unit for row in found.rows}, reverse=True)
+    steps = plant.steps(drive.period)
+    sensed = "exact states" if drive.ideal else f"encoders, {drive.speeds} speeds"
+    return (
+        f"simulated, not proved: {found.seconds:g} s at {drive.rate:g} Hz, {sensed}, "
+        f"Runge-Kutta with {steps} {'step' if steps == 1 else 'steps'} a period; tracking in "
+        f"{' or '.join(units)}, torques in {' or '.join(torques)}\n"
+        "of bound: how far the proven bound of torques would let a joint stray, of a loop without "
+        "sampling in which nothing saturates"
+    )
+
+
+def _answers(found: Study, tolerance: float) -> list[str]:
+    """Return a line for every mode: from how many bits on no joint strays by more."""
+    lines = []
+    for mode, bits in enough(found.rows, tolerance).items():
+        said = "none of these bits are enough" if bits is None else f"{bits} bits are enough"
+        lines.append(f"{mode}: {said} for {tolerance:g} (rad or m) at every joint, all the time")
+    return lines
+
+
+def csv_table(rows: Sequence[Row]) -> str:
+    """Return rows as CSV under the keys of the JSON document."""
+    items = documents(rows)
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, fieldnames=list(items[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(items)
+    return stream.getvalue()

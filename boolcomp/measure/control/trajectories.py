@@ -1,0 +1,284 @@
+"""What an arm is to follow: positions, speeds and accelerations at every instant of control."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from boolcomp.common.errors import DataError, UsageError, listing, shown, suggestion
+from boolcomp.common.text import parse_number
+from boolcomp.measure.control.circle import circle
+from boolcomp.problem.problem import numbered
+from boolcomp.problem.samples import read_states
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+
+    from boolcomp.problem.robot import Robot
+
+    Floats = NDArray[np.float64]
+    Motion = Callable[[Floats], tuple[Floats, Floats, Floats]]
+
+SHARE = 0.5  # of a joint's largest speed and acceleration: what is proposed stays below
+MOVING = 0.6  # of the time: a move from point to point; then it rests
+ROOM = 0.4  # of a joint's range to either side: what is proposed stays within
+FREQUENCY = 0.25  # Hz
+PEAK_SPEED, PEAK_RATE = 15 / 8, 10 / math.sqrt(3)  # of a quintic over unit time and way
+LONGEST = 2_000_000  # instants
+KEYS = {
+    "point": ("from", "to", "time"),
+    "circle": ("at", "radius", "period", "plane"),
+    "sine": ("at", "amplitude", "frequency"),
+    "hold": ("at",),
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trajectory:
+    """A trajectory at the instants of control: (instants, joints) each, and what it is called.
+
+    `own` instants are its own; after them it stays where it is.
+    """
+
+    name: str
+    q: Floats
+    qd: Floats
+    qdd: Floats
+    own: int
+
+    @property
+    def rest(self) -> int:
+        """The first instant after which nothing moves any more, up to its end; `own` if none."""
+        moves = (self.qd[: self.own] != 0).any(axis=1) | (self.qdd[: self.own] != 0).any(axis=1)
+        found = np.flatnonzero(moves)
+        return int(found[-1]) + 1 if len(found) else 0
+
+
+def home(robot: Robot) -> Floats:
+    """Return where trajectories are about if nothing is said: near the middle, arms bent."""
+    bent = np.array([-0.4 if k % 2 else 0.2 for k in range(robot.joints)])
+    middles = np.array([link.position.centre for link in robot.links])
+    return middles + bent * _halves(robot)
+
+
+def trajectory_of(robot: Robot, text: str, seconds: float, rate: float) -> Trajectory:
+    """Return the trajectory that a text says: `point:from=0,0:to=1,1`, `circle`, `path.csv`."""
+    path = text if text.endswith(".csv") else ""
+    kind, *parts = [text] if path else text.split(":")
+    if not path and kind not in KEYS:
+        raise UsageError(
+            f"no trajectory {shown(kind)}{suggestion(kind, KEYS)}: they are {listing(KEYS)}, or a "
+            "file ending in .csv"
+        )
+    if path:
+        motion, seconds = _of_file(robot, Path(path))
+    else:
+        motion = _MAKERS[kind](robot, _values(kind, parts), seconds)
+    count = round(seconds * rate) + 1
+    if count > LONGEST or count < 2:
+        raise UsageError(
+            f"{text}: {seconds:g} s at {rate:g} Hz are {count} instants, where 2 to {LONGEST} "
+            "can be simulated"
+        )
+    times = np.arange(count) / rate
+    q, qd, qdd = motion(times)
+    return Trajectory(text, q, qd, qdd, count)
+
+
+def lengthened(trajectory: Trajectory, count: int) -> Trajectory:
+    """Return a trajectory that stays where it ends, up to so many instants."""
+    more = count - trajectory.own
+    if more <= 0:
+        return trajectory
+    joints = trajectory.q.shape[1]
+    still = np.zeros((more, joints))
+    return Trajectory(
+        trajectory.name,
+        np.concatenate([trajectory.q, np.repeat(trajectory.q[-1:], more, axis=0)]),
+        np.concatenate([trajectory.qd, still]),
+        np.concatenate([trajectory.qdd, still]),
+        trajectory.own,
+    )
+
+
+def _values(kind: str, parts: list[str]) -> dict[str, str]:
+    found = {}
+    for part in parts:
+        key, equals, value = part.partition("=")
+        if not equals or key not in KEYS[kind] or key in found:
+            hint = suggestion(key, KEYS[kind])
+            raise UsageError(
+                f"trajectory {kind}: {shown(part)}{hint}: give {listing(KEYS[kind])}, each once, "
+                f"such as {kind}:{KEYS[kind][0]}=…"
+            )
+        found[key] = value
+    return found
+
+
+def _numbers(given: Mapping[str, str], key: str, usual: Floats, kind: str) -> Floats:
+    """Return numbers for all joints: those given, one for all or one each, or the usual ones."""
+    if key not in given:
+        return usual
+    values = [parse_number(part) for part in given[key].split(",")]
+    known = [value for value in values if value is not None and math.isfinite(value)]
+    if len(known) < len(values) or len(known) not in (1, len(usual)):
+        raise UsageError(
+            f"trajectory {kind}: {key}={given[key]}: give a number, or {len(usual)} separated by "
+            "commas"
+        )
+    return np.full(len(usual), known[0]) if len(known) == 1 else np.array(known)
+
+
+def _one(given: Mapping[str, str], key: str, kind: str) -> float | None:
+    """Return a number above zero, None where none is given."""
+    if key not in given:
+        return None
+    value = parse_number(given[key])
+    if value is None or not math.isfinite(value) or value <= 0:
+        raise UsageError(f"trajectory {kind}: {key}={given[key]}: give a number above zero")
+    return value
+
+
+def _halves(robot: Robot) -> Floats:
+    """Return half of every joint's range, that of a full turn at most."""
+    halves = [link.position.width / 2 for link in robot.links]
+    turning = [link.revolute for link in robot.links]
+    return np.array([min(h, math.pi) if t else h for h, t in zip(halves, turning, strict=True)])
+
+
+def limits(robot: Robot) -> tuple[Floats, Floats]:
+    """Return every joint's largest speed and acceleration; endless where a range is one value."""
+    speeds = [link.velocity.magnitude or math.inf for link in robot.links]
+    rates = [link.acceleration.magnitude or math.inf for link in robot.links]
+    return np.array(speeds), np.array(rates)
+
+
+def _point(robot: Robot, given: Mapping[str, str], seconds: float) -> Motion:
+    time = min(_one(given, "time", "point") or MOVING * seconds, seconds)
+    speeds, rates = limits(robot)
+    way = np.minimum(SHARE * speeds * time / PEAK_SPEED, SHARE * rates * time**2 / PEAK_RATE)
+    way = np.minimum(way, 2 * ROOM * _halves(robot))
+    middles = np.array([link.position.centre for link in robot.links])
+    start = _numbers(given, "from", middles - way / 2, "point")
+    way = _numbers(given, "to", start + way, "point") - start
+
+    def motion(times: Floats) -> tuple[Floats, Floats, Floats]:
+        s = np.minimum(times / time, 1.0)[:, None]
+        inside = s < 1
+        return (
+            start + way * (s**3 * (10 + s * (6 * s - 15))),
+            np.where(inside, way / time * (30 * s**2 * (1 - s) ** 2), 0.0),
+            np.where(inside, way / time**2 * (60 * s * (1 - s) * (1 - 2 * s)), 0.0),
+        )
+
+    return motion
+
+
+def _sine(robot: Robot, given: Mapping[str, str], seconds: float) -> Motion:
+    del seconds
+    n = robot.joints
+    spread = 1 + np.arange(n) / 4  # joints that do not move together
+    turns = 2 * math.pi * _numbers(given, "frequency", FREQUENCY * spread, "sine")
+    speeds, rates = limits(robot)
+    usual = np.minimum(SHARE * speeds / turns, SHARE * rates / turns**2)
+    size = _numbers(given, "amplitude", np.minimum(usual, ROOM * _halves(robot)), "sine")
+    middle = _numbers(given, "at", home(robot), "sine")
+
+    def motion(times: Floats) -> tuple[Floats, Floats, Floats]:
+        phase = times[:, None] * turns
+        return (
+            middle + size * np.sin(phase),
+            size * turns * np.cos(phase),
+            -size * turns**2 * np.sin(phase),
+        )
+
+    return motion
+
+
+def _hold(robot: Robot, given: Mapping[str, str], seconds: float) -> Motion:
+    del seconds
+    place = _numbers(given, "at", home(robot), "hold")
+
+    def motion(times: Floats) -> tuple[Floats, Floats, Floats]:
+        still = np.zeros((len(times), robot.joints))
+        return np.repeat(place[None], len(times), axis=0), still, still
+
+    return motion
+
+
+def _circle(robot: Robot, given: Mapping[str, str], seconds: float) -> Motion:
+    del seconds
+    path = circle(
+        robot,
+        _numbers(given, "at", home(robot), "circle"),
+        _one(given, "radius", "circle"),
+        given.get("plane", ""),
+    )
+    speeds, rates = limits(robot)
+    slowest = max(
+        float((np.abs(path.slopes(1)) / (SHARE * speeds)).max()),
+        float(np.sqrt((np.abs(path.slopes(2)) / (SHARE * rates)).max())),
+    )
+    proposed = math.ceil(2 * math.pi * max(slowest, 1e-6) * 10) / 10
+    turns = 2 * math.pi / (_one(given, "period", "circle") or max(1.0, proposed))
+
+    def motion(times: Floats) -> tuple[Floats, Floats, Floats]:
+        phase = times * turns
+        return path.at(phase), turns * path.at(phase, 1), turns**2 * path.at(phase, 2)
+
+    return motion
+
+
+def _of_file(robot: Robot, path: Path) -> tuple[Motion, float]:
+    """Return the motion through the places of a file, smooth between them, and how long it is."""
+    texts: list[str] = []
+    blocks = []
+    with read_states(path, (numbered("q", robot.joints),)) as (chunks, _):
+        for chunk in chunks:
+            blocks.append(chunk.arrays[0])
+            texts += chunk.times.texts if chunk.times else []
+    places = np.concatenate(blocks) if blocks else np.zeros((0, robot.joints))
+    times = np.array([parse_number(text) or 0.0 for text in texts])
+    if len(places) < 2 or len(times) != len(places) or not (np.diff(times) > 0).all():
+        raise DataError(
+            f"{path}: a trajectory has a column t of times that rise, q1 to q{robot.joints}, and "
+            "two lines or more"
+        )
+    times = times - times[0]
+    speeds = np.gradient(places, times, axis=0, edge_order=2 if len(times) > 2 else 1)
+    rates = np.gradient(speeds, times, axis=0)
+    return partial(_between, times, places, speeds, rates), float(times[-1])
+
+
+def _between(
+    times: Floats, q: Floats, qd: Floats, qdd: Floats, at: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Return the motion of fifth degree between places, through their speeds and accelerations."""
+    k = np.clip(np.searchsorted(times, at, "right") - 1, 0, len(times) - 2)
+    length = (times[k + 1] - times[k])[:, None]
+    s = (at - times[k])[:, None] / length
+    a0, a1, a2 = q[k], qd[k] * length, qdd[k] * length**2 / 2
+    b0 = q[k + 1] - a0 - a1 - a2
+    b1 = qd[k + 1] * length - a1 - 2 * a2
+    b2 = qdd[k + 1] * length**2 - 2 * a2
+    a3, a4, a5 = 10 * b0 - 4 * b1 + b2 / 2, -15 * b0 + 7 * b1 - b2, 6 * b0 - 3 * b1 + b2 / 2
+    return (
+        a0 + s * (a1 + s * (a2 + s * (a3 + s * (a4 + s * a5)))),
+        (a1 + s * (2 * a2 + s * (3 * a3 + s * (4 * a4 + s * 5 * a5)))) / length,
+        (2 * a2 + s * (6 * a3 + s * (12 * a4 + s * 20 * a5))) / length**2,
+    )
+
+
+_MAKERS: dict[str, Callable[[Robot, Mapping[str, str], float], Motion]] = {
+    "point": _point,
+    "circle": _circle,
+    "sine": _sine,
+    "hold": _hold,
+}

@@ -1,0 +1,155 @@
+"""Blocks that make torques: tables of a plan, rounded words, programs, users' functions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from control.textbook import torques
+from small_programs import stages
+
+from boolcomp.codes import Code
+from boolcomp.common.errors import DataError, UsageError
+from boolcomp.measure.control.blocks import (
+    Called,
+    called,
+    compiled,
+    planned,
+    rounded_block,
+    scale,
+    signal_of,
+)
+from boolcomp.measure.control.kernels import rounded
+from boolcomp.measure.control.recorded import inverse_dynamics
+from boolcomp.paper.plan import Options, make_plan
+from boolcomp.paper.quantised import quantised
+from boolcomp.problem.interval import Interval
+from boolcomp.problem.makers import inverse_dynamics_problem
+from boolcomp.problem.robot import load_robot
+from boolcomp.problem.wordformat import WordFormat
+from boolcomp.terms import split
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from boolcomp.problem.problem import Problem
+
+READS = ("q", "qd", "qdd")
+
+
+def problem_of(name: str) -> Problem:
+    return inverse_dynamics_problem(load_robot(name))
+
+
+def drawn(problem: Problem, count: int, reach: float = 1.2) -> dict[str, np.ndarray]:
+    """Return states by signal, some of them beyond their words."""
+    arrays = [np.asarray(x) * reach for x in problem.draw(count, 5)]
+    return dict(zip(READS, (x.T.copy() for x in arrays), strict=True))
+
+
+@pytest.mark.parametrize(("name", "bits"), [("machado-2r", 4), ("machado-2r", 12), ("scara", 7)])
+def test_a_plan_in_the_loop_gives_the_words_of_its_tables(name: str, bits: int) -> None:
+    problem = problem_of(name)
+    plan = make_plan(split(problem).required(), Options(bits))
+    signals = drawn(problem, 2000)
+    found = planned(plan).torques(signals)
+    exact = quantised(plan, [signals[one].T for one in READS]).values
+    assert np.allclose(found.T, exact, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("code", [
+    Code(Interval(-2.0, 3.0), 5, "natural"),
+    Code(Interval(-2.0, 3.0), 5, "natural", tread=True),
+    Code(Interval(-np.pi, np.pi), 4, "natural", wraps=True),
+])  # fmt: skip
+def test_values_are_put_on_the_middles_of_their_cells(code: Code) -> None:
+    values = np.concatenate([np.linspace(-9, 9, 1001), code.centre(np.arange(code.cells))])[None]
+    scales = np.broadcast_to(np.array(scale(code)), (*values.shape, 6))
+    found = np.empty_like(values)
+    rounded(values, scales, found)
+    assert np.allclose(found, code.centre(code.cell(values)[0]), rtol=0, atol=1e-12)
+
+
+def test_rounded_words_are_rounded_before_and_after_exact_torques() -> None:
+    problem = problem_of("machado-2r")
+    block, codes = rounded_block(problem, inverse_dynamics(load_robot("machado-2r")), READS, 6)
+    signals = drawn(problem, 50)
+    state = []
+    for k, one in enumerate(problem.inputs):
+        code = Code(one.word, 8, "natural", one.wraps)
+        state.append(code.centre(code.cell(signals[READS[k // 2]][k % 2])[0]))
+    q, qd, qdd = (np.array(state[k : k + 2]) for k in (0, 2, 4))
+    exact = np.array([torques(q[:, i], qd[:, i], qdd[:, i]) for i in range(50)])
+    words = [code.centre(code.cell(exact[:, k])[0]) for k, code in enumerate(codes)]
+    assert np.allclose(block.torques(signals), words, rtol=0, atol=1e-9)
+    assert [code.step for code in codes] == [400 / 64, 200 / 64]
+
+
+def test_words_with_a_cell_at_zero_are_rounded_so() -> None:
+    problem = problem_of("machado-2r")
+    tread = replace(problem, outputs=tuple(
+        replace(one, format=WordFormat(zero="tread", bits=9)) for one in problem.outputs
+    ))  # fmt: skip
+    _, codes = rounded_block(tread, inverse_dynamics(load_robot("machado-2r")), READS, 6)
+    assert all(code.tread and code.bits == 9 for code in codes)
+
+
+@pytest.mark.parametrize("runs", [1, 3, 20])
+def test_a_program_gives_what_it_evaluates_however_many_runs_there_are(runs: int) -> None:
+    program = stages(4)[2]
+    signals = drawn(problem_of("machado-2r"), runs)
+    found = compiled(program).torques(signals)
+    exact = program.evaluate(*(signals[name].T for name in READS)).values
+    assert found.shape == (2, runs)
+    assert np.array_equal(found.T, exact)
+
+
+@pytest.mark.parametrize(
+    ("name", "signal"),
+    [("q1", ("q", 0)), ("qdd12", ("qdd", 11)), ("qddr2", ("qddr", 1)), ("de1", ("de", 0)),
+     ("qdr3", ("qdr", 2)), ("t", ("t", 0))],
+)  # fmt: skip
+def test_names_of_inputs_say_signals_and_joints(name: str, signal: tuple[str, int]) -> None:
+    assert signal_of(name) == signal
+
+
+def test_an_input_that_no_controller_has_is_refused() -> None:
+    with pytest.raises(UsageError, match="pid: no controller has an input 'ia1'"):
+        signal_of("ia1", "pid")
+
+
+def test_a_users_function_is_called_with_runs_as_rows() -> None:
+    def law(q: np.ndarray, e: np.ndarray, **_: Any) -> np.ndarray:
+        assert q.shape == e.shape == (3, 2)
+        return 10 * e + [1.0, 2.0]
+
+    e = np.arange(6.0).reshape(2, 3)
+    found = Called(law, "law").torques({"q": e, "e": e})
+    assert np.array_equal(found, 10 * e + [[1.0], [2.0]])
+
+
+def test_what_a_users_function_does_wrong_is_a_sentence() -> None:
+    q = np.zeros((2, 3))
+    for law, said in (
+        (lambda **_: 1 / 0, "ZeroDivisionError"),
+        (lambda **_: np.zeros(7), "ValueError"),
+        (lambda **_: np.nan, "no finite number"),
+    ):
+        with pytest.raises(DataError, match=f"controller law: .*{said}"):
+            Called(law, "law").torques({"q": q})
+
+
+def test_a_users_function_is_found_in_a_file_or_a_module(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text("def law(e, **_):\n    return 3 * e\n")
+    block = called(f"{path}:law")
+    assert np.array_equal(block.torques({"q": np.ones((2, 1)), "e": np.ones((2, 1))}), [[3], [3]])
+    assert called("math:hypot").function(3, 4) == 5
+    with pytest.raises(UsageError, match="no file"):
+        called(f"{tmp_path}/none.py:law")
+    with pytest.raises(UsageError, match="has no function 'lw'"):
+        called(f"{path}:lw")
+    with pytest.raises(DataError, match="ModuleNotFoundError"):
+        called("no_such_module:law")

@@ -1,0 +1,163 @@
+"""The arm that is simulated: against a textbook, scipy's DOP853, Pinocchio, and its energy."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from control.textbook import energy, moved
+from pinocchio_model import pinocchio_model
+
+from boolcomp.common.errors import DataError
+from boolcomp.measure.control.plant import inertia, plant_of
+from boolcomp.measure.control.recorded import friction, gravity, inverse_dynamics
+from boolcomp.problem.dynamics.batch import gravity_torques, inertia_matrix
+from boolcomp.problem.dynamics.batch import inverse_dynamics as in_batch
+from boolcomp.problem.robot import Robot, load_robot
+
+START = np.array([0.4, -0.9, 0.3, -0.5])
+PUSH = np.array([60.0, -12.0])
+
+
+def run_plant(robot: Robot, state: np.ndarray, torque: np.ndarray, step: float, steps: int) -> None:
+    plant = plant_of(robot)
+    plant.moved(state, torque, step, steps, plant.forward.room(state.shape[1]))
+
+
+def test_an_arm_moves_as_scipy_says_of_a_textbook_arm() -> None:
+    state = START[:, None].copy()
+    run_plant(load_robot("machado-2r"), state, PUSH[:, None], 1e-3, 500)
+    assert np.abs(state[:, 0] - moved(START, PUSH, 0.5)).max() < 1e-10
+
+
+def test_half_the_step_makes_a_sixteenth_of_the_error() -> None:
+    exact = moved(START, PUSH, 0.4)
+    errors = []
+    for steps in (4, 8):
+        state = START[:, None].copy()
+        run_plant(load_robot("machado-2r"), state, PUSH[:, None], 0.4 / steps, steps)
+        errors.append(np.abs(state[:, 0] - exact).max())
+    assert 12 < errors[0] / errors[1] < 20
+
+
+def test_a_free_swing_keeps_its_energy() -> None:
+    state = START[:, None].copy()
+    before = energy(START[:2], START[2:])
+    run_plant(load_robot("machado-2r"), state, np.zeros((2, 1)), 1e-3, 3000)
+    assert np.abs(state[:, 0] - START).max() > 0.5
+    assert abs(energy(state[:2, 0], state[2:, 0]) - before) < 1e-7
+
+
+def test_what_friction_takes_is_what_the_energy_lacks() -> None:
+    robot = load_robot("machado-2r")
+    lossy = replace(
+        robot,
+        links=tuple(
+            replace(
+                link,
+                viscous_friction=2.0,
+                coulomb_friction=(0.5, 0.3),
+                gear_ratio=-2.0,
+                rotor_inertia=link.rotor_inertia / 4,
+            )
+            for link in robot.links
+        ),
+    )
+    plant, state = plant_of(lossy), START[:, None].copy()
+    before, lost, room = energy(START[:2], START[2:]), 0.0, plant.forward.room(1)
+    within = [0.02 * link.velocity.magnitude for link in lossy.links]
+
+    def power() -> float:
+        total = 0.0
+        for speed, v in zip(state[2:, 0], within, strict=True):
+            sign = np.tanh(speed / v)
+            total += speed * (8.0 * speed + 0.8 * sign + 0.2 * sign**2)
+        return float(total)
+
+    for _ in range(1000):  # Simpson's rule over every step
+        ends = power()
+        plant.moved(state, np.zeros((2, 1)), 5e-4, 1, room)
+        middle = power()
+        plant.moved(state, np.zeros((2, 1)), 5e-4, 1, room)
+        lost += (ends + 4 * middle + power()) * 1e-3 / 6
+    assert lost > 1.0
+    assert abs(before - lost - energy(state[:2, 0], state[2:, 0])) < 1e-5 * lost
+
+
+@pytest.mark.parametrize("name", ["puma560", "scara", "panda"])
+def test_accelerations_are_those_of_pinocchio(name: str) -> None:
+    import pinocchio as pin
+
+    robot = load_robot(name)
+    model, rng = pinocchio_model(robot), np.random.default_rng(3)
+    data, n = model.createData(), robot.joints
+    q, qd, torque = (rng.uniform(-1, 1, (n, 3)) for _ in range(3))
+    torque *= 10
+    plant = plant_of(robot, rubs=False)
+    found = plant.accelerations(q, qd, torque)
+    for k in range(3):
+        exact = pin.aba(model, data, q[:, k], qd[:, k], torque[:, k])
+        assert np.abs(found[:, k] - exact).max() < 1e-9 * np.abs(exact).max()
+
+
+def test_a_puma_moves_as_pinocchio_moves_it() -> None:
+    import pinocchio as pin
+
+    robot = load_robot("puma560")
+    model = pinocchio_model(robot)
+    data, n, h = model.createData(), robot.joints, 1e-3
+    state = np.concatenate([np.linspace(-0.8, 0.8, n), np.linspace(0.5, -0.5, n)])
+    torque = np.array([5.0, -20.0, 3.0, 0.2, -0.1, 0.1])
+    ours = state[:, None].copy()
+    plant = plant_of(robot, rubs=False)
+    plant.moved(ours, torque[:, None], h, 200, plant.forward.room(1))
+
+    def slope(y: np.ndarray) -> np.ndarray:
+        return np.concatenate([y[n:], pin.aba(model, data, y[:n], y[n:], torque)])
+
+    for _ in range(400):  # the midpoint rule, which is another one, in steps of half the length
+        state = state + h / 2 * slope(state + h / 4 * slope(state))
+    assert np.abs(ours[:, 0] - state).max() < 1e-5
+
+
+@pytest.mark.parametrize("name", ["machado-2r", "scara"])
+def test_recorded_dynamics_are_those_of_the_recurrence(name: str) -> None:
+    robot, rng = load_robot(name), np.random.default_rng(1)
+    q, qd, qdd = (rng.uniform(-2, 2, (robot.joints, 5)) for _ in range(3))
+    found = inverse_dynamics(robot).evaluate(q, qd, qdd)
+    assert np.allclose(found.T, in_batch(robot, q.T, qd.T, qdd.T), rtol=1e-12, atol=1e-12)
+    assert np.allclose(gravity(robot).evaluate(q).T, gravity_torques(robot, q.T), atol=1e-12)
+    assert np.allclose(inertia(robot, q), inertia_matrix(robot, q.T), rtol=1e-12, atol=1e-12)
+
+
+def test_friction_is_that_of_the_file_with_a_smoothed_sign() -> None:
+    robot = load_robot("puma560")
+    speeds = np.array([[1.0], [-1.0], [0.0], [0.5], [-0.5], [2.0]])
+    found = friction(robot).evaluate(speeds)[:, 0]
+    for link, speed, one in zip(robot.links, speeds[:, 0], found, strict=True):
+        dry = link.coulomb_friction[0 if speed > 0 else 1] * abs(link.gear_ratio)
+        size = link.viscous_friction * link.gear_ratio**2 * abs(speed) + dry * (speed != 0)
+        assert one == pytest.approx(np.sign(speed) * size, abs=1e-9)
+
+
+def test_stiff_friction_takes_shorter_steps_and_stays_stable() -> None:
+    robot = load_robot("machado-2r")
+    stiff = replace(
+        robot,
+        links=tuple(replace(link, coulomb_friction=(150.0, 150.0)) for link in robot.links),
+    )
+    plant = plant_of(stiff)
+    steps = plant.steps(0.02)
+    assert steps > plant_of(robot).steps(0.02) == 20
+    state = np.array([[0.0], [0.0], [0.01], [0.0]])
+    plant.moved(state, np.array([[115.15], [49.0]]), 0.02 / steps, steps, plant.forward.room(1))
+    assert np.abs(state).max() < 0.02
+
+
+def test_a_joint_that_moves_no_inertia_is_named() -> None:
+    robot = load_robot("machado-2r")
+    first, last = robot.links
+    empty = replace(last, mass=0.0, inertia=(0.0,) * 6, rotor_inertia=0.0)
+    with pytest.raises(DataError, match="joint 2 moves no inertia"):
+        plant_of(replace(robot, links=(first, empty)))

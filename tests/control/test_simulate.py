@@ -1,0 +1,206 @@
+"""`boolcomp simulate`: what it prints, what it writes, what it refuses."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from small_programs import stages
+
+from boolcomp.common.errors import UsageError
+from boolcomp.measure.control.ask import Settings, law_of_program
+from boolcomp.measure.control.study import study
+from boolcomp.measure.control.trajectories import trajectory_of
+from boolcomp.measure.control.variants import exact_of, referred_variant
+from boolcomp.problem.functions import robot_problem
+from boolcomp.problem.problem import numbered
+from boolcomp.problem.robot import load_robot
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Result
+
+FAST = ("--time", "0.3", "--rate", "200")
+KEYS = {
+    "trajectory", "mode", "bits", "joint", "unit", "rms_tracking", "max_tracking",
+    "bound_tracking", "tip_rms", "tip_max", "torque_unit", "lsb", "rms_noise", "max_noise",
+    "rms_noise_lsb", "rms_jump", "max_jump", "bound", "rest_amplitude", "rest_period",
+    "rest_offset", "rest_torque", "saturated_inputs", "limited_torques", "nodes", "table_bits",
+    "note",
+}  # fmt: skip
+
+
+def test_rows_are_those_of_all_modes_bits_trajectories_and_joints(
+    run: Callable[..., Result],
+) -> None:
+    result = run(
+        "simulate", "machado-2r", *FAST, "-t", "sine", "-t", "hold", "--bits", "4,8", "--mode",
+        "paper,rounded", "--json",
+    )  # fmt: skip
+    assert result.code == 0
+    document = json.loads(result.out)
+    found = [(x["trajectory"], x["mode"], x["bits"], x["joint"]) for x in document["rows"]]
+    variants = [("exact", None), ("paper", 4), ("paper", 8), ("rounded", 4), ("rounded", 8)]
+    assert found == [(t, *v, j) for t in ("sine", "hold") for v in variants for j in (1, 2)]
+    assert all(set(row) == KEYS for row in document["rows"])
+    assert document["kind"] == "simulated"
+    errors = {(x["mode"], x["bits"]): x["max_tracking"] for x in document["rows"][:10]}
+    assert errors["exact", None] < errors["paper", 8] < errors["paper", 4]
+    assert set(document["enough_bits"]) == {"paper", "rounded"}
+
+
+def test_the_table_says_what_its_figures_are_and_how_many_bits_it_takes(
+    run: Callable[..., Result],
+) -> None:
+    result = run("simulate", "machado-2r", *FAST, "--mode", "paper", "--bits", "6,10",
+                 "--tolerance", ".0003")  # fmt: skip
+    assert result.code == 0
+    assert "simulated, not proved: 0.305 s at 200 Hz, exact states" in result.out
+    assert "paper: 10 bits are enough for 0.0003 (rad or m)" in result.out
+    assert "paper 6, paper 10: words by arithmetic that does what the logic does" in result.out
+
+
+def test_a_program_is_simulated_beside_exact_torques(run: Callable[..., Result]) -> None:
+    stages(4)[2].save("made")
+    result = run("simulate", "made", *FAST, "--json")
+    assert result.code == 0
+    rows = json.loads(result.out)["rows"]
+    assert [(x["mode"], x["bits"]) for x in rows] == [("exact", None)] * 2 + [("paper", 4)] * 2
+    assert rows[2]["nodes"] > 100
+    assert rows[2]["bound"] > rows[2]["rms_noise"] > 0
+    assert rows[0]["rms_noise"] == 0
+
+
+@pytest.mark.parametrize(
+    ("of", "groups", "kind"),
+    [
+        ("inverse-dynamics", ("q", "qd", "qdd"), "computed-torque"),
+        ("gravity", ("q",), "pd-gravity"),
+        ("control", ("q", "qd", "qr", "qdr", "qddr"), "own"),
+        ("computed-torque", ("q", "qd", "qddr", "e", "de"), "own"),
+        ("pd-gravity", ("q", "e", "de"), "own"),
+        ("forward-dynamics", ("q", "qd", "qdd"), "own"),
+    ],
+)
+def test_a_program_serves_the_law_that_it_was_compiled_of(
+    of: str, groups: tuple[str, ...], kind: str
+) -> None:
+    name = "machado-2r" if of == "inverse-dynamics" else f"machado-2r-{of}"
+    program: Any = SimpleNamespace(
+        name=name, groups=tuple(numbered(one, 2) for one in groups), returned=numbered("tau", 2)
+    )
+    assert law_of_program(program, load_robot("machado-2r")) == kind
+    with pytest.raises(UsageError, match="makes 2 outputs, where scara has 4 joints"):
+        law_of_program(program, load_robot("scara"))
+
+
+def test_a_whole_control_law_closes_the_loop_by_itself() -> None:
+    robot = load_robot("machado-2r")
+    way = trajectory_of(robot, "sine", 0.5, 200.0)
+    loops = [Settings(rate=200.0).loop(robot, kind) for kind in ("own", "computed-torque")]
+    whole = referred_variant(robot_problem(robot, "computed-torque"))
+    mine = study(loops[0], [whole], [way]).recording.q
+    parts = study(loops[1], [exact_of(robot, loops[1].law)], [way]).recording.q
+    assert np.abs(mine - parts).max() < 1e-9
+    assert np.abs(mine[:, :, 0] - way.q).max() < 1e-3
+
+
+def test_a_users_controller_is_a_function_in_a_file(run: Callable[..., Result]) -> None:
+    Path("mine.py").write_text(
+        "def law(q, qd, e, de, **more):\n    return 900 * e + 120 * de + [115.15, 49]\n"
+    )
+    result = run("simulate", "machado-2r", "-t", "hold:at=0,0", "--controller", "mine.py:law",
+                 *FAST, "--json")  # fmt: skip
+    assert result.code == 0
+    first, second = json.loads(result.out)["rows"]
+    assert (first["mode"], first["bits"], first["rms_noise"]) == ("python", None, None)
+    assert first["max_tracking"] < 1e-9 > second["max_tracking"]
+
+
+def test_what_a_robot_file_says_of_its_drives_is_simulated(run: Callable[..., Result]) -> None:
+    text = run("robots", "machado-2r").out
+    text = text.replace("gravity =", "control_rate = 250\ngravity =")
+    text = text.replace(
+        "torque_range =", 'encoder_step = "2*pi/4096"\ntorque_limit = 90\ntorque_range ='
+    )
+    Path("mine.toml").write_text(text)
+    result = run("simulate", "mine.toml", "--mode", "exact", "--time", ".2", "--json")
+    assert result.code == 0
+    document = json.loads(result.out)
+    assert document["rate"] == 250
+    assert document["encoder_steps"] == pytest.approx([0.00153398] * 2, rel=1e-5)
+    assert document["torque_limits"] == [90, 90]
+    assert document["speeds"] == "filtered"
+    again = run("robots", "mine.toml").out
+    for line in ("control_rate = 250", "torque_limit = 90", "encoder_step = "):
+        assert line in again
+
+
+@pytest.mark.slow
+def test_pictures_and_rows_are_written_and_the_same_again(run: Callable[..., Result]) -> None:
+    ask = ("simulate", "machado-2r", *FAST, "--mode", "paper,rounded", "--bits", "5,6", "-o")
+    for name in ("one.svg", "two.svg", "rows.csv"):
+        assert run(*ask, name).code == 0
+    assert Path("one.svg").read_bytes() == Path("two.svg").read_bytes()
+    assert Path("one.svg").read_bytes().startswith(b"<?xml")
+    with Path("rows.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 10
+    assert set(rows[0]) == KEYS
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("machado-2r", "-t", "pont"), 2, "no trajectory 'pont' (did you mean 'point'?)"),
+        (("machado-2r", "--mode", "papr"), 2, "--mode 'papr' (did you mean 'paper'?)"),
+        (("machado-2r", "--controller", "pd"), 2, "--controller 'pd'"),
+        (("machado-2r", "-o", "x.pdf"), 2, "-o x.pdf: a file that ends in"),
+        (("machado-2r", "--friction", "some"), 2, "friction 'some'"),
+        (("machado-2r", "--rate", "0.1"), 2, "a control rate is 1 to"),
+        (("machado-2r", "--time", "-1"), 2, "a time of -1 s"),
+        (("machado-2r", "--tolerance", "0"), 2, "--tolerance must be above 0"),
+        (("machado-2r", "--bandwidth", "0"), 2, "a bandwidth lies above 0"),
+        (("machado-2r", "--robot", "scara"), 2, "--robot says the robot of a PROGRAM"),
+        (("machado-2r", "--time", "1e5", "--bits", "4-12"), 2, "can be simulated"),
+        (("machado-2r", "--controller", "none.py:f"), 2, "no file 'none.py'"),
+    ],
+)
+def test_mistakes_are_sentences(
+    run: Callable[..., Result], arguments: tuple[str, ...], code: int, said: str
+) -> None:
+    result = run("simulate", *arguments)
+    assert result.code == code
+    assert said in result.err
+    assert "Traceback" not in result.err
+    assert result.out == ""
+
+
+def test_options_of_compilation_mean_nothing_for_a_program(run: Callable[..., Result]) -> None:
+    stages(4)[2].save("made")
+    result = run("simulate", "made", "--bits", "4")
+    assert result.code == 2
+    assert "--bits means nothing here: made is a program" in result.err
+
+
+def test_what_cannot_be_made_is_a_row_that_says_why(run: Callable[..., Result]) -> None:
+    result = run("simulate", "machado-2r", *FAST, "--mode", "paper", "--bits", "3,5", "--json")
+    assert result.code == 0
+    rows = json.loads(result.out)["rows"]
+    assert [x["bits"] for x in rows] == [None, None, 3, 3, 5, 5]
+    assert rows[2]["rms_tracking"] is None
+    assert "bits must be 4 to 16" in rows[2]["note"]
+
+
+def test_a_trajectory_beyond_what_a_joint_may_do_is_warned_of(run: Callable[..., Result]) -> None:
+    result = run("simulate", "machado-2r", "--mode", "exact", *FAST, "-t", "sine:frequency=2")
+    assert "warning" not in result.err
+    result = run("simulate", "machado-2r", "--mode", "exact", *FAST, "-t", "sine:amplitude=2")
+    assert result.code == 0
+    assert "it goes beyond velocity_range of joint 1" in result.err

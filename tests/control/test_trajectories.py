@@ -1,0 +1,119 @@
+"""What arms are to follow: slopes that fit, limits that hold, places that are met."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from boolcomp.common.errors import DataError, UsageError
+from boolcomp.measure.control.circle import tip
+from boolcomp.measure.control.trajectories import lengthened, trajectory_of
+from boolcomp.problem.robot import load_robot
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RATE = 1000.0
+
+
+@pytest.mark.parametrize("name", ["machado-2r", "scara", "puma560", "panda"])
+@pytest.mark.parametrize("kind", ["point", "circle", "sine", "hold"])
+def test_slopes_fit_and_nothing_is_faster_than_the_arm(name: str, kind: str) -> None:
+    robot = load_robot(name)
+    found = trajectory_of(robot, kind, 2.0, 200.0)
+    speeds = (found.q[2:] - found.q[:-2]) * 100
+    rates = (found.qd[2:] - found.qd[:-2]) * 100
+    assert np.abs(speeds - found.qd[1:-1]).max() < 2e-3 * (1 + np.abs(found.qd).max())
+    middle = slice(2, 230)  # a point-to-point motion ends with a jolt
+    assert np.abs(rates - found.qdd[1:-1])[middle].max() < 2e-2 * (1 + np.abs(found.qdd).max())
+    for k, link in enumerate(robot.links):
+        assert np.abs(found.qd[:, k]).max() <= link.velocity.magnitude * 0.501
+        assert np.abs(found.qdd[:, k]).max() <= link.acceleration.magnitude * 0.501
+        assert link.position.low <= found.q[:, k].min()
+        assert found.q[:, k].max() <= link.position.high
+
+
+def test_a_circle_is_one_and_closes() -> None:
+    robot = load_robot("machado-2r")
+    found = trajectory_of(robot, "circle:at=0.2,1.1:radius=0.15:period=2", 2.0, RATE)
+    x = np.cos(found.q[:, 0]) + 0.8 * np.cos(found.q.sum(axis=1))
+    y = np.sin(found.q[:, 0]) + 0.8 * np.sin(found.q.sum(axis=1))
+    middle = np.array([x[:-1].mean(), y[:-1].mean()])
+    distance = np.hypot(x - middle[0], y - middle[1])
+    assert np.abs(distance - 0.15).max() < 1e-9
+    assert np.allclose(found.q[0], [0.2, 1.1], atol=1e-12)
+    assert np.allclose(found.q[0], found.q[-1], atol=1e-9)
+
+
+def test_a_circle_lies_in_the_plane_that_is_named() -> None:
+    robot = load_robot("panda")
+    found = trajectory_of(robot, "circle:plane=xz:radius=.05:period=3", 3.0, 100.0)
+    places = tip(robot, found.q)
+    middle = places[:-1].mean(axis=0)
+    assert np.ptp(places[:, 1]) < 1e-8
+    assert np.allclose(np.linalg.norm(places - middle, axis=1), 0.05, atol=1e-8)
+
+
+def test_a_point_to_point_motion_rests_at_both_ends() -> None:
+    found = trajectory_of(load_robot("machado-2r"), "point:from=0,1:to=0.5:time=1", 2.0, RATE)
+    assert np.array_equal(found.q[0], [0, 1])
+    assert np.allclose(found.q[-1], [0.5, 0.5])
+    assert found.rest in (1000, 1001)
+    assert not found.qd[1001:].any()
+    assert found.qd[500, 0] == pytest.approx(0.5 * 15 / 8)
+    assert trajectory_of(load_robot("machado-2r"), "hold", 1.0, RATE).rest == 0
+
+
+def test_a_file_is_followed_through_its_places_smoothly(tmp_path: Path) -> None:
+    times = np.linspace(0, 1, 21)
+    places = np.stack([np.sin(3 * times), np.cos(2 * times)], axis=1)
+    lines = ["t,q1,q2", *(f"{t + 5},{a},{b}" for t, (a, b) in zip(times, places, strict=True))]
+    path = tmp_path / "way.csv"
+    path.write_text("\n".join(lines))
+    found = trajectory_of(load_robot("machado-2r"), str(path), 99.0, RATE)
+    assert found.own == 1001
+    assert np.allclose(found.q[::50], places, atol=1e-12)
+    assert np.abs(np.diff(found.q, axis=0) * RATE - found.qd[:-1]).max() < 0.02
+    assert np.abs(found.qd[:, 0] - 3 * np.cos(3 * np.linspace(0, 1, 1001))).max() < 0.03
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["q1,q2\n0,0\n1,1\n", "t,q1,q2\n0,0,0\n", "t,q1,q2\n0,0,0\n0,1,1\n", "t,q1,q2\n1,0,0\n0,1,1\n"],
+)
+def test_a_file_without_times_that_rise_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "way.csv"
+    path.write_text(text)
+    with pytest.raises(DataError, match="times that rise"):
+        trajectory_of(load_robot("machado-2r"), str(path), 1.0, RATE)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("pont", r"no trajectory 'pont' \(did you mean 'point'\?\)"),
+        ("sine:amplitud=1", r"'amplitud=1' \(did you mean 'amplitude'\?\)"),
+        ("sine:amplitude=1,2,3", "amplitude=1,2,3: give a number, or 2"),
+        ("point:time=0", "time=0: give a number above zero"),
+        ("circle:plane=zy", "plane 'zy'"),
+    ],
+)
+def test_what_is_no_trajectory_is_said_with_what_is_one(text: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        trajectory_of(load_robot("machado-2r"), text, 1.0, RATE)
+
+
+def test_a_circle_out_of_reach_is_said_to_be_one() -> None:
+    with pytest.raises(DataError, match="out of reach"):
+        trajectory_of(load_robot("machado-2r"), "circle:radius=3", 1.0, RATE)
+
+
+def test_a_trajectory_that_is_lengthened_stays_where_it_ends() -> None:
+    short = trajectory_of(load_robot("machado-2r"), "sine", 0.1, RATE)
+    found = lengthened(short, 150)
+    assert found.own == short.own == 101
+    assert np.array_equal(found.q[100:], np.repeat(short.q[-1:], 50, axis=0))
+    assert not found.qd[101:].any()
+    assert not found.qdd[101:].any()
