@@ -24,7 +24,9 @@ from boolcomp.common.version import VERSION
 
 if TYPE_CHECKING:
     from boolcomp.api import compile  # noqa: A004  # the name is meant
+    from boolcomp.batches.run import evaluate_files
     from boolcomp.common.errors import BoolcompError, SaturationWarning
+    from boolcomp.common.workers import Workers
     from boolcomp.problem.dynamics import inverse_dynamics
     from boolcomp.problem.robot import load_robot, robot_names
     from boolcomp.problem.written.algebra import (
@@ -57,6 +59,7 @@ __version__ = VERSION
 __all__ = [
     "BoolcompError",
     "SaturationWarning",
+    "Workers",
     "abs",
     "acos",
     "angle",
@@ -66,6 +69,7 @@ __all__ = [
     "clip",
     "compile",
     "cos",
+    "evaluate_files",
     "exp",
     "export",
     "function_problem",
@@ -89,6 +93,7 @@ __all__ = [
 _HOMES = {
     "BoolcompError": "common.errors",
     "SaturationWarning": "common.errors",
+    "Workers": "common.workers",
     "abs": "problem.written.algebra",
     "acos": "problem.written.algebra",
     "angle": "problem.written.words",
@@ -98,6 +103,7 @@ _HOMES = {
     "clip": "problem.written.algebra",
     "compile": "api",
     "cos": "problem.written.algebra",
+    "evaluate_files": "batches.run",
     "exp": "problem.written.algebra",
     "export": "targets.writing",
     "function_problem": "problem.written.making",

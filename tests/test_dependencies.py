@@ -56,7 +56,7 @@ def imported(path: Path) -> Iterator[str]:
 @pytest.mark.slow
 def test_what_is_imported_is_asked_for_and_what_is_asked_for_is_imported() -> None:
     found = {name for path in ROOT.glob("boolcomp/**/*.py") for name in imported(path)}
-    if_there = {"pin", "pyarrow"}  # `bench` runs one, `sweep` writes Parquet with the other
+    if_there = {"pin"}  # which `bench` runs
     assert found - if_there == (PLAIN | set(EXTRAS)) - {"pyosys"}  # of which only a program is run
 
 

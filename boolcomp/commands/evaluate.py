@@ -16,6 +16,7 @@ from boolcomp.commands.options import (
     print_json,
 )
 from boolcomp.commands.sources import FUNCTION, chain_options, check_robot, function_options
+from boolcomp.commands.working import cluster_option
 from boolcomp.common.errors import DataError, UsageError, listing, shown, suggestion
 from boolcomp.common.files import is_folder
 from boolcomp.common.processes import cores
@@ -46,7 +47,9 @@ COUNTS = ("saturated_inputs", "saturated_torques", "beyond_stops")  # keys of --
 @click.option("--engine", default="auto", show_default=True, help="auto, numpy, llvm, words, bdd.")
 @click.option("--threads", default=1, show_default=True, help="Threads of one native engine.")
 @click.option("--processes", default=1, show_default=True, help="Worker processes.")
+@cluster_option
 @click.option("--shard", default="samples", show_default=True, help="samples, terms or pipeline.")
+@click.option("--against", help="ROBOT or function file: sum up errors too, of files in chunks.")
 @click.option("--payload", type=float, help="Tip load in kg, of those it was compiled for.")
 @json_option
 @click.pass_context
@@ -60,7 +63,9 @@ def command(
     engine: str,
     threads: int,
     processes: int,
+    cluster: str | None,
     shard: str,
+    against: str | None,
     payload: float | None,
     as_json: bool,
 ) -> None:
@@ -74,6 +79,10 @@ def command(
     inputs. Angles
     over a whole turn wrap; other values outside their range saturate, and values beyond a joint's
     stops are taken as they are: both are counted.
+
+    Files of any length (.npy, .zarr, .parquet, folders of them) are read and written in chunks by
+    the workers themselves, also of a --cluster; such a run goes on where it was ended, and unsigned
+    integers are code words (docs/cluster.md).
     """
     from boolcomp.problem.samples import STANDARD
 
@@ -85,8 +94,17 @@ def command(
     if as_json and target == STANDARD:
         raise UsageError("--json prints on standard output: give the torques a file with -o")
     start = time.perf_counter()
-    if program and is_folder(Path(program)):
+    compiled = bool(program) and is_folder(Path(program))
+    if compiled and against is None:
         _refuse_functions(context, program)
+    wanted = cluster is not None or against is not None
+    if _in_chunks(source, target, processes, shard, compiled=compiled, wanted=wanted):
+        from boolcomp.commands.batches import Asked, evaluate_batches
+
+        asked = Asked(program, source, target, engine, threads, processes, cluster, shard, payload,
+                      against, of)  # fmt: skip
+        evaluate_batches(asked, as_json=as_json)
+        return
     with _runner(program, of, engine, (threads, processes), shard, payload) as runner:
         done = _evaluated(runner, source, target)
         plural, places, known = runner.plural, runner.places, runner.outputs
@@ -110,6 +128,31 @@ def command(
         from boolcomp.commands.said import promised
 
         click.echo(f"of states within range {promised(known)}", err=True)
+
+
+def _in_chunks(
+    source: Path, target: Path, processes: int, shard: str, *, compiled: bool, wanted: bool
+) -> bool:
+    """Tell whether workers are to read and write the files; an error where they cannot.
+
+    That is `wanted` where an option is given that needs it.
+    """
+    from boolcomp.batches.sources import FORMS, form_of
+    from boolcomp.batches.targets import SUFFIXES
+    from boolcomp.common.files import is_stream
+
+    form = form_of(source)
+    fits = target.suffix in {*SUFFIXES, ""} and target.name != "-" and not is_stream(target)
+    if compiled and form is not None and fits:
+        return wanted or source.suffix != ".npy" or shard == "samples" or processes == 1
+    kinds = f"{listing(FORMS)} or a folder of such"
+    if wanted:
+        what = "a program" if not compiled else f"files in chunks: {kinds}, in and out"
+        raise UsageError(f"--cluster and --against are for {what}")
+    if form is not None and source.suffix != ".npy":
+        lacks = "a program's folder" if not compiled else f"-o with a name of {kinds}"
+        raise UsageError(f"{source} is evaluated in chunks, which needs {lacks}")
+    return False
 
 
 def _refuse_functions(context: click.Context, program: str) -> None:

@@ -194,26 +194,29 @@ def _check_unused(wiring: Wiring, batch: Batch) -> None:
                 raise not_finite(wiring, batch)
 
 
-def not_codable(wiring: Wiring, batch: Batch) -> DataError:
-    """Return the error that names the first value that is no number, or no angle."""
+def not_codable(wiring: Wiring, batch: Batch, first: int = 0) -> DataError:
+    """Return the error that names the first value that is no number, or no angle.
+
+    `first` is the number of the batch's first sample.
+    """
     if all(np.isfinite(array).all() for array in batch.arrays):
         for port in wiring.ports:
             column = batch.arrays[port.array][:, port.column]
             if port.code.wraps and (far := port.code.too_far(column)).any():
                 row = int(np.argmax(far))
                 return DataError(
-                    f"{wiring.name(port)} of sample {row} is {column[row]:g}: more than "
+                    f"{wiring.name(port)} of sample {first + row} is {column[row]:g}: more than "
                     f"{MOST_TURNS} turns, so that its place in one is lost"
                 )
-    return not_finite(wiring, batch)
+    return not_finite(wiring, batch, first)
 
 
-def not_finite(wiring: Wiring, batch: Batch) -> DataError:
+def not_finite(wiring: Wiring, batch: Batch, first: int = 0) -> DataError:
     """Return the error that names the first value that is NaN or infinite."""
     for group, array in zip(wiring.groups, batch.arrays, strict=True):
         wrong = np.argwhere(~np.isfinite(array))
         if len(wrong):
             row, column = (int(k) for k in wrong[0])
             name, value = group.members[column], array[row, column]
-            return DataError(f"{name} of sample {row} is {value}: not a finite number")
+            return DataError(f"{name} of sample {first + row} is {value}: not a finite number")
     raise AssertionError("all values are finite")

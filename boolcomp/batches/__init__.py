@@ -1,0 +1,1 @@
+"""Very many states in files, evaluated chunk by chunk: workers read and write, runs are resumed."""

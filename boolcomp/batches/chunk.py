@@ -1,0 +1,256 @@
+"""What a worker does: it reads the rows of a chunk, evaluates them, and writes the results.
+
+Of a chunk nothing but counts is returned. They are integers, so that their sums are the same in any
+order, on any number of workers.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from boolcomp.batches.parts import WORDS, Columns, piece_rows
+from boolcomp.batches.sources import read_part
+from boolcomp.batches.targets import OutFile, Target, written
+from boolcomp.common.errors import DataError
+from boolcomp.common.files import read_text
+from boolcomp.engines.batch import Batch, evaluate, not_codable
+from boolcomp.problem.sources import problem_of
+from boolcomp.program.programfile import MOST_HEAD, load_program
+from boolcomp.program.writing import HEAD
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from boolcomp.batches.parts import Part
+    from boolcomp.engines import Engine, EngineName, Evaluation
+    from boolcomp.problem.problem import Problem
+    from boolcomp.program.program import Program
+
+FINE = 1 << 16  # parts of an LSB in which errors are counted
+MOST_ERROR = (1 << 31) - 1  # such parts: 32,768 LSB
+_LOW = np.uint64((1 << 32) - 1)
+_known: dict[str, Program] = {}  # of this process, by checksum
+
+
+class Against(NamedTuple):
+    """What results are compared with: a robot or function as users name it, and its key."""
+
+    name: str
+    of: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What all chunks of a run have in common."""
+
+    program: str  # its folder
+    checksum: str
+    payload: float | None
+    engine: EngineName
+    threads: int
+    columns: Columns
+    dtype: str  # of the states
+    target: Target
+    against: Against | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One chunk: where its rows stand, and the files of a folder that it makes."""
+
+    number: int
+    start: int
+    stop: int
+    parts: tuple[Part, ...]
+    files: tuple[OutFile, ...]
+
+
+class Seconds(NamedTuple):
+    """How long a worker read and decoded, evaluated, and wrote."""
+
+    reading: float = 0.0
+    logic: float = 0.0
+    writing: float = 0.0
+
+
+class Errors(NamedTuple):
+    """Errors of an output in 1/`FINE` LSB: the sum of squares, and the largest."""
+
+    squares: int
+    largest: int
+
+
+class Tally(NamedTuple):
+    """What is counted of a chunk, and how long it took."""
+
+    samples: int
+    saturated_inputs: int
+    saturated_outputs: int
+    beyond_stops: int
+    errors: tuple[Errors, ...]
+    seconds: Seconds
+
+
+def checksum_of(folder: Path) -> str:
+    """Return the checksum that a saved program states of itself and all its files."""
+    try:
+        return str(json.loads(read_text(folder / HEAD, MOST_HEAD))["checksum"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise DataError(f"{folder / HEAD}: damaged: it states no checksum") from error
+
+
+def remember(checksum: str, program: Program) -> None:
+    """Keep a program that this process has, so that it is not loaded again."""
+    _known.clear()
+    _known[checksum] = program
+
+
+def program_for(job: Job) -> Program:
+    """Return the program of a run, if the folder still holds that one."""
+    if job.checksum not in _known:
+        folder = Path(job.program)
+        if checksum_of(folder) != job.checksum:
+            raise DataError(f"{folder}: was changed since this run began")
+        remember(job.checksum, load_program(folder))
+    return _known[job.checksum]
+
+
+def evaluate_chunk(job: Job, task: Task) -> Tally:
+    """Evaluate a chunk; its results are on the disk when this returns."""
+    program = program_for(job)
+    engine = program.engine(job.payload, job.engine, job.threads)
+    count = Counting(job, program)
+    clock = _Clock()
+    with written(job.target, task.files) as sink:
+        for row, part, place, table in pieces(job, task, clock):
+            found = evaluated(engine, table, job, part, place)
+            count.add(table, found)
+            clock.lap(1)
+            sink.write(row, found.values)
+            clock.lap(2)
+    clock.lap(2)
+    return count.tally(clock.seconds)
+
+
+class _Clock:
+    """Deals time to what was done in it."""
+
+    def __init__(self) -> None:
+        self._sums = [0.0, 0.0, 0.0]
+        self._then = time.perf_counter()
+
+    def lap(self, place: int) -> None:
+        now = time.perf_counter()
+        self._sums[place] += now - self._then
+        self._then = now
+
+    @property
+    def seconds(self) -> Seconds:
+        return Seconds(*self._sums)
+
+
+def pieces(
+    job: Job, task: Task, clock: _Clock | None = None
+) -> Iterator[tuple[int, Part, int, NDArray[Any]]]:
+    """Yield the chunk's rows: number of the first, its part and place there, and the table."""
+    most = piece_rows(job.columns.width, job.dtype)
+    row = task.start
+    for part in task.parts:
+        place = part.start
+        for table in read_part(part, job.columns, job.dtype, most):
+            for start in range(0, len(table), most):
+                some = table[start : start + most]
+                if clock is not None:
+                    clock.lap(0)
+                yield row, part, place, some
+                row, place = row + len(some), place + len(some)
+    if row != task.stop:
+        raise DataError(f"rows {task.start} to {task.stop}: {row - task.start} of them were there")
+
+
+def arrays_of(table: NDArray[Any], groups: Sequence[Any]) -> list[NDArray[Any]]:
+    """Return an array for every group of inputs."""
+    ends = np.cumsum([group.size for group in groups])[:-1]
+    return np.split(table, ends, axis=1)
+
+
+def evaluated(engine: Engine, table: NDArray[Any], job: Job, part: Part, place: int) -> Evaluation:
+    """Return what an engine makes of rows; errors name the file and the sample in it."""
+    arrays = arrays_of(table, engine.wiring.groups)
+    try:
+        return evaluate(engine, arrays, coded=job.dtype == WORDS)
+    except DataError as error:
+        if job.dtype == WORDS:
+            rows = f"samples {place} to {place + len(table) - 1}"
+            raise DataError(f"{part.path}: {error} ({rows})") from error
+        told = not_codable(engine.wiring, Batch(tuple(arrays)), place)
+        raise DataError(f"{part.path}: {told}") from error
+
+
+class Counting:
+    """Sums up what is counted, piece after piece."""
+
+    def __init__(self, job: Job, program: Program) -> None:
+        self._program, self._payload = program, job.payload
+        self._problem = None if job.against is None else reference(job.against, job.payload)
+        outputs = program.load(job.payload).outputs if self._problem else ()
+        self._steps = np.array([output.code.step for output in outputs])
+        self._coded = job.dtype == WORDS
+        self._counts = [0, 0, 0, 0]
+        self._errors = [[0, 0] for _ in outputs]
+
+    def add(self, table: NDArray[Any], found: Evaluation) -> None:
+        """Add what was found of some rows."""
+        counts = found.saturated_inputs, found.saturated_outputs, found.beyond_stops
+        for k, count in enumerate((len(table), *counts)):
+            self._counts[k] += count
+        if self._problem is None:
+            return
+        states = arrays_of(self._values(table), self._program.groups)
+        with np.errstate(over="ignore", invalid="ignore"):
+            errors = (found.values - self._problem.reference(*states)) / self._steps
+        parts = np.rint(np.nan_to_num(errors * FINE, nan=MOST_ERROR))
+        sizes = np.minimum(np.abs(parts), MOST_ERROR).astype(np.uint64)
+        squares = sizes * sizes
+        for k, sums in enumerate(self._errors):  # in two halves: neither overflows
+            column = squares[:, k]
+            high, low = (column >> np.uint64(32)).sum(), (column & _LOW).sum()
+            sums[0] += (int(high) << 32) + int(low)
+            sums[1] = max(sums[1], int(sizes[:, k].max(initial=0)))
+
+    def _values(self, table: NDArray[Any]) -> NDArray[np.float64]:
+        """Return states as values: of code words the middles of their cells."""
+        if not self._coded:
+            return table.astype(np.float64)
+        codes = {word.name: word.code for word in self._program.inputs}
+        names = [name for group in self._program.groups for name in group.members]
+        values = np.zeros(table.shape)
+        for k, name in enumerate(names):
+            if name in codes:
+                values[:, k] = codes[name].centre(codes[name].index(table[:, k]))
+        return values
+
+    def tally(self, seconds: Seconds) -> Tally:
+        """Return the sums."""
+        samples, inputs, outputs, beyond = self._counts
+        errors = tuple(Errors(*sums) for sums in self._errors)
+        return Tally(samples, inputs, outputs, beyond, errors, seconds)
+
+
+@lru_cache(maxsize=4)
+def reference(against: Against, payload: float | None) -> Problem:
+    """Return the problem that results are compared with, if it still is the same."""
+    problem = problem_of(against.name, against.of, payload or 0.0)
+    if against.key not in ("", problem.key):
+        raise DataError(f"{against.name}: was changed since this run began")
+    return problem

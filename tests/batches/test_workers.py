@@ -1,0 +1,162 @@
+"""Files evaluated by workers: the same bytes by whom it may be, also where one is killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from batchfiles import bytes_of, program, states, write
+
+from boolcomp.batches.run import evaluate_files
+from boolcomp.common.workers import Workers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from conftest import Result
+
+pytestmark = pytest.mark.slow  # processes are started
+ROWS = 600_000
+CHUNK = 4000
+
+
+@pytest.fixture(scope="module", name="folder")
+def with_states(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a program, states in chunks of zarr, and what comes of them."""
+    folder = tmp_path_factory.mktemp("states")
+    program().save(folder / "program")
+    table = states(ROWS)
+    np.save(folder / "s.npy", table)
+    write(folder / "npys", table[:50_000])
+    for name in ("t.npy", "t"):
+        source = folder / ("s.npy" if name == "t.npy" else "npys")
+        evaluate_files(folder / "program", source, folder / name, chunk=CHUNK)
+    return folder
+
+
+@pytest.mark.parametrize("where", ["processes:2", "local:2"])
+def test_results_are_the_same_bytes_whoever_makes_them(
+    where: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "program").symlink_to(folder / "program")  # names are relative to this folder
+    for source, name in (("s.npy", "t.npy"), ("npys", "t")):
+        given = program() if name == "t" else Path("program")
+        os.symlink(folder / source, source)  # noqa: PTH211 (a name of this folder)
+        found = evaluate_files(given, source, name, workers=Workers(where), chunk=20_000)
+        assert found.chunks > 1
+        made = bytes_of(tmp_path / name)
+        assert made == bytes_of(folder / name)
+    assert sorted(os.listdir()) == ["npys", "program", "s.npy", "t", "t.npy"]  # noqa: PTH208
+
+
+SCRIPT = """
+import sys
+from boolcomp.batches.run import evaluate_files
+from boolcomp.common.workers import Workers
+evaluate_files("program", sys.argv[1], sys.argv[2], workers=Workers("processes:2"), chunk=4000)
+"""
+
+
+def lines(journal: Path) -> int:
+    return len(journal.read_bytes().splitlines()) if journal.exists() else 0
+
+
+@pytest.fixture(name="client")
+def running(folder: Path) -> Iterator[Callable[[str, str], subprocess.Popen[bytes]]]:
+    """Start runs in a process of their own, and wait until some chunks are done."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(source: str, target: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-c", SCRIPT, source, target]
+        started.append(subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE))
+        journal = folder / f"{target}.unfinished" / "journal"
+        end = time.monotonic() + 60
+        while lines(journal) < 6 and time.monotonic() < end and started[-1].poll() is None:
+            time.sleep(0.001)
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def children(process: int) -> list[int]:
+    text = Path(f"/proc/{process}/task/{process}/children").read_text()
+    found = [int(number) for number in text.split()]
+    for task in Path(f"/proc/{process}/task").iterdir():
+        found += [int(number) for number in (task / "children").read_text().split()]
+    return sorted({*found})
+
+
+def test_a_killed_run_goes_on_with_equal_bytes_and_leaves_no_process(
+    folder: Path, client: Callable[[str, str], subprocess.Popen[bytes]]
+) -> None:
+    process = client("s.npy", "killed.npy")
+    workers = children(process.pid)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert len(workers) == 2
+    assert not (folder / "killed.npy").exists()
+    found = evaluate_files(folder / "program", folder / "s.npy", folder / "killed.npy", chunk=CHUNK)
+    assert 5 <= found.resumed < found.chunks
+    assert (folder / "killed.npy").read_bytes() == (folder / "t.npy").read_bytes()
+    end = time.monotonic() + 10
+    while any(Path(f"/proc/{worker}").exists() for worker in workers) and time.monotonic() < end:
+        time.sleep(0.01)
+    assert not any(Path(f"/proc/{worker}").exists() for worker in workers)
+    assert not list(folder.glob("*.unfinished"))
+
+
+def test_a_killed_worker_is_replaced(
+    folder: Path, client: Callable[[str, str], subprocess.Popen[bytes]]
+) -> None:
+    process = client("s.npy", "replaced.npy")
+    os.kill(children(process.pid)[0], signal.SIGKILL)
+    assert process.wait(60) == 0
+    assert (folder / "replaced.npy").read_bytes() == (folder / "t.npy").read_bytes()
+
+
+def test_the_command_evaluates_in_chunks_and_says_what_it_counted(
+    run: Callable[..., Result], folder: Path
+) -> None:
+    source, target = str(folder / "npys"), "t.parquet"
+    found = run("evaluate", str(folder / "program"), "-i", source, "-o", target, "--json")
+    assert found.code == 0
+    assert '"chunks": 1' in found.out
+    again = run(
+        "evaluate", str(folder / "program"), "-i", source, "-o", "u.zarr", "--processes", "2",
+        "--against", "machado-2r",
+    )  # fmt: skip
+    assert "50000 samples in" in again.err
+    assert "tau1: rms error" in again.err
+    assert Path("u.zarr/zarr.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("program", "-i", "s.csv", "-o", "t.npy", "--cluster", "local:2"), "files in chunks"),
+        (("program", "-i", "npys", "-o", "t.csv"), "evaluated in chunks, which needs -o"),
+        (("machado-2r", "-i", "npys", "-o", "t"), "which needs a program's folder"),
+        (("program", "-i", "npys", "-o", "t.npz"), "evaluated in chunks, which needs -o"),
+        (("program", "-i", "npys", "-o", "t", "--shard", "terms", "--processes", "2"), "--shard"),
+    ],
+)
+def test_what_is_not_evaluated_in_chunks_is_said(
+    run: Callable[..., Result], folder: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    for name in ("program", "npys"):
+        Path(name).symlink_to(folder / name)
+    Path("s.csv").write_text("q1\n")
+    found = run("evaluate", *arguments)
+    assert found.code == 2
+    assert said in found.err
