@@ -168,6 +168,7 @@ def test_a_disk_without_room_is_a_sentence_before_anything_is_evaluated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(handle: int, start: int, size: int) -> None:
+        assert handle >= 0
         assert (start, size) == (0, 128 + ROWS * 16)
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -179,7 +180,7 @@ def test_a_disk_without_room_is_a_sentence_before_anything_is_evaluated(
 def test_a_disk_that_fills_up_is_a_sentence_and_what_was_there_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(handle: int, data: bytes, place: int) -> int:
+    def full(*_: object) -> int:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     write(tmp_path / "s.npy", states(ROWS))

@@ -173,7 +173,8 @@ def test_errors_are_summed_up_exactly_in_any_order(kind: str, tmp_path: Path) ->
 
 def test_what_cannot_be_compared_is_a_sentence(tmp_path: Path) -> None:
     write(tmp_path / "s.npy", states(10))
-    with pytest.raises(UsageError, match="puma560: q1, q2, q3, .* there, and q1, q2, qd1, qd2, qdd1, qdd2 give tau1, tau2 in"):
+    said = "puma560: q1, q2, q3, .* there, and q1, q2, qd1, qd2, qdd1, qdd2 give tau1, tau2 in"
+    with pytest.raises(UsageError, match=said):
         evaluated(tmp_path / "s.npy", tmp_path / "t.npy", against="puma560")
     assert sorted(one.name for one in tmp_path.iterdir()) == ["s.npy"]
 
