@@ -85,7 +85,7 @@ def test_columns_of_an_npy_file_may_lie_one_after_the_other(tmp_path: Path) -> N
 
 def test_columns_of_parquet_go_by_their_names_and_others_are_left_alone(tmp_path: Path) -> None:
     table = states(ROWS)
-    columns = {name: table[:, k] for k, name in [*enumerate(NAMES)][::-1]}
+    columns: dict[str, Any] = {name: table[:, k] for k, name in [*enumerate(NAMES)][::-1]}
     columns = {"robot": np.arange(ROWS), **columns, "place": ["left"] * ROWS}
     write_parquet(tmp_path / "s.parquet", columns, {"q1": "rad"})
     evaluated(tmp_path / "s.parquet", tmp_path / "t.parquet")

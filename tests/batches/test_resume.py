@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from dataclasses import replace
@@ -11,7 +12,6 @@ import numpy as np
 import pytest
 from batchfiles import bytes_of, program, states, write
 
-from boolcomp.batches import run as runs
 from boolcomp.batches import zarrays
 from boolcomp.batches.journal import Journal
 from boolcomp.batches.run import evaluate_files
@@ -150,7 +150,7 @@ def test_an_input_that_was_changed_since_is_another_run(tmp_path: Path) -> None:
 def test_one_run_at_a_time_has_an_output(tmp_path: Path) -> None:
     folder = ended(tmp_path, "t.npy")
     head = (folder / "journal").read_text().splitlines()[0].partition(" ")[2]
-    asked = runs.json.loads(head)
+    asked = json.loads(head)
     with (
         Journal(folder / "journal", asked),
         pytest.raises(DataError, match="another run is at it"),
