@@ -193,6 +193,34 @@ def test_the_deadline_brings_the_best_cover_and_a_bound() -> None:
     assert cover.products < 1.1 * cover.lower_bound
 
 
+def way(choice: int, inputs: int = 12) -> str:
+    """Return the product of a way of a selector: two address inputs, and the data input chosen."""
+    data = ["-"] * (inputs - 2)
+    data[choice] = "1"
+    return f"{choice >> 1}{choice & 1}{''.join(data)}"
+
+
+def test_primes_that_every_cover_has_prove_a_minimum_without_a_list_of_primes() -> None:
+    rows = [(way(choice), "1") for choice in range(4)]
+    consensus = ("0-11" + "-" * 8, "1")  # between the first two ways: a prime that nobody needs
+    function = Function.from_cubes(Cubes.from_rows(12, 1, [*rows, consensus]))
+    start = Cubes.from_rows(12, 1, rows)
+    cover = minimise_exact(function, 20.0, start=start, prime_limit=0)
+    assert (cover.proved, cover.lower_bound, cover.note) == (True, 4, "")
+    assert sorted(cover.cubes.rows()) == sorted(rows)
+
+
+def test_what_such_primes_leave_takes_one_product_at_least_and_two_points_apart_take_two() -> None:
+    ring = ["00-", "-01", "1-1", "11-", "-10", "0-0"]  # six primes, none needed, of which three do
+    rows = [(f"{term}{'-' * 9}", "10") for term in ring]
+    rows += [("-" * 3 + "1" * 9, "01")]
+    function = Function.from_cubes(Cubes.from_rows(12, 2, rows))
+    start = Cubes.from_rows(12, 2, [rows[0], rows[2], rows[4], rows[6]])
+    cover = minimise_exact(function, 20.0, start=start, prime_limit=0)
+    assert (cover.proved, cover.lower_bound, len(cover.cubes)) == (True, 4, 4)
+    assert cover.note == "the literals were not proved least"
+
+
 def test_too_many_primes_leave_the_start_with_a_bound() -> None:
     function = tabulated(6, 1, lambda x: int(x.bit_count() in (1, 2, 3)))
     start = minimise_exact(function, 60).cubes
