@@ -14,7 +14,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
-EXTRAS = ("plots", "abc", "espresso")
+EXTRAS = ("plots", "abc", "espresso", "exact")
 FIRST = "numpy"  # which others ask for, too
 
 

@@ -25,7 +25,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 PLAIN = {Requirement(text).name for text in PROJECT["dependencies"]}
 EXTRAS = {
     Requirement(text).name: extra
-    for extra in ("plots", "abc", "espresso", "cluster")
+    for extra in ("plots", "abc", "espresso", "cluster", "exact")
     for text in PROJECT["optional-dependencies"][extra]
 }
 # Packages whose modules are not called so.
@@ -57,7 +57,10 @@ def imported(path: Path) -> Iterator[str]:
 def test_what_is_imported_is_asked_for_and_what_is_asked_for_is_imported() -> None:
     found = {name for path in ROOT.glob("boolcomp/**/*.py") for name in imported(path)}
     if_there = {"pin"}  # which `bench` runs
-    assert found - if_there == (PLAIN | set(EXTRAS)) - {"pyosys"}  # of which only a program is run
+    assert found - if_there == (PLAIN | set(EXTRAS)) - {
+        "pyosys",
+        "s3fs",
+    }  # a program is run; fsspec asks
 
 
 def test_every_package_is_in_the_table_of_installation() -> None:

@@ -1,7 +1,7 @@
 """One independent block of a covering problem: bounds from below and above until they meet.
 
 Lagrangian prices give a lower bound, local search a cover. Where they differ, columns whose price
-shows that no better cover holds them leave, the rest is reduced again and goes to HiGHS.
+shows that no better cover holds them leave, the rest is reduced again and goes to `milp`.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _proved(
     milp: Milp,
     end: float,
 ) -> tuple[int, int]:
-    """Give a block to HiGHS: return the bound proved, with the search's best improved.
+    """Give a block to a solver: return the bound proved, with the search's best improved.
 
     The second is what whole numbers prove of it.
     """
@@ -117,10 +117,11 @@ def _proved(
             time.sleep(0.002)
 
     ones = np.ones(len(columns), np.int64)
-    answer = milp.solve(core.starts, local, ones, end - start, idle=idle)
+    hint = np.flatnonzero(np.isin(columns, search.best))
+    answer = milp.solve(core.starts, local, ones, end - start, idle=idle, hint=hint)
     if answer.chosen is not None:
         found = np.concatenate([essential, columns[answer.chosen]])
-        # An answer of HiGHS counts even where the search beside it was as good: it is repeatable.
+        # A solver's answer counts even where the search beside it was as good: it is repeatable.
         if len(found) <= len(search.best) and len(found) < known:
             search.best = np.sort(found)
     found_bounds = (len(essential) + one for one in (answer.bound, answer.exact))

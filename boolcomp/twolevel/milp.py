@@ -1,7 +1,8 @@
-"""HiGHS under supervision: in a worker with a memory limit, ended when its time is over.
+"""Solvers under supervision: in a worker with a memory limit, ended when its time is over.
 
-HiGHS does not always keep its own time limit, and can ask for more memory than there is. So it runs
-in a worker, one for many problems, and the caller always gets an answer.
+CP-SAT where it is installed, then HiGHS. Neither always keeps its own time limit, and both can ask
+for more memory than there is. So they run in a worker, one for many problems, and the caller always
+gets an answer.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 from boolcomp.common.errors import DataError
 from boolcomp.common.launcher import ONE_THREAD, Limits
 from boolcomp.common.processes import Worker
-from boolcomp.twolevel import milp_worker, recheck
+from boolcomp.twolevel import cpsat_worker, milp_worker, recheck
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,12 +30,15 @@ MEMORY = 4 * 2**30
 SMALL = 600
 """Entries of a matrix so small that HiGHS takes milliseconds: it is solved without the child."""
 
+CPSAT = 0.7
+"""The part of the time after which HiGHS takes over from CP-SAT."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MilpAnswer:
-    """What HiGHS found in its time: columns (or None), and a proved bound on their cost.
+    """What was found in time: columns (or None), and a proved bound on their cost.
 
-    Branch and bound proves `bound` in floating point, and whole numbers prove the `exact` one.
+    HiGHS' branch and bound proves `bound` in floating point; whole numbers prove the `exact` one.
     """
 
     chosen: NDArray[np.int64] | None
@@ -53,6 +57,15 @@ def _answer(
     met = np.logical_or.reduceat(taken[problem["indices"]], problem["starts"][:-1]).all()
     right = met and problem["count"] in (None, len(chosen))
     return MilpAnswer(chosen if right else None, bound, exact)
+
+
+def _cheaper(
+    first: NDArray[np.int64] | None, second: NDArray[np.int64] | None, cost: NDArray[np.int64]
+) -> NDArray[np.int64] | None:
+    """Return the columns of less cost, the second where they cost the same."""
+    if first is None or second is None:
+        return second if first is None else first
+    return first if cost[first].sum() < cost[second].sum() else second
 
 
 class Milp:
@@ -86,9 +99,13 @@ class Milp:
         cost: NDArray[np.int64],
         seconds: float,
         count: int | None = None,
+        *,
         idle: Callable[[], None] | None = None,
+        hint: NDArray[np.int64] | None = None,
     ) -> MilpAnswer:
         """Return columns of least cost that meet every row, with exactly `count` of them if given.
+
+        `hint` are columns to begin with, mostly a solution.
 
         The answer comes within `seconds` and a few hundredths; when the child died or had to be
         ended it holds the bound of the linear relaxation, or 0. While waiting, `idle` is called
@@ -117,7 +134,15 @@ class Milp:
         chosen = None
         try:
             exact = bound = call(milp_worker.relaxed, problem)
-            chosen, said = call(milp_worker.solved, problem)
+            if len(indices) > SMALL and cpsat_worker.is_there():
+                begun: list[int] = [] if hint is None else hint.tolist()
+                own = {**problem, "end": end - (1 - CPSAT) * seconds, "hint": begun}
+                chosen, sure, done = call(cpsat_worker.solved, own)
+                exact = bound = max(bound, sure)
+                if done:
+                    return _answer(bound, exact, chosen, problem)
+            found, said = call(milp_worker.solved, problem)
+            chosen = _cheaper(chosen, found, cost)
             bound = max(bound, said)
             if bound > exact:
                 asked = {**problem, "target": bound, "end": end - 0.02 * seconds}

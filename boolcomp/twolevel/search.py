@@ -147,12 +147,14 @@ class MinimumCover:
             columns, local = np.unique(block.indices, return_inverse=True)
             cost = self._cost[columns]
             left = end - time.monotonic()
-            answer = self._milp.solve(block.starts, local, cost, left, least)
+            hint = None if self.best is None else np.flatnonzero(np.isin(columns, self.best))
+            answer = self._milp.solve(block.starts, local, cost, left, least, hint=hint)
             if answer.chosen is None:
                 return None
             value = int(cost[answer.chosen].sum())
             exact = exact and answer.bound >= value
-            self.literals_exact = self.literals_exact and answer.exact >= value
+            in_doubles = answer.exact < value <= answer.bound
+            self.literals_exact = self.literals_exact and not in_doubles
             chosen.append(columns[answer.chosen].astype(np.int64))
             count -= least
         return np.concatenate(chosen), exact

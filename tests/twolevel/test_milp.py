@@ -6,14 +6,15 @@ import math
 import subprocess
 import sys
 import time
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
+from boolcomp.twolevel import cpsat_worker, milp_worker
 from boolcomp.twolevel import milp as milp_module
-from boolcomp.twolevel import milp_worker
 from boolcomp.twolevel.milp import Milp
 
 if TYPE_CHECKING:
@@ -38,7 +39,48 @@ def hard(
     return np.arange(0, 12 * rows + 1, 12), np.concatenate(lists), np.ones(columns, np.int64)
 
 
-@pytest.mark.usefixtures("_always_a_child")
+@pytest.fixture(params=["CP-SAT", "HiGHS"])
+def _each_solver(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cpsat_worker, "is_there", lambda: request.param == "CP-SAT")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("_always_a_child", "_each_solver")
+def test_either_solver_finds_what_looking_at_all_choices_finds() -> None:
+    noise = np.random.default_rng(7)
+    with Milp() as milp:
+        for count in (None, None, None, 3, 4, 5):
+            lists = [np.sort(noise.choice(9, 3, replace=False)) for _ in range(12)]
+            cost = noise.integers(1, 6, 9)
+            rows = [set(one.tolist()) for one in lists]
+            every = [
+                (int(cost[list(chosen)].sum()), chosen)
+                for size in ([count] if count else range(10))
+                for chosen in combinations(range(9), size)
+                if all(row & set(chosen) for row in rows)
+            ]
+            starts = np.arange(0, 37, 3)
+            found = milp.solve(starts, np.concatenate(lists), cost, 60, count)
+            if not every:
+                assert found.chosen is None
+                continue
+            assert found.chosen is not None
+            assert int(cost[found.chosen].sum()) == min(every)[0] == found.bound == found.exact
+            assert count in (None, len(found.chosen))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("_always_a_child", "_each_solver")
+def test_a_hint_changes_no_minimum_even_where_it_is_no_solution() -> None:
+    with Milp() as milp:
+        for hint in ([], [0], [0, 1, 2]):
+            found = milp.solve(STARTS, INDICES, COST, 30, hint=np.array(hint, np.int64))
+            assert found.chosen is not None
+            assert (found.chosen.tolist(), found.bound, found.exact) == ([0, 1], 2, 2)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("_always_a_child", "_each_solver")
 def test_one_child_answers_problem_after_problem() -> None:
     with Milp() as milp:
         first = milp.solve(STARTS, INDICES, COST, 30)
