@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
 COMPILED = {"modes": "--mode", "bits": "--bits", "law": "--controller", "word": "--word",
             "effort": "--effort"}  # fmt: skip
-ENDINGS = (".svg", ".png", ".csv")
+ENDINGS = (".html", ".svg", ".png", ".csv")
 
 
 def loop_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -91,9 +93,17 @@ def loop_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--tolerance", default=1e-3, show_default=True, help="What tracking is to hold, in rad or m."
 )
+@click.option(
+    "--tip-tolerance", "at_tip", default=1e-3, show_default=True, help="The same of the tip, in m."
+)
 @click.option("--word", multiple=True, help="As of compile: tau=twos:tread, in compact mode.")
 @click.option("--effort", type=float, help="Of what is compiled, as of compile.")
-@click.option("-o", "--output", type=FilePath(), help="A picture (.svg, .png), or rows (.csv).")
+@click.option(
+    "-o",
+    "--output",
+    type=FilePath(),
+    help="A page (.html), a picture (.svg, .png), or rows (.csv).",
+)
 @json_option
 @click.pass_context
 def command(
@@ -107,6 +117,7 @@ def command(
     law: str,
     settings: Settings,
     tolerance: float,
+    at_tip: float,
     word: tuple[str, ...],
     effort: float | None,
     output: Path | None,
@@ -123,9 +134,10 @@ def command(
     from boolcomp.measure.control.tabulate import text_table
 
     if output is not None and output.suffix not in ENDINGS:
-        raise UsageError(f"-o {output}: a file that ends in .svg, .png or .csv")
-    if tolerance <= 0:
-        raise UsageError(f"--tolerance must be above 0, not {tolerance:g}")
+        raise UsageError(f"-o {output}: a file that ends in .html, .svg, .png or .csv")
+    for option, value in (("--tolerance", tolerance), ("--tip-tolerance", at_tip)):
+        if not value > 0:
+            raise UsageError(f"{option} must be above 0, not {value:g}")
     if source and is_folder(Path(source)):
         for name, option in COMPILED.items():
             if given(context, name):
@@ -139,11 +151,11 @@ def command(
         check_robot(source)
         found = _of_robot(source, settings, trajectories, (modes, bits, law, word, effort))
     if output is not None:
-        _write(found, output, tolerance)
+        _write(found, output, (tolerance, at_tip))
     if as_json:
-        print_json(_document(found, tolerance))
+        print_json(_document(found, tolerance, at_tip))
     else:
-        click.echo(text_table(found, tolerance))
+        click.echo(text_table(found, tolerance, at_tip))
 
 
 def _of_robot(
@@ -228,18 +240,24 @@ def _compiled(effort: float | None, problem: Problem, bits: int) -> Program:
         return compile_compact(problem, choices).program
 
 
-def _write(found: Study, output: Path, tolerance: float) -> None:
+def _write(found: Study, output: Path, tolerances: tuple[float, float]) -> None:
     if output.suffix == ".csv":
         from boolcomp.measure.control.tabulate import csv_table
 
         write_text(output, csv_table(found.rows))
         return
+    if output.suffix == ".html":
+        from boolcomp.measure.control.page import page
+
+        command_line = " ".join(["boolcomp", *map(shlex.quote, sys.argv[1:])])
+        write_text(output, page(found, tolerances, command_line))
+        return
     from boolcomp.measure.control.chart import draw
 
-    write_bytes(output, draw(found, tolerance, output.suffix[1:]))
+    write_bytes(output, draw(found, tolerances[0], output.suffix[1:]))
 
 
-def _document(found: Study, tolerance: float) -> dict[str, Any]:
+def _document(found: Study, tolerance: float, at_tip: float) -> dict[str, Any]:
     from boolcomp.measure.control.study import documents, enough
 
     drive = found.loop.drive
@@ -255,5 +273,7 @@ def _document(found: Study, tolerance: float) -> dict[str, Any]:
         "kind": "simulated",
         "tolerance": tolerance,
         "enough_bits": enough(found.rows, tolerance),
+        "tip_tolerance": at_tip,
+        "enough_bits_tip": enough(found.rows, at_tip, tip=True),
         "rows": documents(found.rows),
     }

@@ -62,7 +62,10 @@ def test_the_table_says_what_its_figures_are_and_how_many_bits_it_takes(
                  "--tolerance", ".0003")  # fmt: skip
     assert result.code == 0
     assert "simulated, not proved: 0.305 s at 200 Hz, exact states" in result.out
-    assert "paper: 10 bits are enough for 0.0003 (rad or m)" in result.out
+    assert (
+        "paper: for 0.0003 (rad or m) at every joint, all the time, 10 bits are enough; for"
+        in result.out
+    )
     assert "paper 6, paper 10: words by arithmetic that does what the logic does" in result.out
 
 
@@ -204,3 +207,20 @@ def test_a_trajectory_beyond_what_a_joint_may_do_is_warned_of(run: Callable[...,
     result = run("simulate", "machado-2r", "--mode", "exact", *FAST, "-t", "sine:amplitude=2")
     assert result.code == 0
     assert "it goes beyond velocity_range of joint 1" in result.err
+
+
+@pytest.mark.slow
+def test_a_page_says_first_how_many_bits_it_takes(run: Callable[..., Result]) -> None:
+    pytest.importorskip("vl_convert", reason="charts are drawn by vl-convert")
+    ask = ("simulate", "machado-2r", *FAST, "--mode", "paper", "--bits", "6,10", "-t", "sine")
+    for name in ("one.html", "two.html"):
+        assert run(*ask, "-o", name).code == 0
+    text = Path("one.html").read_text()
+    assert text.replace("one.html", "") == Path("two.html").read_text().replace("two.html", "")
+    head, rest = text.split("Against bits and nodes", 1)
+    assert "paper, for 1 mm at the tip" in head
+    assert "6 bits" in head
+    assert "src=" not in text.split("<script>")[0]
+    for title in ("Tracking", "Noise of torques", "Over time", "All figures", "bound tracking"):
+        assert title in rest
+    assert len(text) < 3_000_000

@@ -13,7 +13,7 @@ from boolcomp.common.errors import UsageError, listing, shown, suggestion
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.problem.robot import Robot
+    from boolcomp.problem.robot import Link, Robot
 
     Floats = NDArray[np.float64]
 
@@ -66,8 +66,9 @@ def drive_of(
 ) -> Drive:
     """Return a robot's drive as its file says, but for what is said here.
 
-    Without a `torque_limit` a joint's torque ends where its range does. `encoder_bits` are those
-    of a turn (of a sliding joint's range). Speeds are exact where no encoder counts.
+    Without a `torque_limit` a drive can make a torque at the end of its range, and overcome the
+    friction at the joint's largest speed besides. `encoder_bits` are those of a turn (of a sliding
+    joint's range). Speeds are exact where no encoder counts.
     """
     links = robot.links
     steps = tuple(link.encoder_step for link in links)
@@ -89,10 +90,16 @@ def drive_of(
     return Drive(
         chosen,
         steps,
-        tuple(link.torque_limit or link.torque.magnitude for link in links),
+        tuple(link.torque_limit or link.torque.magnitude + _rub(link) for link in links),
         found or ("filtered" if any(steps) else "exact"),
         cutoff,
     )
+
+
+def _rub(link: Link) -> float:
+    """Return a joint's friction at its largest speed."""
+    viscous = link.viscous_friction * link.gear_ratio**2 * link.velocity.magnitude
+    return viscous + abs(link.gear_ratio) * max(link.coulomb_friction)
 
 
 class Sensors:

@@ -13,7 +13,7 @@ from boolcomp.measure.control.plant import inertia
 from boolcomp.measure.control.variants import EXACT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -196,22 +196,26 @@ def _document(row: Row) -> dict[str, object]:
     }
 
 
-def enough(rows: Sequence[Row], tolerance: float) -> dict[str, int | None]:
+def enough(rows: Sequence[Row], tolerance: float, *, tip: bool = False) -> dict[str, int | None]:
     """Return for every mode the fewest bits from which on no joint strays by more than this.
 
-    More bits that were simulated must hold it as well; None where the most do not.
+    Or the `tip`. More bits that were simulated must hold it as well; None where the most do not.
     """
     worst: dict[str, dict[int, float]] = {}
     for row in rows:
         if row.variant.bits is not None:
             lengths = worst.setdefault(row.variant.mode, {})
-            off = float("inf") if row.figures is None else row.figures.max_tracking
-            lengths[row.variant.bits] = max(off, lengths.get(row.variant.bits, 0.0))
-    found: dict[str, int | None] = {}
-    for mode, lengths in worst.items():
-        found[mode] = None
-        for bits in sorted(lengths, reverse=True):
-            if lengths[bits] > tolerance:
-                break
-            found[mode] = bits
+            size = float("inf")
+            if row.figures is not None:
+                size = (row.tip_max or 0.0) if tip else row.figures.max_tracking
+            lengths[row.variant.bits] = max(size, lengths.get(row.variant.bits, 0.0))
+    return {mode: _fewest(lengths, tolerance) for mode, lengths in worst.items()}
+
+
+def _fewest(lengths: Mapping[int, float], tolerance: float) -> int | None:
+    found = None
+    for bits in sorted(lengths, reverse=True):
+        if lengths[bits] > tolerance:
+            break
+        found = bits
     return found

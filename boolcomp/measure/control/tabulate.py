@@ -21,14 +21,16 @@ HEADER = (
 MANY = 40  # characters of a note that a table has room for
 
 
-def text_table(found: Study, tolerance: float) -> str:
+def text_table(found: Study, tolerance: float, at_tip: float) -> str:
     """Return the tables of all trajectories, what their figures are, and how many bits it takes."""
     parts = []
     for name in dict.fromkeys(row.trajectory for row in found.rows):
         rows = [row for row in found.rows if row.trajectory == name]
         cells = [_cells(row) for row in rows if row.figures is not None]
         parts.append(f"{name}\n{table(HEADER, cells, left=(0,))}")
-    return "\n".join([*parts, *_notes(found.rows), footnote(found), *_answers(found, tolerance)])
+    return "\n".join(
+        [*parts, *_notes(found.rows), footnote(found), *answers(found, tolerance, at_tip)]
+    )
 
 
 def _cells(row: Row) -> list[str]:
@@ -95,13 +97,19 @@ def footnote(found: Study) -> str:
     )
 
 
-def _answers(found: Study, tolerance: float) -> list[str]:
-    """Return a line for every mode: from how many bits on no joint strays by more."""
-    lines = []
-    for mode, bits in enough(found.rows, tolerance).items():
-        said = "none of these bits are enough" if bits is None else f"{bits} bits are enough"
-        lines.append(f"{mode}: {said} for {tolerance:g} (rad or m) at every joint, all the time")
-    return lines
+def answers(found: Study, tolerance: float, at_tip: float) -> list[str]:
+    """Return a line for every mode: from how many bits on no joint, and no tip, strays by more."""
+    joints = enough(found.rows, tolerance)
+    tips = enough(found.rows, at_tip, tip=True)
+    return [
+        f"{mode}: for {tolerance:g} (rad or m) at every joint, all the time, {_said(bits)}; for "
+        f"{1000 * at_tip:g} mm at the tip {_said(tips[mode])}"
+        for mode, bits in joints.items()
+    ]
+
+
+def _said(bits: int | None) -> str:
+    return "none of these are enough" if bits is None else f"{bits} bits are enough"
 
 
 def csv_table(rows: Sequence[Row]) -> str:

@@ -1,0 +1,208 @@
+"""A study as one page: what was asked, how many bits it takes, charts, and every figure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from boolcomp.common.pages import (
+    Axis,
+    Beside,
+    Chart,
+    Choice,
+    Column,
+    Fact,
+    Figure,
+    Page,
+    Row,
+    Section,
+    Table,
+    Text,
+    lines,
+    page_text,
+    scatter,
+)
+from boolcomp.measure.control.study import documents, enough
+from boolcomp.measure.control.tabulate import answers, footnote
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from boolcomp.common.pages import Parts
+    from boolcomp.measure.control.study import Study
+    from boolcomp.measure.control.variants import Variant
+
+POINTS = 400  # of a line over time
+SERIES = Axis("series", "", names=True)
+BITS = "bits of a torque"
+COLUMNS = (
+    ("mode", "how torques are made: exact, or by which words", ""),
+    ("bits", "the word length of a torque", ""),
+    ("joint", "counted from 1", ""),
+    ("rms_tracking", "rms of how far the joint is from its place; rad, m", ".3g"),
+    ("max_tracking", "the largest of that", ".3g"),
+    ("bound_tracking", "how far the proven bound of torques would let it stray", ".3g"),
+    ("tip_max", "how far the tip is off at most; m", ".3g"),
+    ("rms_noise", "torque less exact torque for the same measured state; N·m, N", ".3g"),
+    ("rms_noise_lsb", "the same in steps of the torque's word", ".2f"),
+    ("rms_jump", "change of torque from one instant to the next", ".3g"),
+    ("bound", "what no error of the torque exceeds: proved", ".3g"),
+    ("rest_amplitude", "half of peak to peak of what remains at rest; rad, m", ".3g"),
+    ("rest_period", "its period; s", ".3g"),
+    ("rest_offset", "mean distance at rest; rad, m", ".3g"),
+    ("saturated_inputs", "instants at which an input lay beyond its word", ""),
+    ("limited_torques", "instants at which the drive gave less than was wanted", ""),
+    ("nodes", "of the logic, three inputs each", ""),
+)  # fmt: skip
+
+
+def page(found: Study, tolerances: tuple[float, float], command: str) -> str:
+    """Return the page; the same study and command are the same bytes."""
+    drive, robot = found.loop.drive, found.loop.plant.robot
+    names = list(dict.fromkeys(row.trajectory for row in found.rows))
+    return page_text(
+        Page(
+            f"How many bits does control of {robot.name} need?",
+            asked=(
+                Fact("command", command, copied=True),
+                Fact("robot", robot.title or robot.name),
+                Fact("law", f"{found.loop.law.kind}, at {drive.rate:g} Hz, {drive.speeds} speeds"),
+                Fact("trajectories", ", ".join(names)),
+            ),
+            found=tuple(_answers(found, tolerances)),
+            meaning=(
+                *(Text(line) for line in answers(found, *tolerances)),
+                *(Text(line, kind="note") for line in footnote(found).splitlines()),
+            ),
+            sections=(
+                Section("Against bits and nodes", _charts(found)),
+                Section("Over time", (_over_time(found, names),)),
+                Section("All figures", (_tables(found, names),)),
+            ),
+        )
+    )
+
+
+def _answers(found: Study, tolerances: tuple[float, float]) -> list[Figure]:
+    """Return the fewest bits of every mode."""
+    tips = enough(found.rows, tolerances[1], tip=True)
+    return [
+        Figure(
+            "more" if bits is None else f"{bits} bits",
+            f"{mode}, for {1000 * tolerances[1]:g} mm at the tip",
+            "simulated, these trajectories",
+        )
+        for mode, bits in tips.items()
+    ]
+
+
+def _charts(found: Study) -> Parts:
+    words = [row for row in found.rows if row.variant.bits is not None and row.figures]
+    tracking: list[Row] = []
+    noise: list[Row] = []
+    sizes: dict[tuple[str, int], dict[str, float]] = {}
+    for row in words:
+        told, key = row.figures, (row.variant.mode, row.variant.bits or 0)
+        assert told is not None  # noqa: S101 (of words there are only such)
+        line = sizes.setdefault(key, {"tracking": 0.0, "bound": 0.0, "noise": 0.0, "nodes": 0.0})
+        line["tracking"] = max(line["tracking"], told.max_tracking)
+        line["bound"] = max(line["bound"], row.estimate or 0.0)
+        share = (told.rms_noise or 0.0) / row.lsb if row.lsb else 0.0
+        line["noise"] = max(line["noise"], share)
+        line["nodes"] = float(row.variant.nodes or 0)
+    for (mode, bits), line in sizes.items():
+        one: Row = {"bits": bits, "series": mode}
+        tracking.append({**one, "error": line["tracking"], "kind": "simulated"})
+        if line["bound"]:
+            tracking.append({**one, "error": line["bound"], "kind": "of the proven bound"})
+        if line["noise"]:
+            noise.append({**one, "noise": line["noise"]})
+    at = Axis("bits", BITS, values=tuple(sorted({bits for _, bits in sizes})))
+    charts: list[Chart] = [
+        lines(
+            tracking, at, Axis("error", "largest error, rad or m", log=True, form=".3~g"),
+            colour_by=SERIES, dash_by=Axis("kind", "", names=True), title="Tracking",
+            shows="The largest error of any joint on any trajectory.",
+        ),
+        lines(
+            noise, at, Axis("noise", "rms in LSB", form=".3~g"), colour_by=SERIES,
+            title="Noise of torques", shows="The largest of all joints; rounding alone is 0.29.",
+        ),
+    ]  # fmt: skip
+    logic: list[Row] = [
+        {"nodes": line["nodes"], "error": line["tracking"], "series": mode, "bits": bits}
+        for (mode, bits), line in sizes.items()
+        if line["nodes"]
+    ]
+    if logic:
+        charts.append(
+            scatter(
+                logic, Axis("nodes", "nodes", log=True),
+                Axis("error", "largest error, rad or m", log=True, form=".3~g"),
+                colour_by=SERIES, hover=(Axis("bits", "bits"),), title="Error against logic",
+                shows="What a node buys.",
+            )
+        )  # fmt: skip
+    return (Beside(tuple(chart for chart in charts if chart.rows)),)
+
+
+def _over_time(found: Study, names: Sequence[str]) -> Choice:
+    """Return the errors of all joints over time, by trajectory, of some variants."""
+    shown = _shown(found)
+    options = []
+    for place, name in enumerate(names):
+        charts = [
+            _errors(found, place, joint, shown) for joint in range(found.loop.plant.robot.joints)
+        ]
+        options.append((name, (Beside(tuple(charts)),)))
+    return Choice("trajectory", options)
+
+
+def _errors(found: Study, place: int, joint: int, shown: Sequence[Variant]) -> Chart:
+    recording = found.recording
+    path = recording.trajectories[place]
+    kept = np.unique(np.linspace(0, path.own - 1, min(POINTS, path.own)).astype(np.int64))
+    rows: list[Row] = []
+    for variant in shown:
+        column = recording.run(found.made.index(variant), place)
+        if recording.lost[column]:
+            continue
+        error = path.q[kept, joint] - recording.q[kept, joint, column]
+        name = variant.mode if variant.bits is None else f"{variant.mode} {variant.bits}"
+        rows += [
+            {"t": float(k * found.loop.drive.period), "error": float(f"{x:.4g}"), "series": name}
+            for k, x in zip(kept, error, strict=True)
+        ]
+    unit = "rad" if found.loop.plant.robot.links[joint].revolute else "m"
+    return lines(
+        rows, Axis("t", "s"), Axis("error", f"error, {unit}", form=".3~g"), colour_by=SERIES,
+        title=f"Joint {joint + 1}", points=False,
+    )  # fmt: skip
+
+
+def _shown(found: Study) -> list[Variant]:
+    """Return what is drawn over time: what is exact, and of every mode the middle word length."""
+    shown = []
+    for mode in dict.fromkeys(one.mode for one in found.made):
+        same = [one for one in found.made if one.mode == mode]
+        shown.append(same[len(same) // 2])
+    return shown
+
+
+def _tables(found: Study, names: Sequence[str]) -> Choice:
+    columns = [Column(key.replace("_", " "), meaning, form, key) for key, meaning, form in COLUMNS]
+    told = documents(found.rows)
+    options: list[tuple[str, Parts]] = []
+    for name in names:
+        rows: list[list[Any]] = [
+            [row[key] for key, *_ in COLUMNS] for row in told if row["trajectory"] == name
+        ]  # fmt: skip
+        notes = dict.fromkeys(
+            f"{row['mode']} {row['bits']}: {row['note']}"
+            for row in told
+            if row["trajectory"] == name and row["note"]
+        )
+        said = tuple(Text(one, kind="note") for one in notes)
+        options.append((name, (Table(columns, rows, f"on {name}"), *said)))
+    return Choice("trajectory", options)
