@@ -35,7 +35,11 @@ LEAST_AHEAD = 32
 SELDOM = 1.0  # seconds between two questions of how many workers there are
 TICK = 0.2  # seconds between two looks at workers of ours
 CHILD = "boolcomp.common.daskchild"
-QUIETLY = {"DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False"}
+QUIETLY = {  # what Dask does all the time for its dashboard: 1 % of a processor, each process
+    "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",
+    "DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL": "1s",
+    "DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL": "10s",
+}
 
 
 class Dask(Executor):
@@ -146,7 +150,7 @@ def on_this_machine(count: int) -> Dask:
 def _started(kind: str, folder: Path) -> Worker:
     """Start a scheduler or a worker; whatever it leaves lies in a folder of ours.
 
-    A worker's thread is one: others are other workers'. Nobody looks at Dask's profile of it.
+    Each computes in one thread: the other processors are other workers'.
     """
     own = {**ONE_THREAD, **QUIETLY, "DASK_TEMPORARY_DIRECTORY": str(folder)}
     return Worker(CHILD, kind, str(folder), quiet=True, environment=own)
