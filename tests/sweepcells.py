@@ -1,6 +1,6 @@
 """Cells of sweeps that cost nothing but time: what workers of tests compute in place of compiling.
 
-`python sweepcells.py ARGUMENTS…` is `boolcomp ARGUMENTS…` with such cells.
+`python sweepcells.py quick ARGUMENTS…` is `boolcomp ARGUMENTS…` with such cells.
 """
 
 from __future__ import annotations
@@ -11,13 +11,15 @@ import signal
 import sys
 import time
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
-from boolcomp.sweep.cell import Cell, Outcome, digest_of
+from boolcomp.sweep.cell import Cell, Outcome, compute, digest_of, installation
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 PAUSE = 0.15  # seconds of a cell
+REAL = 4  # bits of cells that are compiled, if any is
 DEADLY, REFUSED = 15, 16  # bits of cells that kill their worker, or have no result
 
 
@@ -39,6 +41,18 @@ def quick(cell: Cell, asked_by: list[str]) -> Outcome:
         "input_bits": {"q1": 4}, "outputs": [output], "files": {"c/a.c": digest_of(data)},
     }  # fmt: skip
     return Outcome(found, {"c/a.c": base64.b64encode(data).decode()}, time.time() % 1)
+
+
+def mixed(cell: Cell, asked_by: list[str]) -> Outcome:
+    """Compile cells of 4 bits on few samples; the others cost nothing."""
+    if cell.bits != REAL:
+        return quick(cell, asked_by)
+    with (
+        patch("boolcomp.compact.remade.FRESH_SAMPLES", 2000),
+        patch("boolcomp.compact.widths.passes.QUICK_SEEN", 2000),
+        patch("boolcomp.logic.synthesis.abc.find", return_value=None),
+    ):
+        return compute(cell, installation())
 
 
 def spec(folder: Path, *, bits: list[int], functions: tuple[str, ...] = ("gravity",)) -> Path:
@@ -64,5 +78,5 @@ if __name__ == "__main__":
     from boolcomp.cli import main
     from boolcomp.sweep import run
 
-    vars(run)["compute"] = sweepcells.quick  # of the module, so that workers know it by name
-    main(sys.argv[1:])
+    vars(run)["compute"] = getattr(sweepcells, sys.argv[1])  # known by its module to workers
+    main(sys.argv[2:])

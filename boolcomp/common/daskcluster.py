@@ -121,9 +121,10 @@ def of_address(address: str) -> Dask:
     """Connect to the scheduler of an address, or of a scheduler file."""
     given = {"address": address}
     if "://" not in address:
-        _check_file(address)
         given = {"scheduler_file": address}
+    named = address if "://" in address else _address_in(address)
     distributed = _distributed()
+    _check_certificates(distributed, named)
     with contextlib.ExitStack() as closing:
         client = closing.enter_context(_client(distributed, address, given))
         if not client.nthreads():
@@ -228,25 +229,46 @@ def _heard(child: Worker) -> str:
     return str(text)
 
 
-def _check_file(path: str) -> None:
-    """Refuse what is no scheduler file: Dask would wait for one."""
+def _address_in(path: str) -> str:
+    """Return the address in a scheduler file; for what is none Dask would wait."""
     if not is_file(Path(path)):
         raise UsageError(f"{path}: no such scheduler file, and no address such as tcp://host:8786")
     try:
-        if "address" in json.loads(read_text(Path(path))):
-            return
-    except (ValueError, TypeError):
-        pass
-    raise DataError(f"{path}: not a scheduler file of Dask's: it names no address")
+        return str(json.loads(read_text(Path(path)))["address"])
+    except (ValueError, TypeError, KeyError) as error:
+        raise DataError(f"{path}: not a scheduler file of Dask's: it names no address") from error
+
+
+def _check_certificates(distributed: Any, address: str) -> None:
+    """Refuse TLS without certificates before a client is made, which would go on trying."""
+    if not address.startswith("tls:"):
+        return
+    try:
+        known = distributed.Security().get_connection_args("client")["ssl_context"]
+    except (OSError, ValueError, TypeError) as error:
+        text = cut(str(error), 200)
+        raise DataError(f"{address}: certificates that Dask is told of: {text}") from error
+    if known is None:
+        raise UsageError(
+            f"{address}: TLS needs certificates: distributed.comm.tls.ca-file, client.cert and "
+            "client.key of Dask's configuration (docs/cluster.md)"
+        )
 
 
 def _client(distributed: Any, said: str, given: dict[str, str]) -> Any:
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is said by us
+    _silence()
     try:
         return distributed.Client(**given, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         text = cut(str(error).partition("\n")[0], 200) or type(error).__name__
         raise DataError(f"{said}: no Dask scheduler answers: {text}") from error
+
+
+def _silence() -> None:
+    """Let Dask say nothing of lost workers and of interrupts: what matters is said by us."""
+    for name in tuple(logging.root.manager.loggerDict):
+        if name.partition(".")[0] in {"distributed", "tornado"}:
+            logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 def _distributed() -> Any:

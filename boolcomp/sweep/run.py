@@ -66,6 +66,7 @@ def run(
     costs = Costs(folder.costs())
     remaining = Remaining((cells[place] for place in state.left), costs)
     left = set(state.left)
+    step(0.0, f"{len(left)} of {len(cells)} cells left")
     try:
         for place, found in _found(work, cells, pool, Batches(cells, state.left, costs)):
             cell = cells[place]

@@ -10,16 +10,17 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 import sweepcells
+from clusters import PATIENCE, Cluster, until
 from sweepcells import contents, spec
 
+from boolcomp.common.daskcluster import of_address
 from boolcomp.common.errors import DataError, UsageError
 from boolcomp.common.executor import WorkerLostError, executor, in_order
+from boolcomp.common.files import UNFINISHED, temporary_folder
 from boolcomp.common.text import short
 from boolcomp.sweep import run as runs
 from boolcomp.sweep.folder import Folder
@@ -27,58 +28,33 @@ from boolcomp.sweep.run import run, state_of
 from boolcomp.sweep.spec import read_spec
 from boolcomp.sweep.tables import write_tables
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 pytest.importorskip("distributed", reason="the extra cluster (Dask) is not installed")
 
-BITS = [4, 5, 6, 7, 8, 9, 10, 11]
-ROOT = Path(__file__).parents[2]
-SCRIPT = str(ROOT / "tests" / "sweepcells.py")
+SCRIPT = str(Path(sweepcells.__file__))
 
 
-class Cluster:
-    """A scheduler and workers, started as users start them."""
-
-    def __init__(self, folder: Path) -> None:
-        self.file = folder / "scheduler.json"
-        self.folder = folder
-        self.processes = [self._started("scheduler", "--host", "127.0.0.1", "--port", "0")]
-        self.workers = [self.worker(), self.worker()]
-
-    def _started(self, kind: str, *arguments: str) -> subprocess.Popen[bytes]:
-        path = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
-        own = {"PYTHONPATH": path, "DASK_TEMPORARY_DIRECTORY": str(self.folder)}
-        return subprocess.Popen(
-            [sys.executable, "-P", "-m", "dask", kind, *arguments, "--no-dashboard",
-             "--scheduler-file", str(self.file)],
-            env={**os.environ, **own}, cwd=self.folder,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-
-    def worker(self) -> subprocess.Popen[bytes]:
-        """Start one more worker."""
-        started = self._started(
-            "worker", "--nthreads", "1", "--no-nanny", "--local-directory", str(self.folder)
-        )
-        self.processes.append(started)
-        return started
+def sixty(folder: Path) -> Path:
+    """Write a sweep of 60 cells; those of 4 bits are compiled, the others cost nothing but time."""
+    path = spec(folder, bits=list(range(4, 14)))
+    path.write_text(path.read_text() + "payloads = [0, 1, 2, 3, 4, 5]\n")
+    return path
 
 
-@pytest.fixture(name="cluster")
-def real_cluster(tmp_path: Path) -> Iterator[Cluster]:
-    """Start a scheduler and two workers, and end them."""
-    found = Cluster(tmp_path)
+def done(folder: Path) -> int:
+    return len(list((folder / "cells").glob("*.json")))
+
+
+def children_of(parent: int) -> list[int]:
+    """Return the processes that one started."""
+    found = Path(f"/proc/{parent}/task").glob("*/children")
+    return [int(child) for tasks in found for child in tasks.read_text().split()]
+
+
+def alive(process: int) -> bool:
     try:
-        end = time.monotonic() + 60
-        while not found.file.exists():
-            assert time.monotonic() < end
-            time.sleep(0.05)
-        yield found
-    finally:
-        for process in found.processes:
-            process.kill()
-            process.wait()
+        return "\nState:\tZ" not in Path(f"/proc/{process}/status").read_text()
+    except OSError:
+        return False
 
 
 def alone(path: Path, folder: Path) -> dict[str, bytes]:
@@ -86,52 +62,67 @@ def alone(path: Path, folder: Path) -> dict[str, bytes]:
     found, kept = read_spec(path), Folder(folder)
     state = state_of(found.cells, kept)
     with pytest.MonkeyPatch.context() as patch, executor("here") as pool:
-        patch.setattr(runs, "compute", sweepcells.quick)
+        patch.setattr(runs, "compute", sweepcells.mixed)
         run(found.cells, kept, pool, state)
     write_tables(found, state, folder)
     return contents(folder)
 
 
 @pytest.mark.slow
-def test_a_cluster_that_loses_a_worker_and_gets_another_gives_the_same_bytes(
-    cluster: Cluster, tmp_path: Path
+def test_a_sweep_outlives_lost_workers_and_an_interrupted_client_and_gives_the_same_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, out = spec(tmp_path, bits=BITS), tmp_path / "out"
-    command = subprocess.Popen(
-        [sys.executable, SCRIPT, "sweep", str(path), "-o", str(out), "--cluster", str(cluster.file),
-         "--json"],
-        stdout=subprocess.PIPE,
-    )  # fmt: skip
-    end = time.monotonic() + 90
-    while not list((out / "cells").glob("*.json")):
-        assert time.monotonic() < end
-        time.sleep(0.01)
-    cluster.workers[0].kill()
-    cluster.worker()
-    said, _ = command.communicate(timeout=90)
-    assert json.loads(said)["made"] == len(BITS)
+    """Four workers, two killed in the middle, one late; the client is interrupted, and goes on."""
+    path, out, scratch = sixty(tmp_path), tmp_path / "out", tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setenv("TMPDIR", str(scratch))
+    arguments = [sys.executable, SCRIPT, "mixed", "sweep", str(path), "-o", str(out), "--json"]
+    with Cluster(tmp_path, workers=4) as cluster:
+        arguments += ["--cluster", str(cluster.file)]
+        command = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        until(lambda: done(out) >= 5)
+        for worker in cluster.workers[:2]:
+            worker.kill()
+        cluster.worker()
+        until(lambda: done(out) >= 15)
+        os.kill(command.pid, signal.SIGINT)
+        _, said = command.communicate(timeout=PATIENCE)
+        *progress, last = said.decode().splitlines()
+        assert (command.returncode, last) == (130, "boolcomp: interrupted")
+        assert all(line.startswith("sweeping: ") for line in progress)  # where that takes long
+        kept = done(out)
+        found = json.loads(subprocess.run(arguments, capture_output=True, check=False).stdout)
+        assert (found["made"], found["failed"]) == (60 - kept, [])
+        assert kept < 60
+        with of_address(str(cluster.file)) as pool:
+            until(lambda: pool.workers == 3)  # the late one is among them
+    assert (done(out), len(list((out / "costs").iterdir()))) == (60, 60)
     assert contents(out) == alone(path, tmp_path / "alone")
+    unfinished = [one for one in out.rglob("*") if one.name.endswith(UNFINISHED)]
+    assert (unfinished, list(scratch.iterdir())) == ([], [])
 
 
 @pytest.mark.slow
-def test_a_client_that_was_interrupted_goes_on_and_gives_the_same_bytes(
-    cluster: Cluster, tmp_path: Path
+def test_a_killed_client_leaves_no_process_of_its_own_cluster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, out = spec(tmp_path, bits=BITS), tmp_path / "out"
-    arguments = [sys.executable, SCRIPT, "sweep", str(path), "-o", str(out)]
-    arguments += ["--cluster", str(cluster.file), "--json"]
-    command = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    end = time.monotonic() + 90
-    while not list((out / "cells").glob("*.json")):
-        assert time.monotonic() < end
-        time.sleep(0.01)
-    os.kill(command.pid, signal.SIGINT)
-    _, said = command.communicate(timeout=30)
-    assert (command.returncode, said) == (130, b"boolcomp: interrupted\n")
-    kept = len(list((out / "cells").glob("*.json")))
-    again = subprocess.run(arguments, capture_output=True, check=True)
-    assert json.loads(again.stdout)["made"] == len(BITS) - kept > 0
-    assert contents(out) == alone(path, tmp_path / "alone")
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setenv("TMPDIR", str(scratch))
+    out = tmp_path / "out"
+    command = subprocess.Popen(
+        [sys.executable, SCRIPT, "mixed", "sweep", str(sixty(tmp_path)), "-o", str(out),
+         "--cluster", "local:2"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    until(lambda: done(out) >= 1)
+    children = children_of(command.pid)
+    assert len(children) == 3  # a scheduler and two workers
+    command.kill()
+    command.wait()
+    until(lambda: not any(alive(child) for child in children))
+    with temporary_folder():  # whoever comes next takes away what was left
+        assert len(list(scratch.iterdir())) == 1
 
 
 @pytest.mark.slow

@@ -53,7 +53,7 @@ def swept(path: Path, folder: Path, where: str = "here", *, retry: bool = False)
 def started(*arguments: str) -> subprocess.Popen[bytes]:
     """Start the command in a process of its own, with cells that cost nothing."""
     return subprocess.Popen(
-        [sys.executable, SCRIPT, "sweep", *arguments],
+        [sys.executable, SCRIPT, "quick", "sweep", *arguments],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
     )  # fmt: skip
 
