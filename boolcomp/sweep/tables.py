@@ -64,7 +64,7 @@ def failures(spec: Spec, state: State) -> list[dict[str, Any]]:
 
 
 def write_tables(spec: Spec, state: State, folder: Path) -> list[Path]:
-    """Write `results.csv` and `.json`, and `.parquet` where pyarrow is installed."""
+    """Write `results.csv` and `.json`; `.parquet` and `.html` where what they need is installed."""
     found = rows(spec, state)
     document = {"sweep": spec.name, "cells": len(spec.cells), "rows": found}
     write_text(folder / "results.csv", _csv(found))
@@ -74,6 +74,11 @@ def write_tables(spec: Spec, state: State, folder: Path) -> list[Path]:
     if found and find_spec("pyarrow") is not None:
         write_bytes(folder / "results.parquet", _parquet(found))
         written.append(folder / "results.parquet")
+    if find_spec("vl_convert") is not None:
+        from boolcomp.sweep.page import page  # noqa: PLC0415 (charts take a second)
+
+        write_text(folder / "results.html", page(spec, state))
+        written.append(folder / "results.html")
     return written
 
 
