@@ -6,7 +6,8 @@ import inspect
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Never
 
-from boolcomp.common.choices import MASSES, flag, real, reals, whole, widths
+from boolcomp.common.choices import flag, real, reals, whole, widths
+from boolcomp.common.choices import masses as the_masses
 from boolcomp.common.errors import UsageError, listing, suggestion
 from boolcomp.common.places import place_of
 from boolcomp.common.workers import TWO, Workers, all_cores
@@ -108,7 +109,8 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     function of the robot: inverse-dynamics (with `friction` or without; `smoothing` is the speed
     in whose tanh the sign of dry friction goes over), gravity and so on; `kp` and `kd` are gains
     of control, `load_range` is that of a mass at the tip (kg) as an input, `elbow` (up, down) is
-    for inverse kinematics. With several `payloads` (kg at the tip) the program holds one load each.
+    for inverse kinematics. With several `payloads` (kg at the tip: [0, 1, 2.5], or
+    "0:5:0.05") the program holds one load each.
 
     `error` is what no error may exceed, proved: "1lsb", "0.5Nm", one for all outputs or one each,
     or {"tau1": "1lsb"}. `input_bits` are then the most that inputs may have; with `bits="auto"`
@@ -141,7 +143,7 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     s3://bucket/folder, that others may use, too (docs/cluster.md); without it the user's cache.
     """
     _refuse_others(mode, dict(locals()))
-    masses, workers = reals("payloads", payloads, MASSES), _workers(processes, cluster)
+    masses, workers = the_masses("payloads", payloads), _workers(processes, cluster)
     place = None if store is None else place_of(store).check()
     of = function_name(
         of, friction=flag("friction", friction), smoothing=smoothing, kp=kp, kd=kd,

@@ -17,10 +17,13 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from boolcomp.common.errors import DataError, UsageError, listing, suggestion
+from boolcomp.common.places import everywhere, place_of
+from boolcomp.common.workers import ALONE
 from boolcomp.compact import passes as compact
+from boolcomp.compact.demand import Progress, ignore_progress
 from boolcomp.compact.promise.wordlength import bits_for
 from boolcomp.paper import passes as paper
 from boolcomp.paper.plan import Options
@@ -28,13 +31,15 @@ from boolcomp.paper.promise import allowed
 from boolcomp.problem.functions import USUAL
 from boolcomp.problem.sources import problem_of
 from boolcomp.problem.worded import with_words
-from boolcomp.program.program import MODES, family_of
+from boolcomp.program.family import family_of
+from boolcomp.program.program import MODES
 from boolcomp.terms import split
+from boolcomp.terms.load import per_kilogram
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from boolcomp.compact.demand import Listener, Progress
+    from boolcomp.compact.demand import Listener
     from boolcomp.compact.result.built import Built
     from boolcomp.paper.covers import TermCover
     from boolcomp.paper.plan import Plan
@@ -199,17 +204,37 @@ def compile_compact(
     start, chosen = time.perf_counter(), choices or compact.CompactChoices()
     loads = [TipLoad(source, mass, of, chosen.words) for mass in _masses(payloads)]
     with chosen.workers.opened() as workers:
-        own = [
-            replace(chosen, progress=one, workers=workers)
-            for one in _listeners(chosen.progress, loads)
-        ]
-        made = run(COMPACT[:-1], loads, own, "measure")
-    program = _family(run(COMPACT[-1:], made, own), loads)
+        made = _built(loads, replace(chosen, workers=workers))
+    program = _family(run(COMPACT[-1:], made, [chosen] * len(made)), loads)
     for one in made:
         _check(one)
     if chosen.certify:
         program, made = _certified(program, made)
     return CompactCompilation(program, tuple(made), time.perf_counter() - start)
+
+
+def _built(loads: Sequence[TipLoad], choices: compact.CompactChoices) -> list[Built]:
+    """Return what is built for every load: side by side where there are workers for them."""
+    if len(loads) == 1 or choices.workers.here:
+        own = [replace(choices, progress=one) for one in _listeners(choices.progress, loads)]
+        return run(COMPACT[:-1], loads, own, "measure")
+    alone = replace(choices, workers=ALONE, progress=ignore_progress)
+    if alone.store is not None:
+        alone = replace(alone, store=everywhere(place_of(alone.store)))
+    made: list[Built] = []
+    choices.progress(Progress(f"{len(loads)} loads"))
+    for one in choices.workers.in_order(_one_load, [(load, alone) for load in loads]):
+        made.append(one)
+        done = f"{len(made)} of {len(loads)} loads"
+        rms = tuple(map(float, one.errors.rms))
+        choices.progress(Progress(done, one.nodes, rms, len(made) / len(loads)))
+    return made
+
+
+def _one_load(load: TipLoad, choices: compact.CompactChoices) -> Built:
+    """Return what is built for a load, wherever this runs."""
+    (made,) = run(COMPACT[:-1], [load], [choices], "measure")
+    return cast("Built", made)
 
 
 def _check(built: Built) -> None:
@@ -269,11 +294,14 @@ def with_bits_found(
 
 
 def _family(programs: Sequence[Program], loads: Sequence[TipLoad]) -> Program:
-    """Return one program with the loads of all."""
-    return family_of(
+    """Return one program with the loads of all, and what masses between them change."""
+    family = family_of(
         replace(program, loads=tuple(replace(one, payload=load.mass) for one in program.loads))
         for program, load in zip(programs, loads, strict=True)
     )
+    if len(loads) == 1:
+        return family
+    return replace(family, per_kilogram=per_kilogram(loads[0].source, loads[0].of))
 
 
 def _listeners(progress: Listener, loads: Sequence[TipLoad]) -> list[Listener]:

@@ -21,7 +21,7 @@ from boolcomp.compact.demand import Demand
 from boolcomp.paper.plan import Options
 from boolcomp.paper.store import Recipe
 from boolcomp.problem.dynamics import bias_torques, gravity_torques, inertia_matrix
-from boolcomp.program.program import family_of
+from boolcomp.program.family import family_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -24,7 +24,7 @@ from boolcomp.logic.order import most_live
 from boolcomp.logic.sums import Addend, Sum, sum_network
 from boolcomp.paper.assembly import program_of
 from boolcomp.program import writing
-from boolcomp.program.program import Program, family_of
+from boolcomp.program.family import family_of
 from boolcomp.program.programfile import load_program
 from boolcomp.program.writing import render_program, save_program
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from boolcomp.codes import CodeKind
     from boolcomp.paper.plan import Plan
     from boolcomp.paper.truth import TermTable
+    from boolcomp.program.program import Program
 
 
 class Numbers:

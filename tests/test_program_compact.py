@@ -18,8 +18,9 @@ from boolcomp.compact.graph.logic import word_logic
 from boolcomp.engines import make_engine
 from boolcomp.logic.simulation import Planes
 from boolcomp.problem.interval import Interval
+from boolcomp.program.family import family_of
 from boolcomp.program.parts import JointNetwork, Slice
-from boolcomp.program.program import family_of, program_of_network
+from boolcomp.program.program import program_of_network
 from boolcomp.program.programfile import load_program
 from boolcomp.program.writing import save_program
 from boolcomp.words.simulate import simulate

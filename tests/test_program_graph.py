@@ -14,8 +14,8 @@ from small_programs import stages
 
 import boolcomp as bc
 from boolcomp.common.errors import DataError
+from boolcomp.program.family import family_of
 from boolcomp.program.parts import KnownErrors
-from boolcomp.program.program import Program, family_of
 from boolcomp.program.programfile import load_program
 from boolcomp.program.writing import HEAD, save_program
 from boolcomp.words.graphtext import parse_graph
@@ -23,6 +23,8 @@ from boolcomp.words.simulate import simulate
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from boolcomp.program.program import Program
 
 GRAPH = "graphs/0.txt"
 

@@ -203,7 +203,7 @@ class Counting:
     def __init__(self, job: Job, program: Program) -> None:
         self._program, self._payload = program, job.payload
         self._problem = None if job.against is None else reference(job.against, job.payload)
-        outputs = program.load(job.payload).outputs if self._problem else ()
+        outputs = program.chosen(job.payload).outputs if self._problem else ()
         self._steps = np.array([output.code.step for output in outputs])
         self._coded = job.dtype == WORDS
         self._counts = [0, 0, 0, 0]

@@ -137,7 +137,7 @@ def columns_of(program: Program) -> Columns:
 
 def results_of(program: Program, payload: float | None) -> Columns:
     """Return the columns of its results."""
-    outputs = program.load(payload).outputs
+    outputs = program.chosen(payload).outputs
     return Columns(program.returned.members, tuple(output.unit for output in outputs))
 
 

@@ -182,7 +182,7 @@ def _prepared(
     grown = Target(form, str(folder / "output"), str(target), found.rows, real, results)
     compared = None if against is None else _against(str(against), of, payload, program)
     job = Job(str(place), checksum, payload, "auto", 1, columns, found.dtype, grown, compared)
-    return _Run(job, found, program.load(payload).outputs)
+    return _Run(job, found, program.chosen(payload).outputs)
 
 
 def _against(name: str, of: str, payload: float | None, program: Program) -> Against:

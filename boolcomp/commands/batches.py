@@ -63,7 +63,7 @@ def _report(asked: Asked, found: Batches, seconds: float, *, as_json: bool) -> N
     from boolcomp.program.programfile import load_program
 
     program = load_program(asked.program)
-    known = program.load(asked.payload).outputs
+    known = program.chosen(asked.payload).outputs
     if as_json:
         compared = [
             {"name": one.name, "rms_lsb": one.rms, "max_lsb": one.largest} for one in found.errors

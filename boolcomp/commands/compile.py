@@ -24,7 +24,7 @@ from boolcomp.commands.progress import progress
 from boolcomp.commands.said import described, error_table, in_steps, over_loads
 from boolcomp.commands.sources import function_options, own_bits, source_argument
 from boolcomp.commands.wordlength import AUTO, is_auto
-from boolcomp.common.choices import MASSES, reals
+from boolcomp.common.choices import masses as the_masses
 from boolcomp.common.text import short, table
 
 if TYPE_CHECKING:
@@ -70,7 +70,9 @@ ONLY = {"paper": {**ONLY_PAPER, **ONLY_MINIMISED}, "compact": ONLY_COMPACT}
 @demand_options()
 @plan_options(auto=True)
 @minimiser_options("--minimizer")
-@click.option("--payloads", default="0", show_default=True, help="Tip loads in kg: 0,1,2.5.")
+@click.option(
+    "--payloads", default="0", show_default=True, help="Tip loads in kg: 0,1,2.5, or 0:5:0.05."
+)
 @store_option
 @click.option("-o", "--output", type=FilePath(), help="Folder for the program.")
 @json_option
@@ -104,7 +106,7 @@ def command(
 
     check_mode(mode)
     refuse_others(context, mode, ONLY)
-    loaded, masses = load_source(robot), reals("--payloads", payloads, MASSES)
+    loaded, masses = load_source(robot), the_masses("--payloads", payloads)
     options, auto = own_bits(context, options, loaded), is_auto(context)
     if mode == "compact":
         from boolcomp.commands.compact import compile_words

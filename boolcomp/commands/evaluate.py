@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from boolcomp.engines import Evaluation
     from boolcomp.problem.problem import Group
+    from boolcomp.program.library import Chosen
     from boolcomp.program.parts import CodedOutput
 
     Floats = NDArray[np.float64]
@@ -50,7 +51,8 @@ COUNTS = ("saturated_inputs", "saturated_torques", "beyond_stops")  # keys of --
 @cluster_option
 @click.option("--shard", default="samples", show_default=True, help="samples, terms or pipeline.")
 @click.option("--against", help="ROBOT or function file: sum up errors too, of files in chunks.")
-@click.option("--payload", type=float, help="Tip load in kg, of those it was compiled for.")
+@click.option("--payload", type=float, help="Tip load in kg: the nearest it was compiled for.")
+@click.option("--interpolate", is_flag=True, help="Between the two loads that are nearest.")
 @json_option
 @click.pass_context
 def command(
@@ -67,6 +69,7 @@ def command(
     shard: str,
     against: str | None,
     payload: float | None,
+    interpolate: bool,
     as_json: bool,
 ) -> None:
     """Evaluate the torques of PROGRAM (a folder made by compile) for a file of states.
@@ -99,15 +102,19 @@ def command(
         _refuse_functions(context, program)
     wanted = cluster is not None or against is not None
     if _in_chunks(source, target, processes, shard, compiled=compiled, wanted=wanted):
+        if interpolate:
+            raise UsageError("--interpolate is of one process, and of no files in chunks")
         from boolcomp.commands.batches import Asked, evaluate_batches
 
         asked = Asked(program, source, target, engine, threads, processes, cluster, shard, payload,
                       against, of)  # fmt: skip
         evaluate_batches(asked, as_json=as_json)
         return
-    with _runner(program, of, engine, (threads, processes), shard, payload) as runner:
+    mass = _Mass(payload, interpolate)
+    with _runner(program, of, engine, (threads, processes), shard, mass) as runner:
         done = _evaluated(runner, source, target)
         plural, places, known = runner.plural, runner.places, runner.outputs
+        chosen = runner.chosen
     samples, *counts = done.values()
     seconds = time.perf_counter() - start
     if as_json:
@@ -115,7 +122,7 @@ def command(
 
         head = {"program": program, "samples": samples, "seconds": seconds}
         told = [{"name": one.name, "unit": one.unit, **figures(one)} for one in known]
-        print_json({**head, **done, "output": str(target), "outputs": told})
+        print_json({**head, **done, "output": str(target), "outputs": told, **_loads(chosen)})
         return
     inputs, outputs, beyond = counts
     saturated = f"; saturated: {inputs} inputs, {outputs} {plural}" if inputs or outputs else ""
@@ -127,6 +134,8 @@ def command(
     if known:
         from boolcomp.commands.said import promised
 
+        if chosen is not None and not chosen.exact:
+            click.echo(str(chosen), err=True)
         click.echo(f"of states within range {promised(known)}", err=True)
 
 
@@ -164,10 +173,17 @@ def _refuse_functions(context: click.Context, program: str) -> None:
             )
 
 
+class _Mass(NamedTuple):
+    """The mass at the tip that is asked for, and whether to take what lies between two loads."""
+
+    payload: float | None
+    interpolate: bool
+
+
 class _Runner(NamedTuple):
     """What turns the arrays of some states into results and counts, and what they are called.
 
-    Of a program the `outputs` say what they err by.
+    Of a program the `outputs` say what they err by, for the loads that were `chosen`.
     """
 
     groups: tuple[Group, ...]
@@ -176,6 +192,16 @@ class _Runner(NamedTuple):
     places: str
     run: Callable[..., tuple[Floats, int, int, int]]
     outputs: tuple[CodedOutput, ...] = ()
+    chosen: Chosen | None = None
+
+
+def _loads(chosen: Chosen | None) -> dict[str, Any]:
+    """Return what --json says of a mass between loads."""
+    if chosen is None or chosen.exact:
+        return {}
+    pairs = zip(chosen.loads, chosen.weights, strict=True)
+    loads = [{"payload": load.payload, "weight": weight} for load, weight in pairs]
+    return {"payload": chosen.mass, "loads": loads}
 
 
 def _evaluated(runner: _Runner, source: Path, target: Path) -> dict[str, int]:
@@ -229,30 +255,41 @@ def _check_results(values: Floats, returned: Group, source: Path, before: int) -
 
 @contextlib.contextmanager
 def _runner(
-    program: str, of: str, engine: Any, workers: tuple[int, int], shard: Any, payload: float | None
+    program: str, of: str, engine: Any, workers: tuple[int, int], shard: Any, asked: _Mass
 ) -> Iterator[_Runner]:
     """Provide what turns states into results and saturation counts."""
+    payload, interpolate = asked
+    if interpolate and payload is None:
+        raise UsageError("--interpolate: say the mass with --payload")
     if not program or not is_folder(Path(program)):
+        if interpolate:
+            raise UsageError("--interpolate is for programs: arithmetic has any mass")
         yield _arithmetic(program, of, payload)
         return
+    from boolcomp.program.library import masses
     from boolcomp.program.programfile import load_program
 
-    loaded = load_program(program)
+    loaded = load_program(program, payload)
     if payload is None and len(loaded.payloads) > 1:
-        masses = listing(f"{mass:g}" for mass in loaded.payloads)
-        raise UsageError(f"this program has payloads {masses} kg: say which with --payload")
+        known = masses(loaded.payloads)
+        raise UsageError(f"this program has payloads {known} kg: say which with --payload")
     threads, processes = workers
+    chosen = loaded.chosen(payload, interpolate=interpolate)
     names = loaded.groups, loaded.returned, loaded.plural, loaded.places
-    outputs = loaded.load(payload).outputs
+    said = chosen.outputs, chosen
     if processes == 1:
 
         def here(*state: Floats) -> tuple[Floats, int, int, int]:
             return _counted(
-                loaded.evaluate(*state, payload=payload, engine=engine, threads=threads)
+                loaded.evaluate(
+                    *state, payload=payload, interpolate=interpolate, engine=engine, threads=threads
+                )
             )
 
-        yield _Runner(*names, here, outputs)
+        yield _Runner(*names, here, *said)
         return
+    if interpolate:
+        raise UsageError("--interpolate runs in one process: leave out --processes")
     if shard != "samples" and loaded.mode == "compact":
         raise UsageError(
             f"--shard {shard} deals out product terms, and a compact program has none: say "
@@ -261,13 +298,13 @@ def _runner(
     from boolcomp.parallel.sharding.pool import ProcessPool
 
     with ProcessPool(
-        loaded, processes=processes, shard=shard, engine=engine, payload=payload
+        loaded, processes=processes, shard=shard, engine=engine, payload=chosen.loads[0].payload
     ) as pool:
 
         def shared(*state: Floats) -> tuple[Floats, int, int, int]:
             return _counted(pool.evaluate(*state))
 
-        yield _Runner(*names, shared, outputs)
+        yield _Runner(*names, shared, *said)
 
 
 def _counted(found: Evaluation) -> tuple[Floats, int, int, int]:

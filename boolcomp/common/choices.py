@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from typing import TypeAlias
 
 from boolcomp.common.errors import UsageError, shown
@@ -17,7 +18,8 @@ Reals: TypeAlias = Number | Iterable[Number]
 Widths: TypeAlias = int | str | Mapping[str, int | str] | Mapping[str, int]
 
 IN_LSB = "give LSB, such as .5, or one a joint: .4,.6"
-MASSES = "give masses in kg, such as 0,1,2.5"
+MASSES = "give masses in kg, such as 0,1,2.5, or from 0 to 5 in steps: 0:5:0.05"
+MOST_MASSES = 1000
 BITS = "give bits, such as 10, or q=12,qd=8,qdd=8"
 EVERY = "words"  # all input words, where none is named
 MOST = 1e6  # LSB, or kg: more than any word has, or any arm
@@ -60,6 +62,34 @@ def reals(name: str, given: Reals | None, advice: str = IN_LSB) -> tuple[float, 
     if len(known) < len(values):
         raise UsageError(f"{name} {shown(given)}: {advice}; at most {MOST:g}")
     return tuple(known)
+
+
+def masses(name: str, given: Reals) -> tuple[float, ...]:
+    """Return masses: of numbers, or of text such as `0,1,2.5` or `0:5:0.05`, ends included."""
+    if not isinstance(given, str) or ":" not in given:
+        return reals(name, given, MASSES)
+    found: list[float] = []
+    for part in given.split(","):
+        found += _stepped(name, part, given) if ":" in part else reals(name, part, MASSES)
+        if len(found) > MOST_MASSES:
+            break
+    if len(found) > MOST_MASSES:
+        raise UsageError(f"{name} {shown(given)}: more than {MOST_MASSES} masses")
+    return tuple(found)
+
+
+def _stepped(name: str, part: str, given: str) -> list[float]:
+    """Return the masses of `low:high:step`, each the double nearest to its decimal."""
+    wrong = UsageError(f"{name} {shown(given)}: {MASSES}; at most {MOST:g}")
+    try:
+        low, high, step = (Decimal(text.strip()) for text in part.split(":"))
+    except (ValueError, ArithmeticError):
+        raise wrong from None
+    finite = all(value.is_finite() and abs(value) <= MOST for value in (low, high, step))
+    if not finite or step <= 0 or high < low:
+        raise wrong
+    count = int(min((high - low) / step, Decimal(MOST_MASSES))) + 1
+    return [float(low + k * step) for k in range(count)]
 
 
 def widths(name: str, given: Widths | None) -> dict[str, int]:

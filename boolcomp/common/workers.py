@@ -48,6 +48,12 @@ class Workers:
             raise UsageError(f"processes must be 1 to {MOST_PROCESSES}, not {count}")
         return cls(HERE if count == 1 else f"processes:{count}")
 
+    @property
+    def here(self) -> bool:
+        """Whether all work is done in this process."""
+        where = self.where.where if isinstance(self.where, Late) else self.where
+        return isinstance(where, Here) or where == HERE
+
     @contextlib.contextmanager
     def opened(self) -> Iterator[Self]:
         """Give workers that stay from their first call to the end of the block."""
@@ -86,7 +92,7 @@ class Late(Executor):
     """An executor that is started with its first call."""
 
     def __init__(self, where: Any) -> None:
-        self._where = where
+        self.where = where
         self._pool: Executor | None = None
 
     @property
@@ -102,7 +108,7 @@ class Late(Executor):
 
     def _started(self) -> Executor:
         if self._pool is None:
-            self._pool = executor(self._where)
+            self._pool = executor(self.where)
         return self._pool
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 (as `Executor` has it)

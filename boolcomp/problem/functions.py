@@ -116,6 +116,11 @@ def function_name(of: str, *, friction: bool = False, **choices: object) -> str:
     return together(name, values)
 
 
+def is_linear_in_load(of: str) -> bool:
+    """Tell whether a function is one of forces: what a mass at the tip adds is linear in it."""
+    return "load" in ALL[parted(of)[0]].takes
+
+
 def function_of(problem: str, robot: str) -> str:
     """Return the function of a robot that the name of a problem says, both by name."""
     rest = problem.removeprefix(f"{robot}-")

@@ -24,6 +24,7 @@ def check_program(program: Program) -> None:
     read = [word.name for word in program.inputs]
     if len(set(read)) != len(read) or not {*read, *(x.name for x in program.stops)} <= {*names}:
         raise ValueError("an input word, or a stop, is repeated or belongs to no input")
+    _check_changes(program)
     for load in program.loads:
         if tuple(output.name for output in load.outputs) != program.returned.members:
             raise ValueError("the outputs are not those that are returned, in order")
@@ -35,6 +36,12 @@ def check_program(program: Program) -> None:
             raise ValueError("a word graph has no network, or words without meanings")
         if load.joint is not None:
             _check_joint(program, load, load.joint)
+
+
+def _check_changes(program: Program) -> None:
+    given = program.per_kilogram
+    if len(given) not in (0, len(program.returned.members)) or any(more < 0 for more in given):
+        raise ValueError("what a kilogram changes is not said of every output")
 
 
 def _check_term(program: Program, output: CodedOutput, term: TermUse) -> None:

@@ -23,6 +23,7 @@ from boolcomp.problem.shapes import gathered
 from boolcomp.program.checks import check_program
 from boolcomp.program.htmltable import html_of
 from boolcomp.program.joining import joined, wire
+from boolcomp.program.library import Chosen, alone, between, choose, masses
 from boolcomp.program.parts import (
     CodedInput,
     CodedOutput,
@@ -34,7 +35,7 @@ from boolcomp.program.parts import (
 from boolcomp.program.writing import save_program
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import ArrayLike, NDArray
@@ -58,7 +59,9 @@ class Program:
     States are an array for each of the `groups`, of words that are read and others; results are
     the group `returned`. `plural` is what a user calls the outputs ("torques"), `places` what
     inputs belong to ("joints"), `demand` what was asked for in compact mode. A
-    `certificate` is a text for the checker (`boolcomp.checker`), which nothing else reads.
+    `certificate` is a text for the checker (`boolcomp.checker`), which nothing else reads. Where
+    outputs are affine in the mass at the tip, `per_kilogram` says how much one kilogram changes
+    each at most, in its unit: then there is an answer for masses between loads (`library`).
     """
 
     name: str
@@ -74,6 +77,7 @@ class Program:
     places: str = "inputs"
     demand: str = ""
     certificate: str = ""
+    per_kilogram: tuple[float, ...] = ()
     _engines: dict[tuple[float | None, str, int], Engine] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -155,8 +159,13 @@ class Program:
         for load in self.loads:
             if payload is None or load.payload == payload:
                 return load
-        known = listing(number(p) for p in self.payloads)
-        raise UsageError(f"no payload {payload}: {WHOSE} has {known} kg")
+        raise UsageError(f"no payload {payload}: {WHOSE} has {masses(self.payloads)} kg")
+
+    def chosen(self, payload: float | None = None, *, interpolate: bool = False) -> Chosen:
+        """Return what stands for a mass at the tip (see `library`), and by how much it errs."""
+        if payload is None:
+            return alone(self.load())
+        return choose(self.loads, self.per_kilogram, payload, interpolate=interpolate)
 
     def wiring(self, payload: float | None = None) -> Wiring:
         """Return what an engine runs."""
@@ -171,6 +180,7 @@ class Program:
         self,
         *arrays: ArrayLike,
         payload: float | None = None,
+        interpolate: bool = False,
         engine: EngineName = "auto",
         threads: int = 1,
         **named: ArrayLike,
@@ -181,9 +191,13 @@ class Program:
         (samples, members), or a number for all; or every input by its own name, such as `q1=...`:
         numbers, or samples. Angles over a whole turn wrap, other values outside their range
         saturate; that, and what lies beyond stops, is a `SaturationWarning`. A program with several
-        loads is told which by `payload` (kg). See `evaluate`.
+        loads is told which by `payload` (kg): the nearest is taken, or with `interpolate` what lies
+        between two. See `evaluate`.
         """
-        found = self.evaluate(*arrays, payload=payload, engine=engine, threads=threads, **named)
+        found = self.evaluate(
+            *arrays, payload=payload, interpolate=interpolate, engine=engine, threads=threads,
+            **named,
+        )  # fmt: skip
         if doubt := found.doubt(self.plural, self.places):
             text = f"{self.name}: {doubt}: {self._meaning(found)}"
             warnings.warn(text, SaturationWarning, stacklevel=2)
@@ -205,6 +219,7 @@ class Program:
         self,
         *arrays: ArrayLike,
         payload: float | None = None,
+        interpolate: bool = False,
         engine: EngineName = "auto",
         threads: int = 1,
         **named: ArrayLike,
@@ -213,14 +228,21 @@ class Program:
 
         Outputs are float32 where all arrays are, else float64. More `threads` share a large batch,
         in the native engine. Shapes and names that do not fit are a `UsageError`, NaN and
-        infinities a `DataError`.
+        infinities a `DataError`. Of a mass between two loads `chosen` says what errors are at most.
         """
         given = gathered(self.groups, arrays, named, WHOSE)
-        chosen = self.engine(payload, engine, threads)
-        state: Any = getattr(chosen, "state", None)  # of engines that take single states apart
+        if interpolate:
+            chosen = self.chosen(payload, interpolate=True)
+            each = [
+                evaluate(self.engine(load.payload, engine, threads), given, coded=False)
+                for load in chosen.loads
+            ]
+            return between(each, chosen.weights)
+        runs = self.engine(payload, engine, threads)
+        state: Any = getattr(runs, "state", None)  # of engines that take single states apart
         if state is not None and (found := state(given)) is not None:
             return cast("Evaluation", found)
-        return evaluate(chosen, given, coded=False)
+        return evaluate(runs, given, coded=False)
 
     def evaluate_words(
         self,
@@ -239,7 +261,7 @@ class Program:
     def engine(
         self, payload: float | None = None, name: EngineName = "auto", threads: int = 1
     ) -> Engine:
-        """Return what runs the program with a payload, made when first asked for.
+        """Return what runs the program with the load nearest to a mass, made when first asked for.
 
         The native one also takes columns of code words and bit-planes: `run_codes`, `run_planes`.
         """
@@ -248,11 +270,12 @@ class Program:
                 None, name, threads
             ]  # as it mostly is: single states feel all else
         if payload is None and len(self.loads) > 1:
-            known = listing(number(p) for p in self.payloads)
+            known = masses(self.payloads)
             raise UsageError(f"{WHOSE} has loads of {known} kg: say which with payload=")
-        key = (self.load(payload).payload, name, threads)
+        load = self.chosen(payload).loads[0].payload
+        key = (load, name, threads)
         if key not in self._engines:
-            self._engines[key] = make_engine(self.wiring(payload), name, threads)
+            self._engines[key] = make_engine(self.wiring(load), name, threads)
         if payload is None:
             self._engines[None, name, threads] = self._engines[key]
         return self._engines[key]
@@ -264,7 +287,7 @@ class Program:
     def __repr__(self) -> str:
         nodes = sum(len(network.nodes) for network in self.networks)
         made = f"{nodes} nodes" if self.mode == "compact" else f"{nodes} nodes before the adders"
-        loads = listing(map(number, self.payloads))
+        loads = masses(self.payloads)
         head = f"{self.name}: {self.bits} bits, {self.mode} mode"
         return f"<program {head}, {made}, loads of {loads} kg>"
 
@@ -336,65 +359,3 @@ def program_of_network(
     )
     load = Load(payload, outputs, JointNetwork(0, words))
     return program_of_problem(problem, bits, "compact", inputs, (network,), (load,))
-
-
-def family_of(programs: Iterable[Program]) -> Program:
-    """Return one program with the loads of several of the same problem; equal networks once."""
-    members = list(programs)
-    if not members or any(_head(program) != _head(members[0]) for program in members):
-        raise UsageError("a family is made of programs of one robot, word length and mode")
-    first = members[0]
-    finest: dict[str, CodedInput] = {}
-    for word in (word for program in members for word in program.inputs):
-        known = finest.setdefault(word.name, word)
-        if replace(known.code, bits=2) != replace(word.code, bits=2):
-            raise UsageError(f"the programs of a family differ in the range or code of {word.name}")
-        if known.code.bits < word.code.bits:
-            finest[word.name] = word
-    order = [name for group in first.groups for name in group.members if name in finest]
-    networks: dict[Network, int] = {}
-    loads: list[Load] = []
-    for program in members:
-        for network in program.networks:
-            networks.setdefault(network, len(networks))
-        loads += _moved(program, {name: k for k, name in enumerate(order)}, networks)
-    return replace(
-        first, inputs=tuple(finest[name] for name in order), networks=tuple(networks),
-        loads=tuple(loads), certificate="",
-    )  # fmt: skip
-
-
-def _head(program: Program) -> tuple[object, ...]:
-    """Return what the programs of a family share."""
-    skipped = ("inputs", "networks", "loads", "certificate")
-    return tuple(
-        getattr(program, one.name) for one in fields(program)
-        if one.init and one.name not in skipped
-    )  # fmt: skip
-
-
-def _moved(
-    program: Program, places: dict[str, int], networks: dict[Network, int]
-) -> Iterator[Load]:
-    """Yield a program's loads with input words and networks renumbered."""
-    at = [networks[network] for network in program.networks]
-    to = [places[word.name] for word in program.inputs]
-
-    def moved(words: Iterable[Slice]) -> tuple[Slice, ...]:
-        return tuple(replace(word, input=to[word.input]) for word in words)
-
-    for load in program.loads:
-        outputs = tuple(
-            replace(
-                output,
-                terms=tuple(
-                    replace(use, network=at[use.network], words=moved(use.words))
-                    for use in output.terms
-                ),
-            )
-            for output in load.outputs
-        )
-        joint = load.joint
-        if joint is not None:
-            joint = JointNetwork(at[joint.network], moved(joint.words))
-        yield replace(load, outputs=outputs, joint=joint)

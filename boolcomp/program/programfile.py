@@ -55,6 +55,7 @@ NAMED = 3  # the first format whose inputs and outputs have names
 KINDS = ("q", "qd", "qdd")  # of inputs, before
 MOST_NETWORKS = 100_000
 MOST_INPUTS = 10_000
+WORTH_CHOOSING = 3  # loads: fewer are read whole
 MOST_HEAD = 1 << 24  # bytes
 MOST_BYTES = 1 << 26  # of all networks: about two million nodes
 MOST_GRAPH = 1 << 22  # of one word graph: twenty times what the PUMA has
@@ -62,8 +63,12 @@ MOST_CERTIFICATE = 1 << 26
 MOST_VALUE = 1e15  # of a range, a load or a bound: nothing overflows, and no robot has it
 
 
-def load_program(folder: str | Path) -> Program:
-    """Read a program; a `DataError` says what is wrong with one that cannot be used."""
+def load_program(folder: str | Path, payload: float | None = None) -> Program:
+    """Read a program; a `DataError` says what is wrong with one that cannot be used.
+
+    Of a library of loads only those next to a `payload` (kg) are read, if one is given and they
+    are enough to answer for it.
+    """
     source = Path(folder)
     if not is_file(source / HEAD):
         raise DataError(f"{source}: no program: it has no {HEAD}")
@@ -71,11 +76,11 @@ def load_program(folder: str | Path) -> Program:
     reader = _Reader(document, str(source / HEAD))
     texts = _Texts(source, reader.field(document, "files", dict))
     count = reader.count(document, "networks", MOST_NETWORKS)
-    networks = tuple(texts.read(network_name(k), parse_network) for k in range(count))
-    for k, item in enumerate(reader.items(document, "loads")):
-        if isinstance(item, dict) and "meanings" in item:
-            reader.graphs[k] = texts.read(graph_name(k), parse_graph, MOST_GRAPH)
-    if CERTIFICATE in texts.sums:
+    places = reader.near(payload)
+    wanted = range(count) if places is None else reader.only(count)
+    networks = tuple(texts.read(network_name(k), parse_network) for k in wanted)
+    reader.read_graphs(texts, places)
+    if CERTIFICATE in texts.sums and places is None:
         texts.left = MOST_CERTIFICATE  # of its own
         reader.certificate = texts.read(CERTIFICATE, lambda text, _: text)
     try:
@@ -84,11 +89,21 @@ def load_program(folder: str | Path) -> Program:
         raise
     except (ValueError, TypeError, OverflowError, BoolcompError) as error:
         raise DataError(f"{source / HEAD}: {error}") from error
+    _require_agreement(program, source, places)
+    return program
+
+
+def _require_agreement(program: Program, source: Path, places: list[int] | None) -> None:
+    """Refuse a word graph that its network does not compute; equal pairs are looked at once."""
+    checked: set[tuple[int, int]] = set()
     for k, load in enumerate(program.loads):
         graph, joint = load.graph, load.joint
-        if graph and joint and not seems_right(networks[joint.network], graph):
-            raise DataError(f"{source / graph_name(k)}: its network does not compute what it says")
-    return program
+        if not graph or not joint or (id(graph), joint.network) in checked:
+            continue
+        checked.add((id(graph), joint.network))
+        if not seems_right(program.networks[joint.network], graph):
+            name = graph_name(k if places is None else places[k])
+            raise DataError(f"{source / name}: its network does not compute what it says")
 
 
 class _Texts:
@@ -194,7 +209,45 @@ class _Reader:
             self.text(document, "places") if self.named else "joints",
             self.text(document, "demand") if self.named else "",
             self.certificate,
+            self.numbers({"per_kilogram": [], **document}, "per_kilogram"),
         )
+
+    def read_graphs(self, texts: _Texts, places: list[int] | None) -> None:
+        """Read the word graphs of loads, at these places of the file; equal ones are one file."""
+        graphs: dict[int, WordGraph] = {}
+        for k, item in enumerate(self.items(self.document, "loads")):
+            if isinstance(item, dict) and "meanings" in item:
+                own = {"graph": k if places is None else places[k], **item}
+                place = self.count(own, "graph", MOST_NETWORKS)
+                if place not in graphs:
+                    graphs[place] = texts.read(graph_name(place), parse_graph, MOST_GRAPH)
+                self.graphs[k] = graphs[place]
+
+    def near(self, payload: float | None) -> list[int] | None:
+        """Keep the loads next to a mass, if they answer for it; return their places (None: all)."""
+        loads = self.items(self.document, "loads")
+        if payload is None or len(loads) < WORTH_CHOOSING or "per_kilogram" not in self.document:
+            return None
+        known = sorted((self.field(item, "payload", float), k) for k, item in enumerate(loads))
+        above = next((n for n, (mass, _) in enumerate(known) if mass >= payload), 0)
+        if not above and known[0][0] != payload:
+            return None  # beyond them all: the sentence names the others
+        kept = [k for mass, k in known if mass == payload] or [
+            k for _, k in known[above - 1 : above + 1]
+        ]
+        self.document["loads"] = [loads[k] for k in kept]
+        return kept
+
+    def only(self, count: int) -> list[int]:
+        """Return the networks of the loads that are left, and number them anew."""
+        used: dict[int, int] = {}
+        for item in self.items(self.document, "loads"):
+            outputs = self.items(item, "outputs")
+            terms = [term for one in outputs for term in self.items(one, "terms")]
+            for section in (item, *terms) if "network" in item else terms:
+                place = self.count(section, "network", count - 1)
+                section["network"] = used.setdefault(place, len(used))
+        return list(used)
 
     def groups(self) -> tuple[tuple[Group, ...], Group]:
         """Return the groups of inputs, and that of the outputs."""
@@ -287,6 +340,9 @@ class _Reader:
             None if "rest" not in item else self.texts(item, "rest"),
             self.text({"grade": "", **item}, "grade"),  # older programs do not say
         )
+
+    def numbers(self, item: Any, key: str) -> tuple[float, ...]:
+        return tuple(self.field({key: value}, key, float) for value in self.items(item, key))
 
     def texts(self, item: Any, key: str) -> tuple[str, ...]:
         return tuple(self.text({key: text}, key) for text in self.items(item, key))

@@ -2,7 +2,7 @@
 
     program.json        what the program is, and the SHA-256 of every other file and of itself
     networks/0.txt      the networks, as `networktext` writes them
-    graphs/0.txt        the word graph of every load that has one, as `Graph` is printed
+    graphs/0.txt        the word graph of every load that has one of its own, as `Graph` is printed
     certificate.txt     what the checker reads, where there is one
 
 It is data and nothing else: native code is made on the machine that runs it. A directory appears
@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     from boolcomp.program.parts import CodedOutput, Load, Slice
     from boolcomp.program.program import Program
 
-# 2: one network for all outputs of a load; 3: names; 4: signed codes, cells at zero
-FORMAT, VERSION, BEFORE_SIGNS = "boolcomp program", 4, 3
+# 2: one network for all outputs of a load; 3: names; 4: signed codes, cells at zero; 5: loads that
+# have the graph of another
+FORMAT, VERSION, SIGNS, BEFORE_SIGNS = "boolcomp program", 5, 4, 3
 HEAD, CERTIFICATE = "program.json", "certificate.txt"
 
 
@@ -61,11 +62,16 @@ def save_program(program: Program, folder: str | Path) -> None:
 def render_program(program: Program) -> dict[str, str]:
     """Return the files of a program: texts by their names inside its directory."""
     files = {network_name(k): render_network(n) for k, n in enumerate(program.networks)}
-    files |= {graph_name(k): str(load.graph) for k, load in enumerate(program.loads) if load.graph}
+    shared = _shared_graphs(program)
+    files |= {
+        graph_name(k): str(load.graph)
+        for k, load in enumerate(program.loads)
+        if load.graph and shared[k] == k
+    }
     files |= {CERTIFICATE: program.certificate} if program.certificate else {}
     document: dict[str, Any] = {
         "format": FORMAT,
-        "version": VERSION if _has_signs(program) else BEFORE_SIGNS,
+        "version": _version(program, shared),
         "made_by": f"boolcomp {BOOLCOMP}",
         "name": program.name,
         "bits": program.bits,
@@ -80,13 +86,36 @@ def render_program(program: Program) -> dict[str, str]:
             for word in program.inputs
         ],
         "networks": len(program.networks),
-        "loads": [_load(load) for load in program.loads],
+        "loads": [
+            {**_load(load), **({} if shared[k] == k else {"graph": shared[k]})}
+            for k, load in enumerate(program.loads)
+        ],
+        **({"per_kilogram": list(program.per_kilogram)} if program.per_kilogram else {}),
         "stops": [[one.name, one.range.low, one.range.high] for one in program.stops],
         "files": {name: digest(text) for name, text in files.items()},
     }
     document["checksum"] = digest(canonical(document))
     text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
     return {HEAD: text + "\n", **files}
+
+
+def _shared_graphs(program: Program) -> list[int]:
+    """Return of every load which one's graph it has: equal graphs are one file.
+
+    A certificate is of one file a load.
+    """
+    first: dict[str, int] = {}
+    return [
+        k if not load.graph or program.certificate else first.setdefault(str(load.graph), k)
+        for k, load in enumerate(program.loads)
+    ]
+
+
+def _version(program: Program, shared: list[int]) -> int:
+    """Return the earliest format that can say this."""
+    if shared != list(range(len(shared))):
+        return VERSION
+    return SIGNS if _has_signs(program) else BEFORE_SIGNS
 
 
 def _has_signs(program: Program) -> bool:

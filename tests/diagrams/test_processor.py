@@ -17,7 +17,7 @@ from boolcomp.diagrams.processor import run
 from boolcomp.paper.assembly import program_of
 from boolcomp.paper.plan import Options
 from boolcomp.pipeline import run_passes
-from boolcomp.program.program import family_of
+from boolcomp.program.family import family_of
 from boolcomp.targets.walks import image_of
 
 if TYPE_CHECKING:

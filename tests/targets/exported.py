@@ -15,8 +15,9 @@ from boolcomp.logic import luts
 from boolcomp.logic.network import Builder
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.problem import Group
+from boolcomp.program.family import family_of
 from boolcomp.program.parts import CodedInput, CodedOutput, JointNetwork, KnownErrors, Load, Slice
-from boolcomp.program.program import Program, family_of
+from boolcomp.program.program import Program
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
