@@ -211,8 +211,8 @@ def test_rendering_a_program_twice_gives_the_same_bytes() -> None:
 def test_a_program_of_a_later_format_is_refused_by_name(tmp_path: Path) -> None:
     save_program(stages(4)[2], tmp_path / "p")
     head = tmp_path / "p" / "program.json"
-    head.write_text(head.read_text().replace('"version": 3', '"version": 5'))
-    with pytest.raises(DataError, match="a program of format 5, made by boolcomp"):
+    head.write_text(head.read_text().replace('"version": 3', '"version": 6'))
+    with pytest.raises(DataError, match="a program of format 6, made by boolcomp"):
         load_program(tmp_path / "p")
 
 

@@ -9,10 +9,10 @@ import click
 
 from boolcomp.commands.options import ends, print_json, unchanging
 from boolcomp.commands.progress import share
-from boolcomp.commands.said import described, error_table
+from boolcomp.commands.said import described, error_table, figures, in_steps
 from boolcomp.commands.wordlength import USUAL_BITS
 from boolcomp.common.errors import listing
-from boolcomp.common.text import short, table
+from boolcomp.common.text import short, short_above, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from boolcomp.problem.robot import Robot
     from boolcomp.program.program import Program
     from boolcomp.words.graph import WordGraph
+
+MOST_CHARTS = 8  # loads of which all is printed
 
 
 def compile_words(
@@ -91,6 +93,10 @@ def say_whence(built: Sequence[Built]) -> None:
 
 
 def _print(compiled: CompactCompilation, output: Path | None) -> None:
+    if len(compiled.built) > MOST_CHARTS:
+        click.echo(_library(compiled))
+        click.echo(f"{compiled.seconds:.2f} s{f', saved in {output}' if output else ''}", err=True)
+        return
     for mass, built in zip(compiled.program.payloads, compiled.built, strict=True):
         if len(compiled.built) > 1:
             click.echo(f"payload {mass:g} kg")
@@ -99,6 +105,31 @@ def _print(compiled: CompactCompilation, output: Path | None) -> None:
         outputs = compiled.program.load(mass).outputs
         click.echo(error_table(outputs, _called(built), steps=False))
     click.echo(f"{compiled.seconds:.2f} s{f', saved in {output}' if output else ''}", err=True)
+
+
+def _library(compiled: CompactCompilation) -> str:
+    """Return a line a load, and what they take together; errors in LSB, the largest of outputs."""
+    program, rows = compiled.program, []
+    for load, built in zip(program.loads, compiled.built, strict=True):
+        found = [in_steps(figures(one)) for one in load.outputs]
+        each = [
+            "-" if None in values else how(max(x for x in values if x is not None), 4)
+            for kind, how in (("rms", short), ("worst_found", short), ("bound", short_above))
+            for values in [[one[f"{kind}_lsb"] for one in found]]
+        ]
+        rows.append([f"{load.payload:g}", str(built.nodes), str(built.depth), *each])
+    nodes = sum(len(network.nodes) for network in program.networks)
+    largest = max(built.nodes for built in compiled.built)
+    lines = [
+        table(("kg", "nodes", "depth", "rms", "worst found", "bound"), rows),
+        "errors in LSB, the largest of all outputs; the bound is proved",
+        f"{len(rows)} loads: {nodes} nodes in all networks, {largest} in the largest alone",
+    ]
+    if program.per_kilogram:
+        pairs = zip(program.outputs, program.per_kilogram, strict=True)
+        changes = listing(f"{one.symbol} {short_above(x, 4)} {one.unit}" for one, x in pairs)
+        lines.append(f"a kilogram changes {changes} at most: evaluate takes masses between, too")
+    return "\n".join(lines)
 
 
 def plan_words(

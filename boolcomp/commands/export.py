@@ -22,7 +22,7 @@ STANDARD = Path("-")
     "--to", "target", required=True, help="verilog, vhdl, blif, aiger, pla, c, python and more."
 )
 @click.option("-o", "--output", required=True, type=FilePath(), help="File, or folder of files.")
-@click.option("--load", type=float, help="Tip load in kg [default: all, with a port to select]")
+@click.option("--load", help="Tip loads in kg, 1 or 0,2.5 [default: all, with a port to select]")
 @click.option("--level", help="Of what: gates or words [default: what the target has first]")
 @click.option("--pipeline", default=0, help="Stages between registers [default: none]")
 @click.option("--luts", default=0, help="Inputs of look-up tables: 4, 5, 6 [default: nodes of 3]")
@@ -34,7 +34,7 @@ def command(
     target: str,
     output: Path,
     *,
-    load: float | None,
+    load: str | None,
     level: Any,
     pipeline: int,
     luts: int,
@@ -49,6 +49,8 @@ def command(
     where it has the target's ending (2r.v), else a folder of files that are named after the
     program.
     """
+    from boolcomp.common.choices import masses
+    from boolcomp.program.family import with_loads
     from boolcomp.program.programfile import load_program
     from boolcomp.targets import MOST_STAGES, Options, export, writer
     from boolcomp.targets.writing import checked_level, write_files
@@ -59,8 +61,11 @@ def command(
     if as_json and output == STANDARD:
         raise UsageError("--json prints on standard output: give the file with -o")
     loaded = load_program(program)
+    loads = () if load is None else masses("--load", load)
+    if len(loads) > 1:
+        loaded = with_loads(loaded, loads)
     options = Options(level, pipeline, test_bench, luts, cocotb)
-    files = export(loaded, target, load, options)
+    files = export(loaded, target, loads[0] if len(loads) == 1 else None, options)
     if output == STANDARD:
         _printed(files)
         return

@@ -42,6 +42,31 @@ def family_of(programs: Iterable[Program]) -> Program:
     )  # fmt: skip
 
 
+def with_loads(program: Program, masses: Iterable[float]) -> Program:
+    """Return a program with some of its loads, in their order, and what they need."""
+    wanted = {program.load(mass).payload for mass in masses}  # what it has not is a sentence
+    kept = [load for load in program.loads if load.payload in wanted]
+    parts = [replace(program, loads=(load,), per_kilogram=(), certificate="") for load in kept]
+    made = family_of(_trimmed(one) for one in parts)
+    return replace(made, per_kilogram=program.per_kilogram if len(kept) > 1 else ())
+
+
+def _trimmed(program: Program) -> Program:
+    """Return a program of one load without the networks of others."""
+    (load,) = program.loads
+    used = {use.network for output in load.outputs for use in output.terms}
+    used |= {load.joint.network} if load.joint else set()
+    order = sorted(used)
+    to = {place: k for k, place in enumerate(order)}
+    outputs = tuple(
+        replace(one, terms=tuple(replace(use, network=to[use.network]) for use in one.terms))
+        for one in load.outputs
+    )
+    joint = load.joint and replace(load.joint, network=to[load.joint.network])
+    networks = tuple(program.networks[place] for place in order)
+    return replace(program, networks=networks, loads=(replace(load, outputs=outputs, joint=joint),))
+
+
 def _head(program: Program) -> tuple[object, ...]:
     """Return what the programs of a family share."""
     skipped = ("inputs", "networks", "loads", "certificate", "per_kilogram")

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 from boolcomp.common.errors import UsageError, listing, require_name
+from boolcomp.common.text import number
 
 if TYPE_CHECKING:
     from boolcomp.program.program import Program
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 Level = Literal["gates", "words"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 MOST_STAGES = 64
+MOST_LOADS = 32  # in one design
 LUTS = (4, 5, 6)
 Files = dict[str, "str | bytes"]
 
@@ -111,4 +113,11 @@ def export(
     """Return the files of a program for a target by name; all loads where none is named."""
     if load is not None:
         program.load(load)  # one that it does not have is a sentence
+    elif len(program.loads) > MOST_LOADS:
+        nodes = sum(len(network.nodes) for network in program.networks)
+        raise UsageError(
+            f"{len(program.loads)} loads in one design are about {nodes} nodes, and at most "
+            f"{MOST_LOADS} loads are joined: say which with --load, such as "
+            f"{number(program.payloads[0])},{number(program.payloads[-1])}"
+        )
     return writer(target).write(program, load, options or Options())

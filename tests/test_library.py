@@ -1,0 +1,326 @@
+"""Libraries of loads: which stands for a mass, by how much it errs, and what is read of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from boolcomp.codes import Code
+from boolcomp.common.choices import masses
+from boolcomp.common.errors import DataError, UsageError
+from boolcomp.common.places import Folder
+from boolcomp.common.workers import ALONE, Workers
+from boolcomp.compact.demand import Demand
+from boolcomp.compact.passes import CompactChoices
+from boolcomp.engines import Evaluation
+from boolcomp.paper.passes import PaperChoices
+from boolcomp.paper.plan import Options
+from boolcomp.paper.store import Recipe, Store
+from boolcomp.pipeline import compile_compact, compile_paper
+from boolcomp.problem.functions import ALL, is_linear_in_load
+from boolcomp.problem.interval import Interval
+from boolcomp.problem.robot import load_robot
+from boolcomp.problem.sources import problem_of
+from boolcomp.program import library
+from boolcomp.program.family import with_loads
+from boolcomp.program.library import between, choose
+from boolcomp.program.parts import CodedOutput, Load
+from boolcomp.program.programfile import load_program
+from boolcomp.targets import MOST_LOADS, export
+from boolcomp.terms.load import per_kilogram
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Result
+    from numpy.typing import NDArray
+
+    from boolcomp.program.program import Program
+
+    Floats = NDArray[np.float64]
+
+TEXTS = [
+    ("0:5:0.05", [k / 20 for k in range(101)]),
+    ("0:1:0.3", [0.0, 0.3, 0.6, 0.9]),
+    ("2,0:1:0.5", [2.0, 0.0, 0.5, 1.0]),
+    ("1:1:1", [1.0]),
+    (" 0 : 1 : 1 ", [0.0, 1.0]),
+    ("0,1,2.5", [0.0, 1.0, 2.5]),
+    ("1e-1:3e-1:1e-1", [0.1, 0.2, 0.3]),
+]
+
+
+@pytest.mark.parametrize(("text", "found"), TEXTS)
+def test_ranges_of_masses_are_those_decimals(text: str, found: list[float]) -> None:
+    assert list(masses("--payloads", text)) == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["0:5", "0:5:0", "5:0:1", "0:5:-1", "0:1e9:1", "0:nan:1", "0:inf:1", "a:b:c", "::", "1:"],
+)
+def test_ranges_that_are_none_are_sentences(text: str) -> None:
+    with pytest.raises(UsageError, match=r"--payloads .*give masses in kg.*0:5:0\.05"):
+        masses("--payloads", text)
+    with pytest.raises(UsageError, match="more than 1000 masses"):
+        masses("--payloads", "0:1e6:1e-6")
+    with pytest.raises(UsageError, match="more than 1000 masses"):
+        masses("--payloads", ",".join(["0:1:0.002"] * 3))
+
+
+def load_of(mass: float, *bounds: float) -> Load:
+    code = Code(Interval(-1.0, 1.0), 4, "natural")
+    outputs = [CodedOutput(f"y{k}", f"Y{k}", "", code, bound=b) for k, b in enumerate(bounds)]
+    return Load(mass, tuple(outputs))
+
+
+LOADS = (load_of(1.0, 0.25, 0.5), load_of(0.0, 1.0, 0.125), load_of(2.0, 2.0, 4.0))
+MORE = (8.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("mass", "nearest", "bounds"),
+    [
+        (0.25, 0.0, (1.0 + 2.0, 0.125)),
+        (0.5, 1.0, (0.25 + 4.0, 0.5)),  # the heavier of two that are as near
+        (1.75, 2.0, (2.0 + 2.0, 4.0)),
+        (1.0, 1.0, (0.25, 0.5)),
+    ],
+)
+def test_the_nearest_load_errs_by_the_difference_of_masses_more(
+    mass: float, nearest: float, bounds: tuple[float, ...]
+) -> None:
+    found = choose(LOADS, MORE, mass)
+    assert [load.payload for load in found.loads] == [nearest]
+    assert found.bounds == bounds
+    assert found.exact == (mass == nearest)
+    assert [one.bound for one in found.outputs] == list(bounds)
+
+
+def test_between_two_loads_errors_are_the_mean_of_both() -> None:
+    found = choose(LOADS, MORE, 1.25, interpolate=True)
+    assert [load.payload for load in found.loads] == [1.0, 2.0]
+    assert found.weights == (0.75, 0.25)
+    assert found.bounds == (0.75 * 0.25 + 0.25 * 2.0, 0.75 * 0.5 + 0.25 * 4.0)
+    assert str(found) == "1.25 kg between the loads of 1, 2 kg"
+    other = choose(LOADS, MORE, 0.25, interpolate=True)
+    assert [load.payload for load in other.loads] == [0.0, 1.0]
+    assert choose(LOADS, MORE, 2.0, interpolate=True).loads == (LOADS[2],)
+
+
+@pytest.mark.parametrize("mass", [-1.0, 2.5, float("nan"), float("inf")])
+def test_beyond_all_loads_there_is_no_answer(mass: float) -> None:
+    with pytest.raises(UsageError, match=r"has 1, 0, 2 kg, and answers from 0 to 2$"):
+        choose(LOADS, MORE, mass)
+    with pytest.raises(UsageError, match=r"no payload 1\.5: this program has 1, 0, 2 kg$"):
+        choose(LOADS, (), 1.5, interpolate=True)
+
+
+def test_long_lists_of_masses_are_said_by_their_ends() -> None:
+    assert library.masses([k / 2 for k in range(20)]) == "0, 0.5 … 9.5 (20 of them)"
+
+
+def test_a_weighted_mean_counts_what_saturated_in_any_load() -> None:
+    words = np.zeros((1, 2), np.uint32)
+    one = Evaluation(np.array([[1.0, -4.0]], np.float32), words, 1, 2, 3)
+    two = Evaluation(np.array([[2.0, 4.0]], np.float32), words + 1, 2, 1, 0)
+    found = between([one, two], (0.75, 0.25))
+    assert found.values.tolist() == [[1.25, -2.0]]
+    assert found.values.dtype == np.float32
+    assert (found.saturated_inputs, found.saturated_outputs, found.beyond_stops) == (2, 3, 3)
+    assert found.words is words
+
+
+@pytest.mark.parametrize("of", [name for name in ALL if is_linear_in_load(name)])
+def test_functions_of_forces_are_affine_in_the_mass_and_change_by_no_more(of: str) -> None:
+    source = "machado-2r"
+    empty, half, whole = (problem_of(source, of, mass) for mass in (0.0, 1.2, 3.0))
+    low, high = empty.bounds()
+    states = np.random.default_rng(7).uniform(low, high, (4000, len(low)))
+    states[::2] = np.where(np.random.default_rng(8).random(states[::2].shape) < 0.5, low, high)
+    a, b, c = (problem.exact(states) for problem in (empty, half, whole))
+    assert np.allclose(b, a + 0.4 * (c - a), rtol=0, atol=1e-9 * np.abs(c).max())
+    most = per_kilogram(source, of)
+    if most:
+        found = np.abs(c - a).max(axis=0) / 3.0
+        assert (found <= most).all()
+        assert (found > 0.4 * np.asarray(most)).all()  # and it is no idle bound
+    else:
+        assert of == "control"
+
+
+@pytest.mark.parametrize("of", ["forward-dynamics", "inverse-kinematics", "jacobian"])
+def test_functions_that_no_force_makes_have_no_answer_between(of: str) -> None:
+    assert per_kilogram("machado-2r", of) == ()
+
+
+@pytest.fixture(name="made", scope="module")
+def paper_library(tmp_path_factory: pytest.TempPathFactory) -> Program:
+    folder = tmp_path_factory.mktemp("store")
+    choices = PaperChoices(Options(bits=4), Recipe("isop"), Store((Folder(folder),)), workers=ALONE)
+    return compile_paper("machado-2r", choices, (0.0, 0.5, 1.0, 1.5)).program
+
+
+def states(mass: float) -> tuple[tuple[Floats, ...], Floats]:
+    problem = problem_of("machado-2r", mass=mass)
+    low, high = problem.bounds()
+    drawn = np.random.default_rng(5).uniform(low, high, (3000, len(low)))
+    return (drawn[:, :2], drawn[:, 2:4], drawn[:, 4:]), problem.exact(drawn)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mass", [0.25, 0.6, 1.2, 1.4])
+@pytest.mark.parametrize("interpolate", [False, True])
+def test_errors_between_loads_are_within_what_is_said(
+    made: Program, mass: float, *, interpolate: bool
+) -> None:
+    arrays, exact = states(mass)
+    found = made.evaluate(*arrays, payload=mass, interpolate=interpolate, engine="numpy")
+    bounds = made.chosen(mass, interpolate=interpolate).bounds
+    inside = (
+        np.ones(len(exact), bool) if not found.saturated_outputs else np.abs(exact).max(1) < 100
+    )
+    errors = np.abs(found.values - exact)[inside].max(axis=0)
+    assert (errors <= bounds).all()
+    assert (errors > 0.3 * np.asarray(bounds)).all()
+    again = made(*arrays, payload=mass, interpolate=interpolate, engine="numpy")
+    assert np.array_equal(again, found.values)
+
+
+@pytest.mark.slow
+def test_what_lies_between_is_the_mean_of_both_and_no_other_engine_is_made(made: Program) -> None:
+    fresh = replace(made)
+    arrays, _ = states(0.6)
+    found = fresh.evaluate(*arrays, payload=0.6, interpolate=True, engine="numpy").values
+    assert {mass for mass, _, _ in fresh._engines} == {0.5, 1.0}  # noqa: SLF001 (who was made)
+    one, two = (made.evaluate(*arrays, payload=m, engine="numpy").values for m in (0.5, 1.0))
+    assert np.allclose(found, 0.8 * one + 0.2 * two, rtol=1e-12)
+    nearest = fresh.evaluate(*arrays, payload=0.6, engine="numpy").values
+    assert np.array_equal(nearest, one)
+
+
+@pytest.mark.slow
+def test_of_a_saved_library_only_the_loads_next_to_a_mass_are_read(
+    made: Program, tmp_path: Path
+) -> None:
+    made.save(tmp_path / "library")
+    whole = load_program(tmp_path / "library")
+    assert whole.per_kilogram == made.per_kilogram
+    assert load_program(tmp_path / "library", 7.0).payloads == made.payloads
+    for mass, kept in ((0.6, (0.5, 1.0)), (1.0, (1.0,)), (0.0, (0.0,)), (1.5, (1.5,))):
+        part = load_program(tmp_path / "library", mass)
+        assert part.payloads == kept
+        assert len(part.networks) < len(whole.networks)
+        arrays, _ = states(mass)
+        for interpolate in (False, True):
+            one, other = (
+                program.evaluate(*arrays, payload=mass, interpolate=interpolate, engine="numpy")
+                for program in (part, whole)
+            )
+            assert np.array_equal(one.values, other.values)
+    needed = set(load_program(tmp_path / "library", 1.5).networks)
+    place = next(k for k, network in enumerate(whole.networks) if network not in needed)
+    (tmp_path / "library" / f"networks/{place}.txt").write_text("damaged")
+    assert load_program(tmp_path / "library", 1.5).payloads == (1.5,)
+    with pytest.raises(DataError, match="damaged"):
+        load_program(tmp_path / "library")
+
+
+@pytest.mark.slow
+def test_commands_take_masses_between_loads(
+    made: Program, run: Callable[..., Result], tmp_path: Path
+) -> None:
+    made.save(tmp_path / "library")
+    arrays, exact = states(0.6)
+    np.save("s.npy", np.concatenate(arrays, axis=1))
+    given = ("evaluate", "library", "-i", "s.npy", "--engine", "numpy", "--payload", "0.6")
+    nearest = run(*given, "-o", "n.npy")
+    assert "0.6 kg by the nearest load, of 0.5 kg" in nearest.err
+    told = json.loads(run(*given, "-o", "i.npy", "--interpolate", "--json").out)
+    assert told["payload"] == 0.6
+    assert [one["payload"] for one in told["loads"]] == [0.5, 1.0]
+    assert np.allclose([one["weight"] for one in told["loads"]], [0.8, 0.2])
+    errors = np.abs(np.load("i.npy") - exact).max(axis=0)
+    assert all(e <= one["bound"] for e, one in zip(errors, told["outputs"], strict=True))
+    assert [one["rms"] for one in told["outputs"]] == [None, None]
+    assert "no payload 4.0" in run(*given[:-1], "4").err
+    assert "--payload" in run(*given[:-2], "--interpolate").err
+    assert "for programs" in run("evaluate", "machado-2r", *given[2:], "--interpolate").err
+    refused = run(*given, "-o", "x.npy", "--interpolate", "--processes", "2")
+    assert "runs in one process" in refused.err
+    shared = run(*given, "-o", "p.npy", "--processes", "2")
+    assert shared.code == 0
+    assert np.array_equal(np.load("p.npy"), np.load("n.npy"))
+
+
+@pytest.mark.slow
+def test_a_part_of_a_library_is_exported_and_too_many_loads_are_a_sentence(
+    made: Program, run: Callable[..., Result], tmp_path: Path
+) -> None:
+    part = with_loads(made, [1.5, 0.5])
+    assert part.payloads == (0.5, 1.5)
+    assert part.network(1.5) == made.network(1.5)
+    assert part.per_kilogram == made.per_kilogram
+    assert with_loads(made, [1.0]).per_kilogram == ()
+    made.save(tmp_path / "library")
+    assert run("export", "library", "--to", "blif", "--load", "0.5:1:0.5", "-o", "x.blif").code == 0
+    part.save(tmp_path / "part")
+    assert run("export", "part", "--to", "blif", "-o", "y.blif").code == 0
+    assert "load" in Path("y.blif").read_text()
+    wrong = run("export", "library", "--to", "blif", "--load", "0.5,2", "-o", "x.blif")
+    assert "no payload 2.0" in wrong.err
+    many: Any = replace(
+        made,
+        loads=tuple(replace(made.loads[0], payload=float(k)) for k in range(MOST_LOADS + 1)),
+    )
+    with pytest.raises(UsageError, match=r"33 loads in one design are about \d+ nodes.*--load, su"):
+        export(many, "blif")
+
+
+# Words so short that all states are looked at: processes know nothing of shorter searches.
+QUICK = Demand(bits=4, input_bits={"q": 6}, rms=(0.8,), effort=0.0)
+
+
+@pytest.mark.slow
+def test_loads_are_compiled_side_by_side_and_equal_graphs_are_one_file(tmp_path: Path) -> None:
+    arm = load_robot("machado-2r")
+    loads = (0.0, 1.0, 2.0)
+    heard: list[str] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+        apart, alone = (
+            compile_compact(
+                arm,
+                CompactChoices(
+                    QUICK,
+                    tmp_path / name,
+                    workers=workers,
+                    progress=lambda x: heard.append(x.stage),
+                ),
+                loads,
+                "gravity",
+            ).program
+            for name, workers in (("apart", Workers("processes:2")), ("alone", ALONE))
+        )
+    assert heard[:4] == ["3 loads", "1 of 3 loads", "2 of 3 loads", "3 of 3 loads"]
+    for name, program in (("a", apart), ("b", alone)):
+        program.save(tmp_path / name)
+    files = {path.relative_to(tmp_path / "a") for path in (tmp_path / "a").rglob("*.*")}
+    assert len(files) > 5
+    assert all(
+        (tmp_path / "a" / f).read_bytes() == (tmp_path / "b" / f).read_bytes() for f in files
+    )
+    same = replace(apart.loads[0], payload=5.0)
+    more = replace(apart, loads=(*apart.loads, same))
+    more.save(tmp_path / "more")
+    assert len(list((tmp_path / "more" / "graphs").iterdir())) == 3
+    assert json.loads((tmp_path / "more/program.json").read_text())["version"] == 5
+    again = load_program(tmp_path / "more")
+    assert again.loads == more.loads
+    assert load_program(tmp_path / "more", 5.0).loads == (again.loads[3],)
+    assert json.loads((tmp_path / "a/program.json").read_text())["version"] == 3
