@@ -4,8 +4,8 @@
 
 Chromium draws without a graphics card here, on as few cores as the machine has: a screen of one's
 own does better. Frames are counted with requestAnimationFrame, which stops at 60 a second. Beside
-each stands what the page's own script takes of a frame, and the same with layout. Outputs are
-checked: words by gates and by words are equal in the last state, and within the bound of exact ones.
+each stands what the page's own script takes of a frame, and the same with layout. It is checked
+that gates and words give the same in the last state, within the bound of exact values.
 """
 
 from __future__ import annotations
