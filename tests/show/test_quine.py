@@ -55,6 +55,10 @@ def test_no_set_of_primes_that_covers_is_smaller(case: tuple[int, list[str]]) ->
     for fewer in combinations(held, max(0, len(steps.cover) - 1)):
         if len(steps.cover):
             assert not set(on) <= set().union(*fewer)
+    count = [len(prime) - prime.count("-") for prime in steps.primes]
+    for others in combinations(range(len(held)), len(steps.cover)):
+        if set(on) <= set().union(*(held[p] for p in others)):
+            assert sum(count[p] for p in steps.cover) <= sum(count[p] for p in others)
 
 
 @given(functions)

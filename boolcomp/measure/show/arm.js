@@ -55,10 +55,10 @@
     // Of each link its way: from the joint before (its elbow) to its own joint.
     const ways = (at) => {
       const found = arm.joints.map(({ parent }, k) => {
-        const from = parent === 0 ? at.joints[0].place : at.joints[parent - 1].elbow;
-        return { way: [from, at.joints[k].place], base: parent === 0, joint: k };
+        const from = parent === 0 ? arm.base : at.joints[parent - 1].elbow;
+        return { way: [from, at.joints[k].place], joint: k };
       });
-      found.push({ way: [at.joints[joints - 1].elbow, at.tip], base: false, joint: joints });
+      found.push({ way: [at.joints[joints - 1].elbow, at.tip], joint: joints });
       return found;
     };
 
@@ -85,16 +85,15 @@
     // The floor lies below the arm, across `up`.
     const radius = (Math.min(arm.width, arm.height) / 2 / arm.scale) * 0.95;
     const sides = arm.flat ? null : [arm.right, cross(arm.up, arm.right)];
-    const foot = (at) => Math.min(0, ...at.joints.map((one) => dot(minus(one.place, at.joints[0].place), arm.up)));
     const drawFloor = (at) => {
-      const origin = at.joints[0].place;
+      const origin = arm.base;
       if (arm.flat) {
         const [x, y] = pixel(origin);
         grid.setAttribute("d", `M${fixed(x - 60)},${fixed(y + 14)}H${fixed(x + 60)}` +
           [...Array(9).keys()].map((k) => `M${fixed(x - 56 + 14 * k)},${fixed(y + 14)}l-8,10`).join(""));
         return;
       }
-      const low = plus(origin, arm.up, Math.min(0, foot(at)));
+      const low = origin;
       const lines = [];
       for (let k = -4; k <= 4; k++)
         for (const [a, b] of [[sides[0], sides[1]], [sides[1], sides[0]]]) {
@@ -131,12 +130,11 @@
     const drawLinks = (at) => {
       const pieces = [];
       const add = (depth, ...paths) => pieces.push({ depth, paths });
-      for (const { way, base, joint } of ways(at)) {
+      for (const { way, joint } of ways(at)) {
         const end = joint < joints ? at.joints[joint].elbow : null;
         for (const [from, to] of [way, ...(end ? [[way[1], end]] : [])]) {
           const line = `M${pixel(from).map(fixed)}L${pixel(to).map(fixed)}`;
           const [a, b] = [pixel(from), pixel(to)];
-          if (base && from === to) continue;
           if (Math.hypot(a[0] - b[0], a[1] - b[1]) < 0.5 && joint < joints) continue;
           const kind = joint === joints ? "last" : "";
           add((near(from) + near(to)) / 2, [`edge ${kind}`, line], [joint === joints ? "body last" : "link", line], [`shine ${kind}`, line]);

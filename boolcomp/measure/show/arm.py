@@ -119,6 +119,7 @@ def arm_values(robot: Robot, view: View) -> dict[str, Any]:
         "up": view.up,
         "middle": view.middle,
         "scale": view.scale,
+        "base": _base(robot),
         "width": WIDTH,
         "height": HEIGHT,
         "turned": TURNED,
@@ -130,6 +131,11 @@ def arm_values(robot: Robot, view: View) -> dict[str, Any]:
     }
 
 
+def _base(robot: Robot) -> tuple[float, float, float]:
+    """Return where an arm stands: what its first joints hang on."""
+    return (0.0, 0.0, 0.0) if robot.base is None else robot.base.origin
+
+
 def still(robot: Robot, view: View, steps: Straight, posture: dict[str, float]) -> str:
     """Return an arm at a posture as the inside of an SVG: what one sees before scripts run."""
     found = np.array([steps.evaluate([posture[name] for name in steps.inputs])], np.float64)
@@ -137,7 +143,7 @@ def still(robot: Robot, view: View, steps: Straight, posture: dict[str, float]) 
     points = _projected(view, places[0])
     joints = robot.joints
     lines = []
-    base = points[0]
+    base = _projected(view, np.array([_base(robot)]))[0]
     for k, parent in enumerate(robot.parents):
         start = base if parent == 0 else points[joints + parent - 1]
         lines.append(_line("link", [start, points[k], points[joints + k]]))

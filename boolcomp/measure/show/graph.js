@@ -9,6 +9,7 @@
     if (content !== undefined) made.textContent = content;
     return made;
   };
+  const count = (number, name) => `${number} ${name}${number === 1 ? "" : "s"}`;
   const short = (x) => Number(x.toPrecision(3)).toString();
 
   Boolcomp.showGraph = (model) => {
@@ -153,6 +154,8 @@
       sum: "a sum of words and of products, bit by bit",
     };
     const now = text("strong", "now", "");
+    const each = (sizes) => model.outputs.map((one, j) => [one.symbol, sizes[j]]).filter(([, size]) => size > 0)
+      .map(([name, size]) => `${name} ${short(size)}`).join(", ");
     const show = (k, whole) => {
       const node = nodes[k];
       const effect = graph.effects[k];
@@ -166,12 +169,11 @@
         facts.append(text("dt", "", name), said);
       };
       fact("now", now);
-      fact("range", `${node.bits} bits: 0 … ${2 ** node.bits - 1}; seen ${effect.least} … ${effect.most}`);
-      if (node.kind === "table") fact("table", `${node.entries.length} entries of ${node.bits} bits`);
-      fact("a step moves", model.outputs.map((one, j) => `${one.symbol} ${short(effect.moves[j])} LSB`).join(", "));
-      fact("error budget", effect.rounds
-        ? model.outputs.map((one, j) => `${one.symbol} ${short(effect.budget[j])}`).join(", ") + " LSB rms, about"
-        : "none: it is exact in what it reads");
+      fact("range", `${count(node.bits, "bit")}: 0 … ${2 ** node.bits - 1}; seen ${effect.least} … ${effect.most}`);
+      if (node.kind === "table") fact("table", `${node.entries.length} entries of ${count(node.bits, "bit")}`);
+      fact("a step moves", each(effect.moves) ? `${each(effect.moves)} LSB` : "nothing that was seen");
+      const share = effect.rounds ? `about ${each(effect.budget) || "0"} LSB rms` : "none: it is exact in what it reads";
+      fact("error budget", share);
       if (reads[k].length) fact("reads", ...reads[k].map(link));
       if (readers[k].length) fact("read by", ...readers[k].map(link));
       if (node.result !== null) fact("gives", `${model.outputs[node.result].symbol}: its leading bits`);
@@ -237,7 +239,8 @@
     document.getElementById("graph-fit").addEventListener("click", fit);
     document.getElementById("graph-in").addEventListener("click", () => scaled(zoom * 1.25));
     document.getElementById("graph-out").addEventListener("click", () => scaled(zoom / 1.25));
-    if (wide * 0.7 < frame.clientWidth) fit();
+    if (wide * 0.6 < frame.clientWidth) fit();
+    else frame.scrollTop = (high - frame.clientHeight) / 2;
 
     return {
       flow: (found) => {

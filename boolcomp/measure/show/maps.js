@@ -2,6 +2,7 @@
 // and the steps of Quine and McCluskey's method one at a time.
 "use strict";
 (() => {
+  const STRENGTH = 0.8; // of a product's colour on a map
   const gray = (k) => k ^ (k >>> 1);
   const place = (word) => {
     let found = word;
@@ -70,7 +71,7 @@
       slider.max = mine.length;
       slider.value = mine.length;
       slider.disabled = !mine.length;
-      light(drawn ? mine : [], 0.6);
+      light(drawn ? mine : [], STRENGTH);
       tell(cubes ? `${table.outputs[k]}: ${mine.length} product${mine.length === 1 ? "" : "s"}; point at a cell, or add products one by one` : table.outputs[k]);
       count.textContent = `${mine.length} of ${mine.length}`;
     };
@@ -91,7 +92,7 @@
         const minterm = Number(cellAt.querySelector("title").textContent);
         const bits = inputs ? minterm.toString(2).padStart(inputs, "0") : "";
         const found = mine.filter(([cube]) => holds(cube, bits));
-        light(found.length ? found : mine, 0.6);
+        light(found.length ? found : mine, STRENGTH);
         return tell(`${named(bits)}: ${found.length ? `held by ${found.map(([cube]) => cube).join(", ")}` : "held by no product"}`);
       }
       const box = canvas.getBoundingClientRect();
@@ -99,14 +100,14 @@
       const r = Math.min(canvas.height - 1, Math.max(0, Math.floor(((event.clientY - box.top) / box.height) * canvas.height)));
       const bits = bitsAt(r, c);
       const found = mine.filter(([cube]) => holds(cube, bits));
-      fill(found, 0.6);
+      fill(found, STRENGTH);
       tell(`${named(bits)}: ${!cubes ? "" : found.length ? `1, held by ${found.slice(0, 4).map(([cube]) => cube).join(", ")}${found.length > 4 ? ` and ${found.length - 4} more` : ""}` : "0"}`);
     };
     stage.addEventListener("pointermove", point);
-    stage.addEventListener("pointerleave", () => light(drawn ? mine.slice(0, Number(slider.value)) : [], 0.6));
+    stage.addEventListener("pointerleave", () => light(drawn ? mine.slice(0, Number(slider.value)) : [], STRENGTH));
     slider.addEventListener("input", () => {
       const shown = Number(slider.value);
-      light(mine.slice(0, shown), 0.6);
+      light(mine.slice(0, shown), STRENGTH);
       count.textContent = `${shown} of ${mine.length}`;
       tell(shown ? `product ${shown}: ${mine[shown - 1][0]}` : "no product: the function 0");
     });

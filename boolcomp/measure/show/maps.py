@@ -28,7 +28,12 @@ DRAWN = 6  # inputs of a map whose cells are squares
 MOST = 18  # inputs of a map
 CELL, EDGE = 34, 58  # pixels: of a square, of the room for names beside it
 COLOURS = 8
-WHITE, INK, FREE = (255, 255, 255, 0), (27, 33, 39, 255), (150, 160, 170, 255)
+WHITE, INK, FREE = (255, 255, 255, 0), (52, 64, 78, 255), (175, 185, 195, 255)
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number of things in words: one of them has no s."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def gray(k: int) -> int:
@@ -83,11 +88,11 @@ def karnaugh(values: Values, rows: int, names: Sequence[str], cubes: Sequence[st
     left = EDGE if rows else 20
     width, height = left + CELL * wide + 12, EDGE + CELL * high + 12
     columns = len(names) - rows
-    shown = f"map of {', '.join(names)}: {len(cubes)} products"
+    shown = f"map of {', '.join(names)}, with {counted(len(cubes), 'product')}"
     lines = [
         (
             f'<svg class="karnaugh" viewBox="0 0 {width} {height}" role="img" '
-            f'style="max-width:{width}px" aria-label="{html.escape(shown)}">'
+            f'style="--wide:{width}px" aria-label="{html.escape(shown)}">'
         )
     ]
     lines.append(_name(left - 8, 14, " ".join(names[:rows]), "end") if rows else "")

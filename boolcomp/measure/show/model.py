@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from boolcomp.program.parts import CodedOutput, Load
     from boolcomp.program.program import Program
 
-MOST_NODES = 200_000  # of gates on a page: they take seven bytes each, and a third more as text
+MOST_NODES = 120_000  # of gates on a page: they take 7 bytes each (many 13), as text a third more
 CHECKED, NEAR = 200, 1e-9  # states on which steps are compared with the reference, and how near
 
 

@@ -12,10 +12,10 @@ from boolcomp.common.pages import Column, Fact, Markup, Page, Section, Table, Te
 from boolcomp.common.text import number
 from boolcomp.measure.show import graph as pictures
 from boolcomp.measure.show import tables
-from boolcomp.measure.show.maps import MOST
+from boolcomp.measure.show.maps import MOST, counted
 from boolcomp.measure.show.model import words_function
 from boolcomp.measure.show.scripts import data, in_script, module
-from boolcomp.measure.show.terms import terms_of
+from boolcomp.measure.show.terms import MOST_CUBES, terms_of
 from boolcomp.measure.show.workbench import bench_of
 from boolcomp.twolevel.minimise import minimise
 
@@ -203,11 +203,13 @@ def table_page(name: str, pla: Pla) -> str:
     bits = pla.input_names or tuple(f"x{k}" for k in range(1, pla.inputs + 1))
     outputs = pla.output_names or tuple(f"y{k}" for k in range(1, pla.outputs + 1))
     proved = "no cover has fewer" if cover.proved else f"at least {cover.lower_bound} are needed"
-    size = f"{pla.inputs} inputs, {pla.outputs} outputs, {cover.products} products"
+    found = ((pla.inputs, "input"), (pla.outputs, "output"), (cover.products, "product"))
+    size = ", ".join(counted(many, noun) for many, noun in found)
     shown = tables.Shown(
         name, f"Products that several outputs share count once: {cover.products}, {proved}.",
         tuple(bits), tuple((bit, 1, 0, 0, 0) for bit in bits), tuple(outputs),
-        values.astype(np.uint8), tuple(cover.cubes.rows()), size,
+        values.astype(np.uint8),
+        tuple(cover.cubes.rows()) if cover.products <= MOST_CUBES else None, size,
     )  # fmt: skip
     note = (
         "Shaded is 1, dashed either. A loop is a product: all cells in it are 1 (or either). It "

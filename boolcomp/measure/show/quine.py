@@ -14,7 +14,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
 MOST_INPUTS = 6
 
@@ -121,24 +121,49 @@ def _fewest(
     chart: Sequence[Sequence[bool]], primes: Sequence[str], left: Sequence[int]
 ) -> tuple[int, ...]:
     """Return as few primes as hold all these minterms, of as few literals: by branch and bound."""
-    best: tuple[tuple[int, int], tuple[int, ...]] | None = None
+    held = [sum(1 << c for c in left if row[c]) for row in chart]
+    literals = [len(prime) - prime.count("-") for prime in primes]
+    takers = {1 << c: [p for p, mask in enumerate(held) if mask >> c & 1] for c in left}
+    best: tuple[int, int, tuple[int, ...]] | None = None
 
-    def cost(chosen: Sequence[int]) -> tuple[int, int]:
-        return len(chosen), sum(len(primes[p]) - primes[p].count("-") for p in chosen)
-
-    def search(chosen: tuple[int, ...], missing: frozenset[int]) -> None:
+    def search(chosen: tuple[int, ...], cost: int, missing: int) -> None:
         nonlocal best
+        if best is not None and len(chosen) + _apart(missing, held, takers) > best[0]:
+            return
         if not missing:
-            if best is None or (cost(chosen), chosen) < best:
-                best = cost(chosen), chosen
+            found = len(chosen), cost, tuple(sorted(chosen))
+            best = found if best is None else min(best, found)
             return
-        most = max(sum(row[c] for c in missing) for row in chart)
-        if best is not None and len(chosen) - (-len(missing) // most) > best[0][0]:
-            return
-        column = min(missing, key=lambda c: (sum(row[c] for row in chart), c))
-        takers = [p for p, row in enumerate(chart) if row[column]]
-        for p in sorted(takers, key=lambda p: (-sum(chart[p][c] for c in missing), p)):
-            search((*chosen, p), frozenset(c for c in missing if not chart[p][c]))
+        columns = [bit for bit in takers if bit & missing]
+        column = min(columns, key=lambda bit: (len(takers[bit]), bit))
+        for p in _undominated(takers[column], held, literals, missing):
+            search((*chosen, p), cost + literals[p], missing & ~held[p])
 
-    search((), frozenset(left))
-    return best[1] if best else ()
+    search((), 0, sum(takers))
+    return best[2] if best else ()
+
+
+def _apart(missing: int, held: Sequence[int], takers: Mapping[int, Sequence[int]]) -> int:
+    """Return how many minterms of which no prime holds two: so many primes are needed."""
+    count = 0
+    for bit in sorted(takers, key=lambda bit: len(takers[bit])):
+        if bit & missing:
+            count += 1
+            for p in takers[bit]:
+                missing &= ~held[p]
+    return count
+
+
+def _undominated(
+    takers: Sequence[int], held: Sequence[int], literals: Sequence[int], missing: int
+) -> list[int]:
+    """Return those of which no other holds as much of what is missing for as few literals."""
+
+    def worse(p: int, q: int) -> bool:
+        mine, other = held[p] & missing, held[q] & missing
+        if mine & ~other or literals[q] > literals[p]:
+            return False
+        return mine != other or literals[q] < literals[p] or q < p
+
+    kept = [p for p in takers if not any(worse(p, q) for q in takers if q != p)]
+    return sorted(kept, key=lambda p: (-(held[p] & missing).bit_count(), literals[p], p))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boolcomp.measure.show.maps import DRAWN, MOST, karnaugh, picture, split
+from boolcomp.measure.show.maps import DRAWN, MOST, counted, karnaugh, picture, split
 from boolcomp.measure.show.quine import MOST_INPUTS, minimised
 
 if TYPE_CHECKING:
@@ -54,10 +54,10 @@ def term_shown(program: Program, term: Term) -> Shown:
         words.append((name, leading - dropped, place, leading, dropped))
         bits += [f"{name}.{k}" for k in range(dropped, leading)]
     same = f"; also {', '.join(term.uses[1:])}" if len(term.uses) > 1 else ""
-    size = f"{term.inputs} bits in, {term.outputs} out"
+    size = f"{counted(term.inputs, 'bit')} in, {term.outputs} out"
     if term.cubes is not None:
-        size += f", {len(term.cubes)} products"
-    note = f"{term.nodes} nodes of logic, before the adders."
+        size += f", {counted(len(term.cubes), 'product')}"
+    note = f"{counted(term.nodes, 'node')} of logic, before the adders."
     if term.tables is None:
         note += f" A map has at most {MOST} inputs."
     elif term.cubes is None:
@@ -236,7 +236,7 @@ def _taken(steps: Steps, bits: Sequence[str]) -> str:
     drawn = karnaugh(values, split(steps.inputs, [1] * steps.inputs), bits, cover)
     return (
         f"<h4>The cover</h4><p>Essential: {essential}. For what they leave, as few others as can "
-        f"be: {added}.</p><p>{len(cover)} products: <code>{formula}</code></p>{drawn}"
+        f"be: {added}.</p><p>{counted(len(cover), 'product')}: <code>{formula}</code></p>{drawn}"
     )
 
 

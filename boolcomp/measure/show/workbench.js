@@ -71,15 +71,16 @@
       model.outputs.forEach((output, k) => {
         const cells = rows[k];
         const value = found.values[k];
+        const clean = (x) => (Math.abs(x) < 1e-9 * output.code.step ? 0 : x);
         write(cells.logic, short(value));
         write(cells.word, found.found[k].toString(2).padStart(output.code.bits, "0"));
         if (!found.exact) return;
         const error = value - found.exact[k];
         most[k] = Math.max(most[k], Math.abs(error));
-        write(cells.exact, short(found.exact[k]));
-        write(cells.error, short(error, 3));
+        write(cells.exact, short(clean(found.exact[k])));
+        write(cells.error, short(clean(error), 3));
         write(cells.steps, (error / output.code.step).toFixed(2));
-        write(cells.most, short(most[k], 3));
+        write(cells.most, short(clean(most[k]), 3));
         const limit = output.bound || output.worst;
         if (cells.gauge && limit) {
           const part = error / limit;

@@ -165,7 +165,7 @@ def _buttons(subject: Subject, trajectory: Trajectory) -> str:
         '<input type="range" id="time" min="0" max="1" step="any" value="0" '
         'aria-label="time on the trajectory">'
         f'<span id="clock" class="soft">period {trajectory.period:.1f} s</span>'
-        '<button type="button" id="rest">At rest</button>'
+        f'<button type="button" id="rest">{"At rest" if noun == "joint" else "Middle"}</button>'
         '<button type="button" id="chance">Any state</button>'
         '<span id="rate" class="soft"></span></div>'
     )
