@@ -89,7 +89,7 @@ def in_node(page: str, script: str, folder: Path, given: Any = None) -> Any:
     return json.loads(found.stdout)
 
 
-EVIL = "</script><img src=x onerror=alert(1)>"
+EVIL = "\"'></script><img src=x onerror=alert(1)>"
 MAJORITY = """\
 .i 3
 .o 2

@@ -6,6 +6,7 @@ import base64
 import json
 import math
 import subprocess
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,10 +18,25 @@ from showpages import DRAWN, drawn, in_node, model_of, needs_node, page_of, subj
 from small_programs import stages
 
 import boolcomp
+from boolcomp.logic.network import Builder
 from boolcomp.measure.show import program_page
+from boolcomp.measure.show.graph import node_values
+from boolcomp.measure.show.model import gates_values
 from boolcomp.measure.show.scripts import data, in_script, straight_function
+from boolcomp.problem.exact import with_exact_words
 from boolcomp.problem.expressions.tape import Tape
-from boolcomp.words.graph import InputWord
+from boolcomp.words.graph import (
+    Angles,
+    Bits,
+    Heap,
+    InputWord,
+    Lookup,
+    OutputWord,
+    PartialProducts,
+    Scale,
+    Turn,
+    WordGraph,
+)
 from boolcomp.words.simulate import node_word
 
 if TYPE_CHECKING:
@@ -92,6 +108,52 @@ def test_every_word_of_the_graph_is_that_of_the_simulation(name: str, tmp_path: 
     script = "const run = Boolcomp.graph(model.graph.nodes); return given.map((one) => run(one));"
     found = in_node(page_of(name), script, tmp_path, inputs.tolist())
     assert np.array_equal(np.array(found).T, np.stack(words))
+
+
+@needs_node
+def test_all_kinds_of_nodes_are_those_of_the_simulation(tmp_path: Path) -> None:
+    angle, word = InputWord("a", 6, angle=True), InputWord("b", 5, angle=False)
+    turns = Angles((Turn(0, 6, 1, negative=True), Turn(1, 3, 2, negative=False)), 5, 7)
+    part = Lookup(2, 6, tuple(k * k % 32 for k in range(16)), 5, mask=0b101101)
+    grids = (
+        PartialProducts(3, 1, 1, 0, -2, negative=True),
+        PartialProducts(1, 0, 3, 2, 1, negative=False),
+        Bits(2, 2, 3, negative=True),
+    )
+    total = Heap(grids, 77, 11)
+    nodes = (angle, word, turns, part, total)
+    graph = WordGraph(nodes, (Scale(0, 0.0),) * 5, (OutputWord(4, 2, 9),))
+    rng = np.random.default_rng(6)
+    words = [rng.integers(0, 64, 400), rng.integers(0, 32, 400)]
+    for place in (2, 3, 4):
+        words.append(node_word(graph, place, words)[0])
+    values = [{"bits": node.bits, **node_values(graph, node)} for node in nodes]
+    script = "const run = Boolcomp.graph(given[0]); return given[1].map((one) => run(one));"
+    inputs = np.stack(words[:2], axis=1).tolist()
+    found = in_node(page_of("export-pid"), script, tmp_path, [values, inputs])
+    assert np.array_equal(np.array(found).T, np.stack(words))
+
+
+@needs_node
+def test_constants_are_outputs_of_gates_as_well(tmp_path: Path) -> None:
+    network = Builder(1).build([0, 2, 4, 5])  # 0, 1, the input, its inverse
+    script = "return [0, -1, 5].map((plane) => Boolcomp.gates(given)([plane]));"
+    found = in_node(page_of("export-pid"), script, tmp_path, gates_values(network))
+    assert found == [[0, -1, 0, -1], [0, -1, -1, 0], [0, -1, 5, -6]]
+
+
+@needs_node
+def test_exact_words_count_as_the_middles_of_their_cells(tmp_path: Path) -> None:
+    program = kept("format-2-paper")
+    subject = subject_of(program, "machado-2r")
+    assert subject.problem is not None
+    bits = {word.name: word.code.bits for word in program.inputs}
+    problem = with_exact_words(subject.problem, bits)
+    states = np.concatenate(problem.draw(50, 2), axis=1)
+    page = program_page(replace(subject, problem=problem))
+    found = in_node(page, "return given.map(machine.exact);", tmp_path, states.tolist())
+    assert np.allclose(found, problem.exact(states), rtol=1e-12)
+    assert not np.allclose(found, subject.problem.exact(states), rtol=1e-3)
 
 
 @pytest.fixture(scope="module", name="shipped", params=["machado-2r", "puma560"])

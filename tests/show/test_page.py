@@ -121,6 +121,16 @@ def test_a_program_of_an_unknown_arm_is_shown_without_exact_values() -> None:
     assert model_of(page).get("arm") is None
 
 
+def test_steps_that_are_not_the_reference_are_not_called_exact() -> None:
+    subject = subject_of(kept("format-2-paper"), "machado-2r")
+    problem = subject.problem
+    assert problem is not None
+    wrong = replace(problem, reference=lambda *arrays: 1.001 * problem.reference(*arrays))
+    page = program_page(replace(subject, problem=wrong))
+    assert "const exact = null;" in page
+    assert "its exact values are no straight-line program" in page
+
+
 def test_a_function_of_no_robot_has_sliders_and_exact_values() -> None:
     page = page_of("export-pid", "examples/functions/pid.toml")
     assert "function exactly(" in page

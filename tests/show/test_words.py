@@ -12,7 +12,7 @@ from boolcomp.measure.show.arm import arm_steps, view_of
 from boolcomp.measure.show.effects import effects_of
 from boolcomp.measure.show.trajectory import FULL, trajectory_of
 from boolcomp.problem.robot import load_robot
-from boolcomp.words.graph import Bits, Heap, InputWord, OutputWord, Scale, WordGraph
+from boolcomp.words.graph import Bits, Heap, InputWord, Lookup, OutputWord, Scale, WordGraph
 
 JOINTS = [("q", ("q1", "q2")), ("qd", ("qd1", "qd2")), ("qdd", ("qdd1", "qdd2"))]
 RANGES = {"q1": (-3.0, 3.0), "q2": (-1.0, 2.5), "qd1": (-1.0, 1.0), "qd2": (-2.0, 1.5),
@@ -35,6 +35,17 @@ def test_a_step_of_a_word_moves_the_output_by_what_it_counts() -> None:
     assert not heap.rounds
     assert heap.budget == (0.0,)
     assert (a.least, a.most) == (0, 15)
+
+
+def test_a_word_at_its_top_is_moved_down() -> None:
+    entries = (0, 1, 2, 7)
+    words = (InputWord("a", 2, angle=False), Lookup(0, 2, entries, 3))
+    heap = Heap((Bits(1, 0, 0, negative=False),), 0, 3)
+    graph = WordGraph((*words, heap), (Scale(0, 0.0),) * 3, (OutputWord(2, 0, 3),))
+    first = effects_of(graph, 4000)[0]
+    # From 0, 1, 2 and 3 the table goes up by 1, 1 and 5, and at the top down by 5; modulo 8 that is
+    # 1, 1, -3 and 3.
+    assert first.moves[0] == pytest.approx(math.sqrt((1 + 1 + 9 + 9) / 4), rel=0.05)
 
 
 def test_budgets_add_up_to_about_what_was_measured() -> None:
@@ -74,6 +85,21 @@ def test_inputs_of_no_joint_go_through_their_ranges() -> None:
     column = states.states(1000)[:, 0]
     assert column.min() == pytest.approx(0.2, abs=1e-3)
     assert column.max() == pytest.approx(3.8, abs=1e-3)
+
+
+@pytest.mark.parametrize("robot", ["puma560", "scara", "stanford"])
+def test_an_elbow_lies_along_the_axis_and_a_from_the_next_joint(robot: str) -> None:
+    arm = load_robot(robot)
+    posture = np.linspace(0.3, 1.1, arm.joints)
+    steps = arm_steps(arm)
+    columns = {f"q{k}": x for k, x in enumerate(posture, 1)}
+    found = np.array(steps.evaluate([columns[name] for name in steps.inputs]), np.float64)
+    joints = found[:-3].reshape(-1, 3, 3)
+    ends = [*joints[1:, 1], found[-3:]]
+    for link, x, (axis, place, elbow), end in zip(arm.links, posture, joints, ends, strict=True):
+        along = link.d if link.revolute else link.d + x
+        assert np.allclose(elbow - place, along * axis, atol=1e-12)
+        assert np.linalg.norm(end - elbow) == pytest.approx(abs(link.a), abs=1e-12)
 
 
 @pytest.mark.parametrize(

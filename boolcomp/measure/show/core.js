@@ -5,7 +5,7 @@ const Boolcomp = {};
 (() => {
   const TIE = 1e-9; // of a cell, as boolcomp.codes has it
 
-  // The cell of a value, as Code.cell does it; `over` tells whether it lay outside its word.
+  // The cell of a value, as Code.cell does it.
   Boolcomp.cell = (code, value) => {
     let scaled = (value - code.low) / code.step;
     if (code.wraps) {
@@ -15,11 +15,6 @@ const Boolcomp = {};
     }
     scaled = Math.min(Math.max(scaled, 0), code.cells);
     return Math.min(Math.max(Math.floor(scaled + TIE), code.first), code.cells - 1);
-  };
-
-  Boolcomp.over = (code, value) => {
-    const scaled = (value - code.low) / code.step;
-    return !code.wraps && (scaled < -TIE || scaled > code.most + TIE);
   };
 
   Boolcomp.word = (code, cell) => {
@@ -190,7 +185,6 @@ const Boolcomp = {};
           same: found.every((word, k) => word === others[k]),
           values: decoded(found),
           exact: exactly ? exactly(state) : null,
-          over: model.read.map((place) => Boolcomp.over(inputs[place].code, state[place])),
           graph: graph ? graph(model.graph.inputs.map(([k, cut]) => Math.floor(cells[k] / 2 ** cut))) : null,
         };
       },

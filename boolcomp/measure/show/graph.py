@@ -38,7 +38,7 @@ def graph_values(subject: Subject, graph: WordGraph) -> dict[str, Any] | None:
     return {
         "inputs": [[w.input, words[w.input].code.bits - w.bits] for w in joint.words],
         "nodes": [
-            {"name": name, "bits": node.bits, "result": results.get(k), **_node(graph, node)}
+            {"name": name, "bits": node.bits, "result": results.get(k), **node_values(graph, node)}
             for k, (node, name) in enumerate(zip(graph.nodes, meanings, strict=True))
         ],
         "effects": [
@@ -53,7 +53,7 @@ def graph_values(subject: Subject, graph: WordGraph) -> dict[str, Any] | None:
     }  # fmt: skip
 
 
-def _node(graph: WordGraph, node: Node) -> dict[str, Any]:
+def node_values(graph: WordGraph, node: Node) -> dict[str, Any]:
     """Return a node as core.js calculates it: what is read of which word, and where it stands."""
     bits = [one.bits for one in graph.nodes]
     if isinstance(node, InputWord):

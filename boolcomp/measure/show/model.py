@@ -54,7 +54,7 @@ def code_values(code: Code) -> dict[str, Any]:
     return {
         "kind": code.kind, "bits": code.bits, "low": code.low, "step": code.step,
         "cells": code.cells, "wraps": code.wraps, "tread": code.tread, "first": code.first,
-        "most": code.most, "raised": raised, "base": base,
+        "raised": raised, "base": base,
     }  # fmt: skip
 
 
@@ -71,7 +71,7 @@ def model_values(subject: Subject) -> dict[str, Any]:
         "inputs": _inputs(subject),
         "read": [places[word.name] for word in program.inputs],
         "outputs": [_output(one) for one in subject.load.outputs],
-        "gates": _gates(delivered(program, subject.load.payload)),
+        "gates": gates_values(delivered(program, subject.load.payload)),
     }
 
 
@@ -110,7 +110,7 @@ def _output(output: CodedOutput) -> dict[str, Any]:
     }
 
 
-def _gates(network: Network) -> dict[str, Any]:
+def gates_values(network: Network) -> dict[str, Any]:
     """Return a network as arrays in base 64: tables, and three operands a node."""
     count = len(network.nodes)
     if count > MOST_NODES:

@@ -63,7 +63,7 @@ def _named(k: int, node: Operation, place: dict[str, str]) -> str:
     if node.kind == "input":
         return place[node.name]
     if node.kind == "constant":
-        return f"({number(node.value)})" if node.value < 0 else number(node.value)
+        return number(node.value)
     return f"v{k}"
 
 
@@ -72,7 +72,7 @@ def _formula(node: Operation, names: Sequence[str]) -> str:
     if node.kind in SYMBOLS:
         return f"{operands[0]} {SYMBOLS[node.kind]} {operands[1]}"
     if node.kind == "neg":
-        return f"-{operands[0]}"
+        return f"-({operands[0]})"  # of a negative number, too
     if node.kind == "step":
         return f"{operands[0]} > 0 ? 1 : 0"
     if node.kind == "wrap":
