@@ -6,6 +6,7 @@ order, on any number of workers.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from boolcomp.batches.parts import Part
     from boolcomp.engines import Engine, EngineName, Evaluation
+    from boolcomp.engines.wiring import Wiring
     from boolcomp.problem.problem import Problem
     from boolcomp.program.program import Program
 
@@ -99,6 +101,7 @@ class Tally(NamedTuple):
     beyond_stops: int
     errors: tuple[Errors, ...]
     seconds: Seconds
+    sent: int = 0  # bytes from worker to worker
 
 
 def checksum_of(folder: Path) -> str:
@@ -117,12 +120,14 @@ def remember(checksum: str, program: Program) -> None:
 
 def program_for(job: Job) -> Program:
     """Return the program of a run, if the folder still holds that one."""
-    if job.checksum not in _known:
+    program = _known.get(job.checksum)
+    if program is None:
         folder = Path(job.program)
         if checksum_of(folder) != job.checksum:
             raise DataError(f"{folder}: was changed since this run began")
-        remember(job.checksum, load_program(folder))
-    return _known[job.checksum]
+        program = load_program(folder)
+        remember(job.checksum, program)
+    return program
 
 
 def evaluate_chunk(job: Job, task: Task) -> Tally:
@@ -130,7 +135,7 @@ def evaluate_chunk(job: Job, task: Task) -> Tally:
     program = program_for(job)
     engine = program.engine(job.payload, job.engine, job.threads)
     count = Counting(job, program)
-    clock = _Clock()
+    clock = Clock()
     with written(job.target, task.files) as sink:
         for row, part, place, table in pieces(job, task, clock):
             found = evaluated(engine, table, job, part, place)
@@ -142,25 +147,27 @@ def evaluate_chunk(job: Job, task: Task) -> Tally:
     return count.tally(clock.seconds)
 
 
-class _Clock:
-    """Deals time to what was done in it."""
+class Clock:
+    """Deals time to what was done in it: reading (0), logic (1), writing (2)."""
 
     def __init__(self) -> None:
         self._sums = [0.0, 0.0, 0.0]
         self._then = time.perf_counter()
 
     def lap(self, place: int) -> None:
+        """Deal the time since the last one."""
         now = time.perf_counter()
         self._sums[place] += now - self._then
         self._then = now
 
     @property
     def seconds(self) -> Seconds:
+        """What was dealt so far."""
         return Seconds(*self._sums)
 
 
 def pieces(
-    job: Job, task: Task, clock: _Clock | None = None
+    job: Job, task: Task, clock: Clock | None = None
 ) -> Iterator[tuple[int, Part, int, NDArray[Any]]]:
     """Yield the chunk's rows: number of the first, its part and place there, and the table."""
     most = piece_rows(job.columns.width, job.dtype)
@@ -187,13 +194,22 @@ def arrays_of(table: NDArray[Any], groups: Sequence[Any]) -> list[NDArray[Any]]:
 def evaluated(engine: Engine, table: NDArray[Any], job: Job, part: Part, place: int) -> Evaluation:
     """Return what an engine makes of rows; errors name the file and the sample in it."""
     arrays = arrays_of(table, engine.wiring.groups)
-    try:
+    with naming(engine.wiring, arrays, job, part, place):
         return evaluate(engine, arrays, coded=job.dtype == WORDS)
+
+
+@contextlib.contextmanager
+def naming(
+    wiring: Wiring, arrays: Sequence[NDArray[Any]], job: Job, part: Part, place: int
+) -> Iterator[None]:
+    """Let errors name the file of these arrays, and the sample in it; they begin at this one."""
+    try:
+        yield
     except DataError as error:
         if job.dtype == WORDS:
-            rows = f"samples {place} to {place + len(table) - 1}"
+            rows = f"samples {place} to {place + len(arrays[0]) - 1}"
             raise DataError(f"{part.path}: {error} ({rows})") from error
-        told = not_codable(engine.wiring, Batch(tuple(arrays)), place)
+        told = not_codable(wiring, Batch(tuple(arrays)), place)
         raise DataError(f"{part.path}: {told}") from error
 
 

@@ -15,7 +15,7 @@ import os
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from boolcomp.batches.chunk import (
     FINE,
@@ -43,14 +43,14 @@ from boolcomp.batches.targets import (
     is_there,
     telling,
 )
-from boolcomp.common.errors import DataError, UsageError, listing
+from boolcomp.common.errors import DataError, UsageError, listing, require_name
 from boolcomp.common.files import UNFINISHED, check_place, sync_folder
 from boolcomp.common.workers import ALONE, Workers
 from boolcomp.program.programfile import load_program
 from boolcomp.program.writing import HEAD, render_program, save_program
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from boolcomp.batches.chunk import Task
     from boolcomp.engines import EngineName
@@ -77,7 +77,7 @@ class Batches:
     """What a run found: counts over all samples, and errors where results were compared.
 
     `resumed` of the `chunks` were done by earlier runs. `seconds` are those of workers, summed up,
-    of this run and the earlier ones.
+    of this run and the earlier ones; `sent` are bytes from worker to worker.
     """
 
     samples: int
@@ -88,6 +88,7 @@ class Batches:
     chunks: int
     resumed: int
     seconds: Seconds
+    sent: int
 
 
 def evaluate_files(
@@ -99,6 +100,7 @@ def evaluate_files(
     payload: float | None = None,
     engine: EngineName = "auto",
     threads: int = 1,
+    shard: Literal["samples", "terms"] = "samples",
     against: str | Path | None = None,
     of: str = "inverse-dynamics",
     chunk: int | None = None,
@@ -111,7 +113,8 @@ def evaluate_files(
     file, a zarr array (.zarr), or a folder of Parquet (.parquet) or of files as the source's.
     Unsigned integers are code words, of other numbers float32 stays so. With `against`, a robot or
     a function (file), results are compared with what is exact. `advance` is told how many more
-    rows are done. Given again, a run that was ended goes on.
+    rows are done. Of a Dask cluster workers may share the product terms of a chunk (`shard`) and
+    not the samples. Given again, a run that was ended goes on.
     """
     final = Path(os.path.realpath(target))  # a symbolic link stays one
     check_place(final / "any" if final.is_dir() else final)
@@ -119,6 +122,8 @@ def evaluate_files(
         program, Path(source), Path(target), final, payload=payload, against=against, of=of
     )
     job = replace(run.job, engine=engine, threads=threads)
+    if shard != "samples":
+        check_shard(shard, run.mode)
     rows = usual_chunk(run.source.rows) if chunk is None else max(1, chunk)
     plan = Plan(run.source, job.target.form, rows)
     asked = {
@@ -136,7 +141,11 @@ def evaluate_files(
             whole = _begun(journal, job, plan, final)
             resumed = len(journal.done)
             if not whole:
-                _run(job, plan, journal, workers, advance)
+                left = [k for k in range(len(plan)) if k not in journal.done]
+                advance(sum(int(record["samples"]) for record in journal.done.values()))
+                for place, tally in _tallies(workers, shard, job, plan, left):
+                    journal.add({"chunk": left[place], **tally._asdict()})
+                    advance(tally.samples)
                 _publish(job.target, final)
             shutil.rmtree(folder, ignore_errors=True)
             return _summed(job, run.outputs, journal, len(plan), resumed)
@@ -149,6 +158,18 @@ class _Run:
     job: Job
     source: Any
     outputs: Sequence[CodedOutput]
+    mode: str
+
+
+def check_shard(shard: str, mode: str) -> None:
+    """Refuse a way to share work that a program, or files in chunks, do not have."""
+    if shard != "terms":
+        require_name("shard", shard, ("samples", "terms"))
+    if mode == "compact":
+        raise UsageError(
+            "--shard terms deals out product terms, and a compact program has none: say "
+            "--shard samples, or compile with --mode paper"
+        )
 
 
 def _prepared(
@@ -182,7 +203,7 @@ def _prepared(
     grown = Target(form, str(folder / "output"), str(target), found.rows, real, results)
     compared = None if against is None else _against(str(against), of, payload, program)
     job = Job(str(place), checksum, payload, "auto", 1, columns, found.dtype, grown, compared)
-    return _Run(job, found, program.chosen(payload).outputs)
+    return _Run(job, found, program.chosen(payload).outputs, program.mode)
 
 
 def _against(name: str, of: str, payload: float | None, program: Program) -> Against:
@@ -231,19 +252,15 @@ def _check_free(target: Target, final: Path) -> None:
         raise DataError(f"{target.name}: is a file already: take it away, or give another name")
 
 
-def _run(
-    job: Job,
-    plan: Sequence[Task],
-    journal: Journal,
-    workers: Workers,
-    advance: Callable[[int], None],
-) -> None:
-    """Do the chunks that are not done."""
-    left = [k for k in range(len(plan)) if k not in journal.done]
-    advance(sum(int(record["samples"]) for record in journal.done.values()))
-    for place, tally in workers.completed(evaluate_chunk, Calls(job, plan, left)):
-        journal.add({"chunk": left[place], **tally._asdict()})
-        advance(tally.samples)
+def _tallies(
+    workers: Workers, shard: str, job: Job, plan: Sequence[Task], left: Sequence[int]
+) -> Iterator[tuple[int, Tally]]:
+    """Yield (place, tally) of the chunks that are left, as they come."""
+    if shard == "samples" or not left:
+        return workers.completed(evaluate_chunk, Calls(job, plan, left))
+    from boolcomp.batches import terms  # noqa: PLC0415 (only who deals out terms needs it)
+
+    return terms.completed(workers, job, plan, left)
 
 
 class Calls(list[Any]):
@@ -275,9 +292,9 @@ def _summed(
 ) -> Batches:
     """Sum up what is known of all chunks, in their order: seconds are no integers."""
     records = [journal.done[k] for k in sorted(journal.done)]
-    samples, inputs, results, beyond = (
+    samples, inputs, results, beyond, sent = (
         sum(int(record[name]) for record in records)
-        for name in ("samples", "saturated_inputs", "saturated_outputs", "beyond_stops")
+        for name in ("samples", "saturated_inputs", "saturated_outputs", "beyond_stops", "sent")
     )
     errors = []
     for k, output in enumerate(outputs if job.against else ()):
@@ -287,7 +304,7 @@ def _summed(
         errors.append(OutputErrors(output.name, mean**0.5 / FINE, largest / FINE))
     columns = zip(*(record["seconds"] for record in records), strict=True)
     seconds = Seconds(*(float(sum(column)) for column in columns))
-    return Batches(samples, inputs, results, beyond, tuple(errors), chunks, resumed, seconds)
+    return Batches(samples, inputs, results, beyond, tuple(errors), chunks, resumed, seconds, sent)
 
 
 def _remove(path: Path) -> None:

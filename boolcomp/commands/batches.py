@@ -41,13 +41,16 @@ def evaluate_batches(asked: Asked, *, as_json: bool) -> None:
 
     if asked.shard != "samples" and asked.cluster is None and asked.processes > 1:
         raise UsageError(f"--shard {asked.shard} over --processes is of .npy files: or say samples")
+    if asked.cluster is None:  # one process has nothing to share
+        asked = asked._replace(shard="samples")
     workers = Workers.of(None if asked.cluster else asked.processes, asked.cluster)
     start = time.perf_counter()
     try:
         with counter("evaluating", None) as advance:
             found = evaluate_files(
                 asked.program, asked.source, asked.target, workers=workers, payload=asked.payload,
-                engine=asked.engine, threads=asked.threads, against=asked.against, of=asked.of,
+                engine=asked.engine, threads=asked.threads, shard=asked.shard,
+                against=asked.against, of=asked.of,
                 advance=advance,
             )  # fmt: skip
     except KeyboardInterrupt:
@@ -75,7 +78,7 @@ def _report(asked: Asked, found: Batches, seconds: float, *, as_json: bool) -> N
             "output": str(asked.target),
             "outputs": [{"name": x.name, "unit": x.unit, **figures(x)} for x in known],
             "chunks": found.chunks, "resumed": found.resumed,
-            "worker_seconds": found.seconds._asdict(), "errors": compared,
+            "worker_seconds": found.seconds._asdict(), "sent": found.sent, "errors": compared,
         })  # fmt: skip
         return
     lines = [_counted(found, seconds, program.plural, program.places)]

@@ -63,6 +63,16 @@ class Dask(Executor):
         return max(1, self._threads)
 
     @property
+    def client(self) -> Any:
+        """Dask's own client, by which workers hand results to each other."""
+        return self._client
+
+    @staticmethod
+    def said(error: BaseException) -> BaseException:
+        """Return what a cluster's failure is to whoever asked."""
+        return _said(error)
+
+    @property
     def ahead(self) -> int:
         """How many calls are to be under way: some for every thread of the workers."""
         return max(LEAST_AHEAD, 3 * self.workers)

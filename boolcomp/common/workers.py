@@ -106,6 +106,11 @@ class Late(Executor):
         """Let a worker call a function."""
         return self._started().submit(function, *given, **named)
 
+    @property
+    def started(self) -> Executor:
+        """What runs the calls, started."""
+        return self._started()
+
     def _started(self) -> Executor:
         if self._pool is None:
             self._pool = executor(self.where)

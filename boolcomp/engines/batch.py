@@ -103,6 +103,25 @@ def evaluate(engine: Engine, arrays: Sequence[ArrayLike], *, coded: bool) -> Eva
     where samples are given more than once, as many each time.
     """
     wiring = engine.wiring
+    batch, shape = batch_of(wiring, arrays, coded=coded)
+    found = engine.run(batch)
+    words = found.words
+    for place, result in enumerate(wiring.results):
+        if result.kind is not None:
+            words[:, place] = result.given.word(words[:, place])
+    return Evaluation(
+        found.values.reshape(shape),
+        words.reshape(shape),
+        found.saturated_inputs,
+        found.saturated_outputs,
+        0 if coded else _beyond(wiring, batch),
+    )
+
+
+def batch_of(
+    wiring: Wiring, arrays: Sequence[ArrayLike], *, coded: bool
+) -> tuple[Batch, tuple[int, ...]]:
+    """Return what an engine runs of the caller's arrays, and the shape of its results."""
     given = [_array(g.name, x, coded=coded) for g, x in zip(wiring.groups, arrays, strict=True)]
     full, shape = full_shapes(
         wiring.groups, given, len(wiring.results), "this program", wiring.places
@@ -116,18 +135,7 @@ def evaluate(engine: Engine, arrays: Sequence[ArrayLike], *, coded: bool) -> Eva
     batch = Batch(tuple(np.require(x, dtype, ["C", "A"]) for x in full))
     if not coded:
         _check_unused(wiring, batch)
-    found = engine.run(batch)
-    words = found.words
-    for place, result in enumerate(wiring.results):
-        if result.kind is not None:
-            words[:, place] = result.given.word(words[:, place])
-    return Evaluation(
-        found.values.reshape(shape),
-        words.reshape(shape),
-        found.saturated_inputs,
-        found.saturated_outputs,
-        0 if coded else _beyond(wiring, batch),
-    )
+    return batch, shape
 
 
 def _beyond(wiring: Wiring, batch: Batch) -> int:
