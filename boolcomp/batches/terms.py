@@ -116,8 +116,9 @@ def share_of(job: Job, k: int, count: int) -> Share:
 def _share_of(job: Job, k: int, count: int, thread: int) -> Share:
     del thread  # a share has memory of its own
     program = program_for(job)
-    stages = make_shares(program, count, job.payload)
-    return Share(stages[k], program.wiring(job.payload), engine_name(job.engine))
+    load = program.chosen(job.payload).loads[0].payload
+    stages = make_shares(program, count, load)
+    return Share(stages[k], program.wiring(load), engine_name(job.engine))
 
 
 def partial(job: Job, task: Task, k: int, count: int) -> list[NDArray[np.uint8]]:

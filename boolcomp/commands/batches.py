@@ -66,7 +66,8 @@ def _report(asked: Asked, found: Batches, seconds: float, *, as_json: bool) -> N
     from boolcomp.program.programfile import load_program
 
     program = load_program(asked.program)
-    known = program.chosen(asked.payload).outputs
+    chosen = program.chosen(asked.payload)
+    known = chosen.outputs
     if as_json:
         compared = [
             {"name": one.name, "rms_lsb": one.rms, "max_lsb": one.largest} for one in found.errors
@@ -87,6 +88,8 @@ def _report(asked: Asked, found: Batches, seconds: float, *, as_json: bool) -> N
         "these states"
         for one in found.errors
     ]
+    if not chosen.exact:
+        lines.append(str(chosen))
     lines.append(f"of states within range {promised(known)}")
     for line in lines:
         click.echo(line, err=True)
