@@ -1,6 +1,8 @@
 """Our own heuristic minimiser for functions of too many inputs for truth tables.
 
-Sweeps as in `improve`, on lists of cubes: see `list_sweep_kernels`.
+Sweeps as in `improve`, on lists of cubes: see `list_sweep_kernels`. What they leave behind, and
+primes grown at random beside it, goes into a pool, of which the fewest products are chosen
+(`pooled`) for the next sweeps to begin with.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from boolcomp.twolevel import lists
 from boolcomp.twolevel.clock import Clock
 from boolcomp.twolevel.cubes import Cubes, unpack
 from boolcomp.twolevel.localsearch import SEED
+from boolcomp.twolevel.pooled import Pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +28,10 @@ if TYPE_CHECKING:
 
 _BUDGET = 1 << 20  # cubes looked at before a product is left as it is
 _LIMIT = 1 << 23  # cubes looked at between two looks at the clock
-_ROUNDS = 12
+_ROUNDS = 40
+_SWEEPS = 4  # of a round
+_MOST_SCATTERED = 5000
+_IDLE = 4  # rounds without a gain, before it ends
 _MOST_OFF = 200_000
 _SHARE = 0.25  # of the time left, to find the OFF set in
 _NO_OFF = "seconds in which the off set was not found"  # beside a function's cached properties
@@ -36,19 +42,48 @@ def improve_lists(function: Function, start: Cubes, clock: Clock, effort: float 
     # Without inputs there is nothing to grow in, and no cube to mark an empty rest with.
     if not len(start) or not function.inputs:
         return start
-    work = _Work(function, start, _off_set(function, clock))
-    best = start
-    idle = 0
-    for k in range(int(_ROUNDS * effort)):
-        work.sweep(k, clock)
-        found = work.cubes()
+    off, pool, best, idle, k = _off_set(function, clock), Pool(function), start, 0, 0
+    pool.add(start)
+    for _ in range(max(1, int(_ROUNDS * effort))):
+        work = _Work(function, best, off, seed=k)
+        for _ in range(_SWEEPS):
+            work.sweep(k, clock)
+            k += 1
+            pool.add(work.cubes())
+            if off is not None:
+                pool.add(_scattered(function, work, off, k, clock))
+        found = _fewer(work.cubes(), None if clock.over else pool.fewest(clock))
         idle = idle + 1 if len(found) >= len(best) else 0
         best = found if len(found) <= len(best) else best
-        if idle == 2 or clock.over:
+        if idle == _IDLE or clock.over:
             break
+    work = _Work(function, best, off)
     work.thin(clock)
     thinned = work.cubes()
     return thinned if len(thinned) <= len(best) else best
+
+
+def _scattered(function: Function, work: _Work, off: Cubes, seed: int, clock: Clock) -> Cubes:
+    """Return primes around the function's ON cubes and around what products alone cover."""
+    from boolcomp.twolevel.scatter_kernels import scatter  # noqa: PLC0415 (imports numba)
+
+    begun = work.shrunk(clock)
+    if len(function.on) <= _MOST_SCATTERED:
+        begun = begun.joined(function.on)
+    s = kernels.Lists(
+        begun.zero.copy(), begun.one.copy(), begun.out.copy(), np.array([len(begun)]),
+        off.zero, off.one, off.out, np.array([SEED + seed], np.uint64),
+    )  # fmt: skip
+    at, conflict = np.zeros(1, np.int64), np.zeros_like(off.zero)
+    while not scatter(s, at, begun.inputs, begun.outputs, _LIMIT, conflict):
+        if clock.over:
+            break
+    done = np.arange(int(at[0]))
+    return Cubes(begun.inputs, begun.outputs, s.zero, s.one, s.out).take(done).valid()
+
+
+def _fewer(first: Cubes, second: Cubes | None) -> Cubes:
+    return first if second is None or len(first) < len(second) else second
 
 
 def irredundant(function: Function, clock: Clock) -> Cubes:
@@ -86,16 +121,16 @@ def _off_set(function: Function, clock: Clock) -> Cubes | None:
 class _Work:
     """A cover under improvement."""
 
-    def __init__(self, function: Function, start: Cubes, off: Cubes | None) -> None:
+    def __init__(self, function: Function, start: Cubes, off: Cubes | None, seed: int = 0) -> None:
         self.inputs, self.outputs, self.count = start.inputs, start.outputs, len(start)
         both = start.joined(function.dc)
         self.within = off is None
         limit = function.on.joined(function.dc) if off is None else off
         self.lists = kernels.Lists(
             both.zero.copy(), both.one.copy(), both.out.copy(), np.array([self.count]),
-            limit.zero, limit.one, limit.out, np.array([SEED], np.uint64),
+            limit.zero, limit.one, limit.out, np.array([SEED + seed], np.uint64),
         )  # fmt: skip
-        self.random = np.random.default_rng(SEED)
+        self.random = np.random.default_rng(SEED + seed)
         self.conflict = np.zeros_like(limit.zero)
         self.walk = lists.buffers(
             self.inputs, 8 * max(len(both), len(limit) if off is None else 0) + 64
@@ -123,6 +158,21 @@ class _Work:
             ),
             clock,
         )  # fmt: skip
+
+    def shrunk(self, clock: Clock) -> Cubes:
+        """Return what products alone cover, in the order of a sweep, and leave them as they are."""
+        kept = [array.copy() for array in (self.lists.zero, self.lists.one, self.lists.out)]
+        order = self.random.permutation(self.count).astype(np.int64)
+        self._run(
+            lambda at: kernels.shrink_all(
+                self.lists, self.walk, order, at, self.inputs, _BUDGET, _LIMIT
+            ),
+            clock,
+        )
+        found = self.cubes()
+        for array, before in zip(self.lists[:3], kept, strict=True):
+            array[:] = before
+        return found
 
     def thin(self, clock: Clock) -> None:
         """Drop outputs and literals that the products do not need."""

@@ -332,6 +332,28 @@ def sweep(
 
 
 @njit(cache=True, nogil=True)
+def shrink_all(
+    s: Lists,
+    w: Walk,
+    order: NDArray[np.int64],
+    at: NDArray[np.int64],
+    inputs: int,
+    budget: int,
+    limit: int,
+) -> int:
+    """Shrink products one after the other to what they alone cover; else as `sweep`."""
+    w.state[3] = 0
+    while at[0] < len(order):
+        if w.state[3] > limit:
+            return STOPPED
+        c = order[at[0]]
+        if s.out[c].any() and shrink(s, w, c, inputs, budget) == NO_ROOM:
+            return NO_ROOM
+        at[0] += 1
+    return FINISHED
+
+
+@njit(cache=True, nogil=True)
 def thin(
     s: Lists,
     w: Walk,

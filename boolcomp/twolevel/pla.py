@@ -153,7 +153,6 @@ def read(path: Path) -> Pla:
 
 
 def _content(path: Path) -> bytes:
-    """Return a file's bytes, as many as may be and one; a device has no end."""
     found = path.stat()
     if stat.S_ISCHR(found.st_mode):  # /dev/zero; a pipe may be somebody's output
         raise DataError(f"{path}: cannot be read: a device, and no file")
@@ -287,9 +286,7 @@ class _Parser:
             raise self.fail(f"{key} {_words(rest)}: 1 or 0 for every output, as in .phase 101")
         self.phase = tuple(letter == "1" for letter in text)
 
-    def pairs(self, key: str, rest: list[str]) -> None:
-        """Pass over which inputs share a decoder: it says nothing of the function."""
-        del rest
+    def pairs(self, key: str, _: list[str]) -> None:  # which inputs share a decoder
         self.notes += (f"{key} is passed over: every input is a variable of its own here",)
 
     def end(self, key: str, rest: list[str]) -> None:
@@ -306,7 +303,10 @@ class _Parser:
                 notes.append(f"the {key} line ends in .p {names[-1]}: read as a line of its own")
                 self.sizes.setdefault(".p", int(names[-1]))
                 self.names[key] = names = names[:-2]
-            if key in self.names and len(names) != size:
+            if key in self.names and 0 < len(names) < size:
+                notes.append(f"{key} names {len(names)} of {size} {_column_kind(of)}: passed over")
+                del self.names[key]
+            elif key in self.names and len(names) != size:
                 raise self.fail(f"{key} has {len(names)} names for {size} {_column_kind(of)}")
         if self.phase is not None and len(self.phase) != self.sizes[".o"]:
             raise self.fail(f".phase has {len(self.phase)} letters for {self.sizes['.o']} outputs")

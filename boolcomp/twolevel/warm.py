@@ -32,10 +32,11 @@ def warm(*, dense: bool) -> None:
             if start is not None:
                 improve(table, start, Clock())
         verify(function, on)
-        # Local search needs a problem that its bound does not settle; here it gets no work to do.
-        matrix = selection.matrix(function.dense, to_index(function.on))
-        assert matrix is not None  # noqa: S101 (it is tiny)
-        LocalSearch(matrix, np.zeros(1, np.int32), 0).improve(0)
+    # Local search needs a problem that its bound does not settle; here it gets no work to do.
+    matrix = selection.matrix(function.dense, to_index(function.on))
+    assert matrix is not None  # noqa: S101 (it is tiny)
+    LocalSearch(matrix, np.zeros(1, np.int32), 0).improve(0)
+    if dense:
         return
     lists = Function.from_cubes(on, dc, Cubes.from_rows(3, 1, [("010", "1")]))
     verify(lists, improve_lists(lists, on, Clock()))

@@ -146,7 +146,7 @@ def test_the_end_line_may_be_missing_but_announced_rows_may_not() -> None:
         (".i 2\n.o 1\n01 5\n", "p:3: output 0 is '5'; allowed: 0 1 - ~ 2 3 4"),
         (".i 2\n.o 1\n01 11\n", "p:3: a row of 4 letters"),
         (".i 2\n.o 1\n01\n", "p:3: a row of 2 letters; 3 are needed"),
-        (".i 2\n.o 1\n.ilb a\n", "1 names for 2 inputs"),
+        (".i 2\n.o 1\n.ilb a b c\n", "3 names for 2 inputs"),
         ("01 1\n", "p:1: a row before .i and .o"),
         ("module top;\n", "p:1: neither a row nor a directive: 'module top;'"),
         (".i 2\n.o 1\n01 1\n.type fr\n", ".type must stand before the first row"),
@@ -194,6 +194,12 @@ def test_a_count_swallowed_by_a_label_line_is_read_with_a_warning(tmp_path: Path
     assert len(found.on) == 1
     with pytest.raises(DataError, match="cut off"):
         pla.parse(f".i 2\n.o 2\n{key} a b .p 2\n01 11\n")
+
+
+def test_labels_of_some_columns_alone_are_passed_over_with_a_remark() -> None:
+    found = pla.parse(".i 2\n.o 3\n.ilb a b\n.ob y\n-1 111\n.e\n")
+    assert (found.input_names, found.output_names) == (("a", "b"), None)
+    assert found.notes == (".ob names 1 of 3 outputs: passed over",)
 
 
 def test_reading_takes_a_few_bytes_for_each_of_a_file() -> None:
