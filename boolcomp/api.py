@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from boolcomp.codes import CodeKind, Rounding
     from boolcomp.common.choices import Number, Reals, Widths
-    from boolcomp.compact.demand import Target
+    from boolcomp.compact.demand import Approximate, Target
     from boolcomp.logic.synthesis.measure import Objective
     from boolcomp.problem.promise import Promised
     from boolcomp.problem.wordformat import Formats
@@ -49,7 +49,7 @@ USUAL_BITS = 8
 ONLY = {
     "compact": (
         "rms_error", "max_error", "input_bits", "saturate", "objective", "target", "flash",
-        "effort", "seed", "words", "proof", "proof_effort", "rms", "max",
+        "approximate", "effort", "seed", "words", "proof", "proof_effort", "rms", "max",
     ),
     "paper": ("code", "guard_bits", "splits", "rounding", "minimizer", "deadline"),
 }  # fmt: skip
@@ -79,6 +79,7 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     objective: Objective = "nodes",
     target: Target = "luts",
     flash: Number = 0,
+    approximate: Approximate = "off",
     effort: Number = 30.0,
     seed: Number = 0,
     processes: Number | None = None,
@@ -124,7 +125,8 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     input words: 10, or {"q": 12, "qdd3": 8}; without it two more than `bits`), `saturate` (torques
     beyond their range do, instead of having one bit more), `objective` (made small: nodes, depth),
     `target` (what widths are chosen for: luts, lut4, lut6, gates, carry, dsp, mcu8, mcu32, simd;
-    `flash` is how many bytes tables may take of a microcontroller's), `effort` (the search in
+    `flash` is how many bytes tables may take of a microcontroller's), `approximate` (smaller logic
+    that errs more, as allowed: off, tables, free), `effort` (the search in
     nominal seconds of one core: counted, not timed), `seed`, and `words`
     ({"q1": "gray:12:0..2pi", "tau": "twos:tread"}: words as they are given or wanted, by code,
     bits, range and place of zero), `proof` (how tight the bound of errors is proved: plain, tables,
@@ -158,7 +160,7 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
             word, widths("input_bits", input_bits),
             rms=_either("rms", rms, rms_error), max=_either("max", max, max_error),
             saturate=flag("saturate", saturate), objective=objective,
-            target=target, flash=whole("flash", flash),
+            target=target, flash=whole("flash", flash), approximate=approximate,
             effort=real("effort", effort), seed=whole("seed", seed), error=promised,
             grade=grade_of("tight" if proof is None else proof),
         )  # fmt: skip

@@ -92,6 +92,7 @@ COMPACT = (
     Pass("logic", "Networked: adders by rule, tables", _own(compact.logic)),
     Pass("optimise", "Networked: fewer nodes, proved", _own(compact.optimise)),
     Pass("measure", "Built: errors on fresh states, the worst", _own(compact.measure)),
+    Pass("approximate", "Built: smaller, where it may err more", _own(compact.approximate)),
     Pass("program", "Program: one network", _own(compact.program)),
 )
 PASSES = {"paper": PAPER, "compact": COMPACT}
@@ -217,7 +218,7 @@ def _built(loads: Sequence[TipLoad], choices: compact.CompactChoices) -> list[Bu
     """Return what is built for every load: side by side where there are workers for them."""
     if len(loads) == 1 or choices.workers.here:
         own = [replace(choices, progress=one) for one in _listeners(choices.progress, loads)]
-        return run(COMPACT[:-1], loads, own, "measure")
+        return run(COMPACT[:-1], loads, own, "approximate")
     alone = replace(choices, workers=ALONE, progress=ignore_progress)
     if alone.store is not None:
         alone = replace(alone, store=everywhere(place_of(alone.store)))
@@ -233,7 +234,7 @@ def _built(loads: Sequence[TipLoad], choices: compact.CompactChoices) -> list[Bu
 
 def _one_load(load: TipLoad, choices: compact.CompactChoices) -> Built:
     """Return what is built for a load, wherever this runs."""
-    (made,) = run(COMPACT[:-1], [load], [choices], "measure")
+    (made,) = run(COMPACT[:-1], [load], [choices], "approximate")
     return cast("Built", made)
 
 

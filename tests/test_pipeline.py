@@ -33,7 +33,7 @@ def test_the_passes_are_those_of_the_design() -> None:
     ]  # fmt: skip
     assert names["compact"] == [
         "problem", "terms", "store", "sketch", "screen", "refine", "improve", "graph", "logic",
-        "optimise", "measure", "program",
+        "optimise", "measure", "approximate", "program",
     ]  # fmt: skip
 
 

@@ -171,6 +171,7 @@ def plan_words(
             "bits": demand.bits,
             "mode": "compact",
             "target": demand.target,
+            "approximate": demand.approximate,
         }
         print_json({**document, "joints": joints, "graph": lines})
         return
@@ -284,6 +285,8 @@ def _size(built: Built) -> str:
 
 def _proved(built: Built) -> str:
     """Say what no error exceeds."""
+    if not built.compact.demand.keeps_graph:
+        return "\nno bound is proved: nodes were changed where sampled errors allow it"
     if built.bounds is None:
         return (
             "\nno bound is proved: of what is calculated on the way it is not seen where it stays"
@@ -338,6 +341,7 @@ def _document(compiled: CompactCompilation, output: Path | None) -> dict[str, An
         "mode": "compact",
         "bits": demand.bits,
         "target": demand.target,
+        "approximate": demand.approximate,
         "payloads": list(compiled.program.payloads),
         "seconds": compiled.seconds,
         "luts": max(built.nodes for built in compiled.built),

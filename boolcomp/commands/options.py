@@ -45,6 +45,7 @@ ONLY_COMPACT = {
     "flash": "--flash", "effort": "--effort",
     "seed": "--seed", "word": "--word",
     "proof": "--proof", "proof_effort": "--proof-effort",
+    "approximate": "--approximate",
 }  # fmt: skip
 
 LONGEST_NAME = 255  # bytes of a file's name, without its folders
@@ -214,6 +215,7 @@ class CompactOptions:
     proof_effort: int | None = None
     certify: bool = False
     error: Promise | None = None
+    approximate: Any = "off"
 
     @property
     def proofs(self) -> dict[str, Any]:
@@ -229,7 +231,7 @@ class CompactOptions:
         return usual_demand(
             bits, self.input_bits, rms=self.rms, max=self.max, saturate=self.saturate,
             objective=self.objective, target=self.target, flash=self.flash, seed=self.seed,
-            error=self.error, grade=self.proof or "tight", **given,
+            error=self.error, grade=self.proof or "tight", approximate=self.approximate, **given,
         )  # fmt: skip
 
 
@@ -253,6 +255,13 @@ _DEMAND = {
     ),
     "objective": click.option(
         "--objective", default="nodes", show_default=True, help="Made small: nodes, depth."
+    ),
+    "approximate": click.option(
+        "--approximate",
+        default="off",
+        show_default=True,
+        help="Smaller logic that errs more, as allowed: off, tables (their entries: all is still "
+        "proved), free (any node: nothing is proved).",
     ),
     "target": click.option(
         "--target",
@@ -293,7 +302,7 @@ _DEMAND = {
         "natural, twos, sign-magnitude), bits, low..high, rise or tread (a cell at zero).",
     ),
 }
-ONLY_COMPILED = ("error", "seed", "word", "certify")
+ONLY_COMPILED = ("error", "seed", "word", "certify", "approximate")
 
 
 def demand_options(*, seed: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -32,6 +32,8 @@ TARGETS: tuple[Target, ...] = get_args(Target)
 USUAL_TARGET: Target = "luts"
 WITH_FLASH = ("mcu8", "mcu32")
 WORD_TARGETS = (*WITH_FLASH, "simd")  # code, not logic
+Approximate = Literal["off", "tables", "free"]
+APPROXIMATE: tuple[Approximate, ...] = get_args(Approximate)
 LEAST_FLASH, MOST_FLASH = 256, 1 << 24  # bytes
 
 
@@ -49,6 +51,10 @@ class Demand:
     the logic or code is for, which says what widths cost, and `flash` how many bytes its tables
     may take (0: a usual number).
 
+    What is found may be made smaller where it then errs a little more, as is allowed: `approximate`
+    says how (see `compact.approximate`). Of "tables" only entries are others, and all is proved as
+    ever; of "free" any node, so that the logic is no longer its graph's, and nothing is proved.
+
     `effort` is how long to look for less, in nominal seconds: work is counted, not timed, so the
     same effort gives the same result on any machine. One unit is about a second on one core.
     """
@@ -65,6 +71,7 @@ class Demand:
     flash: int = 0
     error: Promise | None = None
     grade: Grade = "tight"
+    approximate: Approximate = "off"
     usual_input: int = field(default=USUAL_INPUT, compare=False)
 
     def __post_init__(self) -> None:
@@ -76,6 +83,7 @@ class Demand:
                 raise UsageError(f"input {name} of {bits} bits: {LEAST_INPUT} to {MOST_INPUT} here")
         require_name("objective", self.objective, OBJECTIVES)
         self._check_target()
+        self._check_approximate()
         if not 0 <= self.seed <= MOST_SEED:
             raise UsageError(f"a seed is 0 to {MOST_SEED}, not {shown(self.seed)}")
         if not 0 <= self.effort <= LONGEST:
@@ -108,6 +116,28 @@ class Demand:
             raise UsageError(
                 f"flash is {LEAST_FLASH} to {MOST_FLASH} bytes, not {shown(self.flash)}"
             )
+
+    def _check_approximate(self) -> None:
+        """Refuse approximation that is not there, or is at odds with what else is asked."""
+        require_name("approximate", self.approximate, APPROXIMATE)
+        if self.approximate == "off":
+            return
+        if self.error:
+            raise UsageError(
+                "an error that is promised, and logic that is approximated: ask for one of them"
+            )
+        if self.of_words:
+            raise UsageError(f"target {self.target} is code: only logic is approximated")
+
+    @property
+    def exact(self) -> Demand:
+        """The same without approximation, which begins with what that leads to."""
+        return replace(self, approximate="off")
+
+    @property
+    def keeps_graph(self) -> bool:
+        """Whether the logic that is made is that of its word graph."""
+        return self.approximate != "free"
 
     @property
     def synthesis(self) -> Objective:
@@ -167,7 +197,7 @@ class Demand:
             if not one.compare:  # what stands for it is in `input_bits`
                 continue
             value = getattr(self, one.name)
-            if one.name in ("target", "flash", "grade") and value == one.default:
+            if one.name in ("target", "flash", "grade", "approximate") and value == one.default:
                 continue  # as in results of before there were targets
             if one.name == "grade" and not self.error:
                 continue  # what is not promised is searched for without bounds

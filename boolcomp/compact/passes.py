@@ -15,6 +15,7 @@ import numpy as np
 
 from boolcomp.common.errors import UsageError
 from boolcomp.common.workers import TWO, Workers
+from boolcomp.compact.approximate.results import approximated
 from boolcomp.compact.assembly import Ends
 from boolcomp.compact.demand import Demand, Listener, Progress, ignore_progress
 from boolcomp.compact.errors.centre import decoder_shifts
@@ -90,9 +91,20 @@ class CompactChoices:
                     f"{known}: give one of them"
                 )
 
+        if self.certify and not self.demand.keeps_graph:
+            raise UsageError(
+                f"what is approximated as {self.demand.approximate!r} is no longer its word graph, "
+                "and has no certificate: ask for tables, or for none"
+            )
+
     def result_store(self, terms: Terms) -> ResultStore:
         """Return where results of these terms are kept."""
         return result_store(terms, self.demand, self.store, also_shipped=self.also_shipped)
+
+    def exact_store(self, terms: Terms) -> ResultStore:
+        """Return where results of before any approximation are kept: what is searched for."""
+        demand = self.demand.exact
+        return result_store(terms, demand, self.store, also_shipped=self.also_shipped)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,30 +116,42 @@ class Networked:
     made: Finished
 
 
-def unless_found(step: Callable[[Value, CompactChoices], Made]) -> Callable[..., Made | Built]:
+@dataclass(frozen=True, slots=True, eq=False)
+class Exact:
+    """A finished compilation that is to be approximated, and its terms."""
+
+    terms: Terms
+    built: Built
+
+
+def unless_found(
+    step: Callable[[Value, CompactChoices], Made],
+) -> Callable[..., Made | Built | Exact]:
     """Return a pass that hands on what was found finished."""
 
     @wraps(step)
-    def run(value: Value | Built, choices: CompactChoices) -> Made | Built:
-        return value if isinstance(value, Built) else step(value, choices)
+    def run(value: Value | Built | Exact, choices: CompactChoices) -> Made | Built | Exact:
+        return value if isinstance(value, Built | Exact) else step(value, choices)
 
     return run
 
 
-def store(terms: Terms, choices: CompactChoices) -> Terms | Built:
-    """Look for a finished result; one of before the worst was sought gets it."""
+def store(terms: Terms, choices: CompactChoices) -> Terms | Built | Exact:
+    """Look for a finished result, or for what it begins with; the worst is sought where need be."""
     since = time.perf_counter()
-    results = choices.result_store(terms)
-    kept = results.find(require_true)
-    if kept is None:
-        return terms
-    return _told(kept, results, choices, time.perf_counter() - since, stored=True)
+    asked, exact = choices.result_store(terms), choices.exact_store(terms)
+    for results in [asked] if asked == exact else [asked, exact]:
+        kept = results.find(require_true)
+        if kept is not None:
+            spent = time.perf_counter() - since
+            return _finished(_told(kept, results, choices, spent, stored=True), terms, choices)
+    return terms
 
 
 @unless_found
 def sketch(terms: Terms, choices: CompactChoices) -> Sketched:
     """Write outputs down as words without widths."""
-    results = choices.result_store(terms)
+    results = choices.exact_store(terms)
     ledger = Ledger(choices.demand.effort, choices.progress, results, choices.workers)
     first = promise.sketch if results.demand.error else widths.sketch
     return first(terms, results.demand, ledger)
@@ -200,15 +224,40 @@ def optimise(networked: Networked, choices: CompactChoices) -> Networked:
 
 
 @unless_found
-def measure(networked: Networked, choices: CompactChoices) -> Built:
+def measure(networked: Networked, choices: CompactChoices) -> Built | Exact:
     """Measure errors on fresh states, seek the worst, and keep what holds."""
     compact, made = networked.compact, networked.made
     choices.progress(Progress("fresh states", len(made.network.nodes), _rms(compact), 0.99))
     errors = measure_many(fresh_states(compact), compact.graph, made.network)
     kept = StoredResult(compact, made.network, made.steps, lut6(made.network), errors)
     seconds = time.perf_counter() - networked.goal.ledger.since
-    results = choices.result_store(networked.goal.terms)
-    return _told(kept, results, choices, seconds, stored=False)
+    terms = networked.goal.terms
+    built = _told(kept, choices.exact_store(terms), choices, seconds, stored=False)
+    return _finished(built, terms, choices)
+
+
+def approximate(value: Built | Exact, choices: CompactChoices) -> Built:
+    """Make what is finished smaller where it may err more, if that was asked, and keep that.
+
+    What it cannot make smaller is kept as it is, lest it be tried again.
+    """
+    if isinstance(value, Built):
+        return value
+    since, exact = time.perf_counter(), value.built
+    results = choices.result_store(value.terms)
+    fresh = fresh_states(exact.compact)
+    found = approximated(exact, results, fresh, choices.progress)
+    if found is not None:
+        seconds = exact.seconds + time.perf_counter() - since
+        built = _told(found, results, choices, seconds, stored=False)
+        if built.holds:
+            return built
+    kept = choices.exact_store(value.terms).find(require_true)
+    if kept is None:  # nothing could be written
+        return exact
+    same = replace(kept, compact=replace(kept.compact, demand=results.demand))
+    results.put(same)
+    return _told(same, results, choices, exact.seconds, stored=exact.stored)
 
 
 def program(built: Built, _: CompactChoices) -> Program:
@@ -216,7 +265,7 @@ def program(built: Built, _: CompactChoices) -> Program:
     return built.program()
 
 
-PASSES = (store, sketch, screen, refine, improve, graph, logic, optimise, measure)
+PASSES = (store, sketch, screen, refine, improve, graph, logic, optimise, measure, approximate)
 
 
 def build(terms: Terms, choices: CompactChoices | None = None) -> Built:
@@ -226,6 +275,12 @@ def build(terms: Terms, choices: CompactChoices | None = None) -> Built:
         for step in PASSES:
             value = step(value, replace(chosen, workers=workers))
     return cast("Built", value)
+
+
+def _finished(built: Built, terms: Terms, choices: CompactChoices) -> Built | Exact:
+    """Return a finished compilation, or what it is where approximation begins."""
+    asked = choices.demand.approximate
+    return built if built.compact.demand.approximate == asked else Exact(terms, built)
 
 
 def _told(
@@ -247,7 +302,8 @@ def _told(
         given = compact.problem, compact.demand, compact.graph, kept.network
         worst = network_worst(*given, Ends(rest=rest))
     if errors.ends is None:
-        errors = measure_many(fresh_states(compact), compact.graph, kept.network)
+        alone = not compact.demand.keeps_graph
+        errors = measure_many(fresh_states(compact), compact.graph, kept.network, alone=alone)
     promised = compact.demand.error is not None  # of words as they are
     free = [
         not (one.format.tread or one.format.range or promised) for one in compact.problem.outputs
@@ -260,7 +316,8 @@ def _told(
         compact, kept.network, kept.steps, kept.lut6, errors.moved(shifts), worst.moved(shifts),
         compact.dropped, seconds, stored, ends,
         # what was left out of the sketch no bound of it counts
-        None if widths.is_pruned(results.terms) and not compact.form.direct
+        None if (widths.is_pruned(results.terms) and not compact.form.direct)
+        or not compact.demand.keeps_graph
         else proved(compact, ends, grade, effort, choices.workers),
     )  # fmt: skip
     if built.bounds and (built.largest > np.asarray(built.bounds.steps) + DIFFERENT).any():

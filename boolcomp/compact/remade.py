@@ -29,7 +29,7 @@ from boolcomp.compact.widths.ledger import Ledger
 from boolcomp.compact.widths.search import Candidate, Search
 from boolcomp.logic.equivalence import equivalent
 from boolcomp.terms.rest import resting
-from boolcomp.words.graph import narrowed
+from boolcomp.words.graph import Lookup, narrowed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,11 +56,13 @@ def require_true(kept: StoredResult, results: ResultStore) -> StoredResult:
     How many tables of six inputs it takes is what is found here: that depends on tools.
     """
     compact = kept.compact
+    if not compact.demand.keeps_graph:
+        raise DataError("logic that is not its graph's is believed where nobody else can write")
     _require_history(kept)
     ledger = Ledger(results.demand.effort, ignore_progress, None, ALONE)
     begin = promise.sketch if results.demand.error else widths.sketch
     try:
-        goal = begin(results.terms, results.demand, ledger)
+        goal = begin(results.terms, results.demand.exact, ledger)
     except BoolcompError as error:
         raise DataError(f"what cannot be asked has no result: {error}") from error
     _require_same("what is demanded", compact.allowed, goal.squares)
@@ -109,7 +111,7 @@ def _require_realised(goal: Sketched, compact: Compact) -> None:
     for widened in range(MOST_WIDENED):
         choice = Candidate(form, dict(compact.widths), none, compact.biases, widened, 0.0)
         made = search.graph(choice)
-        if narrowed(made) == compact.graph:
+        if _same(narrowed(made), compact):
             break
     else:
         raise DataError("its graph is not what its widths make")
@@ -117,6 +119,20 @@ def _require_realised(goal: Sketched, compact: Compact) -> None:
     _require_same("what was predicted", compact.predicted_rms, np.sqrt(noise[: len(none)]))
     costs = np.array([compact.predicted_cost, float(compact.nodes)])
     _require_same("its cost", costs, np.array([cost, int(search.costs.graph(made))]))
+
+
+def _same(made: WordGraph, compact: Compact) -> bool:
+    """Tell whether a graph is a result's; tables may have other entries if that was asked."""
+    graph = compact.graph
+    if compact.demand.approximate == "off" or len(made.nodes) != len(graph.nodes):
+        return made == graph
+    nodes = tuple(
+        replace(one, entries=there.entries)
+        if isinstance(one, Lookup) and isinstance(there, Lookup)
+        else one
+        for one, there in zip(made.nodes, graph.nodes, strict=True)
+    )
+    return replace(made, nodes=nodes) == graph
 
 
 def _require_logic(graph: WordGraph, network: Network, results: ResultStore) -> None:

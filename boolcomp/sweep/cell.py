@@ -50,6 +50,7 @@ class Settings:
     seed: int = 0
     saturate: bool = False
     objective: str = "nodes"
+    approximate: str = "off"
     flash: int = 0
     proof: str = ""  # plain, and of a promise tight
     proof_effort: int = EFFORT
@@ -94,7 +95,9 @@ class Cell:
     def demand(self) -> Demand:
         """The demand; what nobody can ask for is a `UsageError`."""
         own = self.settings
-        choices: dict[str, Any] = {"objective": own.objective, "target": self.target}
+        choices: dict[str, Any] = {
+            "objective": own.objective, "target": self.target, "approximate": own.approximate,
+        }  # fmt: skip
         return usual_demand(
             self.bits, dict(self.input_bits), rms=self.rms_error, max=self.max_error,
             error=promise_of("errors", self.error or None), grade=own.proof or "tight",

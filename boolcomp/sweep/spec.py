@@ -186,6 +186,7 @@ _SHARED: dict[str, Callable[[str, Any], Any]] = {
     "seed": _whole,
     "saturate": flag,
     "objective": _text,
+    "approximate": _text,
     "flash": _whole,
     "proof": _text,
     "proof_effort": _whole,

@@ -8,12 +8,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from boolcomp.program.program import Program
+
 LONGEST = 60
 LONGEST_COMMENT = 400
 _SPELT = str.maketrans({
     "·": "*", "°": " deg", "²": "^2", "³": "^3", "±": "+-", "π": "pi", "τ": "tau", "µ": "u",
     "μ": "u", "½": "1/2", "×": "x", "−": "-", "–": "-", "\\": "/",
 })  # fmt: skip
+
+
+def why_no_graph(program: Program) -> str:
+    """Say what a program is that keeps no word graph."""
+    how = program.asked.get("approximate")
+    return f"{program.mode} mode{f', approximated: {how}' if how else ''}"
 
 
 class Names:

@@ -31,7 +31,7 @@ from boolcomp.targets.expressions import (
     low,
     moved,
 )
-from boolcomp.targets.names import Names, comment
+from boolcomp.targets.names import Names, comment, why_no_graph
 from boolcomp.targets.products import product
 from boolcomp.targets.tablesums import with_tables_added
 from boolcomp.words.graph import Angles, Bits, Heap, InputWord, Lookup, OutputWord
@@ -129,8 +129,8 @@ def procedure_of(
     graph = load.graph
     if graph is None or load.joint is None:
         raise UsageError(
-            f"{program.name} has no word graph to write ({program.mode} mode): export its logic, "
-            f"--to c-sliced; of Python and JavaScript --level gates"
+            f"{program.name} has no word graph to write ({why_no_graph(program)}): export its "
+            f"logic, --to c-sliced; of Python and JavaScript --level gates"
         )
     named = load.meanings or [f"w{k}" for k in range(len(graph.nodes))]
     graph, meanings = with_tables_added(graph, named)

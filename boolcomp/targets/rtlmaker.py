@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from boolcomp.common.errors import UsageError
+from boolcomp.targets.names import why_no_graph
 from boolcomp.targets.rtl import Addend, Flipped, Table
 from boolcomp.targets.rtlheaps import in_parts, multiplies, product_rows, summed, whole_product
 from boolcomp.targets.wires import Fixed, Wires, Word, above, cut, inverse, joined, width, wires_of
@@ -38,7 +39,7 @@ def graph_of(program: Program, load: Load) -> WordGraph:
     """Return the word graph of a load; a program without one is a sentence."""
     if load.graph is None or load.joint is None:
         raise UsageError(
-            f"{program.name} has no word graph to write ({program.mode} mode): leave out "
+            f"{program.name} has no word graph to write ({why_no_graph(program)}): leave out "
             "--level words"
         )
     return load.graph

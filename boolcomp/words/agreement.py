@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.logic import simulation
-from boolcomp.words.simulate import simulate
+from boolcomp.words.simulate import Simulated, simulate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,23 +24,30 @@ SAMPLES, SEED = 4094, 0x90DE  # and both ends of all words; fewer would take as 
 
 def agrees(network: Network, graph: WordGraph, words: Mapping[str, Words]) -> bool:
     """Tell whether a network gives, bit for bit, the words that simulating its graph gives."""
-    simulated = simulate(graph, words)
-    count = len(simulated.words)
+    simulated, made = simulate(graph, words), network_words(network, graph, words)
+    same = np.array_equal(made.words, simulated.words)
+    return same and made.saturated == simulated.saturated
+
+
+def network_words(network: Network, graph: WordGraph, words: Mapping[str, Words]) -> Simulated:
+    """Return the outputs' words that a network makes, whose words are laid out as a graph's."""
+    count = len(next(iter(words.values()))) if words else 1
     planes = []
     for node in graph.inputs:
         planes += [_plane(words[node.name] >> k & 1) for k in reversed(range(node.bits))]
     ones = np.full(-(-count // 64), (1 << 64) - 1, np.uint64)
     outputs = network.fold(simulation.Planes(ones), planes)
     place = saturated = 0
-    for column, result in enumerate(graph.results):
+    columns = []
+    for result in graph.results:
+        column = np.zeros(count, np.int64)
         for k in reversed(range(result.bits)):
-            found = _bits(outputs[place], count)
-            if not np.array_equal(found, simulated.words[:, column] >> k & 1):
-                return False
+            column |= _bits(outputs[place], count).astype(np.int64) << k
             place += 1
+        columns.append(column)
         saturated += int(_bits(outputs[place], count).sum())
         place += 1
-    return saturated == simulated.saturated
+    return Simulated(np.stack(columns, axis=1), (), saturated)
 
 
 def seems_right(network: Network, graph: WordGraph) -> bool:

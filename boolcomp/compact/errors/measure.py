@@ -11,7 +11,7 @@ from boolcomp.compact.errors.samples import output_values, states_of
 from boolcomp.compact.sketch.poly import quantities
 from boolcomp.paper.plan import FEWEST_BITS, Options, make_plan
 from boolcomp.paper.quantised import quantised
-from boolcomp.words.agreement import agrees
+from boolcomp.words.agreement import agrees, network_words
 from boolcomp.words.simulate import simulate
 
 if TYPE_CHECKING:
@@ -104,10 +104,22 @@ def compared(
     graph: WordGraph, states: States, simulated: Simulated
 ) -> tuple[Floats, tuple[int, ...], int]:
     """Return what `deviations` does, for words that are known."""
+    error = output_values(graph, simulated) - clipped(graph, states.outputs)
+    return error, simulated.wrapped, simulated.saturated
+
+
+def clipped(graph: WordGraph, outputs: Floats) -> Floats:
+    """Return exact outputs, in steps, or the nearest that a graph's words can hold."""
     reach = np.asarray([2.0 ** (result.bits - 1) for result in graph.results])
     low = -reach - 0.5 * np.asarray([result.tread for result in graph.results])
-    error = output_values(graph, simulated) - np.clip(states.outputs, low, low + 2 * reach)
-    return error, simulated.wrapped, simulated.saturated
+    return np.clip(outputs, low, low + 2 * reach)
+
+
+def network_errors(
+    network: Network, graph: WordGraph, states: States
+) -> tuple[Floats, tuple[int, ...], int]:
+    """Return what `deviations` does of a network that may not be its graph's."""
+    return compared(graph, states, network_words(network, graph, states.words))
 
 
 def measure(graph: WordGraph, states: States) -> Errors:
@@ -155,10 +167,18 @@ class Sampling:
             yield arrays, states_of(self.problem, words, steps, arrays)
 
 
-def measure_many(sampling: Sampling, graph: WordGraph, network: Network | None = None) -> Errors:
-    """Return what `measure` does for many states; a network must give the same words throughout."""
+def measure_many(
+    sampling: Sampling, graph: WordGraph, network: Network | None = None, *, alone: bool = False
+) -> Errors:
+    """Return what `measure` does for many states; a network must give the same words throughout.
+
+    Of a network `alone` the errors are its own: it need not be its graph's.
+    """
     found = _Accumulator(len(sampling.problem.outputs))
     for arrays, states in sampling.blocks(graph):
+        if alone and network is not None:
+            found.add(arrays, *network_errors(network, graph, states))
+            continue
         found.add(arrays, *deviations(graph, states))
         if network is not None and not agrees(network, graph, states.words):
             raise AssertionError("a network differs from its word graph")  # our own mistake

@@ -149,7 +149,9 @@ class Built:
         )
         ranges = {name: code.range for name, code in one.input_codes.items()}
         meanings = word_names(one.graph, ranges)
-        load = replace(load, outputs=outputs, graph=one.graph, meanings=meanings)
+        load = replace(load, outputs=outputs)
+        if one.demand.keeps_graph:
+            load = replace(load, graph=one.graph, meanings=meanings)
         return replace(made, loads=(load,), demand=str(one.demand))
 
     def __str__(self) -> str:

@@ -43,13 +43,14 @@ def table_network(
 
     Those of too many inputs are made by cofactors. Tables are kept in a folder, if one is given.
     """
-    start = word_logic(graph, _synthesiser(objective, folder))
+    start = word_logic(graph, synthesiser(objective, folder))
     first = Step("tables", len(start.nodes), start.depth, "at all inputs")
     report(first)
     return Finished(start, (first,))
 
 
-def _synthesiser(objective: Objective, folder: Path | None) -> Synthesiser:
+def synthesiser(objective: Objective, folder: Path | None = None) -> Synthesiser:
+    """Return what makes networks of tables small; they are kept in a folder, if one is given."""
     recipe = SynthesisRecipe(objective, use_abc=False)
 
     def small(table: TruthTable) -> Network:
@@ -64,7 +65,7 @@ def sums_of(graph: WordGraph, objective: Objective | None = None) -> tuple[Addit
     It is that of `table_network` or, without an objective, of `plain_network`.
     """
     said: list[Addition] = []
-    word_logic(graph, _synthesiser(objective, None) if objective else mux_network, said)
+    word_logic(graph, synthesiser(objective, None) if objective else mux_network, said)
     return tuple(said)
 
 

@@ -186,7 +186,7 @@ def _is_true(kept: StoredResult, ends: Ends) -> bool:
         return False
     sampling = Sampling(compact.problem, demand.input_bits, demand.bits, CHECKED, CHECK_SEED)
     try:
-        found = measure_many(sampling, compact.graph, kept.network)
+        found = measure_many(sampling, compact.graph, kept.network, alone=not demand.keeps_graph)
     except AssertionError:
         return False
     if not np.allclose(found.rms, kept.errors.rms, rtol=CHECK_SLACK, atol=0.01):

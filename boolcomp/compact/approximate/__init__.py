@@ -1,0 +1,1 @@
+"""Logic that errs a little more and is smaller, checked against what is allowed."""

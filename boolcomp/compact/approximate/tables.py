@@ -1,0 +1,122 @@
+"""Entries of tables chosen anew: where an entry's change saves logic and errors still hold.
+
+The logic of a table is swept at all its rows (see `sweeps`), at what its entries cost (`prices`);
+what is left of it says the entries. They go back into the graph, which is simulated on other
+states: what does not hold there is undone, all of it, or the half that saves least. Prices begin
+so high that only what is nearly free is taken, and fall. What saves nothing but errs less is
+taken, too, so that there is more to spend.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from boolcomp.compact.approximate import kernels
+from boolcomp.compact.approximate.judge import Judge
+from boolcomp.compact.approximate.prices import Pricing, cores_of, with_entries
+from boolcomp.compact.approximate.sweeps import Breadth, Sweeping, row_planes
+from boolcomp.compact.graph.tables import columns_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from boolcomp.compact.approximate.prices import Core, Prices
+    from boolcomp.compact.graph.logic import Synthesiser
+    from boolcomp.compact.result.compact import Compact
+    from boolcomp.logic.network import Network
+    from boolcomp.words.graph import Lookup, WordGraph
+
+    Floats = NDArray[np.float64]
+
+PRICES = (32.0, 16.0, 8.0, 4.0, 2.0, 1.0)  # nodes that all that is left to spend must gain
+LEAST_LEFT = 0.002  # steps²: what is left of an output counts as no less
+SWEEPS = 3
+SMALL_ROWS, NARROW, WIDE = 64, Breadth(40, 10), Breadth(60, 14)  # of tables of more rows, of few
+UNSEEN = 0.1  # of an entry's mean price: that of one that no state reads, at least
+FURTHEST = 4.0  # steps of an output: how far an entry may move it
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Change:
+    """Logic of a core with other entries, and what that gains in nodes, prices included."""
+
+    core: int
+    gain: float
+    network: Network
+    entries: NDArray[np.int64]
+
+
+def with_cheaper_tables(
+    compact: Compact,
+    synthesise: Synthesiser,
+    centred: Sequence[bool],
+    report: Callable[[float, int, Floats], None] = lambda *_: None,
+) -> WordGraph:
+    """Return a graph with other entries of tables, whose mean squares are as allowed.
+
+    `centred` outputs may err in the mean: that is taken off when they are decoded. `report` is
+    told, after every price, how far this is, the nodes that tables have saved, and rms errors.
+    """
+    judge = Judge.of(compact, centred)
+    graph, left = compact.graph, judge.left(compact.graph)
+    if left is None:
+        return graph
+    nets = [synthesise(one.inputs, columns_of(one.entries, one.bits)) for one in cores_of(graph)]
+    first = sum(len(net.nodes) for net in nets)
+    for turn, price in enumerate(PRICES):
+        worth = price / np.maximum(left, LEAST_LEFT)
+        cores = cores_of(graph)
+        if len(cores) != len(nets):  # two tables have become one
+            nets = [synthesise(one.inputs, columns_of(one.entries, one.bits)) for one in cores]
+        pricing = Pricing(graph, judge.window, judge.errors(graph))
+        changes = [
+            _changed(k, core, net, pricing.of(core), worth)
+            for k, (core, net) in enumerate(zip(cores, nets, strict=True))
+        ]
+        changes = sorted((one for one in changes if one.gain > 0), key=lambda one: -one.gain)
+        while changes:
+            tried = _with(graph, cores, changes)
+            now = judge.left(tried)
+            if now is not None:
+                graph, left = tried, now
+                for one in changes:
+                    nets[one.core] = one.network
+                break
+            changes = changes[: len(changes) // 2]
+        saved = first - sum(len(net.nodes) for net in nets)
+        report((turn + 1) / len(PRICES), saved, np.sqrt(judge.allowed - left))
+    return graph
+
+
+def _changed(place: int, core: Core, network: Network, prices: Prices, worth: Floats) -> _Change:
+    """Return a core's logic after sweeps at what its entries cost."""
+    square, linear = worth @ prices.square, worth @ prices.linear
+    weight = np.maximum(square, UNSEEN * square.mean() + 1e-12)
+    home = np.asarray(core.entries, np.int64)
+    most = max(1.0, FURTHEST / max(float(prices.reach.max()), 1e-9) // 1)
+    rows = kernels.Rows(
+        np.arange(core.bits)[None, ::-1].copy(), np.zeros(0, np.int64), weight[None],
+        (home - linear / (2 * weight))[None], home[None], np.array([most]),
+    )  # fmt: skip
+    index = np.arange(len(home))
+    planes = np.stack([row_planes(index >> k & 1) for k in range(core.inputs)])
+    breadth = WIDE if len(home) <= SMALL_ROWS else NARROW
+    swept = Sweeping(network, planes, rows, breadth)
+    before = swept.costs.sum()
+    for turn in range(SWEEPS):
+        swept.sweep(np.random.default_rng(turn))
+    made = swept.network()
+    gain = len(network.nodes) - len(made.nodes) + before - swept.costs.sum()
+    return _Change(place, float(gain), made, swept.words[0])
+
+
+def _with(graph: WordGraph, cores: Sequence[Core], changes: Sequence[_Change]) -> WordGraph:
+    made: dict[int, Lookup] = {}
+    for one in changes:
+        made |= with_entries(graph, cores[one.core], one.entries)
+    return replace(graph, nodes=tuple(made.get(k, node) for k, node in enumerate(graph.nodes)))
