@@ -1,9 +1,10 @@
 """Two-level minimisers side by side: ours, pyeda's Espresso, and the proved minimum.
 
-    python benchmarks/twolevel.py [FOLDER] [--exact SECONDS] [--chart FILE.svg]
+    python benchmarks/twolevel.py [FOLDER …] [--exact SECONDS] [--wide] [--chart FILE.svg]
 
-Every `*.pla` of the folder (the shared Berkeley set, where it is there), and the two-link arm's
-tables at 8 bits, go through all of them in one run, from the same start; every cover is verified.
+Every `*.pla` of the folders (the shared Berkeley set, where it is there; of a name that is in
+several the first), with --wide those of more than 22 inputs alone, and the two-link arm's tables at
+8 bits, go through all of them in one run, from the same start; every cover is verified.
 Espresso's seconds are those of its C engine alone; ours include drawing the truth table, the first
 cover and the verification. Compiling our loops (once after installing) is timed apart.
 """
@@ -26,6 +27,7 @@ from boolcomp.paper.plan import Options
 from boolcomp.paper.store import function_of
 from boolcomp.pipeline import run_passes
 from boolcomp.twolevel import espresso, pla
+from boolcomp.twolevel.dense import MOST_INPUTS
 from boolcomp.twolevel.minimise import minimise
 from boolcomp.twolevel.verify import verify
 
@@ -126,11 +128,39 @@ def draw(rows: list[Row], path: Path) -> None:
     figure.savefig(path, metadata={"Date": None})
 
 
+def measured(folders: list[Path], exact: float, least: int) -> list[Row]:
+    """Measure and report the files of folders with so many inputs at least."""
+    files: dict[str, Path] = {}
+    known: dict[str, int] = {}
+    for folder in folders:
+        minima = folder / "minima.json"
+        known |= json.loads(minima.read_text())["minimum"] if minima.exists() else {}
+        for path in sorted(folder.glob("*.pla")):
+            files.setdefault(path.stem, path)
+    rows = []
+    for name, path in sorted(files.items()):
+        source = pla.read(path)
+        if source.inputs >= least:
+            rows.append(measure(name, source.function(str(path)), known.get(name), exact))
+    if not rows:
+        print(f"{', '.join(map(str, folders))}: no such PLA files: they are left out")
+        return rows
+    report(f"{len(rows)} PLA files", rows)
+    wide = [row for row in rows if row.function.inputs > MOST_INPUTS and row.rival.cubes]
+    worse = [row.name for row in wide if row.own.products > len(row.rival.cubes or ())]
+    better = [row.name for row in wide if row.own.products < len(row.rival.cubes or ())]
+    print(f"{len(wide)} files of more than {MOST_INPUTS} inputs: own is worse than Espresso on "
+          f"{', '.join(worse) or 'none'}, better on {', '.join(better) or 'none'}")  # fmt: skip
+    return rows
+
+
 def main() -> None:
     """Run the benchmark."""
     root = Path(__file__).resolve().parent.parent
     parser = argparse.ArgumentParser(description="two-level minimisers side by side")
-    parser.add_argument("folder", nargs="?", type=Path, default=root.parent / "shared" / "pla")
+    shared = root.parent / "shared" / "pla"
+    parser.add_argument("folders", nargs="*", type=Path, default=[shared])
+    parser.add_argument("--wide", action="store_true", help="files of more than 22 inputs alone")
     parser.add_argument("--exact", type=float, default=60.0, metavar="SECONDS")
     parser.add_argument("--chart", type=Path)
     arguments = parser.parse_args()
@@ -140,16 +170,11 @@ def main() -> None:
     print(f"loops compiled or loaded in {time.perf_counter() - start:.2f} s")
     if not espresso.available():
         print("pyeda is not installed: Espresso is left out")
-    rows = []
-    minima = arguments.folder / "minima.json"
-    known = json.loads(minima.read_text())["minimum"] if minima.exists() else {}
-    for path in sorted(arguments.folder.glob("*.pla")):
-        function = pla.read(path).function(str(path))
-        rows.append(measure(path.stem, function, known.get(path.stem), arguments.exact))
-    if rows:
-        report(f"{len(rows)} PLA files", rows)
-    else:
-        print(f"{arguments.folder} holds no PLA files: they are left out")
+    rows = measured(
+        arguments.folders, arguments.exact, least=MOST_INPUTS + 1 if arguments.wide else 0
+    )
+    if arguments.wide:
+        return
     for rounding in ("nearest", "faithful"):
         entries = run_passes("machado-2r", Options(rounding=rounding))
         arm = [
