@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,21 +27,28 @@ from boolcomp.commands.options import (
 from boolcomp.commands.progress import progress
 from boolcomp.commands.sources import FUNCTION, chain_options, function_options
 from boolcomp.common.errors import UsageError, listing, shown, suggestion
-from boolcomp.common.files import is_file, write_bytes, write_text
+from boolcomp.common.files import is_file
 from boolcomp.problem.functions import USUAL, function_of, robot_problem
 from boolcomp.problem.problem import Problem
 from boolcomp.problem.robot import robot_names, with_payload
 from boolcomp.problem.sources import load_source, problem_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from boolcomp.commands.options import CompactOptions
     from boolcomp.measure.report.compare import Question
-    from boolcomp.measure.report.measure import ReportRow
+    from boolcomp.measure.report.findings import Asked
+    from boolcomp.measure.report.looks import Look
+    from boolcomp.measure.report.written import Written
     from boolcomp.paper.plan import Options
     from boolcomp.paper.store import Recipe, Store
     from boolcomp.program.program import Program
+
+    Floats = NDArray[np.float64]
 
 # Options that make no sense of the other kind of source, by the names that click gives them.
 PROGRAM_ONLY = {"payload": "--payload", "arm": "--robot"}
@@ -57,15 +63,20 @@ MOST_INPUT_BITS = 24  # of a table
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """How many states are drawn and from what seed; how many seek the worst error, None: usual."""
+    """How many states are drawn and from what seed; how many seek the worst error, None: usual.
+
+    `across` are the inputs of maps, if they were named; `beside` are files of other measurements.
+    """
 
     samples: int
     seed: int
     evaluations: int | None
+    across: str | None = None
+    beside: tuple[Path, ...] = ()
 
 
 def state_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --samples, --seed and --evaluations, and hand them on as `Drawn`."""
+    """Add --samples, --seed, --evaluations, --map and --beside, and hand them on as `Drawn`."""
 
     @click.option("--samples", default=1_000_000, show_default=True, help="Random states.")
     @click.option("--seed", default=0, show_default=True, help="Of the random states.")
@@ -74,9 +85,20 @@ def state_options(function: Callable[..., Any]) -> Callable[..., Any]:
         type=click.IntRange(0, 10**9),
         help="That seek the worst error; 0: no search [default: 20000000, of a plan 1000000]",
     )
+    @click.option("--map", "across", metavar="X,Y", help="Inputs of error maps [default: chosen]")
+    @click.option(
+        "--beside",
+        type=FilePath(),
+        multiple=True,
+        help="JSON of bench, area or benchmarks/codes.py, to show as well.",
+    )
     @functools.wraps(function)
-    def wrapped(*args: Any, samples: int, seed: int, evaluations: int | None, **more: Any) -> Any:
-        return function(*args, drawn=Drawn(samples, seed, evaluations), **more)
+    def wrapped(
+        *args: Any, samples: int, seed: int, evaluations: int | None, across: str | None,
+        beside: tuple[Path, ...], **more: Any,
+    ) -> Any:  # fmt: skip
+        drawn = Drawn(samples, seed, evaluations, across, beside)
+        return function(*args, drawn=drawn, **more)
 
     return wrapped
 
@@ -130,15 +152,22 @@ def command(
     --no-logic leaves out what has to be compiled: product terms and compact mode. Of a FUNCTION
     (a file of expressions) errors are against its exact values; its own word length is taken.
     """
+    from boolcomp.common.pages import require_charts
     from boolcomp.common.pictures import require_matplotlib
+    from boolcomp.measure.report.beside import read_beside
+    from boolcomp.measure.report.written import Written
 
     within("--widest", widest, 0, MOST_INPUT_BITS)
     require_matplotlib()
+    require_charts()
     if mode not in MODES:
         raise UsageError(f"mode {shown(mode)}{suggestion(mode, MODES)}: modes are {listing(MODES)}")
+    sections = read_beside(drawn.beside)
     if is_file(Path(source) / "program.json"):
         _refuse(context, ROBOT_ONLY, f"{source} is a program, compiled already")
-        name, rows = _of_program(source, arm, payload, drawn)
+        name = Path(source).name
+        written = Written(output or Path("out") / f"report-{name}", _asked(name, drawn), sections)
+        _of_program(source, arm, payload, drawn, written)
     else:
         _refuse(context, PROGRAM_ONLY, f"{source} is no program's folder")
         from boolcomp.measure.report.compare import Question
@@ -157,20 +186,44 @@ def command(
             SEARCHED if drawn.evaluations is None else drawn.evaluations, grade,
             EFFORT if choices.proof_effort is None else choices.proof_effort,
         )  # fmt: skip
-        name, rows = problem.name, _of_problem(problem, question, store, drawn)
-        if not rows:
+        name = problem.name
+        written = Written(output or Path("out") / f"report-{name}", _asked(name, drawn), sections)
+        _of_problem(problem, question, store, drawn, written)
+        if not written.rows:
             raise UsageError(f"{problem.name}: nothing to report: see the warnings above")
-    folder = output or Path("out") / f"report-{name}"
-    _write(rows, folder, name, drawn)
     if as_json:
         from boolcomp.measure.report.measure import documents
 
-        print_json({"robot": name, "samples": drawn.samples, "rows": documents(rows)})
+        rows = documents(written.rows)
+        print_json({"robot": name, "samples": drawn.samples, "rows": rows})
     else:
         from boolcomp.measure.report.tabulate import text_table
 
-        click.echo(text_table(rows, drawn.samples))
-        click.echo(f"written to {folder}", err=True)
+        click.echo(text_table(written.rows, drawn.samples))
+        click.echo(f"written to {written.folder}", err=True)
+
+
+def _asked(name: str, drawn: Drawn) -> Asked:
+    """Return what the page says of the command that it is of."""
+    import platform
+    import shlex
+    import sys
+    from datetime import UTC, datetime
+
+    from boolcomp.common.pages import Fact
+    from boolcomp.common.version import VERSION
+    from boolcomp.measure.report.findings import Asked
+
+    python = f"Python {platform.python_version()}"
+    facts = (
+        Fact("command", shlex.join(["boolcomp", *sys.argv[1:]]), copied=True),
+        Fact("what", name),
+        Fact("states", f"{drawn.samples:,} random ones, seed {drawn.seed}"),
+        Fact("boolcomp", VERSION),
+        Fact("date", datetime.now(tz=UTC).date().isoformat()),
+        Fact("machine", f"{platform.system()}, {platform.machine()}, {python}"),
+    )
+    return Asked(name, facts, drawn.samples, drawn.seed)
 
 
 def _refuse(context: click.Context, names: dict[str, str], why: str) -> None:
@@ -181,20 +234,22 @@ def _refuse(context: click.Context, names: dict[str, str], why: str) -> None:
 
 
 def _of_problem(
-    problem: Problem, question: Question, store: Store, drawn: Drawn
-) -> tuple[ReportRow, ...]:
+    problem: Problem, question: Question, store: Store, drawn: Drawn, written: Written
+) -> None:
     from boolcomp.measure.report import draw_samples
     from boolcomp.measure.report.compare import report_rows
 
     with progress("measuring", question.steps) as step:
         states = draw_samples(problem, drawn.samples, drawn.seed)
-        return report_rows(states, question, store, step)
+        with written.of(states, drawn.across, question.bits) as pictured:
+            report_rows(states, question, store, step, pictured)
 
 
 def _of_program(
-    source: str, arm: str | None, payload: float | None, drawn: Drawn
-) -> tuple[str, tuple[ReportRow, ...]]:
+    source: str, arm: str | None, payload: float | None, drawn: Drawn, written: Written
+) -> None:
     from boolcomp.measure.report import draw_samples
+    from boolcomp.measure.report.compare import look_of
     from boolcomp.measure.report.programs import program_rows
     from boolcomp.program.programfile import load_program
     from boolcomp.proof.worst import EVALUATIONS
@@ -215,7 +270,14 @@ def _of_program(
     with progress("measuring", None):
         states = draw_samples(problem, drawn.samples, drawn.seed)
         searched = EVALUATIONS if drawn.evaluations is None else drawn.evaluations
-        return Path(source).name, program_rows(program, states, mass, evaluations=searched)
+        with written.of(states, drawn.across, (program.bits,)) as pictured:
+            looks: list[Look] = []
+
+            def seen(errors: Floats) -> None:
+                looks.append(look_of(program, pictured.surveyor, errors, mass))
+
+            rows = program_rows(program, states, mass, evaluations=searched, seen=seen)
+            pictured.add(rows, *looks)
 
 
 def _shipped(source: str, name: str) -> str:
@@ -249,20 +311,3 @@ def numbers(option: str, text: str) -> tuple[int, ...]:
             )
         result += range(int(match[1]), int(match[2] or match[1]) + 1)
     return tuple(dict.fromkeys(result))
-
-
-def _write(rows: Sequence[ReportRow], folder: Path, name: str, drawn: Drawn) -> None:
-    from boolcomp.measure.report.chart import draw_errors, page
-    from boolcomp.measure.report.measure import documents
-    from boolcomp.measure.report.tabulate import cells, csv_table, footnote, header, text_table
-
-    samples = drawn.samples
-    title = f"{name}: error versus bits, {samples} samples, seed {drawn.seed}"
-    chart = draw_errors(rows, "svg")
-    write_bytes(folder / "errors.svg", chart)
-    write_bytes(folder / "errors.png", draw_errors(rows, "png"))
-    write_text(folder / "report.txt", text_table(rows, samples) + "\n")
-    write_text(folder / "report.csv", csv_table(rows))
-    write_text(folder / "report.json", json.dumps({"rows": documents(rows)}, indent=2) + "\n")
-    note = footnote(rows, samples)
-    write_text(folder / "report.html", page(title, chart.decode(), header(rows), cells(rows), note))

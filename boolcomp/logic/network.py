@@ -155,6 +155,11 @@ class Builder:
         self._nodes: list[Node] = []
         self._known: dict[Node, int] = {}
 
+    @property
+    def made(self) -> int:
+        """How many nodes were made so far, whether anything will read them or not."""
+        return len(self._nodes)
+
     def input(self, place: int) -> int:
         """Return the literal of a primary input."""
         if not 0 <= place < self.inputs:

@@ -13,12 +13,14 @@ import pytest
 from samples import problem_of, terms_of
 
 from boolcomp.common.errors import UsageError
+from boolcomp.common.pages.parts import Pen
 from boolcomp.common.places import Folder
 from boolcomp.measure.report import draw_samples, error_rows
-from boolcomp.measure.report.chart import draw_errors, errors_figure, page
+from boolcomp.measure.report.chart import draw_errors, errors_figure
+from boolcomp.measure.report.columns import figures_table
 from boolcomp.measure.report.compare import Question, report_rows
 from boolcomp.measure.report.measure import documents, errors
-from boolcomp.measure.report.tabulate import HEADER, cells, csv_table, text_table
+from boolcomp.measure.report.tabulate import csv_table, text_table
 from boolcomp.paper.plan import Options, make_plan
 from boolcomp.paper.store import Recipe, Store
 from boolcomp.problem.interval import Interval
@@ -151,10 +153,11 @@ def test_text_csv_json_and_page_tell_the_same() -> None:
     assert [float(row["max_error"]) for row in table] == [row.total.max for row in rows]
     assert len(text_table(rows, 200).splitlines()) == 5
     assert text_table(rows, 200).endswith("sampled on 200 states, not proved; bounds are proved")
-    html = page("a title", draw_errors(rows, "svg").decode(), HEADER, cells(rows))
-    assert "<td>why &amp; how</td>" in html
+    html = figures_table(rows).markup(Pen())
+    assert '<td class="words">why &amp; how</td>' in html
     assert html.count("<tr>") == 3
-    assert "<svg" in html
+    for row in rows:
+        assert f'data-value="{row.total.max!r}">{row.total.max:.4g}<' in html
 
 
 @pytest.mark.slow

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from boolcomp.common.pages.colours import DIVERGING, SEQUENTIAL, SERIES, colour
+from boolcomp.common.pages.parts import unique
 from boolcomp.common.pages.tables import Cell, Column, Table
 from boolcomp.common.pages.vega import VERSION, Spec, script_json, still
 
@@ -56,7 +57,8 @@ CONFIG: Spec = {
 class Axis:
     """A field of the rows: its title, how its numbers are written (as d3 does: `.3~g`).
 
-    `names`: texts, not numbers. `values`: where marks of the axis stand.
+    `names`: texts, not numbers; in an `order`, where several charts of a page colour the same ones
+    alike. `values`: where marks of the axis stand.
     """
 
     field: str
@@ -66,6 +68,7 @@ class Axis:
     zero: bool = False
     names: bool = False
     values: tuple[float, ...] = ()
+    order: tuple[str, ...] = ()
 
     def encoding(self) -> Spec:
         """Return the axis as a position of a mark."""
@@ -89,12 +92,21 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A spec with what it shows, and the numbers in it as a table where there are not too many."""
+    """A spec with what it shows, and the numbers in it as a table where there are not too many.
+
+    One of many that a `Choice` offers need not stand `still`, which is most of its size: without
+    scripts there is only its title then.
+    """
 
     title: str
     spec: Spec
     shows: str
     axes: tuple[Axis, ...]
+    still: bool = True
+
+    def moving(self) -> Chart:
+        """Return the chart without the picture that stands still."""
+        return replace(self, still=False)
 
     @property
     def rows(self) -> Sequence[Row]:
@@ -105,14 +117,17 @@ class Chart:
     def markup(self, pen: Pen) -> str:
         """Return the figure: the picture that stands still, the spec, the numbers."""
         pen.charts += 1
-        drawn = still(self.spec, pen.fresh("chart"))
+        text = script_json(self.spec)
+        drawn = "<p>Drawn by a script.</p>"
+        if self.still:
+            drawn = unique(still(text), pen.fresh("chart"))
         title = f"<figcaption><strong>{html.escape(self.title)}</strong>"
         said = f" <span>{html.escape(self.shows)}</span>" if self.shows else ""
         label = html.escape(f"{self.title}. {self.shows}".strip())
         return (
-            f'<figure class="chart">{title}{said}</figcaption>\n'
+            f'<figure class="chart{"" if self.still else " moving"}">{title}{said}</figcaption>\n'
             f'<div class="still" role="img" aria-label="{label}">{drawn}</div>\n'
-            f'<script type="application/json">{script_json(self.spec)}</script>'
+            f'<script type="application/json">{text}</script>'
             f"{self._numbers(pen)}</figure>"
         )
 
@@ -308,11 +323,12 @@ def _coloured(rows: Sequence[Row], axis: Axis) -> Spec:
 
 def _legend(rows: Sequence[Row], axis: Axis, given: Sequence[Any]) -> Spec:
     """Return what values of a field look like, in the order of rows, and a legend for phones."""
-    values = list(dict.fromkeys(row.get(axis.field) for row in rows))
+    there = list(dict.fromkeys(row.get(axis.field) for row in rows))
+    values = [*axis.order, *(value for value in there if value not in axis.order)]
     longest = max((len(str(value)) for value in values), default=1)
     columns = max(1, min(4, int(NARROW / (30 + LETTER * longest))))
     looks = [given[k % len(given)] for k in range(len(values))]
-    return {
-        "scale": {"domain": values, "range": looks},
-        "legend": {"title": axis.title or None, "columns": columns},
-    }
+    legend: Spec = {"title": axis.title or None, "columns": columns}
+    if axis.order:
+        legend["values"] = [value for value in values if value in there]
+    return {"scale": {"domain": values, "range": looks}, "legend": legend}

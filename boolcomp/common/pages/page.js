@@ -1,5 +1,6 @@
 "use strict";
 (() => {
+  document.documentElement.classList.add("scripted");
   const make = (name, text, kind) => {
     const made = document.createElement(name);
     if (text) made.textContent = text;

@@ -80,6 +80,8 @@ def page_text(page: Page) -> str:
 <style>
 {style}</style></head><body>
 <main>
+<noscript><p class="note">Without scripts pictures stand still, tables do not sort, and of several
+choices those that are drawn by a script are left out.</p></noscript>
 {body}
 </main>
 {ends}

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 Cell = str | int | float | None
 NOTHING = "–"
+LONG = 24  # characters of a text that may take several lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,9 @@ class Table:
         cells = []
         for k, (column, value) in enumerate(zip(self.columns, row, strict=True)):
             text = column.text(value)
-            kind = ' class="words"' if isinstance(value, str) else ""
+            kind = ""
+            if isinstance(value, str):
+                kind = ' class="words long"' if len(value) > LONG else ' class="words"'
             exact = "" if value is None or isinstance(value, str) else number(value)
             data = f' data-value="{exact}"' if exact and exact != text else ""
             name, scope = ("td", "") if k else ("th", ' scope="row"')

@@ -5,13 +5,9 @@ from __future__ import annotations
 import functools
 import json
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from boolcomp.common.errors import UsageError
-from boolcomp.common.pages.parts import unique
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 Spec = dict[str, Any]
 VERSION = "6.4"  # of Vega-Lite: vl-convert has several
@@ -24,13 +20,14 @@ def require_charts() -> None:
         raise UsageError("charts need vl-convert-python: pip install 'boolcomp[plots]'")
 
 
-def still(spec: Mapping[str, Any], prefix: str) -> str:
-    """Return a spec as SVG, for print and for readers without scripts; its ids have a prefix."""
+@functools.lru_cache(maxsize=256)  # a page that is written again while work goes on
+def still(spec: str) -> str:
+    """Return a spec (its JSON) as SVG, for print and for readers without scripts."""
     require_charts()
     import vl_convert  # noqa: PLC0415 (only who draws needs it)
 
-    svg = vl_convert.vegalite_to_svg(dict(spec), vl_version=VERSION)
-    return unique(svg, prefix).replace("<svg ", '<svg aria-hidden="true" ', 1)
+    svg = vl_convert.vegalite_to_svg(spec, vl_version=VERSION)
+    return svg.replace("<svg ", '<svg aria-hidden="true" ', 1)
 
 
 @functools.cache

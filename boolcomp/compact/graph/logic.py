@@ -64,13 +64,17 @@ class Literals:
 
 
 def word_logic(
-    graph: WordGraph, synthesise: Synthesiser = mux_network, said: list[Addition] | None = None
+    graph: WordGraph,
+    synthesise: Synthesiser = mux_network,
+    said: list[Addition] | None = None,
+    counted: list[int] | None = None,
 ) -> Network:
     """Return the network of a word graph.
 
     Its inputs are the bits of the input words, each most significant first. Its outputs are, for
     every output, the bits of its word, most significant first, and whether it saturated. How its
-    sums were added up, in the order of words, is `said`, if anybody listens.
+    sums were added up, in the order of words, is `said`, if anybody listens; so is how many nodes
+    every word takes beside those that words before it made.
     """
     builder = TimedBuilder(sum(word.bits for word in graph.inputs))
     maker = _LogicMaker(graph, builder, synthesise, [] if said is None else said)
@@ -86,6 +90,8 @@ def word_logic(
             maker.words.append(maker.lookup(node))
         else:
             maker.words.append(maker.heap(node))
+        if counted is not None:
+            counted.append(builder.made - sum(counted))
     outputs = [literal for result in graph.results for literal in maker.result(result)]
     return maker.builder.build(outputs)
 

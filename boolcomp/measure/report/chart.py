@@ -1,4 +1,4 @@
-"""The report as pictures and a page: error versus bits, SVG, PNG and HTML."""
+"""The report as pictures in files: error versus bits, SVG and PNG."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.common.pages import Column, Drawing, Page, Section, Table, Text, page_text
 from boolcomp.common.pictures import blank, picture
 
 if TYPE_CHECKING:
@@ -108,15 +107,3 @@ def _draw_nodes(panel: Any, rows: Sequence[ReportRow]) -> None:
     title = f"nodes, all {rows[0].output.noun}s"
     panel.set(title=title, xlabel="bits", ylabel="nodes of 3 inputs", xticks=bits)
     panel.grid(visible=True, which="major", alpha=0.3)
-
-
-def page(
-    title: str, chart: str, header: Sequence[str], rows: Sequence[Sequence[str]], note: str = ""
-) -> str:
-    """Return one HTML page that needs nothing else: the chart, the table and a note."""
-    table = Table([Column(name) for name in header], rows)
-    sections = (
-        Section("Errors", (Drawing(chart, title),)),
-        Section("All figures", (table, Text(note, kind="note"))),
-    )
-    return page_text(Page(title, sections=sections))

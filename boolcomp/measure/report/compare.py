@@ -12,6 +12,7 @@ from boolcomp.common.errors import DataError, DataWarning, UsageError
 from boolcomp.common.workers import TWO, all_cores
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
+from boolcomp.measure.report.looks import words_of
 from boolcomp.measure.report.measure import SEARCHED, ReportRow, Samples, error_rows, with_worst
 from boolcomp.measure.report.programs import TIMED, program_rows, timed
 from boolcomp.paper.assembly import program_of
@@ -27,13 +28,19 @@ from boolcomp.terms import split
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from numpy.typing import NDArray
+
     from boolcomp.common.workers import Workers
     from boolcomp.compact.demand import Demand
+    from boolcomp.measure.report.findings import Pictured
+    from boolcomp.measure.report.looks import Look, Surveyor
     from boolcomp.paper.plan import Plan
     from boolcomp.paper.store import Recipe, Store
     from boolcomp.program.program import Mode, Program
     from boolcomp.proof.bound.result import Grade
     from boolcomp.terms import Terms
+
+    Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +78,17 @@ def report_rows(
     question: Question,
     store: Store,
     done: Callable[[str], None] = lambda _: None,
+    pictured: Pictured | None = None,
 ) -> tuple[ReportRow, ...]:
-    """Return a row for every word length, number of guard bits and output of a problem."""
+    """Return a row for every word length, number of guard bits and output of a problem.
+
+    What is `pictured` is given every compilation's rows and look, as soon as they are there.
+    """
     terms = split(samples.problem)
     rows: list[ReportRow] = []
     for bits in question.bits:
         if "compact" in question.modes:
-            rows += _compact_rows(bits, samples, question)
+            rows += _compact_rows(bits, samples, question, pictured)
             done(f"{bits} bits, compact")
         if "paper" not in question.modes:
             continue
@@ -90,13 +101,40 @@ def report_rows(
             continue
         for extra in question.extra:
             plan = _widened(terms, paper, extra)
-            found = error_rows(plan, samples, extra, question.evaluations)
-            rows += _with_logic(plan, found, question, store, samples)
+            rows += _paper_rows(plan, extra, samples, question, store, pictured)
             done(f"{bits} bits, m + {extra}")
     return tuple(rows)
 
 
-def _compact_rows(bits: int, samples: Samples, question: Question) -> tuple[ReportRow, ...]:
+def _paper_rows(
+    plan: Plan,
+    extra: int,
+    samples: Samples,
+    question: Question,
+    store: Store,
+    pictured: Pictured | None,
+) -> tuple[ReportRow, ...]:
+    """Measure a plan, and make its logic where that is asked for."""
+    looks: list[Look] = []
+
+    def seen(errors: Floats) -> None:
+        if pictured is not None and not extra:
+
+            def logic(*arrays: Floats) -> Floats:
+                return quantised(plan, arrays).values
+
+            looks.append(pictured.surveyor.look(plan.options.bits, "paper, m", errors, logic))
+
+    found = error_rows(plan, samples, extra, question.evaluations, seen)
+    rows = _with_logic(plan, found, question, store, samples)
+    if pictured is not None:
+        pictured.add(rows, *looks)
+    return rows
+
+
+def _compact_rows(
+    bits: int, samples: Samples, question: Question, pictured: Pictured | None
+) -> tuple[ReportRow, ...]:
     """Compile a problem in compact mode, or read what was compiled before, and measure it."""
     demand = (question.demand or usual_demand)(bits)
     try:
@@ -111,8 +149,36 @@ def _compact_rows(bits: int, samples: Samples, question: Question) -> tuple[Repo
         warnings.warn(f"{bits} bits, compact mode: {error}", DataWarning, stacklevel=2)
         return ()
     (built,) = compiled.built
-    rows = program_rows(compiled.program, samples, compile_seconds=built.seconds)
-    return with_worst(rows, built.worst)
+    looks: list[Look] = []
+
+    def seen(errors: Floats) -> None:
+        if pictured is not None:
+            look = look_of(compiled.program, pictured.surveyor, errors)
+            looks.append(replace(look, lut6=built.lut6))
+
+    found = program_rows(compiled.program, samples, compile_seconds=built.seconds, seen=seen)
+    rows = with_worst(found, built.worst)
+    if pictured is not None:
+        pictured.add(rows, *looks)
+    return rows
+
+
+def look_of(
+    program: Program, surveyor: Surveyor, errors: Floats, payload: float | None = None
+) -> Look:
+    """Return the look of a program: with the words of its graph, if it has one."""
+
+    def logic(*arrays: Floats) -> Floats:
+        return program.evaluate(*arrays, payload=payload).values
+
+    load = program.load(payload)
+    series = "compact" if program.mode == "compact" else "paper, m"
+    return replace(
+        surveyor.look(program.bits, series, errors, logic),
+        words=words_of(load.graph, load.meanings) if load.graph is not None else (),
+        grades=tuple(output.grade for output in load.outputs),
+        nodes=len(program.network(payload).nodes),
+    )
 
 
 def _widened(terms: Terms, paper: Plan, extra: int) -> Plan:

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.common.errors import UsageError, shown
+from boolcomp.measure.report.kept import worst_of_plan
 from boolcomp.paper.bounds import error_bound
-from boolcomp.paper.known import plan_subject
 from boolcomp.paper.quantised import finest_inputs, quantised
-from boolcomp.proof.worst import find_worst
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -114,13 +113,19 @@ def draw_samples(problem: Problem, count: int, seed: int = 0) -> Samples:
 
 
 def error_rows(
-    plan: Plan, samples: Samples, extra: int = 0, evaluations: int = 0
+    plan: Plan,
+    samples: Samples,
+    extra: int = 0,
+    evaluations: int = 0,
+    seen: Callable[[Floats], None] = lambda _: None,
 ) -> tuple[ReportRow, ...]:
     """Return a row for every output, with errors but without products.
 
-    The worst error is sought with so many evaluations, if there are any.
+    The worst error is sought with so many evaluations, if there are any. The errors of all samples,
+    in steps, are `seen`.
     """
     found = quantised(plan, samples.arrays).values
+    seen((found - samples.outputs) / [output.code.step for output in plan.outputs])
     coded = plan.problem.reference(*finest_inputs(plan, samples.arrays))
     rows = []
     for k, output in enumerate(plan.outputs):
@@ -147,7 +152,7 @@ def error_rows(
         )
     if not evaluations:
         return tuple(rows)
-    return with_worst(rows, find_worst(plan_subject(plan), evaluations))
+    return with_worst(rows, worst_of_plan(plan, evaluations))
 
 
 def with_worst(rows: Sequence[ReportRow], worst: Worst) -> tuple[ReportRow, ...]:

@@ -13,6 +13,8 @@ from boolcomp.measure.report.measure import ReportRow, errors, with_worst
 from boolcomp.proof.worst import find_worst, subject_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from boolcomp.measure.report.measure import Samples
@@ -30,14 +32,17 @@ def program_rows(
     payload: float | None = None,
     compile_seconds: float | None = None,
     evaluations: int = 0,
+    seen: Callable[[Floats], None] = lambda _: None,
 ) -> tuple[ReportRow, ...]:
     """Return a row for every output of a program with a payload (kg).
 
     The samples are states of the problem with that payload, and their exact outputs. The worst
-    error is sought with so many evaluations, if there are any.
+    error is sought with so many evaluations, if there are any. The errors of all samples, in steps,
+    are `seen`.
     """
     problem = samples.problem
     found = program.evaluate(*samples.arrays, payload=payload).torques
+    seen((found - samples.outputs) / [out.code.step for out in program.load(payload).outputs])
     coded = problem.reference(*coded_inputs(program, samples))
     nanoseconds, native = timed(program, samples, payload)
     network = program.network(payload)

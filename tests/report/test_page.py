@@ -1,0 +1,272 @@
+"""The report's page: what it says first, and that its pictures are what was measured."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from samples import problem_of, terms_of
+
+from boolcomp.common.cache import user_cache
+from boolcomp.common.errors import DataError, UsageError
+from boolcomp.common.pages import Fact
+from boolcomp.common.pages.parts import Pen
+from boolcomp.compact.demand import usual_demand
+from boolcomp.compact.graph.logic import word_logic
+from boolcomp.compact.passes import CompactChoices
+from boolcomp.measure.report import draw_samples, error_rows, kept
+from boolcomp.measure.report.beside import read_beside
+from boolcomp.measure.report.columns import proofs_table
+from boolcomp.measure.report.findings import Asked
+from boolcomp.measure.report.looks import CELLS, STEPS, Surveyor, walk, words_of
+from boolcomp.measure.report.page import growth, report_page, shown_rows
+from boolcomp.measure.report.pictures import error_charts
+from boolcomp.measure.report.written import Written
+from boolcomp.paper.plan import Options, make_plan
+from boolcomp.paper.quantised import quantised
+from boolcomp.pipeline import compile_compact
+from boolcomp.problem.robot import load_robot
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from boolcomp.measure.report.findings import Pictured
+
+ROBOT = load_robot("machado-2r")
+TERMS = terms_of(ROBOT)
+PROBLEM = problem_of(ROBOT)
+SAMPLES = draw_samples(PROBLEM, 3000)
+ASKED = Asked("2r <&>", (Fact("command", "boolcomp report"),), 3000, 0)
+
+
+def measured(bits: int, pictured: Pictured) -> None:
+    plan = make_plan(TERMS, Options(bits=bits))
+    seen: list[NDArray[np.float64]] = []
+    rows = error_rows(plan, SAMPLES, seen=seen.append)
+    rows = tuple(replace(row, program_luts=100 * 3**bits) for row in rows)
+
+    def logic(*arrays: NDArray[np.float64]) -> NDArray[np.float64]:
+        return quantised(plan, arrays).values
+
+    pictured.add(rows, pictured.surveyor.look(bits, "paper, m", seen[0], logic))
+
+
+@pytest.fixture(scope="module", name="pictured")
+def two_word_lengths() -> Pictured:
+    from boolcomp.measure.report.findings import Pictured
+
+    made = Pictured(Surveyor(SAMPLES))
+    for bits in (4, 5):
+        measured(bits, made)
+    return made
+
+
+def test_errors_that_are_seen_are_those_that_rows_sum_up(pictured: Pictured) -> None:
+    seen: list[NDArray[np.float64]] = []
+    rows = error_rows(make_plan(TERMS, Options(bits=4)), SAMPLES, seen=seen.append)
+    for row, column in zip(rows, seen[0].T, strict=True):
+        assert np.abs(column).max() * row.lsb == pytest.approx(row.total.max)
+    look = pictured.looks[0]
+    assert look.shares.sum(axis=1) == pytest.approx([1.0, 1.0])
+
+
+def test_a_map_holds_the_rms_of_the_states_in_every_cell(pictured: Pictured) -> None:
+    surveyor, look = pictured.surveyor, pictured.looks[0]
+    assert surveyor.across is not None
+    seen: list[NDArray[np.float64]] = []
+    error_rows(make_plan(TERMS, Options(bits=4)), SAMPLES, seen=seen.append)
+    columns = PROBLEM.columns(SAMPLES.arrays)
+    spans = [PROBLEM.input(name).range for name in surveyor.across]
+    for cell in ((0, 0), (3, 9), (CELLS - 1, CELLS - 1)):
+        inside = np.ones(SAMPLES.count, dtype=bool)
+        for name, span, k in zip(surveyor.across, spans, cell, strict=True):
+            step = span.width / CELLS
+            inside &= columns[name] >= span.low + k * step
+            inside &= columns[name] < span.low + (k + 1) * step
+        found = math.sqrt(float((seen[0][inside, 1] ** 2).mean()))
+        assert look.maps[1][cell] == pytest.approx(found)
+
+
+def test_the_inputs_of_the_map_are_those_that_were_named() -> None:
+    assert Surveyor(SAMPLES, "q1, qdd2").across == ("q1", "qdd2")
+    with pytest.raises(UsageError, match=r"no input 'q3'.*inputs are q1"):
+        Surveyor(SAMPLES, "q1,q3")
+    for wrong in ("q1", "q1,q1", "q1,q2,qd1"):
+        with pytest.raises(UsageError, match="give two inputs, such as q1,q2"):
+            Surveyor(SAMPLES, wrong)
+
+
+def test_a_walk_stays_within_the_ranges_and_reaches_their_ends() -> None:
+    arrays = walk(PROBLEM)
+    assert {len(array) for array in arrays} == {STEPS}
+    for name, column in PROBLEM.columns(arrays).items():
+        span = PROBLEM.input(name).range
+        assert span.low - 1e-9 <= column.min() < span.low + 0.1 * span.width
+        assert span.high - 0.1 * span.width < column.max() <= span.high + 1e-9
+
+
+@pytest.mark.slow
+def test_the_nodes_of_words_are_all_that_are_made() -> None:
+    program = compile_compact("machado-2r", CompactChoices(usual_demand(4))).program
+    graph = program.graph
+    if graph is None:
+        pytest.fail("the program has no graph")
+    words = words_of(graph, program.loads[0].meanings)
+    made = sum(word.nodes for word in words)
+    assert made >= len(word_logic(graph).nodes) > 0
+    assert all(min(word.tables, word.products, word.sums) >= 0 for word in words)
+    assert {word.kind for word in words if word.tables} <= {"table"}
+
+
+def test_the_head_shows_compact_mode_at_eight_bits_or_what_is_nearest(pictured: Pictured) -> None:
+    rows = pictured.rows
+    assert {row.bits for row in shown_rows(rows)} == {5}
+    both = [*rows, *(replace(row, mode="compact") for row in rows if row.bits == 4)]
+    assert {(row.mode, row.bits) for row in shown_rows(both)} == {("compact", 4)}
+
+
+def test_growth_is_the_factor_from_bit_to_bit(pictured: Pictured) -> None:
+    nodes, error = growth(pictured.rows)["paper, m"]
+    assert nodes == pytest.approx(3.0)
+    rms = {row.bits: row.total.rms for row in pictured.rows if row.place == 1}
+    assert error == pytest.approx(rms[5] / rms[4])
+
+
+def test_curves_of_errors_are_the_rows(pictured: Pictured) -> None:
+    chart = error_charts(pictured.rows)[1]
+    found = {(row["bits"], row["kind"]): row["error"] for row in chart.rows}
+    for row in pictured.rows:
+        if row.place == 2:
+            assert found[row.bits, "rms"] == pytest.approx(row.total.rms, rel=1e-3)
+            assert found[row.bits, "bound"] == pytest.approx(row.bound, rel=1e-3)
+            assert (row.bits, "worst found") not in found  # nobody sought it
+
+
+def test_proofs_say_what_is_sampled_and_what_is_proved(pictured: Pictured) -> None:
+    text = proofs_table(pictured.rows, pictured.looks).markup(Pen())
+    assert "proved: no input within its range errs more" in text
+    first = pictured.rows[0]
+    assert f">{math.ceil(100 * first.bound / first.lsb - 1e-9) / 100:.2f}</td>" in text
+
+
+@pytest.mark.slow
+def test_a_page_says_first_what_was_asked_what_came_out_and_what_it_means(
+    pictured: Pictured,
+) -> None:
+    text = report_page(ASKED, pictured)
+    heads = ["What was asked", "What came out", "What it means", "Errors versus bits"]
+    places = [text.index(f">{head}<") for head in heads]
+    assert places == sorted(places)
+    assert "2r &lt;&amp;&gt;" in text
+    row = shown_rows(pictured.rows)[0]
+    assert f"{row.program_luts}" in text
+    assert "no input within its range errs by more than" in text
+    assert text == report_page(ASKED, pictured)
+
+
+@pytest.mark.slow
+def test_what_is_done_lies_in_the_folder_when_a_report_is_interrupted(tmp_path: Path) -> None:
+    written = Written(tmp_path, ASKED)
+    with contextlib.suppress(KeyboardInterrupt), written.of(SAMPLES, None, (4, 5, 6)) as pictured:
+        measured(4, pictured)
+        raise KeyboardInterrupt
+    text = (tmp_path / "report.html").read_text()
+    assert "interrupted, or is still being made. Not begun: 5, 6 bits." in text
+    assert {row["bits"] for row in json.loads((tmp_path / "report.json").read_text())["rows"]} == {
+        4
+    }
+    with written.of(SAMPLES, None, (4,)) as pictured:
+        measured(4, pictured)
+    assert "interrupted" not in (tmp_path / "report.html").read_text()
+    assert (tmp_path / "errors.png").exists()
+
+
+def test_the_worst_of_a_plan_is_sought_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    plan = make_plan(TERMS, Options(bits=4))
+    first = kept.worst_of_plan(plan, 4_000)
+    monkeypatch.setattr(kept, "find_worst", lambda *_: pytest.fail("sought again"))
+    again = kept.worst_of_plan(plan, 4_000)
+    assert np.array_equal(first.errors, again.errors)
+    assert first.evaluations == again.evaluations
+    other = make_plan(TERMS, Options(bits=5))
+    with pytest.raises(pytest.fail.Exception):
+        kept.worst_of_plan(other, 4_000)
+    with pytest.raises(pytest.fail.Exception):
+        kept.worst_of_plan(plan, 4_001)
+
+
+def test_a_worst_that_the_plan_does_not_have_is_sought_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from boolcomp.common.cache import sealed, unsealed
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    plan = make_plan(TERMS, Options(bits=4))
+    first = kept.worst_of_plan(plan, 4_000)
+    (path,) = user_cache(kept.FOLDER).iterdir()
+    found = json.loads(unsealed(path.read_text()))
+    more: list[dict[str, object]] = [
+        {**found, "errors": (2 * first.errors).tolist()},
+        {**found, "errors": found["errors"][:1]},
+        {"errors": []},
+    ]
+    for wrong in more:
+        path.write_text(sealed(json.dumps(wrong)))
+        assert np.array_equal(kept.worst_of_plan(plan, 4_000).errors, first.errors)
+
+
+BENCH = {
+    "program": "p", "bits": 8, "machine": {"processor": "a <chip>"},
+    "rows": [
+        {
+            "rival": "closed form", "kind": "float32", "batch": 512, "cores": 1,
+            "ns_per_sample": 8.25, "ratio": 2.5, "rms_error": 0.3, "wrong": False, "logic": False,
+        },
+    ],
+}  # fmt: skip
+AREA = {
+    "rows": [
+        {
+            "target": "ice40", "design": "luts", "luts": 514, "carries": 0, "dsp": 0, "bram": 0,
+            "ff": 0, "levels": 20, "fmax_mhz": None, "note": "",
+        },
+    ],
+}  # fmt: skip
+CODES = [{"term": "T11", "bits": 5, "code": "gray", "inputs": 9, "gray mid-rise": 12}]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("document", "title", "figure"),
+    [(BENCH, "Beside rivals: p, 8 bits", "8.25"), (AREA, "What it takes of FPGAs", "514"),
+     (CODES, "Which code is best", "12")],
+    ids=["bench", "area", "codes"],
+)  # fmt: skip
+def test_what_others_measured_is_shown_beside(
+    tmp_path: Path, document: object, title: str, figure: str
+) -> None:
+    path = tmp_path / "found.json"
+    path.write_text(json.dumps(document))
+    (section,) = read_beside([path])
+    assert section.title == title
+    text = "".join(part.markup(Pen()) for part in section.parts)
+    assert figure in text
+    assert "<chip>" not in text
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"rows": 3}', '{"rows": [[1]]}', "[[[["])
+def test_files_of_something_else_are_refused(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "found.json"
+    path.write_text(content)
+    with pytest.raises(DataError, match=r"found\.json"):
+        read_beside([path])
