@@ -11,8 +11,8 @@ import hashlib
 import json
 import math
 import time
-from dataclasses import asdict, dataclass, field, replace
-from functools import lru_cache
+from dataclasses import dataclass, field, fields, replace
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from boolcomp.common.errors import BoolcompError, cut
@@ -77,11 +77,12 @@ class Cell:
     @property
     def asked(self) -> dict[str, Any]:
         """All that was asked, but for the robot's text: its digest stands there."""
-        own = asdict(self)
+        own = {one.name: getattr(self, one.name) for one in fields(self)}
         del own["label"]
         own["input_bits"] = dict(self.input_bits)
         own["robot"] = digest(self.robot)
         shared = own.pop("settings")
+        shared = {one.name: getattr(shared, one.name) for one in fields(shared)}
         made: dict[str, Any] = json.loads(canonical({**own, **shared}))  # as files say it
         return made
 
@@ -145,6 +146,7 @@ def canonical(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
+@cache
 def installation() -> list[str]:
     """Return what of an installation decides on results: the version, and whether ABC is there."""
     return [VERSION, "abc" if abc.find() else "builtin"]

@@ -79,7 +79,7 @@ class Folder:
         seal = _seal(asked, outcome.result)
         document = {"asked": asked, "result": outcome.result, "sha256": seal}
         write_text(self._place("cells", key), _rendered(document), durable=False)
-        self.forget(cell)
+        self._forget(key)
 
     def failure(self, cell: Cell) -> Failure | None:
         """Return why a cell had no result when it was tried last."""
@@ -94,10 +94,10 @@ class Folder:
         document = {"asked": cell.asked, "why": failure.why, "lost": failure.lost}
         write_text(self._place("failed", cell.key), _rendered(document), durable=False)
 
-    def forget(self, cell: Cell) -> None:
+    def _forget(self, key: str) -> None:
         """Forget a failure."""
         with contextlib.suppress(OSError):
-            self._place("failed", cell.key).unlink(missing_ok=True)
+            self._place("failed", key).unlink(missing_ok=True)
 
     def costs(self) -> list[Document]:
         """Return what cells took that were searched for, whatever sweep they were of."""
@@ -117,6 +117,6 @@ def _seal(asked: Document, result: Document) -> str:
 
 def _rendered(document: Document) -> str:
     try:
-        return json.dumps(document, indent=1, sort_keys=True, allow_nan=False) + "\n"
+        return json.dumps(document, sort_keys=True, allow_nan=False) + "\n"
     except ValueError as error:
         raise DataError("a result with a number that JSON cannot say") from error
