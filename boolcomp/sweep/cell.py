@@ -24,8 +24,10 @@ from boolcomp.compact.demand import PROMISE_VERSION, SEARCH_VERSION, usual_deman
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.logic.synthesis import abc
 from boolcomp.pipeline import compile_compact
+from boolcomp.problem.functions import USUAL
 from boolcomp.problem.promise import promise_of
 from boolcomp.problem.robot import parse_robot
+from boolcomp.problem.written.functionfile import parse_function
 from boolcomp.proof.bound.result import EFFORT
 from boolcomp.targets import export
 
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     from boolcomp.common.places import Place
     from boolcomp.compact.demand import Demand
     from boolcomp.pipeline import CompactCompilation
+    from boolcomp.problem.problem import Problem
+    from boolcomp.problem.robot import Robot
     from boolcomp.program.program import Program
 
 FORMAT = 1  # of results: raised whenever they say more, or other things
@@ -60,7 +64,10 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What is compiled: `robot` is the text of a robot file, `label` what the sweep calls it."""
+    """What is compiled: `robot` is the text of a robot file, `label` what the sweep calls it.
+
+    Without a `function` it is the text of a function file, which carries no load.
+    """
 
     label: str = field(compare=False)
     robot: str
@@ -112,16 +119,32 @@ class Cell:
         proofs: dict[str, Any] = {"proof": own.proof or "plain", "proof_effort": own.proof_effort}
         return CompactChoices(self.demand, workers=ALONE, certify=own.certify, **proofs)
 
+    @property
+    def source(self) -> Robot | Problem:
+        """The robot, or the problem that a function file describes."""
+        read = parse_robot if self.function else parse_function
+        return read(self.robot, self.label)
+
+    @property
+    def group(self) -> str:
+        """Of which robot and function it is, or of which file."""
+        return ", ".join(filter(None, [self.label, self.function]))
+
+    @property
+    def apart(self) -> str:
+        """What tells it apart from others of its group that have as many bits."""
+        widths = " ".join(f"{name}={bits}" for name, bits in self.input_bits)
+        said = {
+            "inputs": widths, "rms": " ".join(map(str, self.rms_error)),
+            "max": " ".join(map(str, self.max_error)), "error": self.error,
+        }  # fmt: skip
+        parts = [f"{name} {value}" for name, value in said.items() if value]
+        if self.function:
+            parts.append(f"{' '.join(f'{mass:g}' for mass in self.payloads)} kg")
+        return ", ".join([*parts, self.target])
+
     def __str__(self) -> str:
-        parts = [self.label, self.function, f"{self.bits} bits"]
-        parts += [f"inputs {' '.join(f'{k}={n}' for k, n in self.input_bits)}"] * bool(
-            self.input_bits
-        )
-        parts += [f"rms {' '.join(map(str, self.rms_error))}"] * bool(self.rms_error)
-        parts += [f"max {' '.join(map(str, self.max_error))}"] * bool(self.max_error)
-        parts += [f"error {self.error}"] * bool(self.error)
-        parts += [f"{' '.join(f'{mass:g}' for mass in self.payloads)} kg", self.target]
-        return ", ".join(parts)
+        return f"{self.group}, {self.bits} bits, {self.apart}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +187,7 @@ def compute(cell: Cell, asked_by: list[str], store: Place | None = None) -> Outc
     start = time.perf_counter()
     try:
         choices = replace(cell.choices, store=store)
-        compiled = compile_compact(
-            parse_robot(cell.robot, cell.label), choices, cell.payloads, cell.function
-        )
+        compiled = compile_compact(cell.source, choices, cell.payloads, cell.function or USUAL)
         files = _exports(compiled.program, cell.settings.exports)
     except BoolcompError as error:
         return Outcome(why=str(error))

@@ -93,20 +93,20 @@ def _asked(spec: Spec) -> Iterable[Fact]:
     """Yield what cells differ in, and what is the same for all."""
     cells = spec.cells
     axes: dict[str, list[str]] = {
-        "robots": [one.label for one in cells],
-        "functions": [one.function for one in cells],
+        "robots and files": [one.label for one in cells],
+        "functions": [one.function for one in cells if one.function],
         "bits": [str(one.bits) for one in cells],
         "widths of inputs": [" ".join(f"{k}={n}" for k, n in one.input_bits) for one in cells],
         "allowed rms": [family(one.rms_error) for one in cells],
         "allowed maximum": [family(one.max_error) for one in cells],
         "promise": [one.error for one in cells],
-        "loads, kg": [family(one.payloads) for one in cells],
+        "loads, kg": [family(one.payloads) for one in cells if one.function],
         "target": [one.target for one in cells],
     }
     yield Fact("cells", str(len(cells)))
     for name, values in axes.items():
         unlike = list(dict.fromkeys(value or "usual" for value in values))
-        if unlike != ["usual"]:
+        if unlike not in ([], ["usual"]):
             more = f" and {len(unlike) - 12} more" if len(unlike) > 12 else ""
             yield Fact(name, ", ".join(unlike[:12]) + more)
     yield Fact("effort", f"{cells[0].settings.effort:g}")
@@ -129,15 +129,12 @@ def _found(spec: Spec, state: State, points: Sequence[_Point]) -> Iterable[Figur
 
 def _point(cell: Cell, result: Document) -> _Point:
     outputs = result["outputs"]
-    parts = str(cell).split(", ")
     errors = {kind: _most(outputs, kind, lambda one: one["lsb"]) for kind in KINDS}
     ranges = {
         kind: _most(outputs, kind, lambda one: one["lsb"] * 2 ** one["bits"] / 100)
         for kind in KINDS
     }
-    series = ", ".join(part for part in parts[2:] if part != f"{cell.bits} bits")
-    group = f"{cell.label}, {cell.function}" if cell.function else cell.label
-    return _Point(cell, group, series, result["nodes"], result["depth"], errors, ranges)
+    return _Point(cell, cell.group, cell.apart, result["nodes"], result["depth"], errors, ranges)
 
 
 def _most(outputs: Sequence[dict[str, Any]], kind: str, unit: Any) -> float | None:

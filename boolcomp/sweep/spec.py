@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,13 +13,16 @@ from boolcomp.common.errors import BoolcompError, DataError, UsageError, listing
 from boolcomp.common.files import is_file, read_text
 from boolcomp.common.text import number, parse_toml
 from boolcomp.problem.functions import USUAL, function_name, robot_problem
+from boolcomp.problem.problem import Problem
 from boolcomp.problem.promise import promise_of
-from boolcomp.problem.robot import load_robot, with_payload
+from boolcomp.problem.robot import robot_of, with_payload
+from boolcomp.problem.sources import load_source
+from boolcomp.problem.written.functionfile import parse_function
 from boolcomp.sweep.cell import PROGRAM, Cell, Settings
 from boolcomp.targets import WRITERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
     from boolcomp.problem.robot import Robot
 
@@ -57,28 +61,48 @@ def read_spec(path: Path) -> Spec:
 def parse_spec(document: dict[str, Any], name: str = "sweep", folder: Path = Path()) -> Spec:
     """Return the sweep that a document describes; files of robots are looked for in `folder`."""
     _check_keys(document)
-    if "robots" not in document:
-        raise UsageError('it names no robots: robots = ["machado-2r"]')
+    if not {"robots", FILES} & set(document):
+        raise UsageError(f'it names no robots: robots = ["machado-2r"], nor {FILES}')
     if "errors" in document and ("rms_errors" in document or "max_errors" in document):
         raise UsageError("errors are promised, rms_errors and max_errors are not: give one of them")
-    axes = [_values(key, axis, document) for key, axis in AXES.items()]
-    count = 1
-    for values in axes:
-        count *= len(values)
+    settings = _settings(document)
+    axes = {key: _values(key, axis, document) for key, axis in AXES.items()}
+    files = _values(FILES, _Axis(_text, ""), document) if FILES in document else []
+    if "robots" not in document:
+        _refuse_of_robots(document)
+        axes["robots"] = []
+    count = math.prod(map(len, axes.values())) + len(files) * math.prod(
+        len(values) for key, values in axes.items() if key not in OF_ROBOTS
+    )
     if count > MOST_CELLS:
         raise UsageError(f"{count} cells are too many for one sweep: at most {MOST_CELLS}")
-    settings, robots = _settings(document), {x: _robot(x, folder) for x in axes[0]}
+    robots = {one: _robot(one, folder) for one in axes["robots"]}
+    written = {one: _function_file(one, folder) for one in files}
+    cells = [*_cells({one: str(robot) for one, robot in robots.items()}, axes, settings)]
+    for one, (text, bits) in written.items():
+        own = {**axes, "functions": [""], "payloads": [(0.0,)]}
+        if "bits" not in document and bits is not None:
+            own["bits"] = [bits]
+        cells += _cells({one: text}, own, settings)
+    _check_cells(cells, robots, len(robots) + len(written))
+    return Spec(_text("name", document.get("name", name)), tuple(cells))
+
+
+def _cells(texts: dict[str, str], axes: dict[str, list[Any]], settings: Settings) -> Iterator[Cell]:
     names = [one.name for one in fields(Cell)][2:-1]
-    cells = tuple(
-        Cell(robot, str(robots[robot]), **dict(zip(names, rest, strict=True)), settings=settings)
-        for robot, *rest in itertools.product(*axes)
-    )
-    _check_cells(cells, robots)
-    return Spec(_text("name", document.get("name", name)), cells)
+    others = [values for key, values in axes.items() if key != "robots"]
+    for (label, text), *rest in itertools.product(texts.items(), *others):
+        yield Cell(label, text, **dict(zip(names, rest, strict=True)), settings=settings)
+
+
+def _refuse_of_robots(document: dict[str, Any]) -> None:
+    for key in OF_ROBOTS[1:]:
+        if key in document:
+            raise UsageError(f"{key} are of robots: a function file says what it is of")
 
 
 def _check_keys(document: dict[str, Any]) -> None:
-    known = ["name", *AXES, *(one.name for one in fields(Settings))]
+    known = ["name", *AXES, FILES, *(one.name for one in fields(Settings))]
     for key in document:
         if key not in known:
             raise UsageError(
@@ -100,16 +124,16 @@ def _values(key: str, axis: _Axis, document: dict[str, Any]) -> list[Any]:
     return values
 
 
-def _check_cells(cells: tuple[Cell, ...], robots: dict[str, Robot]) -> None:
+def _check_cells(cells: Sequence[Cell], robots: dict[str, Robot], count: int) -> None:
     """Refuse what can be seen to be wrong before anything runs."""
-    if len({cell.robot for cell in cells}) < len(robots):
-        raise UsageError("two of the robots are the same one: name it once")
+    if len({cell.robot for cell in cells}) < count:
+        raise UsageError("two of the robots or files are the same one: name it once")
     demands = {
         (c.bits, c.input_bits, c.rms_error, c.max_error, c.error, c.target): c for c in cells
     }
     for cell in demands.values():
         _ = cell.choices
-    for cell in {(c.label, c.function, c.payloads): c for c in cells}.values():
+    for cell in {(c.label, c.function, c.payloads): c for c in cells if c.function}.values():
         try:
             for mass in cell.payloads:
                 robot_problem(with_payload(robots[cell.label], mass), cell.function)
@@ -119,7 +143,20 @@ def _check_cells(cells: tuple[Cell, ...], robots: dict[str, Robot]) -> None:
 
 def _robot(name: str, folder: Path) -> Robot:
     beside = folder / name
-    return load_robot(str(beside) if is_file(beside) else name)
+    found = load_source(str(beside) if is_file(beside) else name)
+    if isinstance(found, Problem):
+        raise UsageError(f"robots: {shown(name)} is a function file: name it in {FILES}")
+    return robot_of(found)
+
+
+def _function_file(name: str, folder: Path) -> tuple[str, int | None]:
+    """Return the text of a function file, and the bits that it names for its outputs."""
+    beside = folder / name
+    text = read_text(beside if is_file(beside) else Path(name), MOST_BYTES)
+    try:
+        return text, parse_function(text, name).bits
+    except BoolcompError as error:
+        raise UsageError(str(error)) from error
 
 
 def _settings(document: dict[str, Any]) -> Settings:
@@ -181,6 +218,8 @@ AXES = {
     "payloads": _Axis(_masses, (0.0,)),
     "targets": _Axis(_text, "luts"),
 }  # in the order of the fields of `Cell`
+FILES = "function_files"
+OF_ROBOTS = ("robots", "functions", "payloads")  # what files have none of
 _SHARED: dict[str, Callable[[str, Any], Any]] = {
     "effort": real,
     "seed": _whole,

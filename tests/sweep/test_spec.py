@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
+from boolcomp.checker.chain import check_program
+from boolcomp.checker.folder import read_program
 from boolcomp.common.errors import DataError, UsageError
 from boolcomp.problem.robot import load_robot
+from boolcomp.program.programfile import load_program
+from boolcomp.sweep.cell import compute, installation
 from boolcomp.sweep.spec import parse_spec, read_spec
 
 if TYPE_CHECKING:
@@ -47,6 +53,65 @@ def test_a_key_is_of_what_a_robot_is_and_not_of_where_its_file_lies(tmp_path: Pa
     own = parse_spec({**USUAL, "robots": ["mine.toml"]}, folder=tmp_path).cells[0]
     shipped = parse_spec(USUAL).cells[0]
     assert (own.label, own.key) == ("mine.toml", shipped.key)
+
+
+FUNCTION = """
+name = "square"
+[inputs.x]
+range = [-1, 1]
+bits = 8
+[outputs.y]
+expression = "x*x"
+range = [-2, 2]
+bits = 6
+"""
+
+
+def test_function_files_are_cells_of_their_own_and_carry_no_loads(tmp_path: Path) -> None:
+    (tmp_path / "square.toml").write_text(FUNCTION)
+    document = {**USUAL, "function_files": ["square.toml"], "payloads": [0, 1]}
+    spec = parse_spec({**document, "targets": ["luts", "lut6"]}, folder=tmp_path)
+    found = [(cell.label, cell.function, cell.bits, cell.payloads) for cell in spec.cells]
+    robot = [("machado-2r", "inverse-dynamics", 8, (mass,)) for mass in (0.0, 0.0, 1.0, 1.0)]
+    assert found == [*robot, *[("square.toml", "", 6, (0.0,))] * 2]
+    assert str(spec.cells[-1]) == "square.toml, 6 bits, lut6"
+    asked = parse_spec({"function_files": "square.toml", "bits": [4, 5]}, folder=tmp_path).cells
+    assert [cell.bits for cell in asked] == [4, 5]
+
+
+def test_what_files_have_none_of_is_refused_and_files_are_no_robots(tmp_path: Path) -> None:
+    (tmp_path / "square.toml").write_text(FUNCTION)
+    (tmp_path / "wrong.toml").write_text(FUNCTION.replace("x*x", "x*z"))
+    for document, said in (
+        ({"function_files": "square.toml", "payloads": 1}, "payloads are of robots"),
+        ({"robots": "square.toml"}, "is a function file: name it in function_files"),
+        ({"function_files": "wrong.toml"}, r"wrong.toml:\d+: outputs.y.expression: .*z"),
+        ({"function_files": ["square.toml", "./square.toml"]}, "the same one"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            parse_spec(document, folder=tmp_path)
+
+
+@pytest.mark.slow
+def test_a_cell_of_a_function_file_is_proved_certified_and_exported(tmp_path: Path) -> None:
+    (tmp_path / "square.toml").write_text(FUNCTION)
+    document = {"function_files": "square.toml", "proof": "tight", "certify": True, "effort": 0}
+    document |= {"exports": ["program", "verilog"]}
+    (cell,) = parse_spec(document, folder=tmp_path).cells
+    outcome = compute(cell, installation())
+    assert outcome.why == ""
+    (output,) = outcome.result["outputs"]
+    assert output["worst_found"] <= output["bound"] < 2 * output["lsb"]
+    for name, text in outcome.files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(base64.b64decode(text))
+    assert any(name.startswith("verilog/") for name in outcome.files)
+    steps = list(check_program(read_program(tmp_path / "program")))
+    assert steps
+    assert all(step.holds for step in steps), steps
+    x = np.linspace(-1, 1, 100)
+    y = load_program(tmp_path / "program")(x=x)
+    assert np.abs(np.ravel(y) - x * x).max() <= output["bound"]
 
 
 @pytest.mark.parametrize(
