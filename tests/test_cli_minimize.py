@@ -266,6 +266,9 @@ def test_primes_and_counts_are_printed_on_request(run: Callable[..., Result]) ->
     [
         (("--output-type", "veriog"), "(did you mean 'verilog'?)"),
         (("--primes", "some"), "primes 'some'"),
+        (("--cost", "3,1"), "cost '3,1': products, literals, or prices"),
+        (("--cost", "0:0", "--method", "exact"), "one of them is not 0"),
+        (("--cost", "literals"), "--cost literals takes --method exact"),
         (("--verify",), "--verify compares two files, and there are 1"),
         (("--verify", "--stats"), "--verify and --stats do different things"),
         (("--stats", "-o", "x"), "-o means nothing with --stats"),
@@ -279,3 +282,12 @@ def test_choices_that_contradict_each_other_are_refused(
     result = run("minimize", "adder.pla", *arguments)
     assert (result.code, result.out) == (2, "")
     assert sentence in " ".join(result.err.split())
+
+
+def test_fewest_literals_may_take_more_products(run: Callable[..., Result]) -> None:
+    Path("two.pla").write_text(".i 4\n.o 2\n111- 11\n1-11 01\n0--- 10\n.e\n")
+    asked = ("minimize", "two.pla", "--method", "exact", "--json")
+    usual = json.loads(run(*asked).out)["files"][0]
+    cheap = json.loads(run(*asked, "--cost", "literals").out)["files"][0]
+    assert cheap["cost"] == cheap["literals"] == cheap["cost_at_least"] <= usual["literals"]
+    assert cheap["products"] >= usual["products"]

@@ -9,17 +9,19 @@ import click
 
 from boolcomp.commands.options import FilePath, json_option, minimiser_options, print_json
 from boolcomp.commands.progress import progress
-from boolcomp.common.errors import BoolcompError, UsageError, listing, shown, suggestion
+from boolcomp.common.errors import BoolcompError, DataError, UsageError, listing, shown, suggestion
 from boolcomp.common.files import write_text
 from boolcomp.common.text import table
 
 if TYPE_CHECKING:
     from boolcomp.paper.store import Recipe
-    from boolcomp.twolevel.cover import Cover
+    from boolcomp.twolevel.cheapest import Prices
+    from boolcomp.twolevel.cover import Cover, Function
     from boolcomp.twolevel.cubes import Cubes
     from boolcomp.twolevel.pla import Pla
 
 STANDARD = Path("-")
+USUAL = "products"  # and among covers of as many the fewest literals
 TYPES = ("f", "fd", "fr", "fdr", "blif", "verilog")
 PRIMES = ("all", "essential")
 HEAD = (
@@ -37,6 +39,7 @@ class Wanted(NamedTuple):
     quiet: bool
     output: Path | None
     several: bool
+    prices: Prices | None
 
     def place(self, path: Path) -> Path | None:
         """Return where the result of a file goes."""
@@ -51,12 +54,16 @@ class Wanted(NamedTuple):
 
 
 class Row(NamedTuple):
-    """What came of a file; outputs are upside down where `phase` has a 0."""
+    """What came of a file; outputs are upside down where `phase` has a 0.
+
+    Where prices were given, `cost` is what it costs, and what any cover costs at least.
+    """
 
     path: Path
     source: Pla
     cover: Cover
     phase: str
+    cost: tuple[int, int] | None
 
 
 @click.command("minimize", epilog="Example: boolcomp minimize adder.pla -o adder.min.pla")
@@ -73,6 +80,10 @@ class Row(NamedTuple):
     help="What is written: f, fd, fr, fdr (PLA: ON, don't-cares, OFF), blif, verilog.",
 )  # fmt: skip
 @click.option("--phase", is_flag=True, help="Turn outputs over where that takes fewer products.")
+@click.option(
+    "--cost", default="products", show_default=True,
+    help="What is made least: products, literals, or 3:1 (prices of both); others take exact.",
+)  # fmt: skip
 @click.option("--primes", help="Write primes instead of a minimum: all, or essential.")
 @click.option(
     "--verify", is_flag=True, help="Minimise nothing: does the 2nd file implement the 1st?"
@@ -86,9 +97,10 @@ def command(
     files: tuple[Path, ...],
     recipe: Recipe,
     output: Path | None,
-    kind: str,
-    primes: str | None,
     *,
+    kind: str,
+    cost: str,
+    primes: str | None,
     phase: bool,
     verify: bool,
     stats: bool,
@@ -116,6 +128,7 @@ def command(
             context.exit(1)
         return
     wanted = _wanted(files, kind, primes, output, phase=phase, quiet=quiet, as_json=as_json)
+    wanted = wanted._replace(prices=_prices(cost, recipe, phase=phase, primes=primes))
     rows, failures = _all_minimised(files, recipe, wanted)
     if as_json:
         print_json({"files": [_document(row, kind) for row in rows]})
@@ -158,7 +171,19 @@ def _wanted(
     twice = next((name for name in names if names.count(name) > 1), None)
     if output is not None and twice:
         raise UsageError(f"two FILES are called {twice}: in one folder they would be one result")
-    return Wanted(kind, phase, primes, quiet, output, len(files) > 1)
+    return Wanted(kind, phase, primes, quiet, output, len(files) > 1, None)
+
+
+def _prices(cost: str, recipe: Recipe, *, phase: bool, primes: str | None) -> Prices | None:
+    """Return other prices than the usual: then covers are exact, of the function as it is."""
+    if cost == USUAL:
+        return None
+    from boolcomp.twolevel.cheapest import prices
+
+    found = prices(cost)
+    if recipe.method != "exact" or phase or primes:
+        raise UsageError(f"--cost {cost} takes --method exact, and neither --phase nor --primes")
+    return found
 
 
 def _all_minimised(
@@ -185,6 +210,7 @@ def _minimised(path: Path, recipe: Recipe, wanted: Wanted) -> Row:
     source = pla.read(path)
     function = source.function(str(path))
     phase = (True,) * function.outputs
+    cost = None
     if wanted.primes:
         from boolcomp.commands.plafiles import primes
 
@@ -192,8 +218,10 @@ def _minimised(path: Path, recipe: Recipe, wanted: Wanted) -> Row:
         cover = Cover(cubes, wanted.primes, note=note)
     elif wanted.phase:
         phase, function, cover = assigned(function, recipe.method, recipe.deadline)
-    else:
+    elif wanted.prices is None:
         cover = minimise(function, recipe.method, recipe.deadline)
+    else:
+        cover, cost = _cheapest(function, recipe, wanted.prices)
     if cover.note and not wanted.quiet:
         click.echo(f"boolcomp: note: {path}: {cover.note}", err=True)
     place = wanted.place(path)
@@ -203,11 +231,31 @@ def _minimised(path: Path, recipe: Recipe, wanted: Wanted) -> Row:
             click.echo(text, nl=False)
         else:
             write_text(place, text)
-    return Row(path, source, cover, "".join("01"[one] for one in phase))
+    return Row(path, source, cover, "".join("01"[one] for one in phase), cost)
+
+
+def _cheapest(function: Function, recipe: Recipe, prices: Prices) -> tuple[Cover, tuple[int, int]]:
+    """Return a verified cover of least cost with what it costs, and what any costs at least."""
+    from boolcomp.twolevel.cheapest import cheapest
+    from boolcomp.twolevel.minimise import minimise
+    from boolcomp.twolevel.verify import verify
+
+    share = None if recipe.deadline is None else recipe.deadline / 5
+    start = minimise(function, "own", share)
+    found = cheapest(function, prices, start, None if share is None else 4 * share)
+    wrong = verify(function, found.cover.cubes)
+    if wrong is not None:
+        raise DataError(f"the cover of least cost is wrong: {wrong}: please report this")
+    return found.cover, (found.cost, found.bound)
 
 
 def _text(
-    path: Path, source: Pla, function: Any, cubes: Cubes, phase: tuple[bool, ...], wanted: Wanted
+    path: Path,
+    source: Pla,
+    function: Function,
+    cubes: Cubes,
+    phase: tuple[bool, ...],
+    wanted: Wanted,
 ) -> str:
     """Return a cover as it is to be written; sets beside ON are those of the file's function."""
     from boolcomp.twolevel import netlists, pla
@@ -228,7 +276,8 @@ def _text(
 
 def _chart(rows: list[Row]) -> str:
     turned = any("0" in row.phase for row in rows)
-    header = [*HEAD, *(["phase"] if turned else [])]
+    priced = any(row.cost for row in rows)
+    header = [*HEAD, *(["phase"] if turned else []), *(["cost", "at least"] if priced else [])]
     cells = [
         [
             str(path),
@@ -242,14 +291,16 @@ def _chart(rows: list[Row]) -> str:
             f"{cover.seconds:.2f}",
             cover.method,
             *([phase] if turned else []),
+            *map(str, cost or ()),
         ]
-        for path, source, cover, phase in rows
+        for path, source, cover, phase, cost in rows
     ]
     return table(header, cells, left=(0, 6, 9, 10) if turned else (0, 6, 9))
 
 
 def _document(row: Row, kind: str) -> dict[str, Any]:
-    path, source, cover, phase = row
+    path, source, cover, phase, cost = row
+    least = {} if cost is None else {"cost": cost[0], "cost_at_least": cost[1]}
     return {
         "file": str(path),
         "inputs": source.inputs,
@@ -265,4 +316,5 @@ def _document(row: Row, kind: str) -> dict[str, Any]:
         "note": cover.note,
         "phase": phase,
         "output_type": kind,
+        **least,
     }

@@ -80,7 +80,7 @@ def minimise_exact(
     shape = Shape(function.inputs, function.outputs)
     given, start = start, _sound(function, start, clock)
     try:
-        on, dont_care = _sets(function, start, clock)
+        on, dont_care = sets_of(function, start, clock)
     except GaveUpError:
         note = "deadline reached before ON and DC were known as cubes"
         return Cover(_at_once(function) if given is None else given, "given", note=note)
@@ -97,8 +97,7 @@ def minimise_exact(
         known = _without_primes(function, first, sets, shape, Clock(end - time.monotonic()))
         note = known.note if known.proved else str(error)
         return replace(known, seconds=clock.elapsed, note=note)
-    kind = TableDemands if TableDemands.fits(primes, shape, clock.left) else SearchedDemands
-    demands: Demands = kind(on, dont_care, primes, shape)
+    demands = demands_of(on, dont_care, primes, shape, clock)
     found, proved, bound, note = _searched(demands, first, memory, end)
     cubes = unpacked(without_idle_outputs(found, dont_care, shape, end), shape).canonical()
     return Cover(cubes, "exact", proved, bound, clock.elapsed, note)
@@ -167,7 +166,7 @@ def _sound(function: Function, start: Cubes | None, clock: Clock) -> Cubes | Non
     return start
 
 
-def _sets(
+def sets_of(
     function: Function, start: Cubes | None, clock: Clock
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """Return cubes around all of ON within ON and DC, and cubes of all of DC.
@@ -187,6 +186,18 @@ def _sets(
     if on is None or dont_care is None:
         raise GaveUpError
     return packed(on), packed(dont_care)
+
+
+def demands_of(
+    on: NDArray[np.uint64],
+    dont_care: NDArray[np.uint64],
+    primes: NDArray[np.uint64],
+    shape: Shape,
+    clock: Clock,
+) -> Demands:
+    """Return what of ON the primes are to cover: a table where it fits, else points as missed."""
+    kind = TableDemands if TableDemands.fits(primes, shape, clock.left) else SearchedDemands
+    return kind(on, dont_care, primes, shape)
 
 
 def _free(function: Function, clock: Clock) -> Cubes:

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from boolcomp.twolevel import netlists, pla
+from boolcomp.twolevel.cheapest import Prices, cheapest
 from boolcomp.twolevel.cover import in_phase
 from boolcomp.twolevel.cubes import Cubes
 from boolcomp.twolevel.essential import essential, primes_around
@@ -179,6 +180,33 @@ def test_essential_primes_are_those_that_alone_hold_some_point(
     assert set(cover.rows()) <= every
     chosen = cover.take(np.flatnonzero(essential(function, cover))) if len(cover) else cover
     assert set(chosen.rows()) == wanted
+
+
+@pytest.mark.slow
+@given(plas(letters="01-"), st.sampled_from([(0, 1), (1, 0), (3, 1), (1, 4)]))
+@settings(max_examples=25)
+def test_a_cover_of_least_cost_costs_what_the_best_of_all_choices_does(
+    some: tuple[list[tuple[str, str]], int, int], price: tuple[int, int]
+) -> None:
+    rows, inputs, outputs = some
+    table = values(rows, inputs, outputs)
+    every = sorted(all_prime_terms(table, inputs, outputs))
+    wanted = [(p, j) for p, word in table.items() for j, x in enumerate(word) if x == "1"]
+    held = [
+        {k for k, (p, j) in enumerate(wanted) if owners[j] == "1" and holds(term, p)}
+        for term, owners in every
+    ]
+    costs = [price[0] + price[1] * (inputs - term.count("-")) for term, _ in every]
+    best = {frozenset[int](): 0}  # by points held, a prime after the other
+    for points, cost in zip(held, costs, strict=True):
+        for known, total in list(best.items()):
+            joined = known | points
+            best[joined] = min(best.get(joined, total + cost), total + cost)
+    function = pla.parse(text_of(rows, inputs, outputs)).function()
+    found = cheapest(function, Prices(*price), minimise(function))
+    assert found.cost == found.bound == best[frozenset(range(len(wanted)))]
+    got = in_point_order(found.cover.cubes)
+    assert all(got[p][j] == "1" for p, j in wanted)
 
 
 def evaluated(text: str, point: Point, names: Sequence[str]) -> dict[str, bool]:
