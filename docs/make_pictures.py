@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import control_pictures
 import matplotlib as mpl
 import numpy as np
 from matplotlib import pyplot as plt
@@ -125,6 +126,9 @@ def main() -> None:
         "graph-2r": partial(draw_words, "machado-2r"),
         **{f"function-{name}": partial(draw_function, name) for name in ("park", "pid", "scara")},
         **{f"function-{name}": partial(draw_curve, name) for name in ("gelu", "thermistor")},
+        "control-bits": control_pictures.draw_bits,
+        "control-bandwidth": control_pictures.draw_bandwidth,
+        "control-rest": control_pictures.draw_rest,
     }
     for name, draw in drawn.items():
         if not wanted or name in wanted:

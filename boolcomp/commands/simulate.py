@@ -189,7 +189,7 @@ def _of_robot(
     words = formats("--word", word)
     question = Question(
         robot, law, modes_of(modes), numbers("--bits", bits),
-        functools.partial(_compiled, effort), words,
+        functools.partial(_compiled, effort), words, share,
     )  # fmt: skip
     return _simulated(robot, settings, trajectories, law, question.variants)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     from boolcomp.measure.control.laws import Kind
     from boolcomp.measure.control.trajectories import Trajectory
+    from boolcomp.measure.control.variants import Telling
     from boolcomp.problem.problem import Problem
     from boolcomp.problem.robot import Robot
     from boolcomp.problem.wordformat import WordFormat
@@ -95,13 +97,14 @@ class Question:
     bits: tuple[int, ...]
     compile_program: Callable[[Problem, int], Program]
     words: Mapping[str, WordFormat] = field(default_factory=dict)
+    telling: Telling = nullcontext
 
     def variants(self, loop: Loop) -> list[Variant]:
         """Return the exact block, and one for every mode and word length."""
         problem = with_words(robot_problem(self.robot, LAWS[self.law]), dict(self.words))
         made = variants_of(
             self.robot, loop.law, problem, self.modes, self.bits,
-            lambda bits: self.compile_program(problem, bits),
+            lambda bits: self.compile_program(problem, bits), telling=self.telling,
         )  # fmt: skip
         return [exact_of(self.robot, loop.law), *made]
 

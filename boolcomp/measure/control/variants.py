@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,12 +22,15 @@ from boolcomp.terms import split
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from boolcomp.measure.control.blocks import Block
     from boolcomp.measure.control.laws import Law
     from boolcomp.problem.problem import Problem
     from boolcomp.problem.robot import Robot
     from boolcomp.program.program import Program
+
+    Telling = Callable[[str], AbstractContextManager[object]]
 
 MODES = ("paper", "compact", "rounded")
 EXACT, OWN = "exact", "own"
@@ -66,10 +70,20 @@ def variants_of(
     modes: Sequence[str],
     bits: Sequence[int],
     compile_program: Callable[[int], Program],
+    *,
+    telling: Telling = nullcontext,
 ) -> Iterator[Variant]:
-    """Yield a variant for every mode and word length; what cannot be made says why."""
+    """Yield a variant for every mode and word length; what cannot be made says why.
+
+    What may take long is done while `telling` what it is; compilation tells of itself.
+    """
+
+    def paper(width: int) -> Variant:
+        with telling(f"{problem.name} at {width} bits, paper mode: heights of terms"):
+            return _planned(problem, width)
+
     makers: dict[str, Callable[[int], Variant]] = {
-        "paper": lambda width: _planned(problem, width),
+        "paper": paper,
         "compact": lambda width: program_variant(compile_program(width)),
         "rounded": lambda width: _rounded(robot, law, problem, width),
     }
