@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import shutil
+import sys
+import tempfile
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +15,8 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib import pyplot as plt
 
+import boolcomp
+from boolcomp.common.processes import run_program
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices, build
 from boolcomp.measure.report.wordgraph import draw_graph
@@ -31,6 +36,11 @@ if TYPE_CHECKING:
 PICTURES = Path(__file__).resolve().parent / "pictures"
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples" / "functions"
 POINTS = 2000
+PATIENCE = 120.0  # seconds for a browser
+HEADLESS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1180,690",
+    "--force-device-scale-factor=1", "--virtual-time-budget=3000",
+)  # fmt: skip
 # Fixed names inside the SVG and no date: the same picture is the same file.
 mpl.rcParams["svg.hashsalt"] = "boolcomp"
 mpl.rcParams["font.size"] = 9
@@ -114,6 +124,22 @@ def draw_curve(name: str, path: Path) -> None:
     plt.close(figure)
 
 
+def photograph(name: str, path: Path) -> None:
+    """Take a picture of a program's page (`boolcomp show`) in a headless Chromium."""
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser is None:
+        print(f"{path.name} is left as it is: there is no Chromium")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        program, page = Path(folder) / "program", Path(folder) / "page.html"
+        boolcomp.compile(name, bits=8).save(program)
+        own = [f"--user-data-dir={folder}/own", f"--screenshot={path}"]
+        shows = [sys.executable, "-m", "boolcomp", "show", str(program), "-o", str(page)]
+        for command in (shows, [browser, *HEADLESS, *own, page.as_uri()]):
+            if run_program(command, PATIENCE).code != 0:
+                sys.exit(f"{command[0]} failed: {path.name} is left as it is")
+
+
 def main() -> None:
     """Draw them all, or those whose names are given."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
@@ -133,6 +159,8 @@ def main() -> None:
     for name, draw in drawn.items():
         if not wanted or name in wanted:
             draw(PICTURES / f"{name}.svg")
+    if not wanted or "show-2r" in wanted:
+        photograph("machado-2r", PICTURES / "show-2r.png")
 
 
 if __name__ == "__main__":
