@@ -20,7 +20,7 @@ import select
 import threading
 import weakref
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 
@@ -59,9 +59,17 @@ MOST_PROCESSES = 1024
 # Chunks that a worker should find in a batch, and the most samples of one: more chunks leave nobody
 # waiting at the end, larger ones take fewer calls (of which numpy needs one for every node).
 CHUNKS = {"llvm": (24, 24 << 10), "numpy": (4, 1 << 16)}
-DRAWN = 16  # where a worker draws their numbers by itself, which costs next to nothing
+DRAWN = 64  # where a worker draws their numbers by itself, which costs next to nothing
 MOST_CHUNKS = 1 << 9  # half of what the smallest pipe holds: writing them never waits
 SLOTS = 4  # of a ring: more than two, so that nobody waits for a neighbour who is a little late
+
+
+class _Room(NamedTuple):
+    """An array in shared memory, where it begins, and whether its samples are there already."""
+
+    array: NDArray[Any]
+    start: int
+    there: bool
 
 
 class ProcessPool:
@@ -98,6 +106,7 @@ class ProcessPool:
         self._lock = threading.Lock()
         self._arena = Arena()
         self._pipes: list[tuple[int, int]] = []
+        self._counters: list[int] = []
         self._number = 0
         chunk_numbers = None  # a pipe from which workers draw what to do next
         workers = len(self.stages)
@@ -112,7 +121,7 @@ class ProcessPool:
         setups = [self._setup(k, wakeups) for k in range(workers)]
         self._workers = WorkerGroup(setups, self._arena.file)
         self._finalizer = weakref.finalize(
-            self, _closed, self._workers, self._arena, self._pipes, os.getpid()
+            self, _closed, self._workers, self._arena, self._pipes, self._counters, os.getpid()
         )
         try:
             self._workers.start()
@@ -140,16 +149,24 @@ class ProcessPool:
         self._pipes.append(pipe)
         return pipe
 
+    def _counter(self) -> int | None:
+        """Return a counter on which a worker waits for jobs, where the system has such."""
+        if not hasattr(os, "eventfd"):
+            return None
+        self._counters.append(os.eventfd(0, os.EFD_CLOEXEC))
+        return self._counters[-1]
+
     def _setup(self, k: int, wakeups: Sequence[tuple[int, int]]) -> Setup:
+        go = self._counter()
         if self._chunk_numbers is not None:
             reading = self._chunk_numbers[0]
-            return Setup(self.stages[0], self.name, 0, (), (), wakeups[k][0], (), reading)
+            return Setup(self.stages[0], self.name, 0, (), (), wakeups[k][0], (), reading, go)
         before = tuple(feed.stage for feed in self.stages[k].feeds)
         after = tuple(
             j for j, stage in enumerate(self.stages) if any(f.stage == k for f in stage.feeds)
         )
         wakes = tuple(wakeups[j][1] for j in (*before, *after))
-        return Setup(self.stages[k], self.name, k, before, after, wakeups[k][0], wakes, None)
+        return Setup(self.stages[k], self.name, k, before, after, wakeups[k][0], wakes, None, go)
 
     @property
     def processes(self) -> tuple[int, ...]:
@@ -213,11 +230,12 @@ class ProcessPool:
         words = self._arena.lent((rows, len(self.wiring.results)), np.uint32)
         with self._arena.borrowed() as take:
             inputs = [self._input(k, array, rows, take) for k, array in enumerate(batch.arrays)]
-            places = [self._arena.place(x) for x in (*inputs, values, words)]
+            places = [room.start for room in inputs]
+            places += [self._arena.place(values) or 0, self._arena.place(words) or 0]
             copies = [
-                (array, room)
+                (array, room.array)
                 for array, room in zip(batch.arrays, inputs, strict=True)
-                if self._arena.place(array) != self._arena.place(room)
+                if not room.there
             ]
             job = self._job(batch, places, take, there=not copies)
             lines = self._arena.array(job.table, job.table_shape, np.int64)
@@ -237,9 +255,7 @@ class ProcessPool:
             int(sums[:, CLIPPED].sum()),
         )
 
-    def _input(
-        self, k: int, array: NDArray[Any], rows: int, take: Callable[[int], int]
-    ) -> NDArray[Any]:
+    def _input(self, k: int, array: NDArray[Any], rows: int, take: Callable[[int], int]) -> _Room:
         """Return shared memory for one of the arrays: its own where it is one of `arrays`.
 
         The rows that fill the last group up hold values in range.
@@ -247,7 +263,8 @@ class ProcessPool:
         samples, width = array.shape
         shape = (rows, width)
         start = self._arena.place(array)
-        if start is None or self._arena.labels.get(start) != samples:
+        there = start is not None and self._arena.labels.get(start) == samples
+        if start is None or not there:
             start = take(rows * width * array.itemsize)
         room = self._arena.array(start, shape, array.dtype)
         room[samples:] = 0
@@ -255,12 +272,12 @@ class ProcessPool:
             for port in self.wiring.ports:
                 if port.array == k:
                     room[samples:, port.column] = port.code.range.centre
-        return room
+        return _Room(room, start, there)
 
     def _job(
         self,
         batch: Batch,
-        places: Sequence[int | None],
+        places: Sequence[int],
         take: Callable[[int], int],
         *,
         there: bool,
@@ -274,7 +291,7 @@ class ProcessPool:
             size = max(min(-(-batch.samples // wanted), most), least)
         else:
             size = min(-(-batch.samples // each), most)
-        *arrays, values, words = (place or 0 for place in places)
+        *arrays, values, words = places
         chunk = -(-size // BLOCK) * BLOCK
         sizes = tuple(len(stage.sent) * chunk // 8 for stage in self.stages)
         self._number += 1
@@ -358,13 +375,17 @@ class ProcessPool:
 
 
 def _closed(
-    workers: WorkerGroup, arena: Arena, pipes: Sequence[tuple[int, int]], owner: int
+    workers: WorkerGroup,
+    arena: Arena,
+    pipes: Sequence[tuple[int, int]],
+    counters: Sequence[int],
+    owner: int,
 ) -> None:
     """End a pool; not in a process that was forked from its owner."""
     if os.getpid() == owner:
         workers.end()
     arena.close()
-    for end in (end for pipe in pipes for end in pipe):
+    for end in (*(end for pipe in pipes for end in pipe), *counters):
         os.close(end)
 
 

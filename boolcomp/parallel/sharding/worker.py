@@ -14,7 +14,7 @@ from __future__ import annotations
 import contextlib
 import os
 import select
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,6 +35,7 @@ LINE = 8  # numbers of 64 bits a cache line: what one process writes shares a li
 COUNTS = 4  # outside, bad, clipped; done
 DONE = 3
 NUMBER_BYTES = 4  # bytes
+MOST_STATES = 4  # that are kept
 _NAP = 0.01  # seconds
 STOP = 0xFFFF_FFFF  # the chunk number after which there are none
 
@@ -45,7 +46,9 @@ class Setup:
 
     `before` are the stages that feed it, `after` those that it feeds. It sleeps on `wakeup`, and
     wakes others by `wakes`. Without `chunk_numbers` it does all chunks in order, else those whose
-    numbers it draws from that pipe.
+    numbers it draws from that pipe. For jobs it waits on `go`, where the system has such counters:
+    a pipe's writer is taken to sleep soon, and who reads is put on its processor, where it keeps
+    the writer from waking the next one.
     """
 
     stage: Stage
@@ -56,6 +59,7 @@ class Setup:
     wakeup: int
     wakes: tuple[int, ...]
     chunk_numbers: int | None
+    go: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,14 +180,27 @@ def main(channel: Channel, arena: int) -> None:
     setup: Setup = channel.receive()
     runner = make_runner(setup.stage, setup.engine)
     channel.send(("ready", 0))
+    states: dict[Job, WorkerState] = {}  # one batch is often where the one before it was
     while True:
+        if setup.go is not None:
+            _wait_for(setup.go)
         job: Job = channel.receive()
-        state = WorkerState(setup, job, view)
+        place = replace(job, number=0)
+        if place not in states:
+            if len(states) == MOST_STATES:
+                states.clear()
+            states[place] = WorkerState(setup, job, view)
+        state = states[place]
         if setup.chunk_numbers is None:
             _do_in_order(state, runner)
         else:
             _do_drawn(state, runner, setup.chunk_numbers)
         channel.send(("done", job.number))
+
+
+def _wait_for(go: int) -> None:
+    """Sleep until there is a job; one sign too many does no harm, as jobs come by a pipe."""
+    os.eventfd_read(go)
 
 
 def _do_drawn(state: WorkerState, runner: Runner, chunk_numbers: int) -> None:

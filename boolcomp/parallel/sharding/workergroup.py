@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pickle import UnpicklingError
 from typing import TYPE_CHECKING
 
@@ -47,15 +48,17 @@ class WorkerGroup:
         self._wait(("ready", 0), lambda: 0, lambda _: None)
 
     def _started(self, setup: Setup) -> Worker:
-        numbers = () if setup.chunk_numbers is None else (setup.chunk_numbers,)
-        descriptors = (self._arena, setup.wakeup, *setup.wakes, *numbers)
+        others = [one for one in (setup.chunk_numbers, setup.go) if one is not None]
+        descriptors = (self._arena, setup.wakeup, *setup.wakes, *others)
         entry = "boolcomp.parallel.sharding.worker"
         return Worker(entry, self._arena, descriptors=descriptors)
 
     def send(self, job: Job) -> None:
-        """Give all workers a job."""
+        """Give all workers a job: first it is there for all, then they are woken."""
         for worker in self._workers:
             worker.send(job)
+        for setup in self._setups:
+            _wake(setup)
 
     def finish(self, job: Job, progress: Callable[[], int], replaced: Callable[[], None]) -> None:
         """Wait until all workers have done a job.
@@ -66,6 +69,7 @@ class WorkerGroup:
 
         def again(k: int) -> None:
             self._workers[k].send(job)
+            _wake(self._setups[k])
             replaced()
 
         self._wait(("done", job.number), progress, again)
@@ -116,3 +120,9 @@ class WorkerGroup:
             worker.kill()
         for worker in workers:
             worker.end()
+
+
+def _wake(setup: Setup) -> None:
+    """Let a worker look for a job."""
+    if setup.go is not None:
+        os.eventfd_write(setup.go, 1)
