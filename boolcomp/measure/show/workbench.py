@@ -256,7 +256,7 @@ def _slice(subject: Subject) -> str:
     options = _options(subject.names).replace(f'value="{first}"', f'value="{first}" selected', 1)
     outputs = [one.symbol for one in subject.load.outputs]
     return (
-        '<div class="slice needs-script"><div class="play"><label>output <select id="slice-output">'
+        '<div class="slice"><div class="play"><label>output <select id="slice-output">'
         f'{_options(outputs)}</select></label><label>over <select id="slice-input">'
         f'{options}</select></label><label><input type="checkbox" id="slice-near"> '
         "near the state that is shown</label></div>"
