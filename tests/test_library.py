@@ -193,6 +193,16 @@ def test_errors_between_loads_are_within_what_is_said(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("changes", [(1.0,), (1.0, -1.0), (1.0, 1.0, 1.0)])
+def test_changes_are_said_of_every_output_or_of_none(
+    made: Program, changes: tuple[float, ...]
+) -> None:
+    assert replace(made, per_kilogram=()).payloads == made.payloads
+    with pytest.raises(ValueError, match="what a kilogram changes"):
+        replace(made, per_kilogram=changes)
+
+
+@pytest.mark.slow
 def test_what_lies_between_is_the_mean_of_both_and_no_other_engine_is_made(made: Program) -> None:
     fresh = replace(made)
     arrays, _ = states(0.6)

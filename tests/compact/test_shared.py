@@ -15,6 +15,7 @@ from samples import terms_of
 from boolcomp.common.cache import sealed, unsealed
 from boolcomp.common.errors import DataWarning
 from boolcomp.common.workers import ALONE
+from boolcomp.compact.assembly import program_of_graph
 from boolcomp.compact.demand import Demand
 from boolcomp.compact.graph.logic import word_logic
 from boolcomp.compact.remade import require_true
@@ -22,6 +23,7 @@ from boolcomp.compact.result.store import result_store, unproved
 from boolcomp.logic import luts
 from boolcomp.logic.network import Builder, copied
 from boolcomp.logic.networktext import parse_network, render_network
+from boolcomp.proof.worst import subject_of
 from boolcomp.words.graph import Lookup
 from boolcomp.words.graphtext import parse_graph
 
@@ -188,6 +190,41 @@ def test_nothing_that_is_not_true_is_used_whatever_its_checksum(store: Path, lie
     stored(store, document)
     assert path.is_file()
     with pytest.warns(DataWarning, match="damaged, or not what it says"):
+        assert read(store) is None
+
+
+@pytest.mark.slow
+def test_a_network_is_proved_to_be_its_graph_and_not_sampled(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, document = opened(store)
+    with_a_trap(document)
+    stored(store, document)
+    monkeypatch.setattr("boolcomp.compact.result.store._is_true", lambda *_: True)
+    monkeypatch.setattr("boolcomp.compact.remade._require_errors", lambda *_: None)
+    with pytest.warns(DataWarning, match="not what it says"):
+        assert read(store) is None
+    monkeypatch.setattr("boolcomp.compact.remade._require_logic", lambda *_: None)
+    assert read(store) is not None  # nothing else would have found it
+
+
+@pytest.mark.slow
+def test_a_worst_error_that_is_true_but_not_the_worst_is_found_out(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = read(store)
+    assert kept is not None
+    assert kept.worst is not None
+    compact = kept.compact
+    program = program_of_graph(compact.problem, compact.demand, compact.graph, kept.network)
+    still = np.zeros((1, 3))
+    error = subject_of(program, compact.problem).errors(still)[0, 0]
+    assert abs(error) < 0.8 * kept.worst.most[0]
+    _, document = opened(store)
+    document["worst"].update(errors=[[error, error]], states=[[[0.0] * 3] * 2])
+    stored(store, document)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(store.parent / "third"))
+    with pytest.warns(DataWarning, match="not what it says"):
         assert read(store) is None
 
 
