@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from boolcomp.common.pages import Section
     from boolcomp.measure.report.measure import ReportRow, Samples
 
-RARELY = 15.0  # times as long as writing took, before it is done again
+RARELY = 8.0  # times as long as writing took, before it is done again
 
 
 class Written:
@@ -52,25 +52,35 @@ class Written:
 
         pictured.heard = heard
         self.rows = pictured.rows
-        yield pictured
+        try:
+            yield pictured
+        except KeyboardInterrupt:
+            # Its time is short: what does not come to its end leaves the page that is there.
+            if pictured.rows:
+                self._page(pictured, bits)
+            raise
         if pictured.rows:
             self._write(pictured, ())
 
     def _write(self, pictured: Pictured, bits: Sequence[int]) -> None:
         """Write all files; of `bits` it is not known whether they are done."""
-        rows, asked, folder = pictured.rows, self.asked, self.folder
+        rows, folder = pictured.rows, self.folder
+        self._page(pictured, bits)
+        write_bytes(folder / "errors.svg", draw_errors(rows, "svg"))
+        if not bits:
+            write_bytes(folder / "errors.png", draw_errors(rows, "png"))
+        write_text(folder / "report.txt", text_table(rows, self.asked.samples) + "\n")
+        write_text(folder / "report.csv", csv_table(rows))
+        write_text(folder / "report.json", json.dumps({"rows": documents(rows)}, indent=2) + "\n")
+
+    def _page(self, pictured: Pictured, bits: Sequence[int]) -> None:
+        asked = self.asked
         if bits:
-            done = {row.bits for row in rows}
+            done = {row.bits for row in pictured.rows}
             left = ", ".join(str(b) for b in bits if b not in done)
             missing = "This report was interrupted, or is still being made."
             asked = replace(
                 asked, missing=f"{missing} Not begun: {left} bits." if left else missing
             )
         page = report_page(asked, pictured, self.beside)
-        write_text(folder / "report.html", page)
-        write_bytes(folder / "errors.svg", draw_errors(rows, "svg"))
-        if not bits:
-            write_bytes(folder / "errors.png", draw_errors(rows, "png"))
-        write_text(folder / "report.txt", text_table(rows, asked.samples) + "\n")
-        write_text(folder / "report.csv", csv_table(rows))
-        write_text(folder / "report.json", json.dumps({"rows": documents(rows)}, indent=2) + "\n")
+        write_text(self.folder / "report.html", page)
