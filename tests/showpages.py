@@ -175,3 +175,14 @@ def drawn(count: int, bits: list[int]) -> Words:
     x = x ^ (x >> np.uint32(13))
     wide = np.array([1 << one for one in bits], np.int64)
     return np.asarray(x.reshape(count, -1).astype(np.int64) % wide)
+
+
+READY = "return typeof Boolcomp !== 'undefined' && Boolcomp.ready"
+
+
+def in_page(run: str, count: int) -> str:
+    """Return a script that gives what a page makes of drawn words, by gates or by words."""
+    return (
+        f"{DRAWN} const model = JSON.parse(document.getElementById('model').textContent);"
+        f"return text(all(Boolcomp.run.{run}, drawn({count}, bitsOf(model))));"
+    )

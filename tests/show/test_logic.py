@@ -11,10 +11,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from browser import needs_chromium
 from exports import expected, kept, words_of
 from hypothesis import given
 from hypothesis import strategies as st
-from showpages import DRAWN, drawn, in_node, model_of, needs_node, page_of, subject_of
+from showpages import (
+    DRAWN,
+    READY,
+    drawn,
+    in_node,
+    in_page,
+    model_of,
+    needs_node,
+    page_of,
+    subject_of,
+)
 from small_programs import stages
 
 import boolcomp
@@ -42,7 +53,9 @@ from boolcomp.words.simulate import node_word
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from browser import Window
     from numpy.typing import NDArray
+    from showpages import Words
 
     from boolcomp.program.program import Program
 
@@ -193,15 +206,38 @@ def test_exact_outputs_of_a_page_are_those_of_the_reference(
     assert np.abs(np.array(found) - wanted).max() < 1e-12 * np.abs(wanted).max()
 
 
+@pytest.fixture(scope="module", name="paper")
+def paper_arm() -> tuple[str, Words]:
+    """Return the page of the paper's arm at 8 bits, and the words that its logic gives."""
+    program = stages(8)[2]
+    words = drawn(STATES, [word.code.bits for word in program.inputs])
+    return program_page(subject_of(program, "machado-2r")), expected(program, words)
+
+
+def rows_of(text: str) -> Words:
+    return np.frombuffer(base64.b64decode(text), "<i4").reshape(STATES, -1).astype(np.int64)
+
+
 @needs_node
 @pytest.mark.slow
-def test_the_paper_arm_on_a_page_gives_the_words_of_evaluate(tmp_path: Path) -> None:
-    program = stages(8)[2]
-    page = program_page(subject_of(program, "machado-2r"))
+def test_the_paper_arm_on_a_page_gives_the_words_of_evaluate(
+    paper: tuple[str, Words], tmp_path: Path
+) -> None:
+    page, wanted = paper
     script = f"{DRAWN} return text(all(machine.byGates, drawn({STATES}, bitsOf(model))));"
-    words = drawn(STATES, [word.code.bits for word in program.inputs])
-    found = np.frombuffer(base64.b64decode(in_node(page, script, tmp_path)), "<i4")
-    assert np.array_equal(found.reshape(STATES, -1), expected(program, words))
+    assert np.array_equal(rows_of(in_node(page, script, tmp_path)), wanted)
+
+
+@needs_chromium
+@pytest.mark.slow
+def test_the_paper_arm_in_a_browser_gives_the_words_of_evaluate(
+    paper: tuple[str, Words], tmp_path: Path, window: Window
+) -> None:
+    page, wanted = paper
+    (tmp_path / "page.html").write_text(page, encoding="utf-8")
+    window.open(tmp_path / "page.html")
+    window.wait(READY)
+    assert np.array_equal(rows_of(window.run(in_page("byGates", STATES))), wanted)
 
 
 @needs_node

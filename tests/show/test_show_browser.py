@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from browser import WIDTHS, needs_chromium
 from exports import expected, kept
-from showpages import DRAWN, MAJORITY, drawn, poisoned, subject_of
+from showpages import MAJORITY, READY, drawn, in_page, poisoned, subject_of
 
 import boolcomp
 from boolcomp.measure.show import program_page, table_page
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from browser import Window
 
 pytestmark = [pytest.mark.slow, needs_chromium]
-READY = "return window.Boolcomp !== undefined || typeof Boolcomp !== 'undefined' && Boolcomp.ready"
 
 
 @pytest.fixture(scope="module", name="folder")
@@ -82,17 +81,14 @@ def test_nothing_that_a_program_says_runs(window: Window, folder: Path, name: st
 def test_the_logic_of_a_page_equals_evaluate_in_the_browser(
     window: Window, folder: Path, name: str, robot: str
 ) -> None:
-    count = 20_000
+    count = 100_000
     window.open(folder / f"{name}.html")
     window.wait(READY)
     program = boolcomp.compile(robot, bits=8, mode="compact")
     words = drawn(count, [word.code.bits for word in program.inputs])
     wanted = expected(program, words)
     for run in ("byGates", "byWords"):
-        found = window.run(
-            f"{DRAWN} const model = JSON.parse(document.getElementById('model').textContent);"
-            f"return text(all(Boolcomp.run.{run}, drawn({count}, bitsOf(model))));"
-        )
+        found = window.run(in_page(run, count))
         rows = np.frombuffer(base64.b64decode(found), "<i4").reshape(count, -1)
         assert np.array_equal(rows, wanted)
 
