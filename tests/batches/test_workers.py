@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 from batchfiles import bytes_of, program, states, write
 
+from boolcomp.batches.npyfiles import header
 from boolcomp.batches.run import evaluate_files
 from boolcomp.common.workers import Workers
 
@@ -160,3 +162,26 @@ def test_what_is_not_evaluated_in_chunks_is_said(
     found = run("evaluate", *arguments)
     assert found.code == 2
     assert said in found.err
+
+
+def test_an_interrupt_ends_within_two_seconds_and_says_what_is_left(folder: Path) -> None:
+    (folder / "zeros.npy").write_bytes(header(6_000_000, 6, "float32"))
+    os.truncate(folder / "zeros.npy", 128 + 6_000_000 * 24)
+    command = [sys.executable, "-m", "boolcomp", "evaluate", "program", "-i", "zeros.npy", "-o"]
+    process = subprocess.Popen(
+        [*command, "ended.npy", "--processes", "2", "--against", "machado-2r"],
+        cwd=folder, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    journal = folder / "ended.npy.unfinished" / "journal"
+    end = time.monotonic() + 60
+    while lines(journal) < 2 and time.monotonic() < end and process.poll() is None:
+        time.sleep(0.001)
+    workers = children(process.pid)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "ended.npy.unfinished: the same command goes on with it" in said
+    assert "boolcomp: interrupted" in said
+    assert not (folder / "ended.npy").exists()
+    assert not any(Path(f"/proc/{worker}").exists() for worker in workers)
+    shutil.rmtree(folder / "ended.npy.unfinished")
