@@ -18,7 +18,7 @@ from boolcomp.common.pages import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from boolcomp.common.pages import Parts, Row
     from boolcomp.measure.report.findings import Pictured
@@ -50,7 +50,8 @@ def error_charts(rows: Sequence[ReportRow]) -> tuple[Chart, ...]:
             ]
         charts.append(
             lines(
-                points, _bits(rows), Axis("error", f"error, {output.unit}".rstrip(", "), log=True),
+                points, _bits(row.bits for row in mine),
+                Axis("error", f"error, {output.unit}".rstrip(", "), log=True),
                 colour_by=_series(rows), dash_by=KIND, title=output.title,
                 shows=f"Error of {output.symbol}: sampled, searched and proved. A click on the "
                 "legend leaves one series or kind.",
@@ -65,8 +66,9 @@ def _series(rows: Sequence[ReportRow]) -> Axis:
     return Axis("series", "", names=True, order=tuple(name for _, _, name in order))
 
 
-def _bits(rows: Sequence[ReportRow]) -> Axis:
-    values = sorted({row.bits for row in rows})
+def _bits(lengths: Iterable[int]) -> Axis:
+    """Return the axis of these word lengths."""
+    values = sorted(set(lengths))
     return Axis("bits", "bits", values=tuple(values))
 
 
@@ -100,7 +102,7 @@ def cost_charts(rows: Sequence[ReportRow], looks: Sequence[Look]) -> Parts:
             found.append(
                 lines(
                     [{"series": s, "bits": b, "count": n} for (s, b), n in counts.items()],
-                    _bits(rows), Axis("count", name, log=True, form=",d"),
+                    _bits(b for _, b in counts), Axis("count", name, log=True, form=",d"),
                     colour_by=_series(rows), title=title, shows=shows,
                 )
             )  # fmt: skip
