@@ -137,11 +137,12 @@ def _sentence(done: float, total: float | None, stage: str, note: str, passed: f
     """Say the stage, how much is done, what there is so far, and an estimate of what is left."""
     parts = [stage, f"{done:.0f} done" if total is None else f"{done / total:.0%} done", note]
     if total is not None and LEAST_KNOWN * total <= done < total:
-        parts.append(f"about {_duration(passed * (total / done - 1))} left")
+        parts.append(f"about {duration(passed * (total / done - 1))} left")
     return ", ".join(filter(None, parts))
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """Say how long something takes, in the unit that suits."""
     if seconds < 90:
         return f"{max(1.0, seconds):.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

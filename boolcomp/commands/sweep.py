@@ -13,7 +13,7 @@ from boolcomp.commands.options import (
     print_json,
     within,
 )
-from boolcomp.commands.progress import share
+from boolcomp.commands.progress import duration, share
 from boolcomp.commands.working import MOST_PROCESSES, cluster_option
 from boolcomp.common.text import short, table
 
@@ -64,6 +64,7 @@ def command(
     bytes whoever computes them. Exit code 1 where cells failed; the others are there.
     """
     within("--processes", processes, 1, MOST_PROCESSES)
+    from boolcomp.common.executor import HERE, way
     from boolcomp.common.places import everywhere
     from boolcomp.sweep.folder import Folder
     from boolcomp.sweep.run import state_of
@@ -73,7 +74,8 @@ def command(
     state = state_of(found.cells, folder, retry=retry)
     where = cluster or ("here" if processes == 1 else f"processes:{processes}")
     if dry_run:
-        _dry(found, folder, state, processes if cluster is None else None, as_json=as_json)
+        kind, workers = way(where)
+        _dry(found, folder, state, 1 if kind == HERE else workers, as_json=as_json)
         return
     folder.check()
     if state.left:
@@ -138,14 +140,18 @@ def _most(outputs: Sequence[dict[str, Any]], kind: str) -> str:
     return (short_above if kind == "bound" else short)(max(known), 4)
 
 
-def _dry(spec: Spec, folder: Folder, state: State, workers: int | None, *, as_json: bool) -> None:
-    """List the cells, and say how long those take that are left, as far as anybody knows."""
-    from boolcomp.sweep.estimate import Costs
+def _dry(spec: Spec, folder: Folder, state: State, workers: int, *, as_json: bool) -> None:
+    """List the cells, and say how long those take that are left, as far as anybody knows.
+
+    Of a cluster that is somewhere else it is not known how many workers it has: they are 0.
+    """
+    from boolcomp.sweep.estimate import Costs, makespan
 
     costs = Costs(folder.costs())
     seconds = {place: costs.of(spec.cells[place]) for place in state.left}
     known = [value for value in seconds.values() if value is not None]
     unknown = len(seconds) - len(known)
+    here = makespan(known, workers) if workers else None
     words = dict.fromkeys(state.done, "done") | dict.fromkeys(state.failed, "failed")
     cells = [
         {"cell": str(cell), "key": cell.key, "state": words.get(place, "left"),
@@ -155,7 +161,8 @@ def _dry(spec: Spec, folder: Folder, state: State, workers: int | None, *, as_js
     if as_json:
         print_json({
             "sweep": spec.name, "cells": cells, "left": len(seconds),
-            "core_seconds": sum(known), "unknown": unknown,
+            "core_seconds": sum(known), "unknown": unknown, "workers": workers or None,
+            "seconds": here,
         })  # fmt: skip
         return
     rows = [
@@ -164,14 +171,15 @@ def _dry(spec: Spec, folder: Folder, state: State, workers: int | None, *, as_js
         for about in [seconds.get(place)]
     ]
     click.echo(table(("cell", "state", "about"), rows, left=(0, 1)))
-    click.echo(_duration(len(seconds), sum(known), unknown, workers))
+    click.echo(_left(len(seconds), sum(known), unknown, workers, here))
 
 
-def _duration(left: int, seconds: float, unknown: int, workers: int | None) -> str:
+def _left(left: int, seconds: float, unknown: int, workers: int, here: float | None) -> str:
     if not left:
         return "nothing is left to do"
     if unknown == left:
         return f"{left} cells left; how long they take is not known: no similar one was measured"
-    shared = "" if workers is None else f", about {short(seconds / workers, 2)} s here"
-    text = f"{left} cells left: about {short(seconds, 2)} s of one core{shared}"
+    shared = "" if here is None else f", about {duration(here)} on {workers} of them"
+    text = f"{left} cells left: about {duration(seconds)} of one core"
+    text += shared if workers > 1 else ""
     return text + (f", and {unknown} of which nobody knows" if unknown else "")

@@ -175,6 +175,33 @@ def test_a_dry_run_lists_the_cells_and_computes_none(
     assert not Path("out").exists()
 
 
+@pytest.mark.parametrize(
+    ("where", "said", "workers", "seconds"),
+    [
+        (["--processes", "2"], "of one core, about 60 s on 2 of them", 2, 60.0),
+        (["--cluster", "local:3"], "of one core, about 50 s on 3 of them", 3, 50.0),
+        (["--cluster", "tcp://head:8786"], "about 2 min of one core", None, None),
+        ([], "about 2 min of one core", 1, 110.0),
+    ],
+)
+def test_a_dry_run_says_how_long_what_is_left_takes_where_it_would_run(
+    tmp_path: Path, run: Callable[..., Result], where: list[str], said: str,
+    workers: int | None, seconds: float | None,
+) -> None:  # fmt: skip
+    arguments = ["sweep", str(spec(tmp_path, bits=[4, 8])), "-o", "out"]
+    run(*arguments)
+    for path in Path("out/costs").iterdir():
+        cost = json.loads(path.read_text())
+        cost["seconds"] = {4: 10.0, 8: 50.0}[cost["asked"]["bits"]]
+        path.write_text(json.dumps(cost))
+    spec(tmp_path, bits=[4, 5, 8, 9, 10])  # like the first takes 10 s, like the second two 50 s
+    command = run(*arguments, "--dry-run", *where)
+    assert "3 cells left: " in command.out
+    assert said in command.out.splitlines()[-1]
+    found = json.loads(run(*arguments, "--dry-run", "--json", *where).out)
+    assert (found["core_seconds"], found["workers"], found["seconds"]) == (110.0, workers, seconds)
+
+
 def test_the_command_says_what_failed_and_ends_with_one(
     tmp_path: Path, run: Callable[..., Result]
 ) -> None:
