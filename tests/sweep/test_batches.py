@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from concurrent.futures import Executor, Future
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import sweepcells
 from sweepcells import DEADLY
 
-from boolcomp.common.executor import WorkerLostError
+from boolcomp.common.executor import WorkerLostError, executor
 from boolcomp.sweep import run as runs
 from boolcomp.sweep.batches import Batches
 from boolcomp.sweep.estimate import Costs, Remaining, makespan
@@ -20,7 +21,7 @@ from boolcomp.sweep.spec import parse_spec
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from boolcomp.sweep.cell import Cell
+    from boolcomp.sweep.cell import Cell, Outcome
 
 
 def cells(bits: list[int], loads: int = 1) -> tuple[Cell, ...]:
@@ -108,6 +109,25 @@ def test_a_cell_that_ends_its_workers_takes_none_of_its_company_with_it(
     assert max(pool.asked) > 1
     assert {some[place].bits for place in state.failed} == {DEADLY}
     assert (state.made, len(state.failed), state.left) == (15, 15, [])
+
+
+def from_a_store(cell: Cell, asked_by: list[str]) -> Outcome:
+    """Return what was searched for where the loads are heavy, and read where they are not."""
+    found = sweepcells.quick(cell, asked_by)
+    return replace(found, seconds=5.0, stored=cell.payloads == (0.0,))
+
+
+def test_cells_that_were_read_say_nothing_of_how_long_others_take(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learnt: list[tuple[float, ...]] = []
+    monkeypatch.setattr(sweepcells, "PAUSE", 0)
+    monkeypatch.setattr(runs, "compute", from_a_store)
+    monkeypatch.setattr(Costs, "learn", lambda _, cell, __: learnt.append(cell.payloads))
+    some, folder = cells([4], 2), Folder(tmp_path)
+    with executor("here") as pool:
+        run(some, folder, pool, state_of(some, folder))
+    assert learnt == [(0.1,)]
 
 
 def test_what_is_left_is_counted_by_what_it_takes() -> None:
