@@ -1,4 +1,4 @@
-"""The climbing search of `proof/worst.py` with its inner loops compiled: the same moves, faster.
+"""The climbing search of `proof/climbing.py` with its inner loops compiled: the same moves, faster.
 
 Climbers, restarts, halvings and what is noted are those of `Climbers`; moves have the same chances,
 of other random numbers. Errors are not rounded to a few digits here.
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.common.loops import njit
-from boolcomp.proof.worst import EDGE, Climbers
+from boolcomp.proof.climbing import EDGE, Climbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -41,7 +41,7 @@ from boolcomp.compact.result.proved import proved
 from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.problem.robot import load_robot
 from boolcomp.proof.bound.result import EFFORT, grade_of
-from boolcomp.proof.worst import Subject, axes_of
+from boolcomp.proof.worst import Subject, axes_of, find_worst
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -172,7 +172,7 @@ def limits_of(task: Task) -> Floats:
 def climb_chunk(task: Task, count: int, seed: Sequence[int]) -> dict[str, Any]:
     """Return what climbing finds with so many evaluations."""
     whole = int(np.random.SeedSequence(list(seed)).generate_state(1)[0])
-    found = FastClimbers(task.subject, np.random.default_rng(whole)).run(count, None, 0)
+    found = find_worst(task.subject, count, seed=whole, kind=FastClimbers)
     return {"most": found.errors.T.tolist(), "count": found.evaluations}
 
 

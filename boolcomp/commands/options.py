@@ -334,7 +334,7 @@ def demand_options(*, seed: bool = True) -> Callable[[Callable[..., Any]], Calla
 
         for option in reversed(options.values()):
             wrapped = option(wrapped)
-        return work_options("2; of paper mode one a core")(wrapped)
+        return work_options("2; in paper mode and reports one a core")(wrapped)
 
     return decorate
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.commands.options import CompactOptions
+    from boolcomp.common.workers import Workers
     from boolcomp.measure.report.compare import Question
     from boolcomp.measure.report.findings import Asked
     from boolcomp.measure.report.looks import Look
@@ -154,6 +155,7 @@ def command(
     """
     from boolcomp.common.pages import require_charts
     from boolcomp.common.pictures import require_matplotlib
+    from boolcomp.common.workers import all_cores
     from boolcomp.measure.report.beside import read_beside
     from boolcomp.measure.report.written import Written
 
@@ -167,7 +169,8 @@ def command(
         _refuse(context, ROBOT_ONLY, f"{source} is a program, compiled already")
         name = Path(source).name
         written = Written(output or Path("out") / f"report-{name}", _asked(name, drawn), sections)
-        _of_program(source, arm, payload, drawn, written)
+        with (choices.workers or all_cores()).opened() as workers:
+            _of_program(source, arm, payload, drawn, written, workers)
     else:
         _refuse(context, PROGRAM_ONLY, f"{source} is no program's folder")
         from boolcomp.measure.report.compare import Question
@@ -182,7 +185,8 @@ def command(
         grade = grade_of("plain" if choices.proof is None else choices.proof)
         question = Question(
             numbers("--bits", bits), modes if logic else ("paper",), numbers("--extra", extra),
-            options, recipe if logic else None, widest, choices.demand, choices.workers,
+            options, recipe if logic else None, widest, choices.demand,
+            choices.workers or all_cores(),
             SEARCHED if drawn.evaluations is None else drawn.evaluations, grade,
             EFFORT if choices.proof_effort is None else choices.proof_effort,
         )  # fmt: skip
@@ -246,7 +250,12 @@ def _of_problem(
 
 
 def _of_program(
-    source: str, arm: str | None, payload: float | None, drawn: Drawn, written: Written
+    source: str,
+    arm: str | None,
+    payload: float | None,
+    drawn: Drawn,
+    written: Written,
+    workers: Workers,
 ) -> None:
     from boolcomp.measure.report import draw_samples
     from boolcomp.measure.report.compare import look_of
@@ -276,7 +285,9 @@ def _of_program(
             def seen(errors: Floats) -> None:
                 looks.append(look_of(program, pictured.surveyor, errors, mass))
 
-            rows = program_rows(program, states, mass, evaluations=searched, seen=seen)
+            rows = program_rows(
+                program, states, mass, evaluations=searched, seen=seen, workers=workers
+            )
             pictured.add(rows, *looks)
 
 

@@ -222,23 +222,17 @@ class Processes(Executor):
     """Workers behind the interface of `concurrent.futures`.
 
     What is submitted must be known by its name in a module. A worker that dies is replaced, and its
-    call made again, unless that is what kills them. Where a block is left by an exception, nothing
-    is waited for.
+    call made again, unless that is what kills them. They are started as there are calls. Where a
+    block is left by an exception, nothing is waited for.
     """
 
     def __init__(self, processes: int) -> None:
         self.ahead = 2 * processes
         self._closed = False
+        self._most, self._lock = processes, threading.Lock()
         self._workers: list[Worker] = []
         self._idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
         self._threads = ThreadPoolExecutor(processes)
-        try:
-            for _ in range(processes):
-                self._workers.append(Worker(environment=ONE_THREAD))
-                self._idle.put(self._workers[-1])
-        except BaseException:
-            self._abandon()
-            raise
 
     def submit(
         self, function: Callable[..., Result], /, *given: Any, **named: Any
@@ -249,7 +243,7 @@ class Processes(Executor):
     def _call(
         self, function: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]
     ) -> Any:
-        worker = self._idle.get()
+        worker = self._free()
         try:
             for _ in range(MOST_DEATHS):
                 try:
@@ -267,8 +261,20 @@ class Processes(Executor):
 
     def _replaced(self, dead: Worker) -> Worker:
         dead.end()
+        with self._lock:
+            self._workers.remove(dead)
+        return self._started()
+
+    def _free(self) -> Worker:
+        """Return a worker that has nothing to do; one is started where all are busy."""
+        with contextlib.suppress(queue.Empty):
+            return self._idle.get_nowait()
+        return self._started() if len(self._workers) < self._most else self._idle.get()
+
+    def _started(self) -> Worker:
         new = Worker(environment=ONE_THREAD)
-        self._workers[self._workers.index(dead)] = new
+        with self._lock:
+            self._workers.append(new)
         if self._closed:  # in the meantime: nobody else is going to end it
             new.end()
         return new
@@ -285,7 +291,9 @@ class Processes(Executor):
 
     def _abandon(self) -> None:
         self._closed = True
-        for worker in self._workers:
+        with self._lock:
+            started = list(self._workers)
+        for worker in started:
             worker.kill()  # whoever waits for it finds that out
         self.shutdown(cancel_futures=True)
 

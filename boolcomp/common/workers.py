@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from boolcomp.common.errors import UsageError
 from boolcomp.common.executor import HERE, USUAL_AHEAD, Here, completed, executor, in_order, way
 from boolcomp.common.processes import cores
+from boolcomp.common.shared import called
+from boolcomp.common.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -66,9 +68,12 @@ class Workers:
     def completed(
         self, function: Callable[..., Result], calls: Sequence[tuple[Any, ...]]
     ) -> Iterator[tuple[int, Result]]:
-        """Yield (place, result) of every call as it comes; the first error ends it."""
+        """Yield (place, result) of every call as it comes; the first error ends it.
+
+        What many calls are given may be `Shared`.
+        """
         with self._for(calls) as pool:
-            for place, future in completed(pool, function, calls):
+            for place, future in completed(pool, called, _asked(function, calls)):
                 yield place, future.result()
 
     def in_order(
@@ -76,7 +81,12 @@ class Workers:
     ) -> Iterator[Result]:
         """Yield results in the order of the calls."""
         with self._for(calls) as pool:
-            yield from in_order(pool, function, calls)
+            yield from in_order(pool, called, _asked(function, calls))
+
+    def begin(self, function: Callable[..., Result], *given: Any) -> Future[Result]:
+        """Let a worker call a function while this process goes on, if workers are there already."""
+        pool = self.where if isinstance(self.where, Executor) else Here()
+        return pool.submit(called, VERSION, function, *given)
 
     @contextlib.contextmanager
     def _for(self, calls: Sequence[tuple[Any, ...]]) -> Iterator[Executor]:
@@ -86,6 +96,10 @@ class Workers:
             return
         with self.opened() as open_:
             yield open_.where
+
+
+def _asked(function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    return [(VERSION, function, *one) for one in calls]
 
 
 class Late(Executor):

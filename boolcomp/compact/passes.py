@@ -25,7 +25,7 @@ from boolcomp.compact.promise import passes as promise
 from boolcomp.compact.remade import fresh_states, require_true
 from boolcomp.compact.result.built import Built
 from boolcomp.compact.result.compact import Compact
-from boolcomp.compact.result.network import Finished, lut6, plain_network, smaller, table_network
+from boolcomp.compact.result.network import Finished, lut6_of, plain_network, smaller, table_network
 from boolcomp.compact.result.proved import proved
 from boolcomp.compact.result.store import StoredResult, result_store
 from boolcomp.compact.widths import passes as widths
@@ -44,10 +44,12 @@ if TYPE_CHECKING:
     from boolcomp.compact.promise.passes import Steering
     from boolcomp.compact.result.store import ResultStore
     from boolcomp.compact.widths.passes import Screened, Sketched
+    from boolcomp.logic.network import Network
     from boolcomp.logic.synthesis.optimise import Step
     from boolcomp.problem.wordformat import WordFormat
     from boolcomp.program.program import Program
     from boolcomp.proof.bound.result import Grade
+    from boolcomp.proof.worst import Worst
     from boolcomp.terms import Terms
 
 DIFFERENT = 1e-6  # steps: by how much an error that is found, in doubles, contradicts a bound
@@ -205,7 +207,7 @@ def logic(graphed: tuple[Sketched, Compact], choices: CompactChoices) -> Network
         return Networked(goal, compact, plain_network(compact.graph))
     made = table_network(
         compact.graph, choices.demand.synthesis, choices.result_store(goal.terms).tables,
-        _reporter(compact, choices),
+        _reporter(compact, choices), choices.workers,
     )  # fmt: skip
     return Networked(goal, compact, made)
 
@@ -228,8 +230,11 @@ def measure(networked: Networked, choices: CompactChoices) -> Built | Exact:
     """Measure errors on fresh states, seek the worst, and keep what holds."""
     compact, made = networked.compact, networked.made
     choices.progress(Progress("fresh states", len(made.network.nodes), _rms(compact), 0.99))
-    errors = measure_many(fresh_states(compact), compact.graph, made.network)
-    kept = StoredResult(compact, made.network, made.steps, lut6(made.network), errors)
+    counted = lut6_of(made.network, choices.workers)
+    sampling = fresh_states(compact)
+    errors = measure_many(sampling, compact.graph, made.network, workers=choices.workers)
+    worst = _worst(compact, made.network, networked.goal.terms, choices)
+    kept = StoredResult(compact, made.network, made.steps, counted(), errors, worst)
     seconds = time.perf_counter() - networked.goal.ledger.since
     terms = networked.goal.terms
     built = _told(kept, choices.exact_store(terms), choices, seconds, stored=False)
@@ -295,15 +300,15 @@ def _told(
 
     What its errors are in the mean the decoder takes off.
     """
-    compact, nodes, rms = kept.compact, len(kept.network.nodes), tuple(kept.errors.rms)
-    errors, worst, rest = kept.errors, kept.worst, resting(results.terms)
-    if worst is None:  # it is new, or its file is an old one
-        choices.progress(Progress("worst error", nodes, rms, 0.99))
-        given = compact.problem, compact.demand, compact.graph, kept.network
-        worst = network_worst(*given, Ends(rest=rest))
+    compact, errors, rest = kept.compact, kept.errors, resting(results.terms)
+    worst = kept.worst
+    if worst is None:  # its file is an old one
+        worst = _worst(compact, kept.network, results.terms, choices)
     if errors.ends is None:
-        alone = not compact.demand.keeps_graph
-        errors = measure_many(fresh_states(compact), compact.graph, kept.network, alone=alone)
+        errors = measure_many(
+            fresh_states(compact), compact.graph, kept.network,
+            alone=not compact.demand.keeps_graph, workers=choices.workers,
+        )  # fmt: skip
     promised = compact.demand.error is not None  # of words as they are
     free = [
         not (one.format.tread or one.format.range or promised) for one in compact.problem.outputs
@@ -322,10 +327,17 @@ def _told(
     )  # fmt: skip
     if built.bounds and (built.largest > np.asarray(built.bounds.steps) + DIFFERENT).any():
         built = replace(built, bounds=None)  # an error was found that it says there is not
-    if (kept.worst is None or kept.errors.ends is None) and built.holds:
+    if not (stored and kept.worst is worst and kept.errors is errors) and built.holds:
         results.put(replace(kept, errors=errors, worst=worst))
-    choices.progress(Progress("done", nodes, rms, 1.0))
+    choices.progress(Progress("done", len(kept.network.nodes), tuple(kept.errors.rms), 1.0))
     return built
+
+
+def _worst(compact: Compact, network: Network, terms: Terms, choices: CompactChoices) -> Worst:
+    """Seek the worst error."""
+    choices.progress(Progress("worst error", len(network.nodes), _rms(compact), 0.99))
+    given = compact.problem, compact.demand, compact.graph, network
+    return network_worst(*given, Ends(rest=resting(terms)), choices.workers)
 
 
 def _rms(compact: Compact) -> tuple[float, ...]:

@@ -6,10 +6,13 @@ Arithmetic that does what the logic does stands for it (`quantised`). Nothing he
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boolcomp.common.shared import Shared
+from boolcomp.common.workers import ALONE
 from boolcomp.paper.quantised import finest_codes, quantised
 from boolcomp.program.parts import KnownErrors
 from boolcomp.proof.worst import DIGITS, Subject, axes_of, find_worst
@@ -17,6 +20,7 @@ from boolcomp.proof.worst import DIGITS, Subject, axes_of, find_worst
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from boolcomp.common.workers import Workers
     from boolcomp.paper.plan import Plan
 
     Floats = NDArray[np.float64]
@@ -27,34 +31,51 @@ EVALUATIONS = 1_000_000  # that seek the worst error
 
 def plan_subject(plan: Plan) -> Subject:
     """Return what a plan's tables give, by arithmetic, as what is searched for its worst error."""
-
-    def outputs(*arrays: Floats) -> Floats:
-        return quantised(plan, arrays).values
-
     codes = tuple(output.word for output in plan.outputs)
-    return Subject(plan.problem, axes_of(plan.problem, finest_codes(plan)), codes, outputs)
+    axes = axes_of(plan.problem, finest_codes(plan))
+    return Subject(plan.problem, axes, codes, PlanLogic(plan))
 
 
-def known_errors(plan: Plan, evaluations: int | None = None) -> tuple[KnownErrors, ...]:
+@dataclass(frozen=True, slots=True, eq=False)
+class PlanLogic:
+    """What a plan's tables give, as the logic of a subject."""
+
+    plan: Plan
+
+    def __call__(self, *arrays: Floats) -> Floats:
+        """Return outputs in their units."""
+        return quantised(self.plan, arrays).values
+
+
+def known_errors(
+    plan: Plan, evaluations: int | None = None, workers: Workers = ALONE
+) -> tuple[KnownErrors, ...]:
     """Return every output's errors in its unit; the worst is sought with so many evaluations.
 
     None is as many as is usual, 0 that it is not sought. An exact output beyond its word counts as
     the nearest that the word can say, in both.
     """
     subject = plan_subject(plan)
+    given = Shared(subject)
     squares, most = np.zeros(len(plan.outputs)), np.zeros(len(plan.outputs))
-    for place in range(0, SAMPLES, BLOCK):
-        count = min(BLOCK, SAMPLES - place)
-        found = subject.errors(np.concatenate(plan.problem.draw(count, SEED + place), axis=1))
-        squares += (found**2).sum(axis=0)
-        most = np.maximum(most, np.abs(found).max(axis=0))
+    calls = [(given, place) for place in range(0, SAMPLES, BLOCK)]
+    for square, largest in workers.in_order(_block, calls):
+        squares += square
+        most = np.maximum(most, largest)
     rms = np.round(np.sqrt(squares / SAMPLES), DIGITS)
     worst: list[float | None] = [None] * len(plan.outputs)
     searched = EVALUATIONS if evaluations is None else evaluations
     if searched:
-        worst = np.maximum(find_worst(subject, searched).most, most).tolist()
+        worst = np.maximum(find_worst(subject, searched, workers=workers).most, most).tolist()
     steps = [output.word.step for output in plan.outputs]
     return tuple(
         KnownErrors(float(r) * step, float(m) * step, None if w is None else w * step)
         for r, m, w, step in zip(rms, most, worst, steps, strict=True)
     )
+
+
+def _block(subject: Subject, place: int) -> tuple[Floats, Floats]:
+    """Return sums of squares and the largest errors of a block of states (what a worker does)."""
+    drawn = subject.problem.draw(min(BLOCK, SAMPLES - place), SEED + place)
+    found = subject.errors(np.concatenate(drawn, axis=1))
+    return (found**2).sum(axis=0), np.abs(found).max(axis=0)

@@ -106,7 +106,7 @@ def covers(tabulated: Sequence[PlanTables], choices: PaperChoices) -> list[Cover
 
 def measure(covered: Covered, choices: PaperChoices) -> Covered:
     """Measure errors on random states, and seek the worst."""
-    return replace(covered, errors=known_errors(covered.plan, choices.evaluations))
+    return replace(covered, errors=known_errors(covered.plan, choices.evaluations, choices.workers))
 
 
 def program(covered: Covered, choices: PaperChoices) -> Program:

@@ -76,6 +76,7 @@ def test_no_more_calls_are_under_way_than_workers_have_use_for() -> None:
 
 def test_a_worker_that_is_killed_is_replaced_and_its_call_made_again() -> None:
     with Processes(1) as pool:
+        pool.submit(os.getpid).result()
         killed = pool._workers[0].process.pid  # noqa: SLF001 (it is killed from outside)
         threading.Timer(0.5, os.kill, (killed, signal.SIGKILL)).start()
         assert pool.submit(time.sleep, 1.0).result() is None

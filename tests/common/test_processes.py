@@ -276,6 +276,8 @@ def test_a_block_that_an_exception_ends_waits_for_no_call() -> None:
     def fail() -> None:
         with Processes(2) as pool:
             jobs.extend(pool.submit(time.sleep, 1000) for _ in range(4))
+            while len(pool._workers) < 2:  # noqa: SLF001
+                time.sleep(0.01)
             numbers.extend(worker.process.pid for worker in pool._workers)  # noqa: SLF001
             raise KeyError
 

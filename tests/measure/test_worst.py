@@ -20,7 +20,7 @@ from boolcomp.paper.plan import Options
 from boolcomp.pipeline import run_passes
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.robot import Link, Robot
-from boolcomp.proof import worst as module
+from boolcomp.proof import climbing as module
 from boolcomp.proof.worst import Axis, Subject, axes_of, find_worst, subject_of
 
 if TYPE_CHECKING:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from boolcomp.common.shared import Shared
+from boolcomp.common.workers import ALONE
 from boolcomp.compact.errors.samples import output_values, states_of
 from boolcomp.compact.sketch.poly import quantities
 from boolcomp.paper.plan import FEWEST_BITS, Options, make_plan
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from boolcomp.common.workers import Workers
     from boolcomp.compact.errors.samples import States
     from boolcomp.logic.network import Network
     from boolcomp.problem.problem import Problem
@@ -28,9 +31,11 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Words = NDArray[np.int64]
+    Measured = tuple["Sampling", WordGraph, Network | None, bool]
 
 PAPER_SAMPLES = 20_000
 BLOCK = 1 << 15  # samples at a time
+BLOCKS = 8  # of them, that are measured by one call
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,69 +160,118 @@ class Sampling:
     samples: int
     seed: int
 
-    def blocks(self, graph: WordGraph) -> Iterator[tuple[list[Floats], States]]:
-        """Yield states, and as words of a graph's widths, a block at a time."""
+    @property
+    def count(self) -> int:
+        """How many blocks there are."""
+        return max(1, -(-self.samples // BLOCK))
+
+    def blocks(
+        self, graph: WordGraph, first: int = 0, end: int | None = None
+    ) -> Iterator[tuple[list[Floats], States]]:
+        """Yield states, and as words of a graph's widths, a block at a time, some or all."""
         own = {node.name: node.bits for node in graph.inputs}  # leading bits of words asked for
         words, steps = quantities(self.problem, self.widths or own), self.problem.steps(self.bits)
         words = {name: replace(x, bits=own.get(name, x.bits)) for name, x in words.items()}
-        count = max(1, -(-self.samples // BLOCK))
-        seeds = np.random.SeedSequence(self.seed).generate_state(count, np.uint64)
-        for k, one in enumerate(seeds):
+        seeds = np.random.SeedSequence(self.seed).generate_state(self.count, np.uint64)
+        for k, one in list(enumerate(seeds))[first:end]:
             arrays = self.problem.draw(min(BLOCK, self.samples - k * BLOCK), int(one))
             yield arrays, states_of(self.problem, words, steps, arrays)
 
 
 def measure_many(
-    sampling: Sampling, graph: WordGraph, network: Network | None = None, *, alone: bool = False
+    sampling: Sampling,
+    graph: WordGraph,
+    network: Network | None = None,
+    *,
+    alone: bool = False,
+    workers: Workers = ALONE,
 ) -> Errors:
     """Return what `measure` does for many states; a network must give the same words throughout.
 
     Of a network `alone` the errors are its own: it need not be its graph's.
     """
-    found = _Accumulator(len(sampling.problem.outputs))
-    for arrays, states in sampling.blocks(graph):
-        if alone and network is not None:
-            found.add(arrays, *network_errors(network, graph, states))
-            continue
-        found.add(arrays, *deviations(graph, states))
-        if network is not None and not agrees(network, graph, states.words):
-            raise AssertionError("a network differs from its word graph")  # our own mistake
-    return found.errors()
+    return _measured((sampling, graph, network, alone), 0, workers).errors()
 
 
-def measure_worst(sampling: Sampling, graph: WordGraph, kept: int) -> tuple[Errors, list[Floats]]:
+def measure_worst(
+    sampling: Sampling, graph: WordGraph, kept: int, workers: Workers = ALONE
+) -> tuple[Errors, list[Floats]]:
     """Return errors, and about `kept` states an output at which they are largest."""
     block = -(-kept * BLOCK // max(BLOCK, sampling.samples))
-    found = _Accumulator(len(sampling.problem.outputs), block)
-    for arrays, states in sampling.blocks(graph):
-        found.add(arrays, *deviations(graph, states))
+    found = _measured((sampling, graph, None, False), block, workers)
     return found.errors(), found.worst_states()
 
 
-class _Accumulator:
-    """Statistics of errors, block by block; of each block the `kept` worst states an output."""
+class Block(NamedTuple):
+    """Sums over the errors of a block, their ends, and the worst states, by group and output."""
 
-    def __init__(self, outputs: int, kept: int = 0) -> None:
+    square: Floats
+    mean: Floats
+    ends: Floats
+    wrapped: tuple[int, ...]
+    saturated: int
+    samples: int
+    worst: list[list[Floats]]
+
+
+def _measured(measured: Measured, kept: int, workers: Workers) -> _Accumulator:
+    """Return the statistics of all blocks, taken in in their order, whoever measures them."""
+    sampling, given = measured[0], Shared(measured)
+    calls = [(given, kept, first) for first in range(0, sampling.count, BLOCKS)]
+    found = _Accumulator(len(sampling.problem.outputs))
+    for blocks in workers.in_order(_blocks, calls):
+        for block in blocks:
+            found.add(block)
+    return found
+
+
+def _blocks(given: Measured, kept: int, first: int) -> list[Block]:
+    """Measure some blocks (what a worker does)."""
+    sampling, graph, network, alone = given
+    made = []
+    for arrays, states in sampling.blocks(graph, first, first + BLOCKS):
+        if alone and network is not None:
+            error, wrapped, saturated = network_errors(network, graph, states)
+        else:
+            error, wrapped, saturated = deviations(graph, states)
+        made.append(
+            Block(
+                (error**2).sum(axis=0), error.sum(axis=0),
+                np.stack([error.max(axis=0), error.min(axis=0)], axis=1),
+                wrapped, saturated, len(error), _worst(arrays, error, kept) if kept else [],
+            )
+        )  # fmt: skip
+        if network is not None and not alone and not agrees(network, graph, states.words):
+            raise AssertionError("a network differs from its word graph")  # our own mistake
+    return made
+
+
+def _worst(arrays: list[Floats], error: Floats, kept: int) -> list[list[Floats]]:
+    """Return the states at which errors are largest, by group and output."""
+    places = np.argsort(-np.abs(error), axis=0, kind="stable")[:kept]
+    return [[array[rows] for rows in places.T] for array in arrays]
+
+
+class _Accumulator:
+    """Statistics of errors, block by block."""
+
+    def __init__(self, outputs: int) -> None:
         self.square, self.mean = np.zeros(outputs), np.zeros(outputs)
         self.ends = np.stack([np.full(outputs, -np.inf), np.full(outputs, np.inf)], axis=1)
         self.wrapped: set[int] = set()
-        self.saturated, self.samples, self.kept = 0, 0, kept
+        self.saturated, self.samples = 0, 0
         self.worst: list[list[list[Floats]]] = []
 
-    def add(
-        self, arrays: list[Floats], error: Floats, wrapped: tuple[int, ...], saturated: int
-    ) -> None:
+    def add(self, block: Block) -> None:
         """Take a block in."""
-        self.square += (error**2).sum(axis=0)
-        self.mean += error.sum(axis=0)
-        self.ends[:, 0] = np.maximum(self.ends[:, 0], error.max(axis=0))
-        self.ends[:, 1] = np.minimum(self.ends[:, 1], error.min(axis=0))
-        self.wrapped.update(wrapped)
-        self.saturated += saturated
-        self.samples += len(error)
-        if self.kept:
-            places = np.argsort(-np.abs(error), axis=0, kind="stable")[: self.kept]
-            self.worst.append([[array[rows] for rows in places.T] for array in arrays])
+        self.square += block.square
+        self.mean += block.mean
+        self.ends[:, 0] = np.maximum(self.ends[:, 0], block.ends[:, 0])
+        self.ends[:, 1] = np.minimum(self.ends[:, 1], block.ends[:, 1])
+        self.wrapped.update(block.wrapped)
+        self.saturated += block.saturated
+        self.samples += block.samples
+        self.worst.append(block.worst)
 
     def worst_states(self) -> list[Floats]:
         """Return the groups' arrays of the worst states, those of the first output first."""

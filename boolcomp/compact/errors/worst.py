@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boolcomp.common.workers import ALONE
 from boolcomp.compact.assembly import program_of_graph
 from boolcomp.compact.errors.every import every_state, is_countable
 from boolcomp.compact.graph.logic import word_logic
@@ -15,6 +16,7 @@ from boolcomp.words.graph import narrowed
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from boolcomp.common.workers import Workers
     from boolcomp.compact.assembly import Ends
     from boolcomp.compact.demand import Demand
     from boolcomp.engines import EngineName
@@ -36,21 +38,30 @@ def graph_worst(
     evaluations: int,
     start: Floats | None = None,
     watched: int = 0,
+    *,
+    workers: Workers = ALONE,
 ) -> Worst:
     """Return the worst of a graph that may not be the last one: no engine is kept of it."""
     small = narrowed(graph)
     subject = _subject(problem, demand, small, word_logic(small), "numpy")
-    return find_worst(subject, evaluations, seed=demand.seed, start=start, watched=watched)
+    return find_worst(
+        subject, evaluations, seed=demand.seed, start=start, watched=watched, workers=workers
+    )
 
 
 def network_worst(
-    problem: Problem, demand: Demand, graph: WordGraph, network: Network, ends: Ends | None = None
+    problem: Problem,
+    demand: Demand,
+    graph: WordGraph,
+    network: Network,
+    ends: Ends | None = None,
+    workers: Workers = ALONE,
 ) -> Worst:
     """Return the worst of a graph's final network."""
     subject = _subject(problem, demand, graph, network, "auto", ends)
     if is_countable(problem, demand.input_bits):
         return worst_of(subject, np.concatenate(every_state(problem, demand.input_bits), axis=1))
-    return find_worst(subject, EVALUATIONS, seed=demand.seed)
+    return find_worst(subject, EVALUATIONS, seed=demand.seed, workers=workers)
 
 
 def is_worst(

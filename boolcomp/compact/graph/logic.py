@@ -26,10 +26,15 @@ from boolcomp.words.graph import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 Synthesiser: TypeAlias = Callable[[int, Columns], Network]
 """Makes the network of a table from its number of inputs and its columns (see `tables`)."""
+
+
+def truth_table(inputs: int, columns: Columns) -> TruthTable:
+    """Return columns as a truth table, whose first input is most significant."""
+    return TruthTable(inputs, tuple(_plane(inputs, column) for column in columns))
 
 
 def from_truth_tables(synthesise: Callable[[TruthTable], Network], widest: int = 64) -> Synthesiser:
@@ -41,7 +46,7 @@ def from_truth_tables(synthesise: Callable[[TruthTable], Network], widest: int =
     def made(inputs: int, columns: Columns) -> Network:
         if inputs > widest:
             return mux_network(inputs, columns)
-        table = TruthTable(inputs, tuple(_plane(inputs, column) for column in columns))
+        table = truth_table(inputs, columns)
         builder = Builder(inputs)
         reversed_inputs = [builder.input(k) for k in reversed(range(inputs))]
         return builder.build(copied(synthesise(table), builder, reversed_inputs))
@@ -61,6 +66,19 @@ class Literals:
 
     core: tuple[int, ...]
     sign: int = 2 * FALSE
+
+
+def tables_in(graph: WordGraph) -> Iterator[tuple[int, Columns]]:
+    """Yield every table of a graph that is synthesised: its number of inputs, and its columns."""
+    for node in graph.nodes:
+        if isinstance(node, Lookup) and not _copies(node):
+            folded, _, _ = canonical(fold(node.entries, node.bits), node.bits)
+            yield len(folded.inputs), columns_of(folded.core, node.bits)
+
+
+def _copies(node: Lookup) -> bool:
+    """Tell whether a table gives the word that it reads."""
+    return node.bits == len(node.picked) and node.entries == tuple(range(len(node.entries)))
 
 
 def word_logic(
@@ -129,7 +147,7 @@ class _LogicMaker:
         word = self.bits(node.source)
         leading = word[len(word) - node.read :]
         word = [leading[k] for k in node.picked]
-        if node.bits == len(word) and node.entries == tuple(range(len(node.entries))):
+        if _copies(node):
             return Literals(tuple(word))
         folded, mirrored, inverted = canonical(fold(node.entries, node.bits), node.bits)
         index = [self._parity(word, mask) ^ mirrored for mask in folded.inputs]

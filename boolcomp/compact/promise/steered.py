@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import random
+import threading
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -76,7 +77,8 @@ class SteeredTask:
 
     def search(self, form: int) -> Steered:
         """Return the search in a form: the same one as long as it is the last but one."""
-        key = f"{self.terms.problem.key}\n{self.demand.key}"
+        thread = threading.get_ident()  # in one process each has its own
+        key = f"{thread}\n{self.terms.problem.key}\n{self.demand.key}"
         return _steered(_Form(key, form, self.terms, self.demand))
 
 

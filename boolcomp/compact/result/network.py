@@ -5,18 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from boolcomp.compact.graph.logic import from_truth_tables, word_logic
+from boolcomp.common.workers import ALONE
+from boolcomp.compact.graph.logic import from_truth_tables, tables_in, truth_table, word_logic
 from boolcomp.compact.graph.tables import mux_network
+from boolcomp.logic.synthesis import abc
 from boolcomp.logic.synthesis.mapping import mapped
 from boolcomp.logic.synthesis.optimise import Step, optimise
-from boolcomp.logic.synthesis.portfolio import MOST_INPUTS, SynthesisRecipe, synthesise
+from boolcomp.logic.synthesis.portfolio import (
+    MOST_INPUTS,
+    SynthesisRecipe,
+    synthesise,
+    synthesise_all,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
+    from boolcomp.common.workers import Workers
     from boolcomp.compact.graph.heaps import Addition
     from boolcomp.compact.graph.logic import Synthesiser
+    from boolcomp.compact.graph.tables import Columns
     from boolcomp.logic.network import Network
     from boolcomp.logic.synthesis.measure import Objective
     from boolcomp.logic.truthtable import TruthTable
@@ -38,23 +47,38 @@ def table_network(
     objective: Objective = "nodes",
     folder: Path | None = None,
     report: Callable[[Step], None] = lambda _: None,
+    workers: Workers = ALONE,
 ) -> Finished:
     """Return the network that a graph says, by rule; its tables are synthesised, each compared.
 
     Those of too many inputs are made by cofactors. Tables are kept in a folder, if one is given.
     """
-    start = word_logic(graph, synthesiser(objective, folder))
+    made = synthesiser(objective, folder, tables_in(graph), workers)
+    start = word_logic(graph, made)
     first = Step("tables", len(start.nodes), start.depth, "at all inputs")
     report(first)
     return Finished(start, (first,))
 
 
-def synthesiser(objective: Objective, folder: Path | None = None) -> Synthesiser:
-    """Return what makes networks of tables small; they are kept in a folder, if one is given."""
+def synthesiser(
+    objective: Objective,
+    folder: Path | None = None,
+    known: Iterable[tuple[int, Columns]] = (),
+    workers: Workers = ALONE,
+) -> Synthesiser:
+    """Return what makes networks of tables small; they are kept in a folder, if one is given.
+
+    Tables that are known already are made at once, wherever there are workers.
+    """
     recipe = SynthesisRecipe(objective, use_abc=False)
+    tables = [truth_table(*one) for one in dict.fromkeys(known) if one[0] <= MOST_INPUTS]
+    # The largest first: they take longest, and the small ones fill the gaps.
+    tables.sort(key=lambda table: -table.inputs)
+    made = synthesise_all(tables, recipe, folder, workers=workers)
+    found = {table: one.network for table, one in zip(tables, made, strict=True)}
 
     def small(table: TruthTable) -> Network:
-        return synthesise(table, recipe, folder).network
+        return found.get(table) or synthesise(table, recipe, folder).network
 
     return from_truth_tables(small, MOST_INPUTS)
 
@@ -97,3 +121,18 @@ def smaller(
 def lut6(network: Network) -> int:
     """Return how many 6-input tables a network takes: those ABC finds, proved, or our own cones."""
     return len(mapped(network, 6, deadline=MAP_SECONDS).luts.nodes)
+
+
+def lut6_of(network: Network, workers: Workers) -> Callable[[], int]:
+    """Let a worker count them, and return what waits for that; one with other tools is no help."""
+    counting = workers.begin(_lut6, network, abc.find() is not None)
+
+    def counted() -> int:
+        found = counting.result()
+        return lut6(network) if found is None else found
+
+    return counted
+
+
+def _lut6(network: Network, with_abc: bool) -> int | None:  # noqa: FBT001 (as a worker is sent it)
+    return lut6(network) if (abc.find() is not None) == with_abc else None

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from boolcomp.common.shared import Shared
 from boolcomp.compact.demand import Listener, Progress
 from boolcomp.compact.sketch.variables import variable
 from boolcomp.compact.widths.forms import FORMS
@@ -61,6 +62,7 @@ class Ledger:
         self.effort, self.progress, self.workers = effort, progress, workers
         self.checkpoint, self.latest = checkpoint, Progress("")
         self.since = time.perf_counter()
+        self.task: Shared | None = None
         self.done = checkpoint.stages() if checkpoint else {}
 
     def numbers(self, name: str, make: Callable[[], list[float]]) -> list[float]:
@@ -76,12 +78,18 @@ class Ledger:
         missing = [k for k in range(len(jobs)) if f"{name} {k}" not in self.done]
         made = len(jobs) - len(missing)
         self._advance(name, made / max(1, len(jobs)))
-        calls = [jobs[k] for k in missing]
+        calls = [(self._shared(jobs[k][0]), *jobs[k][1:]) for k in missing]
         for place, choice in self.workers.completed(function, calls):
             self._note(f"{name} {missing[place]}", written(choice))
             made += 1
             self._advance(name, made / len(jobs))
         return [read(self.done[f"{name} {k}"]) for k in range(len(jobs))]
+
+    def _shared(self, task: Any) -> Shared:
+        """Return a step's task, as all calls of it are given it."""
+        if self.task is None or self.task.value is not task:
+            self.task = Shared(task)
+        return self.task
 
     def tell(self, stage: str, best: Candidate, errors: Errors) -> None:
         """Say what is best now."""

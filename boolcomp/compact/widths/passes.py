@@ -341,11 +341,12 @@ def errors_seen(goal: Sketched, task: SearchTask, choice: Candidate) -> Seen:
     if goal.exact or (demand.max and is_countable(problem, demand.input_bits)):
         return _seen_everywhere(goal, task, choice, graph)
     many = Sampling(problem, demand.input_bits, demand.bits, count, demand.seed + 4)
-    errors, sampled = measure_worst(many, graph, WORST)
+    errors, sampled = measure_worst(many, graph, WORST, goal.ledger.workers)
     worst: Sequence[Floats] = sampled
     for evaluations in (CLIMBED, EVALUATIONS) if demand.max else ():
         start = np.concatenate(worst, axis=1)
-        found = graph_worst(problem, demand, graph, evaluations, start, WORST)
+        given = problem, demand, graph, evaluations, start, WORST
+        found = graph_worst(*given, workers=goal.ledger.workers)
         errors = replace(errors, max=np.maximum(errors.max, found.most))
         watched = problem.arrays(found.watched.reshape(-1, start.shape[1]))
         worst = _together(worst, watched, len(problem.outputs))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 from boolcomp.common.cache import keep
 from boolcomp.common.errors import DataError, UsageError, listing, suggestion
 from boolcomp.common.places import find
+from boolcomp.common.workers import ALONE
 from boolcomp.logic.equivalence import matches
 from boolcomp.logic.networktext import parse_network, render_network
 from boolcomp.logic.synthesis import abc
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from boolcomp.common.places import Entry
+    from boolcomp.common.workers import Workers
     from boolcomp.logic.network import Network
     from boolcomp.logic.truthtable import TruthTable
 
@@ -114,10 +116,12 @@ def synthesise_all(
     folder: Path | None = None,
     *,
     deadline: float | None = None,
+    workers: Workers = ALONE,
 ) -> tuple[Synthesis, ...]:
     """Synthesise tables; equal ones are made once, and one process of ABC serves many.
 
-    After `deadline` seconds what is left gets the least effort, and is not stored.
+    After `deadline` seconds what is left gets the least effort, and is not stored: a clock is here
+    alone, so workers are asked only where there is none.
     """
     recipe = recipe or SynthesisRecipe()
     clock = Clock(deadline)
@@ -132,11 +136,16 @@ def synthesise_all(
                 found[name] = stored
     missing = {name: table for name, table in distinct.items() if name not in found}
     extra, note = _abc_starts(list(missing.values()), recipe, clock)
-    for (name, table), starts in zip(missing.items(), extra, strict=True):
-        found[name] = _made(table, recipe, starts, note, clock)
+    names, chosen = list(missing), workers if deadline is None else ALONE
+    calls = [
+        (missing[name], recipe, starts, note, clock)
+        for name, starts in zip(names, extra, strict=True)
+    ]
+    for k, made in chosen.completed(_made, calls):
+        found[names[k]] = made
         if folder is not None and not clock.over:
-            text = _text(name, recipe, found[name])
-            keep(folder / f"{name}.{recipe.key}.net", text, durable=False)
+            text = _text(names[k], recipe, made)
+            keep(folder / f"{names[k]}.{recipe.key}.net", text, durable=False)
     return tuple(found[digest(table)] for table in tables)
 
 

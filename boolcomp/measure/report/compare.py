@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.common.errors import DataError, DataWarning, UsageError
-from boolcomp.common.workers import TWO, all_cores
+from boolcomp.common.workers import Workers, all_cores
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.measure.report.looks import words_of
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.common.workers import Workers
     from boolcomp.compact.demand import Demand
     from boolcomp.measure.report.findings import Pictured
     from boolcomp.measure.report.looks import Look, Surveyor
@@ -50,7 +49,7 @@ class Question:
     Without a recipe no product terms are made. Tables wider than `widest` inputs are not
     minimised. `demand` says what compact mode is asked for at a word length. The worst error of a
     plan is sought with so many `evaluations`; compact mode's is kept with its results. `proof` and
-    `proof_effort` are of its bounds.
+    `proof_effort` are of its bounds. `workers` are where the work is done.
     """
 
     bits: tuple[int, ...]
@@ -60,7 +59,7 @@ class Question:
     recipe: Recipe | None = None
     widest: int = 18
     demand: Callable[[int], Demand] | None = None
-    workers: Workers | None = None
+    workers: Workers = field(default_factory=all_cores)
     evaluations: int = SEARCHED
     proof: Grade = "plain"
     proof_effort: int = EFFORT
@@ -84,6 +83,17 @@ def report_rows(
 
     What is `pictured` is given every compilation's rows and look, as soon as they are there.
     """
+    with question.workers.opened() as workers:
+        return _rows(samples, replace(question, workers=workers), store, done, pictured)
+
+
+def _rows(
+    samples: Samples,
+    question: Question,
+    store: Store,
+    done: Callable[[str], None],
+    pictured: Pictured | None,
+) -> tuple[ReportRow, ...]:
     terms = split(samples.problem)
     rows: list[ReportRow] = []
     for bits in question.bits:
@@ -125,7 +135,7 @@ def _paper_rows(
 
             looks.append(pictured.surveyor.look(plan.options.bits, "paper, m", errors, logic))
 
-    found = error_rows(plan, samples, extra, question.evaluations, seen)
+    found = error_rows(plan, samples, extra, question.evaluations, seen, question.workers)
     rows = _with_logic(plan, found, question, store, samples)
     if pictured is not None:
         pictured.add(rows, *looks)
@@ -141,7 +151,7 @@ def _compact_rows(
         compiled = compile_compact(
             samples.problem,
             CompactChoices(
-                demand, workers=question.workers or TWO, proof=question.proof,
+                demand, workers=question.workers, proof=question.proof,
                 proof_effort=question.proof_effort,
             ),
         )  # fmt: skip
@@ -222,7 +232,7 @@ def _with_logic(
             for row in rows
         )
     tables = make_tables(plan)
-    covers = make_covers(tables, question.recipe, store, workers=question.workers or all_cores())
+    covers = make_covers(tables, question.recipe, store, workers=question.workers)
     program = program_of(plan, tables, [c.cover for c in covers], logic=stored_network)
     _check_words(program, plan, samples)
     nanoseconds, native = timed(program, samples)

@@ -16,25 +16,28 @@ from boolcomp.common.cache import keep, sealed, unsealed, user_cache
 from boolcomp.common.errors import DataError
 from boolcomp.common.places import find
 from boolcomp.common.version import VERSION
+from boolcomp.common.workers import ALONE
 from boolcomp.paper.known import plan_subject
 from boolcomp.proof.worst import Worst, find_worst, worst_of
 
 if TYPE_CHECKING:
+    from boolcomp.common.workers import Workers
     from boolcomp.paper.plan import Plan
     from boolcomp.proof.worst import Subject
 
 FOLDER = "worst"
+CLIMBS = 2  # of what climbing finds: raised whenever it finds others
 
 
-def worst_of_plan(plan: Plan, evaluations: int) -> Worst:
+def worst_of_plan(plan: Plan, evaluations: int, workers: Workers = ALONE) -> Worst:
     """Return the worst errors of a plan's tables: those that were found before, or found now."""
     subject = plan_subject(plan)
-    content = repr((VERSION, plan.problem.key, plan.outputs, evaluations))
+    content = repr((VERSION, CLIMBS, plan.problem.key, plan.outputs, evaluations))
     name = f"{hashlib.sha256(content.encode()).hexdigest()[:32]}.json"
     folder = user_cache(FOLDER)
     for worst in find([folder], name, lambda _, text: _read(text, subject)):
         return worst
-    worst = find_worst(subject, evaluations)
+    worst = find_worst(subject, evaluations, workers=workers)
     keep(folder / name, sealed(_text(worst)), durable=False)
     return worst
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.common.errors import UsageError, shown
+from boolcomp.common.workers import ALONE
 from boolcomp.measure.report.kept import worst_of_plan
 from boolcomp.paper.bounds import error_bound
 from boolcomp.paper.quantised import finest_inputs, quantised
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from boolcomp.common.workers import Workers
     from boolcomp.paper.plan import Plan
     from boolcomp.problem.problem import Output, Problem
     from boolcomp.proof.worst import Worst
@@ -119,6 +121,7 @@ def error_rows(
     extra: int = 0,
     evaluations: int = 0,
     seen: Callable[[Floats], None] = lambda _: None,
+    workers: Workers = ALONE,
 ) -> tuple[ReportRow, ...]:
     """Return a row for every output, with errors but without products.
 
@@ -157,7 +160,7 @@ def error_rows(
         )
     if not evaluations:
         return tuple(rows)
-    return with_worst(rows, worst_of_plan(plan, evaluations))
+    return with_worst(rows, worst_of_plan(plan, evaluations, workers))
 
 
 def _at_cells(plan: Plan, samples: Samples) -> Floats:

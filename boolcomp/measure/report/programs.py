@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.common.errors import DataError
+from boolcomp.common.workers import ALONE
 from boolcomp.measure.report.measure import ReportRow, errors, with_worst
 from boolcomp.proof.worst import find_worst, subject_of
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from boolcomp.common.workers import Workers
     from boolcomp.measure.report.measure import Samples
     from boolcomp.program.program import Program
 
@@ -33,6 +35,8 @@ def program_rows(
     compile_seconds: float | None = None,
     evaluations: int = 0,
     seen: Callable[[Floats], None] = lambda _: None,
+    *,
+    workers: Workers = ALONE,
 ) -> tuple[ReportRow, ...]:
     """Return a row for every output of a program with a payload (kg).
 
@@ -79,7 +83,7 @@ def program_rows(
     if not evaluations:
         return tuple(rows)
     subject = subject_of(program, problem, payload)
-    return with_worst(rows, find_worst(subject, evaluations))
+    return with_worst(rows, find_worst(subject, evaluations, workers=workers))
 
 
 def coded_inputs(program: Program, samples: Samples) -> tuple[Floats, ...]:

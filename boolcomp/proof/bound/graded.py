@@ -11,6 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from boolcomp.common.shared import Shared
 from boolcomp.common.workers import ALONE
 from boolcomp.proof.bound.branch import box_bound, table_bound
 from boolcomp.proof.bound.enclosure import ONE
@@ -41,7 +42,8 @@ def graded_bounds(
     if grade == "plain":
         return plain
     found = list(plain.outputs)
-    asked = [(explained, column, one, grade, effort) for column, one in enumerate(found)]
+    given = Shared(explained)
+    asked = [(given, column, one, grade, effort) for column, one in enumerate(found)]
     chosen = workers if grade == "tight" and effort >= WORTH else ALONE
     for column, one in chosen.completed(output_bound, asked):
         found[column] = one
