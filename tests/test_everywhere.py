@@ -8,8 +8,9 @@ import pytest
 
 import boolcomp as bc
 from boolcomp.common.executor import executor
+from boolcomp.common.places import Folder
 from boolcomp.common.workers import ALONE, TWO, Workers
-from boolcomp.compact import passes
+from boolcomp.compact import remade
 from boolcomp.compact.demand import Demand
 from boolcomp.compact.errors import worst as compact_worst
 from boolcomp.compact.passes import CompactChoices
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 COUNTS = (
     (widths, "QUICK_SEEN", 300_000),
-    (passes, "FRESH_SAMPLES", 300_000),
+    (remade, "FRESH_SAMPLES", 300_000),
     (compact_worst, "EVALUATIONS", 40_000),
 )
 
@@ -56,7 +57,11 @@ def compact(workers: Workers, folder: Path, demand: Demand, **more: Any) -> dict
 def paper(workers: Workers, folder: Path) -> dict[str, bytes]:
     """Compile from nothing in paper mode."""
     choices = PaperChoices(
-        Options(4), Recipe("isop"), Store((folder / "store",)), evaluations=20_000, workers=workers
+        Options(4),
+        Recipe("isop"),
+        Store((Folder(folder / "store"),)),
+        evaluations=20_000,
+        workers=workers,
     )
     return saved(compile_paper("machado-2r", choices).program, folder / "program")
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Cells = NDArray[np.int64]
+    Seed = np.random.SeedSequence | np.random.Generator
 
 EDGE = 1e-6  # of a cell: how near to its border a state is put, to be on the right side of it
 ROWS = 1 << 12  # climbers, and states at a time
@@ -165,7 +166,7 @@ class Climbers:
 def drawn(
     subject: Subject,
     kind: type[Climbers],
-    seed: np.random.SeedSequence,
+    seed: Seed,
     count: int,
     kept: int,
     given: Floats | None,
@@ -178,7 +179,7 @@ def drawn(
 def climbed(
     subject: Subject,
     kind: type[Climbers],
-    seed: np.random.SeedSequence,
+    seed: Seed,
     own: Cells,
     states: Floats,
     turns: int,

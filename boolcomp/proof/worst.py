@@ -9,6 +9,7 @@ ranges count, whatever words can say.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +19,7 @@ from boolcomp.common.workers import ALONE
 from boolcomp.proof.climbing import ROWS, Climbers, best_of, climbed, drawn, highest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from boolcomp.program.program import Program
 
     Floats = NDArray[np.float64]
-    Cells = NDArray[np.int64]
+    Seed = np.random.SeedSequence | np.random.Generator
 
 DIGITS = 9  # of an error that count, lest the last bit of a machine's sine decide
 DRAWN = 1 << 20  # states that climbing starts from
@@ -153,19 +154,26 @@ def find_worst(
     start: Floats | None = None,
     watched: int = 0,
     workers: Workers = ALONE,
-    kind: type[Climbers] | None = None,
+    kind: type[Climbers] = Climbers,
+    one_after_another: bool = False,
 ) -> Worst:
     """Return the worst errors that climbing finds, with about so many evaluations.
 
     `start` are states (samples, inputs) to climb from as well; `kind` are the climbers. The same
-    arguments give the same result on any engine, whoever does the work.
+    arguments give the same result on any engine, whoever does the work. Those that go one after
+    another take their random numbers from one sequence, here.
     """
-    given = Shared(subject), kind or Climbers
+    given = Shared(subject), kind
     outputs, axes = len(subject.codes), len(subject.axes)
-    seeds = iter(np.random.SeedSequence(seed).spawn(DRAWS + RESTARTS + FINALS))
+    seeds: Iterator[Seed]
+    if one_after_another:
+        seeds, workers, draws_, finals = repeat(np.random.default_rng(seed)), ALONE, 1, 1
+    else:
+        draws_, finals = DRAWS, FINALS
+        seeds = iter(np.random.SeedSequence(seed).spawn(draws_ + RESTARTS + finals))
     rows = max(RESTARTS, min(ROWS, max(FEWEST, evaluations // LEAST_TURNS)) // (2 * outputs))
     count = max(1, min(DRAWN, evaluations // 4))
-    parts = [one for one in _parts(count, DRAWS) if one]
+    parts = [one for one in _parts(count, draws_) if one]
     draws = [
         (*given, next(seeds), part, rows * RESTARTS, start if k == 0 else None)
         for k, part in enumerate(parts)
@@ -177,7 +185,9 @@ def find_worst(
     every = np.arange(2 * outputs)
     climbs = [(*given, next(seeds), every, starts[:, k::RESTARTS], turns) for k in range(RESTARTS)]
     ends = list(workers.in_order(climbed, climbs))
-    final = _finals(given, seeds, [one.states for one in ends], rows, turns)
+    best = np.concatenate([one.states[:, : rows // RESTARTS] for one in ends], axis=1)
+    groups = [one for one in np.array_split(every, finals) if len(one)]
+    final = [(*given, next(seeds), own, best[own], turns) for own in groups]
     last = list(workers.in_order(climbed, final))
     most, where = best_of([*found, *ends, *last])
     top = np.concatenate([one.states[:, : -(-watched // 2)] for one in last])
@@ -187,19 +197,6 @@ def find_worst(
         sum(one.evaluations for one in [*found, *ends, *last]),
         top.reshape(outputs, -1, axes),
     )
-
-
-def _finals(
-    given: tuple[Shared, type[Climbers]],
-    seeds: Iterable[np.random.SeedSequence],
-    ends: Sequence[Floats],
-    rows: int,
-    turns: int,
-) -> list[tuple[object, ...]]:
-    """Return the calls of the last climbs, from where the highest ended: some goals each."""
-    groups = [one for one in np.array_split(np.arange(len(ends[0])), FINALS) if len(one)]
-    best = np.concatenate([end[:, : rows // RESTARTS] for end in ends], axis=1)
-    return [(*given, seed, own, best[own], turns) for own, seed in zip(groups, seeds, strict=False)]
 
 
 def _parts(count: int, parts: int) -> list[int]:

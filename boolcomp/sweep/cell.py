@@ -20,12 +20,7 @@ from boolcomp.common.executor import WorkerLostError
 from boolcomp.common.files import temporary_folder
 from boolcomp.common.version import VERSION
 from boolcomp.common.workers import ALONE
-from boolcomp.compact.demand import (
-    CLIMBING_VERSION,
-    PROMISE_VERSION,
-    SEARCH_VERSION,
-    usual_demand,
-)
+from boolcomp.compact.demand import PROMISE_VERSION, SEARCH_VERSION, usual_demand
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.logic.synthesis import abc
 from boolcomp.pipeline import compile_compact
@@ -101,7 +96,7 @@ class Cell:
     @property
     def key(self) -> str:
         """What only cells of equal results share: of what was asked, and who answers."""
-        versions = [FORMAT, *installation(), SEARCH_VERSION, PROMISE_VERSION, CLIMBING_VERSION]
+        versions = [FORMAT, *installation(), SEARCH_VERSION, PROMISE_VERSION]
         return hashlib.sha256(canonical([versions, self.asked]).encode()).hexdigest()[:24]
 
     @property

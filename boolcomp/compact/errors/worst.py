@@ -38,15 +38,14 @@ def graph_worst(
     evaluations: int,
     start: Floats | None = None,
     watched: int = 0,
-    *,
-    workers: Workers = ALONE,
 ) -> Worst:
     """Return the worst of a graph that may not be the last one: no engine is kept of it."""
     small = narrowed(graph)
     subject = _subject(problem, demand, small, word_logic(small), "numpy")
     return find_worst(
-        subject, evaluations, seed=demand.seed, start=start, watched=watched, workers=workers
-    )
+        subject, evaluations, seed=demand.seed, start=start, watched=watched,
+        one_after_another=True,  # or else `SEARCH_VERSION` is another: it steers searches
+    )  # fmt: skip
 
 
 def network_worst(

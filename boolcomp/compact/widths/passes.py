@@ -345,8 +345,7 @@ def errors_seen(goal: Sketched, task: SearchTask, choice: Candidate) -> Seen:
     worst: Sequence[Floats] = sampled
     for evaluations in (CLIMBED, EVALUATIONS) if demand.max else ():
         start = np.concatenate(worst, axis=1)
-        given = problem, demand, graph, evaluations, start, WORST
-        found = graph_worst(*given, workers=goal.ledger.workers)
+        found = graph_worst(problem, demand, graph, evaluations, start, WORST)
         errors = replace(errors, max=np.maximum(errors.max, found.most))
         watched = problem.arrays(found.watched.reshape(-1, start.shape[1]))
         worst = _together(worst, watched, len(problem.outputs))
