@@ -7,6 +7,7 @@ that is opened once, all calls of all passes go to the same workers.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -18,7 +19,7 @@ from boolcomp.common.shared import called
 from boolcomp.common.version import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
     from types import TracebackType
 
 Result = TypeVar("Result")
@@ -73,7 +74,7 @@ class Workers:
         What many calls are given may be `Shared`.
         """
         with self._for(calls) as pool:
-            for place, future in completed(pool, called, _asked(function, calls)):
+            for place, future in completed(pool, called, _Asked(function, calls)):
                 yield place, future.result()
 
     def in_order(
@@ -81,7 +82,7 @@ class Workers:
     ) -> Iterator[Result]:
         """Yield results in the order of the calls."""
         with self._for(calls) as pool:
-            yield from in_order(pool, called, _asked(function, calls))
+            yield from in_order(pool, called, _Asked(function, calls))
 
     def begin(self, function: Callable[..., Result], *given: Any) -> Future[Result]:
         """Let a worker call a function while this process goes on, if workers are there already."""
@@ -98,8 +99,17 @@ class Workers:
             yield open_.where
 
 
-def _asked(function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    return [(VERSION, function, *one) for one in calls]
+class _Asked(Sequence[tuple[Any, ...]]):
+    """Calls as workers are asked: made when it is their turn, for there may be millions."""
+
+    def __init__(self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> None:
+        self.function, self.calls = function, calls
+
+    def __len__(self) -> int:
+        return len(self.calls)
+
+    def __getitem__(self, place: Any) -> Any:
+        return (VERSION, self.function, *self.calls[place])
 
 
 class Late(Executor):

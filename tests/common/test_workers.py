@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -36,6 +38,23 @@ def test_nothing_is_started_for_one_call_or_none() -> None:
     with absent.opened() as workers:
         assert list(workers.in_order(os.getpid, [()])) == [os.getpid()]
         assert list(workers.completed(os.getpid, [])) == []
+
+
+class Many(Sequence[tuple[Any, ...]]):
+    """More calls than anybody's memory holds."""
+
+    def __len__(self) -> int:
+        return 10**15
+
+    def __getitem__(self, place: Any) -> Any:
+        return (place,)
+
+
+@pytest.mark.parametrize("workers", [ALONE, TWO])
+def test_calls_are_made_when_it_is_their_turn(workers: Workers) -> None:
+    found = workers.in_order(abs, Many())
+    assert [next(found) for _ in range(5)] == [0, 1, 2, 3, 4]
+    found.close()  # type: ignore[attr-defined]  # a generator
 
 
 def test_all_places_are_equal_for_results_never_depend_on_them() -> None:

@@ -195,7 +195,7 @@ def test_the_worst_of_a_plan_is_sought_once(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     plan = make_plan(TERMS, Options(bits=4))
     first = kept.worst_of_plan(plan, 4_000)
-    monkeypatch.setattr(kept, "find_worst", lambda *_: pytest.fail("sought again"))
+    monkeypatch.setattr(kept, "find_worst", lambda *_, **__: pytest.fail("sought again"))
     again = kept.worst_of_plan(plan, 4_000)
     assert np.array_equal(first.errors, again.errors)
     assert first.evaluations == again.evaluations
