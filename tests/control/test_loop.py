@@ -209,6 +209,7 @@ def test_what_remains_at_rest_has_its_size_and_period() -> None:
     still = np.zeros((count, 1))
     way = Trajectory("hold", still, still, still, count)
     q = (0.01 + 0.002 * np.sin(2 * np.pi * 8 * t))[:, None, None]
+    q[:1900] += 0.5  # the first half is left to settle
     tau = 3 * np.sign(np.sin(2 * np.pi * 8 * t))[:, None, None]
     recording = Recording((way,), q, q, q, tau, tau, tau, np.zeros(1, np.int64))
     told = figures(recording, 0, 0, None, np.zeros(count, np.bool_), rate)
