@@ -236,17 +236,15 @@ class Builder:
             level = [*level[3:], self.node(three, *level[:3])]
         return self.node(two, *level) if len(level) == 2 else level[0]
 
+    def size(self, outputs: Iterable[int]) -> int:
+        """Return how many nodes the network of these literals has, without making it."""
+        first = CONSTANTS + self.inputs
+        return sum(self._needed([self._positive(literal) for literal in outputs])[first:])
+
     def build(self, outputs: Iterable[int]) -> Network:
         """Return the network of these literals: the nodes they need, renumbered in order."""
         wanted = [self._positive(literal) for literal in outputs]
-        first = CONSTANTS + self.inputs
-        needed = [False] * (first + len(self._nodes))
-        for signal in wanted:
-            needed[signal] = True
-        for signal in range(len(needed) - 1, first - 1, -1):
-            if needed[signal]:
-                for k in self._nodes[signal - first].operands:
-                    needed[k] = True
+        needed, first = self._needed(wanted), CONSTANTS + self.inputs
         place = list(range(first)) + [0] * len(self._nodes)
         kept: list[Node] = []
         for signal in range(first, len(needed)):
@@ -255,6 +253,18 @@ class Builder:
                 place[signal] = first + len(kept)
                 kept.append(Node(lut, tuple(place[k] for k in operands)))
         return Network(self.inputs, tuple(kept), tuple(place[k] for k in wanted))
+
+    def _needed(self, wanted: Iterable[int]) -> list[bool]:
+        """Return of every signal whether signals that are wanted need it."""
+        first = CONSTANTS + self.inputs
+        needed = [False] * (first + len(self._nodes))
+        for signal in wanted:
+            needed[signal] = True
+        for signal in range(len(needed) - 1, first - 1, -1):
+            if needed[signal]:
+                for k in self._nodes[signal - first].operands:
+                    needed[k] = True
+        return needed
 
     def _positive(self, literal: int) -> int:
         signal = literal >> 1

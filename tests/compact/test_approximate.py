@@ -153,11 +153,26 @@ def test_the_best_table_is_the_cheapest_of_all() -> None:
     rng = np.random.default_rng(5)
     x, y, z, values = rng.integers(0, 2, (4, 40)).astype(np.uint8)
     costs = rng.normal(0.3, 1.0, 40)
-    table, cost = kernels.best_table(x, y, z, values, costs, 0.0)
+    rows = values, costs, costs**2
+    table, cost = kernels.best_table(x, y, z, rows, 0.0)
     row = x << 2 | y << 1 | z
     every = [costs[(one >> row & 1) != values].sum() for one in range(256)]
     assert cost == pytest.approx(min(every))
     assert every[table] == pytest.approx(min(every))
+
+
+def test_rows_that_are_alike_are_one() -> None:
+    rng = np.random.default_rng(6)
+    seen = rng.integers(0, 2, (3, 500)).astype(np.uint8)
+    values = rng.integers(0, 2, 500).astype(np.uint8)
+    costs = rng.normal(0.3, 1.0, 500)
+    found, marks, total, squares = kernels.pooled(seen, values, costs)
+    assert found.shape == (3, 16)
+    for row in range(16):
+        same = (seen == found[:, row, None]).all(axis=0) & (values == marks[row])
+        assert total[row] == pytest.approx(costs[same].sum())
+        assert squares[row] == pytest.approx((costs[same] ** 2).sum())
+    assert kernels.pooled(seen[:, :9], values[:9], costs[:9])[0].shape == (3, 9)
 
 
 def test_what_costs_too_much_leaves_a_network_as_it_was() -> None:

@@ -10,13 +10,14 @@ from samples import terms_of
 from boolcomp.compact.errors.measure import (
     Sampling,
     deviations,
+    largest,
     measure,
     measure_many,
     measure_worst,
     paper_rms,
 )
 from boolcomp.compact.errors.samples import states_of
-from boolcomp.compact.graph.logic import word_logic
+from boolcomp.compact.graph.logic import word_logic, word_nodes
 from boolcomp.logic.network import Builder, copied
 from boolcomp.words.agreement import agrees
 
@@ -73,3 +74,16 @@ def test_measuring_a_graph_compares_with_newton_euler() -> None:
 def test_without_a_demand_the_error_of_the_papers_tables_is_allowed() -> None:
     rms = paper_rms(terms_of("machado-2r"), 8)
     assert rms == pytest.approx([0.425, 0.587], abs=0.02)
+
+
+@pytest.mark.parametrize("count", [1, 3, 7, 40, 60])
+def test_the_largest_are_those_of_a_stable_sort(count: int) -> None:
+    sizes = np.random.default_rng(count).integers(0, 9, 40) / 4.0
+    wanted = np.argsort(-sizes, kind="stable")[:count]
+    assert np.array_equal(largest(sizes, count), wanted)
+
+
+@pytest.mark.parametrize("allowed", [0.3, 0.45])
+def test_the_nodes_of_a_graph_are_counted_as_its_network_has_them(allowed: float) -> None:
+    graph = case("machado-2r").graph(allowed)
+    assert word_nodes(graph) == len(word_logic(graph).nodes)

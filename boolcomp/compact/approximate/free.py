@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-PRICES = (64.0, 32.0, 16.0, 8.0, 4.0, 2.0)  # nodes that all that is left to spend must gain
+PRICES = (32.0, 16.0, 8.0, 4.0, 2.0, 1.0)  # nodes that all that is left to spend must gain
 LEAST_LEFT = 0.002  # steps²: what is left of an output counts as no less
 VISITS = 400  # of nodes, for a nominal second of effort
 FURTHEST = 6.0  # steps: how far a word may move at a state

@@ -285,11 +285,35 @@ def gathered(planes: Any, chosen: Any, places: Any) -> Any:
 
 
 @njit(cache=True)
-def best_table(x: Any, y: Any, z: Any, values: Any, costs: Any, sigmas: Any) -> Any:
+def pooled(seen: Any, values: Any, costs: Any) -> Any:
+    """Return rows at which some signals and a node are alike as one: their costs, and squares."""
+    count, rows = len(seen), len(values)
+    squares = costs * costs
+    if rows <= 2 << count:
+        return seen, values, costs, squares
+    total, square = np.zeros(2 << count), np.zeros(2 << count)
+    for j in range(rows):
+        place = np.int64(values[j])
+        for i in range(count):
+            place |= np.int64(seen[i, j]) << (i + 1)
+        total[place] += costs[j]
+        square[place] += squares[j]
+    places = np.flatnonzero(square)
+    found = np.empty((count, len(places)), np.uint8)
+    for i in range(count):
+        for j in range(len(places)):
+            found[i, j] = places[j] >> (i + 1) & 1
+    return found, (places & 1).astype(np.uint8), total[places], square[places]
+
+
+@njit(cache=True)
+def best_table(x: Any, y: Any, z: Any, rows: Any, sigmas: Any) -> Any:
     """Return the cheapest table over three signals in place of a node, and what it costs.
 
-    `sigmas` times the spread of what is changed is added.
+    `rows` are the node's values, what its inversion costs, and the squares of that; `sigmas` times
+    the spread of what is changed is added.
     """
+    values, costs, squares = rows
     one, zero = np.zeros(8), np.zeros(8)  # of a row of the table that is 0, or 1
     one2, zero2 = np.zeros(8), np.zeros(8)
     seen = np.zeros(8, np.uint8)
@@ -299,10 +323,10 @@ def best_table(x: Any, y: Any, z: Any, values: Any, costs: Any, sigmas: Any) -> 
         seen[row] |= 1 << values[j]
         if values[j]:
             zero[row] += c
-            zero2[row] += c * c
+            zero2[row] += squares[j]
         else:
             one[row] += c
-            one2[row] += c * c
+            one2[row] += squares[j]
     table, total, spread = 0, 0.0, 0.0
     for row in range(8):
         low, high = zero[row], one[row]
@@ -375,16 +399,18 @@ def sums(costs: Any, marks: Any, mark: Any) -> Any:
 def table_move(nodes: Any, node: Any, looked: Any, best: Any, state: Any, move: Any) -> Any:
     """Return what the best function of three signals gains, if more than the `best` so far."""
     new, other, beside = np.zeros(3, np.int64), np.zeros(4, np.int64), 0
-    seen, aside, first = looked.seen, looked.aside, looked.wires
+    aside, first = looked.aside, looked.wires
     gone = release(nodes, node)
     attach(nodes, node)
     last = min(len(looked.chosen), first + looked.together)
+    seen, values, costs, squares = pooled(looked.seen[first:last], looked.values, looked.costs)
+    rows = values, costs, squares
     for i in range(first, last):
         for j in range(i + 1, last):
             for k in range(j + 1, last):
                 own = k < first + 3  # the node's own operands, with another table
                 table, cost = best_table(
-                    seen[i], seen[j], seen[k], looked.values, looked.costs, looked.sigmas
+                    seen[i - first], seen[j - first], seen[k - first], rows, looked.sigmas
                 )
                 bound = (0 if own else gone + nodes[2][node] - 1) - cost
                 if bound <= best and (own or best > aside or bound < -aside):

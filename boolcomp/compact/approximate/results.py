@@ -50,15 +50,15 @@ def approximated(
 
     It holds at `fresh` states.
     """
-    demand = results.demand
-    compact = replace(exact.compact, demand=demand)
+    demand, objective = results.demand, results.demand.synthesis
     if not exact.nodes:
         return None
-    if demand.approximate == "tables":
-        compact, made = _by_tables(exact, compact, results, progress)
-    else:
-        made = _freely(exact, compact, progress)
-    objective = demand.synthesis
+    compact, made = _by_tables(exact, replace(exact.compact, demand=demand), results, progress)
+    if not demand.keeps_graph:
+        start = Finished(exact.network, exact.steps)
+        if measure(made.network, objective) < measure(exact.network, objective):
+            start = made
+        made = _freely(exact, compact, start, progress)
     if measure(made.network, objective) >= measure(exact.network, objective):
         return None
     progress(Progress("fresh states", len(made.network.nodes), fraction=0.99))
@@ -95,20 +95,20 @@ def _by_tables(
     return replace(compact, graph=graph), Finished(made.network, (chosen, *made.steps))
 
 
-def _freely(exact: Built, compact: Compact, progress: Listener) -> Finished:
+def _freely(exact: Built, compact: Compact, begin: Finished, progress: Listener) -> Finished:
     """Return a network some of whose nodes are others; where that errs far more, states fed back.
 
     In the end exact passes make it smaller.
     """
     demand, hard = compact.demand, np.zeros((0, len(compact.problem.inputs)))
-    made = exact.network
+    made = begin.network
     for turn in range(FEEDS):
 
         def told(fraction: float, network: Network, rms: Floats, turn: int = turn) -> None:
             part = (turn + fraction) / FEEDS
             progress(Progress("nodes", len(network.nodes), tuple(rms), part))
 
-        start = Start(compact, exact.network, hard)
+        start = Start(compact, begin.network, hard)
         made = with_free_changes(start, centred(exact), demand.effort, told)
         worst = network_worst(compact.problem, demand, compact.graph, made)
         if (worst.most <= exact.worst.most + FURTHER).all():
@@ -116,5 +116,6 @@ def _freely(exact: Built, compact: Compact, progress: Listener) -> Finished:
         hard = np.concatenate([hard, worst.states.reshape(-1, hard.shape[1])])
     note = f"nodes changed while errors hold, from {exact.nodes}: nothing is proved"
     changed = Step("free", len(made.nodes), made.depth, note)
-    start_of_passes = Finished(made, (*exact.steps, changed))
-    return smaller(start_of_passes, demand.synthesis, quick=not demand.effort)
+    return smaller(
+        Finished(made, (*begin.steps, changed)), demand.synthesis, quick=not demand.effort
+    )

@@ -248,8 +248,17 @@ def _blocks(given: Measured, kept: int, first: int) -> list[Block]:
 
 def _worst(arrays: list[Floats], error: Floats, kept: int) -> list[list[Floats]]:
     """Return the states at which errors are largest, by group and output."""
-    places = np.argsort(-np.abs(error), axis=0, kind="stable")[:kept]
-    return [[array[rows] for rows in places.T] for array in arrays]
+    places = [largest(column, kept) for column in np.abs(error).T]
+    return [[array[rows] for rows in places] for array in arrays]
+
+
+def largest(sizes: Floats, count: int) -> NDArray[np.intp]:
+    """Return where the largest of some sizes are, the first of equal ones first."""
+    if count >= len(sizes):
+        return np.argsort(-sizes, kind="stable")
+    least = np.partition(sizes, len(sizes) - count)[len(sizes) - count]
+    places = np.flatnonzero(sizes >= least)
+    return places[np.argsort(-sizes[places], kind="stable")][:count]
 
 
 class _Accumulator:

@@ -94,8 +94,25 @@ def word_logic(
     sums were added up, in the order of words, is `said`, if anybody listens; so is how many nodes
     every word takes beside those that words before it made.
     """
+    maker = _made(graph, synthesise, said, counted)
+    return maker.builder.build(maker.outputs())
+
+
+def word_nodes(graph: WordGraph) -> int:
+    """Return how many nodes `word_logic` has, tables made by cofactors, without making it."""
+    maker = _made(graph, mux_network)
+    return maker.builder.size(maker.outputs())
+
+
+def _made(
+    graph: WordGraph,
+    synthesise: Synthesiser,
+    said: list[Addition] | None = None,
+    counted: list[int] | None = None,
+) -> _LogicMaker:
+    """Return what has made all words of a graph."""
     builder = TimedBuilder(sum(word.bits for word in graph.inputs))
-    maker = _LogicMaker(graph, builder, synthesise, [] if said is None else said)
+    maker = _LogicMaker(graph, builder, synthesise, said)
     first = 0
     for node in graph.nodes:
         if isinstance(node, InputWord):
@@ -110,8 +127,7 @@ def word_logic(
             maker.words.append(maker.heap(node))
         if counted is not None:
             counted.append(builder.made - sum(counted))
-    outputs = [literal for result in graph.results for literal in maker.result(result)]
-    return maker.builder.build(outputs)
+    return maker
 
 
 class _LogicMaker:
@@ -122,10 +138,14 @@ class _LogicMaker:
         graph: WordGraph,
         builder: TimedBuilder,
         synthesise: Synthesiser,
-        said: list[Addition],
+        said: list[Addition] | None,
     ) -> None:
         self.graph, self.builder, self.synthesise, self.said = graph, builder, synthesise, said
         self.words: list[Literals] = []
+
+    def outputs(self) -> list[int]:
+        """Return the literals of all outputs."""
+        return [literal for result in self.graph.results for literal in self.result(result)]
 
     def bits(self, place: int) -> list[int]:
         """Return the bits of a word, inverted where they have to be."""
@@ -177,6 +197,8 @@ class _LogicMaker:
         return self._added(columns, node.bits)
 
     def _added(self, columns: dict[int, list[int]], bits: int) -> Literals:
+        if self.said is None:
+            return Literals(tuple(reduce_columns(self.builder, columns, bits)))
         said = Addition({column: list(literals) for column, literals in columns.items()}, bits)
         self.said.append(said)
         return Literals(tuple(reduce_columns(self.builder, columns, bits, said)))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from boolcomp.compact.graph.heaps import adder_nodes, mean_adder_nodes
-from boolcomp.compact.graph.logic import word_logic
+from boolcomp.compact.graph.logic import word_nodes
 from boolcomp.compact.graph.lut6 import ADDING, graph_luts, table_luts
 from boolcomp.compact.graph.tables import table_cost
 from boolcomp.compact.widths.costs.counted import counted
@@ -81,7 +81,7 @@ class Costs:
         if self.six:
             return graph_luts(graph)
         if self == NODES:
-            return len(word_logic(graph).nodes)
+            return word_nodes(graph)
         return counted(graph, self)
 
     def octets(self, graph: WordGraph) -> int:  # noqa: ARG002 (tables are logic)
