@@ -36,6 +36,8 @@ SAMPLES = 2_000_000
 MARK = "BOOLCOMP_KILL_TRIAL"
 COMMANDS = {
     "compile": "compile machado-2r --bits 5 --rms-error .47 --seed {seed} --store cache/store",
+    "compile, Dask": "compile machado-2r --bits 5 --rms-error .47 --seed {seed} --cluster local:2 "
+    "--store cache/store",
     "compile, paper": "compile machado-2r --bits 7 --mode paper --minimizer own --store new/{seed}",
     "evaluate": "evaluate program -i states.npy -o tau.npy --processes 2",
     "minimize exact": "minimize hard.pla --method exact --deadline 20 -o hard.out.pla",
@@ -45,7 +47,13 @@ COMMANDS = {
 }
 
 
-CHILDREN = ("compile, paper", "evaluate", "minimize espresso", "schedule")  # always have some
+CHILDREN = (
+    "compile, Dask",
+    "compile, paper",
+    "evaluate",
+    "minimize espresso",
+    "schedule",
+)  # always have some
 
 
 @dataclass
