@@ -68,7 +68,14 @@ class Resimulation:
             values.append(word)
             overs.append(over)
         self._nodes, self._values, self._over = graph.nodes, values, overs
-        return finish(graph, values, [place for place, over in enumerate(overs) if over])
+        made = finish(graph, values, [place for place, over in enumerate(overs) if over])
+        return made if graph.inputs else self._for_all(made)
+
+    def _for_all(self, made: Simulated) -> Simulated:
+        """Return what a graph without inputs gives, as often as there are samples."""
+        count = len(next(iter(self.inputs.values()))) if self.inputs else 1
+        words = np.repeat(made.words, count, axis=0)
+        return Simulated(words, made.wrapped, made.saturated * count)
 
 
 def finish(graph: WordGraph, values: Sequence[Words], wrapped: Sequence[int]) -> Simulated:

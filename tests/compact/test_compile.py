@@ -15,6 +15,7 @@ import pytest
 from compact.word_robots import case, searched, small_robot
 from samples import problem_of, terms_of
 
+import boolcomp
 from boolcomp.common.errors import UsageError
 from boolcomp.compact.demand import Demand, Progress
 from boolcomp.compact.errors.measure import Sampling, measure_many
@@ -251,3 +252,15 @@ def test_a_search_from_nothing_ends_where_it_did(
     assert found.predicted_cost == pytest.approx(cost)
     assert found.predicted_rms == pytest.approx(rms)
     assert hashlib.sha256(str(found.graph).encode()).hexdigest()[:12] == digest
+
+
+@pytest.mark.slow
+def test_outputs_that_are_constants_take_no_node_and_are_there_for_every_state() -> None:
+    program = boolcomp.compile("scara", of="gravity", bits=6, effort=1, processes=1)
+    assert len(program.network().nodes) == 0
+    states = np.random.default_rng(0).uniform(-0.1, 0.1, (70, 4))
+    found = program.evaluate(states).values
+    assert found.shape == (70, 4)
+    assert (found == found[0]).all()
+    # Only the slide carries a weight, that of the quill and the hand, whatever the joints do.
+    assert np.abs(found[0] - [0, 0, -9.81, 0]).max() < 0.01

@@ -355,7 +355,7 @@ class Search:
 
         descent = Descent(self.model, dict(start.widths), task.rows, STEEPNESS)
         found = judge(descent.widths)
-        if not found.holds:
+        if not found.holds or not found.nodes:  # constants alone: nothing is smaller
             return start
         # The model may use what it is known to misjudge: the measured state is what it allows.
         descent.allowed = np.asarray(descent.noise * task.rows / found.squares)
