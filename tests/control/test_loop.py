@@ -115,7 +115,7 @@ def test_errors_at_the_bound_stray_as_far_as_is_estimated_and_no_further() -> No
         return np.asarray(right.T + np.array([size, -size]))
 
     variant = Variant("worst", 8, Called(wrong, "wrong"), bounds=(size, size))
-    found = study(loop_of(damping=1.2), [exact, variant], [path("hold:at=0,2.5", 2.0)])
+    found = study(loop_of(damping=1.2), [exact, variant], [path("hold:at=0,1.0", 2.0)])
     for row in found.rows:
         if row.variant is variant:
             assert row.figures is not None
