@@ -47,6 +47,17 @@ def test_what_a_certificate_claims_is_confirmed() -> None:
 
 
 @pytest.mark.slow
+def test_a_plain_bound_that_the_checker_does_not_reach_is_claimed_as_wide_as_it_finds() -> None:
+    demand = usual_demand(4, {"q": 6}, rms=(0.8,), effort=0.0)
+    made = compile_compact("machado-2r", CompactChoices(demand, certify=True), of="gravity")
+    (sections,) = parse(made.program.certificate or "")
+    assert [line.split()[1] for line in sections["bound"].lines] == ["plain", "plain"]
+    said: dict[str, Any] = {"outputs": [{"bound": one} for one in made.program.bound]}
+    steps = list(check(LoadFiles(0, {}, said, made.program.loads[0].graph, None, sections)))
+    assert all(one.holds for one in steps), steps
+
+
+@pytest.mark.slow
 def test_of_a_claim_that_is_too_small_both_figures_are_said() -> None:
     first, second = load().sections["bound"].lines
     name, grade, low, high, *groups = first.split()
