@@ -1,8 +1,8 @@
 """States in .npy files: read by ranges of rows into memory that is used again.
 
 Nothing is mapped: a file that becomes shorter while it is read is then a sentence, not a signal,
-and a copy from the page cache takes less time than to map the pages (1.4 and 1.7 ns a state of six
-words). Rows lie one after the other, or columns do.
+and a copy from the page cache costs little: 1.4 ns a state of six words on a busy machine. Rows
+lie one after the other, or columns do.
 """
 
 from __future__ import annotations
