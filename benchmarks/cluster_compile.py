@@ -5,9 +5,9 @@
 Rows are the paper's 2R at 8 bits with the usual effort and a tight bound, and an arm of six joints
 with another effort. Every run is a command of its own with stores and caches of its own; the ways
 take turns, and of several rounds the shortest counts. Ratios are of seconds on the clock against
-those of two processes; that of Dask is to be at most 1.1 for the arm of six joints (of the 2R, where
-starting Dask weighs more, it is printed). The saved programs must be the same
-bytes, whichever way. What is compiled when code is first run is warmed by a small run before.
+those of two processes; that of Dask is to be at most 1.1 for the arm of six joints (of the 2R,
+where starting Dask weighs more, it is printed). The saved programs must be the same bytes,
+whichever way. What is compiled when code is first run is warmed by a small run before.
 """
 
 from __future__ import annotations
