@@ -19,12 +19,12 @@ import boolcomp
 from boolcomp.common.processes import run_program
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices, build
-from boolcomp.measure.report.wordgraph import draw_graph
 from boolcomp.pipeline import run_passes
 from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.problem.robot import load_robot
 from boolcomp.problem.sources import problem_of
 from boolcomp.terms import split
+from boolcomp.words.drawing import draw_graph
 
 if TYPE_CHECKING:
     from collections.abc import Callable

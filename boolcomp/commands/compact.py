@@ -145,8 +145,8 @@ def plan_words(
     from boolcomp.common.files import write_text
     from boolcomp.common.workers import TWO
     from boolcomp.compact.passes import CompactChoices, build
-    from boolcomp.measure.report.wordgraph import draw_graph
     from boolcomp.terms import split
+    from boolcomp.words.drawing import draw_graph
 
     with share("searching") as show, (workers or TWO).opened() as opened:
         choices = CompactChoices(demand, store, workers=opened, progress=listener(show))
@@ -184,7 +184,7 @@ def plan_words(
 
 def _words(graph: WordGraph, outputs: Sequence[Output], spans: Mapping[str, Interval]) -> str:
     """Return what every word of a graph means: nothing where no short name says it."""
-    from boolcomp.compact.graph.names import word_names
+    from boolcomp.words.names import word_names
 
     names = [
         "" if name == f"w{place}" else name for place, name in enumerate(word_names(graph, spans))

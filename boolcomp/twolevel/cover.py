@@ -195,6 +195,12 @@ class Cover:
         """Number of products that serve more than one output."""
         return int((unpack(self.cubes.out, self.cubes.outputs).sum(axis=1) > 1).sum())
 
+    def _repr_html_(self) -> str:
+        """Return maps of its outputs, for notebooks, or its text where it has many inputs."""
+        from boolcomp.twolevel.karnaugh import cover_html  # noqa: PLC0415 (which draws such values)
+
+        return cover_html(self)
+
     def __repr__(self) -> str:
         bound = "minimum" if self.proved else f"at least {self.lower_bound}"
         head = (

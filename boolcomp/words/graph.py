@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
+ANGLE_BITS = 16  # a sum that is an angle counts 2^-16 turns
+
+
 @dataclass(frozen=True, slots=True)
 class InputWord:
     """A word that comes from outside."""
@@ -156,6 +159,12 @@ class WordGraph:
     def inputs(self) -> tuple[InputWord, ...]:
         """The input words, which come first."""
         return tuple(node for node in self.nodes if isinstance(node, InputWord))
+
+    def _repr_html_(self) -> str:
+        """Return the graph as a picture, for notebooks."""
+        from boolcomp.words.drawing import draw_graph  # noqa: PLC0415 (which draws such values)
+
+        return draw_graph(self)
 
     def check(self) -> None:
         """Raise a `ValueError` where this is no word graph."""

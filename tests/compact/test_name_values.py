@@ -11,9 +11,9 @@ import pytest
 from compact.word_robots import case
 from limited import random_limited, with_ranges
 
-from boolcomp.compact.graph.names import word_names
 from boolcomp.compact.sketch.build import Form
 from boolcomp.words.graph import Lookup
+from boolcomp.words.names import word_names
 from boolcomp.words.simulate import node_word
 
 if TYPE_CHECKING:

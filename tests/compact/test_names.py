@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from boolcomp.compact.graph.names import LONGEST, word_names
 from boolcomp.problem.interval import Interval
 from boolcomp.words.graph import (
     Angles,
@@ -19,6 +18,7 @@ from boolcomp.words.graph import (
     Turn,
     WordGraph,
 )
+from boolcomp.words.names import LONGEST, word_names
 
 ANGLES = (
     InputWord("q1", 8, angle=True),

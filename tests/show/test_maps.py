@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from exports import kept
 
-from boolcomp.measure.show.maps import CELL, EDGE, cells, karnaugh, picture, split
+from boolcomp.measure.show.maps import picture, split
 from boolcomp.measure.show.quine import minterms
 from boolcomp.measure.show.terms import cubes_of, tables_of, terms_of
+from boolcomp.twolevel.karnaugh import CELL, EDGE, cells, karnaugh
 
 RECT = re.compile(r'<rect class="loop c\d" data-cube="(\d+)" x="(\S+)" y="(\S+)" width="(\S+)" '
                   r'height="(\S+)"')  # fmt: skip

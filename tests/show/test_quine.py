@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boolcomp.measure.show.quine import MOST_INPUTS, holds, minimised, minterms
+from boolcomp.measure.show.quine import MOST_INPUTS, minimised, minterms
 from boolcomp.twolevel.cover import Function
 from boolcomp.twolevel.cubes import Cubes
+from boolcomp.twolevel.karnaugh import holds
 from boolcomp.twolevel.minimise import minimise
 
 functions = st.integers(1, 4).flatmap(

@@ -10,9 +10,9 @@ import numpy as np
 
 from boolcomp.common.text import short
 from boolcomp.compact.assembly import program_of_graph
-from boolcomp.compact.graph.names import word_names
 from boolcomp.logic.synthesis import abc
 from boolcomp.program.parts import KnownErrors
+from boolcomp.words.names import word_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 import numpy as np
 
 from boolcomp.common.text import number
+from boolcomp.words.graph import ANGLE_BITS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 CHORD = 2.0**-11  # of a word's range: the distance over which a curve's slope is taken
 BESIDE = 1e-9  # of half a word's range: beside zero
 NEAR = 16  # such distances either way are near
-TURN = 16  # a sum that is an angle counts 2^-16 turns
+TURN = ANGLE_BITS  # a sum that is an angle counts such parts of a turn
 
 
 @dataclass(frozen=True, slots=True)

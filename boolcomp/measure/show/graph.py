@@ -9,15 +9,15 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.measure.report.wordgraph import HIGH, LEGEND, MARGIN, WIDE, curve_points, laid_out
 from boolcomp.measure.show.effects import effects_of
+from boolcomp.words.drawing import HIGH, LEGEND, MARGIN, WIDE, curve_points, laid_out
 from boolcomp.words.graph import Angles, Bits, Heap, InputWord, Lookup, PartialProducts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from boolcomp.measure.report.wordgraph import Box
     from boolcomp.measure.show.model import Subject
+    from boolcomp.words.drawing import Box
     from boolcomp.words.graph import Node, WordGraph
 
 EXACT = 50  # bits of a sum that doubles hold with room to spare

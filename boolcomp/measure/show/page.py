@@ -12,11 +12,12 @@ from boolcomp.common.pages import Column, Fact, Markup, Page, Section, Table, Te
 from boolcomp.common.text import number
 from boolcomp.measure.show import graph as pictures
 from boolcomp.measure.show import tables
-from boolcomp.measure.show.maps import MOST, counted
+from boolcomp.measure.show.maps import MOST
 from boolcomp.measure.show.model import words_function
 from boolcomp.measure.show.scripts import data, in_script, module
 from boolcomp.measure.show.terms import MOST_CUBES, terms_of
 from boolcomp.measure.show.workbench import bench_of
+from boolcomp.twolevel.karnaugh import counted
 from boolcomp.twolevel.minimise import minimise
 
 if TYPE_CHECKING:

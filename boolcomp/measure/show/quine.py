@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
+from boolcomp.twolevel.karnaugh import holds
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
@@ -65,12 +67,6 @@ def minimised(inputs: int, on: Collection[int], free: Collection[int] = ()) -> S
     rest = _fewest(chart, primes, left)
     cover = tuple(sorted({*essential, *rest}))
     return Steps(inputs, must, tuple(sorted(free)), rounds, primes, chart, essential, cover)
-
-
-def holds(cube: str, minterm: int) -> bool:
-    """Tell whether a cube holds a minterm; its first letter is the minterm's highest bit."""
-    digits = format(minterm, f"0{len(cube)}b") if cube else ""
-    return all(letter in ("-", digit) for letter, digit in zip(cube, digits, strict=True))
 
 
 def minterms(cube: str) -> tuple[int, ...]:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boolcomp.measure.show.maps import DRAWN, MOST, counted, karnaugh, picture, split
+from boolcomp.measure.show.maps import MOST, picture, split
 from boolcomp.measure.show.quine import MOST_INPUTS, minimised
+from boolcomp.twolevel.karnaugh import DRAWN, counted, karnaugh
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

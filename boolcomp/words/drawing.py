@@ -11,8 +11,8 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from boolcomp.compact.graph.names import word_names
 from boolcomp.words.graph import Angles, Bits, Heap, InputWord, Lookup, reads
+from boolcomp.words.names import word_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

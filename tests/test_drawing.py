@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 from compact.word_robots import case
 
-from boolcomp.measure.report.wordgraph import draw_graph
+from boolcomp.words.drawing import draw_graph
 from boolcomp.words.graph import Lookup, WordGraph, reads
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from boolcomp.compact.graph.curves import is_sum, power_name, wave_name
-from boolcomp.compact.sketch.sketch import TURN
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.span import part_of
-from boolcomp.words.graph import Angles, Bits, Heap, InputWord, Lookup
+from boolcomp.words.curves import is_sum, power_name, wave_name
+from boolcomp.words.graph import ANGLE_BITS, Angles, Bits, Heap, InputWord, Lookup
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -138,7 +137,7 @@ class _Namer:
             span = self.spans[node.source]
             return span.low + cells / count * span.width
         if isinstance(source, Heap):  # it starts from the middle of the word's own range
-            return 2 * np.pi * (cells / count - 0.5 + scale.offset / (1 << TURN))
+            return 2 * np.pi * (cells / count - 0.5 + scale.offset / (1 << ANGLE_BITS))
         offset = scale.offset
         if abs(offset * (1 << source.bits) + 0.5) < NEARLY:  # bit 0 is a guard: always 0
             # Coarser cells hold even words alone; of all cells the odd ones mirror the even ones.
