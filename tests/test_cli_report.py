@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from small_programs import stages
 
-from boolcomp.commands.report import numbers
+from boolcomp.commands.options import numbers
 from boolcomp.common.errors import UsageError
 from boolcomp.problem.robot import load_robot
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -375,3 +376,16 @@ def unchanging(problem: Problem) -> list[str]:
     named = [f"{name} = {short(value)}" for name, value in problem.constants]
     constant = [f"constant, and not compiled: {listing(named)}"] if named else []
     return [*constant, *problem.notes]
+
+
+def numbers(option: str, text: str) -> tuple[int, ...]:
+    """Read `8`, `4-12` or `4,6,8`."""
+    result: list[int] = []
+    for part in text.split(","):
+        match = re.fullmatch(r"\s*(\d{1,4})(?:\s*-\s*(\d{1,4}))?\s*", part)
+        if match is None or int(match[2] or match[1]) < int(match[1]):
+            raise UsageError(
+                f"{option} {shown(text)}: give a number, a range or a list: 8, 4-12, 4,6,8"
+            )
+        result += range(int(match[1]), int(match[2] or match[1]) + 1)
+    return tuple(dict.fromkeys(result))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,18 +18,24 @@ from boolcomp.commands.options import (
     given,
     json_option,
     minimiser_options,
+    numbers,
     plan_options,
     print_json,
     store_option,
     within,
 )
 from boolcomp.commands.progress import progress
-from boolcomp.commands.sources import FUNCTION, chain_options, function_options
+from boolcomp.commands.sources import (
+    FUNCTION,
+    chain_options,
+    function_options,
+    shipped_or_refused,
+)
 from boolcomp.common.errors import UsageError, listing, shown, suggestion
 from boolcomp.common.files import is_file
-from boolcomp.problem.functions import USUAL, function_of, robot_problem
+from boolcomp.problem.functions import function_of, robot_problem
 from boolcomp.problem.problem import Problem
-from boolcomp.problem.robot import robot_names, with_payload
+from boolcomp.problem.robot import with_payload
 from boolcomp.problem.sources import load_source, problem_of
 
 if TYPE_CHECKING:
@@ -264,7 +269,7 @@ def _of_program(
     from boolcomp.proof.worst import EVALUATIONS
 
     program = load_program(source)
-    loaded = load_source(arm or _shipped(source, program.name))
+    loaded = load_source(arm or shipped_or_refused(source, program.name))
     mass = _payload(program, payload)
     if isinstance(loaded, Problem):
         problem = problem_of(loaded, mass=mass)
@@ -291,34 +296,8 @@ def _of_program(
             pictured.add(rows, *looks)
 
 
-def _shipped(source: str, name: str) -> str:
-    """Return the name of a robot that ships; for any other its file has to be said."""
-    for robot in robot_names():
-        if name == robot or function_of(name, robot) != USUAL:
-            return robot
-    here = f"{name}.toml"
-    file = here if is_file(Path(here)) else "FILE"
-    raise UsageError(
-        f"{source} was compiled for {shown(name)}, which is none of the robots that ship: "
-        f"say its robot file with --robot {file} (of a function its file)"
-    )
-
-
 def _payload(program: Program, payload: float | None) -> float:
     if payload is None and len(program.payloads) > 1:
         masses = listing(f"{mass:g}" for mass in program.payloads)
         raise UsageError(f"this program has payloads {masses} kg: say which with --payload")
     return program.load(payload).payload
-
-
-def numbers(option: str, text: str) -> tuple[int, ...]:
-    """Read `8`, `4-12` or `4,6,8`."""
-    result: list[int] = []
-    for part in text.split(","):
-        match = re.fullmatch(r"\s*(\d{1,4})(?:\s*-\s*(\d{1,4}))?\s*", part)
-        if match is None or int(match[2] or match[1]) < int(match[1]):
-            raise UsageError(
-                f"{option} {shown(text)}: give a number, a range or a list: 8, 4-12, 4,6,8"
-            )
-        result += range(int(match[1]), int(match[2] or match[1]) + 1)
-    return tuple(dict.fromkeys(result))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from boolcomp.commands.options import FilePath, given, json_option, print_json
+from boolcomp.commands.sources import shipped
 from boolcomp.common.errors import UsageError, shown
 from boolcomp.common.files import is_file, write_text
 
@@ -75,7 +76,7 @@ def _subject(program: Program, arm: str | None, load: float | None) -> Subject:
     from boolcomp.problem.sources import load_source, problem_of
 
     chosen = program.load(load)
-    name = arm or _shipped(program.name)
+    name = arm or shipped(program.name)
     if name is None:
         click.echo(
             f"boolcomp: note: {shown(program.name)} is none of the robots that ship: without "
@@ -99,13 +100,3 @@ def _subject(program: Program, arm: str | None, load: float | None) -> Subject:
             f"{problem.name} with {', '.join(problem.returned.members)}: say with --robot"
         )
     return subject
-
-
-def _shipped(name: str) -> str | None:
-    """Return the robot that ships whose program has this name."""
-    from boolcomp.problem.functions import USUAL, function_of
-    from boolcomp.problem.robot import robot_names
-
-    return next(
-        (one for one in robot_names() if name == one or function_of(name, one) != USUAL), None
-    )

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.commands.options import FilePath, given, json_option, print_json
+from boolcomp.commands.options import FilePath, given, json_option, numbers, print_json
 from boolcomp.commands.progress import share
-from boolcomp.commands.sources import chain_options, check_robot
+from boolcomp.commands.sources import chain_options, check_robot, shipped_or_refused
 from boolcomp.common.errors import UsageError, listing, shown, suggestion
 from boolcomp.common.files import is_folder, write_bytes, write_text
 
@@ -165,7 +165,6 @@ def _of_robot(
     asked: tuple[str, str, str, tuple[str, ...], float | None],
 ) -> Study:
     """Simulate a robot under a law by name, or under a user's function."""
-    from boolcomp.commands.report import numbers
     from boolcomp.measure.control.ask import (
         LAWS,
         Question,
@@ -198,13 +197,12 @@ def _of_program(
     source: str, arm: str | None, settings: Settings, trajectories: tuple[str, ...]
 ) -> Study:
     """Simulate a program as it is."""
-    from boolcomp.commands.report import _shipped
     from boolcomp.measure.control.ask import law_of_program, program_variants
     from boolcomp.problem.robot import load_robot
     from boolcomp.program.programfile import load_program
 
     program = load_program(source)
-    robot = load_robot(arm or _shipped(source, program.name))
+    robot = load_robot(arm or shipped_or_refused(source, program.name))
     kind = law_of_program(program, robot)
     return _simulated(
         robot, settings, trajectories, kind, lambda loop: program_variants(program, robot, loop)

@@ -119,3 +119,26 @@ def check_robot(name: str) -> None:
         raise UsageError(
             f"{cut(name) or shown(name)}: neither a program's folder nor a robot{hint}"
         )
+
+
+def shipped(name: str) -> str | None:
+    """Return the robot that ships of which programs have this name, whatever the function."""
+    from boolcomp.problem.functions import USUAL, function_of
+    from boolcomp.problem.robot import robot_names
+
+    return next(
+        (one for one in robot_names() if name == one or function_of(name, one) != USUAL), None
+    )
+
+
+def shipped_or_refused(source: str, name: str) -> str:
+    """Return the robot that ships of a program; for any other its file has to be said."""
+    robot = shipped(name)
+    if robot is None:
+        here = f"{name}.toml"
+        file = here if is_file(Path(here)) else "FILE"
+        raise UsageError(
+            f"{source} was compiled for {shown(name)}, which is none of the robots that ship: "
+            f"say its robot file with --robot {file} (of a function its file)"
+        )
+    return robot
