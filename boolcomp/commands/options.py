@@ -97,6 +97,7 @@ class StorePlace(FilePath):
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+page_option = click.option("--page", type=FilePath(), help="The same as a page: x.html")
 
 
 def plan_options(

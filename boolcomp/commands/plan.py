@@ -12,13 +12,15 @@ from boolcomp.commands.options import (
     FilePath,
     demand_options,
     json_option,
+    page_option,
     plan_options,
     print_json,
     refuse_others,
     store_option,
 )
-from boolcomp.commands.sources import function_options, own_bits, source_argument
+from boolcomp.commands.sources import function_options, own_bits, source_argument, told
 from boolcomp.common.errors import UsageError
+from boolcomp.common.files import write_text
 from boolcomp.common.text import number, short, table
 
 if TYPE_CHECKING:
@@ -52,6 +54,7 @@ WIDEST_EXPRESSION = 44
 @demand_options()
 @click.option("--graph", type=FilePath(), help="Picture of the word graph: x.svg")
 @store_option
+@page_option
 @json_option
 @click.pass_context
 def command(
@@ -64,6 +67,7 @@ def command(
     choices: CompactOptions,
     graph: Path | None,
     store: Store,
+    page: Path | None,
     as_json: bool,
 ) -> None:
     """Print the paper's Fig. 1 for ROBOT: every term's range, width and input words.
@@ -80,6 +84,8 @@ def command(
     problem = problem_of(robot, of)
     options = own_bits(context, options, problem)
     if mode == "compact":
+        if page is not None:
+            raise UsageError("--page is of the paper's plan; of a word graph say --graph x.svg")
         from boolcomp.commands.compact import plan_words
         from boolcomp.problem.worded import with_words
 
@@ -93,6 +99,10 @@ def command(
     del store
 
     plan: Plan = run_passes(problem, options, "plan")
+    if page is not None:
+        from boolcomp.measure.stages import plan_page
+
+        write_text(page, plan_page(plan, told("plan", robot, of, f"--bits {options.bits}")))
     if as_json:
         print_json(_document(plan))
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -119,6 +120,14 @@ def check_robot(name: str) -> None:
         raise UsageError(
             f"{cut(name) or shown(name)}: neither a program's folder nor a robot{hint}"
         )
+
+
+def told(command: str, source: str, of: str, *more: str) -> str:
+    """Return a command as a page says it, so that it can be given again."""
+    from boolcomp.problem.functions import USUAL
+
+    function = [] if of == USUAL else [f"--of {of}"]
+    return " ".join(["boolcomp", command, shlex.quote(source), *function, *more])
 
 
 def shipped(name: str) -> str | None:

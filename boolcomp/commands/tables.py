@@ -10,10 +10,11 @@ import click
 from boolcomp.commands.options import (
     FilePath,
     json_option,
+    page_option,
     plan_options,
     print_json,
 )
-from boolcomp.commands.sources import function_options, own_bits, source_argument
+from boolcomp.commands.sources import function_options, own_bits, source_argument, told
 from boolcomp.common.files import write_text
 from boolcomp.common.text import table
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 @function_options
 @plan_options()
 @click.option("-o", "--output", type=FilePath(), help="Folder [out/ROBOT-BITS]")
+@page_option
 @json_option
 @click.pass_context
 def command(
@@ -36,6 +38,7 @@ def command(
     options: Options,
     output: Path | None,
     *,
+    page: Path | None,
     as_json: bool,
 ) -> None:
     """Write the truth table of every term of ROBOT as a PLA file, one file a term.
@@ -58,6 +61,11 @@ def command(
         write_text(path, render_table(entry))
         same = first.setdefault(entry.table, entry.plan.term.name)
         rows.append((entry, path, same))
+    if page is not None:
+        from boolcomp.measure.stages import tables_page
+
+        command_line = told("tables", robot, of, f"--bits {options.bits}")
+        write_text(page, tables_page(entries, problem, command_line))
     if as_json:
         print_json({"robot": name, "bits": options.bits, "tables": [_item(*row) for row in rows]})
         return

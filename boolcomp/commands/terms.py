@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from boolcomp.commands.options import json_option, print_json
-from boolcomp.commands.sources import function_options, source_argument
+from boolcomp.commands.options import json_option, page_option, print_json
+from boolcomp.commands.sources import function_options, source_argument, told
+from boolcomp.common.files import write_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @click.command("terms", epilog="Example: boolcomp terms machado-2r --form products")
@@ -14,8 +20,9 @@ from boolcomp.commands.sources import function_options, source_argument
 @click.option(
     "--form", default="grouped", show_default=True, help="grouped, amplitude-phase or products."
 )
+@page_option
 @json_option
-def command(robot: str, of: str, form: str, *, as_json: bool) -> None:
+def command(robot: str, of: str, form: str, *, page: Path | None, as_json: bool) -> None:
     """Print the torques of ROBOT, or another function of it, as sums of terms.
 
     ROBOT may be a function file: what is no sum of waves is printed as the steps that calculate it.
@@ -26,6 +33,10 @@ def command(robot: str, of: str, form: str, *, as_json: bool) -> None:
     from boolcomp.terms import amplitude, split
 
     terms = split(problem_of(robot, of), form)
+    if page is not None:
+        from boolcomp.measure.stages import terms_page
+
+        write_text(page, terms_page(terms, told("terms", robot, of, f"--form {form}")))
     if not as_json:
         click.echo(str(terms))
         return

@@ -81,8 +81,11 @@ def script_values(shown: Shown) -> dict[str, Any]:
     }
 
 
-def draw(place: int, shown: Shown, *, opened: bool) -> str:
-    """Return a table as HTML that folds: its maps, its products, the steps of its minimising."""
+def draw(place: int, shown: Shown, *, opened: bool, live: bool = True) -> str:
+    """Return a table as HTML that folds: its maps, its products, the steps of its minimising.
+
+    A `live` one has a map that the page's script draws on.
+    """
     head = (
         f'<details class="term" id="term{place}"{" open" if opened else ""}><summary>'
         f"<b>{html.escape(shown.title)}</b> <small>{html.escape(shown.size)}</small></summary>"
@@ -105,7 +108,7 @@ def draw(place: int, shown: Shown, *, opened: bool) -> str:
         '<input type="range" class="products" min="0" max="0" value="0" step="1"></label>'
         '<span class="count soft"></span></div></div>'
     )
-    body = f'{stage}<p class="note">{axes}</p><div class="maps">{figures}</div>'
+    body = f'{stage if live else ""}<p class="note">{axes}</p><div class="maps">{figures}</div>'
     return f"{head}{body}{_products(shown)}{_by_hand(shown)}</details>"
 
 

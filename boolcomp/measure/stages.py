@@ -1,0 +1,179 @@
+"""Pages of the paper's stages: its terms, its plan (Fig. 1), its truth tables."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from boolcomp.common.pages import (
+    Axis,
+    Column,
+    Fact,
+    Figure,
+    Markup,
+    Page,
+    Row,
+    Section,
+    Table,
+    Text,
+    bars,
+    page_text,
+    require_charts,
+)
+from boolcomp.measure.show.maps import MOST
+from boolcomp.measure.show.scripts import module
+from boolcomp.measure.show.tables import Shown, draw
+from boolcomp.terms import amplitude
+from boolcomp.twolevel.karnaugh import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from boolcomp.common.pages import Chart
+    from boolcomp.logic.truthtable import TruthTable
+    from boolcomp.paper.plan import OutputPlan, Plan
+    from boolcomp.paper.truth import TermTable
+    from boolcomp.problem.problem import Problem
+    from boolcomp.terms import Terms
+
+TERM = (
+    Column("term", "its name: T13 is the third of torque 1"),
+    Column("expression"),
+    Column("amplitude", "the largest value that it reaches, found", ".6g"),
+    Column("at most", "the largest value that it can reach, proved", ".6g"),
+    Column("even in", "variables whose sign changes nothing: their sign bit is left out"),
+)
+PLANNED = (
+    Column("term"),
+    Column("expression"),
+    Column("range", "± this is what its word can say", ".6g"),
+    Column("amplitude", "the largest value that it reaches", ".6g"),
+    Column("bits", "of its word: a halved range takes one less"),
+    Column("input bits", "of its table, all words together"),
+    Column("words", "how many bits of each input the table reads"),
+    Column("table bits", "rows of its truth table, times its bits"),
+    Column("used", "states of its word that occur, as the paper counts them", ".6g"),
+)
+
+
+def terms_page(terms: Terms, command: str) -> str:
+    """Return the terms of every output, and how large they are."""
+    require_charts()
+    problem = terms.problem
+    sections = []
+    for output, several in zip(problem.outputs, terms.outputs, strict=True):
+        rows = [
+            (
+                term.name, str(term), amplitude(term).value, amplitude(term).bound,
+                ", ".join(v.name for v in term.variables if term.parity(v) > 0) or "–",
+            )
+            for term in several
+        ]  # fmt: skip
+        if rows:
+            chart = _bars([(row[0], row[2]) for row in rows], "amplitude", output.unit)
+            title = f"{output.symbol}: {counted(len(rows), 'term')}"
+            sections.append(Section(title, (chart, Table(TERM, rows, title))))
+    if not sections:
+        sections = [Section("Steps", (Markup(f"<pre>{html.escape(str(terms.steps))}</pre>"),))]
+    count = sum(map(len, terms.outputs))
+    found = (Figure(str(count), "terms", f"form: {terms.form}"),)
+    text = Text("Each term is tabulated and minimised by itself, and integer addition joins them.")
+    return page_text(
+        Page(f"Terms of {problem.name}", _asked(problem, command), found, (text,), tuple(sections))
+    )
+
+
+def plan_page(plan: Plan, command: str) -> str:
+    """Return the paper's Fig. 1: ranges, widths and guard bits of all terms."""
+    require_charts()
+    problem, options = plan.problem, plan.options
+    sections = tuple(_planned(output) for output in plan.outputs)
+    terms = list(plan.terms)
+    bits = sum(_table_bits(term.input_bits, term.code.bits) for term in terms)
+    found = (
+        Figure(str(len(terms)), "terms", "after splitting"),
+        Figure(f"{bits:.4g}", "table bits", "before minimisation"),
+    )
+    means = Text(
+        f"Words of {options.bits} bits in {options.code} code. A term's range is its output's, "
+        "halved while it still fits, and each halving saves a bit."
+    )
+    asked = _asked(problem, command)
+    return page_text(Page(f"Plan of {problem.name}", asked, found, (means,), sections))
+
+
+def tables_page(entries: Sequence[TermTable], problem: Problem, command: str) -> str:
+    """Return every truth table that is one by itself as maps in Gray order."""
+    shown: dict[object, tuple[TermTable, list[str]]] = {}
+    for entry in entries:
+        shown.setdefault(entry.table, (entry, []))[1].append(entry.plan.term.name)
+    maps = [_shown(entry, names) for entry, names in shown.values()]
+    body = "".join(draw(k, one, opened=k == 0, live=False) for k, one in enumerate(maps))
+    found = (
+        Figure(str(len(entries)), "tables"),
+        Figure(str(len(maps)), "that differ", "equal ones are minimised once"),
+    )
+    means = Text("A map is dark where a bit is 1. Neighbours differ in one input bit (Gray order).")
+    sections = (Section("Maps", (Markup(body),)),)
+    asked = _asked(problem, command)
+    title = f"Truth tables of {problem.name}"
+    return page_text(Page(title, asked, found, (means,), sections, style=module("show.css")))
+
+
+def _asked(problem: Problem, command: str) -> tuple[Fact, ...]:
+    outputs = ", ".join(f"{one.symbol} in {one.unit}" for one in problem.outputs)
+    return (Fact("command", command, copied=True), Fact("of", problem.name),
+            Fact("outputs", outputs))  # fmt: skip
+
+
+def _bars(rows: Sequence[tuple[str, float]], what: str, unit: str) -> Chart:
+    axis = Axis("height", f"{what}, {unit}" if unit else what)
+    named: list[Row] = [{"term": name, "height": value} for name, value in rows]
+    return bars(named, Axis("term", "term", names=True), axis, title=f"{what} of every term")
+
+
+def _table_bits(inputs: int, outputs: int) -> float:
+    return float(outputs) * 2.0**inputs
+
+
+def _planned(output: OutputPlan) -> Section:
+    rows = [
+        (
+            term.term.name, str(term.term), term.code.range.high, term.amplitude, term.code.bits,
+            term.input_bits, " + ".join(f"{w.inputs} {w.variable.name}" for w in term.words),
+            _table_bits(term.input_bits, term.code.bits), float(term.used_states),
+        )
+        for term in output.terms
+    ]  # fmt: skip
+    title = (
+        f"{output.output.symbol}: {output.guard_bits} guard bits, "
+        f"range ±{output.code.range.high:g} {output.output.unit}".rstrip()
+    )
+    chart = _bars([(row[0], row[7]) for row in rows], "table bits", "")
+    return Section(title, (chart, Table(PLANNED, rows, title)))
+
+
+def _shown(entry: TermTable, names: Sequence[str]) -> Shown:
+    plan, table = entry.plan, entry.table
+    words = [(word.variable.name, word.inputs, 0, word.code.bits, 0) for word in plan.words]
+    values = _values(table) if table.inputs <= MOST else None
+    same = f"; also {', '.join(names[1:])}" if len(names) > 1 else ""
+    note = "" if values is not None else f"A map has at most {MOST} inputs."
+    size = f"{counted(table.inputs, 'bit')} in, {table.outputs} out"
+    outputs = tuple(f"bit {k}" for k in reversed(range(table.outputs)))
+    return Shown(
+        f"{names[0]}{same}: {plan.term}", note, entry.input_labels, tuple(words), outputs, values,
+        None, size,
+    )  # fmt: skip
+
+
+def _values(table: TruthTable) -> NDArray[np.uint8]:
+    """Return 0, 1 and 2 (either) of every output and row."""
+    ones = np.array([list(column) for column in table.columns], np.uint8)
+    if not table.free:
+        return ones
+    return np.where(np.array([list(column) for column in table.free], np.bool_), 2, ones)
