@@ -291,3 +291,41 @@ def test_fewest_literals_may_take_more_products(run: Callable[..., Result]) -> N
     cheap = json.loads(run(*asked, "--cost", "literals").out)["files"][0]
     assert cheap["cost"] == cheap["literals"] == cheap["cost_at_least"] <= usual["literals"]
     assert cheap["products"] >= usual["products"]
+
+
+LEFT_OVER = ".i 2\n.o 1\n.type fr\n00 1\n01 0\n.e\n"  # 10 and 11 are in neither set
+
+
+def test_what_type_fr_leaves_over_counts_as_dont_care_for_primes(
+    run: Callable[..., Result],
+) -> None:
+    Path("left.pla").write_text(LEFT_OVER)
+    every = pla.parse(run("minimize", "left.pla", "--primes", "all", "-o", "-").out)
+    assert {row for row, _ in every.on.rows()} == {"-0", "1-"}
+    needed = pla.parse(run("minimize", "left.pla", "--primes", "essential", "-o", "-").out)
+    assert {row for row, _ in needed.on.rows()} == {"-0"}
+
+
+def test_what_type_fr_leaves_over_is_written_as_dont_care(run: Callable[..., Result]) -> None:
+    Path("left.pla").write_text(LEFT_OVER)
+    for kind in ("fd", "fdr"):
+        given = pla.parse(run("minimize", "left.pla", "--output-type", kind, "-o", "-").out)
+        free = {row for row, owners in given.dc.rows() if owners == "1"}
+        assert free in ({"1-"}, {"10", "11"}), kind
+
+
+def test_results_that_would_have_one_name_are_refused(run: Callable[..., Result]) -> None:
+    Path("a.pla").write_text(ADDER)
+    Path("a.esp").write_text(LEFT_OVER)
+    Path("made").mkdir()
+    result = run("minimize", "a.pla", "a.esp", "--output-type", "blif", "-o", "made")
+    assert result.code == 2
+    assert "two FILES are called a.blif" in result.err
+    assert not list(Path("made").iterdir())
+
+
+def test_a_name_that_ends_in_a_backslash_ends_its_line_of_blif(run: Callable[..., Result]) -> None:
+    Path("n.pla").write_text(".i 2\n.o 2\n.ilb a\\ a\\_\n.ob y\\ z\n11 11\n01 10\n.e\n")
+    assert run("minimize", "n.pla", "--output-type", "blif", "-o", "n.blif").code == 0
+    assert not any(line.endswith("\\") for line in Path("n.blif").read_text().splitlines())
+    assert run("import", "n.blif", "-o", "n.aag").code == 0

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
 from typing import TYPE_CHECKING, Any, Self
 
 from boolcomp.common.errors import DataError, listing
@@ -25,6 +26,8 @@ except ImportError:  # Windows: nothing is locked there
     fcntl = None  # type: ignore[assignment]
 
 MOST_LINE = 1 << 16
+# A link may lead to somebody's file, which would be cut off, and nobody may ever write to a pipe.
+_PLAIN = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 SEAL = 16  # digits of a digest
 
 
@@ -39,7 +42,8 @@ class Journal:
 
     def __enter__(self) -> Self:
         try:
-            self._handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
+            self._handle = os.open(self.path, os.O_RDWR | os.O_CREAT | _PLAIN, 0o644)
+            self._require_own()
             self._lock()
             self._read()
         except OSError as error:
@@ -52,6 +56,11 @@ class Journal:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _require_own(self) -> None:
+        """Refuse what is no file, and a folder that lies elsewhere: it is to be removed."""
+        if self.path.parent.is_symlink() or not stat.S_ISREG(os.fstat(self._handle).st_mode):
+            raise DataError(f"{self.path.parent}: holds no journal of a run: take it away")
 
     def _lock(self) -> None:
         if fcntl is None:
@@ -110,13 +119,21 @@ class Journal:
 
     @staticmethod
     def begun(path: Path) -> bool:
-        """Tell whether a journal that nobody has says anything beyond its first line."""
-        if not path.exists():
+        """Tell whether a journal that nobody has says anything beyond its first line.
+
+        What is no journal of ours is not known to say nothing.
+        """
+        try:
+            handle = os.open(path, os.O_RDONLY | _PLAIN)
+        except FileNotFoundError:
             return False
-        with path.open("rb") as stream:
+        with os.fdopen(handle, "rb") as stream:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                return True
             if fcntl is not None:
                 fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return sum(1 for _ in zip(range(2), stream, strict=False)) > 1
+            head, more = stream.readline(MOST_LINE), stream.readline(1)
+            return bool(more or (head and _parsed(head.decode("utf-8", "replace"), "") is None))
 
     def _write(self, line: str) -> None:
         try:

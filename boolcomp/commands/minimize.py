@@ -167,11 +167,15 @@ def _wanted(
         raise UsageError("-o - writes one PLA file and nothing else to standard output")
     if output is not None and len(files) > 1 and output.is_file():
         raise UsageError(f"{output} is a file: several results need a folder")
-    names = [path.name for path in files]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if output is not None and twice:
-        raise UsageError(f"two FILES are called {twice}: in one folder they would be one result")
-    return Wanted(kind, phase, primes, quiet, output, len(files) > 1, None)
+    wanted = Wanted(kind, phase, primes, quiet, output, len(files) > 1, None)
+    if output is not None and len(files) > 1:
+        names = [place.name for path in files if (place := wanted.place(path)) is not None]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice:
+            raise UsageError(
+                f"the results of two FILES are called {twice}: in one folder they would be one"
+            )
+    return wanted
 
 
 def _prices(cost: str, recipe: Recipe, *, phase: bool, primes: str | None) -> Prices | None:
@@ -226,12 +230,26 @@ def _minimised(path: Path, recipe: Recipe, wanted: Wanted) -> Row:
         click.echo(f"boolcomp: note: {path}: {cover.note}", err=True)
     place = wanted.place(path)
     if place is not None:
+        if wanted.kind in {"fd", "fdr"}:
+            function = _stated(function, path, recipe.deadline)
         text = _text(path, source, function, cover.cubes, phase, wanted)
         if place == STANDARD:
             click.echo(text, nl=False)
         else:
             write_text(place, text)
     return Row(path, source, cover, "".join("01"[one] for one in phase), cost)
+
+
+def _stated(function: Function, path: Path, deadline: float | None) -> Function:
+    """Return a function whose don't-cares can be written: of type fr they are what is left."""
+    from boolcomp.twolevel.clock import Clock
+    from boolcomp.twolevel.lists import GaveUpError
+
+    try:
+        return function.stated(Clock(deadline))
+    except GaveUpError:
+        told = "the deadline was reached before its don't-cares were known"
+        raise DataError(f"{path}: {told}: --output-type f needs none") from None
 
 
 def _cheapest(function: Function, recipe: Recipe, prices: Prices) -> tuple[Cover, tuple[int, int]]:

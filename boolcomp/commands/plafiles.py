@@ -120,7 +120,7 @@ def _all(source: Pla, name: str, clock: Any) -> tuple[Cubes, str]:
     from boolcomp.twolevel.packed import Shape, packed, unpacked
     from boolcomp.twolevel.primes import PrimesTooManyError, all_primes
 
-    function = source.function(name)
+    function = source.function(name).stated(clock)
     shape = Shape(function.inputs, function.outputs)
     allowed = packed(function.on.joined(function.dc))
     try:
@@ -134,7 +134,7 @@ def _essential(source: Pla, name: str, clock: Any) -> tuple[Cubes, str]:
     from boolcomp.twolevel.essential import essential, lightest_first, primes_around
     from boolcomp.twolevel.minimise import minimise
 
-    function = source.function(name)
+    function = source.function(name).stated(clock)
     share = None if clock.left == float("inf") else clock.left / 3
     cover = primes_around(function, minimise(function, "own", share).cubes, clock)
     if not len(cover):

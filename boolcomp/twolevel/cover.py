@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from bitarray import frozenbitarray
     from numpy.typing import NDArray
 
+    from boolcomp.twolevel.clock import Clock
+
 
 @dataclass(frozen=True, eq=False)
 class Function:
@@ -100,6 +102,18 @@ class Function:
             return self.given_dc
         table = self.dense
         return _cubes_of(Dense(self.inputs, self.outputs, table.dc, table.dc & ~table.dc))
+
+    def stated(self, clock: Clock | None = None) -> Function:
+        """Return the function with all of its don't-cares in `dc`, also those that OFF leaves over.
+
+        Raises `lists.GaveUpError` where the clock runs out.
+        """
+        if self.given_off is None:
+            return self
+        from boolcomp.twolevel import lists  # noqa: PLC0415 (imports numba)
+
+        left = lists.complement(self.on.joined(self.given_off), clock)
+        return Function.from_cubes(self.on, self.dc.joined(left))
 
     @cached_property
     def off(self) -> Cubes:

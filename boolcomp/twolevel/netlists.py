@@ -29,7 +29,7 @@ def signals(
     input_names: tuple[str, ...] | None = None,
     output_names: tuple[str, ...] | None = None,
 ) -> Signals:
-    """Return a name for everything, each once."""
+    """Return a name for everything, each once; none that makes a line of BLIF go on."""
     inputs = input_names or tuple(f"x{k}" for k in range(cubes.inputs))
     outputs = output_names or tuple(f"y{k}" for k in range(cubes.outputs))
     taken: set[str] = set()
@@ -40,7 +40,7 @@ def signals(
 
 def _each_once(names: Sequence[str], taken: set[str]) -> tuple[str, ...]:
     found = []
-    for name in names:
+    for name in map(_closed, names):
         own, count = name, 1
         while own in taken:
             count += 1
@@ -50,12 +50,17 @@ def _each_once(names: Sequence[str], taken: set[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _closed(name: str) -> str:
+    r"""Return a name that may end a line of BLIF, which goes on after a \."""
+    return f"{name}_" if name.endswith("\\") else name
+
+
 def blif(cubes: Cubes, names: Signals, phase: Sequence[bool], title: str) -> str:
     """Return a BLIF model: a node for every product of several outputs, one for every output."""
     rows = cubes.rows()
     shared = {k for k, (_, owners) in enumerate(rows) if owners.count("1") > 1}
     lines = [
-        f".model {title}",
+        f".model {_closed(title)}",
         _listed(".inputs", names.inputs),
         _listed(".outputs", names.outputs),
     ]

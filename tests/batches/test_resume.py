@@ -191,3 +191,35 @@ def test_a_link_stays_one(tmp_path: Path) -> None:
     evaluated(tmp_path / "s.npy", tmp_path / "t.npy")
     assert (tmp_path / "t.npy").is_symlink()
     assert [one.name for one in (tmp_path / "disk").iterdir()] == ["real.npy"]
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "endless", "folder"])
+def test_what_is_no_journal_is_refused_and_left_as_it_was(kind: str, tmp_path: Path) -> None:
+    write(tmp_path / "s.npy", states(20))
+    folder, dear = tmp_path / "t.npy.unfinished", tmp_path / "dear"
+    dear.mkdir()
+    (dear / "journal").write_text("no line's end")
+    if kind == "folder":
+        folder.symlink_to(dear)
+    else:
+        folder.mkdir()
+        if kind == "pipe":
+            os.mkfifo(folder / "journal")
+        else:
+            there = dear / "journal" if kind == "link" else "/dev/zero"
+            (folder / "journal").symlink_to(there)
+    with pytest.raises(DataError, match=r"t\.npy\.unfinished"):
+        evaluated(tmp_path / "s.npy", tmp_path / "t.npy")
+    assert (dear / "journal").read_text() == "no line's end"
+    assert os.path.lexists(folder)
+    assert not (tmp_path / "t.npy").exists()
+
+
+def test_a_refused_folder_of_somebody_else_is_not_tidied_away(tmp_path: Path) -> None:
+    write(tmp_path / "s.npy", states(20))
+    folder = tmp_path / "t.npy.unfinished"
+    folder.mkdir()
+    (folder / "journal").write_text("dear diary\n")
+    with pytest.raises(DataError, match="it cannot be read"):
+        evaluated(tmp_path / "s.npy", tmp_path / "t.npy")
+    assert (folder / "journal").read_text() == "dear diary\n"

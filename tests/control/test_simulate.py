@@ -126,6 +126,15 @@ def test_a_users_controller_is_a_function_in_a_file(run: Callable[..., Result]) 
     assert first["max_tracking"] < 1e-9 > second["max_tracking"]
 
 
+@pytest.mark.parametrize("text", ["import sys\nsys.exit(0)\n", "def law(**_):\n    exit(0)\n"])
+def test_a_controller_that_leaves_is_no_simulation(run: Callable[..., Result], text: str) -> None:
+    Path("mine.py").write_text(text)
+    result = run("simulate", "machado-2r", "--controller", "mine.py:law", *FAST)
+    assert result.code == 1
+    assert "controller" in result.err
+    assert "SystemExit: 0" in result.err
+
+
 def test_what_a_robot_file_says_of_its_drives_is_simulated(run: Callable[..., Result]) -> None:
     text = run("robots", "machado-2r").out
     text = text.replace("gravity =", "control_rate = 250\ngravity =")

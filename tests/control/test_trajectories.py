@@ -117,3 +117,23 @@ def test_a_trajectory_that_is_lengthened_stays_where_it_ends() -> None:
     assert np.array_equal(found.q[100:], np.repeat(short.q[-1:], 50, axis=0))
     assert not found.qd[101:].any()
     assert not found.qdd[101:].any()
+
+
+@pytest.mark.parametrize("end", ["inf", "1e308"])
+def test_a_file_that_does_not_end_is_refused(tmp_path: Path, end: str) -> None:
+    path = tmp_path / "way.csv"
+    path.write_text(f"t,q1,q2\n0,0,0\n{end},1,1\n")
+    with pytest.raises(UsageError, match="can be simulated"):
+        trajectory_of(load_robot("machado-2r"), str(path), 1.0, RATE)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["circle:period=1e-300", "sine:frequency=1e308", "hold:at=1e308", "point:time=1e-300", "file"],
+)
+def test_what_no_arithmetic_can_follow_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "way.csv"
+    path.write_text("t,q1,q2\n0,0,0\n1e-320,1,1\n1,1e308,1\n")
+    text = str(path) if text == "file" else text
+    with pytest.raises(DataError, match="it asks for positions, speeds or accelerations of"):
+        trajectory_of(load_robot("machado-2r"), text, 1.0, RATE)

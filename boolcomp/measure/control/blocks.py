@@ -232,7 +232,7 @@ class Called:
             result = np.broadcast_to(torques, shape)
         except BoolcompError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # who leaves has simulated nothing
             said = f"{type(error).__name__}: {error}"
             raise DataError(f"controller {self.name}: {said}") from error
         if not np.isfinite(result).all():
@@ -250,7 +250,7 @@ def called(text: str) -> Called:
         raise UsageError(f"controller {shown(text)}: no file {shown(place)}")
     try:
         module = _loaded(Path(place)) if place.endswith(".py") else importlib.import_module(place)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         said = f"{type(error).__name__}: {error}"
         raise DataError(f"controller {shown(text)}: {said}") from error
     function = getattr(module, name, None)

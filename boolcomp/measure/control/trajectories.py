@@ -32,6 +32,7 @@ ROOM = 0.4  # of a joint's range to either side: what is proposed stays within
 FREQUENCY = 0.25  # Hz
 PEAK_SPEED, PEAK_RATE = 15 / 8, 10 / math.sqrt(3)  # of a quintic over unit time and way
 LONGEST = 2_000_000  # instants
+MOST = 1e100  # of what is asked of a joint: that can be multiplied by gains and masses
 KEYS = {
     "point": ("from", "to", "time"),
     "circle": ("at", "radius", "period", "plane"),
@@ -80,15 +81,22 @@ def trajectory_of(robot: Robot, text: str, seconds: float, rate: float) -> Traje
     if path:
         motion, seconds = _of_file(robot, Path(path))
     else:
-        motion = _MAKERS[kind](robot, _values(kind, parts), seconds)
-    count = round(seconds * rate) + 1
-    if count > LONGEST or count < 2:
+        with np.errstate(all="ignore"):  # what is not finite is told of later
+            motion = _MAKERS[kind](robot, _values(kind, parts), seconds)
+    if not 0.5 < seconds * rate < LONGEST - 0.5:  # it may be endless
         raise UsageError(
-            f"{text}: {seconds:g} s at {rate:g} Hz are {count} instants, where 2 to {LONGEST} "
-            "can be simulated"
+            f"{shown(text)}: {seconds:g} s at {rate:g} Hz are {seconds * rate + 1:.10g} instants, "
+            f"where 2 to {LONGEST} can be simulated"
         )
+    count = round(seconds * rate) + 1
     times = np.arange(count) / rate
-    q, qd, qdd = motion(times)
+    with np.errstate(all="ignore"):
+        q, qd, qdd = motion(times)
+        if not all((np.abs(one) < MOST).all() for one in (q, qd, qdd)):
+            raise DataError(
+                f"{shown(text)}: it asks for positions, speeds or accelerations of {MOST:g} or "
+                "more, or for none at all"
+            )
     return Trajectory(text, q, qd, qdd, count)
 
 
@@ -227,7 +235,7 @@ def _circle(robot: Robot, given: Mapping[str, str], seconds: float) -> Motion:
         float(np.sqrt((np.abs(path.slopes(2)) / (SHARE * rates)).max())),
     )
     proposed = math.ceil(2 * math.pi * max(slowest, 1e-6) * 10) / 10
-    turns = 2 * math.pi / (_one(given, "period", "circle") or max(1.0, proposed))
+    turns = np.float64(2 * math.pi) / (_one(given, "period", "circle") or max(1.0, proposed))
 
     def motion(times: Floats) -> tuple[Floats, Floats, Floats]:
         phase = times * turns
@@ -252,8 +260,9 @@ def _of_file(robot: Robot, path: Path) -> tuple[Motion, float]:
             "two lines or more"
         )
     times = times - times[0]
-    speeds = np.gradient(places, times, axis=0, edge_order=2 if len(times) > 2 else 1)
-    rates = np.gradient(speeds, times, axis=0)
+    with np.errstate(all="ignore"):
+        speeds = np.gradient(places, times, axis=0, edge_order=2 if len(times) > 2 else 1)
+        rates = np.gradient(speeds, times, axis=0)
     return partial(_between, times, places, speeds, rates), float(times[-1])
 
 
