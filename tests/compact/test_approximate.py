@@ -16,11 +16,12 @@ from boolcomp.common.errors import DataError, UsageError
 from boolcomp.common.workers import ALONE
 from boolcomp.compact.approximate import kernels
 from boolcomp.compact.approximate.free import Start, with_free_changes
-from boolcomp.compact.approximate.judge import drawn
+from boolcomp.compact.approximate.judge import Judge, drawn
 from boolcomp.compact.approximate.prices import Pricing, cores_of, with_entries
 from boolcomp.compact.approximate.sweeps import Breadth, Sweeping, by_levels, row_planes
 from boolcomp.compact.demand import APPROXIMATE, Demand, digest
 from boolcomp.compact.errors.measure import deviations, network_errors
+from boolcomp.compact.errors.samples import States
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.compact.remade import require_true
 from boolcomp.compact.result.store import result_store
@@ -159,6 +160,56 @@ def test_the_best_table_is_the_cheapest_of_all() -> None:
     every = [costs[(one >> row & 1) != values].sum() for one in range(256)]
     assert cost == pytest.approx(min(every))
     assert every[table] == pytest.approx(min(every))
+
+
+def living(fan: NDArray[np.int64], outs: NDArray[np.int64], first: int) -> int:
+    """Return how many nodes outputs need."""
+    needed, waiting = set(), [int(s) for s in outs]
+    while waiting:
+        s = waiting.pop()
+        if s >= first and s not in needed:
+            needed.add(s)
+            waiting += [int(k) for k in fan[s]]
+    return len(needed)
+
+
+def test_what_a_change_of_operands_saves_is_what_outputs_no_longer_need() -> None:
+    builder = Builder(6)
+    made = [builder.input(k) for k in range(6)]
+    for k in range(12):  # every node reads the one before it, and an earlier one
+        made.append(builder.node((luts.XOR3, luts.MAJ3)[k % 2], made[-1], made[k // 2], made[k]))
+    network = builder.build([*made[-4:], 0])
+    swept = Sweeping(network, every_row(6), sums_wanted(1.0), Breadth(20, 8))
+    rng, seen = np.random.default_rng(3), set()
+    for node in range(swept.first, len(swept.fan)):
+        for _ in range(30):
+            new = rng.integers(0, node, 3)
+            before, refs = living(swept.fan, swept.outs, swept.first), swept.refs.copy()
+            saved = kernels.saved_by(swept.nodes, node, new, 1)
+            assert np.array_equal(swept.refs, refs)  # it only looked
+            other = swept.fan.copy()
+            other[node] = new
+            assert saved == before - living(other, swept.outs, swept.first)
+            seen.add(saved)
+    assert len(seen) > 1
+
+
+def test_errors_hold_only_where_they_are_surely_below_what_is_allowed() -> None:
+    errors = np.random.default_rng(1).normal(0.0, 0.5, (10_000, 2))
+    squares = errors**2
+    spread = squares.std(axis=0) / 100
+    nothing = States({}, {}, errors)
+
+    def judged(allowed: Any, *, centred: bool = False, by: float = 0.0) -> Any:
+        judge = Judge(allowed, np.array([centred] * 2), nothing, nothing)
+        return judge.left_by(errors + by)
+
+    most = squares.mean(axis=0) + 1.5 * spread
+    assert judged(most - 1e-9) is None
+    assert judged(most + np.array([1e-3, -1e-3])) is None
+    assert judged(most + 0.25) == pytest.approx(0.25)
+    assert judged(most + 0.02, by=0.3) is None
+    assert judged(most + 0.02, by=0.3, centred=True) is not None
 
 
 def test_rows_that_are_alike_are_one() -> None:
