@@ -99,4 +99,6 @@ def _subject(program: Program, arm: str | None, load: float | None) -> Subject:
             f"the program was compiled for {program.name} with outputs {', '.join(made)}, not for "
             f"{problem.name} with {', '.join(problem.returned.members)}: say with --robot"
         )
+    if problem.groups != program.groups:
+        raise UsageError(f"{problem.name} has other inputs than the program: say with --robot")
     return subject

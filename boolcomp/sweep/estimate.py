@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import heapq
+import math
 from collections import Counter
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 from boolcomp.sweep.cell import digest
@@ -27,9 +29,9 @@ class Costs:
     def __init__(self, documents: Iterable[Document] = ()) -> None:
         self._known: dict[Kind, dict[int, tuple[float, int]]] = {}
         for one in documents:
-            asked = one["asked"]
-            kind = tuple(asked.get(key) for key in ALIKE)
-            self._add(kind, asked["bits"], one["seconds"] / len(asked["payloads"]))
+            found = _measured(one)
+            if found is not None:
+                self._add(*found)
 
     def learn(self, cell: Cell, seconds: float) -> None:
         """Hear of what a cell took."""
@@ -94,6 +96,19 @@ def makespan(seconds: Sequence[float], workers: int) -> float:
     for one in sorted(seconds, reverse=True):
         heapq.heapreplace(ends, ends[0] + one)
     return max(ends)
+
+
+def _measured(document: Any) -> tuple[Kind, int, float] | None:
+    """Return what kind of cell took how long a load; None for what no sweep has written."""
+    try:
+        asked = document["asked"]
+        kind = tuple(asked.get(key) for key in ALIKE)
+        hash(kind)
+        bits, seconds = index(asked["bits"]), document["seconds"] / len(asked["payloads"])
+        sane = bool(0 <= seconds < math.inf)
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
+        return None
+    return (kind, bits, seconds) if sane else None
 
 
 def _kind(cell: Cell) -> Kind:

@@ -190,3 +190,13 @@ def test_an_arm_that_does_not_ship_is_noted(run: Callable[..., Result]) -> None:
     assert result.code == 0
     assert "'mine' is none of the robots that ship: without --robot FILE" in result.err
     assert "wrote out/show-arm.html" in result.err
+
+
+def test_a_program_of_other_inputs_than_its_robot_is_refused(run: Callable[..., Result]) -> None:
+    program = kept("format-2-paper")
+    first, second, *rest = program.groups
+    renamed = replace(program, groups=(first, replace(second, name="speeds"), *rest))
+    renamed.save("renamed")
+    result = run("show", "renamed", "--robot", "machado-2r", "-o", "page.html")
+    assert result.code == 2
+    assert "has other inputs than the program" in result.err

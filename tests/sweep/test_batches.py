@@ -154,6 +154,24 @@ def test_a_family_takes_as_long_as_its_loads() -> None:
 
 
 @pytest.mark.parametrize(
+    "document",
+    [
+        {"asked": {"bits": 4}, "seconds": 1}, {"asked": [], "seconds": 1}, {},
+        {"asked": {"bits": "4", "payloads": [0]}, "seconds": 1},
+        {"asked": {"bits": 4, "payloads": []}, "seconds": 1},
+        {"asked": {"bits": 4, "payloads": [0], "robot": []}, "seconds": 1},
+        {"asked": {"bits": 4, "payloads": [0]}, "seconds": float("nan")},
+        {"asked": {"bits": 4, "payloads": [0]}, "seconds": "1"},
+    ],
+)  # fmt: skip
+def test_costs_that_no_sweep_wrote_are_passed_over(document: dict[str, Any]) -> None:
+    cell = cells([4])[0]
+    assert Costs([document]).of(cell) is None
+    ours = {"asked": cell.asked, "seconds": 3.0}
+    assert Costs([document, ours]).of(cell) == 3.0
+
+
+@pytest.mark.parametrize(
     ("seconds", "workers", "end"),
     [([], 2, 0.0), ([3, 1, 1, 1], 2, 3.0), ([2, 2, 2], 2, 4.0), ([5, 4, 3, 3, 3], 3, 7.0)],
 )

@@ -10,7 +10,7 @@ import sys
 import time
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import sweepcells
@@ -18,7 +18,7 @@ from sweepcells import DEADLY, REFUSED, contents, spec
 
 from boolcomp.common.executor import WorkerLostError, executor
 from boolcomp.sweep import run as runs
-from boolcomp.sweep.cell import compute
+from boolcomp.sweep.cell import canonical, compute, digest_of
 from boolcomp.sweep.estimate import Costs
 from boolcomp.sweep.folder import Folder
 from boolcomp.sweep.run import State, state_of
@@ -102,6 +102,21 @@ def test_what_is_damaged_is_made_anew(tmp_path: Path, kind: str, how: str) -> No
         victim.unlink()
     else:
         victim.write_bytes(data[:-9] if how == "cut" else data.replace(b"1", b"2").upper())
+    assert swept(path, tmp_path / "out").made == 1
+    assert contents(tmp_path / "out") == before
+
+
+@pytest.mark.parametrize("result", [[], "x", None, {}, {"files": {}}, {"files": []}])
+def test_what_is_no_result_is_made_anew_whatever_it_is_sealed_with(
+    tmp_path: Path, result: Any
+) -> None:
+    path = spec(tmp_path, bits=[4])
+    swept(path, tmp_path / "out")
+    before = contents(tmp_path / "out")
+    (victim,) = (tmp_path / "out" / "cells").iterdir()
+    asked = json.loads(victim.read_text())["asked"]
+    seal = digest_of(canonical([asked, result]).encode())
+    victim.write_text(json.dumps({"asked": asked, "result": result, "sha256": seal}))
     assert swept(path, tmp_path / "out").made == 1
     assert contents(tmp_path / "out") == before
 
