@@ -19,11 +19,13 @@ from boolcomp.compact.approximate.free import Start, with_free_changes
 from boolcomp.compact.approximate.judge import Judge, drawn
 from boolcomp.compact.approximate.prices import Pricing, cores_of, with_entries
 from boolcomp.compact.approximate.sweeps import Breadth, Sweeping, by_levels, row_planes
+from boolcomp.compact.approximate.tables import logic_of
 from boolcomp.compact.demand import APPROXIMATE, Demand, digest
 from boolcomp.compact.errors.measure import deviations, network_errors
 from boolcomp.compact.errors.samples import States
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.compact.remade import require_true
+from boolcomp.compact.result.network import synthesiser
 from boolcomp.compact.result.store import result_store
 from boolcomp.logic import luts
 from boolcomp.logic.equivalence import equivalent
@@ -266,6 +268,17 @@ def test_the_entries_of_cores_are_those_of_tables(exact: Built) -> None:
     for core in cores:
         for place, table in with_entries(graph, core, np.asarray(core.entries)).items():
             assert table == graph.nodes[place]
+
+
+@pytest.mark.slow
+def test_logic_is_that_of_its_core_whatever_else_is_known(exact: Built) -> None:
+    cores = cores_of(exact.compact.graph)
+    known: dict[tuple[int, tuple[int, ...]], Network] = {}
+    nets = logic_of(cores, known, synthesiser("nodes"))
+    other = replace(cores[0], inputs=cores[0].inputs - 1, entries=cores[0].entries[::2])
+    again = logic_of([other, *cores[::-1]], known, synthesiser("nodes"))
+    assert again[1:] == nets[::-1]
+    assert [net.inputs for net in again] == [one.inputs for one in (other, *cores[::-1])]
 
 
 @pytest.mark.slow

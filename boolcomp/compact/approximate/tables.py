@@ -66,13 +66,13 @@ def with_cheaper_tables(
     graph, left = compact.graph, judge.left(compact.graph)
     if left is None:
         return graph
-    nets = [synthesise(one.inputs, columns_of(one.entries, one.bits)) for one in cores_of(graph)]
+    known: dict[tuple[int, tuple[int, ...]], Network] = {}
+    nets = logic_of(cores_of(graph), known, synthesise)
     first = sum(len(net.nodes) for net in nets)
     for turn, price in enumerate(PRICES):
         worth = price / np.maximum(left, LEAST_LEFT)
         cores = cores_of(graph)
-        if len(cores) != len(nets):  # two tables have become one
-            nets = [synthesise(one.inputs, columns_of(one.entries, one.bits)) for one in cores]
+        nets = logic_of(cores, known, synthesise)
         pricing = Pricing(graph, judge.window, judge.errors(graph))
         changes = [
             _changed(k, core, net, pricing.of(core), worth)
@@ -85,12 +85,30 @@ def with_cheaper_tables(
             if now is not None:
                 graph, left = tried, now
                 for one in changes:
-                    nets[one.core] = one.network
+                    entries = tuple(one.entries.tolist())
+                    known[cores[one.core].bits, entries] = one.network
+                nets = logic_of(cores_of(graph), known, synthesise)
                 break
             changes = changes[: len(changes) // 2]
         saved = first - sum(len(net.nodes) for net in nets)
         report((turn + 1) / len(PRICES), saved, np.sqrt(judge.allowed - left))
     return graph
+
+
+def logic_of(
+    cores: Sequence[Core],
+    known: dict[tuple[int, tuple[int, ...]], Network],
+    synthesise: Synthesiser,
+) -> list[Network]:
+    """Return the logic of cores, and make it known: what is not, is synthesised.
+
+    With other entries a table may fold once more, or another way round: its core is another then.
+    """
+    for one in cores:
+        if (one.bits, one.entries) not in known:
+            made = synthesise(one.inputs, columns_of(one.entries, one.bits))
+            known[one.bits, one.entries] = made
+    return [known[one.bits, one.entries] for one in cores]
 
 
 def _changed(place: int, core: Core, network: Network, prices: Prices, worth: Floats) -> _Change:
