@@ -36,6 +36,7 @@ from fuzzcases import CASES, run_case  # noqa: E402 (it stands with the tests)
 COUNTS = {
     "robots": 100_000, "descriptions": 10_000, "pla": 100_000, "programs": 10_000,
     "samples": 10_000, "lines": 1_000, "functions": 1_000, "written": 20_000,
+    "batches": 1_000, "ways": 10_000,
 }  # fmt: skip
 BLOCK = {"lines": 50, "functions": 250}  # cases a worker process; the others have many
 CASES_A_BLOCK = 5_000

@@ -17,6 +17,7 @@ import mjcf_texts
 import numpy as np
 import sdf_texts
 import urdf_texts
+from fuzzbatches import batch_case, way_case
 from fuzzing import BrokenError, damaged, seeded, sentence
 from fuzzlines import line_case
 from fuzzprograms import files_of, forged_program, written
@@ -346,6 +347,7 @@ CASES: dict[str, Case] = {
     "robots": robot_case, "descriptions": description_case, "pla": pla_case,
     "programs": program_case, "samples": sample_case, "lines": line_case,
     "functions": function_case, "written": written_case,
+    "batches": batch_case, "ways": way_case,
 }  # fmt: skip
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 QUICK = {
     "robots": 60, "descriptions": 60, "pla": 300, "programs": 30, "samples": 40, "written": 40,
+    "batches": 12, "ways": 60,
 }  # fmt: skip
 SLOW = {
     "robots": 3000,
@@ -22,6 +23,8 @@ SLOW = {
     "lines": 12,
     "functions": 20,
     "written": 600,
+    "batches": 20,
+    "ways": 400,
 }
 
 

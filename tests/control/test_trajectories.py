@@ -129,7 +129,14 @@ def test_a_file_that_does_not_end_is_refused(tmp_path: Path, end: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["circle:period=1e-300", "sine:frequency=1e308", "hold:at=1e308", "point:time=1e-300", "file"],
+    [
+        "circle:period=1e-300",
+        "circle:radius=1e308",
+        "sine:frequency=1e308",
+        "hold:at=1e308",
+        "point:time=1e-300",
+        "file",
+    ],
 )
 def test_what_no_arithmetic_can_follow_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "way.csv"

@@ -78,11 +78,14 @@ def trajectory_of(robot: Robot, text: str, seconds: float, rate: float) -> Traje
             f"no trajectory {shown(kind)}{suggestion(kind, KEYS)}: they are {listing(KEYS)}, or a "
             "file ending in .csv"
         )
-    if path:
-        motion, seconds = _of_file(robot, Path(path))
-    else:
+    try:
         with np.errstate(all="ignore"):  # what is not finite is told of later
-            motion = _MAKERS[kind](robot, _values(kind, parts), seconds)
+            if path:
+                motion, seconds = _of_file(robot, Path(path))
+            else:
+                motion = _MAKERS[kind](robot, _values(kind, parts), seconds)
+    except np.linalg.LinAlgError as error:
+        raise _beyond(text) from error
     if not 0.5 < seconds * rate < LONGEST - 0.5:  # it may be endless
         raise UsageError(
             f"{shown(text)}: {seconds:g} s at {rate:g} Hz are {seconds * rate + 1:.10g} instants, "
@@ -93,11 +96,15 @@ def trajectory_of(robot: Robot, text: str, seconds: float, rate: float) -> Traje
     with np.errstate(all="ignore"):
         q, qd, qdd = motion(times)
         if not all((np.abs(one) < MOST).all() for one in (q, qd, qdd)):
-            raise DataError(
-                f"{shown(text)}: it asks for positions, speeds or accelerations of {MOST:g} or "
-                "more, or for none at all"
-            )
+            raise _beyond(text)
     return Trajectory(text, q, qd, qdd, count)
+
+
+def _beyond(text: str) -> DataError:
+    return DataError(
+        f"{shown(text)}: it asks for positions, speeds or accelerations of {MOST:g} or more, or "
+        "for none at all"
+    )
 
 
 def lengthened(trajectory: Trajectory, count: int) -> Trajectory:
@@ -260,9 +267,8 @@ def _of_file(robot: Robot, path: Path) -> tuple[Motion, float]:
             "two lines or more"
         )
     times = times - times[0]
-    with np.errstate(all="ignore"):
-        speeds = np.gradient(places, times, axis=0, edge_order=2 if len(times) > 2 else 1)
-        rates = np.gradient(speeds, times, axis=0)
+    speeds = np.gradient(places, times, axis=0, edge_order=2 if len(times) > 2 else 1)
+    rates = np.gradient(speeds, times, axis=0)
     return partial(_between, times, places, speeds, rates), float(times[-1])
 
 
