@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -27,11 +28,13 @@ PROJECT = Path(__file__).parents[1] / "pyproject.toml"
 
 def test_every_package_that_users_may_install_says_what_it_brings() -> None:
     project = tomllib.loads(PROJECT.read_text())["project"]
-    asked = list(project["dependencies"])
-    for extra, packages in project["optional-dependencies"].items():
-        asked += [] if extra in {"test", "dev", "docs"} else packages
-    names = {text.split(">")[0].split("=")[0].split("[")[0].split("<")[0] for text in asked}
-    assert names - set(BRINGS) == set()
+    asked = {"": project["dependencies"], **project["optional-dependencies"]}
+    names = {
+        extra: {re.split(r"[\[<>=]", text)[0] for text in packages}
+        for extra, packages in asked.items()
+        if extra not in {"test", "dev", "docs"}
+    }
+    assert names == {extra: set(packages) for extra, packages in BRINGS.items()}
 
 
 def test_programs_that_commands_look_for_are_listed_once() -> None:

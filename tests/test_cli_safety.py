@@ -224,3 +224,42 @@ def test_tables_that_happen_to_lie_here_are_not_believed(run: Callable[..., Resu
         result = run("compile", "machado-2r", *arguments)
     assert json.loads(result.out)["bits"] == 4
     assert not {"tables", str(Path("tables").absolute())} & set(seen)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("compile", "machado-2r", "--bits", "4", "-o", "taken/out"),
+        ("simulate", "machado-2r", "-o", "taken/x.html"),
+        ("report", "machado-2r", "-o", "taken/x"),
+        ("minimize", "good.pla", "-o", "taken/x.pla"),
+        ("show", "good.pla", "-o", "taken/x.html"),
+    ],
+)
+def test_where_nothing_can_be_written_is_said_before_any_work(
+    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    Path("taken").write_text("a file")
+    Path("good.pla").write_text(".i 1\n.o 1\n1 1\n.e\n")
+    for work in ("boolcomp.pipeline.run", "boolcomp.twolevel.minimise.minimise"):
+        monkeypatch.setattr(work, None)  # whoever works fails
+    result = run(*arguments)
+    assert (result.code, result.out) == (1, "")
+    assert "cannot be written: Not a directory" in result.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("show", "out", "-o", "x.pdf"), "a page is HTML: give a name ending in .html"),
+        (("simulate", "machado-2r", "--bits", "40"), "--bits must be 2 to 16, not 40"),
+        (("simulate", "machado-2r", "--rate", "0"), "a control rate is 1 to 1e+06 Hz, not 0"),
+        (("compile", "machado-2r", "--cluster", "nofile.json"), "nofile.json: no such scheduler"),
+    ],
+)
+def test_values_that_mean_nothing_are_refused(
+    run: Callable[..., Result], arguments: tuple[str, ...], sentence: str
+) -> None:
+    result = run(*arguments)
+    assert (result.code, result.out) == (2, "")
+    assert sentence in " ".join(result.err.split())

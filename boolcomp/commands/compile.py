@@ -25,6 +25,7 @@ from boolcomp.commands.said import described, error_table, in_steps, over_loads
 from boolcomp.commands.sources import function_options, own_bits, source_argument
 from boolcomp.commands.wordlength import AUTO, is_auto
 from boolcomp.common.choices import masses as the_masses
+from boolcomp.common.files import check_place
 from boolcomp.common.text import short, table
 
 if TYPE_CHECKING:
@@ -106,6 +107,8 @@ def command(
 
     check_mode(mode)
     refuse_others(context, mode, ONLY)
+    if output is not None:
+        check_place(output / "program.json")
     loaded, masses = load_source(robot), the_masses("--payloads", payloads)
     options, auto = own_bits(context, options, loaded), is_auto(context)
     if mode == "compact":

@@ -63,5 +63,4 @@ def _row(one: Piece) -> list[str]:
 def _rest(missing: Sequence[Piece]) -> str:
     if not missing:
         return "nothing is missing"
-    extras = len({one.extra or one.name for one in missing})
-    return f"{len(missing)} pieces of {extras} extras are not, each of which it does without"
+    return f"not there, and each can be done without: {', '.join(one.name for one in missing)}"

@@ -304,8 +304,7 @@ def _chart(rows: list[Row]) -> str:
             str(cover.products),
             str(cover.literals),
             str(cover.shared),
-            "yes" if cover.proved else "no",
-            str(cover.lower_bound),
+            *_known(cover),
             f"{cover.seconds:.2f}",
             cover.method,
             *([phase] if turned else []),
@@ -314,6 +313,13 @@ def _chart(rows: list[Row]) -> str:
         for path, source, cover, phase, cost in rows
     ]
     return table(header, cells, left=(0, 6, 9, 10) if turned else (0, 6, 9))
+
+
+def _known(cover: Cover) -> tuple[str, str]:
+    """Return whether a cover is proved minimal, and what any has at least; of primes neither."""
+    if cover.method in PRIMES:
+        return "-", "-"
+    return "yes" if cover.proved else "no", str(cover.lower_bound)
 
 
 def _document(row: Row, kind: str) -> dict[str, Any]:

@@ -32,7 +32,7 @@ from boolcomp.commands.sources import (
     shipped_or_refused,
 )
 from boolcomp.common.errors import UsageError, listing, shown, suggestion
-from boolcomp.common.files import is_file
+from boolcomp.common.files import check_place, is_file
 from boolcomp.problem.functions import function_of, robot_problem
 from boolcomp.problem.problem import Problem
 from boolcomp.problem.robot import with_payload
@@ -167,6 +167,8 @@ def command(
     within("--widest", widest, 0, MOST_INPUT_BITS)
     require_matplotlib()
     require_charts()
+    if output is not None:
+        check_place(output / "report.html")
     if mode not in MODES:
         raise UsageError(f"mode {shown(mode)}{suggestion(mode, MODES)}: modes are {listing(MODES)}")
     sections = read_beside(drawn.beside)

@@ -10,7 +10,7 @@ import click
 from boolcomp.commands.options import FilePath, given, json_option, print_json
 from boolcomp.commands.sources import shipped
 from boolcomp.common.errors import UsageError, shown
-from boolcomp.common.files import is_file, write_text
+from boolcomp.common.files import check_place, is_file, write_text
 
 if TYPE_CHECKING:
     from boolcomp.measure.show.model import Subject
@@ -44,6 +44,10 @@ def command(
     """
     from boolcomp.measure.show import program_page, table_page
 
+    if output is not None and output.suffix.lower() not in {".html", ".htm"}:
+        raise UsageError(f"-o {output}: a page is HTML: give a name ending in .html")
+    if output is not None:
+        check_place(output)
     source = Path(program)
     if is_file(source / "program.json"):
         from boolcomp.program.programfile import load_program

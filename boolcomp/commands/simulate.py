@@ -10,11 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.commands.options import FilePath, given, json_option, numbers, print_json
+from boolcomp.commands.options import (
+    FilePath,
+    given,
+    json_option,
+    numbers,
+    print_json,
+    within,
+)
 from boolcomp.commands.progress import share
 from boolcomp.commands.sources import chain_options, check_robot, shipped_or_refused
 from boolcomp.common.errors import UsageError, listing, shown, suggestion
-from boolcomp.common.files import is_folder, write_bytes, write_text
+from boolcomp.common.files import check_place, is_folder, write_bytes, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -133,11 +140,7 @@ def command(
     """
     from boolcomp.measure.control.tabulate import text_table
 
-    if output is not None and output.suffix not in ENDINGS:
-        raise UsageError(f"-o {output}: a file that ends in .html, .svg, .png or .csv")
-    for option, value in (("--tolerance", tolerance), ("--tip-tolerance", at_tip)):
-        if not value > 0:
-            raise UsageError(f"{option} must be above 0, not {value:g}")
+    _check(output, tolerance, at_tip)
     if source and is_folder(Path(source)):
         for name, option in COMPILED.items():
             if given(context, name):
@@ -158,6 +161,17 @@ def command(
         click.echo(text_table(found, tolerance, at_tip))
 
 
+def _check(output: Path | None, tolerance: float, at_tip: float) -> None:
+    """Refuse values that mean nothing, and places that cannot be written, before any work."""
+    if output is not None and output.suffix not in ENDINGS:
+        raise UsageError(f"-o {output}: a file that ends in .html, .svg, .png or .csv")
+    if output is not None:
+        check_place(output)
+    for option, value in (("--tolerance", tolerance), ("--tip-tolerance", at_tip)):
+        if not value > 0:
+            raise UsageError(f"{option} must be above 0, not {value:g}")
+
+
 def _of_robot(
     source: str,
     settings: Settings,
@@ -173,7 +187,7 @@ def _of_robot(
         modes_of,
     )
     from boolcomp.problem.robot import load_robot
-    from boolcomp.problem.wordformat import formats
+    from boolcomp.problem.wordformat import LEAST_BITS, MOST_BITS, formats
 
     modes, bits, law, word, effort = asked
     robot = load_robot(source)
@@ -186,8 +200,11 @@ def _of_robot(
             "given in place of ROBOT"
         )
     words = formats("--word", word)
+    lengths = numbers("--bits", bits)
+    for length in lengths:
+        within("--bits", length, LEAST_BITS, MOST_BITS)
     question = Question(
-        robot, law, modes_of(modes), numbers("--bits", bits),
+        robot, law, modes_of(modes), lengths,
         functools.partial(_compiled, effort), words, share,
     )  # fmt: skip
     return _simulated(robot, settings, trajectories, law, question.variants)

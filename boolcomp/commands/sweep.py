@@ -178,8 +178,12 @@ def _left(left: int, seconds: float, unknown: int, workers: int, here: float | N
     if not left:
         return "nothing is left to do"
     if unknown == left:
-        return f"{left} cells left; how long they take is not known: no similar one was measured"
+        return f"{_cells(left)} left; how long that takes is not known: no similar one was measured"
     shared = "" if here is None else f", about {duration(here)} on {workers} of them"
-    text = f"{left} cells left: about {duration(seconds)} of one core"
+    text = f"{_cells(left)} left: about {duration(seconds)} of one core"
     text += shared if workers > 1 else ""
     return text + (f", and {unknown} of which nobody knows" if unknown else "")
+
+
+def _cells(count: int) -> str:
+    return f"{count} cell{'' if count == 1 else 's'}"

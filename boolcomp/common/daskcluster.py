@@ -8,7 +8,6 @@ own configuration has it (docs/cluster.md).
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 import math
 import threading
@@ -16,17 +15,17 @@ import time
 import warnings
 from concurrent.futures import Executor, Future
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from boolcomp.common.errors import BoolcompError, DataError, DataWarning, UsageError, cut
-from boolcomp.common.executor import MOST_DEATHS, WorkerLostError
-from boolcomp.common.files import is_file, read_text, temporary_folder
+from boolcomp.common.executor import MOST_DEATHS, WorkerLostError, scheduler_address
+from boolcomp.common.files import temporary_folder
 from boolcomp.common.launcher import ONE_THREAD
 from boolcomp.common.processes import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 Result = TypeVar("Result")
 
@@ -132,7 +131,7 @@ def of_address(address: str) -> Dask:
     given = {"address": address}
     if "://" not in address:
         given = {"scheduler_file": address}
-    named = address if "://" in address else _address_in(address)
+    named = address if "://" in address else scheduler_address(address)
     distributed = _distributed()
     _check_certificates(distributed, named)
     with contextlib.ExitStack() as closing:
@@ -237,16 +236,6 @@ def _heard(child: Worker) -> str:
     if word != "address":
         raise DataError(f"Dask did not start on this machine: {text}")
     return str(text)
-
-
-def _address_in(path: str) -> str:
-    """Return the address in a scheduler file; for what is none Dask would wait."""
-    if not is_file(Path(path)):
-        raise UsageError(f"{path}: no such scheduler file, and no address such as tcp://host:8786")
-    try:
-        return str(json.loads(read_text(Path(path)))["address"])
-    except (ValueError, TypeError, KeyError) as error:
-        raise DataError(f"{path}: not a scheduler file of Dask's: it names no address") from error
 
 
 def _check_certificates(distributed: Any, address: str) -> None:

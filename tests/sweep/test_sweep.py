@@ -186,7 +186,7 @@ def test_a_dry_run_lists_the_cells_and_computes_none(
 ) -> None:
     command = run("sweep", str(spec(tmp_path, bits=[4, 5])), "-o", "out", "--dry-run")
     assert "machado-2r, gravity, 5 bits" in command.out
-    assert "2 cells left; how long they take is not known" in command.out
+    assert "2 cells left; how long that takes is not known" in command.out
     assert not Path("out").exists()
 
 

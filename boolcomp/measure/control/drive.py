@@ -75,7 +75,7 @@ def drive_of(
     if encoder_bits is not None:
         spans = (2 * math.pi if link.revolute else link.position.width for link in links)
         steps = tuple(span / 2**encoder_bits for span in spans)
-    chosen = rate or robot.control_rate or RATE
+    chosen = (robot.control_rate or RATE) if rate is None else rate
     if not 1 <= chosen <= FASTEST:
         raise UsageError(f"a control rate is 1 to {FASTEST:g} Hz, not {chosen:g}")
     found = next((one for one in SPEEDS if one == speeds), None)
