@@ -10,7 +10,7 @@ import click
 from boolcomp.commands.options import FilePath, json_option, minimiser_options, print_json
 from boolcomp.commands.progress import progress
 from boolcomp.common.errors import BoolcompError, DataError, UsageError, listing, shown, suggestion
-from boolcomp.common.files import write_text
+from boolcomp.common.files import check_place, write_text
 from boolcomp.common.text import table
 
 if TYPE_CHECKING:
@@ -167,6 +167,8 @@ def _wanted(
         raise UsageError("-o - writes one PLA file and nothing else to standard output")
     if output is not None and len(files) > 1 and output.is_file():
         raise UsageError(f"{output} is a file: several results need a folder")
+    if output is not None and output != STANDARD and not output.is_dir():
+        check_place(output / "any" if len(files) > 1 else output)
     wanted = Wanted(kind, phase, primes, quiet, output, len(files) > 1, None)
     if output is not None and len(files) > 1:
         names = [place.name for path in files if (place := wanted.place(path)) is not None]
