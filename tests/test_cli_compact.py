@@ -15,6 +15,7 @@ from samples import terms_of
 
 import boolcomp as bc
 from boolcomp.commands.compact import _words, say_whence, unread
+from boolcomp.common.places import Folder
 from boolcomp.compact.demand import Demand, usual_demand
 from boolcomp.logic.synthesis import abc
 from boolcomp.logic.synthesis.optimise import Step
@@ -56,7 +57,8 @@ def test_compile_says_where_abc_would_have_helped(capsys: pytest.CaptureFixture[
 def test_paper_mode_says_which_tables_were_read(
     run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("boolcomp.paper.store.shipped", lambda _: tmp_path / "nothing")
+    nothing = Folder(tmp_path / "nothing")
+    monkeypatch.setattr("boolcomp.paper.store.shipped_place", lambda _: nothing)
     paper = ("compile", "machado-2r", "--mode", "paper", "--bits", "4", "--minimizer", "isop")
     assert "read from the store" not in run(*paper).err
     assert " tables read from the store; another --minimizer searches anew" in run(*paper).err

@@ -101,7 +101,8 @@ def command(
     if compiled and against is None:
         _refuse_functions(context, program)
     wanted = cluster is not None or against is not None
-    if _in_chunks(source, target, processes, shard, compiled=compiled, wanted=wanted):
+    whole = interpolate and not wanted and source.suffix == ".npy"  # as one file, by this process
+    if not whole and _in_chunks(source, target, processes, shard, compiled=compiled, wanted=wanted):
         if interpolate:
             raise UsageError("--interpolate is of one process, and of no files in chunks")
         from boolcomp.commands.batches import Asked, evaluate_batches

@@ -15,7 +15,6 @@ import numpy as np
 
 from boolcomp.common.errors import UsageError
 from boolcomp.common.workers import TWO, Workers
-from boolcomp.compact.approximate.results import approximated
 from boolcomp.compact.assembly import Ends
 from boolcomp.compact.demand import Demand, Listener, Progress, ignore_progress
 from boolcomp.compact.errors.centre import decoder_shifts
@@ -251,6 +250,8 @@ def approximate(value: Built | Exact, choices: CompactChoices) -> Built:
     since, exact = time.perf_counter(), value.built
     results = choices.result_store(value.terms)
     fresh = fresh_states(exact.compact)
+    from boolcomp.compact.approximate.results import approximated  # noqa: PLC0415 (imports numba)
+
     found = approximated(exact, results, fresh, choices.progress)
     if found is not None:
         seconds = exact.seconds + time.perf_counter() - since

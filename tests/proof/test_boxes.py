@@ -206,7 +206,7 @@ def test_every_grade_is_as_tight_as_the_one_before_and_above_what_climbing_finds
     said = explained(compact, ends)
     network = word_logic(compact.graph)
     program = program_of_graph(compact.problem, compact.demand, compact.graph, network, ends)
-    worst = find_worst(subject_of(program, compact.problem, engine="numpy"), 100_000).errors
+    worst = find_worst(subject_of(program, compact.problem, engine="numpy"), 400_000).errors
     before = plain_bounds(said)
     for grade in ("tables", "tight"):
         bounds = graded_bounds(said, grade, 10)
