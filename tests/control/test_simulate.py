@@ -63,8 +63,8 @@ def test_the_table_says_what_its_figures_are_and_how_many_bits_it_takes(
     assert result.code == 0
     assert "simulated, not proved: 0.305 s at 200 Hz, exact states" in result.out
     assert (
-        "paper: for 0.0003 (rad or m) at every joint, all the time, 10 bits are enough; for"
-        in result.out
+        "paper: for 0.0003 rad at every joint, all the time, 10 bits are enough; for 1 mm at the "
+        "tip " in result.out
     )
     assert "paper 6, paper 10: words by arithmetic that does what the logic does" in result.out
 

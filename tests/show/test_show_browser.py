@@ -152,6 +152,44 @@ def test_a_word_says_what_it_is_and_a_click_shows_its_logic(window: Window, fold
     assert window.find("#word-panel h3")[0].text != name  # one that was clicked stays
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_word_graph_is_seen_whole_and_its_outputs_show_their_words(
+    window: Window, folder: Path, width: int
+) -> None:
+    window.open(folder / "compact.html", width)
+    window.wait(READY)
+    (frame,) = window.find("#graph-frame")
+    window.run("arguments[0].scrollIntoView({block:'center',behavior:'instant'})", frame)
+    assert window.run("return arguments[0].scrollWidth - arguments[0].clientWidth", frame) <= 0
+    window.wait("return document.querySelector('g.word.torque .value').textContent")
+    for output in window.find("g.word.torque"):
+        name = str(output.get_attribute("aria-label")).split(", ")[0]
+        word = window.run(
+            "return [...document.querySelectorAll('.readout tbody tr')].find(row =>"
+            "row.cells[0].textContent.startsWith(arguments[0]))"
+            ".querySelector('[data-cell=word]').textContent", name,
+        )  # fmt: skip
+        assert window.run("return arguments[0].querySelector('.value').textContent", output) == word
+        ends = window.run(
+            "const [value, ...texts] = ['.value', 'text', '.small'].map(one =>"
+            "arguments[0].querySelector(one)); const at = value.getBBox(); return texts.filter("
+            "one => { const box = one.getBBox(); return box.y < at.y + at.height && "
+            "at.y < box.y + box.height && box.x + box.width > at.x; }).length", output,
+        )  # fmt: skip
+        assert ends == 0
+
+
+def test_the_only_map_of_a_table_stands_once(window: Window, folder: Path) -> None:
+    window.open(folder / "table.html")
+    window.wait(READY)
+    shown = "return [...document.querySelectorAll('.karnaugh[data-bit]')].filter(one => "
+    shown += "one.checkVisibility()).length"
+    assert window.run(shown) == 1
+    window.media("print")
+    assert window.run(shown) == 1
+    window.media()
+
+
 def test_products_of_a_map_come_one_by_one(window: Window, folder: Path) -> None:
     window.open(folder / "table.html")
     window.wait(READY)

@@ -8,6 +8,7 @@ mark tells its numbers and a click on the legend takes a series out of the crowd
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,7 @@ STEP = 22  # from bar to bar
 NARROW = 320  # what a legend may take of a phone
 LETTER = 6.5  # the width of a letter
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [12, 4])
+DASHED = 130  # the size of a shape in a legend whose edge is dashed
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"  # comes with vl-convert: the same everywhere
 CONFIG: Spec = {
@@ -153,20 +155,30 @@ def lines(
     points: bool = True,
     high: int = HIGH,
 ) -> Chart:
-    """Return lines with points: a colour a series, and a dash for what is told apart twice."""
+    """Return lines with points: a colour a series, a dash and a shape for what is told apart twice.
+
+    Where all points stand above one place there are no lines, and so no dashes.
+    """
     more: Spec = {}
     if colour_by:
         more["color"] = _coloured(rows, colour_by)
-        if points:
-            more["shape"] = {**colour_by.kind(), **_legend(rows, colour_by, SHAPES)}
-    if dash_by:
+    if dash_by and points and len(_values(rows, x)) == 1:
+        more["detail"] = dash_by.kind()  # else what is told apart is joined
+    elif dash_by:
         more["strokeDash"] = {**dash_by.kind(), **_legend(rows, dash_by, DASHES)}
         more["strokeDash"]["legend"] |= {"symbolType": "stroke", "symbolSize": 400}
+    shaped = dash_by if dash_by and len(_values(rows, dash_by)) > 1 else colour_by
+    if points and shaped:
+        more["shape"] = {**shaped.kind(), **_legend(rows, shaped, SHAPES)}
+        if shaped is dash_by and "strokeDash" in more:  # one legend says both
+            more["shape"]["legend"]["symbolSize"] = DASHED
+            more["strokeDash"]["legend"] = more["shape"]["legend"]
     mark: Spec = {"type": "line", "strokeWidth": 2}
     if points:
         mark["point"] = {"filled": True, "size": 55}
     kinds = [axis for axis in (colour_by, dash_by) if axis]
-    return _chart(rows, mark, (x, y), more, kinds, title=title, shows=shows, hover=hover, high=high)
+    made = _chart(rows, mark, (x, y), more, kinds, title=title, shows=shows, hover=hover, high=high)
+    return _with_room(made, x, y)
 
 
 def scatter(
@@ -189,12 +201,13 @@ def scatter(
     kinds = [colour_by] if colour_by else []
     mark = {"type": "point", "filled": True, "size": 70}
     made = _chart(rows, mark, (x, y), more, kinds, title=title, shows=shows, hover=hover, high=high)
+    made = _with_room(made, x, y)
     if not front:
         return made
     steps = {
         "transform": [{"filter": f"datum['{front}'] == 1"}],
         "mark": {"type": "line", "interpolate": "step-after", "color": colour("soft")},
-        "encoding": {"x": x.encoding(), "y": y.encoding(), "order": x.kind()},
+        "encoding": {**{at: made.spec["encoding"][at] for at in "xy"}, "order": x.kind()},
     }  # fmt: skip
     inner = {name: made.spec[name] for name in ("mark", "encoding", "params")}
     outer = {name: value for name, value in made.spec.items() if name not in inner}
@@ -315,6 +328,29 @@ def _chart(
         "config": CONFIG,
     }  # fmt: skip
     return Chart(title, spec, shows, axes)
+
+
+def _with_room(chart: Chart, x: Axis, y: Axis) -> Chart:
+    """Return a chart whose axes have room about a number that is the only one on them.
+
+    Vega would round it to the only mark of its axis; a decade about it, or zero, make it readable.
+    """
+    for name, axis in (("x", x), ("y", y)):
+        values = _values(chart.rows, axis)
+        if axis.names or axis.values or len(values) != 1:
+            continue
+        (value,) = values
+        scale = chart.spec["encoding"][name]["scale"]
+        if not axis.log:
+            scale["zero"] = True
+        elif isinstance(value, (int, float)) and value > 0:
+            low = math.floor(math.log10(value))
+            scale["domain"] = [10.0**low, 10.0 ** (low + 1)]
+    return chart
+
+
+def _values(rows: Sequence[Row], axis: Axis) -> set[Cell]:
+    return {row[axis.field] for row in rows if row.get(axis.field) is not None}
 
 
 def _coloured(rows: Sequence[Row], axis: Axis) -> Spec:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 Cell = str | int | float | None
 NOTHING = "–"
+MANY = 12  # columns: with more of them they stand closer
 LONG = 24  # characters of a text that may take several lines
 
 
@@ -58,10 +59,11 @@ class Table:
             _head(column, place, words=words)
             for (place, column), words in zip(meanings, texts, strict=True)
         )
+        close = ' class="many"' if len(self.columns) > MANY else ""
         return (
             f'<div class="table"><div class="scrolls" role="group" tabindex="0" '
-            f'aria-label="{label}">\n<table id="{name}">{caption}<thead><tr>{head}</tr></thead>\n'
-            f"<tbody>\n{body}\n</tbody></table></div>{_meanings(meanings)}</div>"
+            f'aria-label="{label}">\n<table id="{name}"{close}>{caption}'
+            f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>{_meanings(meanings)}</div>"
         )
 
     def _row(self, row: Sequence[Cell]) -> str:

@@ -24,7 +24,7 @@ from boolcomp.common.pages import (
     scatter,
 )
 from boolcomp.measure.control.study import documents, enough
-from boolcomp.measure.control.tabulate import answers, footnote
+from boolcomp.measure.control.tabulate import answers, footnote, longest, units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,24 +36,26 @@ if TYPE_CHECKING:
 POINTS = 400  # of a line over time
 SERIES = Axis("series", "", names=True)
 BITS = "bits of a torque"
+# Key, name, what it says, its form; {0} is what joints are counted in, {1} what torques are.
 COLUMNS = (
-    ("mode", "how torques are made: exact, or by which words", ""),
-    ("bits", "the word length of a torque", ""),
-    ("joint", "counted from 1", ""),
-    ("rms_tracking", "rms of how far the joint is from its place; rad, m", ".3g"),
-    ("max_tracking", "the largest of that", ".3g"),
-    ("bound_tracking", "how far the proven bound of torques would let it stray", ".3g"),
-    ("tip_max", "how far the tip is off at most; m", ".3g"),
-    ("rms_noise", "torque less exact torque for the same measured state; N·m, N", ".3g"),
-    ("rms_noise_lsb", "the same in steps of the torque's word", ".2f"),
-    ("rms_jump", "change of torque from one instant to the next", ".3g"),
-    ("bound", "what no error of the torque exceeds: proved", ".3g"),
-    ("rest_amplitude", "half of peak to peak of what remains at rest; rad, m", ".3g"),
-    ("rest_period", "its period; s", ".3g"),
-    ("rest_offset", "mean distance at rest; rad, m", ".3g"),
-    ("saturated_inputs", "instants at which an input lay beyond its word", ""),
-    ("limited_torques", "instants at which the drive gave less than was wanted", ""),
-    ("nodes", "of the logic, three inputs each", ""),
+    ("mode", "mode", "how torques are made: exact, or by which words", ""),
+    ("bits", "bits", "the word length of a torque", ""),
+    ("joint", "joint", "counted from 1", ""),
+    ("rms_tracking", "rms, {0}", "of how far the joint is from its place", ".3g"),
+    ("max_tracking", "max, {0}", "the largest of that", ".3g"),
+    ("bound_tracking", "bound, {0}",
+     "how far the proven bound of torques would let it stray", ".3g"),
+    ("tip_max_mm", "tip max, mm", "how far the tip is off at most", ".3g"),
+    ("rms_noise", "noise, {1}", "torque less exact torque for the same measured state, rms", ".3g"),
+    ("rms_noise_lsb", "noise, LSB", "the same in steps of the torque's word", ".2f"),
+    ("rms_jump", "jump, {1}", "change of torque from one instant to the next, rms", ".3g"),
+    ("bound", "torque bound, {1}", "what no error of the torque exceeds: proved", ".3g"),
+    ("rest_amplitude", "rest ±, {0}", "half of peak to peak of what remains at rest", ".3g"),
+    ("rest_period", "rest period, s", "that of what remains at rest", ".3g"),
+    ("rest_offset", "rest mean, {0}", "mean distance at rest", ".3g"),
+    ("saturated_inputs", "beyond words", "instants at which an input lay beyond its word", ""),
+    ("limited_torques", "at limit", "instants at which the drive gave less than was wanted", ""),
+    ("nodes", "nodes", "of the logic, three inputs each", ""),
 )  # fmt: skip
 
 
@@ -85,11 +87,12 @@ def page(found: Study, tolerances: tuple[float, float], command: str) -> str:
 
 
 def _answers(found: Study, tolerances: tuple[float, float]) -> list[Figure]:
-    """Return the fewest bits of every mode."""
+    """Return the fewest bits of every mode, or the most of those that are not enough."""
+    most = longest(found.rows)
     tips = enough(found.rows, tolerances[1], tip=True)
     return [
         Figure(
-            "more" if bits is None else f"{bits} bits",
+            f"> {most[mode]} bits" if bits is None else f"{bits} bits",
             f"{mode}, for {1000 * tolerances[1]:g} mm at the tip",
             "simulated, these trajectories",
         )
@@ -99,6 +102,7 @@ def _answers(found: Study, tolerances: tuple[float, float]) -> list[Figure]:
 
 def _charts(found: Study) -> Parts:
     words = [row for row in found.rows if row.variant.bits is not None and row.figures]
+    off = f"largest error, {units(found.rows)[0]}"
     tracking: list[Row] = []
     noise: list[Row] = []
     sizes: dict[tuple[str, int], dict[str, float]] = {}
@@ -121,12 +125,12 @@ def _charts(found: Study) -> Parts:
     at = Axis("bits", BITS, values=tuple(sorted({bits for _, bits in sizes})))
     charts: list[Chart] = [
         lines(
-            tracking, at, Axis("error", "largest error, rad or m", log=True, form=".3~g"),
+            tracking, at, Axis("error", off, log=True, form=".3~g"),
             colour_by=SERIES, dash_by=Axis("kind", "", names=True), title="Tracking",
             shows="The largest error of any joint on any trajectory.",
         ),
         lines(
-            noise, at, Axis("noise", "rms in LSB", form=".3~g"), colour_by=SERIES,
+            noise, at, Axis("noise", "rms in LSB", form=".3~g", zero=True), colour_by=SERIES,
             title="Noise of torques", shows="The largest of all joints; rounding alone is 0.29.",
         ),
     ]  # fmt: skip
@@ -139,7 +143,7 @@ def _charts(found: Study) -> Parts:
         charts.append(
             scatter(
                 logic, Axis("nodes", "nodes", log=True),
-                Axis("error", "largest error, rad or m", log=True, form=".3~g"),
+                Axis("error", off, log=True, form=".3~g"),
                 colour_by=SERIES, hover=(Axis("bits", "bits"),), title="Error against logic",
                 shows="What a node buys.",
             )
@@ -191,8 +195,15 @@ def _shown(found: Study) -> list[Variant]:
 
 
 def _tables(found: Study, names: Sequence[str]) -> Choice:
-    columns = [Column(key.replace("_", " "), meaning, form, key) for key, meaning, form in COLUMNS]
-    told = documents(found.rows)
+    joints, torques = units(found.rows)
+    columns = [
+        Column(name.format(joints, torques), meaning, form, key)
+        for key, name, meaning, form in COLUMNS
+    ]
+    told = [
+        {**row, "tip_max_mm": None if one.tip_max is None else 1000 * one.tip_max}
+        for row, one in zip(documents(found.rows), found.rows, strict=True)
+    ]
     options: list[tuple[str, Parts]] = []
     for name in names:
         rows: list[list[Any]] = [

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from boolcomp.measure.control.study import Row, Study
 
 HEADER = (
-    "mode", "bits", "nodes", "joint", "rms", "max", "of bound", "tip max/mm", "torque noise",
-    "noise/LSB", "jump", "rest ±", "period/s", "beyond words", "at limit",
+    "mode", "bits", "nodes", "joint", "rms/{0}", "max/{0}", "bound/{0}", "tip max/mm",
+    "noise/{1}", "noise/LSB", "jump/{1}", "rest ±/{0}", "period/s", "beyond words", "at limit",
 )  # fmt: skip
 MANY = 40  # characters of a note that a table has room for
 
@@ -24,10 +24,11 @@ MANY = 40  # characters of a note that a table has room for
 def text_table(found: Study, tolerance: float, at_tip: float) -> str:
     """Return the tables of all trajectories, what their figures are, and how many bits it takes."""
     parts = []
+    header = [one.format(*units(found.rows)) for one in HEADER]
     for name in dict.fromkeys(row.trajectory for row in found.rows):
         rows = [row for row in found.rows if row.trajectory == name]
         cells = [_cells(row) for row in rows if row.figures is not None]
-        parts.append(f"{name}\n{table(HEADER, cells, left=(0,))}")
+        parts.append(f"{name}\n{table(header, cells, left=(0,))}")
     return "\n".join(
         [*parts, *_notes(found.rows), footnote(found), *answers(found, tolerance, at_tip)]
     )
@@ -81,18 +82,24 @@ def _notes(rows: Sequence[Row]) -> list[str]:
     return [f"{', '.join(dict.fromkeys(names))}: {note}" for note, names in notes.items()]
 
 
+def units(rows: Sequence[Row]) -> tuple[str, str]:
+    """Return what joints and torques of an arm are counted in: `rad or m`, `N·m or N`."""
+    joints = sorted({row.unit for row in rows}, reverse=True)
+    torques = sorted({row.torque_unit for row in rows}, reverse=True)
+    return " or ".join(joints), " or ".join(torques)
+
+
 def footnote(found: Study) -> str:
     """Say what figures are."""
     drive, plant = found.loop.drive, found.loop.plant
-    units = sorted({row.unit for row in found.rows}, reverse=True)
-    torques = sorted({row.torque_unit for row in found.rows}, reverse=True)
+    joints, torques = units(found.rows)
     steps = plant.steps(drive.period)
     sensed = "exact states" if drive.ideal else f"encoders, {drive.speeds} speeds"
     return (
         f"simulated, not proved: {found.seconds:g} s at {drive.rate:g} Hz, {sensed}, "
         f"Runge-Kutta with {steps} {'step' if steps == 1 else 'steps'} a period; tracking in "
-        f"{' or '.join(units)}, torques in {' or '.join(torques)}\n"
-        "of bound: how far the proven bound of torques would let a joint stray, of a loop without "
+        f"{joints}, torques in {torques}\n"
+        "bound: how far the proven bound of torques would let a joint stray, of a loop without "
         "sampling in which nothing saturates"
     )
 
@@ -101,15 +108,24 @@ def answers(found: Study, tolerance: float, at_tip: float) -> list[str]:
     """Return a line for every mode: from how many bits on no joint, and no tip, strays by more."""
     joints = enough(found.rows, tolerance)
     tips = enough(found.rows, at_tip, tip=True)
+    unit, _ = units(found.rows)
+    most = longest(found.rows)
     return [
-        f"{mode}: for {tolerance:g} (rad or m) at every joint, all the time, {_said(bits)}; for "
-        f"{1000 * at_tip:g} mm at the tip {_said(tips[mode])}"
+        f"{mode}: for {tolerance:g} {unit} at every joint, all the time, "
+        f"{_said(bits, most[mode])}; for {1000 * at_tip:g} mm at the tip "
+        f"{_said(tips[mode], most[mode])}"
         for mode, bits in joints.items()
     ]
 
 
-def _said(bits: int | None) -> str:
-    return "none of these are enough" if bits is None else f"{bits} bits are enough"
+def longest(rows: Sequence[Row]) -> dict[str, int]:
+    """Return the most bits of every mode."""
+    lengths = sorted((row.variant.bits or 0, row.variant.mode) for row in rows)
+    return {mode: bits for bits, mode in lengths}
+
+
+def _said(bits: int | None, most: int) -> str:
+    return f"{most} bits are not enough" if bits is None else f"{bits} bits are enough"
 
 
 def csv_table(rows: Sequence[Row]) -> str:

@@ -10,6 +10,7 @@
     return made;
   };
   const count = (number, name) => `${number} ${name}${number === 1 ? "" : "s"}`;
+  const digits = (word, bits) => word.toString(2).padStart(bits, "0");
   const short = (x) => Number(x.toPrecision(3)).toString();
 
   Boolcomp.showGraph = (model) => {
@@ -37,6 +38,7 @@
       readers[from].push(to);
     });
     let words = null;
+    let results = null; // the words of outputs
     let pinned = null;
 
     // Only what is on the screen is written: a PUMA has 253 words.
@@ -50,12 +52,16 @@
     boxes.forEach(({ box }) => watch.observe(box));
 
     const write = (one, k) => {
-      if (!words || one.last === words[k]) return;
-      const word = words[k];
+      if (!words) return;
+      const { result } = nodes[k];
+      const word = result === null ? words[k] : results[result];
+      if (one.last === word) return;
       one.last = word;
-      const share = (word + 0.5) / 2 ** nodes[k].bits;
+      const code = result === null ? null : model.outputs[result].code;
+      const height = code ? Boolcomp.index(code, word) : word;
+      const share = (height + 0.5) / 2 ** (code ? code.bits : nodes[k].bits);
       one.level.style.transform = `scaleX(${share.toFixed(4)})`;
-      if (one.value) one.value.textContent = word;
+      if (one.value) one.value.textContent = code ? digits(word, code.bits) : word;
       if (one.spot) {
         const { entries, source, drop, picked } = nodes[k];
         let index = Math.floor(words[source] / 2 ** drop);
@@ -197,8 +203,12 @@
     let shown = null;
     const tell = () => {
       if (shown === null || !words) return;
-      const bits = nodes[shown].bits;
-      const said = `${words[shown]} = ${words[shown].toString(2).padStart(bits, "0")}`;
+      const { bits, result } = nodes[shown];
+      let said = `${words[shown]} = ${digits(words[shown], bits)}`;
+      if (result !== null) {
+        const { symbol, code } = model.outputs[result];
+        said += `, which gives ${symbol} ${digits(results[result], code.bits)}`;
+      }
       if (now.textContent !== said) now.textContent = said;
       if (spot) spot();
     };
@@ -239,12 +249,12 @@
     document.getElementById("graph-fit").addEventListener("click", fit);
     document.getElementById("graph-in").addEventListener("click", () => scaled(zoom * 1.25));
     document.getElementById("graph-out").addEventListener("click", () => scaled(zoom / 1.25));
-    if (wide * 0.6 < frame.clientWidth) fit();
-    else frame.scrollTop = (high - frame.clientHeight) / 2;
+    fit();
 
     return {
-      flow: (found) => {
+      flow: (found, outputs) => {
         words = found;
+        results = outputs;
         boxes.forEach((one, k) => one.seen && write(one, k));
         tell();
       },

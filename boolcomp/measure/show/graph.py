@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 EXACT = 50  # bits of a sum that doubles hold with room to spare
 LONGEST = 27  # characters of a title that fit a box
 BESIDE = 16  # with a curve beside them
+LETTER, SMALL, DIGIT = 6.0, 4.8, 6.4  # how wide they are, about
 KINDS = {InputWord: "input", Angles: "angle", Lookup: "table", Heap: "sum"}
 
 
@@ -107,15 +108,21 @@ def draw(subject: Subject, graph: WordGraph) -> str:
         f'data-from="{line.source}" data-to="{line.place}" d="{line.path}"/>'
         for line in lines
     ]
+    widths = {result.node: result.bits for result in graph.results}
     for place, (box, node) in enumerate(zip(boxes, graph.nodes, strict=True)):
-        picture += _word(place, box, node)
+        digits = widths.get(place) or len(str((1 << node.bits) - 1))
+        picture += _word(place, box, node, digits)
     return "\n".join([*picture, "</svg>"])
 
 
-def _word(place: int, box: Box, node: Node) -> Iterator[str]:
+def _word(place: int, box: Box, node: Node, digits: int) -> Iterator[str]:
+    """Yield a word: its value, of so many digits, stands in the line that has room for it."""
     title, detail = html.escape(box.title), html.escape(box.detail)
     curve = isinstance(node, Lookup) and node.read > 0
     room = BESIDE if curve else LONGEST
+    above = not curve and SMALL * len(box.detail) + DIGIT * digits > WIDE - 20
+    if above:
+        room = max(3, int((WIDE - 20 - DIGIT * digits) / LETTER))
     cut = box.title if len(box.title) <= room else f"{box.title[: room - 1]}…"
     yield (
         f'<g class="word {box.kind}" data-word="{place}" tabindex="0" role="button" '
@@ -129,7 +136,7 @@ def _word(place: int, box: Box, node: Node) -> Iterator[str]:
         yield f'<polyline class="curve" {moved} points="{curve_points(node, box)}"/>'
         yield '<circle class="spot" r="3.2"/>'
     else:
-        yield f'<text class="value" x="{WIDE - 8}" y="31"></text>'
+        yield f'<text class="value" x="{WIDE - 8}" y="{16 if above else 31}"></text>'
     yield f'<rect class="level" y="{HIGH - 3}" width="{WIDE}" height="3"/>'
     yield "</g>"
 

@@ -125,7 +125,8 @@ def _graph_sections(
     values["graph"] = known
     note = (
         "Every box is a word; what flows along a line is read by the box on its right. Two lines "
-        "of one colour into a sum are a product. The bar below a box is its word's height."
+        "of one colour into a sum are a product. The bar below a box is its word's height. "
+        "The box of an output has the digits of the word that it gives, others have a number."
     )
     buttons = (
         '<div class="play needs-script"><button type="button" id="graph-fit">Fit</button>'

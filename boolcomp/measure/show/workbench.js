@@ -56,7 +56,7 @@
           const output = model.outputs[k];
           return found.values[k] / Math.max(Math.abs(output.low), Math.abs(output.high));
         }) : []);
-      if (graph && found.graph) graph.flow(found.graph);
+      if (graph && found.graph) graph.flow(found.graph, found.found);
       if (terms) terms.at(found);
       stale = true;
     };
