@@ -179,8 +179,11 @@ def test_a_word_graph_is_seen_whole_and_its_outputs_show_their_words(
         assert ends == 0
 
 
-def test_the_only_map_of_a_table_stands_once(window: Window, folder: Path) -> None:
-    window.open(folder / "table.html")
+def test_the_only_map_of_a_table_stands_once(window: Window, tmp_path: Path) -> None:
+    page = tmp_path / "single.html"
+    single = pla.parse(".i 2\n.o 1\n11 1\n.e\n")
+    page.write_text(table_page("single.pla", single), encoding="utf-8")
+    window.open(page)
     window.wait(READY)
     shown = "return [...document.querySelectorAll('.karnaugh[data-bit]')].filter(one => "
     shown += "one.checkVisibility()).length"
