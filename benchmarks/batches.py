@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from drawnstates import Drawn, evaluate_again, evaluate_drawn, peak, values
+from drawnstates import PIECE, Drawn, evaluate_again, evaluate_drawn, peak, values
 from processes import two_r
 
 import boolcomp
@@ -41,7 +41,7 @@ from boolcomp.parallel.sharding.pool import ProcessPool
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-CHUNK = 1 << 22  # states of a call
+CALLS = 16  # into which all states are dealt: calls of tens of milliseconds, as files make them
 WANTED = 0.95  # of what processes that share nothing reach
 MEMORY = 500  # MB, of the client and of each worker
 TIMES = 5  # batches in a row
@@ -59,8 +59,9 @@ def summed(parts: Iterable[Drawn]) -> tuple[int, float, float, float]:
 
 def logic(folder: str, states: int, rounds: int) -> None:
     """Measure the logic of many states."""
-    chunks = [(folder, k, min(CHUNK, states - k)) for k in range(0, states, CHUNK)]
-    half = len(chunks) // 2 * CHUNK
+    size = -(-states // (CALLS * PIECE)) * PIECE  # whole pieces: the same states however dealt
+    chunks = [(folder, k, min(size, states - k)) for k in range(0, states, size)]
+    half = len(chunks) // 2 * size
     halves = [(folder, 0, half), (folder, half, states - half)]
     with ExitStack() as stack:
         alone = [Worker(), Worker()]
@@ -85,7 +86,7 @@ def logic(folder: str, states: int, rounds: int) -> None:
             **{name: lambda pool=pool: through(pool) for name, pool in pools.items()},  # type: ignore[misc]
         }
         for pool in pools.values():  # load and compile
-            warm = [(folder, k * CHUNK, 1 << 18) for k in range(8)]
+            warm = [(folder, k * size, 1 << 18) for k in range(8)]
             list(completed(pool, evaluate_drawn, warm))
         for worker in alone:
             worker.call(evaluate_drawn, folder, 0, 1 << 18)
@@ -93,7 +94,7 @@ def logic(folder: str, states: int, rounds: int) -> None:
     digests = {name: summed(parts)[0] for name, parts in found.items()}
     if len({*digests.values()}) > 1:
         sys.exit(f"the results differ: {digests}")
-    print(f"{states:.0e} states of the 2R, chunks of {CHUNK}; {rounds} rounds, the least time\n")
+    print(f"{states:.0e} states of the 2R, chunks of {size}; {rounds} rounds, the least time\n")
     print(f"{'':24}{'ns/state':>9}{'logic':>8}{'drawing':>9}{'ratio':>7}{'MB':>6}")
     best = min(times["two that share nothing"])
     for name, row in times.items():
@@ -241,7 +242,7 @@ def terms(folder: str, states: int, rounds: int) -> None:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description="Very large batches.")
-    parser.add_argument("--states", type=float, default=2e8)
+    parser.add_argument("--states", type=float, default=1e9)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--files", type=float, default=4e6)
     options = parser.parse_args()
