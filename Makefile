@@ -160,7 +160,7 @@ $(VENV)/demo.ready: pyproject.toml $(VENV)/bin/python
 
 $(VENV)/test.ready: $(VENV)/demo.ready
 	@echo "== installing what tests and lint need"
-	@$(BIN)/pip install -qq --disable-pip-version-check -e '.[test,dev,docs]'
+	@$(BIN)/pip install -qq --disable-pip-version-check -e '.[test,dev,docs,cluster]'
 	@touch $@
 
 # numba compiles the minimisers' loops once; a test's time should not hold that.
