@@ -230,6 +230,6 @@ def test_a_page_says_first_how_many_bits_it_takes(run: Callable[..., Result]) ->
     assert "paper, for 1 mm at the tip" in head
     assert "6 bits" in head
     assert "src=" not in text.split("<script>")[0]
-    for title in ("Tracking", "Noise of torques", "Over time", "All figures", "bound tracking"):
+    for title in ("Tracking", "Noise of torques", "Over time", "All figures", "bound, rad"):
         assert title in rest
     assert len(text) < 3_000_000
