@@ -82,7 +82,7 @@ def consensus_within(
 
     A cube that conflicts with it in one variable covers their common part with that variable as in
     the prime. One that conflicts in none covers the common part, for all outputs of the prime where
-    it has one more; one within the prime tells nothing. The outputs are one variable.
+    it has one more. The outputs are one variable.
     """
     common = cubes & prime
     masks = [_mask(variable, shape) for variable in range(shape.inputs + 1)]
@@ -91,10 +91,9 @@ def consensus_within(
     parts = [shape.none()]
     for variable, mask in enumerate(masks):
         parts.append(common[(count == 1) & conflicts[:, variable]] & ~mask | prime & mask)
-    outside = cubes & ~prime
-    more = (outside & masks[-1]).any(axis=1)
+    more = (cubes & ~prime & masks[-1]).any(axis=1)
     parts.append(common[(count == 0) & more] & ~masks[-1] | prime & masks[-1])
-    parts.append(common[(count == 0) & ~more & outside.any(axis=1)])
+    parts.append(common[(count == 0) & ~more])  # of one within the prime: a don't-care
     return np.unique(np.concatenate(parts), axis=0)
 
 

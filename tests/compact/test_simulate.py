@@ -134,3 +134,10 @@ def test_simulating_again_gives_what_simulating_gives() -> None:
         found, expected = again.simulate(graph), simulate(graph, words)
         assert np.array_equal(found.words, expected.words)
         assert (found.wrapped, found.saturated) == (expected.wrapped, expected.saturated)
+
+
+def test_a_graph_that_reads_nothing_gives_its_words_and_saturates_for_every_sample() -> None:
+    graph = parse_graph("w0[9] = heap + 511 unit 2^-3 at 0.0\ntau1[4] = w0 >> 3\n")
+    found = simulate(graph, {"q1": np.zeros(5, np.int64)})
+    assert found.words.tolist() == [[15]] * 5
+    assert found.saturated == 5

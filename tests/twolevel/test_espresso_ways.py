@@ -209,6 +209,15 @@ def test_a_cover_of_least_cost_costs_what_the_best_of_all_choices_does(
     assert all(got[p][j] == "1" for p, j in wanted)
 
 
+def test_a_prime_of_more_outputs_than_either_cube_takes_what_a_prime_alone_seemed_to_hold() -> None:
+    # At 11 output 0 is held by 1- and by 11 for all three outputs, which the cover does not have.
+    rows = [("1-", "110"), ("-0", "110"), ("-1", "011")]
+    function = pla.parse(text_of(rows, 2, 3)).function()
+    cover = Cubes.from_rows(2, 3, rows)
+    chosen = dict(zip(cover.rows(), essential(function, cover).tolist(), strict=True))
+    assert chosen == {("1-", "110"): False, ("-0", "110"): True, ("-1", "011"): True}
+
+
 def evaluated(text: str, point: Point, names: Sequence[str]) -> dict[str, bool]:
     """Evaluate a BLIF model at a point, a table after the other."""
     known = dict(zip(names, map(bool, point), strict=True))

@@ -221,6 +221,15 @@ def test_what_such_primes_leave_takes_one_product_at_least_and_two_points_apart_
     assert cover.note == "the literals were not proved least"
 
 
+def test_one_product_more_than_needed_is_not_called_the_fewest() -> None:
+    rest = "-" * 9
+    on = Cubes.from_rows(12, 1, [(f"001{rest}", "1"), (f"011{rest}", "1")])
+    free = Cubes.from_rows(12, 1, [(f"000{rest}", "1"), (f"111{rest}", "1")])
+    two = Cubes.from_rows(12, 1, [(f"00-{rest}", "1"), (f"-11{rest}", "1")])  # 0-1 would do
+    cover = minimise_exact(Function.from_cubes(on, free), 20.0, start=two, prime_limit=0)
+    assert (cover.proved, cover.lower_bound) == (False, 1)
+
+
 def test_too_many_primes_leave_the_start_with_a_bound() -> None:
     function = tabulated(6, 1, lambda x: int(x.bit_count() in (1, 2, 3)))
     start = minimise_exact(function, 60).cubes
