@@ -11,10 +11,10 @@ import random
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from boolcomp.logic import luts
-from boolcomp.logic.network import CONSTANTS, Builder, Network, copied
+from boolcomp.logic.network import CONSTANTS, Builder, Network, Node, copied
 from boolcomp.logic.sat import Solver
 from boolcomp.logic.simulation import Planes
 
@@ -68,8 +68,7 @@ class _Merging:
         return self.work.node(lut, operands, self.clock)
 
 
-@dataclass(slots=True)
-class _Made:
+class _Made(NamedTuple):
     """A node of the sweep: its table over literals of earlier ones."""
 
     lut: int
@@ -82,10 +81,9 @@ class _Sweep:
 
     count: int
     solver: Solver = field(default_factory=Solver)
-    builder: Builder = field(init=False)
     planes: list[int] = field(default_factory=list)
     nodes: list[_Made | None] = field(default_factory=list)
-    known: dict[int, int] = field(default_factory=dict)  # a literal of the builder: ours
+    known: dict[_Made, int] = field(default_factory=dict)  # a node: the literal that stands for it
     classes: dict[int, int] = field(default_factory=dict)  # a plane: the literal that has it
     inputs: list[int] = field(default_factory=list)
     noise: random.Random = field(default_factory=lambda: random.Random(1988))  # noqa: S311
@@ -121,6 +119,14 @@ class _Sweep:
         made = _reduced(lut, operands)
         if isinstance(made, int):
             return made
+        inverse = made.lut & 1  # of a node and its inverse the one that begins with 0 is looked up
+        upright = _Made(made.lut ^ luts.ALL, made.operands) if inverse else made
+        if upright not in self.known:
+            self.known[upright] = self._made(upright, clock)
+        return self.known[upright] ^ inverse
+
+    def _made(self, made: _Made, clock: Clock) -> int:
+        """Return the literal that stands for a node which is met for the first time."""
         values = [self._value(literal) for literal in made.operands]
         plane = Planes((1 << self.width) - 1).node(made.lut, tuple(values))
         literal = 2 * self.solver.variable()
@@ -193,18 +199,27 @@ class _Sweep:
             self._enter(literal & ~1)
 
 
+class _Reducer(Builder):
+    """Brings one node after another into normal form, and keeps none."""
+
+    def __init__(self) -> None:
+        super().__init__(0)
+        self.latest: Node | None = None
+
+    def _add(self, node: Node) -> int:
+        self.latest = node
+        return 0
+
+
 def _reduced(lut: int, operands: tuple[int, ...]) -> _Made | int:
     """Return a node without inverted, constant, equal or idle operands; or the literal it is."""
-    builder = Builder(max(k >> 1 for k in operands))
     # Signal v + 1 of a builder whose inputs begin at 2 is our variable v.
     shifted = [k + 2 if k > 1 else 2 * (k & 1) for k in operands]
-    literal = builder.node(lut, *shifted)
-    if literal >> 1 < CONSTANTS:
-        return literal >> 1
-    if literal >> 1 < CONSTANTS + builder.inputs:
-        return literal - 2
-    found = builder.build([literal]).nodes[0]
-    return _Made(found.lut, tuple(2 * (k - 1) for k in found.operands))
+    reducer = _Reducer()
+    literal = reducer.node(lut, *shifted)
+    if reducer.latest is not None:
+        return _Made(reducer.latest.lut, tuple(2 * (k - 1) for k in reducer.latest.operands))
+    return literal >> 1 if literal >> 1 < CONSTANTS else literal - 2
 
 
 @cache

@@ -1,6 +1,8 @@
 """Compiled loops of `resub` over networks that change; importing this module imports numba.
 
 Nodes change in place: `Graph.order` holds the living ones, operands first, once it is sorted.
+Arrays that loops read are locals, and functions that are called often take few of them: numba
+counts references to every array of a tuple that is passed or looked into: half of all time once.
 """
 
 # mypy: disable-error-code="untyped-decorator"
@@ -52,7 +54,7 @@ class Graph(NamedTuple):
     seen: NDArray[np.uint64]
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def draw(state: Any, below: Any) -> Any:
     """Return the next random number below a limit."""
     state[0] = state[0] * _MULTIPLIER + _STEP
@@ -81,37 +83,41 @@ def value_of(lut: Any, a: Any, b: Any, c: Any) -> Any:
 
 
 @njit(cache=True)
-def evaluate_node(g: Any, s: Any) -> None:
-    """Compute a node's plane."""
-    a, b, c = g.fan[s, 0], g.fan[s, 1], g.fan[s, 2]
-    for w in range(g.planes.shape[1]):
-        g.planes[s, w] = value_of(g.lut[s], g.planes[a, w], g.planes[b, w], g.planes[c, w])
+def evaluate_after(g: Any, count: Any) -> None:
+    """Compute the planes of all nodes that `after` marks."""
+    fan, order, luts, planes, after = g.fan, g.order, g.lut, g.planes, g.after
+    for t in range(count):
+        s = order[t]
+        if after[s]:
+            lut, a, b, c = luts[s], fan[s, 0], fan[s, 1], fan[s, 2]
+            for w in range(planes.shape[1]):
+                planes[s, w] = value_of(lut, planes[a, w], planes[b, w], planes[c, w])
 
 
 @njit(cache=True)
 def sort_nodes(g: Any) -> Any:
     """Put the living nodes into `order`, operands first; return how many they are."""
-    count = len(g.refs)
-    done = np.zeros(count, np.uint8)
+    fan, stack, order, first = g.fan, g.stack, g.order, len(g.arrive)
+    done = np.zeros(len(g.refs), np.uint8)
     found = 0
     for o in g.outs:
         top = 0
-        g.stack[0] = o
+        stack[0] = o
         while top >= 0:
-            s = g.stack[top]
-            if s < len(g.arrive) or done[s]:
+            s = stack[top]
+            if s < first or done[s]:
                 top -= 1
                 continue
             ready = True
             for k in range(3):
-                child = g.fan[s, k]
-                if child >= len(g.arrive) and not done[child]:
+                child = fan[s, k]
+                if child >= first and not done[child]:
                     top += 1
-                    g.stack[top] = child
+                    stack[top] = child
                     ready = False
             if ready:
                 done[s] = 1
-                g.order[found] = s
+                order[found] = s
                 found += 1
                 top -= 1
     return found
@@ -123,96 +129,101 @@ def set_levels(g: Any, count: Any) -> None:
 
     `arrive` are the levels of constants and inputs, `latest` those allowed for the outputs.
     """
-    g.level[: len(g.arrive)] = g.arrive
-    g.required[:] = NEVER
+    fan, order, level, required = g.fan, g.order, g.level, g.required
+    level[: len(g.arrive)] = g.arrive
+    required[:] = NEVER
     for j in range(len(g.outs)):
-        g.required[g.outs[j]] = min(g.required[g.outs[j]], g.latest[j])
+        required[g.outs[j]] = min(required[g.outs[j]], g.latest[j])
     for t in range(count):
-        s = g.order[t]
-        g.level[s] = 1 + max(g.level[g.fan[s, 0]], g.level[g.fan[s, 1]], g.level[g.fan[s, 2]])
+        s = order[t]
+        level[s] = 1 + max(level[fan[s, 0]], level[fan[s, 1]], level[fan[s, 2]])
     for t in range(count - 1, -1, -1):
-        s = g.order[t]
+        s = order[t]
         for k in range(3):
-            child = g.fan[s, k]
-            g.required[child] = min(g.required[child], g.required[s] - 1)
+            child = fan[s, k]
+            required[child] = min(required[child], required[s] - 1)
 
 
 @njit(cache=True)
 def find_care(g: Any, v: Any, count: Any) -> None:
     """Mark in `after` what depends on v, and in `seen` the points at which an output sees v."""
-    g.after[:] = 0
-    g.after[v] = 1
-    g.seen[:] = 0
-    words = g.planes.shape[1]
+    fan, order, luts, planes = g.fan, g.order, g.lut, g.planes
+    after, flipped, seen, outs, care = g.after, g.flipped, g.seen, g.outs, g.care
+    after[:] = 0
+    after[v] = 1
+    seen[:] = 0
+    words = planes.shape[1]
     for w in range(words):
-        g.flipped[v, w] = ~g.planes[v, w]
+        flipped[v, w] = ~planes[v, w]
     begun = False
     for t in range(count):
-        s = g.order[t]
+        s = order[t]
         if s == v:
             begun = True
             continue
-        a, b, c = g.fan[s, 0], g.fan[s, 1], g.fan[s, 2]
-        if not begun or not (g.after[a] or g.after[b] or g.after[c]):
+        a, b, c = fan[s, 0], fan[s, 1], fan[s, 2]
+        if not begun or not (after[a] or after[b] or after[c]):
             continue
-        g.after[s] = 1
+        after[s] = 1
+        lut = luts[s]
         for w in range(words):
-            x = g.flipped[a, w] if g.after[a] else g.planes[a, w]
-            y = g.flipped[b, w] if g.after[b] else g.planes[b, w]
-            z = g.flipped[c, w] if g.after[c] else g.planes[c, w]
-            g.flipped[s, w] = value_of(g.lut[s], x, y, z)
-    for j in range(len(g.outs)):
-        o = g.outs[j]
-        if g.after[o]:
+            x = flipped[a, w] if after[a] else planes[a, w]
+            y = flipped[b, w] if after[b] else planes[b, w]
+            z = flipped[c, w] if after[c] else planes[c, w]
+            flipped[s, w] = value_of(lut, x, y, z)
+    for j in range(len(outs)):
+        o = outs[j]
+        if after[o]:
             for w in range(words):
-                g.seen[w] |= (g.flipped[o, w] ^ g.planes[o, w]) & g.care[j, w]
+                seen[w] |= (flipped[o, w] ^ planes[o, w]) & care[j, w]
 
 
 @njit(cache=True)
-def release(g: Any, s: Any) -> Any:
+def release(fan: Any, refs: Any, stack: Any, first: Any, s: Any) -> Any:
     """Take one reference off the operands of a node; return how many nodes that frees."""
     freed = 0
-    g.stack[0] = s
+    stack[0] = s
     top = 0
     while top >= 0:
-        s = g.stack[top]
+        s = stack[top]
         top -= 1
         for k in range(3):
-            child = g.fan[s, k]
-            g.refs[child] -= 1
-            if child >= len(g.arrive) and g.refs[child] == 0:
+            child = fan[s, k]
+            refs[child] -= 1
+            if child >= first and refs[child] == 0:
                 freed += 1
                 top += 1
-                g.stack[top] = child
+                stack[top] = child
     return freed
 
 
 @njit(cache=True)
-def retain(g: Any, s: Any) -> None:
+def retain(fan: Any, refs: Any, stack: Any, first: Any, s: Any) -> None:
     """Undo `release`."""
-    g.stack[0] = s
+    stack[0] = s
     top = 0
     while top >= 0:
-        s = g.stack[top]
+        s = stack[top]
         top -= 1
         for k in range(3):
-            child = g.fan[s, k]
-            if child >= len(g.arrive) and g.refs[child] == 0:
+            child = fan[s, k]
+            if child >= first and refs[child] == 0:
                 top += 1
-                g.stack[top] = child
-            g.refs[child] += 1
+                stack[top] = child
+            refs[child] += 1
 
 
 @njit(cache=True)
 def gain_of(g: Any, v: Any, a: Any, b: Any, c: Any) -> Any:
     """Return how many nodes vanish if v reads a, b, c instead of its operands."""
-    g.refs[a] += 1
-    g.refs[b] += 1
-    g.refs[c] += 1
-    freed = release(g, v)
+    fan, refs, stack, first = g.fan, g.refs, g.stack, len(g.arrive)
+    refs[a] += 1
+    refs[b] += 1
+    refs[c] += 1
+    freed = release(fan, refs, stack, first, v)
     # An operand that was itself freed and is read again would have had a reference left.
-    retain(g, v)
-    g.refs[a] -= 1
-    g.refs[b] -= 1
-    g.refs[c] -= 1
+    retain(fan, refs, stack, first, v)
+    refs[a] -= 1
+    refs[b] -= 1
+    refs[c] -= 1
     return freed

@@ -81,7 +81,7 @@ def bit_at(planes: Any, s: Any, point: Any) -> Any:
     return planes[s, point >> 6] >> np.uint64(point & 63) & ONE
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def random_point(plane: Any, state: Any) -> Any:
     """Return a set point of a plane that has one."""
     words = len(plane)
@@ -89,11 +89,8 @@ def random_point(plane: Any, state: Any) -> Any:
     while not plane[w]:
         w = (w + 1) % words
     turn = draw(state, 64)
-    for k in range(64):
-        at = (turn + k) & 63
-        if plane[w] >> np.uint64(at) & ONE:
-            return 64 * w + at
-    return -1
+    turned = plane[w] >> np.uint64(turn) | plane[w] << np.uint64((64 - turn) & 63)
+    return 64 * w + ((turn + lowest(turned)) & 63)
 
 
 @njit(cache=True, inline="always")
@@ -132,24 +129,31 @@ def find_pair(planes: Any, high: Any, low: Any, which: Any, row: Any, pair: Any)
 
 
 @njit(cache=True)
-def tell_apart(planes: Any, candidates: Any, vectors: Any, owner: Any, pair: Any, p: Any) -> None:
-    """Note which candidates differ in pair number p, both ways round."""
-    bit = ONE << np.uint64(p & 63)
-    x, y = pair
-    for t in range(len(candidates)):
-        s = candidates[t]
-        if bit_at(planes, s, x) != bit_at(planes, s, y):
-            vectors[t, p >> 6] |= bit
-            owner[t >> 6] |= ONE << np.uint64(t & 63)
+def tell_apart(g: Any, h: Any, first: Any, count: Any) -> None:
+    """Note of so many new pairs which candidates differ in them, both ways round.
+
+    Which do is anybody's guess: so there is no branch.
+    """
+    planes, points, candidates = g.planes, h.points, h.candidates
+    vectors, owners = h.vectors, h.owners
+    for t in range(h.best[COUNT]):
+        s, word, place = candidates[t], t >> 6, np.uint64(t & 63)
+        for p in range(first, first + count):
+            x, y = points[p, 0], points[p, 1]
+            one = planes[s, x >> 6] >> np.uint64(x & 63)
+            differ = (one ^ planes[s, y >> 6] >> np.uint64(y & 63)) & ONE
+            vectors[t, p >> 6] |= differ << np.uint64(p & 63)
+            owners[p, word] |= differ << place
 
 
-@njit(cache=True, inline="always")
-def _take_in(g: Any, h: Any, p: Any) -> None:
-    """Enter a new pair in the books."""
-    h.all_pairs[p >> 6] |= ONE << np.uint64(p & 63)
-    h.best[COUNT_PAIRS] = p + 1
-    pair = (h.points[p, 0], h.points[p, 1])
-    tell_apart(g.planes, h.candidates[: h.best[COUNT]], h.vectors, h.owners[p], pair, p)
+@njit(cache=True)
+def _take_in(g: Any, h: Any, count: Any) -> None:
+    """Enter so many new pairs in the books."""
+    first = h.best[COUNT_PAIRS]
+    for p in range(first, first + count):
+        h.all_pairs[p >> 6] |= ONE << np.uint64(p & 63)
+    h.best[COUNT_PAIRS] = first + count
+    tell_apart(g, h, first, count)
 
 
 @njit(cache=True)
@@ -202,11 +206,11 @@ def _choose(of: Any, owners: Any, width: Any, chosen: Any) -> Any:
 @njit(cache=True)
 def _rarest(h: Any, width: Any) -> Any:
     """Return the pair that the fewest candidates tell apart."""
-    root, fewest = 0, 1 << 30
+    root, fewest, owners = 0, 1 << 30, h.owners
     for p in range(h.best[COUNT_PAIRS]):
         number = 0
         for x in range(width):
-            rest = h.owners[p, x]
+            rest = owners[p, x]
             while rest:
                 rest &= rest - ONE
                 number += 1
@@ -240,7 +244,7 @@ def _offer(g: Any, h: Any, v: Any, i: Any, j: Any, k: Any) -> Any:
             if best[COUNT_PAIRS] < PAIRS:
                 p = best[COUNT_PAIRS]
                 find_pair(g.planes, h.high, h.low, which, -1 - table, h.points[p])
-                _take_in(g, h, p)
+                _take_in(g, h, 1)
         else:
             best[SERVED] += 1
             best[EQUALS] = best[EQUALS] + 1 if gain == best[GAIN] else 1
@@ -326,9 +330,10 @@ def search(g: Any, h: Any, v: Any) -> None:
     """
     h.best[MOST] = gain_of(g, v, 0, 0, 0)
     width = len(h.chosen)
+    points, high, low, state = h.points, h.high, h.low, g.state
     for p in range(START_PAIRS):
-        h.points[p, 0], h.points[p, 1] = random_point(h.high, g.state), random_point(h.low, g.state)
-        _take_in(g, h, p)
+        points[p, 0], points[p, 1] = random_point(high, state), random_point(low, state)
+    _take_in(g, h, START_PAIRS)
     root = _rarest(h, width)
     i = _next(h.owners[root], width, 0)
     while i >= 0 and not _with_one(g, h, v, i, root):

@@ -11,7 +11,7 @@ import numpy as np
 from boolcomp.common.loops import njit
 from boolcomp.logic.synthesis.builtin.resub_kernels import (
     draw,
-    evaluate_node,
+    evaluate_after,
     find_care,
     release,
     set_levels,
@@ -37,7 +37,7 @@ def _rewire(g: Any, v: Any, a: Any, b: Any, c: Any, table: Any) -> None:
     g.refs[a] += 1
     g.refs[b] += 1
     g.refs[c] += 1
-    release(g, v)
+    release(g.fan, g.refs, g.stack, len(g.arrive), v)
     g.fan[v, 0], g.fan[v, 1], g.fan[v, 2] = a, b, c
     g.lut[v] = table
 
@@ -67,7 +67,7 @@ def _substitute(g: Any, v: Any, by: Any, inverse: Any, count: Any) -> None:
             g.refs[g.outs[j]] += 1
             g.refs[v] -= 1
     if g.refs[v] == 0:
-        release(g, v)
+        release(g.fan, g.refs, g.stack, len(g.arrive), v)
         g.fan[v, :] = 0
     else:
         _rewire(g, v, by, 0, 0, _NOT)
@@ -76,13 +76,14 @@ def _substitute(g: Any, v: Any, by: Any, inverse: Any, count: Any) -> None:
 @njit(cache=True)
 def _collect(g: Any, h: Any, v: Any) -> None:
     """List in random order what v may read: living, not depending on v, and early enough."""
+    refs, after, level, state, candidates = g.refs, g.after, g.level, g.state, h.candidates
+    first, latest = len(g.arrive), g.required[v]
     count = 0
-    for s in range(2, len(g.refs)):
-        lives = s < len(g.arrive) or g.refs[s] > 0
-        if lives and not g.after[s] and g.level[s] < g.required[v]:
-            other = draw(g.state, count + 1)
-            h.candidates[count] = h.candidates[other]
-            h.candidates[other] = s
+    for s in range(2, len(refs)):
+        if (s < first or refs[s] > 0) and not after[s] and level[s] < latest:
+            other = draw(state, count + 1)
+            candidates[count] = candidates[other]
+            candidates[other] = s
             count += 1
     h.vectors[:] = 0
     h.owners[:] = 0
@@ -94,11 +95,12 @@ def _collect(g: Any, h: Any, v: Any) -> None:
 @njit(cache=True)
 def _split(g: Any, h: Any, v: Any) -> Any:
     """Set where v must be 1 and 0; return 0 or 1 if it may be that constant, else -1."""
+    seen, planes, high, low = g.seen, g.planes, h.high, h.low
     any_high = any_low = False
-    for w in range(len(g.seen)):
-        h.high[w], h.low[w] = g.seen[w] & g.planes[v, w], g.seen[w] & ~g.planes[v, w]
-        any_high |= h.high[w] != 0
-        any_low |= h.low[w] != 0
+    for w in range(len(seen)):
+        high[w], low[w] = seen[w] & planes[v, w], seen[w] & ~planes[v, w]
+        any_high |= high[w] != 0
+        any_low |= low[w] != 0
     if not any_high:
         return 0
     return -1 if any_low else 1
@@ -144,7 +146,5 @@ def sweep(g: Any, h: Any) -> Any:
         if not _improve(g, h, v, count):
             continue
         count = sort_nodes(g)
-        for t in range(count):
-            if g.after[g.order[t]]:
-                evaluate_node(g, g.order[t])
+        evaluate_after(g, count)
     return before - np.int64(count)
