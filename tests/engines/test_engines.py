@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +15,10 @@ from small_programs import stages, table_wiring
 from boolcomp.engines import evaluate, make_engine
 from boolcomp.engines.chunks import MOST_REMADE, split_calls
 from boolcomp.engines.native import NativeEngine
-from boolcomp.engines.native.logic import WIDTHS
+from boolcomp.engines.native.logic import WIDTHS, lay_out
 from boolcomp.engines.native.machine import host
 from boolcomp.engines.planes import NumpyEngine
+from boolcomp.engines.wiring import Call, Wiring
 from boolcomp.logic.network import Builder
 from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.problem.problem import numbered
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.engines import Engine, Evaluation
-    from boolcomp.engines.wiring import Wiring
     from boolcomp.logic.network import Network
 
 KINDS = ["numpy", *(str(width) for width in WIDTHS if width < 512 or host().has_ternary)]
@@ -179,6 +180,31 @@ def test_outputs_that_are_inputs_or_constants_pass_through(kind: str) -> None:
     expected = [[1, b, 0, b, 1 - a] for a in (0, 1) for b in (0, 1)]
     found = table_words(network, kind)
     assert [[int(w) >> k & 1 for k in (4, 3, 2, 1, 0)] for w in found] == expected
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS[1:])
+def test_planes_that_calls_pass_on_are_kept_as_long_as_one_of_their_names_is_read(
+    kind: str,
+) -> None:
+    rng = np.random.default_rng(3)
+    networks, calls, planes = [], [], 6
+    for turn in range(12):
+        builder = Builder(4)
+        a, b, c, d = (builder.input(k) for k in range(4))
+        networks.append(builder.build([c, builder.node(0x96, a, b, c), d, a ^ 1]))
+        recent = range(max(0, planes - 9), planes)
+        calls.append(Call(turn, tuple(rng.choice(recent, 4, replace=False).tolist()), planes))
+        planes += 4
+    plain = table_wiring(Builder(6).build([0] * 6))
+    result = replace(plain.results[0], first=planes - 6, saturated=planes - 1)
+    wiring = Wiring(
+        plain.groups, plain.ports, tuple(networks), tuple(calls), (result,), planes
+    )  # fmt: skip
+    batch = (np.arange(64, dtype=np.uint32)[:, None],)
+    found = evaluate(engine_of(wiring, kind), batch, coded=True)
+    assert same(found, evaluate(NumpyEngine(wiring), batch, coded=True))
+    assert len(set(lay_out(wiring, 64).place)) < 6 + 12 * 2
 
 
 @pytest.mark.slow

@@ -99,6 +99,9 @@ def logic_assembly(wiring: Wiring, layout: Layout) -> str:
         body += [
             f"lea {MIDDLE}(%r8), %rdi",
             "mov %rsi, %rcx",
+            # Not by falling into it: the operation cache of Zen 5 would keep the body twice, in
+            # groups counted from here and in others counted from the loop's own jump.
+            f"jmp .Lloop{k}",
             ".p2align 6",
             f".Lloop{k}:",
             *(_line(step, at) for step in found.steps),

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from boolcomp.engines.wiring import Wiring
 
 Part = TypeVar("Part")
-# Of one function, by width. Assembled code of more nodes outgrows the instruction cache; the time
+# Of one function, by width. Assembled code of more nodes outgrows the operation cache; the time
 # of LLVM's compiler grows faster than a function's length, with few registers fastest. But pieces
 # cost time on every sample to pass their values on.
 MOST_NODES = {512: 2500, 256: 25_000, 64: 500}
-PIECE_NODES = {512: 1500}
+PIECE_NODES = {512: 2000}
 # Planes at a time: what fits a first-level cache where the code does, too. Code that outgrows the
 # instruction cache is fetched once a tile: 16 blocks pay for it even where their planes outgrow the
 # second-level cache (measured at 9 bits: 88 ns per sample, not 147).

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from boolcomp.logic import luts
+from boolcomp.logic.network import CONSTANTS
 
 if TYPE_CHECKING:
     from boolcomp.engines.wiring import Wiring
@@ -53,26 +54,44 @@ class Layout:
 
 
 def lay_out(wiring: Wiring, width: int) -> Layout:
-    """Give every plane a slot; one whose plane no later call reads is used again."""
-    last = {}
+    """Give every plane a slot; one whose plane no later call reads is used again.
+
+    An output that is an input of its network has that input's slot: nothing is moved.
+    """
+    root = _roots(wiring)
+    last: dict[int, int] = {}
     for turn, call in enumerate(wiring.calls):
-        last.update(dict.fromkeys(call.inputs, turn))
+        last.update((root[p], turn) for p in call.inputs)
     for result in wiring.results:
         kept = [*range(result.first, result.first + result.code.bits), result.saturated]
-        last.update(dict.fromkeys(kept, len(wiring.calls)))
+        last.update((root[p], len(wiring.calls)) for p in kept)
     place = list(range(sum(port.code.bits for port in wiring.ports)))
     slots = len(place)
     free: list[int] = []
     for turn, call in enumerate(wiring.calls):
-        for _ in wiring.networks[call.network].outputs:
-            if free:
+        for plane in range(call.first, call.first + len(wiring.networks[call.network].outputs)):
+            if root[plane] != plane:
+                place.append(place[root[plane]])
+            elif free:
                 place.append(free.pop())
             else:
                 place.append(slots)
                 slots += 1
         # Only now: a network may write its first output before it has read its last input.
-        free += sorted((place[p] for p in set(call.inputs) if last[p] == turn), reverse=True)
+        read = {root[p] for p in call.inputs}
+        free += sorted((place[p] for p in read if last[p] == turn), reverse=True)
     return Layout(width, slots, tuple(place))
+
+
+def _roots(wiring: Wiring) -> list[int]:
+    """Return for every plane the one that it is the same as, where a call passes that on."""
+    root = list(range(sum(port.code.bits for port in wiring.ports)))
+    for call in wiring.calls:
+        network = wiring.networks[call.network]
+        for plane, signal in enumerate(network.outputs, call.first):
+            passed = CONSTANTS <= signal < CONSTANTS + network.inputs
+            root.append(root[call.inputs[signal - CONSTANTS]] if passed else plane)
+    return root
 
 
 class _Emitter:
@@ -104,7 +123,7 @@ class _Emitter:
             value = self.emit(f"call {self.type} {_TERNARY}({vectors}, i32 {lut})")
         else:
             value = self.expand(lut, names)
-        signal = 2 + self.network.inputs + self.made
+        signal = CONSTANTS + self.network.inputs + self.made
         self.made += 1
         for k in self.targets.get(signal, ()):  # at once: to be kept it would need a register
             self.store(value, k)
@@ -149,9 +168,8 @@ def network_function(name: str, network: Network, width: int) -> str:
     """Return the LLVM text of a network's function."""
     emitter = _Emitter(network, width)
     outputs = network.fold(emitter, [f"%i{k}" for k in range(network.inputs)])
-    first = 2 + network.inputs
     for k, (signal, value) in enumerate(zip(network.outputs, outputs, strict=True)):
-        if signal < first:
+        if signal < CONSTANTS:  # inputs that are outputs stay where they are
             emitter.store(value, k)
     head = f"define internal void @{name}(ptr noalias %block, ptr noalias readonly %where) #0 {{"
     return "\n".join([head, *emitter.lines, "ret void", "}"])

@@ -155,8 +155,8 @@ class Allocation:
         self._turn = 0  # the node being computed
         self._places = [0.0, 0.0]  # operations so far: those with three sources, and all
         first = CONSTANTS + network.inputs
-        for signal in [s for s in self._outputs if s < first]:
-            self._pass_through(signal)
+        for signal in [s for s in self._outputs if s < CONSTANTS]:
+            self._constant(signal)
         for signal, (lut, operands) in enumerate(network.nodes, first):
             self._node(signal, lut, operands)
 
@@ -169,13 +169,10 @@ class Allocation:
         uses = self._uses.get(signal)
         return uses[-1] if uses else NEVER
 
-    def _pass_through(self, signal: int) -> None:
-        """Store an output that is an input or a constant."""
+    def _constant(self, signal: int) -> None:
+        """Store an output that is a constant; one that is an input stays where it is."""
         register = self._free[0]
-        if signal < CONSTANTS:
-            self.steps.append(Fill(register, signal == 1))
-        else:
-            self.steps.append(ReadMemory(register, self._memory[signal]))
+        self.steps.append(Fill(register, signal == 1))
         for k in self._outputs[signal]:
             self._store(register, Memory("output", k))
 
