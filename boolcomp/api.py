@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from boolcomp.common.choices import Number, Reals, Widths
     from boolcomp.compact.demand import Approximate, Target
     from boolcomp.logic.synthesis.measure import Objective
+    from boolcomp.paper.plan import Place
     from boolcomp.problem.promise import Promised
     from boolcomp.problem.wordformat import Formats
     from boolcomp.problem.written.words import Word
@@ -51,7 +52,7 @@ ONLY = {
         "rms_error", "max_error", "input_bits", "saturate", "objective", "target", "flash",
         "approximate", "effort", "seed", "words", "proof", "proof_effort", "rms", "max",
     ),
-    "paper": ("code", "guard_bits", "splits", "rounding", "minimizer", "deadline"),
+    "paper": ("code", "guard_bits", "splits", "rounding", "signs", "sums", "minimizer", "deadline"),
 }  # fmt: skip
 
 
@@ -92,6 +93,8 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     guard_bits: Number | None = None,
     splits: Number | None = None,
     rounding: Rounding = "nearest",
+    signs: Place = "inside",
+    sums: Place = "inside",
     minimizer: str = "own",
     deadline: Number | None = 60.0,
     store: str | Path | None = None,
@@ -138,7 +141,8 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     states, `worst_found` by a search, and `bound`, which is proved.
 
     Mode `paper` takes `code` (gray, natural, twos, sign-magnitude), `guard_bits` and `splits`
-    (None: by the paper's rules), `rounding` (nearest, faithful), `minimizer` (own, exact, espresso,
+    (None: by the paper's rules), `rounding` (nearest, faithful), `signs` of what is odd in a word
+    and `sums` of angles (inside tables or outside of them), `minimizer` (own, exact, espresso,
     isop), and `deadline` in seconds a table (None or 0: no limit).
 
     What was compiled before is read from the `store`: a folder, or an address such as
@@ -176,8 +180,9 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
                 choices = with_bits_found(source, choices, masses, of)
             return compile_compact(source, choices, masses, of).program
     options = Options(
-        word, code, _if_any("guard_bits", guard_bits), _if_any("splits", splits), rounding
-    )
+        word, code, _if_any("guard_bits", guard_bits), _if_any("splits", splits), rounding, signs,
+        sums,
+    )  # fmt: skip
     recipe = Recipe(minimizer, real("deadline", deadline or 0) or None)
     asked = PaperChoices(
         options, recipe, default_store(place), error=promised, free=free,

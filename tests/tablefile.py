@@ -9,9 +9,10 @@ from termtext import parse_term
 
 from boolcomp.codes import CODE_KINDS, ROUNDINGS, Code
 from boolcomp.common.text import parse_number
-from boolcomp.paper.plan import TermPlan, Word
+from boolcomp.paper.plan import TermPlan
 from boolcomp.paper.truth import TermTable, tabulate
 from boolcomp.paper.truthfile import TITLE
+from boolcomp.paper.words import Word
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.problem import Input
 from boolcomp.problem.span import part_of

@@ -19,13 +19,13 @@ from boolcomp.paper.plan import (
     OutputPlan,
     Plan,
     TermPlan,
-    Word,
     _halves,
     _leave_out_small,
     guard_bits_for,
     make_plan,
     plan_reach,
 )
+from boolcomp.paper.words import Word
 from boolcomp.problem.interval import Interval
 from boolcomp.terms import Term, amplitude
 

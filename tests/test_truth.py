@@ -18,8 +18,9 @@ from termtext import parse_term
 from boolcomp.codes import Code
 from boolcomp.common.errors import DataError, UsageError
 from boolcomp.logic.truthtable import TruthTable
-from boolcomp.paper.plan import Options, TermPlan, Word, make_plan
+from boolcomp.paper.plan import Options, TermPlan, make_plan
 from boolcomp.paper.truth import TermTable, make_tables, signature, tabulate
+from boolcomp.paper.words import Word
 from boolcomp.pipeline import run_passes
 from boolcomp.problem.interval import Interval
 

@@ -248,6 +248,8 @@ def _document(compiled: PaperCompilation, output: Path | None) -> dict[str, Any]
         "mode": "paper",
         "bits": options.bits,
         "rounding": options.rounding,
+        "signs": options.signs,
+        "sums": options.sums,
         "payloads": list(compiled.program.payloads),
         "seconds": compiled.seconds,
         "luts": max(len(network.nodes) for network in networks),

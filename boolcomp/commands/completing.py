@@ -76,6 +76,8 @@ VALUES: Mapping[str, Callable[[], Iterable[str]]] = {
     "--objective": lambda: ("nodes", "depth"),
     "--code": lambda: ("gray", "natural", "twos", "sign-magnitude"),
     "--rounding": lambda: ("nearest", "faithful"),
+    "--signs": lambda: ("inside", "outside"),
+    "--sums": lambda: ("inside", "outside"),
 }  # fmt: skip
 OR_FILES = {"robot", "source"}
 

@@ -37,7 +37,7 @@ else:
 # Options that only one mode has, by the names that click gives their values.
 ONLY_PAPER = {
     "code": "--code", "guard_bits": "--guard-bits", "splits": "--splits",
-    "rounding": "--rounding",
+    "rounding": "--rounding", "signs": "--signs", "sums": "--sums",
 }  # fmt: skip
 ONLY_MINIMISED = {"method": "--minimizer", "deadline": "--deadline"}
 ONLY_COMPACT = {
@@ -133,6 +133,12 @@ def plan_options(
             default="nearest",
             show_default=True,
             help="Of tables: nearest, faithful.",
+        ),
+        "signs": click.option(
+            "--signs", default="inside", show_default=True, help="Of odd terms: inside, outside."
+        ),
+        "sums": click.option(
+            "--sums", default="inside", show_default=True, help="Of angles: inside, outside."
         ),
     }
     if not bits:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from boolcomp.commands.options import CompactOptions
     from boolcomp.paper.plan import Options, OutputPlan, Plan, TermPlan
     from boolcomp.paper.store import Store
+    from boolcomp.paper.words import Word
 
 ONLY = {
     "paper": ONLY_PAPER,
@@ -138,7 +139,7 @@ def _chart(plan: OutputPlan, options: Options) -> str:
 
 
 def _row(term: TermPlan) -> list[str]:
-    words = " + ".join(f"{word.inputs} {word.variable.name}" for word in term.words)
+    words = " + ".join(_read(word) for word in term.words)
     return [
         term.term.name,
         _shortened(str(term.term), WIDEST_EXPRESSION),
@@ -149,6 +150,12 @@ def _row(term: TermPlan) -> list[str]:
         str(term.used_states) if not term.too_wide else f"{term.used_states:.3g}",
         str(term.unused_states) if not term.too_wide else f"{term.unused_states:.3g}",
     ]
+
+
+def _read(word: Word) -> str:
+    """Return what a table reads: 6 qdd1, or 6 ±qdd1 where a sign stands outside."""
+    name = word.variable.name if word.sum is None else f"({word.variable.name})"
+    return f"{word.inputs} {'±' if word.turning else ''}{name}"
 
 
 def _shortened(text: str, most: int) -> str:
@@ -190,11 +197,23 @@ def _term_document(term: TermPlan) -> dict[str, Any]:
         "used_states": term.used_states,
         "unused_states": term.unused_states,
         "too_wide": term.too_wide,
-        "inputs": [
-            {"variable": word.variable.name, "bits": word.code.bits, "dropped": word.dropped}
-            for word in term.words
-        ],
+        "inputs": [_word_document(word) for word in term.words],
     }
+
+
+def _word_document(word: Word) -> dict[str, Any]:
+    """Return a word; what stands outside of the table is there where anything does."""
+    found: dict[str, Any] = {
+        "variable": word.variable.name, "bits": word.code.bits, "dropped": word.dropped,
+    }  # fmt: skip
+    if word.turning:
+        found["turning"] = [word.code.bits - 1 - place for place in word.turning]
+    if word.sum is not None:
+        found["sum"] = [
+            {"variable": one.variable.name, "bits": one.code.bits, "times": one.times}
+            for one in word.sum.addends
+        ]
+    return found
 
 
 def _tidy(value: float) -> float:

@@ -93,7 +93,7 @@ def sum_network(output: Sum) -> Network:
     for weight in range(width):
         if output.offset >> weight & 1:
             columns[weight].append(2 * TRUE)
-    total = [_column(builder, columns, weight) for weight in range(width)]
+    total = added(builder, columns, width)
     return builder.build(_rounded(builder, total, output))
 
 
@@ -101,6 +101,11 @@ def _natural(builder: Builder, addend: Addend, first: int) -> list[int]:
     """Return the bits of an addend's cell index, most significant first."""
     word = [builder.input(first + k) for k in range(addend.bits)]
     return cells_of(builder, word, addend.kind, tread=False)
+
+
+def added(builder: Builder, columns: dict[int, list[int]], width: int) -> list[int]:
+    """Return so many bits of the sum of literals by weight, the least significant first."""
+    return [_column(builder, columns, weight) for weight in range(width)]
 
 
 def _column(builder: Builder, columns: dict[int, list[int]], weight: int) -> int:

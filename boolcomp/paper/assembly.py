@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from boolcomp.common.errors import UsageError
 from boolcomp.paper.bounds import proven
 from boolcomp.paper.coverlogic import network_of_cover
+from boolcomp.paper.outside import said, with_outside
 from boolcomp.program.parts import CodedOutput, Load, Slice, TermUse
 from boolcomp.program.program import program_of_problem
 from boolcomp.twolevel.cover import Cover
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from boolcomp.codes import Code
     from boolcomp.logic.network import Network
+    from boolcomp.logic.truthtable import TruthTable
     from boolcomp.paper.plan import Plan, TermPlan
     from boolcomp.paper.truth import TermTable
     from boolcomp.program.parts import KnownErrors
@@ -45,15 +47,16 @@ def program_of(
     read = [one.name for one in plan.problem.inputs if one.name in codes]
     places = {name: k for k, name in enumerate(read)}
     networks: dict[Network, int] = {}
-    made: dict[object, Network] = {}
-    uses = {}
+    made: dict[object, tuple[Network, TruthTable]] = {}
+    uses, made_of = {}, {}
     for table, cover in zip(tables, covers, strict=True):
         if table.table not in made:
             cubes = cover.cubes if isinstance(cover, Cover) else cover
-            made[table.table] = logic(cubes)
-        place = networks.setdefault(made[table.table], len(networks))
+            told = said(table.table, cubes) if plan.options.rounding == "faithful" else table.table
+            made[table.table] = logic(cubes), told
+        network, made_of[table.plan] = made[table.table]
+        place = networks.setdefault(with_outside(table.plan, network), len(networks))
         uses[table.plan.term.name] = _term_use(table.plan, place, places)
-    made_of = {table.plan: table.table for table in tables}
     outputs = tuple(
         CodedOutput(
             output.output.name,
@@ -78,7 +81,7 @@ def _finest(terms: Iterable[TermPlan]) -> dict[str, Code]:
     """Return the codes of input words by name, as wide as any term reads them."""
     finest: dict[str, Code] = {}
     for term in terms:
-        for word in term.words:
+        for word in term.read:
             known = finest.setdefault(word.variable.name, word.code)
             if known.bits < word.code.bits:
                 finest[word.variable.name] = word.code
@@ -87,6 +90,6 @@ def _finest(terms: Iterable[TermPlan]) -> dict[str, Code]:
 
 def _term_use(plan: TermPlan, network: int, places: dict[str, int]) -> TermUse:
     words = tuple(
-        Slice(places[word.variable.name], word.code.bits, word.dropped) for word in plan.words
+        Slice(places[word.variable.name], word.code.bits, word.dropped) for word in plan.read
     )
     return TermUse(plan.term.name, str(plan.term), network, plan.code, words)

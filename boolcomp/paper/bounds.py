@@ -1,8 +1,8 @@
 """A proven bound of a plan's error: no input in range can give a larger one.
 
 What tables stand for is said here; `proof.tabled` proves the bound of it. Tables that were made
-count as they are. Of a plan alone those of a few inputs are made, and of larger ones the rounding
-of entries is all that is known.
+count as they are, with what stands outside of them: as tables of words of inputs. Of a plan alone
+those of a few inputs are made, and of larger ones the rounding of entries is all that is known.
 """
 
 from __future__ import annotations
@@ -12,9 +12,13 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from boolcomp.paper.outside import composed
 from boolcomp.paper.truth import tabulate
+from boolcomp.problem.span import TURN
 from boolcomp.proof.tabled.bounds import EFFORT, bound_of
+from boolcomp.proof.tabled.fields import function_of
 from boolcomp.proof.tabled.meaning import ReadWord, TabledSum, TabledTerm
+from boolcomp.proof.tabled.places import line_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
     from boolcomp.proof.bound.result import Bound
 
 MADE = 20  # input bits of tables that are made for a bound alone
+COMPOSED = 22  # input bits of those that are made of tables and what stands outside
 ROUNDED = Fraction(1, 1 << 20)  # of a step: more than what values err by when they are rounded
 
 
@@ -57,9 +62,24 @@ def explained(output: OutputPlan, tables: Mapping[TermPlan, TruthTable] | None =
 
 
 def _tabled(plan: TermPlan, table: TruthTable | None, times: int) -> TabledTerm:
-    words = tuple(ReadWord(word.variable, word.code, word.dropped) for word in plan.words)
+    read = plan.read
+    words = tuple(ReadWord(word.variable, word.code, word.dropped) for word in read)
+    if table is not None and not plan.whole:
+        few = sum(word.inputs for word in read) <= COMPOSED
+        table = composed(plan, table) if few else None
     missed = Fraction(1, 2) if plan.rounding == "nearest" else Fraction(1)
-    return TabledTerm(plan.term, plan.code, words, table, times, missed + ROUNDED)
+    return TabledTerm(plan.term, plan.code, words, table, times, missed + _beside(plan) + ROUNDED)
+
+
+def _beside(plan: TermPlan) -> Fraction:
+    """Return what the cells of sums, of which leading bits are read, may change, in steps."""
+    function, most = function_of(plan.function), Fraction(0)
+    sizes = {v.name: line_of(v, 1).size for v in plan.function.variables}
+    for word in plan.words:
+        if word.sum is not None:
+            apart = Fraction(1, 1 << word.code.bits) - Fraction(1, 1 << word.sum.bits)
+            most += function.slope(word.variable.name).height(sizes) * apart * Fraction(TURN) / 2
+    return most / Fraction(plan.code.step)
 
 
 @lru_cache(maxsize=64)
@@ -69,4 +89,4 @@ def _table(plan: TermPlan) -> TruthTable:
 
 def _made(plan: TermPlan) -> TruthTable | None:
     """Return the table of a term, if it is small enough to be made for this alone."""
-    return _table(plan) if plan.input_bits <= MADE else None
+    return _table(plan) if sum(word.inputs for word in plan.read) <= MADE else None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from boolcomp.common.errors import DataError, DataWarning
 from boolcomp.common.workers import ALONE
 from boolcomp.logic.truthtable import digest
+from boolcomp.paper.outside import said
 from boolcomp.paper.store import Recipe, Store, function_of
 from boolcomp.twolevel.dense import MOST_BITS, MOST_INPUTS, fits
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from boolcomp.common.workers import Workers
     from boolcomp.logic.truthtable import TruthTable
+    from boolcomp.paper.quantised import Said
     from boolcomp.paper.truth import TermTable
     from boolcomp.twolevel.cover import Cover
 
@@ -69,6 +71,13 @@ def make_covers(
             warnings.warn(f"a table is not kept: {error}", DataWarning, stacklevel=2)
         done(entry)
     return tuple(TermCover(entry, covers[entry.table], entry.table in stored) for entry in tables)
+
+
+def said_words(covers: Sequence[TermCover]) -> Said:
+    """Return the words that covers say, of tables whose rounding left them a choice."""
+    free = [one for one in covers if one.entry.plan.rounding == "faithful"]
+    known = {one.entry.table: said(one.entry.table, one.cover.cubes).words() for one in free}
+    return {one.entry.plan: known[one.entry.table] for one in free}
 
 
 def _minimised(

@@ -1,7 +1,7 @@
 """What a plan's tables err by, as far as anybody looked: on random states, and where climbing led.
 
-Arithmetic that does what the logic does stands for it (`quantised`). Nothing here is proved;
-`bounds` is.
+Arithmetic that does what the logic does stands for it (`quantised`); of tables whose rounding is
+free, what their covers say. Nothing here is proved; `bounds` is.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from boolcomp.common.shared import Shared
 from boolcomp.common.workers import ALONE
-from boolcomp.paper.quantised import finest_codes, quantised
+from boolcomp.paper.quantised import NOTHING, finest_codes, quantised
 from boolcomp.program.parts import KnownErrors
 from boolcomp.proof.worst import DIGITS, Subject, axes_of, find_worst
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from boolcomp.common.workers import Workers
     from boolcomp.paper.plan import Plan
+    from boolcomp.paper.quantised import Said
 
     Floats = NDArray[np.float64]
 
@@ -29,11 +30,11 @@ SAMPLES, SEED, BLOCK = 100_000, 0x1988, 1 << 14
 EVALUATIONS = 1_000_000  # that seek the worst error
 
 
-def plan_subject(plan: Plan) -> Subject:
+def plan_subject(plan: Plan, said: Said = NOTHING) -> Subject:
     """Return what a plan's tables give, by arithmetic, as what is searched for its worst error."""
     codes = tuple(output.word for output in plan.outputs)
     axes = axes_of(plan.problem, finest_codes(plan))
-    return Subject(plan.problem, axes, codes, PlanLogic(plan))
+    return Subject(plan.problem, axes, codes, PlanLogic(plan, said))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,21 +42,22 @@ class PlanLogic:
     """What a plan's tables give, as the logic of a subject."""
 
     plan: Plan
+    said: Said
 
     def __call__(self, *arrays: Floats) -> Floats:
         """Return outputs in their units."""
-        return quantised(self.plan, arrays).values
+        return quantised(self.plan, arrays, self.said).values
 
 
 def known_errors(
-    plan: Plan, evaluations: int | None = None, workers: Workers = ALONE
+    plan: Plan, evaluations: int | None = None, workers: Workers = ALONE, said: Said = NOTHING
 ) -> tuple[KnownErrors, ...]:
     """Return every output's errors in its unit; the worst is sought with so many evaluations.
 
     None is as many as is usual, 0 that it is not sought. An exact output beyond its word counts as
     the nearest that the word can say, in both.
     """
-    subject = plan_subject(plan)
+    subject = plan_subject(plan, said)
     given = Shared(subject)
     squares, most = np.zeros(len(plan.outputs)), np.zeros(len(plan.outputs))
     calls = [(given, place) for place in range(0, SAMPLES, BLOCK)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from boolcomp.common.errors import DataError, UsageError
 from boolcomp.common.workers import Workers, all_cores
 from boolcomp.paper.assembly import program_of
-from boolcomp.paper.covers import TermCover, make_covers
+from boolcomp.paper.covers import TermCover, make_covers, said_words
 from boolcomp.paper.known import known_errors
 from boolcomp.paper.plan import Options, make_plan
 from boolcomp.paper.promise import allowed, promised_plans
@@ -106,7 +106,9 @@ def covers(tabulated: Sequence[PlanTables], choices: PaperChoices) -> list[Cover
 
 def measure(covered: Covered, choices: PaperChoices) -> Covered:
     """Measure errors on random states, and seek the worst."""
-    return replace(covered, errors=known_errors(covered.plan, choices.evaluations, choices.workers))
+    said = said_words(covered.terms)
+    found = known_errors(covered.plan, choices.evaluations, choices.workers, said)
+    return replace(covered, errors=found)
 
 
 def program(covered: Covered, choices: PaperChoices) -> Program:

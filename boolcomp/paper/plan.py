@@ -10,7 +10,8 @@ Splitting, as the paper does it: while one more term would leave m unchanged, th
 term with the largest table is cut, by angle sums if it has several, else into two equal halves.
 
 Beyond the paper: terms so small that all of them together stay within half a common least
-significant bit are left out, and named.
+significant bit are left out, and named. Signs and sums of angles may stand outside of tables (see
+`words`): terms, their cuts and their codes are the same then, and only what tables read is less.
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ import functools
 import math
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 from boolcomp.codes import ROUNDINGS, Code, CodeKind, Rounding
 from boolcomp.common.errors import DataError, UsageError, listing, suggestion
 from boolcomp.common.text import number
+from boolcomp.paper.words import tabled, words_of
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.problem import name_order
 from boolcomp.terms import Term, Terms, output_amplitudes
@@ -33,27 +35,35 @@ from boolcomp.terms.extrema import ceiling, height
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from boolcomp.paper.words import Word
     from boolcomp.problem.problem import Input, Output, Problem
     from boolcomp.terms.waves import Wave
 
+Place = Literal["inside", "outside"]
+PLACES: tuple[Place, ...] = get_args(Place)
 FEWEST_BITS, MOST_BITS = 4, 16
 MOST_INPUT_BITS = 24
 MOST_GUARD_BITS = 12
 MOST_SPLITS = 200
 MOST_WAVES = 50_000  # of all terms: finding the heights of more takes the better part of an hour
-MIRRORED: tuple[CodeKind, ...] = ("gray", "sign-magnitude")  # a mirror image: other first bit
 SLACK = 1e-9  # an amplitude that equals a power of two of the range fits in it
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a user may choose: the outputs' word length, the code, and two of the paper's rules."""
+    """What a user may choose: the outputs' word length, the code, and two of the paper's rules.
+
+    And what is beyond the paper: how tables round, and whether the `signs` of what is odd and the
+    `sums` of angles are inside or outside of them.
+    """
 
     bits: int = 8
     code: CodeKind = "gray"
     guard_bits: int | None = None
     splits: int | None = None
     rounding: Rounding = "nearest"
+    signs: Place = "inside"
+    sums: Place = "inside"
 
     def __post_init__(self) -> None:
         for name in ("bits", "guard_bits", "splits"):
@@ -74,24 +84,17 @@ class Options:
             raise UsageError(
                 "faithful rounding needs gray code: only there do neighbours differ in one bit"
             )
+        self._check_outside()
 
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """An input word of a table: the code of an input, of which the first bit may be dropped."""
-
-    variable: Input
-    code: Code
-    dropped: int
-
-    @property
-    def inputs(self) -> int:
-        """How many bits of it enter the table."""
-        return self.code.bits - self.dropped
-
-    def __str__(self) -> str:
-        drops = f", drops {self.dropped}" if self.dropped else ""
-        return f"{self.variable.name} {self.code}{drops}"
+    def _check_outside(self) -> None:
+        for name, place in (("signs", self.signs), ("sums", self.sums)):
+            if place not in PLACES:
+                raise UsageError(f"{name} {place!r}{suggestion(place, PLACES)}: {listing(PLACES)}")
+        if self.signs == "outside" and self.code != "gray":
+            raise UsageError(
+                "signs outside need gray code: only there is a mirror image one bit away, again in "
+                "either half"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +109,22 @@ class TermPlan:
     code: Code
     words: tuple[Word, ...]
     rounding: Rounding = "nearest"
+
+    @property
+    def function(self) -> Term:
+        """The term as a function of what its table reads: with sums that are made outside."""
+        return tabled(self.term, self.words)
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing of the term stands outside its table."""
+        return all(word.whole for word in self.words)
+
+    @property
+    def read(self) -> tuple[Word, ...]:
+        """The words of inputs that the logic of the term reads, in the order of its variables."""
+        found = {one.variable: one for word in self.words for one in word.read}
+        return tuple(found[variable] for variable in self.term.variables)
 
     @property
     def amplitude(self) -> float:
@@ -155,7 +174,7 @@ class OutputPlan:
     @property
     def variables(self) -> tuple[Input, ...]:
         """Every variable of its terms once."""
-        seen = dict.fromkeys(word.variable for term in self.terms for word in term.words)
+        seen = dict.fromkeys(one for term in self.terms for one in term.term.variables)
         return tuple(seen)
 
     @property
@@ -267,11 +286,16 @@ def _plan_output(
     kept, left_out = _leave_out_small(terms, code, options)
     parts = _split(kept, code, options)
     guard = _guard(len(parts), options)
-    plans = tuple(
-        replace(plan_term(term, code, guard), rounding=options.rounding)
-        for term in number_terms(output.symbol, parts)
-    )
+    named = number_terms(output.symbol, parts)
+    plans = tuple(_chosen(plan_term(term, code, guard), options) for term in named)
     return OutputPlan(output, code, reach, guard, plans, left_out, len(parts) - len(kept))
+
+
+def _chosen(plan: TermPlan, options: Options) -> TermPlan:
+    """Return a term's plan as it is asked for, beyond the paper's rules."""
+    signs, sums = options.signs == "outside", options.sums == "outside"
+    words = words_of(plan.term, plan.code.bits, plan.code.kind, signs=signs, sums=sums)
+    return replace(plan, words=words, rounding=options.rounding)
 
 
 def _guard(terms: int, options: Options) -> int:
@@ -360,11 +384,5 @@ def plan_reach(term: Term, reach: float, output: Code, guard: int) -> TermPlan:
     power = math.floor(math.log2(whole / reach * (1 + SLACK))) if reach else output.bits + guard
     bits = max(1, output.bits + guard - power)
     high = whole / 2.0 ** (output.bits + guard - bits)
-    words = tuple(_word(term, variable, bits, output.kind) for variable in term.variables)
+    words = words_of(term, bits, output.kind)
     return TermPlan(term, Code(Interval(-high, high), bits, output.kind), words)
-
-
-def _word(term: Term, variable: Input, bits: int, kind: CodeKind) -> Word:
-    code = Code(variable.word, bits, kind, variable.wraps)
-    even = kind in MIRRORED and term.reflection(variable, code.range.centre) == 1
-    return Word(variable, code, int(even))

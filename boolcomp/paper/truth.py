@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.paper.plan import Plan, TermPlan, Word
+    from boolcomp.paper.plan import Plan, TermPlan
+    from boolcomp.paper.words import Word
     from boolcomp.terms import Term
 
 CHUNK = 1 << 17  # rows at a time: the columns are built without a large array of floats
@@ -71,7 +72,7 @@ def signature(plan: TermPlan) -> object:
     Variables count by place, and values as fractions of the output range, so that
     (4 + 5 cos q2) q̈2 over ±12.5 and half of (4 + 5 cos q2) q̈1 over ±6.25 are one function.
     """
-    term, high = plan.term, plan.code.range.high
+    term, high = plan.function, plan.code.range.high
     place = {variable: k for k, variable in enumerate(term.variables)}
     known = {variable.name: place[variable] for variable in term.arguments}
     scale, factor = 1.0, []
@@ -89,7 +90,7 @@ def signature(plan: TermPlan) -> object:
         )
         for wave in term.waves()
     )
-    words = tuple((word.code.bits, word.dropped) for word in plan.words)
+    words = tuple((word.code.bits, word.dropped, _reached(word)) for word in plan.words)
     ranges = tuple((variable.reach, variable.word) for variable in term.arguments)
     kind = (plan.code.bits, plan.code.kind, plan.rounding)
     return (kind, words, ranges, tuple(factor), waves)
@@ -105,7 +106,7 @@ def tabulate(plan: TermPlan) -> TruthTable:
     either, beyond = plan.rounding == "faithful", _beyond(plan)
     free = [bitarray() for _ in range(plan.code.bits if either or beyond is not None else 0)]
     done = 0
-    for values in value_blocks(plan.term, plan.words, centres):
+    for values in value_blocks(plan.function, plan.words, centres):
         _append(columns, plan.code.encode(values).words)
         if free:
             bits_free = plan.code.neighbour_bits(values) if either else np.zeros(len(values), "u4")
@@ -128,19 +129,29 @@ def _never(word: Word) -> NDArray[np.bool_]:
     """Tell which combinations of a word's remaining bits stand for cells beyond its range."""
     code, reach = word.code, word.variable.reach
     cells = code.index(np.arange(code.cells, dtype=np.uint32))
-    low = code.range.low + cells * code.step
-    # A value on a border goes up, so that the cell that begins where the range ends has one.
-    beyond = (low + code.step <= reach.low) | (low > reach.high + TIE * code.step)
-    if word.dropped:  # a word stands for its mirror image, too
-        beyond = beyond[: len(beyond) // 2] & beyond[len(beyond) // 2 :]
-    return np.asarray(beyond)
+    if word.sum is not None:
+        occurs = np.asarray(word.sum.reached().reshape(code.cells, -1).any(axis=1))
+        never = ~occurs[cells]
+    else:
+        low = code.range.low + cells * code.step
+        # A value on a border goes up, so that the cell that begins where the range ends has one.
+        never = (low + code.step <= reach.low) | (low > reach.high + TIE * code.step)
+    # Without first bits a word stands for its mirror images, too.
+    return np.asarray(never.reshape(1 << word.dropped, -1).all(axis=0))
+
+
+def _reached(word: Word) -> object:
+    """Return what alone says which cells of a sum occur; None of what is no sum."""
+    if word.sum is None:
+        return None
+    return tuple((one.code, one.variable.reach, one.times) for one in word.sum.addends)
 
 
 def word_centres(word: Word) -> NDArray[np.float64]:
     """Return the value that each combination of a word's remaining bits stands for.
 
-    Where the first bit is dropped the word stands for the lower half of the range, which the term
-    repeats in the upper half.
+    Where first bits are dropped the word stands for the lowest part of the range, which the term
+    repeats, or repeats with the other sign.
     """
     return word.code.decode(np.arange(1 << word.inputs, dtype=np.uint32))
 

@@ -28,6 +28,9 @@ SIGNED = {
 In sign-magnitude the most significant bit is 1 below the centre of the range; the others count
 cells from it.""",
 }
+OUTSIDE = """\
+Bits that turn the sign are among those that are dropped: outside, an XOR puts them into the first
+output bit. A sum is made outside, of angles modulo a turn: cells of it are leading bits."""
 LIMITED = "Outputs are free where an input's cell lies beyond what it is said to be within."
 
 
@@ -40,6 +43,8 @@ def render_table(entry: TermTable) -> str:
     lines.append(f"rounding: {plan.rounding}")
     lines += [f"input: {word}{_beyond_code(word.variable)}" for word in plan.words]
     lines += MEANING.split("\n")
+    if not plan.whole:
+        lines += OUTSIDE.split("\n")
     lines += SIGNED.get(plan.code.kind, "").splitlines()
     if any(word.variable.word != word.variable.reach for word in plan.words):
         lines.append(LIMITED)

@@ -16,7 +16,7 @@ from boolcomp.measure.report.looks import words_of
 from boolcomp.measure.report.measure import SEARCHED, ReportRow, Samples, error_rows, with_worst
 from boolcomp.measure.report.programs import TIMED, program_rows, timed
 from boolcomp.paper.assembly import program_of
-from boolcomp.paper.covers import make_covers
+from boolcomp.paper.covers import make_covers, said_words
 from boolcomp.paper.plan import MOST_GUARD_BITS, Options, make_plan
 from boolcomp.paper.quantised import quantised
 from boolcomp.paper.stored import stored_network
@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from boolcomp.compact.demand import Demand
     from boolcomp.measure.report.findings import Pictured
     from boolcomp.measure.report.looks import Look, Surveyor
+    from boolcomp.paper.covers import TermCover
     from boolcomp.paper.plan import Plan
+    from boolcomp.paper.quantised import Said
     from boolcomp.paper.store import Recipe, Store
     from boolcomp.program.program import Mode, Program
     from boolcomp.proof.bound.result import Grade
@@ -126,17 +128,36 @@ def _paper_rows(
 ) -> tuple[ReportRow, ...]:
     """Measure a plan, and make its logic where that is asked for."""
     looks: list[Look] = []
+    covers = _covers(plan, question, store)
+    if covers is None and plan.options.rounding == "faithful":
+        why = _too_wide(plan, question.widest).values() if question.recipe else ["--no-logic"]
+        warnings.warn(
+            f"{plan.options.bits} bits, m + {extra}: what faithful tables say is known of their "
+            f"covers only, and there are none: {'; '.join(why)}",
+            DataWarning,
+            stacklevel=2,
+        )
+        return ()
+    said = said_words(covers or ())
 
     def seen(errors: Floats) -> None:
         if pictured is not None and not extra:
 
             def logic(*arrays: Floats) -> Floats:
-                return quantised(plan, arrays).values
+                return quantised(plan, arrays, said).values
 
             looks.append(pictured.surveyor.look(plan.options.bits, "paper, m", errors, logic))
 
-    found = error_rows(plan, samples, extra, question.evaluations, seen, question.workers)
-    rows = _with_logic(plan, found, question, store, samples)
+    found = error_rows(
+        plan, samples, extra, question.evaluations, seen, workers=question.workers, said=said
+    )
+    rows = tuple(found) if covers is None else _with_logic(plan, found, covers, samples)
+    if covers is None and question.recipe is not None:
+        wide = _too_wide(plan, question.widest)
+        rows = tuple(
+            replace(row, note="; ".join(filter(None, [row.note, wide.get(row.output.title)])))
+            for row in rows
+        )
     if pictured is not None:
         pictured.add(rows, *looks)
     return rows
@@ -219,22 +240,21 @@ def _too_wide(plan: Plan, most: int) -> dict[str, str]:
     return notes
 
 
+def _covers(plan: Plan, question: Question, store: Store) -> tuple[TermCover, ...] | None:
+    """Return covers of a plan's tables, where they are asked for and not too wide."""
+    if question.recipe is None or _too_wide(plan, question.widest):
+        return None
+    return make_covers(make_tables(plan), question.recipe, store, workers=question.workers)
+
+
 def _with_logic(
-    plan: Plan, rows: Sequence[ReportRow], question: Question, store: Store, samples: Samples
+    plan: Plan, rows: Sequence[ReportRow], covers: Sequence[TermCover], samples: Samples
 ) -> tuple[ReportRow, ...]:
-    """Add products, literals, nodes, compile and evaluation time, or say why they are missing."""
-    if question.recipe is None:
-        return tuple(rows)
-    wide = _too_wide(plan, question.widest)
-    if wide:
-        return tuple(
-            replace(row, note="; ".join(filter(None, [row.note, wide.get(row.output.title)])))
-            for row in rows
-        )
-    tables = make_tables(plan)
-    covers = make_covers(tables, question.recipe, store, workers=question.workers)
+    """Add products, literals, nodes, compile and evaluation time."""
+    tables = [one.entry for one in covers]
     program = program_of(plan, tables, [c.cover for c in covers], logic=stored_network)
-    _check_words(program, plan, samples)
+    said = said_words(covers)
+    _check_words(program, plan, samples, said)
     nanoseconds, native = timed(program, samples)
     whole = program.network()
     result = []
@@ -245,6 +265,7 @@ def _with_logic(
         result.append(
             replace(
                 row,
+                bound=output.bound if said else row.bound,
                 products=sum(c.cover.products for c in own.values()),
                 literals=sum(c.cover.literals for c in own.values()),
                 luts=sum(len(program.networks[k].nodes) for k in used),
@@ -259,8 +280,8 @@ def _with_logic(
     return tuple(result)
 
 
-def _check_words(program: Program, plan: Plan, samples: Samples) -> None:
+def _check_words(program: Program, plan: Plan, samples: Samples, said: Said) -> None:
     """Raise a `DataError` unless the logic computes what its tables say."""
     state = tuple(array[:TIMED] for array in samples.arrays)
-    if not np.array_equal(program.evaluate(*state).words, quantised(plan, state).words):
+    if not np.array_equal(program.evaluate(*state).words, quantised(plan, state, said).words):
         raise DataError(f"{plan.problem.name}: the logic does not compute what its tables say")

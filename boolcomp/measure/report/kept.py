@@ -18,21 +18,30 @@ from boolcomp.common.places import find
 from boolcomp.common.version import VERSION
 from boolcomp.common.workers import ALONE
 from boolcomp.paper.known import plan_subject
+from boolcomp.paper.quantised import NOTHING
 from boolcomp.proof.worst import Worst, find_worst, worst_of
 
 if TYPE_CHECKING:
     from boolcomp.common.workers import Workers
     from boolcomp.paper.plan import Plan
+    from boolcomp.paper.quantised import Said
     from boolcomp.proof.worst import Subject
 
 FOLDER = "worst"
 CLIMBS = 2  # of what climbing finds: raised whenever it finds others
 
 
-def worst_of_plan(plan: Plan, evaluations: int, workers: Workers = ALONE) -> Worst:
-    """Return the worst errors of a plan's tables: those that were found before, or found now."""
-    subject = plan_subject(plan)
+def worst_of_plan(
+    plan: Plan, evaluations: int, workers: Workers = ALONE, said: Said = NOTHING
+) -> Worst:
+    """Return the worst errors of a plan's tables: those that were found before, or found now.
+
+    Of tables whose rounding is free their words are `said`.
+    """
+    subject = plan_subject(plan, said)
     content = repr((VERSION, CLIMBS, plan.problem.key, plan.outputs, evaluations))
+    for term in plan.terms if said else ():
+        content += hashlib.sha256(said[term].tobytes()).hexdigest()
     name = f"{hashlib.sha256(content.encode()).hexdigest()[:32]}.json"
     folder = user_cache(FOLDER)
     for worst in find([folder], name, lambda _, text: _read(text, subject)):

@@ -18,7 +18,7 @@ from boolcomp.common.errors import UsageError, shown
 from boolcomp.common.workers import ALONE
 from boolcomp.measure.report.kept import worst_of_plan
 from boolcomp.paper.bounds import error_bound
-from boolcomp.paper.quantised import finest_inputs, quantised
+from boolcomp.paper.quantised import NOTHING, finest_inputs, quantised
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from boolcomp.common.workers import Workers
     from boolcomp.paper.plan import Plan
+    from boolcomp.paper.quantised import Said
     from boolcomp.problem.problem import Output, Problem
     from boolcomp.proof.worst import Worst
 
@@ -121,16 +122,18 @@ def error_rows(
     extra: int = 0,
     evaluations: int = 0,
     seen: Callable[[Floats], None] = lambda _: None,
+    *,
     workers: Workers = ALONE,
+    said: Said = NOTHING,
 ) -> tuple[ReportRow, ...]:
     """Return a row for every output, with errors but without products.
 
     The worst error is sought with so many evaluations, if there are any. The errors of all samples,
-    in steps, are `seen`.
+    in steps, are `seen`. Of tables whose rounding is free their words are `said`.
     """
     # Three things that know nothing of each other; NumPy leaves both cores to them.
     with ThreadPoolExecutor(2) as pool:
-        calculated = pool.submit(quantised, plan, samples.arrays)
+        calculated = pool.submit(quantised, plan, samples.arrays, said)
         at_cells = pool.submit(_at_cells, plan, samples)
         bounds = [error_bound(output) for output in plan.outputs]
         found, coded = calculated.result().values, at_cells.result()
@@ -160,7 +163,7 @@ def error_rows(
         )
     if not evaluations:
         return tuple(rows)
-    return with_worst(rows, worst_of_plan(plan, evaluations, workers))
+    return with_worst(rows, worst_of_plan(plan, evaluations, workers, said))
 
 
 def _at_cells(plan: Plan, samples: Samples) -> Floats:
