@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from boolcomp.common.errors import UsageError
-from boolcomp.engines.native import machine, transpose
+from boolcomp.engines.native import affine, machine, transpose
 from boolcomp.engines.native.lines import GROUP, LlvmLines
 from boolcomp.engines.native.logic import ATTRIBUTES, plane_type
 
@@ -251,7 +251,7 @@ class CodeRunner:
     def _mask(self, samples: int) -> Planes:
         kept = np.arange(self.block) < samples
         if self.affine:
-            return np.packbits(kept)
+            return np.packbits(kept)[affine.PLACES]
         return np.packbits(kept.reshape(8, -1).T, axis=1, bitorder="little").ravel()
 
     def _all(self) -> Planes:

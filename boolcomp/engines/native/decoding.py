@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.engines.native import transpose
+from boolcomp.engines.native.affine import PLACES
 from boolcomp.engines.native.coding import CLIPPED, VECTOR
 from boolcomp.engines.native.lines import BYTES, GROUP, LlvmLines, splat, vector_of
 from boolcomp.engines.native.logic import plane_type
@@ -234,8 +235,8 @@ def mark_function(layout: Layout, *, affine: bool) -> str:
     kind = f"<{count} x i64>"
     one = out.emit(f"insertelement {kind} poison, i64 %samples, i32 0")
     samples = out.emit(f"shufflevector {kind} {one}, {kind} {one}, <{count} x i32> zeroinitializer")
-    if affine:  # sample s is bit 7 - s % 8 of byte s // 8
-        places, by = [8 * k for k in range(count)], 0
+    if affine:  # sample s is bit 7 - s % 8 of the byte of group s // 8
+        places, by = [8 * group for group in PLACES], 0
     else:  # sample s is bit s // count of byte s % count
         places, by = [k - (count - 1) for k in range(count)], count.bit_length() - 1
     left = out.emit(f"sub {kind} {samples}, {vector_of('i64', places)}")

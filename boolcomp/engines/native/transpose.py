@@ -9,10 +9,8 @@ only its lowest b bits count. `to_planes` and `to_codes` take the columns of one
 buffer, where they lie one after the other (`offsets`). How the samples of a block lie in its planes
 is left to each width:
 
-With 512 bits, `vgf2p8affineqb` transposes 8 samples of 8 bits in each of its eight lanes: with the
-codes as matrices and a constant as vectors, byte i of a lane becomes plane i of 8 samples, and a
-Gray bit is the parity of two bits of its code, at no cost. Two rounds of byte shuffles bring 32
-bytes of a plane side by side. Sample s is bit 7 - s % 8 of byte s // 8.
+With 512 bits see `affine`, where a Gray bit is the parity of two bits of its code, at no cost.
+Sample s is bit 7 - s % 8 of the byte that group s // 8 has there.
 
 Otherwise eight vectors of codes, one byte each, are eight rows of bits, and three rounds of masked
 exchanges transpose rows and bits, with and, xor and shifts alone. Sample s is bit s // n of byte
@@ -25,6 +23,15 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from boolcomp.common.errors import UsageError
+from boolcomp.engines.native.affine import (
+    DECLARATION,
+    VECTORS,
+    V,
+    bytes_of_planes,
+    planes_of_bytes,
+    shuffled,
+    words_of_planes,
+)
 from boolcomp.engines.native.lines import GROUP, LlvmLines
 from boolcomp.engines.native.logic import plane_type
 
@@ -38,9 +45,7 @@ if TYPE_CHECKING:
 
 MOST_BITS = 16
 BYTES = 64  # of a vector
-V = "<64 x i8>"
 W = "<64 x i16>"
-_AFFINE = "@llvm.x86.vgf2p8affineqb.512"
 
 
 def population(width: int) -> str:
@@ -52,7 +57,7 @@ def declarations(width: int, *, affine: bool) -> list[str]:
     """Return declarations of what the functions call."""
     kind = plane_type(width)
     lines = [f"declare {kind} {population(width)}({kind})"]
-    return [*lines, f"declare {V} {_AFFINE}({V}, {V}, i8)"] if affine else lines
+    return [*lines, DECLARATION] if affine else lines
 
 
 def uses_affine(layout: Layout, machine: Processor) -> bool:
@@ -65,37 +70,6 @@ def code_bytes(bits: int) -> int:
     if bits > MOST_BITS:
         raise UsageError(f"words of {bits} bits are more than the {MOST_BITS} of a code")
     return 1 if bits <= 8 else 2
-
-
-def _bytes(values: Sequence[int]) -> str:
-    signed = (value - 256 if value > 127 else value for value in values)
-    return f"<{', '.join(f'i8 {value}' for value in signed)}>"
-
-
-def _shuffled(out: LlvmLines, a: str, b: str, places: Sequence[int], kind: str = V) -> str:
-    mask = f"<{len(places)} x i32> <{', '.join(f'i32 {place}' for place in places)}>"
-    return out.emit(f"shufflevector {kind} {a}, {kind} {b}, {mask}")
-
-
-# Round one puts, of two vectors a and b, the bytes of planes 2m + s side by side: for each m
-# eight of a, then eight of b. Round two halves what is left, and pairs plane p with plane p + 4.
-_FIRST = [[64 * r + 8 * j + 2 * m + s for m in range(4) for r in (0, 1) for j in range(8)]
-          for s in (0, 1)]  # fmt: skip
-_SECOND = [[64 * pair + 16 * (2 * high + m) + k
-            for high in (0, 1) for pair in (0, 1) for k in range(16)]
-           for m in (0, 1)]  # fmt: skip
-# And the way back: the same places, sought from the other end.
-_BACK_SECOND = [[_SECOND[m].index(64 * pair + 16 * q + k) + 64 * m
-                 for q in range(4) for m in [q % 2] for k in range(16)]
-                for pair in (0, 1)]  # fmt: skip
-_BACK_FIRST = [[_FIRST[p % 2].index(64 * r + 8 * j + p) + 64 * (p % 2)
-                for j in range(8) for p in range(8)]
-               for r in (0, 1)]  # fmt: skip
-
-
-def _affine(out: LlvmLines, vector: str, matrix: str, constant: int) -> str:
-    signed = constant - 256 if constant > 127 else constant
-    return out.emit(f"call {V} {_AFFINE}({V} {vector}, {V} {matrix}, i8 {signed})")
 
 
 def _column(out: LlvmLines, place: int, size: int, samples: int) -> str:
@@ -137,56 +111,32 @@ def _read(out: LlvmLines, layout: Layout, port: Port, source: str, *, affine: bo
         _read_rows(out, port, source, layout.width, store)
     elif code_bytes(port.code.bits) == 1:
         vectors = [
-            out.emit(f"load {V}, ptr {out.at(source, BYTES * r)}, align 1") for r in range(8)
+            out.emit(f"load {V}, ptr {out.at(source, BYTES * r)}, align 1") for r in range(VECTORS)
         ]
         bits = port.code.bits
         gray = port.code.kind == "gray"
         masks = [(1 << b | (gray and b + 1 < bits) << b + 1) & 0xFF for b in range(bits)][::-1]
-        inverted = range(min(bits, 2 if gray else 1))
-        _read_bytes(out, vectors, masks, inverted, store)
+        _store_planes(out, planes_of_bytes(out, vectors, masks), min(bits, 2 if gray else 1), store)
     else:
         _read_wide(out, port, source, store)
 
 
-def _plane_store(
-    out: LlvmLines, layout: Layout, first: int
-) -> Callable[[int, int, str, str], None]:
-    """Return what stores part of a plane: its place in the word, byte, type and value."""
+def _plane_store(out: LlvmLines, layout: Layout, first: int) -> Callable[[int, str, str], None]:
+    """Return what stores a plane: its place in the word, type and value."""
 
-    def store(place: int, byte: int, kind: str, value: str) -> None:
-        pointer = out.at("%to", layout.offset(first + place) + byte)
-        # Volatile, or LLVM would join halves of planes by shuffles, which costs more than it saves.
-        out.do(f"store volatile {kind} {value}, ptr {pointer}, align 8")
+    def store(place: int, kind: str, value: str) -> None:
+        out.do(f"store {kind} {value}, ptr {out.at('%to', layout.offset(first + place))}, align 8")
 
     return store
 
 
-def _read_bytes(
-    out: LlvmLines,
-    vectors: Sequence[str],
-    masks: Sequence[int],
-    inverted: Sequence[int],
-    store: Callable[[int, int, str, str], None],
+def _store_planes(
+    out: LlvmLines, planes: Sequence[str], inverted: int, store: Callable[[int, str, str], None]
 ) -> None:
-    """Store the planes that masks select from eight vectors of bytes; some are inverted."""
-    selected = _bytes(([*masks] + [0] * (8 - len(masks))) * 8)
-    lanes = [_affine(out, selected, vector, 0) for vector in vectors]
-    for half in (0, 1):
-        four = lanes[4 * half : 4 * half + 4]
-        first = [[_shuffled(out, four[k], four[k + 1], _FIRST[s]) for k in (0, 2)] for s in (0, 1)]
-        for m in (0, 1):
-            for s in (0, 1):
-                plane = 2 * m + s
-                if plane >= len(masks):
-                    continue
-                both = _shuffled(out, first[s][0], first[s][1], _SECOND[m])
-                if plane in inverted:
-                    ones = _bytes([255] * 32 + [255 * (plane + 4 in inverted)] * 32)
-                    both = out.emit(f"xor {V} {both}, {ones}")
-                for high in (0, 1):
-                    if plane + 4 * high < len(masks):
-                        part = _shuffled(out, both, both, range(32 * high, 32 * high + 32))
-                        store(plane + 4 * high, 32 * half, "<32 x i8>", part)
+    """Store planes, of which the first so many are inverted."""
+    for place, plane in enumerate(planes):
+        ones = f"<{', '.join(['i8 -1'] * BYTES)}>"
+        store(place, V, out.emit(f"xor {V} {plane}, {ones}") if place < inverted else plane)
 
 
 def _words(out: LlvmLines, port: Port, source: str) -> str:
@@ -207,7 +157,7 @@ def _repeated(value: int) -> str:
 
 
 def _read_wide(
-    out: LlvmLines, port: Port, source: str, store: Callable[[int, int, str, str], None]
+    out: LlvmLines, port: Port, source: str, store: Callable[[int, str, str], None]
 ) -> None:
     """Store the planes of codes of more than eight bits: those of their upper and lower bytes."""
     low, high = [], []
@@ -216,21 +166,20 @@ def _read_wide(
         if port.code.kind == "gray":
             words = _words(out, port, at)
             pair = [
-                out.emit(f"bitcast <32 x i16> {_shuffled(out, words, words, half, W)} to {V}")
+                out.emit(f"bitcast <32 x i16> {shuffled(out, words, words, half, W)} to {V}")
                 for half in (range(32), range(32, 64))
             ]
         else:
             pair = [out.emit(f"load {V}, ptr {out.at(at, BYTES * k)}, align 1") for k in (0, 1)]
-        low.append(_shuffled(out, pair[0], pair[1], range(0, 2 * BYTES, 2)))
-        high.append(_shuffled(out, pair[0], pair[1], range(1, 2 * BYTES, 2)))
-    above = port.code.bits - 8
-    inverted = () if port.code.kind == "gray" else (0,)  # `_words` has inverted it already
-    _read_bytes(out, high, [1 << b for b in reversed(range(above))], inverted, store)
-
-    def store_low(place: int, byte: int, kind: str, value: str) -> None:
-        store(place + above, byte, kind, value)
-
-    _read_bytes(out, low, [1 << b for b in reversed(range(8))], (), store_low)
+        low.append(shuffled(out, pair[0], pair[1], range(0, 2 * BYTES, 2)))
+        high.append(shuffled(out, pair[0], pair[1], range(1, 2 * BYTES, 2)))
+    planes = [
+        plane
+        for vectors, bits in ((high, port.code.bits - 8), (low, 8))
+        for plane in planes_of_bytes(out, vectors, [1 << b for b in reversed(range(bits))])
+    ]
+    inverted = port.code.kind != "gray"  # else `_words` has done it
+    _store_planes(out, planes, int(inverted), store)
 
 
 def _exchanged(out: LlvmLines, rows: Sequence[str], kind: str, lanes: int) -> list[str]:
@@ -254,7 +203,7 @@ def _lanes(value: int, lanes: int) -> str:
 
 
 def _read_rows(
-    out: LlvmLines, port: Port, source: str, width: int, store: Callable[[int, int, str, str], None]
+    out: LlvmLines, port: Port, source: str, width: int, store: Callable[[int, str, str], None]
 ) -> None:
     """Store the planes of a word, by exchanging bits."""
     bits, lanes = port.code.bits, width // 64
@@ -280,7 +229,7 @@ def _read_rows(
             planes[-1],
         ]
     for place, plane in enumerate(reversed(planes)):
-        store(place, 0, kind, plane)
+        store(place, kind, plane)
 
 
 def _write_rows(
@@ -305,7 +254,7 @@ def _write_rows(
             continue
         low, high = (out.emit(f"bitcast {kind} {rows[r]} to <{count} x i8>") for rows in found)
         order = [k // 2 + count * (k % 2) for k in range(2 * count)]
-        both = _shuffled(out, low, high, order, f"<{count} x i8>")
+        both = shuffled(out, low, high, order, f"<{count} x i8>")
         out.do(f"store <{2 * count} x i8> {both}, ptr {pointer}, align 1")
 
 
@@ -341,15 +290,15 @@ def _write(out: LlvmLines, layout: Layout, result: Result, target: str, *, affin
     if not affine:
         _write_rows(out, layout, _byte_planes(result, size), target)
         return
-    vectors = [_write_bytes(out, layout, *part) for part in _byte_planes(result, size)]
-    for r in range(8):
-        pointer = out.at(target, BYTES * size * r)
-        if size == 1:
-            out.do(f"store {V} {vectors[0][r]}, ptr {pointer}, align 1")
-        else:
-            order = [k // 2 + 64 * (k % 2) for k in range(128)]
-            both = _shuffled(out, vectors[1][r], vectors[0][r], order)
-            out.do(f"store <128 x i8> {both}, ptr {pointer}, align 1")
+    parts = []
+    for planes, inverted in _byte_planes(result, size):
+        places = (out.at("%from", layout.offset(plane)) for plane in planes)
+        parts.append(([out.emit(f"load {V}, ptr {place}, align 64") for place in places], inverted))
+    vectors = (
+        bytes_of_planes(out, *parts[0]) if size == 1 else words_of_planes(out, parts[1], parts[0])
+    )
+    for k, vector in enumerate(vectors):
+        out.do(f"store {V} {vector}, ptr {out.at(target, BYTES * k)}, align 1")
 
 
 def _count_saturated(out: LlvmLines, layout: Layout, result: Result) -> None:
@@ -374,25 +323,3 @@ def _byte_planes(result: Result, size: int) -> list[tuple[list[int], int]]:
     sign = 8 * size - bits + 1  # leading bits that are the sign
     constant = ((1 << sign) - 1) << (8 * size - sign)
     return [(planes[8 * k : 8 * k + 8], constant >> 8 * (size - 1 - k) & 0xFF) for k in range(size)]
-
-
-def _write_bytes(out: LlvmLines, layout: Layout, planes: Sequence[int], inverted: int) -> list[str]:
-    """Return eight vectors of bytes from eight planes, the most significant first."""
-    samples = _bytes([1 << 7 - k for k in range(8)] * 8)
-    found = []
-    for half in (0, 1):
-        both = []
-        for plane in range(4):
-            pair = []
-            for high in (0, 4):
-                pointer = out.at("%from", layout.offset(planes[plane + high]) + 32 * half)
-                pair.append(out.emit(f"load <32 x i8>, ptr {pointer}, align 32"))
-            both.append(_shuffled(out, pair[0], pair[1], range(64), "<32 x i8>"))
-        first = [
-            [_shuffled(out, both[s], both[2 + s], _BACK_SECOND[k]) for k in (0, 1)] for s in (0, 1)
-        ]
-        for k in (0, 1):
-            for r in (0, 1):
-                lanes = _shuffled(out, first[0][k], first[1][k], _BACK_FIRST[r])
-                found.append(_affine(out, samples, lanes, inverted))
-    return found
