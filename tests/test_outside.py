@@ -20,8 +20,11 @@ from boolcomp.common.errors import UsageError
 from boolcomp.common.places import Folder
 from boolcomp.logic.network import Builder
 from boolcomp.logic.simulation import truth_planes
+from boolcomp.paper import bounds
+from boolcomp.paper.bounds import error_bound, explained
 from boolcomp.paper.coverlogic import network_of_cover
 from boolcomp.paper.covers import said_words
+from boolcomp.paper.known import plan_subject
 from boolcomp.paper.outside import composed, said, with_outside
 from boolcomp.paper.passes import PaperChoices
 from boolcomp.paper.plan import Options, TermPlan, make_plan
@@ -32,6 +35,7 @@ from boolcomp.paper.words import Addend, AngleSum, words_of
 from boolcomp.pipeline import PaperCompilation, compile_paper
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.span import TURN, part_of
+from boolcomp.proof.worst import find_worst
 from boolcomp.terms.term import Term
 from boolcomp.terms.waves import Wave
 from boolcomp.twolevel.minimise import minimise
@@ -247,6 +251,25 @@ def test_adders_of_angles_are_the_arithmetic_of_cells(seed: int) -> None:
             assert made == int(wanted)
 
 
+@pytest.mark.parametrize("rounding", ["nearest", "faithful"])
+def test_what_entries_miss_of_sums_is_known_without_a_table(
+    rounding: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = make_plan(terms_of("machado-2r"), Options(6, rounding=rounding, sums="outside"))
+    monkeypatch.setattr(bounds, "MADE", 0)
+    sums, term = plan.outputs[0].terms[-1], explained(plan.outputs[0]).terms[-1]
+    assert term.estimated
+    entries = term.code.decode(composed(sums, tabulate(sums)).words())
+    words = [word.code.decode(np.arange(word.code.cells)) for word in term.words]
+    at = np.meshgrid(*words, indexing="ij")
+    values = {word.variable.name: one for word, one in zip(term.words, at, strict=True)}
+    missed = np.abs(entries - term.term.evaluate(values).ravel()).max() / term.code.step
+    assert 0.5 + 0.3 < missed < term.missed  # more than rounding, by what leading parts leave
+    alone = [error_bound(output) for output in plan.outputs]
+    worst = find_worst(plan_subject(plan), 20_000).most
+    assert (worst * [output.word.step for output in plan.outputs] <= alone).all()
+
+
 def test_signs_cost_an_exclusive_or_each_and_nothing_else_is_there() -> None:
     plan = next(p for p in plans("machado-2r", Options(4, signs="outside")) if p.term.name == "T14")
     table = network_of_cover(minimise(function_of(tabulate(plan)), "isop").cubes)
@@ -399,6 +422,17 @@ def test_sums_of_angles_are_a_sum_for_no_one_else() -> None:
     assert total.middle % 2 == 0
     with pytest.raises(ValueError, match="between cells"):
         _ = total.offset
+
+
+@pytest.mark.slow
+def test_pages_say_what_stands_outside(run: Callable[..., Result], tmp_path: Path) -> None:
+    asked = ("--bits", "4", "--signs", "outside", "--guard-bits", "3")
+    run("plan", "machado-2r", *asked, "--page", str(tmp_path / "plan.html"))
+    page = (tmp_path / "plan.html").read_text()
+    assert "boolcomp plan machado-2r --bits 4 --guard-bits 3 --signs outside<" in page
+    run("compile", "machado-2r", "--mode", "paper", *asked, "-o", str(tmp_path / "p"))
+    run("show", str(tmp_path / "p"), "-o", str(tmp_path / "p.html"))
+    assert "Signs or sums of angles stand outside of its table" in (tmp_path / "p.html").read_text()
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from boolcomp.commands.options import (
     refuse_others,
     store_option,
 )
-from boolcomp.commands.sources import function_options, own_bits, source_argument, told
+from boolcomp.commands.sources import chosen, function_options, own_bits, source_argument, told
 from boolcomp.common.errors import UsageError
 from boolcomp.common.files import write_text
 from boolcomp.common.text import number, short, table
@@ -103,7 +103,7 @@ def command(
     if page is not None:
         from boolcomp.measure.stages import plan_page
 
-        write_text(page, plan_page(plan, told("plan", robot, of, f"--bits {options.bits}")))
+        write_text(page, plan_page(plan, told("plan", robot, of, *chosen(options))))
     if as_json:
         print_json(_document(plan))
     else:

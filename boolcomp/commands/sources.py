@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import shlex
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -128,6 +128,16 @@ def told(command: str, source: str, of: str, *more: str) -> str:
 
     function = [] if of == USUAL else [f"--of {of}"]
     return " ".join(["boolcomp", command, shlex.quote(source), *function, *more])
+
+
+def chosen(options: Options) -> list[str]:
+    """Return the options of a plan as a command says them: the bits, and what is not usual."""
+    said = [(one.name, getattr(options, one.name), one.default) for one in fields(options)]
+    return [
+        f"--{name.replace('_', '-')} {value}"
+        for name, value, usual in said
+        if name == "bits" or value != usual
+    ]
 
 
 def shipped(name: str) -> str | None:

@@ -14,7 +14,7 @@ from boolcomp.commands.options import (
     plan_options,
     print_json,
 )
-from boolcomp.commands.sources import function_options, own_bits, source_argument, told
+from boolcomp.commands.sources import chosen, function_options, own_bits, source_argument, told
 from boolcomp.common.files import write_text
 from boolcomp.common.text import table
 
@@ -64,7 +64,7 @@ def command(
     if page is not None:
         from boolcomp.measure.stages import tables_page
 
-        command_line = told("tables", robot, of, f"--bits {options.bits}")
+        command_line = told("tables", robot, of, *chosen(options))
         write_text(page, tables_page(entries, problem, command_line))
     if as_json:
         print_json({"robot": name, "bits": options.bits, "tables": [_item(*row) for row in rows]})

@@ -46,7 +46,7 @@ def render_table(entry: TermTable) -> str:
     if not plan.whole:
         lines += OUTSIDE.split("\n")
     lines += SIGNED.get(plan.code.kind, "").splitlines()
-    if any(word.variable.word != word.variable.reach for word in plan.words):
+    if any(word.variable.word != word.variable.reach for word in plan.read):
         lines.append(LIMITED)
     head = "".join(f"# {line}\n" for line in lines)
     labels = [("ilb", entry.input_labels), ("ob", entry.output_labels)]

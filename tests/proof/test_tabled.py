@@ -6,7 +6,7 @@ import itertools
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -144,13 +144,15 @@ def test_what_climbing_finds_of_programs_is_within_their_bounds(rounding: str) -
 @pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(
-    st.integers(0, 500), st.integers(1, 2), st.integers(4, 6), st.sampled_from(["gray", "natural"])
-)
+    st.integers(0, 500), st.integers(1, 2), st.integers(4, 6), st.sampled_from(["gray", "natural"]),
+    st.sampled_from(["inside", "outside"]),
+)  # fmt: skip
 def test_no_arm_with_stops_errs_by_more_than_its_bound(
-    seed: int, joints: int, bits: int, code: str
+    seed: int, joints: int, bits: int, code: Any, place: Any
 ) -> None:
     problem = inverse_dynamics_problem(random_limited(joints, seed))
-    plan = make_plan(split(problem), Options(bits, code))  # type: ignore[arg-type]  # of the literals
+    signs = place if code == "gray" else "inside"
+    plan = make_plan(split(problem), Options(bits, code, signs=signs, sums=place))
     found = find_worst(plan_subject(plan), 4000, seed=seed)
     for output, (high, low) in zip(plan.outputs, found.errors, strict=True):
         bound = proven(output, effort=1)

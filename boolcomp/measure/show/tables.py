@@ -61,6 +61,8 @@ def term_shown(program: Program, term: Term) -> Shown:
     note = f"{counted(term.nodes, 'node')} of logic, before the adders."
     if term.tables is None:
         note += f" A map has at most {MOST} inputs."
+    elif term.cubes is None and "xor" in program.networks[term.network].operations():
+        note += " Signs or sums of angles stand outside of its table: it is no sum of products."
     elif term.cubes is None:
         note += " Its products are too many to be shown here."
     outputs = tuple(f"bit {k}" for k in range(term.outputs))
