@@ -4,10 +4,12 @@
 
 Paper mode as the paper has it; with faithful rounding; with signs outside of tables; with sums of
 angles outside; with all three; with these and a guard bit more, which errs less than the paper's
-way. Every table is minimised by `exact`, which has so many seconds (60) and says how few products
-are proved to be needed; where what ships has a smaller cover, that is taken. Equal tables of a step count
-once. Nodes have at most three inputs, and are those of the whole program, adders included. Errors are in LSB of the torque: rms of 10^5 states,
-the worst that 10^6 evaluations find, and the bound.
+way.
+Every table is minimised by `exact`, which has so many seconds (60) and says how few products
+are proved to be needed; where what ships has a smaller cover, that is taken. Equal tables of a step
+count once. Nodes have at most three inputs, and are those of the whole program, adders included.
+Errors are in LSB of the torque: rms of 10^5 states, the worst that 10^6 evaluations find, and the
+bound.
 
 What is checked of every step: that covers make their tables, that the program's words are those of
 arithmetic on 10^5 states, that no error there or found is above the bound, and that a value of a
