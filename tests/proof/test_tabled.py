@@ -151,7 +151,7 @@ def test_no_arm_with_stops_errs_by_more_than_its_bound(
     seed: int, joints: int, bits: int, code: Any, place: Any
 ) -> None:
     problem = inverse_dynamics_problem(random_limited(joints, seed))
-    signs = place if code == "gray" else "inside"
+    signs: Any = place if code == "gray" else "inside"
     plan = make_plan(split(problem), Options(bits, code, signs=signs, sums=place))
     found = find_worst(plan_subject(plan), 4000, seed=seed)
     for output, (high, low) in zip(plan.outputs, found.errors, strict=True):
