@@ -15,12 +15,13 @@ from boolcomp.common.errors import UsageError, shown
 from boolcomp.twolevel.clock import Clock
 from boolcomp.twolevel.cover import Cover
 from boolcomp.twolevel.covering import reduced
-from boolcomp.twolevel.exact import LONGEST, PRIME_LIMIT, demands_of, sets_of
+from boolcomp.twolevel.exact import PRIME_LIMIT, demands_of, sets_of
 from boolcomp.twolevel.lists import GaveUpError
 from boolcomp.twolevel.milp import MEMORY, Milp
 from boolcomp.twolevel.packed import Shape, literals, packed, unpacked
 from boolcomp.twolevel.primes import PrimesTooManyError, all_primes
 from boolcomp.twolevel.sparse import without_idle_outputs
+from boolcomp.twolevel.unlisted import LONGEST
 from boolcomp.twolevel.warm_exact import warm_exact
 from boolcomp.twolevel.witness import SearchEndedError
 

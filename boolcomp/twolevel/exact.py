@@ -7,8 +7,7 @@
    and both bounds meet (`search`).
 5. The same once more for the literals; at last outputs that a product need not serve are dropped.
 
-Where the primes are too many the cover given comes back with a bound that needs none: primes of it
-that every cover has (`essential`), and points of the rest that need a product each (`apart`).
+Where the primes are too many, points and the products that hold them take their place (`unlisted`).
 """
 
 from __future__ import annotations
@@ -19,11 +18,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.twolevel.apart import points_apart
 from boolcomp.twolevel.clock import Clock
 from boolcomp.twolevel.cover import Cover
-from boolcomp.twolevel.dense import Dense
-from boolcomp.twolevel.essential import essential, primes_around
+from boolcomp.twolevel.dense import MOST_INPUTS, Dense
 from boolcomp.twolevel.isop import isop, minterms
 from boolcomp.twolevel.lists import GaveUpError, complement
 from boolcomp.twolevel.milp import MEMORY, Milp
@@ -32,9 +29,9 @@ from boolcomp.twolevel.points import SearchedDemands, TableDemands
 from boolcomp.twolevel.primes import LEAF_INPUTS, PrimesTooManyError, all_primes
 from boolcomp.twolevel.search import MinimumCover
 from boolcomp.twolevel.sparse import without_idle_outputs
-from boolcomp.twolevel.verify import missing, verify
+from boolcomp.twolevel.unlisted import LONGEST, Unlisted
+from boolcomp.twolevel.verify import verify
 from boolcomp.twolevel.warm_exact import warm_exact
-from boolcomp.twolevel.witness import serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,11 +48,11 @@ PRIME_LIMIT = 400_000
 WITHOUT = 0.35
 """The part of the time that is kept for what needs no list of primes."""
 
+WITHOUT_WIDE = 0.8
+"""Likewise where truth tables do not fit: the primes of such functions are mostly too many."""
+
 AT_ONCE = 0.1
 """The part of the time after which listing primes begins, if no proof without was found."""
-
-LONGEST = 1e7
-"""Seconds that stand for no deadline (four months)."""
 
 
 def minimise_exact(
@@ -86,66 +83,22 @@ def minimise_exact(
         return Cover(_at_once(function) if given is None else given, "given", note=note)
     first = on if start is None else packed(start)
     allowed = np.concatenate([on, dont_care])
-    sets = on, dont_care, allowed
+    unlisted = Unlisted(function, first, (on, dont_care, allowed))
     if shape.inputs > LEAF_INPUTS:  # else listing all primes takes no time
-        known = _without_primes(function, first, sets, shape, Clock(AT_ONCE * clock.left))
+        known = unlisted.needed(Clock(AT_ONCE * clock.left))
         if known.proved:
             return replace(known, seconds=clock.elapsed)
     try:
-        primes = all_primes(allowed, shape, prime_limit, end - WITHOUT * clock.left)
+        kept = WITHOUT if shape.inputs <= MOST_INPUTS else WITHOUT_WIDE
+        primes = all_primes(allowed, shape, prime_limit, end - kept * clock.left)
     except PrimesTooManyError as error:
-        known = _without_primes(function, first, sets, shape, Clock(end - time.monotonic()))
+        known = unlisted.prove(Clock(end - time.monotonic()))
         note = known.note if known.proved else str(error)
         return replace(known, seconds=clock.elapsed, note=note)
     demands = demands_of(on, dont_care, primes, shape, clock)
     found, proved, bound, note = _searched(demands, first, memory, end)
     cubes = unpacked(without_idle_outputs(found, dont_care, shape, end), shape).canonical()
     return Cover(cubes, "exact", proved, bound, clock.elapsed, note)
-
-
-def _without_primes(
-    function: Function,
-    first: NDArray[np.uint64],
-    sets: tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]],
-    shape: Shape,
-    clock: Clock,
-) -> Cover:
-    """Return a cover and a bound, from ON, don't-cares and both together; no primes are listed.
-
-    Products that every prime cover has are in any minimum, and no other has fewer literals in their
-    place; what they leave takes a product at least.
-    """
-    on, dont_care, allowed = sets
-    cubes, end = unpacked(first, shape), time.monotonic() + min(clock.left, LONGEST)
-    half = Clock(min(clock.left, LONGEST) / 2)
-    try:
-        primes = primes_around(function, cubes, half)
-        chosen = essential(function, primes, half)
-        needed = primes.take(np.flatnonzero(chosen))
-        if missing(function, needed, half) is None:
-            return Cover(needed, "exact", proved=True, lower_bound=len(needed))
-    except GaveUpError:
-        bound = points_apart(on, dont_care, allowed, shape, end)
-        return Cover(cubes, "given", len(cubes) <= bound, bound)
-    cubes = primes if len(primes) < len(cubes) else cubes
-    bound = len(needed) + 1
-    if bound < len(cubes):
-        free = np.concatenate([dont_care, packed(needed)])
-        left = _each_output(packed(primes.take(np.flatnonzero(~chosen))), shape)
-        bound = max(bound, len(needed) + points_apart(left, free, allowed, shape, end))
-    note = "the literals were not proved least" if len(cubes) <= bound else ""
-    return Cover(cubes, "given", len(cubes) <= bound, bound, note=note)
-
-
-def _each_output(cubes: NDArray[np.uint64], shape: Shape) -> NDArray[np.uint64]:
-    """Return every cube once for each of its outputs."""
-    parts = [shape.none()]
-    for output in range(shape.outputs):
-        own = cubes[serving(cubes, output, shape)].copy()
-        own[:, shape.out_at :] = 0
-        own[:, shape.out_at + output // 64] = np.uint64(1 << (output % 64))
-        parts.append(own)
-    return np.concatenate(parts)
 
 
 def _at_once(function: Function) -> Cubes:

@@ -11,6 +11,7 @@ from boolcomp.twolevel.apart import points_apart
 from boolcomp.twolevel.blocks import lagrangian
 from boolcomp.twolevel.covering import greedy_columns, reduced
 from boolcomp.twolevel.cubes import Cubes
+from boolcomp.twolevel.gather import Gatherer
 from boolcomp.twolevel.localsearch import LocalSearch
 from boolcomp.twolevel.packed import Shape, packed
 from boolcomp.twolevel.points import SearchedDemands, TableDemands
@@ -37,3 +38,5 @@ def warm_exact() -> None:
     LocalSearch(matrix, greedy_columns(matrix), 0).run(5, end)
     without_idle_outputs(on, on[:1], shape, end)
     points_apart(on, on[:1], on, shape, end)
+    off = packed(Cubes.from_rows(3, 2, [("000", "10"), ("011", "01")]))
+    Gatherer(on, on[:0], off, shape).search(end)
