@@ -7,19 +7,20 @@ Hachtel, McMullen, Sangiovanni-Vincentelli, 1984, theorem 4.4).
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boolcomp.twolevel.clock import Clock
 from boolcomp.twolevel.cover import Function
 from boolcomp.twolevel.cubes import Cubes, pack
+from boolcomp.twolevel.lists import GaveUpError
 from boolcomp.twolevel.packed import Shape, literals, packed, unpacked
 from boolcomp.twolevel.verify import missing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from boolcomp.twolevel.clock import Clock
 
 
 def primes_around(function: Function, cover: Cubes, clock: Clock | None = None) -> Cubes:
@@ -58,12 +59,15 @@ def _inside(cube: Cubes, space: Cubes, clock: Clock | None) -> bool:
     return missing(target, space, clock) is None
 
 
-def essential(function: Function, primes: Cubes, clock: Clock | None = None) -> NDArray[np.bool_]:
+def essential(
+    function: Function, primes: Cubes, clock: Clock | None = None, each: float = math.inf
+) -> NDArray[np.bool_]:
     """Tell which primes of a cover are essential.
 
-    `primes` cover the function, and each is a prime of it. Raises `lists.GaveUpError` where the
-    clock runs out.
+    `primes` cover the function, and each is a prime of it. Of one that takes more than `each`
+    seconds it is not told. Raises `lists.GaveUpError` where the clock runs out.
     """
+    clock = clock or Clock()
     shape = Shape(primes.inputs, primes.outputs)
     own, free = packed(primes), packed(function.dc)
     found = np.zeros(len(own), np.bool_)
@@ -71,7 +75,11 @@ def essential(function: Function, primes: Cubes, clock: Clock | None = None) -> 
         others = np.concatenate([own[:k], own[k + 1 :], free])
         reached = unpacked(consensus_within(others, prime, shape), shape)
         target = Function.from_cubes(primes.take(np.array([k])), function.dc)
-        found[k] = missing(target, reached, clock) is not None
+        try:
+            found[k] = missing(target, reached, Clock(min(each, clock.left))) is not None
+        except GaveUpError:
+            if clock.over:
+                raise
     return found
 
 

@@ -188,6 +188,28 @@ def _narrowest(
 
 
 @njit(cache=True, nogil=True)
+def friends(
+    rows: NDArray[np.uint64],
+    off: NDArray[np.uint64],
+    r: int,
+    words: int,
+    some: NDArray[np.uint64],
+) -> None:
+    """Make `some` the set of the points that a product can hold together with point `r`."""
+    some[:] = 0
+    cube = np.zeros(rows.shape[1], np.uint64)
+    for k in range(len(rows)):
+        cube[:] = rows[r] | rows[k]
+        free = True
+        for o in range(len(off)):
+            if meets(cube, off, o, words):
+                free = False
+                break
+        if free:
+            some[k // 64] |= ONE << np.uint64(k % 64)
+
+
+@njit(cache=True, nogil=True)
 def gathered(
     p: Points,
     off: NDArray[np.uint64],
@@ -202,8 +224,8 @@ def gathered(
     """Add to `leaves` the largest sets of points that a product can hold together with point `r`.
 
     And some that are not the largest. `stack` are the sets still to look at, `height[0]` of them,
-    at first one of all points; at most so many `nodes` are looked at. False where there was no room
-    in the lists.
+    at first the point's friends; at most so many `nodes` are looked at. False where there was no
+    room in the lists.
     """
     size = seen.sets.shape[1]
     most = 64 * words + 2

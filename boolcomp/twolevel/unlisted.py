@@ -63,7 +63,7 @@ class Unlisted:
         try:
             self._off = self._off_set(half)
             primes = self._primes(half)
-            chosen = essential(self._function, primes, half)
+            chosen = essential(self._function, primes, half, half.left / (10 + len(primes)))
             needed = primes.take(np.flatnonzero(chosen))
             if missing(self._function, needed, half) is None:
                 return Cover(needed, "exact", proved=True, lower_bound=len(needed))
