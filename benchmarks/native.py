@@ -1,15 +1,20 @@
 """The native engine beside what the machine can do: ratios, all measured in one run.
 
 Codes in and out (int8 or int16 columns), one core, in cache, minimum of many rounds; outputs are
-checked against the numpy engine first. `ideal` is nodes / (512 x 3.75) cycles a sample: as many
-ternary operations a cycle as a loop with constant sources does. `codes/bound` is the whole over
-ideal plus transposition, which is what the whole takes beyond the logic alone. The clock is
-measured by a chain of additions, so it is that of the run. 256 and 64 bits are forced, and two
-threads run a batch larger than the caches.
+checked against the numpy engine first, on 100,003 words and as many floats. `ideal` is nodes /
+(512 x 3.75) cycles a sample: as many ternary operations a cycle as a loop with constant sources
+does. `codes/bound` is the whole over ideal plus transposition, which is what the whole takes beyond
+the logic alone. The clock is measured by a chain of additions, so it is that of the run. 256 and 64
+bits are forced, and two threads run a batch larger than the caches.
 
-    python benchmarks/native.py [PROGRAM ...] [--rounds 200]
+Then, for programs of robots that ship, the best vectors of float by turns with the logic: words in
+and out, 4096 samples in cache, runs of some 10 us, the least of each (`boolcomp bench` has all
+rivals). Instructions, spills, copies and bytes of the logic's code are the same in every run.
+
+    python benchmarks/native.py [PROGRAM ...] [--rounds 200] [--seconds 10]
 
 PROGRAM is the folder of a saved program; without one the paper's arm is compiled in compact mode.
+With `--rounds 0` only outputs are checked, code is counted and floats are met.
 """
 
 from __future__ import annotations
@@ -28,8 +33,18 @@ import boolcomp as bc
 from boolcomp.common.text import table
 from boolcomp.engines import evaluate
 from boolcomp.engines.native import NativeEngine, machine
+from boolcomp.engines.native.assembly import logic_assembly
 from boolcomp.engines.native.codes import code_type
 from boolcomp.engines.planes import NumpyEngine
+from boolcomp.measure.bench import harness
+from boolcomp.measure.bench.build import compiler as host_compiler
+from boolcomp.measure.bench.logic import logic_offers
+from boolcomp.measure.bench.rivals import c_offers
+from boolcomp.measure.bench.roofline import code_counts
+from boolcomp.measure.bench.rows import Timing
+from boolcomp.measure.bench.states import draw_states
+from boolcomp.problem.makers import inverse_dynamics_problem
+from boolcomp.problem.robot import robot_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,6 +52,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.engines.wiring import Wiring
+    from boolcomp.program.program import Program
 
     Columns = list[NDArray[Any]]
 
@@ -44,7 +60,11 @@ BATCH, LARGE = 1 << 14, 1 << 22
 PER_CYCLE = 3.75 * 512  # node samples
 SMALL, SMALL_FACTOR, LARGE_FACTOR = 3000, 1.35, 2.0
 THREADS, AVX2, PORTABLE = 1.85, 2.5, 16.0
+FLOATS = 2.0  # times as fast as the best vectors of float, asked of programs that are not small
+FLOAT_BATCH, TURNS = 4096, 2
+CHECKED = 100_003
 CHAIN = 100
+LOGIC = "logic"
 
 
 def fastest(work: Callable[[], object], rounds: int) -> float:
@@ -79,8 +99,8 @@ def samples(wiring: Wiring, count: int) -> Columns:
 
 def check(wiring: Wiring, engine: NativeEngine) -> None:
     """Stop unless the engine gives the codes of the numpy engine."""
-    columns = samples(wiring, 3000)
-    words = [np.zeros((3000, width), np.uint32) for width in wiring.widths]
+    columns = samples(wiring, CHECKED)
+    words = [np.zeros((CHECKED, width), np.uint32) for width in wiring.widths]
     for port, column in zip(wiring.ports, columns, strict=True):
         cells = column.astype(np.int64) + (1 << port.code.bits - 1)
         words[port.array][:, port.column] = port.code.word(cells)
@@ -92,6 +112,14 @@ def check(wiring: Wiring, engine: NativeEngine) -> None:
             sys.exit(f"width {engine.width} does not agree with numpy")
     if found.saturated != expected.saturated_outputs:
         sys.exit(f"width {engine.width} counts other saturated samples than numpy")
+    rng = np.random.default_rng(2)
+    rows = [np.zeros((CHECKED, width)) for width in wiring.widths]
+    for port in wiring.ports:
+        low, high = port.code.range.low, port.code.range.high
+        rows[port.array][:, port.column] = rng.uniform(low, high, CHECKED)
+    one, other = (evaluate(e, rows, coded=False) for e in (engine, NumpyEngine(wiring)))
+    if (one.words != other.words).any() or (one.torques != other.torques).any():
+        sys.exit(f"width {engine.width} does not agree with numpy on floats")
 
 
 def per_sample(work: Callable[[int], object], rounds: int) -> float:
@@ -174,6 +202,49 @@ def measure(name: str, wiring: Wiring, rounds: int, hertz: Callable[[], float]) 
         print(f"{'holds' if holds else 'DOES NOT HOLD'}: {what}")
 
 
+def code_of_logic(wiring: Wiring) -> None:
+    """Print the counts of the logic's code."""
+    engine = NativeEngine(wiring)
+    counts = {what: f"{count:.0f}" for what, count in code_counts(engine).items()}
+    module = logic_assembly(engine.pieces, engine.layout) if engine.width == 512 else None
+    if module is not None:
+        lines = [line for line in module.splitlines() if "%zmm" in line]
+        counts["three sources"] = str(sum("vpternlogq" in line for line in lines))
+    counts["pieces"] = str(sum(bool(network.nodes) for network in engine.pieces.networks))
+    counts["planes a block"] = str(engine.layout.slots)
+    print("; ".join(f"{what} {count}" for what, count in counts.items()))
+
+
+def against_floats(program: Program, seconds: float) -> None:
+    """Print how many times as fast as the best vectors of float the logic is."""
+    robot = bc.load_robot(program.name)
+    states = draw_states(inverse_dynamics_problem(robot))
+    mine = [o for o in logic_offers(program, LOGIC) if o.rival == LOGIC and "int" in o.kind]
+    floats = [o for o in c_offers(robot, program.bits)
+              if o.make and "vectors of float" in o.rival and "int" in o.kind]  # fmt: skip
+    tasks = []
+    for offer in [*mine, *floats]:
+        found = harness.check(offer, states, program.bits)
+        if isinstance(found, Timing) or found.wrong or offer.make is None:
+            sys.exit(f"{offer.rival} is wrong")
+        tasks.append(offer.make(states, FLOAT_BATCH, FLOAT_BATCH))
+    least = [float("inf")] * len(tasks)
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        for k, task in enumerate(tasks):
+            task.seconds(1)  # what the one before left in the caches
+            least[k] = min(least[k], task.seconds(TURNS) / TURNS)
+    ns = [x / FLOAT_BATCH * 1e9 for x in least]
+    for offer, x in zip([*mine, *floats], ns, strict=True):
+        print(f"{offer.rival}, {offer.kind}: {x:.3f} ns")
+    gain = min(ns[1:]) / ns[0]
+    nodes = sum(len(network.nodes) for network in program.networks)
+    large = program.mode == "compact" and nodes > SMALL
+    asked = f", asked {FLOATS}" if large else ""
+    verdict = "" if not large else "holds: " if gain >= FLOATS else "DOES NOT HOLD: "
+    print(f"{verdict}{gain:.2f} times as fast as the best vectors of float{asked}")
+
+
 def two_threads(wiring: Wiring, rounds: int) -> float:
     """Return how many times as fast two threads are on a large batch."""
     columns = samples(wiring, LARGE)
@@ -191,17 +262,28 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("programs", nargs="*")
     parser.add_argument("--rounds", type=int, default=200)
+    parser.add_argument("--seconds", type=float, default=10.0)
     arguments = parser.parse_args()
-    wirings = {name: bc.load_program(name).wiring() for name in arguments.programs}
-    if not wirings:
-        wirings["machado-2r, 8 bits, compact"] = bc.compile(
+    programs = {name: bc.load_program(name) for name in arguments.programs}
+    if not programs:
+        programs["machado-2r, 8 bits, compact"] = bc.compile(
             bc.load_robot("machado-2r"), bits=8, mode="compact"
-        ).wiring()
+        )
     os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp()  # nothing is there yet: cold
     hertz = clock()
     print(f"{machine.host().cpu}, {hertz() / 1e9:.2f} GHz, {os.cpu_count()} processors")
-    for name, wiring in wirings.items():
-        measure(name, wiring, arguments.rounds, hertz)
+    for name, program in programs.items():
+        wiring = program.wiring()
+        if arguments.rounds:
+            measure(name, wiring, arguments.rounds, hertz)
+        else:
+            print(f"\n== {name}")
+            for width in (w for w in (512, 256, 64) if w < 512 or machine.host().has_ternary):
+                check(wiring, NativeEngine(wiring, width))
+            print(f"every width agrees with numpy on {CHECKED} words and floats")
+        code_of_logic(wiring)
+        if program.name in robot_names() and host_compiler("gcc"):
+            against_floats(program, arguments.seconds)
 
 
 if __name__ == "__main__":

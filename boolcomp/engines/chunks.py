@@ -7,7 +7,7 @@ to it in pieces, which pass values on through planes.
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from boolcomp.engines.wiring import Call
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from boolcomp.logic.network import Network
 
 MOST_REMADE = 8  # nodes: a sub-cube of ten literals, say
+CUT_REACH = 8  # a cut may move by so small a part of a piece to where fewer values pass
 
 
 class _Piece:
@@ -61,8 +62,7 @@ def split_network(network: Network, most: int) -> list[_Piece]:
     for _, operands in network.nodes:
         size = 1 + sum(sizes[k - first] for k in operands if k >= first)
         sizes.append(min(size, MOST_REMADE + 1))
-    count = -(-len(network.nodes) // most)
-    cuts = [first + len(network.nodes) * k // count for k in range(count + 1)]
+    cuts = _cuts(network, most)
     wanted = set(network.outputs)
     pieces = []
     for run in reversed([range(a, b) for a, b in pairwise(cuts)]):
@@ -71,6 +71,28 @@ def split_network(network: Network, most: int) -> list[_Piece]:
         if piece.makes:
             pieces.append(piece)
     return pieces[::-1]
+
+
+def _cuts(network: Network, most: int) -> list[int]:
+    """Return the first signals of pieces, and what follows the last: where few values pass over."""
+    first, nodes = CONSTANTS + network.inputs, len(network.nodes)
+    last: dict[int, int] = {}
+    for signal, node in enumerate(network.nodes, first):
+        last.update(dict.fromkeys(node.operands, signal))
+    changes = [0] * (nodes + 1)
+    for signal, end in last.items():
+        if signal >= first:
+            changes[signal + 1 - first] += 1
+            changes[end + 1 - first] -= 1
+    passing = list(accumulate(changes))  # those that node k or a later one reads of earlier ones
+    count = -(-nodes // most)
+    reach = nodes // count // CUT_REACH
+    cuts = [first]
+    for k in range(1, count):
+        even = nodes * k // count
+        near = range(even - reach, even + reach + 1)
+        cuts.append(first + min(near, key=lambda at: (passing[at], abs(at - even))))
+    return [*cuts, first + nodes]
 
 
 def split_calls(wiring: Wiring, most: int, each: int | None = None) -> Wiring:
@@ -83,11 +105,12 @@ def split_calls(wiring: Wiring, most: int, each: int | None = None) -> Wiring:
     if all(len(network.nodes) <= most for network in wiring.networks):
         return wiring
     networks: dict[Network, int] = {}
-    pieces = {
-        k: split_network(network, each or most)
+    large = {
+        k: in_order(network)
         for k, network in enumerate(wiring.networks)
         if len(network.nodes) > most
     }
+    pieces = {k: split_network(network, each or most) for k, network in large.items()}
     calls: list[Call] = []
     planes = sum(port.code.bits for port in wiring.ports)
     place = {k: k for k in range(planes)}
@@ -106,7 +129,7 @@ def split_calls(wiring: Wiring, most: int, each: int | None = None) -> Wiring:
             for piece in pieces[old.network]:
                 at = call(piece.network, tuple(made[signal] for signal in piece.reads))
                 made.update((signal, at + k) for k, signal in enumerate(piece.makes))
-            network, inputs = _gathering(network, made)
+            network, inputs = _gathering(large[old.network], made)
         at = call(network, inputs)
         place.update((old.first + k, at + k) for k in range(len(network.outputs)))
     results = tuple(

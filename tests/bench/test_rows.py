@@ -80,9 +80,11 @@ vmovdqa64 64(%rsp), %zmm1
 vpternlogq $8, 128(%rsp), %zmm2, %zmm3
 vmovdqa64 %zmm1, 64(%rbp)
 vpandq %zmm1, %zmm2, %zmm3
+vmovdqa64 %zmm1, %zmm2
 mov 8(%rsp), %rax"""
     assert spills(text) == {
-        "vector instructions": 4.0,
+        "vector instructions": 5.0,
         "vector loads from the stack": 2.0,
         "vector stores to the stack": 1.0,
+        "vector copies": 1.0,
     }

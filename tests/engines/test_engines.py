@@ -155,6 +155,25 @@ def test_pieces_of_a_network_give_what_the_whole_gives(network: Network, most: i
     assert same(evaluate(NumpyEngine(split), batch, coded=True), whole)
 
 
+def test_networks_are_cut_where_few_values_pass_over() -> None:
+    rng = np.random.default_rng(4)
+    builder = Builder(20)
+    inputs = [builder.input(k) for k in range(20)]
+
+    def mixed(start: int, count: int) -> int:
+        made = [start]
+        for k in range(count):
+            near = [made[int(rng.integers(len(made)))], inputs[k % 20], inputs[(7 * k + 3) % 20]]
+            made.append(builder.node(0xE8, *near))
+        while len(made) > 1:  # all of them are needed, and nothing but their sum later on
+            made = [*made[3:], builder.node(0x96, *made[:3], *[0] * (3 - len(made)))]
+        return made[0]
+
+    waist = mixed(inputs[0], 40)
+    pieces = split_calls(table_wiring(builder.build([mixed(waist, 46)])), 70).networks
+    assert [len(piece.outputs) for piece in pieces if piece.nodes] == [1, 1]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS[1:])
 def test_native_and_numpy_agree_on_random_networks_whole_and_in_pieces(kind: str) -> None:

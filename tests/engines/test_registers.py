@@ -21,6 +21,7 @@ from boolcomp.engines.native.registers import (
 )
 from boolcomp.logic import luts
 from boolcomp.logic.network import CONSTANTS, Builder, Network
+from boolcomp.logic.order import greedy_order
 
 ALL = (1 << 64) - 1
 OPERATIONS = {
@@ -96,8 +97,10 @@ def test_steps_compute_the_network(seed: int, registers: int, nodes: int) -> Non
     network = random_network(seed, 7, nodes)
     rng = np.random.default_rng(seed)
     inputs = [int(x) for x in rng.integers(0, 1 << 63, 7)]
-    allocation = Allocation(network, registers)
-    assert run(allocation, inputs) == list(network.fold(Fold(), inputs))
+    expected = list(network.fold(Fold(), inputs))
+    orders = [None, greedy_order(network, 3, variant=seed % 5)]
+    for order in orders:
+        assert run(Allocation(network, registers, order), inputs) == expected
 
 
 def test_no_more_registers_are_used_than_there_are() -> None:

@@ -24,7 +24,7 @@ from boolcomp.engines.native.registers import (
     WriteMemory,
 )
 from boolcomp.logic import order
-from boolcomp.logic.order import in_order
+from boolcomp.logic.order import greedy_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from boolcomp.engines.wiring import Wiring
     from boolcomp.logic.network import Network
 
-SPACING = 8  # steps: two cycles of four operations each
+SPACING = 6  # nodes: more than three cycles of four operations, and not too many spills
 MOST_TRIES = 10  # orders of a network: the best saves 3 to 5 %
-TRIED_NODES = 24_000  # in all: half a second
+TRIED_NODES = 28_000  # in all: half a second
 PLANE = 64  # bytes
 MIDDLE = 128 * PLANE  # addresses within 128 planes of a register are a byte shorter
 _PLAIN = {"and": "vpandq", "or": "vporq", "xor": "vpxorq", "andn": "vpandnq"}
@@ -64,8 +64,8 @@ def _line(step: Step, at: Callable[[Memory], str]) -> str:
 
 def _best(network: Network, tries: int) -> Allocation:
     """Return the allocation that takes the fewest cycles, of so many orders."""
-    orders = (in_order(network, SPACING, variant) for variant in range(tries))
-    return min(map(Allocation, orders), key=lambda found: found.cycles)
+    orders = (greedy_order(network, SPACING, variant) for variant in range(tries))
+    return min((Allocation(network, order=o) for o in orders), key=lambda found: found.cycles)
 
 
 def generator() -> str:

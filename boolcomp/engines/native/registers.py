@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 
 REGISTERS = 32
 NEVER = 1 << 60
-STORE_PLACES = 1.5  # three-source operations that a store displaces (measured on Zen 5)
+STORE_PLACES = 1.0  # three-source operations that a store displaces (measured on Zen 5)
+COPIED = 3  # cycles by which that balance may be off, to spare a copy of what is overwritten
 CLEAN = 40  # steps by which a value that need not be stored may be used earlier and yet make room
-REREAD = 3  # a value is rather read from memory again unless others wait so many times as long
+REREAD = 30  # a value is rather read from memory again unless others wait so many times as long
 _PLAIN = {luts.AND2: ("and", False), luts.OR2: ("or", False), luts.XOR2: ("xor", False),
           0x0C: ("andn", False), 0x30: ("andn", True)}  # fmt: skip
 
@@ -133,15 +134,20 @@ def permuted(lut: int, order: tuple[int, int, int]) -> int:
 
 
 class Allocation:
-    """The steps of a network whose nodes are computed in their order."""
+    """The steps of a network whose nodes are computed in their order, or in that of signals."""
 
-    def __init__(self, network: Network, registers: int = REGISTERS) -> None:
+    def __init__(
+        self, network: Network, registers: int = REGISTERS, order: Sequence[int] | None = None
+    ) -> None:
         self.network = network
         self.steps: list[Step] = []
         self.spills = 0
         self._uses: dict[int, list[int]] = {}
-        for turn, (_, operands) in enumerate(network.nodes):
-            for k in operands:
+        first = CONSTANTS + network.inputs
+        order = range(first, first + len(network.nodes)) if order is None else order
+        self._turns = {signal: turn for turn, signal in enumerate(order)}
+        for turn, signal in enumerate(order):
+            for k in network.nodes[signal - first].operands:
                 self._uses.setdefault(k, [NEVER]).insert(1, turn)
         self._outputs: dict[int, list[int]] = {}
         for k, signal in enumerate(network.outputs):
@@ -154,11 +160,10 @@ class Allocation:
         self._ended: list[int] = []  # free once the node that reads them is done
         self._turn = 0  # the node being computed
         self._places = [0.0, 0.0]  # operations so far: those with three sources, and all
-        first = CONSTANTS + network.inputs
         for signal in [s for s in self._outputs if s < CONSTANTS]:
             self._constant(signal)
-        for signal, (lut, operands) in enumerate(network.nodes, first):
-            self._node(signal, lut, operands)
+        for signal in order:
+            self._node(signal, *network.nodes[signal - first])
 
     @property
     def cycles(self) -> float:
@@ -243,11 +248,17 @@ class Allocation:
         elif len(operands) == 2:
             register, inverted = self._plain(lut, operands, operands)
             self._mark(signal, inverted)
-        elif halves and self._places[0] / 2 > self._places[1] / 4:
+        elif halves and self._splits(operands):
             register = self._halves(signal, operands, halves)
         else:
             register = self._ternary(lut, operands, direct)
         self._finish(signal, register)
+
+    def _splits(self, operands: tuple[int, ...]) -> bool:
+        """Tell whether a node rather becomes two plain operations, by what is used more so far."""
+        dying = any(k in self._register and self._next(k) == NEVER for k in operands)
+        ahead = self._places[0] / 2 - self._places[1] / 4
+        return ahead > (COPIED if dying else -COPIED)
 
     def _mark(self, signal: int, inverted: bool) -> None:  # noqa: FBT001 (its only meaning)
         if inverted:
@@ -309,7 +320,8 @@ class Allocation:
         """Use the instruction that overwrites one of its sources."""
         dying = [k for k in operands if k in self._register and self._next(k) == NEVER]
         if dying:
-            chosen = dying[0]
+            # The latest: what is overwritten may come a cycle after the others.
+            chosen = max(dying, key=lambda k: self._turns.get(k, -1))
             register = self._register.pop(chosen)
         else:
             chosen = operands[0] if direct is None else direct

@@ -24,6 +24,7 @@ TURN = 2e-3
 GROUP = 64
 _VECTOR = re.compile(r"[xyz]mm\d")
 _STACK = re.compile(r"\(%r(?:sp|bp|dx)\)")
+_COPY = re.compile(r"vmov\w+\s+%[xyz]mm\d+, %[xyz]mm\d+$")
 
 
 def roofline(program: Program, whole_ns: float | None) -> dict[str, float | str]:
@@ -52,7 +53,7 @@ def roofline(program: Program, whole_ns: float | None) -> dict[str, float | str]
     if whole_ns is not None:
         found["with the way in and out, ns a sample"] = whole_ns
         found["share of the way in and out"] = max(0.0, 1 - alone / whole_ns)
-    found.update(_code(engine))
+    found.update(code_counts(engine))
     return found
 
 
@@ -72,7 +73,7 @@ def _logic_alone(engine: Any) -> tuple[float, int]:
     return min(task.seconds(times) for _ in range(ROUNDS)) / times, engine.blocks * engine.width
 
 
-def _code(engine: Any) -> dict[str, float | str]:
+def code_counts(engine: Any) -> dict[str, float | str]:
     """Return the vector instructions of the logic and those that spill, from its assembly."""
     from boolcomp.engines.native import logic, machine  # noqa: PLC0415 (an engine is there)
     from boolcomp.engines.native.assembly import logic_assembly  # noqa: PLC0415 (likewise)
@@ -89,7 +90,7 @@ def _code(engine: Any) -> dict[str, float | str]:
 
 
 def spills(assembly: str) -> dict[str, float | str]:
-    """Count vector instructions, and those that load from the stack or store to it.
+    """Count vector instructions, those that load from the stack or store to it, and copies.
 
     Our own assembly keeps its spills behind rdx, LLVM's behind the stack or frame pointer; in
     AT&T order a store names the memory last.
@@ -101,4 +102,5 @@ def spills(assembly: str) -> dict[str, float | str]:
         "vector instructions": float(len(vector)),
         "vector loads from the stack": float(len(touching) - len(stores)),
         "vector stores to the stack": float(len(stores)),
+        "vector copies": float(sum(bool(_COPY.search(line)) for line in vector)),
     }
