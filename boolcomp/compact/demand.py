@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 SEARCH_VERSION = 2  # of what a demand leads to: raised whenever the search or the passes change
 PROMISE_VERSION = 1  # likewise, of demands with a promise
+DEPTH_VERSION = 1  # likewise, of logic of few levels
 ROUNDING = 1 / math.sqrt(12)  # the rms error, in steps, of rounding alone
 NEARLY = 1 + 1e-6  # times what a promise leaves beside rounding: units are not exact
 USUAL_INPUT = 10  # bits of input words
@@ -225,6 +226,8 @@ def usual_demand(bits: int, input_bits: Mapping[str, int] | None = None, **choic
 def digest(problem: Problem, demand: Demand) -> str:
     """Return sixteen hexadecimal digits that only equal problems with equal demands share."""
     version = f"{SEARCH_VERSION}.{PROMISE_VERSION}" if demand.error else f"{SEARCH_VERSION}"
+    if demand.objective == "depth":
+        version += f" depth {DEPTH_VERSION}"
     text = f"{version}\n{demand.completed(problem).key}\n{problem.key}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 

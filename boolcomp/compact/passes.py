@@ -182,9 +182,10 @@ def graph(refined: Refined, _: CompactChoices) -> tuple[Sketched, Compact]:
     goal, best = refined.goal, refined.best
     made = Search(refined.task, best.form)
     cost, noise = made.noise(best)
+    whole = made.graph(best)
     compact = Compact(
         goal.terms.problem, goal.demand, FORMS[best.form], made.sketch, best.widths,
-        narrowed(made.graph(best)), best.biases, goal.squares, int(best.nodes),
+        narrowed(whole), best.biases, goal.squares, int(best.nodes) - made.costs.levels(whole),
         cost, np.sqrt(noise[: len(goal.squares)]), refined.seen.errors,
     )  # fmt: skip
     octets = made.costs.octets(compact.graph)

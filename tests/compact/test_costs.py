@@ -14,9 +14,10 @@ from boolcomp.common.errors import UsageError
 from boolcomp.common.workers import ALONE
 from boolcomp.compact import passes
 from boolcomp.compact.demand import TARGETS, Demand, Target, digest
+from boolcomp.compact.graph.logic import word_depth, word_logic
 from boolcomp.compact.graph.tabulate import Tabulated
 from boolcomp.compact.passes import CompactChoices
-from boolcomp.compact.widths.costs import costs_of
+from boolcomp.compact.widths.costs import LEVEL, costs_of
 from boolcomp.terms import split
 from boolcomp.words.graph import (
     Angles,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
     from boolcomp.compact.result.compact import Compact
     from boolcomp.compact.widths.costs.model import Factors
+    from boolcomp.logic.synthesis.measure import Objective
     from boolcomp.words.graph import Node
 
 LINE = tuple(range(16))
@@ -171,9 +173,12 @@ def test_targets_that_cannot_be_get_sentences(wrong: dict[str, Any], said: str) 
         Demand(**wrong)
 
 
-def searched(target: Target, bits: int, folder: Path) -> Compact:
+def searched(target: Target, bits: int, folder: Path, objective: Objective = "nodes") -> Compact:
     """Return the graph that a search without effort finds for an arm."""
-    demand = Demand(bits=bits, rms=(0.5, 0.6), target=target, effort=0.0, usual_input=bits + 2)
+    demand = Demand(
+        bits=bits, rms=(0.5, 0.6), target=target, objective=objective, effort=0.0,
+        usual_input=bits + 2,
+    )  # fmt: skip
     choices = CompactChoices(demand, folder, also_shipped=False, workers=ALONE)
     value: Any = split(problem_of("machado-2r"))
     for step in (passes.sketch, passes.screen, passes.refine):
@@ -181,6 +186,16 @@ def searched(target: Target, bits: int, folder: Path) -> Compact:
     made: Any = passes.graph(value, choices)
     compact: Compact = made[1]
     return compact
+
+
+@pytest.mark.slow
+def test_levels_count_where_logic_is_to_have_few(tmp_path: Path) -> None:
+    compact = searched("luts", 4, tmp_path, "depth")
+    nodes = costs_of(Demand()).graph(compact.graph)
+    assert word_depth(compact.graph) == word_logic(compact.graph).depth > 8
+    levels = round(LEVEL * word_depth(compact.graph))
+    assert costs_of(compact.demand).graph(compact.graph) == nodes + levels
+    assert compact.nodes == nodes
 
 
 @pytest.mark.slow

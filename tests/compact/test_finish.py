@@ -273,9 +273,9 @@ def test_other_objectives_give_networks_of_the_same_torques(
         for o in objectives
     )
     if objective == "depth":
-        assert plain.compact.graph == other.compact.graph
-        assert other.depth <= plain.depth
-    else:  # widths are others, too
+        assert other.depth < plain.depth
+        assert other.nodes <= 1.25 * plain.nodes  # with no effort few passes take them back
+    else:
         assert other.lut6 <= plain.lut6 * 1.05
 
 

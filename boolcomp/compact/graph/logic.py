@@ -104,6 +104,12 @@ def word_nodes(graph: WordGraph) -> int:
     return maker.builder.size(maker.outputs())
 
 
+def word_depth(graph: WordGraph) -> int:
+    """Return how deep `word_logic` is, tables made by cofactors, without making it."""
+    maker = _made(graph, mux_network)
+    return max(map(maker.builder.depth, maker.outputs()), default=0)
+
+
 def _made(
     graph: WordGraph,
     synthesise: Synthesiser,

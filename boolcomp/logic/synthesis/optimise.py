@@ -14,6 +14,7 @@ from boolcomp.logic import blif
 from boolcomp.logic.equivalence import equivalent
 from boolcomp.logic.synthesis import abc
 from boolcomp.logic.synthesis.abctables import read
+from boolcomp.logic.synthesis.builtin.bypass import bypassed
 from boolcomp.logic.synthesis.builtin.resub import LevelLimits, fits, resubstitute
 from boolcomp.logic.synthesis.builtin.windows import improve_windows
 from boolcomp.logic.synthesis.measure import OBJECTIVES, Objective, measure
@@ -33,9 +34,11 @@ SCRIPTS: dict[str, tuple[str, ...]] = {
     "mfs": ("mfs2 -a -e -W 4 -M 500",),
     "resyn": ("strash", "resyn2", "dch", "compress2rs", *MAP),
     "dch": ("strash", "dch", *MAP, "strash", "dch", *MAP),
-    "depth": ("strash", "resyn2", "dch -f", "if -K 3", "mfs2 -e"),
+    "depth": ("strash", "dch -f", "if -K 3", "mfs2 -e"),
 }
 QUICK = ("map", "mfs", "depth")  # those that take less than a second
+BOTH = ("mfs",)  # keeps levels: of use whatever is to be small
+BYPASSES = 4  # times at the beginning, in turn with what ABC maps
 LEAVES = (10, 12, 9, 11)  # of windows, in turn
 SMALL_SWEEPS = 20
 CHECK_SECONDS = 60.0
@@ -102,12 +105,14 @@ def optimise(
 class _Pass:
     """A pass: what it returns is a network, or why there is none.
 
-    One that is `exact` has compared every change with what it replaced, at all values.
+    One that is `exact` has compared every change with what it replaced, at all values. One that is
+    not `steady` is not tried again once it has changed nothing.
     """
 
     name: str
     change: Change
     exact: bool = False
+    steady: bool = True
 
 
 def _passes(
@@ -136,10 +141,14 @@ def _passes(
         timing = LevelLimits.of_depth(network, 0 if keep_depth else None)
         return resubstitute(network, clock, sweeps=SMALL_SWEEPS, seed=number, timing=timing)
 
-    if tool is not None:
-        for name, script in SCRIPTS.items():
-            if (name == "depth") == (objective == "depth") and (name in QUICK or not quick):
-                yield _Pass(f"ABC {name}", scripted(script))
+    for _ in range(BYPASSES if objective == "depth" and not turn else 0):
+        yield _Pass("bypass", bypassed, steady=False)
+        if tool is not None:
+            yield _Pass("ABC depth", scripted(SCRIPTS["depth"]))
+    scripts = BOTH if objective == "depth" else [name for name in SCRIPTS if name != "depth"]
+    for name in scripts if tool is not None else ():
+        if name in QUICK or not quick:
+            yield _Pass(f"ABC {name}", scripted(SCRIPTS[name]))
     yield _Pass("resub", small, exact=True)
     for k in range(1 if quick else 2):
         leaves = LEAVES[(2 * turn + k) % len(LEAVES)]
@@ -192,6 +201,8 @@ class _Improvement:
             return made
         cost = measure(made, self.objective)
         if made == self.best:
+            if not one.steady:
+                self.useless.add(one.name)
             return "no change"
         if cost > self.cost or made.depth > self.most:
             self.useless.add(one.name)

@@ -16,6 +16,7 @@ table, a product and a sum cost, and so which widths are found.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from boolcomp.compact.widths.costs import logic, words
@@ -25,8 +26,12 @@ if TYPE_CHECKING:
     from boolcomp.compact.widths.costs.model import CostModel
 
 
+LEVEL = 6.0  # nodes that a level of a graph is worth where logic is to have few of them
+
+
 def costs_of(demand: Demand) -> CostModel:
-    """Return the cost model of a demand."""
+    """Return the cost model of a demand; levels count where logic is to have few of them."""
     if demand.target in words.PROCESSORS:
         return words.PROCESSORS[demand.target].with_flash(demand.flash)
-    return logic.MODELS[demand.target]
+    model = logic.MODELS[demand.target]
+    return replace(model, level=LEVEL) if demand.objective == "depth" else model

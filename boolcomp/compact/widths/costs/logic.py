@@ -6,11 +6,11 @@ discarded of a product is not made, and saves what it would cost.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from boolcomp.compact.graph.heaps import adder_nodes, mean_adder_nodes
-from boolcomp.compact.graph.logic import word_nodes
+from boolcomp.compact.graph.logic import word_depth, word_nodes
 from boolcomp.compact.graph.lut6 import ADDING, graph_luts, table_luts
 from boolcomp.compact.graph.tables import table_cost
 from boolcomp.compact.widths.costs.counted import counted
@@ -32,7 +32,8 @@ DSP_COST = 2.0  # tables that a DSP block is worth: nearly nothing, but there ar
 class Costs:
     """What a partial product costs, and a node of an adder; a `scale` of tables' nodes.
 
-    Tables are those of three inputs, or of `six`.
+    Tables are those of three inputs, or of `six`. A `level` of a graph that is built costs so much
+    too: of single parts nobody can say on which path they lie.
     """
 
     partial: float = 1.0
@@ -42,6 +43,7 @@ class Costs:
     unit: str = "nodes"
     whole: bool = False  # tables begin in two parts
     weight: float = 1.0
+    level: float = 0.0
 
     def table(self, table: Tabulated, most: int, *, operand: bool) -> float:
         """Return the cost of a table (see `table_cost`)."""
@@ -78,11 +80,17 @@ class Costs:
 
     def graph(self, graph: WordGraph) -> int:
         """Return the cost of a whole graph, before any pass."""
+        if self.level:
+            return replace(self, level=0.0).graph(graph) + self.levels(graph)
         if self.six:
             return graph_luts(graph)
         if self == NODES:
             return word_nodes(graph)
         return counted(graph, self)
+
+    def levels(self, graph: WordGraph) -> int:
+        """Return what of that is for levels."""
+        return round(self.level * word_depth(graph)) if self.level else 0
 
     def octets(self, graph: WordGraph) -> int:  # noqa: ARG002 (tables are logic)
         """Return what tables take of a memory: nothing."""

@@ -58,5 +58,8 @@ class CostModel(Protocol):
     def graph(self, graph: WordGraph) -> int:
         """Return the cost of a whole graph."""
 
+    def levels(self, graph: WordGraph) -> int:
+        """Return what of that is for its levels, and nothing that is there."""
+
     def octets(self, graph: WordGraph) -> int:
         """Return about how many bytes of memory its tables take, where they take any."""

@@ -126,6 +126,10 @@ class Processor:
         """Return what so many bytes of tables are worth."""
         return FULL / self.flash * octets
 
+    def levels(self, graph: WordGraph) -> int:  # noqa: ARG002 (code has none)
+        """Return what of that is for levels: nothing."""
+        return 0
+
     def octets(self, graph: WordGraph) -> int:
         """Return about how many bytes its tables take."""
         factors = factors_of(graph)
