@@ -91,13 +91,15 @@ TESTS = {
     "boolcomp/paper/bounds.py": "test_quantised.py proof/test_tabled.py",
     "boolcomp/paper/coverlogic.py": "test_coverlogic.py test_network.py",
     "boolcomp/paper/covers.py": "test_store.py test_compiler.py",
+    "boolcomp/paper/outside.py": "test_outside.py",
     "boolcomp/paper/passes.py": "test_pipeline.py test_compiler.py",
     "boolcomp/paper/plan.py": "test_plan.py",
-    "boolcomp/paper/quantised.py": "test_quantised.py",
+    "boolcomp/paper/quantised.py": "test_quantised.py test_outside.py",
     "boolcomp/paper/store.py": "test_store.py",
     "boolcomp/paper/stored.py": "test_store.py",
     "boolcomp/paper/truth.py": "test_truth.py",
     "boolcomp/paper/truthfile.py": "test_truthfile.py",
+    "boolcomp/paper/words.py": "test_outside.py test_plan.py test_truth.py",
 }  # fmt: skip
 SLOWER, LEAST = 5, 10.0  # times the unchanged tests, and seconds at least: of processor time
 WAITING = 10  # such times, where a mutant sleeps or the machine is busy

@@ -21,9 +21,10 @@ from boolcomp.common.places import Folder
 from boolcomp.logic.network import Builder
 from boolcomp.logic.simulation import truth_planes
 from boolcomp.paper import bounds
+from boolcomp.paper.assembly import program_of
 from boolcomp.paper.bounds import error_bound, explained
 from boolcomp.paper.coverlogic import network_of_cover
-from boolcomp.paper.covers import said_words
+from boolcomp.paper.covers import TermCover, said_words
 from boolcomp.paper.known import plan_subject
 from boolcomp.paper.outside import composed, said, with_outside
 from boolcomp.paper.passes import PaperChoices
@@ -32,7 +33,7 @@ from boolcomp.paper.quantised import quantised
 from boolcomp.paper.store import Recipe, Store, function_of
 from boolcomp.paper.truth import tabulate
 from boolcomp.paper.words import Addend, AngleSum, words_of
-from boolcomp.pipeline import PaperCompilation, compile_paper
+from boolcomp.pipeline import PAPER, PaperCompilation, TipLoad, compile_paper, run
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.span import TURN, part_of
 from boolcomp.proof.worst import find_worst
@@ -266,7 +267,7 @@ def test_what_entries_miss_of_sums_is_known_without_a_table(
     missed = np.abs(entries - term.term.evaluate(values).ravel()).max() / term.code.step
     assert 0.5 + 0.3 < missed < term.missed  # more than rounding, by what leading parts leave
     alone = [error_bound(output) for output in plan.outputs]
-    worst = find_worst(plan_subject(plan), 20_000).most
+    worst = find_worst(plan_subject(plan), 2000).most
     assert (worst * [output.word.step for output in plan.outputs] <= alone).all()
 
 
@@ -276,6 +277,25 @@ def test_signs_cost_an_exclusive_or_each_and_nothing_else_is_there() -> None:
     assert set(table.operations()) <= {"and", "or", "not"}
     assert sum(len(word.turning) for word in plan.words) == 3
     assert with_outside(plan, table).operations()["xor"] <= 3
+
+
+@pytest.mark.parametrize("robot", ["machado-2r", STOPPED], ids=["2r", "stops"])
+@pytest.mark.parametrize("rounding", ["nearest", "faithful"])
+def test_logic_says_what_arithmetic_says_of_gravity(robot: Robot | str, rounding: Any) -> None:
+    choices = PaperChoices(Options(4, rounding=rounding, signs="outside", sums="outside"))
+    (tabulated,) = run(PAPER, [TipLoad(robot, of="gravity")], choices, "tables")
+    covers = [
+        TermCover(entry, minimise(function_of(entry.table), "isop"), stored=False)
+        for entry in tabulated.tables
+    ]
+    made = program_of(tabulated.plan, tabulated.tables, [one.cover for one in covers])
+    arrays = tabulated.plan.problem.draw(2000, 5)
+    found = made.evaluate(*arrays, engine="numpy")
+    told = quantised(tabulated.plan, arrays, said_words(covers))
+    assert np.array_equal(found.words, told.words)
+    assert bool(said_words(covers)) == (rounding == "faithful")
+    errors = np.abs(found.values - tabulated.plan.problem.reference(*arrays))
+    assert (errors.max(axis=0) <= made.bound).all()
 
 
 def compiled(robot: Robot | str, options: Options, folder: Path, **more: Any) -> PaperCompilation:
