@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 import random
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -136,10 +137,35 @@ def test_cells_of_sums_are_what_middles_add_up_to(
     assert square <= sum(x**2 / 3 for x in plain)
 
 
+@pytest.mark.parametrize("low", [0.0, -1.2, 2.9])
+def test_cells_of_sums_that_occur_are_known(low: float) -> None:
+    word, reach = Interval(low // 1 * math.pi / 4, low // 1 * math.pi / 4 + math.pi / 2), 0.4
+    inside = Interval(word.low + 0.3, word.low + 0.3 + reach)
+    first = replace(input_of("q1", word, angle=True), reach=inside)
+    angles = {first: 2, joint("q2", *QUARTER): -1}
+    (made,) = words_of(term_of(angles), 4, "gray", sums=True)
+    assert made.sum is not None
+    q1, q2 = made.sum.addends
+    cells = [k for k in range(16) if q1.code.centre(k + 0.5) > inside.low]
+    cells = [k for k in cells if q1.code.centre(k - 0.5) <= inside.high]
+    found = {
+        int(made.sum.cells([np.array(k), np.array(j)])) for k in cells for j in range(q2.code.cells)
+    }
+    reached = set(np.flatnonzero(made.sum.reached()).tolist())
+    assert found <= reached
+    ends = {(k + d) % (1 << made.sum.bits) for k in found for d in (-1, 0, 1)}
+    assert reached <= ends
+
+
 def test_a_word_that_is_no_part_of_a_turn_is_not_added() -> None:
     odd, whole = joint("q1", -1.0, 1.3), joint("q2", *TURN_WORD)
     words = words_of(term_of({odd: 1, whole: 1}), 4, "gray", sums=True)
     assert [(word.variable.name, word.sum) for word in words] == [("q1", None), ("q2", None)]
+    (alone,) = words_of(term_of({whole: 1}), 4, "gray", sums=True)
+    assert (alone.variable, alone.sum, alone.code.bits) == (whole, None, 4)
+    beside = joint("q3", 0.1, 0.1 + math.pi / 2)  # a part of a turn that begins between half steps
+    words = words_of(term_of({whole: 1, beside: 1}), 4, "gray", sums=True)
+    assert [word.sum for word in words] == [None, None]
 
 
 def test_only_angles_that_a_term_knows_in_one_proportion_are_added() -> None:
@@ -150,6 +176,11 @@ def test_only_angles_that_a_term_knows_in_one_proportion_are_added() -> None:
     )
     mixed = Term("T", "torque 1", waves, (a, b, c), ())
     assert [w.variable.name for w in words_of(mixed, 4, "gray", sums=True)] == ["q1+q2", "q3"]
+    twice = tuple(Wave((("q1", k), ("q2", -1), ("q3", -1)), (), 1.0) for k in (1, 2))
+    words = words_of(Term("T", "torque 1", twice, (a, b, c), ()), 4, "gray", sums=True)
+    assert [(word.variable.name, word.sum is None) for word in words] == [
+        ("q1", True), ("q2+q3", False),
+    ]  # fmt: skip
     apart = Term("T", "torque 1", (waves[0], Wave((("q1", 1),), (), 1.0)), (a, b), ())
     assert [w.variable.name for w in words_of(apart, 4, "gray", sums=True)] == ["q1", "q2"]
 
