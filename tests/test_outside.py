@@ -96,6 +96,7 @@ QUARTER, EIGHTHS = (0.0, math.pi / 2), (math.pi / 4, 5 * math.pi / 4)
         ((TURN_WORD, TURN_WORD), (2, -1), (3, 3), 3),
         ((TURN_WORD, TURN_WORD, TURN_WORD), (1, 1, 1), (3, 3, 3), 3),
         ((TURN_WORD, TURN_WORD), (3, 2), (3, 3), 3),
+        ((TURN_WORD, TURN_WORD), (5, 1), (4, 3), 2),
         ((TURN_WORD, QUARTER), (1, 1), (3, 3), 5),
         ((QUARTER, EIGHTHS), (1, 1), (3, 3), 5),
         ((QUARTER, QUARTER), (1, 2), (3, 3), 5),
@@ -111,6 +112,7 @@ def test_cells_of_sums_are_what_middles_add_up_to(
     (word,) = words_of(term_of(angles), 3, "gray", sums=True)
     assert word.sum is not None
     addends = word.sum.addends
+    assert tuple(one.times for one in addends) == times
     assert (tuple(one.code.bits for one in addends), word.code.bits) == (read, kept)
     missed = []
     for cells in itertools.product(*(range(one.code.cells) for one in addends)):
@@ -310,11 +312,15 @@ def test_signs_cost_an_exclusive_or_each_and_nothing_else_is_there() -> None:
     assert with_outside(plan, table).operations()["xor"] <= 3
 
 
-@pytest.mark.parametrize("robot", ["machado-2r", STOPPED], ids=["2r", "stops"])
+@pytest.mark.parametrize(
+    ("robot", "of"),
+    [("machado-2r", "inverse-dynamics"), (STOPPED, "gravity")],
+    ids=["2r", "stops"],
+)
 @pytest.mark.parametrize("rounding", ["nearest", "faithful"])
-def test_logic_says_what_arithmetic_says_of_gravity(robot: Robot | str, rounding: Any) -> None:
+def test_logic_says_what_arithmetic_says(robot: Robot | str, of: str, rounding: Any) -> None:
     choices = PaperChoices(Options(4, rounding=rounding, signs="outside", sums="outside"))
-    (tabulated,) = run(PAPER, [TipLoad(robot, of="gravity")], choices, "tables")
+    (tabulated,) = run(PAPER, [TipLoad(robot, of=of)], choices, "tables")
     covers = [
         TermCover(entry, minimise(function_of(entry.table), "isop"), stored=False)
         for entry in tabulated.tables
