@@ -160,6 +160,11 @@ class Builder:
         """How many nodes were made so far, whether anything will read them or not."""
         return len(self._nodes)
 
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """All of them, numbered as literals are."""
+        return tuple(self._nodes)
+
     def input(self, place: int) -> int:
         """Return the literal of a primary input."""
         if not 0 <= place < self.inputs:

@@ -24,6 +24,34 @@ class Addition:
     bits: int
     steps: dict[int, list[tuple[list[int], int, int]]] = field(default_factory=dict)
 
+    def groups(self) -> list[list[list[int]]]:
+        """Return of every column which places of it were added, in their order.
+
+        Places count the literals of a column as they come: addends, carries, then sums. What was
+        left out as it is always 0 is added in the end.
+        """
+        columns = [list(self.columns.get(c, ())) for c in range(self.bits)] + [[]]
+        found = []
+        for c in range(self.bits):
+            column, groups = columns[c], []
+            free = list(range(len(column)))
+            for taken, left, carry in self.steps.get(c, ()):
+                group = []
+                for literal in taken:
+                    group.append(next(place for place in free if column[place] == literal))
+                    free.remove(group[-1])
+                groups.append(group)
+                free.append(len(column))
+                column.append(left)
+                columns[c + 1].append(carry)
+            while len(free) > 1:
+                group, free = free[:3], [*free[3:], len(column)]
+                groups.append(group)
+                column.append(max(column[place] for place in group))
+                columns[c + 1].append(2 * FALSE)
+            found.append(groups)
+        return found
+
 
 def reduce_columns(
     builder: TimedBuilder,

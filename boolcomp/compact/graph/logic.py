@@ -115,39 +115,44 @@ def _made(
     synthesise: Synthesiser,
     said: list[Addition] | None = None,
     counted: list[int] | None = None,
-) -> _LogicMaker:
+) -> LogicMaker:
     """Return what has made all words of a graph."""
-    builder = TimedBuilder(sum(word.bits for word in graph.inputs))
-    maker = _LogicMaker(graph, builder, synthesise, said)
-    first = 0
-    for node in graph.nodes:
-        if isinstance(node, InputWord):
-            bits = [maker.builder.input(first + k) for k in range(node.bits)]
-            maker.words.append(Literals(tuple(reversed(bits))))
-            first += node.bits
-        elif isinstance(node, Angles):
-            maker.words.append(maker.angles(node))
-        elif isinstance(node, Lookup):
-            maker.words.append(maker.lookup(node))
-        else:
-            maker.words.append(maker.heap(node))
+    maker = LogicMaker(graph, synthesise, said)
+    for _ in graph.nodes:
+        before = maker.builder.made
+        maker.make_next()
         if counted is not None:
-            counted.append(builder.made - sum(counted))
+            counted.append(maker.builder.made - before)
     return maker
 
 
-class _LogicMaker:
+class LogicMaker:
     """Makes the bits of one node after the other."""
 
     def __init__(
         self,
         graph: WordGraph,
-        builder: TimedBuilder,
         synthesise: Synthesiser,
-        said: list[Addition] | None,
+        said: list[Addition] | None = None,
     ) -> None:
-        self.graph, self.builder, self.synthesise, self.said = graph, builder, synthesise, said
+        self.graph, self.synthesise, self.said = graph, synthesise, said
+        self.builder = TimedBuilder(sum(word.bits for word in graph.inputs))
         self.words: list[Literals] = []
+
+    def make_next(self) -> None:
+        """Make the bits of the first word that has none yet."""
+        node = self.graph.nodes[len(self.words)]
+        if isinstance(node, InputWord):
+            first = sum(word.bits for word in self.graph.inputs[: len(self.words)])
+            bits = [self.builder.input(first + k) for k in range(node.bits)]
+            made = Literals(tuple(reversed(bits)))
+        elif isinstance(node, Angles):
+            made = self.angles(node)
+        elif isinstance(node, Lookup):
+            made = self.lookup(node)
+        else:
+            made = self.heap(node)
+        self.words.append(made)
 
     def outputs(self) -> list[int]:
         """Return the literals of all outputs."""
@@ -166,7 +171,7 @@ class _LogicMaker:
             for k, bit in enumerate(word[len(word) - turn.read :]):
                 columns.setdefault(turn.shift + k, []).append(bit ^ turn.negative)
         add_constant(columns, node.constant, node.bits)
-        return self._added(columns, node.bits)
+        return self.added(columns, node.bits)
 
     def lookup(self, node: Lookup) -> Literals:
         """Fold a table, and synthesise what is left of it."""
@@ -200,9 +205,10 @@ class _LogicMaker:
             else:
                 self._partial(columns, part)
         add_constant(columns, node.constant, node.bits)
-        return self._added(columns, node.bits)
+        return self.added(columns, node.bits)
 
-    def _added(self, columns: dict[int, list[int]], bits: int) -> Literals:
+    def added(self, columns: dict[int, list[int]], bits: int) -> Literals:
+        """Add up what stands in columns."""
         if self.said is None:
             return Literals(tuple(reduce_columns(self.builder, columns, bits)))
         said = Addition({column: list(literals) for column, literals in columns.items()}, bits)
