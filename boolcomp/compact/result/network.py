@@ -10,6 +10,7 @@ from boolcomp.compact.graph.logic import from_truth_tables, tables_in, truth_tab
 from boolcomp.compact.graph.tables import mux_network
 from boolcomp.logic.synthesis import abc
 from boolcomp.logic.synthesis.mapping import mapped
+from boolcomp.logic.synthesis.measure import measure
 from boolcomp.logic.synthesis.optimise import Step, optimise
 from boolcomp.logic.synthesis.portfolio import (
     MOST_INPUTS,
@@ -19,7 +20,7 @@ from boolcomp.logic.synthesis.portfolio import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from boolcomp.common.workers import Workers
@@ -48,12 +49,19 @@ def table_network(
     folder: Path | None = None,
     report: Callable[[Step], None] = lambda _: None,
     workers: Workers = ALONE,
+    known: Mapping[tuple[int, Columns], Network] | None = None,
 ) -> Finished:
     """Return the network that a graph says, by rule; its tables are synthesised, each compared.
 
     Those of too many inputs are made by cofactors. Tables are kept in a folder, if one is given.
+    Of tables that are `known` the smaller network counts.
     """
-    made = synthesiser(objective, folder, tables_in(graph), workers)
+    own = synthesiser(objective, folder, tables_in(graph), workers)
+
+    def made(inputs: int, columns: Columns) -> Network:
+        both = [own(inputs, columns), *filter(None, [(known or {}).get((inputs, columns))])]
+        return min(both, key=lambda network: measure(network, objective))
+
     start = word_logic(graph, made)
     first = Step("tables", len(start.nodes), start.depth, "at all inputs")
     report(first)
