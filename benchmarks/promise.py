@@ -75,7 +75,7 @@ def graph_row(robot: str, error: str, options: argparse.Namespace) -> tuple[list
     except DataError as refused:
         print(f"{robot}, {error}: {refused}", file=sys.stderr)
         return [robot, error, *"------"], True
-    bounds = proved(compact, Ends(), options.proof, EFFORT)
+    bounds = proved(compact, Ends(), {}, options.proof, EFFORT)
     steps = bounds.steps if bounds else ()
     largest = compact.errors.max.tolist()
     read = " ".join(f"{node.name}={node.bits}" for node in compact.graph.inputs)

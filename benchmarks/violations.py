@@ -84,7 +84,7 @@ def tasks(folder: Path, names: Sequence[str], grade: str) -> Iterator[Task]:
         for case in shipped(folder, [path.name]):
             compact, name = case.compact, path.name.removesuffix(".compact.json")
             problem = compact.problem
-            bounds = proved(compact, case.ends, grade_of(grade), EFFORT)
+            bounds = proved(compact, case.ends, {}, grade_of(grade), EFFORT)
             if bounds is None:
                 print(f"{name}: no bound", file=sys.stderr)
                 continue

@@ -182,9 +182,9 @@ def compile_paper(
         made = run(PAPER[:-1], loads, replace(chosen, workers=workers), "measure")
     program = _family(run(PAPER[-1:], made, chosen), loads)
     if chosen.certify:
-        from boolcomp.proof.certificate.tabled import certified  # noqa: PLC0415 (if asked for)
+        from boolcomp.proof.certificate.tabled import certified as tabled  # noqa: PLC0415 (if asked for)
 
-        program = certified(program, made)
+        program = tabled(program, made)
         for load, one in zip(program.loads, made, strict=True):
             if chosen.error is not None:
                 bounds = [output.bound for output in load.outputs]
@@ -210,7 +210,7 @@ def compile_compact(
     for one in made:
         _check(one)
     if chosen.certify:
-        program, made = _certified(program, made)
+        program, made = certified(program, made)
     return CompactCompilation(program, tuple(made), time.perf_counter() - start)
 
 
@@ -254,7 +254,7 @@ def _check(built: Built) -> None:
         )
 
 
-def _certified(program: Program, made: list[Built]) -> tuple[Program, list[Built]]:
+def certified(program: Program, made: list[Built]) -> tuple[Program, list[Built]]:
     """Return a program with its certificate, and results with bounds that the checker confirms."""
     from boolcomp.proof.certificate.asked import with_asked_bounds  # noqa: PLC0415 (if asked for)
     from boolcomp.proof.certificate.confirmed import (  # noqa: PLC0415 (if asked for)

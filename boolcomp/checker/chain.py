@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from boolcomp.checker import bound, first, graph, lemmas, origin, sketch, tabled
+from boolcomp.checker import bound, cones, first, graph, lemmas, origin, sketch, tabled
 from boolcomp.checker.container import NAME
 from boolcomp.checker.steps import Step
 from boolcomp.common.errors import BoolcompError, cut
@@ -23,6 +23,7 @@ LINKS = {
     "origin": origin.check,
     "sketch": sketch.check,
     "graph": graph.check,
+    "cones": cones.check,
     "first": first.check,
     "lemmas": lemmas.check,
     "bound": bound.check,
@@ -42,6 +43,8 @@ def check_program(program: ProgramFiles) -> Iterator[Step]:
 def check_load(load: LoadFiles, ending: str = "") -> Iterator[Step]:
     """Yield what is checked of one load."""
     for name, check in (LINKS if load.graph else TABLED).items():
+        if name == "cones" and name not in load.sections:  # the network is its graph's
+            continue
         if name not in load.sections:
             yield Step(f"{name}{ending}", "none", note=f"{NAME} has no section {name!r}")
             continue

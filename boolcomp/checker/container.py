@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 
 NAME = "certificate.txt"
 FIRST_LINE = "boolcomp certificate 1"
-# `cones`, which no compiler writes yet, is for cones whose word differs from the graph's by at most
-# a stated error. A section that is not known is refused: something may rest on it.
-SECTIONS = ("origin", "sketch", "graph", "first", "lemmas", "terms", "bound")
+# A section that is not known is refused: something may rest on it.
+SECTIONS = ("words", "origin", "sketch", "graph", "cones", "first", "lemmas", "terms", "bound")
 _LOAD = re.compile(r"== load (0|[1-9]\d{0,4})")
 
 

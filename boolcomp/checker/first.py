@@ -5,6 +5,8 @@ parities of its index; a sum is its bits and partial products in columns, and fu
 two or three bits of a column and leave one there and one in the next. The section says which
 parities (that the table then is that function of them, all entries show) and which bits.
 
+Where a section `cones` says so, other logic stands in a column's place (see `cones`).
+
 w7 folds 1 2 5 flip 4           index bits of a table as masks of its word's bits; sign inverts all
 w9 adds 0 1 2, 3 4 / 0 1 /      places within columns, as they came, from the lowest column
 """
@@ -19,16 +21,18 @@ import numpy as np
 from boolcomp.checker.gates import AND3, FALSE, MAJ3, TRUE, XOR3, Nodes
 from boolcomp.checker.steps import DoesNotHoldError, Found, checked
 from boolcomp.common.errors import DataError, shown
+from boolcomp.words.cones import Cone, Spot, parse_cone
 from boolcomp.words.graph import Angles, Bits, Heap, InputWord, Lookup
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from boolcomp.checker.container import Section
     from boolcomp.checker.folder import LoadFiles
     from boolcomp.checker.steps import Step
+    from boolcomp.words.cones import Signal
     from boolcomp.words.graph import OutputWord, PartialProducts, WordGraph
 
 _FOLDS = re.compile(r"w(\d+) folds((?: [0-9a-f]+)*) flip ([0-9a-f]+)")
@@ -37,10 +41,16 @@ MOST_INDEX = 24  # bits of a table's index: sixteen million entries
 
 
 class FirstNetwork:
-    """The nodes of a graph's network, the bits of its words, and its outputs, as literals."""
+    """The nodes of a graph's network, the bits of its words, and its outputs, as literals.
 
-    def __init__(self, graph: WordGraph, section: Section) -> None:
+    Of every spot that a cone stands in, `replaced` has the literal there and that of before.
+    """
+
+    def __init__(self, graph: WordGraph, section: Section, cones: Sequence[Cone] = ()) -> None:
         self.graph, self.section = graph, section
+        self.cones = {cone.spot: cone for cone in cones}
+        self.spots: dict[Spot, int] = {}
+        self.replaced: dict[Spot, tuple[int, int]] = {}
         self.nodes = Nodes(sum(word.bits for word in graph.inputs))
         self.words: list[list[int]] = []  # of each word, least significant first
         self.entries = self.adders = 0
@@ -55,6 +65,8 @@ class FirstNetwork:
             else:
                 self.words.append(self._sum(place, node))
         self.outputs = [bit for result in graph.results for bit in self._result(result)]
+        if missing := sorted(set(self.cones) - set(self.replaced)):
+            raise DoesNotHoldError(f"cones: there is no {missing[0]}")
 
     def _read(self) -> Iterator[tuple[int, tuple[int, re.Match[str]]]]:
         for number, line in enumerate(self.section.lines):
@@ -137,13 +149,36 @@ class FirstNetwork:
             groups = [
                 [int(one) for one in group.split()] for group in step.split(",") if group.strip()
             ]
-            left = self._added(columns[c], columns[c + 1], groups)
+            columns[c] = [self._stands(Spot(place, c, k), bit) for k, bit in enumerate(columns[c])]
+            left = self._added((place, c), columns[c], columns[c + 1], groups)
             if left is None:
                 raise DoesNotHoldError(f"{where}: column {c} is not added up to one bit")
             total.append(left)
         return total
 
-    def _added(self, column: list[int], carries: list[int], groups: list[list[int]]) -> int | None:
+    def _stands(self, spot: Spot, bit: int) -> int:
+        """Return what stands in a spot where a bit would."""
+        cone = self.cones.get(spot)
+        if cone is not None:
+            read = [self._signal(one) for one in cone.operands]
+            there = self.nodes.node(cone.table, *[*read, FALSE, FALSE, FALSE][:3])
+            self.replaced[spot], bit = (there, bit), there
+        self.spots[spot] = bit
+        return bit
+
+    def _signal(self, signal: Signal) -> int:
+        if isinstance(signal, Spot):
+            if signal not in self.spots:
+                raise DoesNotHoldError(f"cones: {signal} is not there yet")
+            return self.spots[signal]
+        if signal.word >= len(self.words) or signal.bit >= len(self.words[signal.word]):
+            raise DoesNotHoldError(f"cones: {signal} is not there yet")
+        return self.words[signal.word][signal.bit]
+
+    def _added(
+        self, where: tuple[int, int], column: list[int], carries: list[int],
+        groups: list[list[int]],
+    ) -> int | None:  # fmt: skip
         """Add bits of a column, each once; return the one that is left."""
         free = set(range(len(column)))
         for group in groups:
@@ -152,7 +187,8 @@ class FirstNetwork:
             free -= set(group)
             three = [*(column[one] for one in group), FALSE][:3]
             free.add(len(column))
-            column.append(self.nodes.node(XOR3, *three))
+            left = self.nodes.node(XOR3, *three)
+            column.append(self._stands(Spot(*where, len(column)), left))
             carries.append(self.nodes.node(MAJ3, *three))
             self.adders += 1
         return None if len(free) > 1 else column[free.pop()] if free else FALSE
@@ -223,7 +259,21 @@ def first_network(load: LoadFiles) -> FirstNetwork:
     if load.graph is None:
         raise DataError("a program of paper mode has no graph")
     _check_words(load, load.graph)
-    return FirstNetwork(load.graph, load.section("first"))
+    return FirstNetwork(load.graph, load.section("first"), cones_of(load.sections))
+
+
+def cones_of(sections: Mapping[str, Section]) -> tuple[Cone, ...]:
+    """Return the cones that a load's sections say."""
+    section = sections.get("cones")
+    found = []
+    for number, line in enumerate(section.lines if section else ()):
+        try:
+            found.append(parse_cone(line))
+        except DataError as error:
+            raise DataError(f"{section and section.where(number)}: {error}") from error
+    if len({cone.spot for cone in found}) < len(found):
+        raise DataError(f"{section and section.where(0)}: two cones stand in one spot")
+    return tuple(found)
 
 
 def _check_words(load: LoadFiles, graph: WordGraph) -> None:

@@ -81,10 +81,7 @@ def read_program(folder: str | Path) -> ProgramFiles:
         networks = tuple(
             parse_network(texts[f"networks/{k}.txt"], f"networks/{k}.txt") for k in range(count)
         )
-        graphs = [
-            parse_graph(texts[f"graphs/{k}.txt"], f"graphs/{k}.txt") if has else None
-            for k, has in enumerate(has_graph)
-        ]
+        own = [texts[f"graphs/{k}.txt"] if has else None for k, has in enumerate(has_graph)]
         chosen = [None if k is None else networks[k] for k in network_of]
     except (KeyError, IndexError, TypeError) as error:
         raise DataError(f"{where}: damaged: a file or network {error} is missing") from error
@@ -95,9 +92,19 @@ def read_program(folder: str | Path) -> ProgramFiles:
     if len(sections) != len(loads):
         said = f"{len(sections)} loads, and the program has {len(loads)}"
         raise DataError(f"{source / NAME}: {said}")
+    graphs = [_graph(k, text, one) for k, (text, one) in enumerate(zip(own, sections, strict=True))]
     parts = zip(loads, graphs, chosen, sections, strict=True)
     files = tuple(LoadFiles(k, document, *part, networks) for k, part in enumerate(parts))
     return ProgramFiles(document, networks, files, NAME in texts)
+
+
+def _graph(load: int, own: str | None, sections: Mapping[str, Section]) -> WordGraph | None:
+    """Return a load's word graph: its file, or a section, where its network is not quite that."""
+    if "words" not in sections:
+        return None if own is None else parse_graph(own, f"graphs/{load}.txt")
+    if own is not None:
+        raise DataError(f"{NAME}: load {load} has a word graph of its own, and a section 'words'")
+    return parse_graph(sections["words"].text, f"{NAME}: words of load {load}")
 
 
 def _text(source: Path, name: str, total: str) -> str:

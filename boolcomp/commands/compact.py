@@ -285,7 +285,7 @@ def _size(built: Built) -> str:
 
 def _proved(built: Built) -> str:
     """Say what no error exceeds."""
-    if not built.compact.demand.keeps_graph:
+    if not built.compact.demand.is_proved:
         return "\nno bound is proved: nodes were changed where sampled errors allow it"
     if built.bounds is None:
         return (

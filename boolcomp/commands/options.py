@@ -269,7 +269,7 @@ _DEMAND = {
         default="off",
         show_default=True,
         help="Smaller logic that errs more, as allowed: off, tables (their entries: all is still "
-        "proved), free (any node: nothing is proved).",
+        "proved), cones (bits of sums too: in the bounds), free (any node: nothing is proved).",
     ),
     "target": click.option(
         "--target",

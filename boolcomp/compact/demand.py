@@ -33,7 +33,7 @@ TARGETS: tuple[Target, ...] = get_args(Target)
 USUAL_TARGET: Target = "luts"
 WITH_FLASH = ("mcu8", "mcu32")
 WORD_TARGETS = (*WITH_FLASH, "simd")  # code, not logic
-Approximate = Literal["off", "tables", "free"]
+Approximate = Literal["off", "tables", "cones", "free"]
 APPROXIMATE: tuple[Approximate, ...] = get_args(Approximate)
 LEAST_FLASH, MOST_FLASH = 256, 1 << 24  # bytes
 
@@ -54,7 +54,8 @@ class Demand:
 
     What is found may be made smaller where it then errs a little more, as is allowed: `approximate`
     says how (see `compact.approximate`). Of "tables" only entries are others, and all is proved as
-    ever; of "free" any node, so that the logic is no longer its graph's, and nothing is proved.
+    ever; of "cones" bits of sums are, too, so that the logic is no longer its graph's, and what
+    that moves is in the bounds; of "free" it is any node, and nothing is proved.
 
     `effort` is how long to look for less, in nominal seconds: work is counted, not timed, so the
     same effort gives the same result on any machine. One unit is about a second on one core.
@@ -138,6 +139,11 @@ class Demand:
     @property
     def keeps_graph(self) -> bool:
         """Whether the logic that is made is that of its word graph."""
+        return self.approximate in ("off", "tables")
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether there is a proof of what the logic errs by."""
         return self.approximate != "free"
 
     @property

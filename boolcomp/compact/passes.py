@@ -22,9 +22,17 @@ from boolcomp.compact.errors.measure import measure_many
 from boolcomp.compact.errors.worst import network_worst
 from boolcomp.compact.promise import passes as promise
 from boolcomp.compact.remade import fresh_states, require_true
+from boolcomp.compact.result.booked import booked
 from boolcomp.compact.result.built import Built
 from boolcomp.compact.result.compact import Compact
-from boolcomp.compact.result.network import Finished, lut6_of, plain_network, smaller, table_network
+from boolcomp.compact.result.network import (
+    Finished,
+    lut6_of,
+    plain_network,
+    smaller,
+    synthesiser,
+    table_network,
+)
 from boolcomp.compact.result.proved import proved
 from boolcomp.compact.result.store import StoredResult, result_store
 from boolcomp.compact.widths import passes as widths
@@ -41,6 +49,7 @@ if TYPE_CHECKING:
 
     from boolcomp.common.places import Where
     from boolcomp.compact.promise.passes import Steering
+    from boolcomp.compact.result.booked import Booked
     from boolcomp.compact.result.store import ResultStore
     from boolcomp.compact.widths.passes import Screened, Sketched
     from boolcomp.logic.network import Network
@@ -92,10 +101,10 @@ class CompactChoices:
                     f"{known}: give one of them"
                 )
 
-        if self.certify and not self.demand.keeps_graph:
+        if self.certify and not self.demand.is_proved:
             raise UsageError(
-                f"what is approximated as {self.demand.approximate!r} is no longer its word graph, "
-                "and has no certificate: ask for tables, or for none"
+                f"of what is approximated as {self.demand.approximate!r} nothing is proved, "
+                "and it has no certificate: ask for cones, for tables, or for none"
             )
 
     def result_store(self, terms: Terms) -> ResultStore:
@@ -319,13 +328,15 @@ def _told(
     ends = Ends(tuple(map(float, shifts)), rest)
     grade = compact.demand.grade if promised else choices.proof
     effort = max(choices.proof_effort, EFFORT) if promised else choices.proof_effort
+    moved = _booked(kept, results)
     built = Built(
         compact, kept.network, kept.steps, kept.lut6, errors.moved(shifts), worst.moved(shifts),
         compact.dropped, seconds, stored, ends,
         # what was left out of the sketch no bound of it counts
         None if (widths.is_pruned(results.terms) and not compact.form.direct)
-        or not compact.demand.keeps_graph
-        else proved(compact, ends, grade, effort, choices.workers),
+        or not compact.demand.is_proved
+        else proved(compact, ends, moved, grade, effort, choices.workers),
+        kept.cones, moved,
     )  # fmt: skip
     if built.bounds and (built.largest > np.asarray(built.bounds.steps) + DIFFERENT).any():
         built = replace(built, bounds=None)  # an error was found that it says there is not
@@ -333,6 +344,14 @@ def _told(
         results.put(replace(kept, errors=errors, worst=worst))
     choices.progress(Progress("done", len(kept.network.nodes), tuple(kept.errors.rms), 1.0))
     return built
+
+
+def _booked(kept: StoredResult, results: ResultStore) -> Booked:
+    """Return by how much cones move words."""
+    if not kept.cones:
+        return {}
+    objective = kept.compact.demand.synthesis
+    return booked(kept.compact.graph, kept.cones, synthesiser(objective, results.tables))
 
 
 def _worst(compact: Compact, network: Network, terms: Terms, choices: CompactChoices) -> Worst:

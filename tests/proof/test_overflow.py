@@ -13,6 +13,7 @@ from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.compact.result.explained import explained
 from boolcomp.pipeline import compile_compact
+from boolcomp.proof.bound.meaning import Explained
 from boolcomp.proof.bound.overflow import Search, without_overflow
 from boolcomp.proof.bound.plain import plain_bounds
 from boolcomp.proof.bound.wordranges import Range, WordRanges
@@ -107,13 +108,29 @@ def added(bits: int, constant: int) -> WordGraph:
     return graph_of((*tables, Heap(parts, constant, bits)))
 
 
+def claimed(bits: int, constant: int, booked: tuple[int, int] = (0, 0)) -> Explained:
+    """Return such a graph of which nothing is said but what its heap is more than its parts."""
+    return Explained(added(bits, constant), (), (), ((5, *booked),))
+
+
+@pytest.mark.parametrize("booked", [(-3, 0), (0, 2), (-1, 1)])
+def test_a_heap_has_room_for_what_cones_add(booked: tuple[int, int]) -> None:
+    full = [(1 << node.bits) - 1 for node in INPUTS]
+    every = sums(added(WIDE, 0), (0, 0, 0), full)
+    words = {k: (0, last) for k, last in enumerate(full)}
+    lowest, highest = -int(every.min()) - booked[0], 255 - int(every.max()) - booked[1]
+    for constant in range(lowest - 2, highest + 3):
+        search = Search(claimed(8, constant, booked), 5, words, ENOUGH)
+        assert search.fits() == (lowest <= constant <= highest), constant
+
+
 def test_a_heap_is_proved_just_where_no_word_makes_it_overflow() -> None:
     full = [(1 << node.bits) - 1 for node in INPUTS]
     every = sums(added(WIDE, 0), (0, 0, 0), full)
     words = {k: (0, last) for k, last in enumerate(full)}
     for constant in range(-40, 40):
         fits = bool(every.min() + constant >= 0 and every.max() + constant < 256)
-        search = Search(added(8, constant), 5, words, ENOUGH)
+        search = Search(claimed(8, constant), 5, words, ENOUGH)
         assert search.fits() == fits, constant
     assert 0 < every.min() < 40  # so that both happen, at either end
     assert 216 < every.max() < 256
@@ -121,8 +138,8 @@ def test_a_heap_is_proved_just_where_no_word_makes_it_overflow() -> None:
 
 def test_with_too_few_boxes_nothing_is_proved() -> None:
     words = {k: (0, (1 << node.bits) - 1) for k, node in enumerate(INPUTS)}
-    assert Search(added(8, 0), 5, words, ENOUGH).fits()
-    assert not Search(added(8, 0), 5, words, 0).fits()
+    assert Search(claimed(8, 0), 5, words, ENOUGH).fits()
+    assert not Search(claimed(8, 0), 5, words, 0).fits()
 
 
 def test_words_that_no_input_has_make_no_overflow() -> None:
@@ -130,8 +147,8 @@ def test_words_that_no_input_has_make_no_overflow() -> None:
     every = sums(added(WIDE, 0), (0, 0, 0), full)
     constant = 256 - int(every.max())  # the largest sum just does not fit
     words = {k: (0, last) for k, last in enumerate(full)}
-    assert not Search(added(8, constant), 5, words, ENOUGH).fits()
-    assert Search(added(8, constant), 5, {**words, 1: (1, full[1] - 1)}, ENOUGH).fits()
+    assert not Search(claimed(8, constant), 5, words, ENOUGH).fits()
+    assert Search(claimed(8, constant), 5, {**words, 1: (1, full[1] - 1)}, ENOUGH).fits()
 
 
 @cache

@@ -6,14 +6,15 @@ steps from the middle of its range.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from boolcomp.checker.claims.nodes import Given, Total, Turns, read_sketch
 from boolcomp.checker.claims.places import Place, read_places
+from boolcomp.checker.cones import moved_by
 from boolcomp.checker.origin import read_origin
-from boolcomp.checker.spans import ONE, Span, exactly, two_pi
+from boolcomp.checker.spans import ONE, Span, between, exactly, two_pi
 from boolcomp.checker.steps import DoesNotHoldError
 
 if TYPE_CHECKING:
@@ -57,13 +58,21 @@ class OutputSteps:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A graph, the functions that its words are said to stand for, where they stand, outputs."""
+    """A graph, the functions that its words are said to stand for, where they stand, outputs.
+
+    By how many of their steps words are `moved` by cones, at least and at most, stands beside.
+    """
 
     graph: WordGraph
     functions: tuple[Node, ...]
     places: tuple[Place, ...]
     inputs: Mapping[str, InputCells]
     outputs: tuple[OutputSteps, ...]
+    moved: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+
+    def beside(self, word: int) -> Span:
+        """Return by how many of its steps cones move a word."""
+        return between(*self.moved.get(word, (0, 0)))
 
     def within(self, allowed: Mapping[str, Span]) -> Claim:
         """Return the same for some inputs that may be in fewer places."""
@@ -126,7 +135,8 @@ def claim_of(load: LoadFiles) -> Claim:
     stands = tuple(places.nodes.get(k, Place(())) for k in range(len(sketch.nodes)))
     if any(k >= len(load.graph.nodes) for one in stands for k in all_words(one)):
         raise DoesNotHoldError("a function stands at a word that there is not")
-    return Claim(load.graph, sketch.nodes, stands, inputs, outputs)
+    moved = moved_by(load.graph, load.sections)
+    return Claim(load.graph, sketch.nodes, stands, inputs, outputs, moved)
 
 
 def all_words(place: Place) -> tuple[int, ...]:

@@ -121,6 +121,7 @@ class Boxes:
         start = exactly(seen.line.start)
         if isinstance(heap, Heap):
             start = exactly(seen.line.start + heap.constant * seen.line.step)
+            start = start + self.claim.beside(stands.words[0]).times(seen.line.step)
         put_first, error_first = fixed(start, scale), fixed(start - constant, scale)
 
         def step(ranges: Ranges, found: Known) -> None:

@@ -252,7 +252,8 @@ class Plain:
             else:
                 share.product(read, mine, Fraction(factor))
             put, error = put + share.put, error + share.missed
-        return put, error
+        beside = self.claim.beside(stands.words[0]).times(line.step)
+        return put + beside, error + beside
 
 
 class _Share:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,12 +21,14 @@ if TYPE_CHECKING:
 
     from boolcomp.compact.assembly import Ends
     from boolcomp.compact.errors.measure import Errors
+    from boolcomp.compact.result.booked import Booked
     from boolcomp.compact.result.compact import Compact
     from boolcomp.logic.network import Network
     from boolcomp.logic.synthesis.optimise import Step
     from boolcomp.program.program import Program
     from boolcomp.proof.bound.result import Bounds
     from boolcomp.proof.worst import Worst
+    from boolcomp.words.cones import Cone
 
     Floats = NDArray[np.float64]
 
@@ -44,7 +46,8 @@ class Built:
     graph's words, bit for bit, at all of them. `worst` was sought by climbing. `dropped` says how
     many low bits of each input word nothing reads: they are not in the network. Words are decoded
     beside the middles of cells as `ends` say (see `errors.centre`), and so are all errors. `bounds`
-    are what no error exceeds.
+    are what no error exceeds. The network is its graph's but for `cones`,
+    which move words by what is `booked`.
     """
 
     compact: Compact
@@ -58,6 +61,8 @@ class Built:
     stored: bool
     ends: Ends
     bounds: Bounds | None = None
+    cones: tuple[Cone, ...] = ()
+    booked: Booked = field(default_factory=dict)
 
     @property
     def nodes(self) -> int:

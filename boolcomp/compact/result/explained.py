@@ -6,6 +6,7 @@ which addend is found again from both.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from boolcomp.compact.assembly import Ends
     from boolcomp.compact.demand import Demand
     from boolcomp.compact.graph.parts import Place
+    from boolcomp.compact.result.booked import Booked
     from boolcomp.compact.result.compact import Compact
     from boolcomp.compact.sketch.poly import Quantity
     from boolcomp.compact.sketch.sketch import Sketch, SketchNode, Table
@@ -53,10 +55,12 @@ if TYPE_CHECKING:
     from boolcomp.words.graph import WordGraph
 
 
-def explained(compact: Compact, ends: Ends) -> Explained:
-    """Return a compiled graph with what its words stand for."""
+def explained(compact: Compact, ends: Ends, booked: Booked | None = None) -> Explained:
+    """Return a compiled graph with what its words stand for, and by how much cones move them."""
     made = Realised(compact.sketch, compact.widths, compact.graph)
-    return explained_graph(compact.problem, compact.demand, made, ends)
+    found = explained_graph(compact.problem, compact.demand, made, ends)
+    moved = tuple((word, *by) for word, by in sorted((booked or {}).items()))
+    return replace(found, booked=moved)
 
 
 class Realised(NamedTuple):

@@ -13,19 +13,27 @@ from boolcomp.compact.result.explained import explained
 if TYPE_CHECKING:
     from boolcomp.common.workers import Workers
     from boolcomp.compact.assembly import Ends
+    from boolcomp.compact.result.booked import Booked
     from boolcomp.compact.result.compact import Compact
     from boolcomp.proof.bound.meaning import Explained
     from boolcomp.proof.bound.result import Bounds, Grade
 
 
 def proved(
-    compact: Compact, ends: Ends, grade: Grade, effort: int, workers: Workers = ALONE
+    compact: Compact,
+    ends: Ends,
+    booked: Booked,
+    grade: Grade,
+    effort: int,
+    workers: Workers = ALONE,
 ) -> Bounds | None:
     """Return what no error exceeds; None where a function has no bound near some words, or beyond.
 
     Where bounds of a `grade` cannot be had they are of the one before; `effort` is of tight ones.
+    Where words are moved by cones (`booked`) bounds are plain.
     """
-    return bounds_of(explained(compact, ends), grade, effort, workers)
+    said = explained(compact, ends, booked)
+    return bounds_of(said, "plain" if booked else grade, effort, workers)
 
 
 @lru_cache(maxsize=4)  # of what a search proves, the last is asked for again when it is over

@@ -36,6 +36,7 @@ from boolcomp.logic.synthesis import abc
 from boolcomp.logic.synthesis.optimise import Step
 from boolcomp.proof.worst import Worst
 from boolcomp.terms.rest import resting
+from boolcomp.words.cones import Cone, parse_cone
 from boolcomp.words.graphtext import parse_graph
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ TITLE = f"boolcomp compact result, format {SEARCH_VERSION}"
 class StoredResult:
     """What is kept of a result; `worst` is None in files of before it was sought.
 
-    Errors are those of words decoded at the middles of cells, as the search saw them.
+    Errors are those of words decoded at the middles of cells, as the search saw them. The network
+    is its graph's but for `cones`.
     """
 
     compact: Compact
@@ -65,6 +67,7 @@ class StoredResult:
     lut6: int
     errors: Errors
     worst: Worst | None = None
+    cones: tuple[Cone, ...] = ()
 
 
 def unproved(_: StoredResult, results: ResultStore) -> StoredResult:
@@ -220,6 +223,7 @@ def render(kept: StoredResult) -> str:
         "lut6": kept.lut6,
         "steps": [[s.name, s.nodes, s.depth, s.note] for s in kept.steps],
         "graph": str(compact.graph).splitlines(),
+        **({"cones": [str(cone) for cone in kept.cones]} if kept.cones else {}),
         "network": render_network(kept.network).splitlines(),
     }
     return _sealed(document)
@@ -257,7 +261,8 @@ def _read(document: dict[str, Any], terms: Terms, demand: Demand) -> StoredResul
     taken = tuple(Step(*step) for step in document["steps"])
     errors, worst = _errors_in(document["fresh"]), document.get("worst")
     found = None if worst is None else _worst_in(worst, problem)
-    return StoredResult(compact, network, taken, document["lut6"], errors, found)
+    cones = tuple(parse_cone(line) for line in document.get("cones", ()))
+    return StoredResult(compact, network, taken, document["lut6"], errors, found, cones)
 
 
 def _text(lines: list[str]) -> str:

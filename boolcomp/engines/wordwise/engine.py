@@ -52,7 +52,8 @@ class WordEngine:
         if wiring.logic is None:
             raise UsageError(
                 "engine 'words' needs a word graph, and this program has none (paper mode has "
-                "product terms, --approximate free has logic that is no graph's): use engine 'llvm'"
+                "product terms, --approximate cones and free logic that is no graph's): use engine "
+                "'llvm'"
             )
         if threads < 1:
             raise UsageError(f"{threads} threads: at least one is needed")

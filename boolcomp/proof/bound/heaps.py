@@ -71,9 +71,16 @@ def step_of(graph: WordGraph, place: int) -> Fraction:
 
 
 def total_known(
-    graph: WordGraph, total: Total, operands: Sequence[tuple[Operand, ...]], *, output: bool = False
+    graph: WordGraph,
+    total: Total,
+    operands: Sequence[tuple[Operand, ...]],
+    booked: tuple[int, int] = (0, 0),
+    *,
+    output: bool = False,
 ) -> HeapKnown:
     """Return what is known of a sum; `operands` are those of its addends, one or two each.
+
+    By how many steps its heap is more than it adds up is `booked`.
 
     What the decoder of an inner word adds to it (`offset`) is part of what it stands for; that of
     an output does not know it.
@@ -95,6 +102,7 @@ def total_known(
         else:
             sum_.product(addend, read, mine)
     sum_.constant(total, output=output)
+    sum_.book(*booked)
     found = Known(exact, sum_.said, sum_.error, inputs).tightened()
     return HeapKnown(found, sum_.fits(found.words, output=output))
 
@@ -250,6 +258,10 @@ class _Sum:
         if total.turning:
             beside = _wrapped(beside, 1 << total.turning)
         self._discard(beside, said=False)
+
+    def book(self, low: int, high: int) -> None:
+        """Add what the heap is more than it adds up."""
+        self._discard(between(low * self.line.step, high * self.line.step))
 
     def fits(self, said: Enclosure, *, output: bool) -> bool:
         """Tell whether the heap's word is never another than the sum."""

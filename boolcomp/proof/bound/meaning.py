@@ -146,11 +146,19 @@ class ResultMeaning:
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """A graph, what its words stand for, in an order in which it can be calculated, its outputs."""
+    """A graph, what its words stand for, in an order in which it can be calculated, its outputs.
+
+    By how much heaps are more than they add up, at least and at most, in their steps, is `booked`.
+    """
 
     graph: WordGraph
     meanings: tuple[Meaning, ...]
     results: tuple[ResultMeaning, ...]
+    booked: tuple[tuple[int, int, int], ...] = ()
+
+    def beside(self, word: int | None) -> tuple[int, int]:
+        """Return what is booked of a word."""
+        return next(((low, high) for place, low, high in self.booked if place == word), (0, 0))
 
     def restricted(self, allowed: Mapping[str, Enclosure]) -> Explained:
         """Return the same for inputs that may be in fewer places."""

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from boolcomp.proof.bound.meaning import Explained
     from boolcomp.proof.bound.result import Bounds
-    from boolcomp.words.graph import WordGraph
 
     Words = NDArray[np.int64]
 
@@ -77,7 +76,7 @@ def without_overflow(explained: Explained, bounds: Bounds, effort: int = USUAL) 
     words, left = input_words(explained), effort * ALL * 1_000_000
     unproved = []
     for place in bounds.unproved:
-        search = Search(explained.graph, place, words, min(left, effort * 1_000_000))
+        search = Search(explained, place, words, min(left, effort * 1_000_000))
         if not search.fits():
             unproved.append(place)
         left -= search.spent
@@ -88,12 +87,13 @@ class Search:
     """A search for boxes of which ranges do not show that a heap's sum fits."""
 
     def __init__(
-        self, graph: WordGraph, place: int, words: Mapping[int, tuple[int, int]], effort: int
+        self, explained: Explained, place: int, words: Mapping[int, tuple[int, int]], effort: int
     ) -> None:
-        heap = graph.nodes[place]
+        heap = explained.graph.nodes[place]
         if not isinstance(heap, Heap):
             raise TypeError(f"word {place} is no heap")
-        self.ranges, self.most = WordRanges(graph, place), (1 << heap.bits) - 1
+        self.ranges = WordRanges(explained.graph, place, explained.booked)
+        self.most = (1 << heap.bits) - 1
         self.words, self.effort, self.spent = words, effort, 0
 
     def fits(self) -> bool:

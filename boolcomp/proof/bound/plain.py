@@ -67,7 +67,8 @@ class Forward:
         if isinstance(meaning, TABLES):
             return self._table(meaning)
         operands = [tuple(self._operand(k) for k in _reads(addend)) for addend in meaning.addends]
-        total = total_known(self.graph, meaning, operands, output=place in self.outputs)
+        booked = self.explained.beside(meaning.word)
+        total = total_known(self.graph, meaning, operands, booked, output=place in self.outputs)
         if not total.fits and meaning.word is not None:
             self.unproved.append(meaning.word)
         return total.known

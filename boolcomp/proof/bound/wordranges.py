@@ -16,7 +16,7 @@ from boolcomp.words.graph import Angles, Bits, Heap, InputWord, Lookup
 from boolcomp.words.simulate import masked
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -84,8 +84,11 @@ class Extremes:
 class WordRanges:
     """The ranges of a heap and of all that it depends on."""
 
-    def __init__(self, graph: WordGraph, place: int) -> None:
+    def __init__(
+        self, graph: WordGraph, place: int, booked: Sequence[tuple[int, int, int]] = ()
+    ) -> None:
         self.graph, self.place = graph, place
+        self._booked = {word: (low, high) for word, low, high in booked}
         self.nodes = ancestors(graph, [place])
         self.inputs = [k for k in self.nodes if isinstance(graph.nodes[k], InputWord)]
         self._extremes = {
@@ -110,7 +113,9 @@ class WordRanges:
                 )
                 found[k] = self._extremes[k].between(index)
             elif isinstance(node, Heap):
+                low, high = self._booked.get(k, (0, 0))
                 total = self._heap(node, found)
+                total = Range(total.low + low, total.high + high)
                 if k == self.place:
                     return total
                 found[k] = total.turned(node.bits) if node.wraps else total.clipped(node.bits)

@@ -18,7 +18,7 @@ from boolcomp.checker.errors.plain import Plain
 from boolcomp.checker.folder import LoadFiles
 from boolcomp.checker.steps import DoesNotHoldError, NotCoveredError
 from boolcomp.common.errors import DataError
-from boolcomp.proof.certificate import graph, origin, sketch
+from boolcomp.proof.certificate import cones, first, graph, origin, sketch
 from boolcomp.proof.certificate.bound import groups_of
 from boolcomp.proof.certificate.known import Known
 
@@ -40,8 +40,12 @@ def _confirmed(known: Known) -> Bounds | None:
     bounds = known.built.bounds
     if bounds is None:
         return None
-    texts = {one.__name__.rpartition(".")[2]: one.section(known) for one in (origin, sketch, graph)}
-    sections = {name: Section(tuple(text.splitlines()), 1) for name, text in texts.items()}
+    texts = {
+        one.__name__.rpartition(".")[2]: one.section(known)
+        for one in (origin, sketch, graph, first)
+    }
+    texts["cones"] = cones.section(known)
+    sections = {name: Section(tuple(text.splitlines()), 1) for name, text in texts.items() if text}
     try:
         plain = Plain(claim_of(LoadFiles(known.place, {}, {}, known.graph, None, sections)))
     except (DataError, NotCoveredError):

@@ -43,7 +43,7 @@ class Known:
     @cached_property
     def explained(self) -> Explained:
         """The graph, with what its words stand for."""
-        return explained(self.built.compact, self.built.ends)
+        return explained(self.built.compact, self.built.ends, self.built.booked)
 
     @cached_property
     def additions(self) -> tuple[Addition, ...]:

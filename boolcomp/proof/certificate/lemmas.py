@@ -29,7 +29,7 @@ NEIGHBOURS = 256  # words beside a counterexample that are tried with it
 def section(known: Known) -> str:
     """Return the lemmas; a `DataError` where a proof was not found."""
     said = Section(tuple(first.section(known).splitlines()), 0)
-    made = FirstNetwork(known.graph, said)
+    made = FirstNetwork(known.graph, said, known.built.cones)
     outputs = add_final(made.nodes, known.final)
     work = _Sweep(made)
     for signal in range(len(made.nodes.tables)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from boolcomp.proof.certificate import bound, first, graph, lemmas, origin, sketch
+from boolcomp.proof.certificate import bound, cones, first, graph, lemmas, origin, sketch
 from boolcomp.proof.certificate.known import Known
 
 if TYPE_CHECKING:
@@ -15,9 +15,11 @@ if TYPE_CHECKING:
 
 FIRST_LINE = "boolcomp certificate 1"
 WRITERS = {
+    "words": cones.words,
     "origin": origin.section,
     "sketch": sketch.section,
     "graph": graph.section,
+    "cones": cones.section,
     "first": first.section,
     "lemmas": lemmas.section,
     "bound": bound.section,
