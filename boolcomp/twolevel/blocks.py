@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -37,28 +37,45 @@ PATIENCE = 2.0
 """Seconds after which local search goes on beside HiGHS."""
 
 
-def lagrangian(matrix: CoverMatrix, upper: int, end: float) -> tuple[int, NDArray[np.int64]]:
-    """Return a lower bound on the number of columns, and the columns' reduced costs with it.
+class Priced(NamedTuple):
+    """A lower bound on the number of columns, their reduced costs with it, and few columns.
 
-    Both are exact and count in parts of 1 / `UNIT`: the ascent is in floating point, but any prices
-    prove a bound, so they are rounded to such parts.
+    The first two count in parts of 1 / `UNIT`.
     """
-    from boolcomp.twolevel.bound_kernels import ascend, exact_costs  # noqa: PLC0415
+
+    bound: int
+    costs: NDArray[np.int64]
+    chosen: NDArray[np.int64]
+
+
+def lagrangian(matrix: CoverMatrix, first: NDArray[np.int64], end: float) -> Priced:
+    """Return what prices of the rows prove, and the fewer of `first` and the columns they choose.
+
+    Bound and costs are exact: the ascent is in floating point, but any prices prove a bound, so
+    they are rounded to parts of 1 / `UNIT`.
+    """
+    from boolcomp.twolevel import bound_kernels as kernels  # noqa: PLC0415
 
     lengths = np.bincount(matrix.indices, minlength=matrix.columns)
+    upper = len(first)
     prices = 1.0 / np.maximum.reduceat(lengths[matrix.indices], matrix.starts[:-1])
     chunk = max(2, min(500, 2 * 10**7 // len(matrix.indices)))
-    step, done = 1.0, 0
-    while step >= 1e-4 and done < ITERATIONS and time.monotonic() < end:
-        bound, step = ascend(
-            matrix.starts, matrix.indices, matrix.columns, upper, chunk, prices, step
-        )
+    ascent = kernels.Ascent(prices, prices.copy(), np.array([0.0, 1.0, 0.0]))
+    done = 0
+    while done < ITERATIONS and time.monotonic() < end:
+        kernels.ascend(matrix.starts, matrix.indices, matrix.columns, upper, chunk, ascent)
         done += chunk
-        if bound > upper - 1 + 1e-6:
+        reached, step = ascent.state[:2]
+        if reached > upper - 1 + 1e-6 or step < kernels.SHORTEST:
             break
     costs = np.full(matrix.columns, UNIT)
-    parts = np.floor(np.clip(prices, 0, 1) * UNIT).astype(np.int64)
-    return int(exact_costs(matrix.starts, matrix.indices, parts, costs)), costs
+    parts = np.floor(np.clip(ascent.best, 0, 1) * UNIT).astype(np.int64)
+    bound = int(kernels.exact_costs(matrix.starts, matrix.indices, parts, costs))
+    turned = matrix.turned
+    chosen = kernels.priced_greedy(
+        matrix.starts, matrix.indices, turned.starts, turned.indices, ascent.best
+    )
+    return Priced(bound, costs, first if chosen.sum() >= upper else np.flatnonzero(chosen))
 
 
 def solve_block(block: CoverMatrix, milp: Milp, end: float) -> Solution:
@@ -68,7 +85,7 @@ def solve_block(block: CoverMatrix, milp: Milp, end: float) -> Solution:
     best, bound = greedy_columns(matrix), independent(matrix)
     exact = bound
     if bound < len(best):
-        value, costs = lagrangian(matrix, len(best), end)
+        value, costs, best = lagrangian(matrix, best, end)
         exact = bound = max(bound, -(-value // UNIT))
         search = LocalSearch(matrix, best, bound)
         search.run(WARM_STEPS, end)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import heapq
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -49,43 +50,57 @@ def exact_costs(
     return bound
 
 
+class Ascent(NamedTuple):
+    """Where an ascent stands: prices, the best ones so far, and numbers in `state`.
+
+    They are the bound of the best prices, the length of a step (the ascent is over once it is below
+    `SHORTEST`), and how many steps brought nothing since the last gain.
+    """
+
+    prices: NDArray[np.float64]
+    best: NDArray[np.float64]
+    state: NDArray[np.float64]
+
+
+BOUND, STEP, IDLE = 0, 1, 2
+SHORTEST = 1e-4
+PATIENCE = 20
+
+
 @njit(cache=True, nogil=True)
-def ascend(  # noqa: PLR0917 (numba has no keyword-only arguments)
+def ascend(
     starts: NDArray[np.int64],
     indices: NDArray[np.int32],
     columns: int,
     upper: int,
     iterations: int,
-    best_prices: NDArray[np.float64],
-    step: float,
-) -> tuple[float, float]:
-    """Improve row prices, in place, by subgradient steps towards `upper`.
+    a: Ascent,
+) -> None:
+    """Improve row prices by so many subgradient steps towards `upper`; calls go on from each other.
 
-    Return the lower bound they prove and the step to go on with: it shrinks whenever 20 steps
-    brought nothing, and the ascent is over once it is below 0.0001.
+    Steps shrink, and go on from the best prices, whenever `PATIENCE` of them brought nothing.
     """
-    rows = len(starts) - 1
-    prices = best_prices.copy()
-    reduced, slope = np.empty(columns), np.empty(rows)
-    best = reduced_costs(starts, indices, prices, reduced)
-    since = 0
+    reduced, slope = np.empty(columns), np.empty(len(starts) - 1)
     for _ in range(iterations):
-        bound = reduced_costs(starts, indices, prices, reduced)
-        since = 0 if bound > best + 1e-3 else since + 1
-        if bound > best:
-            best = bound
-            best_prices[:] = prices
-        if best > upper - 1 + 1e-6 or step < 1e-4:
-            break
-        if since == 20:
-            step, since = 0.6 * step, 0
-            prices[:] = best_prices
-            bound = reduced_costs(starts, indices, prices, reduced)
-        norm = _slopes(starts, indices, prices, reduced, slope)
+        bound = reduced_costs(starts, indices, a.prices, reduced)
+        a.state[IDLE] = 0 if bound > a.state[BOUND] + 1e-3 else a.state[IDLE] + 1
+        if bound > a.state[BOUND]:
+            a.state[BOUND] = bound
+            a.best[:] = a.prices
+        if a.state[BOUND] > upper - 1 + 1e-6 or a.state[STEP] < SHORTEST:
+            return
+        if a.state[IDLE] == PATIENCE:
+            a.state[STEP] *= 0.6
+            a.state[IDLE] = 0
+            a.prices[:] = a.best
+            bound = reduced_costs(starts, indices, a.prices, reduced)
+        norm = _slopes(starts, indices, a.prices, reduced, slope)
         if norm == 0:
-            return best, 0.0
-        prices = np.maximum(0.0, prices + step * (1.02 * upper - bound) / norm * slope)
-    return best, step
+            a.state[STEP] = 0
+            return
+        length = a.state[STEP] * (1.02 * upper - bound) / norm
+        for r in range(len(slope)):
+            a.prices[r] = max(0.0, a.prices[r] + length * slope[r])
 
 
 @njit(cache=True, nogil=True)
@@ -106,3 +121,50 @@ def _slopes(
         if prices[r] > 0 or slope[r] > 0:
             norm += slope[r] * slope[r]
     return norm
+
+
+@njit(cache=True, nogil=True)
+def priced_greedy(
+    starts: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    turned: NDArray[np.int64],
+    members: NDArray[np.int32],
+    prices: NDArray[np.float64],
+) -> NDArray[np.bool_]:
+    """Return an irredundant set of columns that meets all rows, chosen by prices of the rows.
+
+    Next is always the column of least cost, less the prices of rows unmet, for each such row.
+    """
+    columns = len(turned) - 1
+    reduced, left = np.empty(columns), turned[1:] - turned[:-1]
+    reduced_costs(starts, indices, prices, reduced)
+    order = np.argsort(-reduced)
+    heap = [(_score(reduced[c], left[c]), left[c], c) for c in range(columns)]
+    heapq.heapify(heap)
+    times, chosen, unmet = np.zeros(len(prices), np.int64), np.zeros(columns, np.bool_), len(prices)
+    while unmet:
+        _, known, c = heapq.heappop(heap)
+        if known != left[c]:
+            heapq.heappush(heap, (_score(reduced[c], left[c]), left[c], c))
+            continue
+        chosen[c] = True
+        for at in range(turned[c], turned[c + 1]):
+            r = members[at]
+            times[r] += 1
+            if times[r] == 1:
+                unmet -= 1
+                for k in range(starts[r], starts[r + 1]):
+                    left[indices[k]] -= 1
+                    reduced[indices[k]] += prices[r]
+    for c in order:
+        if chosen[c] and (times[members[turned[c] : turned[c + 1]]] > 1).all():
+            chosen[c] = False
+            times[members[turned[c] : turned[c + 1]]] -= 1
+    return chosen
+
+
+@njit(cache=True, nogil=True)
+def _score(cost: float, rows: int) -> float:
+    if rows == 0:
+        return np.inf
+    return cost / rows if cost > 0 else cost * rows

@@ -159,7 +159,7 @@ def sketched(block: CoverMatrix, end: float) -> Solution:
     matrix = CoverMatrix(block.starts, local.astype(np.int32), len(columns))
     best, bound = greedy_columns(matrix), independent(matrix)
     if bound < len(best):
-        value, _ = lagrangian(matrix, len(best), end)
+        value, _, best = lagrangian(matrix, best, end)
         search = LocalSearch(matrix, best, max(bound, -(-value // UNIT)))
         search.run(STEPS, end)
         best, bound = search.best, min(len(search.best), max(bound, -(-value // UNIT)))

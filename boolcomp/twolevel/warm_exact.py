@@ -34,7 +34,7 @@ def warm_exact() -> None:
     matrix = demands.matrix
     list(matrix.blocks())
     reduced(matrix, np.zeros(matrix.columns, np.int64), end)
-    lagrangian(matrix, matrix.rows, end)
+    lagrangian(matrix, greedy_columns(matrix), end)
     LocalSearch(matrix, greedy_columns(matrix), 0).run(5, end)
     without_idle_outputs(on, on[:1], shape, end)
     points_apart(on, on[:1], on, shape, end)

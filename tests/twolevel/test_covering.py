@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twolevel.strategies import points, random_table
 
+from boolcomp.twolevel import bound_kernels
 from boolcomp.twolevel.blocks import UNIT, lagrangian, solve_block
 from boolcomp.twolevel.covering import (
     CoverMatrix,
@@ -84,13 +85,41 @@ def test_bounds_enclose_the_optimum(rows: list[set[int]]) -> None:
     assert independent(matrix) <= best <= len(greedy)
     used = np.unique(matrix.indices, return_inverse=True)[1]
     dense = CoverMatrix(matrix.starts, used.astype(np.int64), int(used.max()) + 1)
-    bound, costs = lagrangian(dense, len(greedy), soon())
+    bound, costs, chosen = lagrangian(dense, greedy, soon())
     assert bound <= best * UNIT
     assert len(costs) == dense.columns
+    numbers = np.unique(matrix.indices)
+    assert best <= len(chosen) <= len(greedy)
+    assert covers(set((chosen if chosen is greedy else numbers[chosen]).tolist()), rows)
     search = LocalSearch(matrix, greedy, 0)
     search.run(200, soon())
     assert best <= len(search.best) <= len(greedy)
     assert covers(set(search.best.tolist()), rows)
+
+
+def test_prices_rise_as_far_in_many_short_calls_as_in_a_long_one() -> None:
+    ring = [{k, (k + 1) % 9} for k in range(9)]  # the relaxation takes half of each column
+    matrix = matrix_of(ring)
+    found = []
+    for calls, steps in ((1, 600), (200, 3)):
+        prices = np.full(9, 0.1)
+        ascent = bound_kernels.Ascent(prices, prices.copy(), np.array([0.0, 1.0, 0.0]))
+        for _ in range(calls):
+            bound_kernels.ascend(matrix.starts, matrix.indices, 9, 6, steps, ascent)
+        found.append(ascent.state[: bound_kernels.IDLE].tolist())
+    assert found[0] == found[1]
+    assert 4.4 < found[0][bound_kernels.BOUND] <= 4.5
+
+
+def test_columns_chosen_by_prices_meet_all_rows_and_none_is_superfluous() -> None:
+    rows = [{0, 1}, {1, 2}, {2, 3}, {3, 4}]
+    matrix = matrix_of(rows)
+    turned = matrix.turned
+    prices = np.array([0.5, 0.5, 0.5, 0.5])
+    chosen = bound_kernels.priced_greedy(
+        matrix.starts, matrix.indices, turned.starts, turned.indices, prices
+    )
+    assert set(np.flatnonzero(chosen).tolist()) == {1, 3}
 
 
 @given(rows_of)
