@@ -127,20 +127,25 @@ class Gathering:
         indices = np.nonzero(holds)[1].astype(np.int32)
         return CoverMatrix(starts, indices, len(self.rows)).turned
 
-    def primes(self, columns: NDArray[np.int64], seed: int) -> NDArray[np.uint64]:
-        """Return a prime around each of some columns."""
+    def primes(self, columns: NDArray[np.int64], seed: int, end: float) -> NDArray[np.uint64]:
+        """Return a prime around each of some columns; `SearchEndedError` at the end of the time."""
         cubes = np.zeros((len(columns), self._shape.width), np.uint64)
         for cube, column in zip(cubes, columns, strict=True):
             kernels.around(self.rows, self.sets[column], cube)
-        return grown(cubes, self._off, self._shape, seed)
+        return grown(cubes, self._off, self._shape, end, seed)
 
 
 def grown(
-    cubes: NDArray[np.uint64], off: NDArray[np.uint64], shape: Shape, seed: int | None = None
+    cubes: NDArray[np.uint64],
+    off: NDArray[np.uint64],
+    shape: Shape,
+    end: float,
+    seed: int | None = None,
 ) -> NDArray[np.uint64]:
     """Return a prime around each of some implicants; literals go before outputs come.
 
-    In their order where no seed is given, else at random.
+    In their order where no seed is given, else at random. Raises `SearchEndedError` when
+    `time.monotonic()` passes `end`.
     """
     variables = np.arange(shape.inputs + shape.outputs)
     order = np.tile(variables, (len(cubes), 1))
@@ -149,7 +154,11 @@ def grown(
         for part in (order[:, : shape.inputs], order[:, shape.inputs :]):
             random.permuted(part, axis=1, out=part)
     cubes = cubes.copy()
-    kernels.grow(cubes, off, order, shape.inputs)
+    step = 1 + LOOKS // (1 + len(off) * len(variables))
+    for at in range(0, len(cubes), step):
+        kernels.grow(cubes[at : at + step], off, order[at : at + step], shape.inputs)
+        if time.monotonic() > end:
+            raise SearchEndedError
     return cubes
 
 
@@ -234,7 +243,7 @@ class Gatherer:
             bound += solution.exact
         self.bound = max(self.bound, min(bound, len(self.best)))
         self._rounds += 1
-        return self._gathering.primes(np.concatenate(chosen), self._rounds)
+        return self._gathering.primes(np.concatenate(chosen), self._rounds, end)
 
     def _alone(self, end: float) -> NDArray[np.uint64]:
         """Return a point of every product that no other covers."""

@@ -20,7 +20,7 @@ from boolcomp.twolevel.gather import Gatherer, TooManySetsError, grown
 from boolcomp.twolevel.lists import GaveUpError, complement
 from boolcomp.twolevel.packed import Shape, packed, unpacked
 from boolcomp.twolevel.verify import missing
-from boolcomp.twolevel.witness import serving
+from boolcomp.twolevel.witness import SearchEndedError, serving
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -67,7 +67,7 @@ class Unlisted:
             needed = primes.take(np.flatnonzero(chosen))
             if missing(self._function, needed, half) is None:
                 return Cover(needed, "exact", proved=True, lower_bound=len(needed))
-        except GaveUpError:
+        except (GaveUpError, SearchEndedError):
             return Cover(self._cubes, "given")
         self._cubes = primes if len(primes) < len(self._cubes) else self._cubes
         self._needed = needed
@@ -118,7 +118,8 @@ class Unlisted:
         """Return a prime around each of the cover's cubes."""
         if self._off is None:
             return primes_around(self._function, self._cubes, clock)
-        rows = grown(packed(self._cubes), self._off, self._shape)
+        end = time.monotonic() + clock.left
+        rows = grown(packed(self._cubes), self._off, self._shape, end)
         return unpacked(np.unique(rows, axis=0), self._shape).canonical()
 
 

@@ -88,7 +88,9 @@ def test_a_cube_that_grows_stops_at_off_and_takes_literals_before_outputs() -> N
     shape = Shape(3, 2)
     off = packed(Cubes.from_rows(3, 2, [("11-", "10"), ("0--", "01")]))
     cube = points(3, "000/10", outputs=2)
-    assert list(unpacked(grown(cube, off, shape), shape).rows()) == [("-0-", "10")]
+    assert list(unpacked(grown(cube, off, shape, LATER), shape).rows()) == [("-0-", "10")]
+    with pytest.raises(SearchEndedError):
+        grown(cube, off, shape, time.monotonic() - 1)
 
 
 def test_too_many_ways_to_hold_points_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
