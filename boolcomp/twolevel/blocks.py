@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 UNIT = 1 << 40
 """Parts of a column in which prices are counted exactly."""
 
-ITERATIONS = 3000
+ITERATIONS = 5000
 """Steps of the Lagrangian ascent."""
 
 WARM_STEPS = 100_000

@@ -64,7 +64,7 @@ class Ascent(NamedTuple):
 
 BOUND, STEP, IDLE = 0, 1, 2
 SHORTEST = 1e-4
-PATIENCE = 20
+PATIENCE = 60
 
 
 @njit(cache=True, nogil=True)
