@@ -1,0 +1,100 @@
+"""Makes what ships in tables/ beside the exact results: those with other entries of tables.
+
+    python benchmarks/shipped.py [--into FOLDER] [--how tables] [--fresh] [NAME...]
+
+Every compact result of tables/ of which logic may be approximated (not code, nothing promised) is
+read, or searched for once more with --fresh, and approximated; both are written into a folder,
+tables/ if none is named. NAMEs are beginnings of files' names. A row says what was gained.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from boolcomp.common.errors import BoolcompError
+from boolcomp.common.text import table as aligned
+from boolcomp.compact.demand import Demand
+from boolcomp.compact.passes import CompactChoices, build
+from boolcomp.problem.makers import inverse_dynamics_problem
+from boolcomp.problem.robot import load_robot
+from boolcomp.problem.sources import load_source
+from boolcomp.problem.sources import problem_of as of_source
+from boolcomp.terms import split
+
+TABLES = Path(__file__).parent.parent / "tables"
+FUNCTIONS = ("gravity",)  # of which results ship
+
+
+def demand_of(text: str) -> Demand:
+    """Return the demand that a result's file says."""
+    said = dict(one.split("=", 1) for one in text.split())
+
+    def numbers(name: str) -> tuple[float, ...]:
+        return () if said[name] == "paper's" else tuple(map(float, said[name].split(",")))
+
+    widths = dict(one.split("=") for one in said["input_bits"].split(","))
+    chosen: dict[str, Any] = {
+        "bits": int(said["bits"]), "rms": numbers("rms"), "max": numbers("max"),
+        "input_bits": {name: int(bits) for name, bits in widths.items()},
+        "saturate": said["saturate"] == "True", "seed": int(said["seed"]),
+        "effort": float(said["effort"]), "objective": said["objective"],
+        "target": said.get("target", "luts"), "approximate": said.get("approximate", "off"),
+    }  # fmt: skip
+    return Demand(**chosen)
+
+
+def problem_of(name: str) -> Any:
+    """Return the problem of a name: a robot, or a function of one."""
+    for function in FUNCTIONS:
+        if name.endswith(f"-{function}"):
+            return of_source(load_source(name.removesuffix(f"-{function}")), function)
+    return inverse_dynamics_problem(load_robot(name))
+
+
+def main() -> int:
+    """Make what was asked for; return 1 where something could not be made."""
+    parser = argparse.ArgumentParser(description="make what ships")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="beginnings of files' names")
+    parser.add_argument("--into", type=Path, default=TABLES, help="a folder")
+    parser.add_argument("--how", default="tables", help="tables, cones, free")
+    parser.add_argument("--fresh", action="store_true", help="search for the exact results, too")
+    options = parser.parse_args()
+    rows, failed = [], False
+    for path in sorted(TABLES.glob("*.compact.json"), key=lambda one: one.stat().st_size):
+        text = path.read_text("utf-8")
+        document = json.loads(text[text.index("{") :])
+        exact = demand_of(document["demand"])
+        chosen = not options.names or any(path.name.startswith(x) for x in options.names)
+        if not chosen or exact.of_words or exact.approximate != "off":
+            continue
+        since = time.process_time()
+        terms = split(problem_of(document["robot"]))
+        demand = Demand(
+            **{name: getattr(exact, name) for name in exact.__slots__ if name != "approximate"},
+            approximate=options.how,
+        )
+        choices = CompactChoices(demand, options.into, also_shipped=not options.fresh)
+        try:
+            made = build(terms, choices)
+        except BoolcompError as error:
+            print(f"{path.name}: {error}", file=sys.stderr)
+            failed = True
+            continue
+        before = len(document["network"]) - 2
+        spent = f"{time.process_time() - since:.0f}"
+        rows.append((path.name.partition(".")[0], document["demand"], str(before), str(made.nodes),
+                     str(made.depth), str(made.lut6), spent))  # fmt: skip
+        print(
+            f"{path.name}: {before} -> {made.nodes} nodes, {spent} s", file=sys.stderr, flush=True
+        )
+    print(aligned(("result", "demand", "exact", options.how, "depth", "lut6", "cpu"), rows))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
