@@ -80,7 +80,7 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     objective: Objective = "nodes",
     target: Target = "luts",
     flash: Number = 0,
-    approximate: Approximate = "off",
+    approximate: Approximate | None = None,
     effort: Number = 30.0,
     seed: Number = 0,
     processes: Number | None = None,
@@ -129,8 +129,9 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     beyond their range do, instead of having one bit more), `objective` (made small: nodes, depth),
     `target` (what widths are chosen for: luts, lut4, lut6, gates, carry, dsp, mcu8, mcu32, simd;
     `flash` is how many bytes tables may take of a microcontroller's), `approximate` (smaller logic
-    that errs more, as allowed: off, tables, free), `effort` (the search in
-    nominal seconds of one core: counted, not timed), `seed`, and `words`
+    that errs more, as allowed: off, tables, cones, free; without it tables, but off of code and of
+    promises), `effort` (the search in nominal seconds of one core: counted, not timed), `seed`,
+    and `words`
     ({"q1": "gray:12:0..2pi", "tau": "twos:tread"}: words as they are given or wanted, by code,
     bits, range and place of zero), `proof` (how tight the bound of errors is proved: plain, tables,
     tight; by default plain, and tight of a promise) and `proof_effort` (of a tight one: millions of

@@ -223,7 +223,7 @@ class CompactOptions:
     proof_effort: int | None = None
     certify: bool = False
     error: Promise | None = None
-    approximate: Any = "off"
+    approximate: Any = None
 
     @property
     def proofs(self) -> dict[str, Any]:
@@ -266,10 +266,9 @@ _DEMAND = {
     ),
     "approximate": click.option(
         "--approximate",
-        default="off",
-        show_default=True,
         help="Smaller logic that errs more, as allowed: off, tables (their entries: all is still "
-        "proved), cones (bits of sums too: in the bounds), free (any node: nothing is proved).",
+        "proved), cones (bits of sums too: in the bounds), free (any node: nothing is proved). "
+        "[default: tables; off of code and of --error]",
     ),
     "target": click.option(
         "--target",

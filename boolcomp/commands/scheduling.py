@@ -78,7 +78,7 @@ def compact_network(
     from boolcomp.problem.makers import inverse_dynamics_problem
     from boolcomp.terms import split
 
-    demand = usual_demand(bits, rms=rms)
+    demand = usual_demand(bits, approximate=None, rms=rms)
     kept = CompactChoices(demand).result_store(split(inverse_dynamics_problem(robot))).find()
     if kept is None:
         asked = f" --rms-error {','.join(map(number, rms))}" if rms else ""

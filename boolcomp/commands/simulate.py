@@ -249,7 +249,8 @@ def _compiled(effort: float | None, problem: Problem, bits: int) -> Program:
     from boolcomp.compact.passes import CompactChoices
     from boolcomp.pipeline import compile_compact
 
-    demand = usual_demand(bits) if effort is None else usual_demand(bits, effort=effort)
+    chosen: dict[str, Any] = {} if effort is None else {"effort": effort}
+    demand = usual_demand(bits, approximate=None, **chosen)
     with share(f"{problem.name} at {bits} bits: searching") as show:
         choices = CompactChoices(demand, progress=listener(show))
         return compile_compact(problem, choices).program

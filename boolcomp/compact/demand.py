@@ -223,10 +223,21 @@ class Demand:
         return self.key if self.max else self.key.replace(" max=paper's", " max=any")
 
 
-def usual_demand(bits: int, input_bits: Mapping[str, int] | None = None, **choices: Any) -> Demand:
-    """Return the demand with the usual input words: two bits wider than the outputs'."""
+def usual_demand(
+    bits: int,
+    input_bits: Mapping[str, int] | None = None,
+    approximate: Approximate | None = "off",
+    **choices: Any,
+) -> Demand:
+    """Return the demand with the usual input words: two bits wider than the outputs'.
+
+    Where None says how to approximate, as users do who say nothing of it, it is tables; off of code
+    and of promises.
+    """
     usual = min(bits + 2, MOST_INPUT)
-    return Demand(bits=bits, input_bits=input_bits or {}, usual_input=usual, **choices)
+    chosen = Demand(bits=bits, input_bits=input_bits or {}, usual_input=usual, **choices)
+    none: Approximate = "off" if chosen.of_words or chosen.error else "tables"
+    return replace(chosen, approximate=none if approximate is None else approximate)
 
 
 def digest(problem: Problem, demand: Demand) -> str:

@@ -271,8 +271,8 @@ def approximate(value: Built | Exact, choices: CompactChoices) -> Built:
     kept = choices.exact_store(value.terms).find(require_true)
     if kept is None:  # nothing could be written
         return exact
+    results.put_same()
     same = replace(kept, compact=replace(kept.compact, demand=results.demand))
-    results.put(same)
     return _told(same, results, choices, exact.seconds, stored=exact.stored)
 
 

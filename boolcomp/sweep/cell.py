@@ -54,7 +54,7 @@ class Settings:
     seed: int = 0
     saturate: bool = False
     objective: str = "nodes"
-    approximate: str = "off"
+    approximate: str = ""  # tables; off of code and of promises
     flash: int = 0
     proof: str = ""  # plain, and of a promise tight
     proof_effort: int = EFFORT
@@ -104,7 +104,8 @@ class Cell:
         """The demand; what nobody can ask for is a `UsageError`."""
         own = self.settings
         choices: dict[str, Any] = {
-            "objective": own.objective, "target": self.target, "approximate": own.approximate,
+            "objective": own.objective, "target": self.target,
+            "approximate": own.approximate or None,
         }  # fmt: skip
         return usual_demand(
             self.bits, dict(self.input_bits), rms=self.rms_error, max=self.max_error,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ import pytest
 from compact.word_robots import built_of, small_robot
 from samples import terms_of
 
-from boolcomp.common.errors import DataError, UsageError
+from boolcomp.common.errors import DataError, DataWarning, UsageError
 from boolcomp.common.workers import ALONE
 from boolcomp.compact.approximate import kernels
 from boolcomp.compact.approximate.free import Start, with_free_changes
@@ -25,20 +26,22 @@ from boolcomp.compact.approximate.move_kernels import (
     table_move,
 )
 from boolcomp.compact.approximate.prices import Pricing, cores_of, with_entries
+from boolcomp.compact.approximate.results import approximated as smaller_by
 from boolcomp.compact.approximate.row_kernels import FORBIDDEN, Rows, Words, extra
 from boolcomp.compact.approximate.search_kernels import Asked
 from boolcomp.compact.approximate.searching import Searching, arrays_of, room, row_planes
 from boolcomp.compact.approximate.tables import Known, logic_of
-from boolcomp.compact.demand import APPROXIMATE, Demand, digest
+from boolcomp.compact.demand import APPROXIMATE, Demand, digest, usual_demand
 from boolcomp.compact.errors.measure import deviations, network_errors
 from boolcomp.compact.errors.samples import States
 from boolcomp.compact.passes import CompactChoices
-from boolcomp.compact.remade import require_true
+from boolcomp.compact.remade import fresh_states, require_true
 from boolcomp.compact.result.network import synthesiser
 from boolcomp.compact.result.store import result_store
 from boolcomp.logic import luts
 from boolcomp.logic.equivalence import equivalent
 from boolcomp.logic.network import Builder, Network
+from boolcomp.problem.promise import Allowed, Promise
 from boolcomp.targets.names import why_no_graph
 from boolcomp.targets.rtlmaker import graph_of
 from boolcomp.words.graph import Lookup
@@ -406,6 +409,40 @@ def test_what_is_approximated_is_read_back_and_kept_beside_the_exact_one(
 
 
 @pytest.mark.slow
+def test_where_nothing_is_gained_the_exact_result_is_the_one(
+    exact: Built, store: Path, tmp_path: Path
+) -> None:
+    demand = replace(DEMAND, approximate="tables", seed=DEMAND.seed)
+    for place, there in ((store, True), (tmp_path, False)):
+        results = result_store(torques(), demand, place, also_shipped=False)
+        results.put_same()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)
+            kept = results.find(require_true)
+        assert (kept is not None) == there
+        if kept is not None:
+            assert kept.network == exact.network
+            assert kept.compact.demand == demand.completed(torques().problem)
+    assert approximated(store, "tables").network == exact.network
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("share", "gained"), [(0.0, True), (0.99, False)])
+def test_what_nobody_asked_for_must_gain_more_than_a_little(
+    exact: Built, tmp_path: Path, share: float, *, gained: bool
+) -> None:
+    assert exact.nodes
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("boolcomp.compact.approximate.results.WORTH", share)
+        loose = replace(DEMAND, rms=(0.66,))
+        own = built_of(torques(), loose, store=tmp_path, workers=ALONE)
+        results = result_store(torques(), replace(loose, approximate="tables"), tmp_path)
+        wide = replace(own.compact, allowed=1.5 * own.compact.allowed)
+        made = smaller_by(replace(own, compact=wide), results, fresh_states(wide), lambda _: None)
+    assert (made is not None) == gained
+
+
+@pytest.mark.slow
 def test_other_tables_are_believed_of_others_and_other_structure_is_not(
     exact: Built, store: Path
 ) -> None:
@@ -478,6 +515,14 @@ def test_a_demand_without_approximation_has_the_key_of_before() -> None:
     demands = [replace(DEMAND, approximate=how) for how in APPROXIMATE]
     found = {digest(torques().problem, one) for one in demands}
     assert len(found) == len(APPROXIMATE) == 4
+
+
+def test_who_says_nothing_of_it_gets_other_tables_but_not_in_code_or_promises() -> None:
+    assert usual_demand(8, approximate=None).approximate == "tables"
+    assert usual_demand(8, approximate="off").approximate == "off"
+    assert usual_demand(8, approximate=None, target="mcu8").approximate == "off"
+    promise = Promise((Allowed("tau1", 1.0, "lsb"),))
+    assert usual_demand(8, approximate=None, error=promise).approximate == "off"
 
 
 def test_what_cannot_be_approximated_is_a_sentence() -> None:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+WORTH = 0.01  # of all nodes: what is done where nobody asks for it must gain so much
 FURTHER = 2.0  # steps: by how much more than before the worst may err, before it is fed back
 FEEDS = 3
 TRIED = 5  # networks that hold on some states, and are tried on fresh ones
@@ -69,13 +70,17 @@ class Approximation:
         if how != "tables":
             found = self._by_nodes(made, followed=how == "cones")
             made = min([made, *filter(None, [found])], key=self._cost)
-        if self._cost(made) >= measure(self.exact.network, self.objective):
-            return None
-        errors = self._errors(made)
+        errors = self._errors(made) if self._is_worth_it(made) else None
         if errors is None:
             return None
         network, steps = made.finished.network, made.finished.steps
         return StoredResult(made.compact, network, steps, lut6(network), errors, cones=made.cones)
+
+    def _is_worth_it(self, made: Made) -> bool:
+        """Tell whether a result is smaller; where nobody asked for it, by more than a little."""
+        now, before = self._cost(made), measure(self.exact.network, self.objective)
+        least = WORTH if self.results.demand.approximate == "tables" else 0.0
+        return now < before and now[0] <= (1 - least) * before[0]
 
     def _cost(self, made: Made) -> tuple[int, int, int]:
         """Return what is made small."""

@@ -15,7 +15,7 @@ import glob
 import hashlib
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -119,6 +119,8 @@ class ResultStore:
         """
 
         def read(entry: Entry, text: str) -> StoredResult:
+            if _document(text).get("same") == self.demand.exact.key:
+                return self._same(prove)
             kept = self._read(text)
             if entry.believed:
                 return kept
@@ -132,6 +134,22 @@ class ResultStore:
             for kept in find(self.places, pattern, read, NOT_USED):
                 return kept
         return None
+
+    def _same(self, prove: Callable[[StoredResult, ResultStore], StoredResult]) -> StoredResult:
+        """Return the exact result, where approximation gained nothing."""
+        kept = replace(self, demand=self.demand.exact).find(prove)
+        if kept is None:
+            raise DataError("the result that it is the same as is not there")
+        return replace(kept, compact=replace(kept.compact, demand=self.demand))
+
+    def put_same(self) -> None:
+        """Write down that approximation gained nothing: the exact result is the one."""
+        document = {
+            "title": TITLE, "robot": self.terms.problem.name, "demand": self.demand.key,
+            "same": self.demand.exact.key,
+        }  # fmt: skip
+        name = f"{self.name}.compact.json"
+        put(self.places[0], name, _sealed(document), "that nothing was gained is not kept")
 
     def _read(self, text: str) -> StoredResult:
         kept = _read(_document(text), self.terms, self.demand)
