@@ -15,7 +15,6 @@ or a bound is above what is asked of it.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import tempfile
@@ -23,10 +22,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from worst import demand_of
+from worst import demand_of, results_in
 
 from boolcomp.common.errors import BoolcompError
-from boolcomp.common.files import read_text
 from boolcomp.common.places import Folder
 from boolcomp.common.text import table
 from boolcomp.common.workers import Workers
@@ -85,10 +83,7 @@ class Case(NamedTuple):
 
 def shipped(folder: Path, names: Sequence[str]) -> Iterator[Case]:
     """Yield what lies in a folder."""
-    for path in sorted(folder.glob("*.compact.json")):
-        if names and not any(path.name.startswith(name) for name in names):
-            continue
-        document = json.loads(read_text(path).partition("\n")[2])
+    for path, document in results_in(folder, names):
         demand = demand_of(document["demand"])
         terms = split(inverse_dynamics_problem(load_robot(document["robot"])))
         ours = Folder(folder, trusted=True)

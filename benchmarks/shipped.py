@@ -10,15 +10,16 @@ tables/ if none is named. NAMEs are beginnings of files' names. A row says what 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from worst import demand_of, results_in
+
 from boolcomp.common.errors import BoolcompError
 from boolcomp.common.text import table as aligned
-from boolcomp.compact.demand import Demand
 from boolcomp.compact.passes import CompactChoices, build
 from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.problem.robot import load_robot
@@ -28,24 +29,6 @@ from boolcomp.terms import split
 
 TABLES = Path(__file__).parent.parent / "tables"
 FUNCTIONS = ("gravity",)  # of which results ship
-
-
-def demand_of(text: str) -> Demand:
-    """Return the demand that a result's file says."""
-    said = dict(one.split("=", 1) for one in text.split())
-
-    def numbers(name: str) -> tuple[float, ...]:
-        return () if said[name] == "paper's" else tuple(map(float, said[name].split(",")))
-
-    widths = dict(one.split("=") for one in said["input_bits"].split(","))
-    chosen: dict[str, Any] = {
-        "bits": int(said["bits"]), "rms": numbers("rms"), "max": numbers("max"),
-        "input_bits": {name: int(bits) for name, bits in widths.items()},
-        "saturate": said["saturate"] == "True", "seed": int(said["seed"]),
-        "effort": float(said["effort"]), "objective": said["objective"],
-        "target": said.get("target", "luts"), "approximate": said.get("approximate", "off"),
-    }  # fmt: skip
-    return Demand(**chosen)
 
 
 def problem_of(name: str) -> Any:
@@ -65,19 +48,13 @@ def main() -> int:
     parser.add_argument("--fresh", action="store_true", help="search for the exact results, too")
     options = parser.parse_args()
     rows, failed = [], False
-    for path in sorted(TABLES.glob("*.compact.json"), key=lambda one: one.stat().st_size):
-        text = path.read_text("utf-8")
-        document = json.loads(text[text.index("{") :])
+    for path, document in results_in(TABLES, options.names):
         exact = demand_of(document["demand"])
-        chosen = not options.names or any(path.name.startswith(x) for x in options.names)
-        if not chosen or exact.of_words or exact.approximate != "off":
+        if exact.of_words or exact.approximate != "off":
             continue
         since = time.process_time()
         terms = split(problem_of(document["robot"]))
-        demand = Demand(
-            **{name: getattr(exact, name) for name in exact.__slots__ if name != "approximate"},
-            approximate=options.how,
-        )
+        demand = replace(exact, approximate=options.how)
         choices = CompactChoices(demand, options.into, also_shipped=not options.fresh)
         try:
             made = build(terms, choices)

@@ -33,6 +33,7 @@ import numpy as np
 from fastclimb import FastClimbers
 from fastdynamics import Exact, exact_dynamics
 from proof import shipped
+from worst import results_in
 
 from boolcomp.common.loops import njit
 from boolcomp.common.text import table
@@ -78,9 +79,7 @@ class Task(NamedTuple):
 def tasks(folder: Path, names: Sequence[str], grade: str) -> Iterator[Task]:
     """Yield what ships, its bounds, and what measures its errors."""
     references: dict[str, Exact] = {}
-    for path in sorted(folder.glob("*.compact.json")):
-        if names and not any(path.name.startswith(name) for name in names):
-            continue
+    for path, _ in results_in(folder, names):
         for case in shipped(folder, [path.name]):
             compact, name = case.compact, path.name.removesuffix(".compact.json")
             problem = compact.problem

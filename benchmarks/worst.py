@@ -39,7 +39,7 @@ from boolcomp.proof.worst import find_worst, subject_of
 from boolcomp.terms import split
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -67,7 +67,19 @@ def demand_of(key: str) -> Demand:
         effort=float(given["effort"]), objective=given["objective"],  # type: ignore[arg-type]
         rms=reals["rms"], max=reals["max"], target=given.get("target", "luts"),  # type: ignore[arg-type]
         flash=int(given.get("flash", 0)),
+        approximate=given.get("approximate", "off"),  # type: ignore[arg-type]
     )  # fmt: skip
+
+
+def results_in(folder: Path, names: Sequence[str] = ()) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Yield the results of a folder whose names begin so, if that was said, and what files say.
+
+    Those that only say that nothing was gained are passed over.
+    """
+    for path in sorted(folder.glob("*.compact.json")):
+        document: dict[str, Any] = json.loads(read_text(path).partition("\n")[2])
+        if "same" not in document and (not names or path.name.startswith(tuple(names))):
+            yield path, document
 
 
 def listed(values: Sequence[float] | Floats, digits: int = 2) -> str:
@@ -76,9 +88,8 @@ def listed(values: Sequence[float] | Floats, digits: int = 2) -> str:
     return " ".join(found if len(set(found)) > 1 else found[:1])
 
 
-def of_file(path: Path, *, write: bool) -> tuple[list[str], bool]:
+def of_file(path: Path, document: dict[str, Any], *, write: bool) -> tuple[list[str], bool]:
     """Search a stored result; return its row, and whether anything is wrong."""
-    document: dict[str, Any] = json.loads(read_text(path).partition("\n")[2])
     demand = demand_of(document["demand"])
     torques = split(inverse_dynamics_problem(load_robot(document["robot"])))
     ours = Folder(path.parent, trusted=True)
@@ -137,12 +148,11 @@ def main() -> int:
     parser.add_argument("--markdown", action="store_true")
     options = parser.parse_args()
     rows, wrong = [], False
-    for path in sorted(options.folder.glob("*.compact.json")):
-        if not options.names or any(path.name.startswith(name) for name in options.names):
-            cells, missed = of_file(path, write=options.write)
-            print(f"{path.name}: {', '.join(cells[4:6])}", file=sys.stderr, flush=True)
-            rows.append(cells)
-            wrong |= missed
+    for path, document in results_in(options.folder, options.names):
+        cells, missed = of_file(path, document, write=options.write)
+        print(f"{path.name}: {', '.join(cells[4:6])}", file=sys.stderr, flush=True)
+        rows.append(cells)
+        wrong |= missed
     if not options.names:
         cells, missed = of_paper("machado-2r", 8)
         rows.append(cells)
