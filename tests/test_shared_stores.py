@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     from boolcomp.paper.truth import TermTable
 
 GRAVITY = ("compile", "machado-2r", "--of", "gravity", "--bits", "4", "--effort", "0")
-SWEEP = 'robots = ["machado-2r"]\nfunctions = ["gravity"]\nbits = [4, 5]\neffort = 0\n'
+SWEEP = (
+    'robots = ["machado-2r"]\nfunctions = ["gravity"]\nbits = [4, 5]\neffort = 0\n'
+    'approximate = "off"\n'
+)
 
 
 def be_another(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str) -> None:
