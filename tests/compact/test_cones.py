@@ -145,8 +145,9 @@ def with_cones() -> Built:
     follower = Follower(loose.graph, synthesiser("nodes"))
     found = with_free_changes(start, 0.3, follower=follower)[0]
     assert len(found.network.nodes) < exact.nodes
-    by_rule = ConedLogic(loose.graph, mux_network, found.cones).network()
+    by_rule = ConedLogic(loose.graph, synthesiser("nodes"), found.cones).network()
     assert equivalent(found.network, by_rule).holds
+    assert not follower.agrees(exact.network)
     moved = booked(loose.graph, found.cones, synthesiser("nodes"))
     return replace(
         exact, compact=loose, network=found.network, cones=found.cones, booked=moved,
@@ -174,7 +175,7 @@ def test_the_checker_finds_what_is_booked(certified: Path) -> None:
     load = read_program(certified).loads[0]
     assert load.graph is not None
     cones = tuple(map(parse_cone, load.sections["cones"].lines))
-    ours = booked(load.graph, cones, mux_network)
+    ours = booked(load.graph, cones, synthesiser("nodes"))  # sums are added up by tables' depths
     theirs = moved_by(load.graph, load.sections)
     assert ours.keys() == theirs.keys()
     for word, (low, high) in theirs.items():
@@ -193,7 +194,7 @@ def test_other_cones_than_the_networks_do_not_hold(certified: Path, what: str) -
     if what == "another table":
         lines[0] = str(replace(cone, table=cone.table ^ 0xFF))
     elif what == "none":
-        lines = lines[1:]
+        lines = []
     elif what == "an angle":
         lines[0] = str(replace(cone, spot=Spot(3, 0, 0)))
     else:

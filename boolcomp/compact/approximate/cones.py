@@ -14,7 +14,13 @@ import numpy as np
 
 from boolcomp.compact.approximate.kernels import Nodes, evaluate
 from boolcomp.compact.approximate.search_kernels import Mirror
-from boolcomp.compact.approximate.searching import planes_of, room, stack_of
+from boolcomp.compact.approximate.searching import (
+    ALL_ONES,
+    arrays_of,
+    planes_of,
+    room,
+    stack_of,
+)
 from boolcomp.compact.graph.coned import ConedLogic
 from boolcomp.logic import luts
 from boolcomp.logic.network import CONSTANTS
@@ -28,6 +34,7 @@ if TYPE_CHECKING:
 
     from boolcomp.compact.approximate.searching import Searching
     from boolcomp.compact.graph.logic import Synthesiser
+    from boolcomp.logic.network import Network
     from boolcomp.words.cones import Signal
     from boolcomp.words.graph import WordGraph
 
@@ -35,10 +42,14 @@ if TYPE_CHECKING:
 
 ONE = np.uint64(1)
 LATE = 1 << 40  # of signals that have no name
+WORDS, SEED = 1 << 12, 0xC0E5  # of 64 random words each
 
 
 class Follower:
-    """The network that a graph says, made by rule, as it follows the changes of another."""
+    """The network that a graph says, made by rule, as it follows the changes of another.
+
+    Both are compared at words that the search has not seen: what differs there is undone.
+    """
 
     def __init__(self, graph: WordGraph, synthesise: Synthesiser) -> None:
         made = ConedLogic(graph, synthesise)
@@ -70,7 +81,31 @@ class Follower:
         self.nodes = Nodes(fan, lut, none, none, none, none, outs, stack_of(signals), first)
         self.order = np.arange(first, signals)
         self.changed = np.zeros(signals, np.uint8)
+        rng = np.random.default_rng(SEED)
+        most = np.iinfo(np.uint64).max
+        self.drawn = rng.integers(0, most, (first - CONSTANTS, WORDS), np.uint64, endpoint=True)
         self._now: Bits | None = None
+        self._kept = self._state()
+
+    def _state(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]]:
+        return self.nodes.fan.copy(), self.nodes.lut.copy(), self.changed.copy()
+
+    def agrees(self, network: Network) -> bool:
+        """Tell whether a network is this one at random words; if not, undo what came since."""
+        own, other = (self._outputs(nodes) for nodes in (self.nodes, arrays_of(network)))
+        own[self.inverted > 0] ^= ALL_ONES
+        same = np.array_equal(own, other)
+        if same:
+            self._kept = self._state()
+        else:
+            self.nodes.fan[:], self.nodes.lut[:], self.changed[:] = self._kept
+            self._now = None
+        return same
+
+    def _outputs(self, nodes: Nodes) -> Bits:
+        now = planes_of(nodes, self.drawn)
+        evaluate(nodes, np.arange(nodes.first, len(nodes.fan)), now)
+        return now[nodes.outs]
 
     def mirror(self, searching: Searching) -> Mirror:
         """Return this as the mirror of a network that is searched."""

@@ -45,7 +45,7 @@ WARMTH = 0.2  # nodes that a change may lose, in the beginning
 VISITS, VISITS_A_NODE = 3000, 2.0  # of nodes, for a nominal second of effort
 LEAST_LEFT = 0.003  # of what is allowed: what is left of an output counts as no less
 SOME, SOME_EXTREMES = 64, 8  # blocks of rows that say what is promising
-SIGMAS = 1.0  # of a mean square at the window, beside what is allowed
+SIGMAS = 2.0  # of a mean square at the window, beside what is allowed
 SIGMAS_OTHERS = 0.7  # at the others
 FURTHEST = 6.0  # steps: how far a word may move at a state
 EXTREMES, EXTREME_SEED = 8192, 0xE0
@@ -126,7 +126,7 @@ def with_free_changes(
     state, rng = np.array([1], np.uint64), np.random.default_rng(1)
     kept: list[Smaller] = []
     for turn in range(TURNS):
-        off = window.off(searching.word)
+        before, off = searching.network, window.off(searching.word)
         left = window.left(off, SIGMAS)
         price = FIRST_PRICE * (LAST_PRICE / FIRST_PRICE) ** (turn / (TURNS - 1))
         worth = price / np.maximum(left, LEAST_LEFT * window.allowed)
@@ -138,6 +138,9 @@ def with_free_changes(
             left=left * worth, some=_some(rng, window),
             mirror=follower.mirror(searching) if follower else None,
         )  # fmt: skip
+        if follower and not follower.agrees(searching.network):
+            searching.take(before)
+            continue
         kept.append(Smaller(searching.network, follower.said() if follower else ()))
         found = window.left(window.off(searching.word), 0.0)
         rms = np.sqrt(window.allowed - found)

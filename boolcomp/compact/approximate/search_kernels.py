@@ -25,6 +25,7 @@ from boolcomp.compact.approximate.kernels import (
     unmark,
 )
 from boolcomp.compact.approximate.move_kernels import (
+    NOTHING,
     active_rows,
     bare_move,
     choose,
@@ -130,14 +131,20 @@ def search(net: Any, some: Any, every: Any, limits: Any, asked: Any, state: Any)
 
 @njit(cache=True)
 def promising(net: Any, some: Any, place: Any, asked: Any, least: Any, state: Any) -> Any:
-    """Return what a change of a node gains as some rows say, and that move."""
+    """Return what a change of a node gains as some rows say, and that move.
+
+    A node whose inversion moves a word too far is left alone: a change that differs from it at no
+    row may do so at one that nobody has seen.
+    """
     order, begin = place
     node, nodes, planes = order[begin], net.nodes, some.planes
     planes.marks[node] = DIFFERS
     for k in range(planes.now.shape[1]):
         planes.then[node, k] = ~planes.now[node, k]
     count = follow(nodes, order, begin + 1, planes)
-    extra(nodes, net.words, some.rows, planes, some.by, np.zeros(len(net.words.bits)))
+    if not extra(nodes, net.words, some.rows, planes, some.by, np.zeros(len(net.words.bits))):
+        unmark(planes, node, count)
+        return NOTHING, np.zeros(4, np.int64)
     active = active_rows(some.by, planes.now[node], planes.now.shape[1])
     limits = asked.depth - nodes.height[node] - 1, asked.alone, asked.together
     choice = choose(nodes, node, planes, active, limits, state)
@@ -157,6 +164,7 @@ def holds(net: Any, every: Any, place: Any, move: Any, least: Any, limits: Any) 
     node, nodes, planes = order[begin], net.nodes, every.planes
     if not replaced(planes, node, move[0], move[1:]):
         return True
+    follows = len(limits.mirror.order) > 0
     gain = saved_by(nodes, node, move[1:], int(not (move[1] == move[2] == move[3])))
     planes.marks[node] = DIFFERS
     count = follow(nodes, order, begin + 1, planes)
@@ -164,7 +172,6 @@ def holds(net: Any, every: Any, place: Any, move: Any, least: Any, limits: Any) 
     good = extra(nodes, net.words, every.rows, planes, every.by, total)
     good = good and gain - total.sum() >= min(least, LEAST)
     good = good and not ((total > 0) & (total > limits.left)).any()
-    follows = len(limits.mirror.order) > 0
     if good and follows:
         good = mirrored(nodes, planes, node, move, limits.mirror)
     if good:
