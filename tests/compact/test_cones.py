@@ -192,7 +192,7 @@ def test_other_cones_than_the_networks_do_not_hold(certified: Path, what: str) -
     lines = list(load.sections["cones"].lines)
     cone = parse_cone(lines[0])
     if what == "another table":
-        lines[0] = str(replace(cone, table=cone.table ^ 0xFF))
+        lines = [str(replace(one, table=one.table ^ 0xFF)) for one in map(parse_cone, lines)]
     elif what == "none":
         lines = []
     elif what == "an angle":
