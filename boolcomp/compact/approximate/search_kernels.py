@@ -25,7 +25,6 @@ from boolcomp.compact.approximate.kernels import (
     unmark,
 )
 from boolcomp.compact.approximate.move_kernels import (
-    NOTHING,
     active_rows,
     bare_move,
     choose,
@@ -64,7 +63,8 @@ class Looked(NamedTuple):
 class Asked(NamedTuple):
     """How long is searched: so many `visits`, no deeper than `depth`, at a temperature in nodes.
 
-    Of signals like a node so many are looked at `alone`, so many `together`.
+    Of signals like a node so many are looked at `alone`, so many `together`. Rows may be
+    `complete`: what differs at none of them is the same.
     """
 
     visits: int
@@ -72,6 +72,7 @@ class Asked(NamedTuple):
     temperature: float
     alone: int
     together: int
+    complete: bool = False
 
 
 class Mirror(NamedTuple):
@@ -114,8 +115,9 @@ def search(net: Any, some: Any, every: Any, limits: Any, asked: Any, state: Any)
         if nodes.refs[node] <= 0 or nodes.size[node] != 1:
             continue
         least, place = -asked.temperature * patience(state), (order, where[node])
-        best, move = promising(net, some, place, asked, least, state)
-        if best < least or not holds(net, every, place, move, least, limits):
+        best, move, near = promising(net, some, place, asked, least, state)
+        needs = least, near or asked.complete
+        if best < least or not holds(net, every, place, move, needs, limits):
             continue
         made += 1
         release(nodes, node)
@@ -131,10 +133,9 @@ def search(net: Any, some: Any, every: Any, limits: Any, asked: Any, state: Any)
 
 @njit(cache=True)
 def promising(net: Any, some: Any, place: Any, asked: Any, least: Any, state: Any) -> Any:
-    """Return what a change of a node gains as some rows say, and that move.
+    """Return what a change of a node gains as some rows say, that move, and whether it is harmless.
 
-    A node whose inversion moves a word too far is left alone: a change that differs from it at no
-    row may do so at one that nobody has seen.
+    So it is where the node's inversion moves no word too far at any of these rows.
     """
     order, begin = place
     node, nodes, planes = order[begin], net.nodes, some.planes
@@ -142,9 +143,7 @@ def promising(net: Any, some: Any, place: Any, asked: Any, least: Any, state: An
     for k in range(planes.now.shape[1]):
         planes.then[node, k] = ~planes.now[node, k]
     count = follow(nodes, order, begin + 1, planes)
-    if not extra(nodes, net.words, some.rows, planes, some.by, np.zeros(len(net.words.bits))):
-        unmark(planes, node, count)
-        return NOTHING, np.zeros(4, np.int64)
+    near = extra(nodes, net.words, some.rows, planes, some.by, np.zeros(len(net.words.bits)))
     active = active_rows(some.by, planes.now[node], planes.now.shape[1])
     limits = asked.depth - nodes.height[node] - 1, asked.alone, asked.together
     choice = choose(nodes, node, planes, active, limits, state)
@@ -154,16 +153,19 @@ def promising(net: Any, some: Any, place: Any, asked: Any, least: Any, state: An
     if gain > best or (best <= 0 and gain >= least and uniform(state) < 0.5):
         best, move = gain, other
         move[0] = completed(node, planes.now, active, move)
-    return best, move
+    return best, move, near
 
 
 @njit(cache=True)
-def holds(net: Any, every: Any, place: Any, move: Any, least: Any, limits: Any) -> Any:
-    """Tell whether a change gains enough at all rows, and is affordable; take it in if it does."""
-    order, begin = place
+def holds(net: Any, every: Any, place: Any, move: Any, needs: Any, limits: Any) -> Any:
+    """Tell whether a change gains enough at all rows, and is affordable; take it in if it does.
+
+    One that differs at no row may do so at one that nobody has seen: it has to be harmless.
+    """
+    (order, begin), (least, near) = place, needs
     node, nodes, planes = order[begin], net.nodes, every.planes
     if not replaced(planes, node, move[0], move[1:]):
-        return True
+        return near
     follows = len(limits.mirror.order) > 0
     gain = saved_by(nodes, node, move[1:], int(not (move[1] == move[2] == move[3])))
     planes.marks[node] = DIFFERS

@@ -134,7 +134,7 @@ def _changed(place: int, core: Core, network: Network, prices: Prices, worth: Fl
     before, state = swept.costs(off(), weight[None]).sum(), np.array([1], np.uint64)
     for _ in range(TURNS):
         visits = VISITS * len(swept.network.nodes)
-        asked = Asked(visits, network.depth, WARMTH, ALONE, TOGETHER)
+        asked = Asked(visits, network.depth, WARMTH, ALONE, TOGETHER, complete=True)
         swept.run(off(), weight[None], asked, state)
     after = swept.costs(off(), weight[None]).sum()
     gain = len(network.nodes) - len(swept.network.nodes) + before - after
