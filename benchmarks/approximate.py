@@ -1,7 +1,7 @@
 """What approximation gains of shipped results: nodes, errors on fresh states, worst found, bounds.
 
-    python benchmarks/approximate.py [ROW...] [--how tables,cones,free] [--effort N] [--store FOLDER]
-        [--json FILE]
+    python benchmarks/approximate.py [ROW...] [--how tables,cones,free] [--effort N]
+        [--store FOLDER] [--json FILE]
 
 Rows are those of benchmarks/compact.py (`machado-2r-8`, `elbow-3r-8`, `puma560-8`); without any the
 2R at 6, 8, 10 and 12 bits. Errors are measured on a million states that no part of a search has
