@@ -34,6 +34,8 @@ _UNNAMED = ("/dev/", "/proc/")  # what lies there is written to as it is, never 
 _HERE, _EXCHANGE = -100, 2  # of renameat2: AT_FDCWD, RENAME_EXCHANGE
 _folders: set[Path] = set()  # where this process has collected
 _live: set[Path] = set()  # temporary files and folders of this process
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_live.clear)  # those are its parent's
 
 
 MOST_BYTES = 1 << 28  # of a text that is read at once

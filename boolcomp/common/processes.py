@@ -228,7 +228,7 @@ class Processes(Executor):
 
     def __init__(self, processes: int) -> None:
         self.ahead = 2 * processes
-        self._closed = False
+        self._closed, self._owner = False, os.getpid()
         self._most, self._lock = processes, threading.Lock()
         self._workers: list[Worker] = []
         self._idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
@@ -238,6 +238,8 @@ class Processes(Executor):
         self, function: Callable[..., Result], /, *given: Any, **named: Any
     ) -> Future[Result]:
         """Let the next worker that has nothing to do call a function."""
+        if os.getpid() != self._owner:
+            raise UsageError("these workers are of the process that was forked: start others")
         return self._threads.submit(self._call, function, given, named)
 
     def _call(
@@ -280,7 +282,9 @@ class Processes(Executor):
         return new
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 (as `Executor` has it)
-        """End the workers when they have done what was submitted."""
+        """End the workers when they have done what was submitted; not in the child of a fork."""
+        if os.getpid() != self._owner:
+            return
         self._threads.shutdown(wait=False, cancel_futures=cancel_futures)
         if not wait:
             threading.Thread(target=self.shutdown).start()
@@ -290,6 +294,8 @@ class Processes(Executor):
             worker.end()
 
     def _abandon(self) -> None:
+        if os.getpid() != self._owner:
+            return
         self._closed = True
         with self._lock:
             started = list(self._workers)

@@ -18,10 +18,10 @@ from boolcomp.engines.native.codes import CodeRunner
 from boolcomp.engines.native.coding import BAD, CLIPPED, OUTSIDE
 from boolcomp.engines.native.driver import run_module
 from boolcomp.engines.native.lines import GROUP
+from boolcomp.engines.threads import pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from concurrent.futures import ThreadPoolExecutor
 
     from numpy.typing import NDArray
 
@@ -95,12 +95,6 @@ class NativeEngine:
     def _codes(self) -> CodeRunner:
         return CodeRunner(self)
 
-    @cached_property
-    def _pool(self) -> ThreadPoolExecutor:
-        from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 (few use threads)
-
-        return ThreadPoolExecutor(self.threads - 1)
-
     def run_codes(
         self, columns: Sequence[NDArray[Any]], out: Sequence[NDArray[Any]] | None = None
     ) -> Codes:
@@ -144,7 +138,9 @@ class NativeEngine:
         if parts <= 1:
             return [work(0, count)]
         cuts = [min(count, tiles * k // parts * self.blocks) for k in range(parts + 1)]
-        others = [self._pool.submit(work, cuts[k], cuts[k + 1]) for k in range(1, parts)]
+        others = [
+            pool(self.threads - 1).submit(work, cuts[k], cuts[k + 1]) for k in range(1, parts)
+        ]
         first = work(cuts[0], cuts[1])
         return [first, *(job.result() for job in others)]
 

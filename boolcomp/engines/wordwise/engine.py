@@ -16,6 +16,7 @@ from boolcomp.engines.native.codes import Codes, code_type
 from boolcomp.engines.native.coding import BAD, CLIPPED, OUTSIDE
 from boolcomp.engines.native.lines import GROUP, LlvmLines
 from boolcomp.engines.native.logic import ATTRIBUTES
+from boolcomp.engines.threads import pool
 from boolcomp.engines.wordwise import emission, lanes, lower, single
 from boolcomp.engines.wordwise.costs import operations
 from boolcomp.engines.wordwise.state import States
@@ -23,7 +24,6 @@ from boolcomp.engines.wordwise.tables import Loads, Permutes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from concurrent.futures import ThreadPoolExecutor
 
     from numpy.typing import NDArray
 
@@ -113,16 +113,10 @@ class WordEngine:
 
         parts = max(1, min(self.threads, groups // LEAST_GROUPS))
         cuts = [groups * k // parts for k in range(parts + 1)]
-        others = [self._pool.submit(work, *cut) for cut in pairwise(cuts[1:])]
+        others = [pool(self.threads - 1).submit(work, *cut) for cut in pairwise(cuts[1:])]
         counts += work(cuts[0], cuts[1])
         for job in others:
             counts += job.result()
-
-    @cached_property
-    def _pool(self) -> ThreadPoolExecutor:
-        from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 (few use threads)
-
-        return ThreadPoolExecutor(self.threads - 1)
 
     def run_codes(
         self, columns: Sequence[NDArray[Any]], out: Sequence[NDArray[Any]] | None = None

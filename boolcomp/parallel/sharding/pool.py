@@ -103,7 +103,7 @@ class ProcessPool:
             raise UsageError("engine 'bdd' walks in one process: take engine 'llvm' or 'numpy'")
         self.stages = self._dealt(program, processes, shard, payload)
         self.shard: Sharding = shard
-        self._lock = threading.Lock()
+        self._owner, self._lock = os.getpid(), threading.Lock()
         self._arena = Arena()
         self._pipes: list[tuple[int, int]] = []
         self._counters: list[int] = []
@@ -121,7 +121,7 @@ class ProcessPool:
         setups = [self._setup(k, wakeups) for k in range(workers)]
         self._workers = WorkerGroup(setups, self._arena.file)
         self._finalizer = weakref.finalize(
-            self, _closed, self._workers, self._arena, self._pipes, self._counters, os.getpid()
+            self, _closed, self._workers, self._arena, self._pipes, self._counters, self._owner
         )
         try:
             self._workers.start()
@@ -200,6 +200,10 @@ class ProcessPool:
 
     def run(self, batch: Batch) -> Evaluation:
         """Return the results of a batch; a `DataError` for NaN and infinities."""
+        if os.getpid() != self._owner:
+            raise UsageError(
+                "this pool is of the process that was forked: make one in this process"
+            )
         shape = (batch.samples, len(self.wiring.results))
         real = np.float32 if batch.dtype == np.float32 else np.float64
         if not batch.samples:
