@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from boolcomp.common.text import angle, number, parse_number, short, short_above, table
+from boolcomp.common.errors import DataError
+from boolcomp.common.text import (
+    MOST_DEPTH,
+    angle,
+    number,
+    parse_json,
+    parse_number,
+    short,
+    short_above,
+    table,
+)
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
@@ -72,3 +83,48 @@ def test_a_table_aligns_words_left_and_numbers_right() -> None:
     assert table(["term", "bits"], [["T11", "8"], ["T2", "10"]]) == (
         "term  bits\n----  ----\nT11      8\nT2      10"
     )
+
+
+@settings(max_examples=30)
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text('[]{}"\\\\a\u20ac', max_size=6),
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text('[{"\\\\'), inner),
+        max_leaves=80,
+    )
+)
+def test_json_reads_as_it_was_written(value: object) -> None:
+    assert parse_json(json.dumps(value), "a") == value
+    assert parse_json(json.dumps(value, ensure_ascii=False, indent=1), "a") == value
+
+
+def test_brackets_inside_strings_are_no_nesting() -> None:
+    text = '[["' + "[{" * 9 * MOST_DEPTH + '\\\\", "\\"[", {"a[": "' + "{" * MOST_DEPTH + '"}]]'
+    assert parse_json(text, "a") == json.loads(text)
+
+
+@pytest.mark.parametrize(
+    ("begin", "end"), [("[", "]"), ('{"a":', "}"), (r'[{"[": 1, "\\": ', "}]")]
+)
+def test_json_is_read_to_a_depth_and_no_deeper(begin: str, end: str) -> None:
+    levels = MOST_DEPTH // len(end)
+    deepest = begin * levels + "1" + end * levels
+    assert parse_json(deepest, "a.json") == json.loads(deepest)
+    for text in (f"[{deepest}]", begin * 100_000, "[" + "[]," * 100 + begin * 100_000):
+        with pytest.raises(DataError, match=f"^a.json: not read: nested deeper than {MOST_DEPTH} "):
+            parse_json(text, "a.json")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[", "]" * 100, "{'a': 1}", '["' + '\\"[' * 10**6, "[" + "1" * 5000 + "]", "[1] [2]"],
+)
+def test_what_is_no_json_is_a_sentence(text: str) -> None:
+    with pytest.raises(DataError, match=r"^a\.json: damaged: not JSON \(.{,200}\)$"):
+        parse_json(text, "a.json")
+
+
+def test_long_json_is_not_parsed() -> None:
+    assert parse_json("[1, 2]", "a", most=6) == [1, 2]
+    with pytest.raises(DataError, match="a: too large: at most 5 characters of JSON are read"):
+        parse_json("[1, 2]", "a", most=5)

@@ -7,7 +7,6 @@ order, on any number of workers.
 from __future__ import annotations
 
 import contextlib
-import json
 import time
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,7 +19,7 @@ from boolcomp.batches.parts import WORDS, Columns, piece_rows
 from boolcomp.batches.sources import read_part
 from boolcomp.batches.targets import OutFile, Target, written
 from boolcomp.common.errors import DataError
-from boolcomp.common.files import read_text
+from boolcomp.common.files import read_json
 from boolcomp.engines.batch import Batch, evaluate, not_codable
 from boolcomp.problem.sources import problem_of
 from boolcomp.program.programfile import MOST_HEAD, load_program
@@ -106,10 +105,10 @@ class Tally(NamedTuple):
 
 def checksum_of(folder: Path) -> str:
     """Return the checksum that a saved program states of itself and all its files."""
-    try:
-        return str(json.loads(read_text(folder / HEAD, MOST_HEAD))["checksum"])
-    except (ValueError, KeyError, TypeError) as error:
-        raise DataError(f"{folder / HEAD}: damaged: it states no checksum") from error
+    document = read_json(folder / HEAD, MOST_HEAD)
+    if not isinstance(document, dict) or "checksum" not in document:
+        raise DataError(f"{folder / HEAD}: damaged: it states no checksum")
+    return str(document["checksum"])
 
 
 def remember(checksum: str, program: Program) -> None:

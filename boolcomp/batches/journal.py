@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from boolcomp.common.errors import DataError, listing
 from boolcomp.common.files import sync_folder
+from boolcomp.common.text import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -161,7 +162,7 @@ def _parsed(line: str, key: str) -> dict[str, Any] | None:
     if hashlib.sha256(f"{key}{body[:-1]}".encode()).hexdigest()[:SEAL] != seal:
         return None
     try:
-        record = json.loads(body)
-    except ValueError:
+        record = parse_json(body, "")
+    except DataError:
         return None
     return record if isinstance(record, dict) else None

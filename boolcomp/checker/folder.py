@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from boolcomp.checker.container import NAME, Section, parse
 from boolcomp.common.errors import DataError
-from boolcomp.common.files import is_file, read_text
+from boolcomp.common.files import is_file, read_json, read_text
 from boolcomp.logic.networktext import parse_network
 from boolcomp.words.graphtext import parse_graph
 
@@ -64,15 +64,14 @@ def read_program(folder: str | Path) -> ProgramFiles:
     source = Path(folder)
     if not is_file(source / HEAD):
         raise DataError(f"{source}: no program: it has no {HEAD}")
-    where, text = f"{source / HEAD}", read_text(source / HEAD, MOST_BYTES)
+    where, document = f"{source / HEAD}", read_json(source / HEAD, MOST_BYTES)
     try:
-        document = json.loads(text)
         loads, sums = list(document["loads"]), dict(document["files"])
         count = int(document["networks"])
         has_graph = ["meanings" in one for one in loads]
         network_of = [one.get("network") for one in loads]
         checksum = document.pop("checksum")
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+    except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
         raise DataError(f"{where}: damaged: it is no program ({error})") from error
     if checksum != _digest(json.dumps(document, sort_keys=True, separators=(",", ":"))):
         raise DataError(f"{where}: damaged: its checksum is not the one it states")

@@ -34,7 +34,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 MOST_ENTRIES = 256  # of native code in a folder
-DAMAGE = (BoolcompError, KeyError, TypeError, ValueError, IndexError)
+DAMAGE = (  # what parsing an entry of unknown origin may raise
+    BoolcompError, ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError,
+    RecursionError, TypeError, ValueError,
+)  # fmt: skip
 MAGIC = b"boolcomp object 1\n"
 _OTHERS = 0o022  # may write
 

@@ -7,14 +7,13 @@ the same whichever runs it, and a call that was lost with its worker can be made
 
 from __future__ import annotations
 
-import json
 import re
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from boolcomp.common.errors import DataError, UsageError, shown, suggestion
-from boolcomp.common.files import is_file, read_text
+from boolcomp.common.files import is_file, read_json
 from boolcomp.common.processes import MOST_DEATHS, Processes, WorkerLostError
 
 if TYPE_CHECKING:
@@ -106,10 +105,10 @@ def scheduler_address(path: str) -> str:
     """Return the address in a scheduler file; for what is none Dask would wait."""
     if not is_file(Path(path)):
         raise UsageError(f"{path}: no such scheduler file, and no address such as tcp://host:8786")
-    try:
-        return str(json.loads(read_text(Path(path)))["address"])
-    except (ValueError, TypeError, KeyError) as error:
-        raise DataError(f"{path}: not a scheduler file of Dask's: it names no address") from error
+    document = read_json(Path(path))
+    if not isinstance(document, dict) or not isinstance(document.get("address"), str):
+        raise DataError(f"{path}: not a scheduler file of Dask's: it names no address")
+    return str(document["address"])
 
 
 def completed(

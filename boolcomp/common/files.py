@@ -16,9 +16,10 @@ import shutil
 import stat
 import tempfile
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, BinaryIO, cast
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 
 from boolcomp.common.errors import DataError
+from boolcomp.common.text import MOST_JSON, parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,6 +54,11 @@ def read_text(path: Path, most: int = MOST_BYTES) -> str:
         return data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: not UTF-8 text (byte {error.start})") from error
+
+
+def read_json(path: Path, most: int = MOST_JSON) -> Any:
+    """Return what a JSON file says; a `DataError` where it cannot be read, or is none."""
+    return parse_json(read_text(path, most), str(path), most)
 
 
 def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MOST_DOTS = 200  # in a line of TOML: keys within keys
+MOST_JSON = 1 << 26  # characters
+MOST_DEPTH = 64  # of arrays and objects within each other; numpy has no more dimensions
+_NESTING = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)  # also cut-off strings
 _ANGLE = re.compile(r"([+-]?)(?:(\d+(?:\.\d+)?)\s*\*?\s*)?pi(?:\s*/\s*(\d+(?:\.\d+)?))?")
 _FRACTIONS = [
     (k, n) for n in (1, 2, 3, 4, 6, 8) for k in range(1, 2 * n + 1) if math.gcd(k, n) == 1
@@ -69,6 +72,40 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
         raise DataError(f"{where}: not read: its arrays or tables are nested too deep") from error
     except ValueError as error:  # also an integer of thousands of digits
         raise DataError(f"{where}: not a TOML file: {cut(str(error), 200)}") from error
+
+
+def parse_json(text: str, where: str, most: int = MOST_JSON) -> Any:
+    """Read a JSON document; a `DataError` where it is none, or none that can be read.
+
+    How long and how deep it is are checked before it is parsed, because the parser recurses.
+    """
+    import json  # noqa: PLC0415 (few readers of numbers need it)
+
+    if len(text) > most:
+        raise DataError(f"{where}: too large: at most {most} characters of JSON are read")
+    if _depth(text) > MOST_DEPTH:
+        raise DataError(f"{where}: not read: nested deeper than {MOST_DEPTH} arrays or objects")
+    try:
+        return json.loads(text)
+    except ValueError as error:  # also an integer of thousands of digits
+        raise DataError(f"{where}: damaged: not JSON ({cut(str(error), 200)})") from error
+
+
+def _depth(text: str) -> int:
+    """Return how deep arrays and objects are nested, or a little beyond the most."""
+    if text.count("[") + text.count("{") <= MOST_DEPTH:
+        return 0
+    depth = deepest = 0
+    for token in _NESTING.finditer(text):
+        character = text[token.start()]
+        if character in "[{":
+            depth += 1
+            deepest = max(deepest, depth)
+            if depth > MOST_DEPTH:
+                break
+        elif character in "]}":
+            depth -= 1
+    return deepest
 
 
 def angle(value: float) -> str:

@@ -5,7 +5,6 @@ Formats 1 and 2 are those of robots' torques: inputs q1, qd1, qdd1 and so on, ou
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from boolcomp.codes import CODE_KINDS, Code
 from boolcomp.common.errors import BoolcompError, DataError, cut, shown
-from boolcomp.common.files import is_file, read_text
+from boolcomp.common.files import is_file, read_json, read_text
 from boolcomp.common.version import VERSION as BOOLCOMP
 from boolcomp.engines.wiring import Stop
 from boolcomp.logic.networktext import parse_network
@@ -72,7 +71,7 @@ def load_program(folder: str | Path, payload: float | None = None) -> Program:
     source = Path(folder)
     if not is_file(source / HEAD):
         raise DataError(f"{source}: no program: it has no {HEAD}")
-    document = _document(read_text(source / HEAD, MOST_HEAD), f"{source / HEAD}")
+    document = _document(read_json(source / HEAD, MOST_HEAD), f"{source / HEAD}")
     reader = _Reader(document, str(source / HEAD))
     texts = _Texts(source, reader.field(document, "files", dict))
     count = reader.count(document, "networks", MOST_NETWORKS)
@@ -122,12 +121,8 @@ class _Texts:
         return parse(text, str(self.source / name))
 
 
-def _document(text: str, where: str) -> dict[str, Any]:
+def _document(document: Any, where: str) -> dict[str, Any]:
     """Return the JSON document after checking its format, version and checksum, in this order."""
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{where}: damaged: not JSON ({cut(str(error), 200)})") from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise DataError(f"{where}: not a boolcomp program")
     version = document.get("version")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from boolcomp.common.cache import DAMAGE
 from boolcomp.common.errors import DataError
-from boolcomp.common.files import check_place, read_bytes, read_text, write_bytes, write_text
+from boolcomp.common.files import check_place, read_bytes, read_json, write_bytes, write_text
 from boolcomp.sweep.cell import canonical, digest_of
 
 if TYPE_CHECKING:
@@ -54,12 +54,12 @@ class Folder:
         """Return the result of a cell that is done, exports and all."""
         asked = cell.asked
         try:
-            document = json.loads(read_text(self._place("cells", cell.key)))
+            document = read_json(self._place("cells", cell.key))
             found: Document = document["result"]
             whole = found.keys() >= PARTS and document["sha256"] == _seal(asked, found)
             if whole and document["asked"] == asked and self._exported(cell, found):
                 return found
-        except (*DAMAGE, AttributeError):  # whatever else lies there
+        except DAMAGE:  # whatever else lies there
             pass
         return None
 
@@ -85,7 +85,7 @@ class Folder:
     def failure(self, cell: Cell) -> Failure | None:
         """Return why a cell had no result when it was tried last."""
         try:
-            document = json.loads(read_text(self._place("failed", cell.key)))
+            document = read_json(self._place("failed", cell.key))
             return Failure(str(document["why"]), bool(document["lost"]))
         except DAMAGE:
             return None
@@ -106,7 +106,7 @@ class Folder:
         with contextlib.suppress(OSError):
             for path in sorted((self.path / "costs").glob("*.json")):
                 with contextlib.suppress(*DAMAGE):
-                    one = json.loads(read_text(path))
+                    one = read_json(path)
                     if not one["stored"] and float(one["seconds"]) >= 0 and one["asked"]["bits"]:
                         found.append(one)
         return found

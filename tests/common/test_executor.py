@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from concurrent.futures import Executor, Future
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -18,6 +18,9 @@ from boolcomp.common.errors import DataError, UsageError
 from boolcomp.common.executor import WorkerLostError, completed, executor, in_order
 from boolcomp.common.processes import Processes
 from boolcomp.common.text import short
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 WAYS = ["here", "processes:2"]
 CALLS = [(k / 7, 3) for k in range(40)]
@@ -110,6 +113,13 @@ def test_what_runs_already_is_taken_as_it_is() -> None:
 def test_a_wrong_place_is_a_sentence_with_what_is_allowed(where: object, said: str) -> None:
     with pytest.raises((UsageError, DataError), match=said):
         executor(where)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "[]", '{"address": 7}', "{}", "tcp://here"])
+def test_what_is_no_scheduler_file_is_a_sentence(text: str, tmp_path: Path) -> None:
+    (tmp_path / "scheduler.json").write_text(text)
+    with pytest.raises(DataError, match=r"scheduler\.json: "):
+        executor(str(tmp_path / "scheduler.json"))
 
 
 def test_without_dask_a_cluster_is_a_sentence_that_says_what_to_install() -> None:

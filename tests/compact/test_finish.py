@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import shutil
 from dataclasses import replace
 from functools import cache
@@ -133,14 +134,47 @@ def test_a_damaged_result_is_made_anew(made: tuple[Built, Path], store: Path) ->
     assert path.read_bytes() == text
 
 
-def sealed(document: dict[str, Any]) -> str:
-    body = json.dumps(document, indent=0)
+def lines(body: str) -> str:
+    """Return a body under its own checksum."""
     return f"{hashlib.sha256(body.encode()).hexdigest()}\n{body}\n"
+
+
+def sealed(document: dict[str, Any]) -> str:
+    return lines(json.dumps(document, indent=0))
 
 
 def opened(folder: Path) -> tuple[Path, dict[str, Any]]:
     (path,) = folder.glob("*.compact.json")
     return path, json.loads(path.read_text().partition("\n")[2])
+
+
+@pytest.mark.parametrize(
+    "body", ["[" * 100_000, '{"title": ' * 100_000, "[]", "null", '{"same": 1e999}', "1" * 5000]
+)
+def test_a_poisoned_entry_of_a_store_is_passed_over(body: str, tmp_path: Path) -> None:
+    results = result_store(torques(), QUICK, tmp_path, also_shipped=False)
+    (tmp_path / f"{results.name}.compact.json").write_text(lines(body))
+    with pytest.warns(DataWarning, match="damaged, or not what it says"):
+        assert results.find() is None
+    partial = results._partial  # noqa: SLF001 (it is poisoned, too)
+    partial.parent.mkdir(parents=True, exist_ok=True)
+    partial.write_text(lines(body))
+    partial.chmod(0o600)
+    assert results.stages() == ({"same": math.inf} if "same" in body else {})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("worst", {"errors": [], "states": [], "evaluations": math.inf}), ("fresh", "x")],
+)
+def test_numbers_and_kinds_that_no_result_has_are_passed_over(
+    key: str, value: Any, store: Path
+) -> None:
+    path, document = opened(store)
+    path.write_text(sealed({**document, key: value}))
+    with pytest.warns(DataWarning, match="damaged, or not what it says"):
+        assert result_store(torques(), QUICK, store).find() is None
 
 
 @pytest.mark.slow

@@ -221,8 +221,9 @@ def test_a_worst_that_the_plan_does_not_have_is_sought_again(
         {**found, "errors": found["errors"][:1]},
         {"errors": []},
     ]
-    for wrong in more:
-        path.write_text(sealed(json.dumps(wrong)))
+    bodies = [*map(json.dumps, more), "[" * 100_000, '{"errors": 1e999, "states": 1}']
+    for body in bodies:
+        path.write_text(sealed(body))
         assert np.array_equal(kept.worst_of_plan(plan, 4_000).errors, first.errors)
 
 

@@ -106,6 +106,21 @@ def test_what_is_damaged_is_made_anew(tmp_path: Path, kind: str, how: str) -> No
     assert contents(tmp_path / "out") == before
 
 
+@pytest.mark.parametrize("kind", ["cells", "failed", "costs"])
+@pytest.mark.parametrize("text", ["[" * 100_000, "[]", "null", '{"seconds": 1e999, "stored": 0}'])
+def test_what_is_nested_too_deep_or_no_object_is_made_anew(
+    tmp_path: Path, kind: str, text: str
+) -> None:
+    path = spec(tmp_path, bits=[4, REFUSED])
+    swept(path, tmp_path / "out")
+    before = contents(tmp_path / "out")
+    for victim in (tmp_path / "out" / kind).iterdir():
+        victim.write_text(text)
+    assert swept(path, tmp_path / "out").made == (kind == "cells")
+    assert contents(tmp_path / "out") == before
+    assert len(Folder(tmp_path / "out").costs()) == (kind != "costs")
+
+
 @pytest.mark.parametrize("result", [[], "x", None, {}, {"files": {}}, {"files": []}])
 def test_what_is_no_result_is_made_anew_whatever_it_is_sealed_with(
     tmp_path: Path, result: Any

@@ -23,6 +23,7 @@ import numpy as np
 from boolcomp.common.cache import keep, sealed, unsealed, user_cache, vouch
 from boolcomp.common.errors import DataError
 from boolcomp.common.places import Folder, find, own_place, place_of, put, shipped_place
+from boolcomp.common.text import parse_json
 from boolcomp.compact.assembly import Ends
 from boolcomp.compact.demand import SEARCH_VERSION, Demand, digest
 from boolcomp.compact.errors.measure import Errors, Sampling, measure_many
@@ -119,9 +120,10 @@ class ResultStore:
         """
 
         def read(entry: Entry, text: str) -> StoredResult:
-            if _document(text).get("same") == self.demand.exact.key:
+            document = _document(entry, text)
+            if document.get("same") == self.demand.exact.key:
                 return self._same(prove)
-            kept = self._read(text)
+            kept = self._read(document)
             if entry.believed:
                 return kept
             proved = prove(kept, self)
@@ -151,8 +153,8 @@ class ResultStore:
         name = f"{self.name}.compact.json"
         put(self.places[0], name, _sealed(document), "that nothing was gained is not kept")
 
-    def _read(self, text: str) -> StoredResult:
-        kept = _read(_document(text), self.terms, self.demand)
+    def _read(self, document: dict[str, Any]) -> StoredResult:
+        kept = _read(document, self.terms, self.demand)
         if not _is_true(kept, Ends(rest=resting(self.terms))):
             raise DataError("not what it says")
         return kept
@@ -178,7 +180,7 @@ class ResultStore:
         partial = self._partial
         name = glob.escape(partial.name)
         own = Folder(partial.parent, trusted=True)
-        return next(find([own], name, lambda _, text: _document(text)), {})
+        return next(find([own], name, _document), {})
 
     def note(self, stages: dict[str, Any]) -> None:
         """Write down the stages that are done; what cannot be written only costs time."""
@@ -251,10 +253,10 @@ def _sealed(document: dict[str, Any]) -> str:
     return sealed(json.dumps(document, indent=0))
 
 
-def _document(text: str) -> dict[str, Any]:
-    document = json.loads(unsealed(text))
+def _document(entry: Entry, text: str) -> dict[str, Any]:
+    document = parse_json(unsealed(text), str(entry))
     if not isinstance(document, dict):
-        raise DataError("not a result")
+        raise DataError(f"{entry}: not a result")
     return document
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from boolcomp.common.errors import DataError
 from boolcomp.common.files import temporary_folder, write_text
+from boolcomp.common.text import parse_json
 from boolcomp.logic.synthesis.mapping import mapped
 from boolcomp.measure.hardware import tools
 from boolcomp.measure.hardware.devices import Cells, Device, counted, flip_flops
@@ -125,7 +125,7 @@ def _routed(family: Device, folder: Path, seed: int) -> float:
 def cell_kinds(text: str) -> dict[str, int]:
     """Return how many cells of each kind there are, as `stat -json` of Yosys says."""
     try:
-        document: Any = json.loads(text)
+        document = parse_json(text, "what Yosys counted")
         kinds = document["design"]["num_cells_by_type"]
         return {str(kind): int(count) for kind, count in kinds.items()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -143,7 +143,7 @@ def longest(text: str) -> int:
 def clock_of(text: str) -> float:
     """Return the slowest clock of a report of nextpnr, in MHz."""
     try:
-        clocks: Any = json.loads(text)["fmax"]
+        clocks = parse_json(text, "the report of nextpnr")["fmax"]
         return min(float(one["achieved"]) for one in clocks.values())
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise DataError("nextpnr's report has no clock") from error

@@ -5,11 +5,10 @@ A file is told by its keys; what it holds is drawn as it is, and nothing is meas
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from boolcomp.common.errors import DataError
-from boolcomp.common.files import read_text
+from boolcomp.common.files import read_json
 from boolcomp.common.pages import Axis, Column, Section, Table, Text, bars
 
 if TYPE_CHECKING:
@@ -28,10 +27,7 @@ def read_beside(paths: Sequence[Path]) -> list[Section]:
 
 
 def _section(path: Path) -> Section:
-    try:
-        document = json.loads(read_text(path))
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise DataError(f"{path}: no JSON: {error}") from error
+    document = read_json(path)
     try:
         for keys, make in WAYS:
             found = document if isinstance(document, list) else document.get("rows")

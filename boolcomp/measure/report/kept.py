@@ -15,6 +15,7 @@ import numpy as np
 from boolcomp.common.cache import keep, sealed, unsealed, user_cache
 from boolcomp.common.errors import DataError
 from boolcomp.common.places import find
+from boolcomp.common.text import parse_json
 from boolcomp.common.version import VERSION
 from boolcomp.common.workers import ALONE
 from boolcomp.paper.known import plan_subject
@@ -44,7 +45,7 @@ def worst_of_plan(
         content += hashlib.sha256(said[term].tobytes()).hexdigest()
     name = f"{hashlib.sha256(content.encode()).hexdigest()[:32]}.json"
     folder = user_cache(FOLDER)
-    for worst in find([folder], name, lambda _, text: _read(text, subject)):
+    for worst in find([folder], name, lambda entry, text: _read(text, str(entry), subject)):
         return worst
     worst = find_worst(subject, evaluations, workers=workers)
     keep(folder / name, sealed(_text(worst)), durable=False)
@@ -60,9 +61,9 @@ def _text(worst: Worst) -> str:
     return json.dumps(found)
 
 
-def _read(text: str, subject: Subject) -> Worst:
+def _read(text: str, where: str, subject: Subject) -> Worst:
     """Return what a file says, if the plan errs so."""
-    found = json.loads(unsealed(text))
+    found = parse_json(unsealed(text), where)
     errors = np.array(found["errors"], dtype=np.float64)
     states = np.array(found["states"], dtype=np.float64)
     outputs, inputs = len(subject.codes), len(subject.axes)
