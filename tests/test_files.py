@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import socket
+import stat
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING
 from unittest import mock
 
 import pytest
@@ -15,10 +20,44 @@ from small_programs import stages
 
 from boolcomp.common import files
 from boolcomp.common.errors import BoolcompError, DataError
-from boolcomp.common.files import is_file, is_folder, read_text, write_text
+from boolcomp.common.files import (
+    check_place,
+    is_file,
+    is_folder,
+    output_file,
+    outputs,
+    read_text,
+    write_output,
+    write_text,
+)
 from boolcomp.problem.robot import load_robot
 from boolcomp.program.programfile import load_program
 from boolcomp.twolevel import pla
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+SHARED = Path("/dev/shm")  # noqa: S108 (a folder of the test's own is made there)
+SPECIAL = ["pipe", "pipe with a reader", "socket", "device", "link", "dangling link"]
+
+
+@contextlib.contextmanager
+def special(kind: str, path: Path, dear: Path) -> Iterator[int | None]:
+    """Make what is no regular file; give what reads a pipe, where somebody does."""
+    with contextlib.ExitStack() as closing:
+        reader = None
+        if kind.startswith("pipe"):
+            os.mkfifo(path)
+            if kind == "pipe with a reader":
+                reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+                closing.callback(os.close, reader)
+        elif kind == "socket":
+            closing.enter_context(socket.socket(socket.AF_UNIX)).bind(str(path))
+        else:
+            there = {"device": Path("/dev/zero"), "link": dear}.get(kind, dear.parent / "none")
+            path.symlink_to(there)
+        yield reader
 
 
 def test_what_is_written_is_read_back(tmp_path: Path) -> None:
@@ -60,11 +99,11 @@ def test_unreadable_files_are_sentences(tmp_path: Path) -> None:
         read_text(tmp_path / "junk")
 
 
-def test_a_symbolic_link_stays_one_and_its_file_is_written(tmp_path: Path) -> None:
+def test_a_symbolic_link_to_output_stays_one_and_its_file_is_written(tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "there" / "a.txt")
     for text in ("new", "newer"):  # a link to nothing yet, then to a file
-        write_text(tmp_path / "link", text)
+        write_output(tmp_path / "link", text)
         assert (tmp_path / "link").is_symlink()
         assert [x.read_text() for x in (tmp_path / "there").iterdir()] == [text]
 
@@ -74,23 +113,121 @@ def test_a_pipe_stays_one_and_its_reader_gets_everything(tmp_path: Path) -> None
     os.mkfifo(path)
     with ThreadPoolExecutor(1) as threads:
         reader = threads.submit(path.read_text)
-        write_text(path, "x" * 100_000)
+        write_output(path, "x" * 100_000)
         assert reader.result() == "x" * 100_000
     assert path.is_fifo()
 
 
+def test_a_pipe_that_nobody_reads_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "PATIENCE", 0.05)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(DataError, match=r"pipe: cannot be written: nobody has read .* for 0.05 s"):
+        write_output(tmp_path / "pipe", "text")
+    assert (tmp_path / "pipe").is_fifo()
+
+
 def test_a_device_stays_one() -> None:
-    write_text(Path("/dev/null"), "text")
+    check_place(Path("/dev/null"))
+    write_output(Path("/dev/null"), "text")
     assert Path("/dev/null").is_char_device()
 
 
+@pytest.mark.parametrize("name", ["/dev/fd/{}", "/proc/self/fd/{}", "/dev/../dev/fd/{}"])
+def test_a_descriptor_gets_the_bytes_where_it_stands(name: str, tmp_path: Path) -> None:
+    with (tmp_path / "log").open("w+b") as log:
+        log.write(b"one ")
+        log.flush()
+        write_output(Path(name.format(log.fileno())), "two")
+    assert (tmp_path / "log").read_bytes() == b"one two"
+    with pytest.raises(DataError, match="cannot be written: Bad file descriptor"):
+        write_output(Path(name.format(987_654)), "text")
+
+
+@pytest.mark.parametrize("name", ["/dev/zero", "/dev/full", "/dev/random", "link"])
+def test_other_devices_are_refused_and_not_opened(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("link").symlink_to("/dev/zero")
+    for refuse in (check_place, lambda path: write_output(path, "text")):
+        with pytest.raises(
+            DataError, match=r"neither a file nor a pipe, and of devices only /dev/n"
+        ):
+            refuse(Path(name))
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the system has no such folder")
+def test_a_file_in_shared_memory_is_replaced_like_any_other() -> None:
+    with tempfile.TemporaryDirectory(dir=SHARED) as folder:
+        path = Path(folder) / "a.txt"
+        path.write_text("old")
+        before = path.stat().st_ino
+        with pytest.raises(ZeroDivisionError), output_file(path) as stream:
+            stream.write(bytes([1 // len(stream.read())]))
+        assert path.read_text() == "old"
+        write_output(path, "new")
+        assert (path.read_text(), path.stat().st_ino != before) == ("new", True)
+
+
 def test_a_folder_or_a_socket_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="cannot be written: it is a folder"):
-        write_text(tmp_path, "text")
+    for write in (write_text, write_output):
+        with pytest.raises(DataError, match="cannot be written: it is a folder"):
+            write(tmp_path, "text")
     with socket.socket(socket.AF_UNIX) as made:
         made.bind(str(tmp_path / "s"))
         with pytest.raises(DataError, match="neither a file nor a pipe"):
-            write_text(tmp_path / "s", "text")
+            write_output(tmp_path / "s", "text")
+
+
+@pytest.mark.parametrize("kind", SPECIAL)
+def test_of_internal_files_what_is_none_is_replaced_and_never_opened(
+    kind: str, tmp_path: Path
+) -> None:
+    path, dear = tmp_path / "a", tmp_path / "dear"
+    dear.write_text("dear")
+    with special(kind, path, dear) as reader:
+        if kind not in ("link", "device"):  # a link is read, as far as it leads to a file
+            with pytest.raises(DataError, match=r"a: cannot be read: (not a reg|No such)"):
+                read_text(path)
+        write_text(path, "text")
+        assert (stat.S_ISREG(path.lstat().st_mode), path.read_text()) == (True, "text")
+        if reader is not None:
+            assert os.read(reader, 9) == b""
+    assert dear.read_text() == "dear"
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["a", "dear"]
+
+
+def test_a_failure_takes_new_files_and_folders_away_and_no_others(tmp_path: Path) -> None:
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "a").write_text("older")
+
+    def failing() -> None:
+        with outputs() as put:
+            for name in ("old/a", "old/b", "old/new/c", "new/deep/d", "new/e"):
+                put(tmp_path / name, "text")
+                assert (tmp_path / name).read_text() == "text"
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        failing()
+    assert [str(one.relative_to(tmp_path)) for one in sorted(tmp_path.rglob("*"))] == [
+        "old", "old/a",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("write", [write_text, write_output])
+def test_a_file_that_cannot_be_written_leaves_no_folder(
+    write: Callable[[Path, str], None], tmp_path: Path
+) -> None:
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    with (
+        mock.patch.object(os, "fsync", side_effect=full),
+        pytest.raises(DataError, match="No space left on device"),
+    ):
+        write(tmp_path / "new" / "deep" / "a", "text")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_keeps_its_permissions(tmp_path: Path) -> None:

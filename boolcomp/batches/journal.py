@@ -7,6 +7,7 @@ failure took, is as good as none: its chunk is done again. One process at a time
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -14,7 +15,7 @@ import stat
 from typing import TYPE_CHECKING, Any, Self
 
 from boolcomp.common.errors import DataError, listing
-from boolcomp.common.files import sync_folder
+from boolcomp.common.files import PLAIN, sync_folder
 from boolcomp.common.text import parse_json
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ except ImportError:  # Windows: nothing is locked there
     fcntl = None  # type: ignore[assignment]
 
 MOST_LINE = 1 << 16
-# A link may lead to somebody's file, which would be cut off, and nobody may ever write to a pipe.
-_PLAIN = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 SEAL = 16  # digits of a digest
 
 
@@ -43,8 +42,9 @@ class Journal:
 
     def __enter__(self) -> Self:
         try:
-            self._handle = os.open(self.path, os.O_RDWR | os.O_CREAT | _PLAIN, 0o644)
-            self._require_own()
+            self._require_plain()
+            self._handle = os.open(self.path, os.O_RDWR | os.O_CREAT | PLAIN, 0o644)
+            self._require_file(os.fstat(self._handle).st_mode)
             self._lock()
             self._read()
         except OSError as error:
@@ -58,9 +58,14 @@ class Journal:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _require_own(self) -> None:
+    def _require_plain(self) -> None:
+        """Refuse what is no file before it is opened: a pipe's reader would take notice."""
+        with contextlib.suppress(FileNotFoundError):
+            self._require_file(self.path.lstat().st_mode)
+
+    def _require_file(self, mode: int) -> None:
         """Refuse what is no file, and a folder that lies elsewhere: it is to be removed."""
-        if self.path.parent.is_symlink() or not stat.S_ISREG(os.fstat(self._handle).st_mode):
+        if self.path.parent.is_symlink() or not stat.S_ISREG(mode):
             raise DataError(f"{self.path.parent}: holds no journal of a run: take it away")
 
     def _lock(self) -> None:
@@ -125,7 +130,7 @@ class Journal:
         What is no journal of ours is not known to say nothing.
         """
         try:
-            handle = os.open(path, os.O_RDONLY | _PLAIN)
+            handle = os.open(path, os.O_RDONLY | PLAIN)
         except FileNotFoundError:
             return False
         with os.fdopen(handle, "rb") as stream:

@@ -44,7 +44,7 @@ from boolcomp.batches.targets import (
     telling,
 )
 from boolcomp.common.errors import DataError, UsageError, listing, require_name
-from boolcomp.common.files import UNFINISHED, check_place, sync_folder
+from boolcomp.common.files import UNFINISHED, check_place, folder_of, sync_folder
 from boolcomp.common.workers import ALONE, Workers
 from boolcomp.program.programfile import load_program
 from boolcomp.program.writing import HEAD, render_program, save_program
@@ -132,9 +132,10 @@ def evaluate_files(
         "chunks": len(plan), "chunk": rows, "against": job.against and list(job.against[1:]),
     }  # fmt: skip
     folder = Path(job.target.place).parent
-    with telling(job.target):
-        folder.mkdir(parents=True, exist_ok=True)
-    try:
+    with contextlib.ExitStack() as around:
+        with telling(job.target):
+            around.enter_context(folder_of(folder / "journal"))
+        around.callback(_tidy, folder)
         if not isinstance(program, str | Path):
             save_program(program, job.program)
         with Journal(folder / "journal", asked) as journal:
@@ -149,8 +150,6 @@ def evaluate_files(
                 _publish(job.target, final)
             shutil.rmtree(folder, ignore_errors=True)
             return _summed(job, run.outputs, journal, len(plan), resumed)
-    finally:
-        _tidy(folder)
 
 
 @dataclass(frozen=True, slots=True)

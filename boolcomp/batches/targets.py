@@ -19,7 +19,7 @@ import numpy as np
 from boolcomp.batches import npyfiles, parquetfiles, zarrays
 from boolcomp.batches.npyfiles import HEADER
 from boolcomp.common.errors import DataError, UsageError, listing, suggestion
-from boolcomp.common.files import sync_folder, whole_file
+from boolcomp.common.files import PLAIN, sync_folder, whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -133,7 +133,7 @@ def written(target: Target, files: Sequence[OutFile]) -> Iterator[Writer]:
     """
     with telling(target):
         if target.form == NPY:
-            handle = os.open(target.place, os.O_WRONLY)
+            handle = os.open(target.place, os.O_WRONLY | PLAIN)
             try:
                 yield _Range(handle, target.row_bytes, target.dtype)
                 os.fdatasync(handle)

@@ -103,14 +103,15 @@ def numbers(option: str, text: str, most: int) -> tuple[int, ...]:
 
 def write(bench: Bench, folder: Path) -> None:
     """Write table, JSON and chart to a folder."""
-    from boolcomp.common.files import write_bytes, write_text
+    from boolcomp.common.files import outputs
     from boolcomp.measure.bench.chart import draw_bench
     from boolcomp.measure.bench.rows import text_report
 
-    write_text(folder / "bench.txt", text_report(bench) + "\n")
-    write_text(folder / "bench.json", json.dumps(bench.document(), indent=2) + "\n")
-    for kind in ("svg", "png"):
-        write_bytes(folder / f"bench.{kind}", draw_bench(bench, kind))
+    with outputs() as put:
+        put(folder / "bench.txt", text_report(bench) + "\n")
+        put(folder / "bench.json", json.dumps(bench.document(), indent=2) + "\n")
+        for kind in ("svg", "png"):
+            put(folder / f"bench.{kind}", draw_bench(bench, kind))
 
 
 def _shipped(name: str) -> str:

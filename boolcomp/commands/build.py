@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from boolcomp.commands.options import FilePath, json_option, print_json, within
-from boolcomp.common.files import check_place, write_bytes, write_text
+from boolcomp.common.files import check_place, outputs
 
 
 @click.command("build", epilog="Example: boolcomp build out/2r --board icebreaker -o 2r.bin")
@@ -45,9 +45,10 @@ def command(
         made = sources(loaded, load, one, Options("gates", pipeline, luts=4))
         done = built(made, one, step)
     texts = (made.core, made.top, made.bench, made.constraints)
-    for path, text in zip(places, texts, strict=True):
-        write_text(path, text)
-    write_bytes(output, done.bitstream)
+    with outputs() as put:
+        for path, text in zip(places, texts, strict=True):
+            put(path, text)
+        put(output, done.bitstream)
     if as_json:
         print_json({
             "program": program, "board": name, "files": [str(path) for path in (output, *places)],

@@ -142,7 +142,7 @@ def plan_words(
     as_json: bool,
 ) -> None:
     """Print the word graph that compile would choose, and draw it."""
-    from boolcomp.common.files import write_text
+    from boolcomp.common.files import write_output
     from boolcomp.common.workers import TWO
     from boolcomp.compact.passes import CompactChoices, build
     from boolcomp.terms import split
@@ -157,7 +157,7 @@ def plan_words(
     if picture is not None:
         title = f"{problem.name} at {demand.bits} bits: {built.nodes} nodes"
         results = [one.title for one in problem.outputs] if problem.plural == "outputs" else []
-        write_text(picture, draw_graph(graph, title, demand.bits, spans, results))
+        write_output(picture, draw_graph(graph, title, demand.bits, spans, results))
     if as_json:
         lines = str(graph).splitlines()
         joints = [

@@ -9,7 +9,7 @@ import click
 
 from boolcomp.commands.options import FilePath, json_option, print_json
 from boolcomp.common.errors import UsageError, listing, shown
-from boolcomp.common.files import read_bytes, read_text, write_bytes, write_text
+from boolcomp.common.files import read_bytes, read_text, write_output
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,10 +70,10 @@ def _write(netlist: Netlist, path: Path) -> None:
     from boolcomp.logic.networktext import render_network
 
     if path.suffix == ".blif":
-        write_text(path, blif.render_netlist(netlist))
+        write_output(path, blif.render_netlist(netlist))
     elif path.suffix == ".aag":
-        write_text(path, aiger.render_ascii(netlist))
+        write_output(path, aiger.render_ascii(netlist))
     elif path.suffix == ".aig":
-        write_bytes(path, aiger.render_binary(netlist))
+        write_output(path, aiger.render_binary(netlist))
     else:
-        write_text(path, render_network(netlist.network))
+        write_output(path, render_network(netlist.network))

@@ -10,7 +10,7 @@ import click
 from boolcomp.commands.options import FilePath, json_option, minimiser_options, print_json
 from boolcomp.commands.progress import progress
 from boolcomp.common.errors import BoolcompError, DataError, UsageError, listing, shown, suggestion
-from boolcomp.common.files import check_place, write_text
+from boolcomp.common.files import check_place, write_output
 from boolcomp.common.text import table
 
 if TYPE_CHECKING:
@@ -238,7 +238,7 @@ def _minimised(path: Path, recipe: Recipe, wanted: Wanted) -> Row:
         if place == STANDARD:
             click.echo(text, nl=False)
         else:
-            write_text(place, text)
+            write_output(place, text)
     return Row(path, source, cover, "".join("01"[one] for one in phase), cost)
 
 

@@ -20,7 +20,7 @@ from boolcomp.commands.options import (
 )
 from boolcomp.commands.sources import chosen, function_options, own_bits, source_argument, told
 from boolcomp.common.errors import UsageError
-from boolcomp.common.files import write_text
+from boolcomp.common.files import write_output
 from boolcomp.common.text import number, short, table
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def command(
     if page is not None:
         from boolcomp.measure.stages import plan_page
 
-        write_text(page, plan_page(plan, told("plan", robot, of, *chosen(options))))
+        write_output(page, plan_page(plan, told("plan", robot, of, *chosen(options))))
     if as_json:
         print_json(_document(plan))
     else:

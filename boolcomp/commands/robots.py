@@ -9,7 +9,7 @@ import click
 from boolcomp.commands.options import FilePath, json_option, print_json
 from boolcomp.commands.sources import chain_options
 from boolcomp.common.errors import UsageError
-from boolcomp.common.files import write_text
+from boolcomp.common.files import write_output
 from boolcomp.common.text import angle, short, table
 from boolcomp.problem.robot import load_arm, load_robot, robot_names
 
@@ -58,7 +58,7 @@ def _one(name: str, output: Path | None, *, right_angles: bool, as_json: bool) -
     verdicts = judge_outputs(inverse_dynamics_problem(robot))
     text = f"{robot if arm is None else arm}\n{_verdict_text(verdicts)}"
     if output is not None:
-        write_text(output, f"{text}\n")
+        write_output(output, f"{text}\n")
         click.echo(f"written to {output}", err=True)
     if as_json:
         print_json({"robots": [_judged(robot, verdicts)]})

@@ -21,7 +21,7 @@ from boolcomp.commands.scheduling import (
 )
 from boolcomp.common.choices import reals
 from boolcomp.common.errors import UsageError, listing, shown, suggestion
-from boolcomp.common.files import write_bytes, write_text
+from boolcomp.common.files import outputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -167,8 +167,9 @@ def chart(
         points = scaling(methods, place, done=step)
     if output is not None:
         title = f"{arm.name} on {place.title}: {len(methods)} methods, CP/MISF"
-        for kind in ("svg", "png"):
-            write_bytes(output / f"scaling.{kind}", draw_scaling(points, title, kind))
+        with outputs() as put:
+            for kind in ("svg", "png"):
+                put(output / f"scaling.{kind}", draw_scaling(points, title, kind))
     if as_json:
         print_json({"robot": arm.name, "rows": [point.document() for point in points]})
         return
@@ -270,8 +271,9 @@ def _one(
     pipeline = None if points is None else pipeline_of(schedule, graph, machine, points)
     done = None if measured is None else executed(asked, recorded, schedule, arm, *measured)
     if output is not None:
-        write_text(output / "gantt.svg", gantt_svg(schedule))
-        write_text(output / "schedule.html", schedule_page(schedule, asked.method))
+        with outputs() as put:
+            put(output / "gantt.svg", gantt_svg(schedule))
+            put(output / "schedule.html", schedule_page(schedule, asked.method))
     vectors = vectors_of(schedule, graph, recorded)
     if as_json:
         print_json(schedule_document(schedule, graph, machine, vectors, pipeline, done))

@@ -10,7 +10,7 @@ import click
 from boolcomp.commands.options import FilePath, given, json_option, print_json
 from boolcomp.commands.sources import shipped
 from boolcomp.common.errors import UsageError, shown
-from boolcomp.common.files import check_place, is_file, write_text
+from boolcomp.common.files import check_place, is_file, write_output
 
 if TYPE_CHECKING:
     from boolcomp.measure.show.model import Subject
@@ -64,7 +64,7 @@ def command(
             raise UsageError(f"{program}: no program's folder and no PLA file")
         text = table_page(source.name, pla.read(source))
     path = output or Path("out") / f"show-{source.resolve().stem}.html"
-    write_text(path, text)
+    write_output(path, text)
     if as_json:
         print_json({"program": program, "output": str(path), "bytes": len(text.encode())})
     else:

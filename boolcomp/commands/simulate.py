@@ -21,7 +21,7 @@ from boolcomp.commands.options import (
 from boolcomp.commands.progress import share
 from boolcomp.commands.sources import chain_options, check_robot, shipped_or_refused
 from boolcomp.common.errors import UsageError, listing, shown, suggestion
-from boolcomp.common.files import check_place, is_folder, write_bytes, write_text
+from boolcomp.common.files import check_place, is_folder, write_output
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -260,17 +260,17 @@ def _write(found: Study, output: Path, tolerances: tuple[float, float]) -> None:
     if output.suffix == ".csv":
         from boolcomp.measure.control.tabulate import csv_table
 
-        write_text(output, csv_table(found.rows))
+        write_output(output, csv_table(found.rows))
         return
     if output.suffix == ".html":
         from boolcomp.measure.control.page import page
 
         command_line = " ".join(["boolcomp", *map(shlex.quote, sys.argv[1:])])
-        write_text(output, page(found, tolerances, command_line))
+        write_output(output, page(found, tolerances, command_line))
         return
     from boolcomp.measure.control.chart import draw
 
-    write_bytes(output, draw(found, tolerances[0], output.suffix[1:]))
+    write_output(output, draw(found, tolerances[0], output.suffix[1:]))
 
 
 def _document(found: Study, tolerance: float, at_tip: float) -> dict[str, Any]:

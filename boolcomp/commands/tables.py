@@ -15,7 +15,7 @@ from boolcomp.commands.options import (
     print_json,
 )
 from boolcomp.commands.sources import chosen, function_options, own_bits, source_argument, told
-from boolcomp.common.files import write_text
+from boolcomp.common.files import outputs
 from boolcomp.common.text import table
 
 if TYPE_CHECKING:
@@ -56,16 +56,17 @@ def command(
     folder = output or Path("out") / f"{name}-{options.bits}"
     first: dict[object, str] = {}
     rows = []
-    for entry in entries:
-        path = folder / f"{entry.plan.term.name}.pla"
-        write_text(path, render_table(entry))
-        same = first.setdefault(entry.table, entry.plan.term.name)
-        rows.append((entry, path, same))
-    if page is not None:
-        from boolcomp.measure.stages import tables_page
+    with outputs() as put:
+        for entry in entries:
+            path = folder / f"{entry.plan.term.name}.pla"
+            put(path, render_table(entry))
+            same = first.setdefault(entry.table, entry.plan.term.name)
+            rows.append((entry, path, same))
+        if page is not None:
+            from boolcomp.measure.stages import tables_page
 
-        command_line = told("tables", robot, of, *chosen(options))
-        write_text(page, tables_page(entries, problem, command_line))
+            command_line = told("tables", robot, of, *chosen(options))
+            put(page, tables_page(entries, problem, command_line))
     if as_json:
         print_json({"robot": name, "bits": options.bits, "tables": [_item(*row) for row in rows]})
         return

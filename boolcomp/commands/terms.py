@@ -8,7 +8,7 @@ import click
 
 from boolcomp.commands.options import json_option, page_option, print_json
 from boolcomp.commands.sources import function_options, source_argument, told
-from boolcomp.common.files import write_text
+from boolcomp.common.files import write_output
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +36,7 @@ def command(robot: str, of: str, form: str, *, page: Path | None, as_json: bool)
     if page is not None:
         from boolcomp.measure.stages import terms_page
 
-        write_text(page, terms_page(terms, told("terms", robot, of, f"--form {form}")))
+        write_output(page, terms_page(terms, told("terms", robot, of, f"--form {form}")))
     if not as_json:
         click.echo(str(terms))
         return

@@ -11,18 +11,20 @@ import contextlib
 import ctypes
 import errno
 import os
+import re
 import secrets
 import shutil
 import stat
 import tempfile
+import time
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from boolcomp.common.errors import DataError
 from boolcomp.common.text import MOST_JSON, parse_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 try:
     import fcntl
@@ -31,7 +33,11 @@ except ImportError:  # Windows: nothing is locked there, and nothing collected
 
 UNFINISHED = ".boolcomp-tmp"
 _LONGEST = 40  # characters of a file's name in that of its temporary file
-_UNNAMED = ("/dev/", "/proc/")  # what lies there is written to as it is, never replaced
+PATIENCE, TICK = 30.0, 0.02  # seconds until a pipe has a reader; between two looks
+# Devices that take output: descriptors of this process by their names, null and terminals.
+_DESCRIPTOR = re.compile(r"/dev/(stdout|stderr)|(?:/dev/fd|/proc/self/fd)/(\d{1,9})")
+_STANDARD = {"stdout": 1, "stderr": 2}
+_TERMINAL = re.compile(r"/dev/(null|tty\w*|pts/\d+|console)")
 _HERE, _EXCHANGE = -100, 2  # of renameat2: AT_FDCWD, RENAME_EXCHANGE
 _folders: set[Path] = set()  # where this process has collected
 _live: set[Path] = set()  # temporary files and folders of this process
@@ -40,6 +46,8 @@ if hasattr(os, "register_at_fork"):
 
 
 MOST_BYTES = 1 << 28  # of a text that is read at once
+# A link may lead to somebody's file, and nobody may ever be at the other end of a pipe.
+PLAIN = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _BINARY = getattr(os, "O_BINARY", 0)  # where systems differ between text and data
 
 
@@ -82,18 +90,25 @@ def regular_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def _handle(path: Path) -> int:
-    """Return a descriptor of a regular file; no pipe without a writer is waited for."""
+    """Return a descriptor of a regular file; what is none is not opened."""
     try:
+        _require_regular(path, path.stat().st_mode)
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _BINARY)
     except ValueError as error:
         raise DataError(f"a file's name cannot hold a zero byte: {str(path)!r}") from error
-    mode = os.fstat(handle).st_mode
-    if stat.S_ISREG(mode):
-        return handle
-    os.close(handle)
+    try:
+        _require_regular(path, os.fstat(handle).st_mode)  # it may have been exchanged
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle
+
+
+def _require_regular(path: Path, mode: int) -> None:
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-    raise DataError(f"{path}: cannot be read: not a regular file")
+    if not stat.S_ISREG(mode):
+        raise DataError(f"{path}: cannot be read: not a regular file")
 
 
 def is_file(path: Path) -> bool:
@@ -123,8 +138,7 @@ def is_stream(path: Path) -> bool:
 
 def write_text(path: Path, text: str, *, durable: bool = True) -> None:
     """Write a text file atomically, as UTF-8 with plain line ends."""
-    with whole_file(path, durable=durable) as stream:
-        stream.write(text.encode())
+    write_bytes(path, text.encode(), durable=durable)
 
 
 def write_bytes(path: Path, data: bytes, *, durable: bool = True) -> None:
@@ -137,67 +151,179 @@ def write_bytes(path: Path, data: bytes, *, durable: bool = True) -> None:
 def whole_file(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
     """Provide a stream to a temporary file that becomes `path` where the block ends well.
 
-    Where it does not, `path` is as it was and nothing is left. A symbolic link stays one: the file
-    that it names is written. A pipe or a device gets the bytes once they are complete. What is not
+    Where it does not, `path` is as it was and nothing is left. Of what is no regular file a folder
+    is refused; a link, a pipe, a socket or a device is replaced and never opened. What is not
     `durable` may be damaged by a power failure: caches whose content is checked when it is read.
     """
-    try:
-        target, mode = _target(path)
-        if mode is not None and not stat.S_ISREG(mode):
-            with tempfile.TemporaryFile() as stream:
-                yield cast("BinaryIO", stream)
-                _pour(stream, path)
+    with _telling(path):
+        try:
+            mode = path.lstat().st_mode
+        except FileNotFoundError:
+            mode = None
+        with _replaced(path, mode, durable=durable) as stream:
+            yield stream
+
+
+@contextlib.contextmanager
+def output_file(path: Path) -> Iterator[BinaryIO]:
+    """Provide a stream to a file that a user named, which appears whole as `whole_file` has it.
+
+    A symbolic link stays one: the file that it names is written. A pipe or a device gets the bytes
+    once they are complete.
+    """
+    with _telling(path):
+        mode = _output_mode(path)
+        if mode is None or stat.S_ISREG(mode):
+            with _replaced(Path(os.path.realpath(path)), mode, durable=True) as stream:
+                yield stream
             return
-        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile() as stream:
+            yield cast("BinaryIO", stream)
+            stream.seek(0)
+            with os.fdopen(_sink(path), "wb") as sink:
+                shutil.copyfileobj(stream, sink)
+
+
+def write_output(path: Path, content: str | bytes) -> None:
+    """Write a file that a user named, as `output_file` has it."""
+    with output_file(path) as stream:
+        stream.write(content.encode() if isinstance(content, str) else content)
+
+
+@contextlib.contextmanager
+def outputs() -> Iterator[Callable[[Path, str | bytes], None]]:
+    """Provide what writes the files of one result, each as `write_output` does.
+
+    Where the block fails, files and folders that were not there before are taken away.
+    """
+    new: list[Path] = []
+
+    def put(path: Path, content: str | bytes) -> None:
+        new.extend(_missing_folders(path))
+        if not os.path.lexists(path):
+            new.append(path)
+        write_output(path, content)
+
+    with _taken_back(new):
+        yield put
+
+
+@contextlib.contextmanager
+def folder_of(path: Path) -> Iterator[None]:
+    """Make the folder of a file; where the block fails, folders that were made are taken away."""
+    with _taken_back(_missing_folders(path)):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield
+
+
+def _missing_folders(path: Path) -> list[Path]:
+    return [one for one in reversed(path.absolute().parents) if not os.path.lexists(one)]
+
+
+@contextlib.contextmanager
+def _taken_back(new: Sequence[Path]) -> Iterator[None]:
+    """Remove files and empty folders where the block fails, the last first."""
+    try:
+        yield
+    except BaseException:
+        for path in reversed(new):
+            with contextlib.suppress(OSError):
+                if path.is_dir() and not path.is_symlink():
+                    path.rmdir()
+                else:
+                    path.unlink()
+        raise
+
+
+@contextlib.contextmanager
+def _telling(path: Path) -> Iterator[None]:
+    """Make a sentence of what a system says about writing."""
+    try:
+        yield
+    except OSError as error:
+        text = error.strerror or type(error).__name__
+        raise DataError(f"{path}: cannot be written: {text}") from error
+    except ValueError as error:
+        if "\0" not in str(path):
+            raise
+        raise DataError(f"a file's name cannot hold a zero byte: {str(path)!r}") from error
+
+
+@contextlib.contextmanager
+def _replaced(target: Path, mode: int | None, *, durable: bool) -> Iterator[BinaryIO]:
+    """Provide a stream to what becomes a file; `mode` is that of what is there (None: nothing)."""
+    if mode is not None and stat.S_ISDIR(mode):
+        raise DataError(f"{target}: cannot be written: it is a folder")
+    with folder_of(target):
         with _temporary_file(target) as (stream, temporary):
             yield stream
             stream.flush()
             if durable:
                 os.fsync(stream.fileno())
-            if mode is not None:
+            if mode is not None and stat.S_ISREG(mode):
                 temporary.chmod(stat.S_IMODE(mode))
             temporary.replace(target)
         if durable:
             sync_folder(target.parent)
-    except OSError as error:
-        raise DataError(f"{path}: cannot be written: {error.strerror}") from error
 
 
 def check_place(path: Path) -> None:
-    """Raise a `DataError` where no file can be written, before work that takes long."""
-    try:
-        _target(path)
+    """Raise a `DataError` where no output can be written, before work that takes long."""
+    with _telling(path):
+        mode = _output_mode(path)
+        if mode is not None and not stat.S_ISREG(mode):
+            return
         folder = next(one for one in path.absolute().parents if one.exists())
         if not folder.is_dir():
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
         if not os.access(folder, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-    except OSError as error:
-        raise DataError(f"{path}: cannot be written: {error.strerror}") from error
 
 
-def _target(path: Path) -> tuple[Path, int | None]:
-    """Return the file that is to be replaced, and the mode of what is there (None: nothing).
-
-    What the system keeps under /dev and /proc counts as a device, whatever it is.
-    """
+def _output_mode(path: Path) -> int | None:
+    """Return the mode of what a user named for output (None: nothing); refuse what takes none."""
+    if _DESCRIPTOR.fullmatch(_plain(path)):
+        return stat.S_IFIFO
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
-        return Path(os.path.realpath(path)), None
+        return None
     if stat.S_ISDIR(mode):
         raise DataError(f"{path}: cannot be written: it is a folder")
-    if stat.S_ISBLK(mode) or stat.S_ISSOCK(mode):
-        raise DataError(f"{path}: cannot be written: neither a file nor a pipe")
-    if str(Path(os.path.abspath(path))).startswith(_UNNAMED):  # noqa: PTH100 (links stay)
-        return path, stat.S_IFCHR
-    return Path(os.path.realpath(path)), mode
+    if stat.S_ISREG(mode) or stat.S_ISFIFO(mode):
+        return mode
+    if stat.S_ISCHR(mode) and _TERMINAL.fullmatch(os.path.realpath(path)):
+        return mode
+    raise DataError(
+        f"{path}: cannot be written: neither a file nor a pipe, and of devices only /dev/null, "
+        "/dev/stdout, /dev/stderr, /dev/fd/N and terminals are taken"
+    )
 
 
-def _pour(stream: IO[bytes], path: Path) -> None:
-    stream.seek(0)
-    with path.open("wb", buffering=0) as sink:
-        shutil.copyfileobj(stream, sink)
+def _plain(path: Path) -> str:
+    return os.path.abspath(path)  # noqa: PTH100 (links stay)
+
+
+def _sink(path: Path) -> int:
+    """Return a descriptor that takes the bytes of an output: of a pipe, once it has a reader."""
+    found = _DESCRIPTOR.fullmatch(_plain(path))
+    if found is not None:
+        return os.dup(_STANDARD[found[1]] if found[1] else int(found[2]))
+    flags = os.O_WRONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | _BINARY
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            handle = os.open(path, flags)
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+            if time.monotonic() >= end:
+                text = f"nobody has read from this pipe for {PATIENCE:g} s"
+                raise DataError(f"{path}: cannot be written: {text}") from error
+            time.sleep(TICK)
+        else:
+            os.set_blocking(handle, True)
+            return handle
 
 
 @contextlib.contextmanager

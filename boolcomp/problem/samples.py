@@ -23,7 +23,7 @@ import numpy as np
 from boolcomp.common.arrayfile import read_npy, read_npz
 from boolcomp.common.csvtext import cells_of, other_separator, unclosed, unquoted
 from boolcomp.common.errors import DataError, DataWarning, UsageError, listing, shown, suggestion
-from boolcomp.common.files import is_stream, regular_file, whole_file
+from boolcomp.common.files import is_stream, output_file, regular_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -307,7 +307,7 @@ def write_results(path: Path, returned: Group) -> Iterator[Sink]:
         yield sink
         sink.finish()
         return
-    with whole_file(path) as stream:
+    with output_file(path) as stream:
         sink = _CsvSink(stream, names) if suffix == ".csv" else _NpySink(stream, returned.size)
         yield sink
         sink.finish()

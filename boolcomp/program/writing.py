@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from boolcomp.common.errors import DataError
-from boolcomp.common.files import exchange, sync_folder, temporary_folder, write_text
+from boolcomp.common.files import exchange, folder_of, sync_folder, temporary_folder, write_text
 from boolcomp.common.version import VERSION as BOOLCOMP
 from boolcomp.logic.networktext import render_network
 
@@ -45,8 +45,7 @@ def save_program(program: Program, folder: str | Path) -> None:
     if target.exists() and not target.is_dir():
         raise DataError(f"{folder}: is a file; a program is saved to a directory")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with temporary_folder(target) as temporary:
+        with folder_of(target), temporary_folder(target) as temporary:
             new = temporary / "new"
             for name, text in render_program(program).items():
                 write_text(new / name, text)

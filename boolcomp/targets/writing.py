@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from boolcomp.common.errors import UsageError, listing, require_name
-from boolcomp.common.files import is_file, is_stream, write_bytes, write_text
+from boolcomp.common.files import is_file, is_stream, outputs
 from boolcomp.targets import LEVELS, WRITERS, Options, writer
 from boolcomp.targets import export as texts_of
 
@@ -54,9 +54,7 @@ def write_files(files: Files, output: Path, ending: str) -> list[Path]:
         places = dict.fromkeys(files, output)
     elif a_file:
         raise UsageError(f"there are several files ({listing(files)}): give a folder")
-    for name, content in files.items():
-        if isinstance(content, bytes):
-            write_bytes(places[name], content)
-        else:
-            write_text(places[name], content)
+    with outputs() as put:
+        for name, content in files.items():
+            put(places[name], content)
     return list(places.values())

@@ -121,6 +121,21 @@ def test_what_is_nested_too_deep_or_no_object_is_made_anew(
     assert len(Folder(tmp_path / "out").costs()) == (kind != "costs")
 
 
+@pytest.mark.parametrize("kind", ["cells", "exports", "failed", "costs"])
+def test_a_pipe_in_place_of_a_file_is_replaced(tmp_path: Path, kind: str) -> None:
+    path = spec(tmp_path, bits=[4, REFUSED])
+    swept(path, tmp_path / "out")
+    before = contents(tmp_path / "out")
+    victim = next(one for one in (tmp_path / "out" / kind).rglob("*") if one.is_file())
+    victim.unlink()
+    os.mkfifo(victim)
+    reader = os.open(victim, os.O_RDONLY | os.O_NONBLOCK)  # or writing to it would wait for ever
+    swept(path, tmp_path / "out", retry=True)
+    assert os.read(reader, 9) == b""
+    os.close(reader)
+    assert contents(tmp_path / "out") == before
+
+
 @pytest.mark.parametrize("result", [[], "x", None, {}, {"files": {}}, {"files": []}])
 def test_what_is_no_result_is_made_anew_whatever_it_is_sealed_with(
     tmp_path: Path, result: Any
