@@ -236,6 +236,28 @@ def test_trees_are_as_flat_as_threes_allow(count: int) -> None:
     assert tables_of(network) == [1 << (1 << count) - 1]
 
 
+@pytest.mark.parametrize("count", range(1, 30))
+def test_a_tree_takes_three_signals_off_the_front_and_queues_its_own_behind(count: int) -> None:
+    """Hold the numbers of nodes against a list that is made anew for every node."""
+    builder, other = Builder(count), Builder(count)
+    level = [builder.input(k) for k in range(count)]
+    if count % 2 == 0 and count > 2:
+        level = [*level[2:], other.node(luts.AND2, *level[:2])]
+    while len(level) > 2:
+        level = [*level[3:], other.node(luts.AND3, *level[:3])]
+    expected = other.node(luts.AND2, *level) if len(level) == 2 else level[0]
+    assert builder.all_of(map(builder.input, range(count))) == expected
+    assert builder.nodes == other.nodes
+
+
+def test_a_tree_over_very_many_signals_takes_time_that_grows_like_them() -> None:
+    builder = Builder(3)
+    count = 400_001  # a list made anew for every node would copy 1e10 entries
+    made = iter(range(10**9, 2 * 10**9))
+    builder.node = lambda *_: next(made)  # type: ignore[method-assign]
+    assert builder.any_of(range(2, 2 * count + 2, 2)) == 10**9 + count // 2 - 1
+
+
 def test_all_and_any_of_nothing_are_the_constants() -> None:
     builder = Builder(1)
     a = builder.input(0)

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
+from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
 from boolcomp.common.errors import DataError, cut
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from boolcomp.logic.lutnetwork import Logic
 
 MOST_FAN_IN = 3
+LONGEST_PREFIX = 8  # letters before the number of a node
 WIDEST = 4096  # inputs of a node that is taken apart
 _IGNORED = (".default_input_arrival", ".default_output_required", ".area", ".delay")
 
@@ -53,9 +55,7 @@ def render_netlist(netlist: Netlist) -> str:
 def render_logic(network: Logic, model: str, inputs: Sequence[str], outputs: Sequence[str]) -> str:
     """Return a network, or one of look-up tables, as BLIF under names."""
     inputs, outputs = _tokens(inputs, outputs)
-    prefix = "n"
-    while any(name.startswith(prefix) for name in (*inputs, *outputs)):
-        prefix += "n"
+    prefix = _prefix([*inputs, *outputs])
     names = ["", "", *inputs, *(f"{prefix}{k}" for k in range(len(network.nodes)))]
     lines = [_words(".model", _tokens([model])[0] or ["network"])]
     lines += [_words(".inputs", inputs), _words(".outputs", outputs)]
@@ -70,18 +70,29 @@ def render_logic(network: Logic, model: str, inputs: Sequence[str], outputs: Seq
     return "\n".join([*lines, ".end"]) + "\n"
 
 
+def _prefix(names: Sequence[str]) -> str:
+    """Return what no name begins with: n, nn, …, or of another letter where that would be long."""
+    runs = {
+        letter: max((len(name) - len(name.lstrip(letter)) for name in names), default=0)
+        for letter in ("n", *ascii_lowercase)
+    }
+    letter = "n" if runs["n"] < LONGEST_PREFIX else min(runs, key=runs.__getitem__)
+    return letter * (runs[letter] + 1)
+
+
 def _tokens(*groups: Iterable[str]) -> list[list[str]]:
     """Return names as BLIF can have them, no two equal."""
     taken: set[str] = set()
+    counts: dict[str, int] = {}  # the last number that a text got
     found: list[list[str]] = []
     for group in groups:
         found.append([])
         for name in group:
             text = re.sub(r"[^!-~]|[#\\=]", "_", name) or "_"
-            token, count = text, 1
+            token = text
             while token in taken:
-                count += 1
-                token = f"{text}_{count}"
+                counts[text] = counts.get(text, 1) + 1
+                token = f"{text}_{counts[text]}"
             taken.add(token)
             found[-1].append(token)
     return found

@@ -236,10 +236,12 @@ class Builder:
             return empty
         if len(level) % 2 == 0:  # then n/2 nodes do, and the pair goes first
             level = [*level[2:], self.node(two, *level[:2])] if len(level) > 2 else level
-        while len(level) > 2:
-            # Each node takes two signals off the list; the new ones queue up behind: depth log3.
-            level = [*level[3:], self.node(three, *level[:3])]
-        return self.node(two, *level) if len(level) == 2 else level[0]
+        done = 0
+        while len(level) - done > 2:
+            # Each node takes three signals off the list; its own queues up behind: depth log3.
+            level.append(self.node(three, *level[done : done + 3]))
+            done += 3
+        return self.node(two, *level[done:]) if len(level) - done == 2 else level[done]
 
     def size(self, outputs: Iterable[int]) -> int:
         """Return how many nodes the network of these literals has, without making it."""

@@ -8,8 +8,10 @@ import pytest
 from targets.exported import arm, tiny
 
 from boolcomp.common.errors import UsageError
-from boolcomp.logic import aiger, blif
+from boolcomp.logic import aiger, blif, luts
 from boolcomp.logic.equivalence import equivalent, evaluate
+from boolcomp.logic.netlist import Netlist
+from boolcomp.logic.network import CONSTANTS, Builder
 from boolcomp.targets import Options, export, writer
 from boolcomp.targets.netlists import netlist_of
 from boolcomp.twolevel import pla
@@ -32,6 +34,28 @@ def test_blif_of_a_tiny_program_is_known() -> None:
         ".names c[1] n0 n1 n2\n001 1\n011 1\n100 1\n101 1\n.names a[1] c[1] n3\n10 1\n"
         ".names n1 tau1[1]\n1 1\n.names n2 tau1[0]\n1 1\n.names n3 tau1_saturated\n1 1\n.end\n"
     )
+
+
+def test_names_that_become_equal_are_numbered_in_time_that_grows_like_them() -> None:
+    count = 30_000  # counting from 2 for each would take 450 million steps
+    names = tuple(chr(0x4E00 + k % 20_000) + "\u00e9" * (1 + k // 20_000) for k in range(count))
+    network = Builder(count).build([2 * CONSTANTS])
+    text = blif.render_netlist(Netlist("m", names, ("y",), network))
+    found = blif.read_netlist(text).inputs
+    assert found[:3] == ("__", "___2", "___3")
+    assert len(set(found)) == count
+
+
+@pytest.mark.parametrize(
+    ("names", "node"),
+    [(("a", "b"), "n0"), (("n0", "nna"), "nnn0"), (("n" * 3_000_000, "a"), "b0")],
+)
+def test_nodes_have_names_that_begin_like_no_other(names: tuple[str, str], node: str) -> None:
+    builder = Builder(2)
+    both = builder.node(luts.AND2, builder.input(0), builder.input(1))
+    text = blif.render_netlist(Netlist("m", names, ("y",), builder.build([both])))
+    assert text.splitlines()[-3] == f".names {node} y"
+    assert blif.read_netlist(text).inputs == names
 
 
 @pytest.mark.slow
