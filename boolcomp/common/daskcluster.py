@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-PATIENCE = 15  # seconds until a scheduler answers, or a worker of ours is there
+PATIENCE = 15  # seconds until a scheduler answers
+START = 30.0  # seconds until a scheduler and workers of ours are there
 LEAST_AHEAD = 32
 SELDOM = 1.0  # seconds between two questions of how many workers there are
 TICK = 0.2  # seconds between two looks at workers of ours
@@ -147,11 +148,12 @@ def on_this_machine(count: int) -> Dask:
     distributed = _distributed()
     with contextlib.ExitStack() as closing:
         folder = closing.enter_context(temporary_folder())
+        end = time.monotonic() + START
         scheduler = _started("scheduler", folder)
         closing.callback(scheduler.end)
         crew = closing.enter_context(_Crew(count, folder))
-        address = _heard(scheduler)
-        crew.join(address)
+        address = _heard(scheduler, end)
+        crew.join(address, end)
         client = closing.enter_context(_client(distributed, address, {"address": address}))
         crew.watch(client.close)
         return Dask(client, closing.pop_all())
@@ -185,13 +187,13 @@ class _Crew:
             self.close()
             raise
 
-    def join(self, address: str) -> None:
+    def join(self, address: str, end: float) -> None:
         """Let them work for the scheduler of an address."""
         self._address = address
         for worker in self._workers:
             worker.send(address)
         for worker in self._workers:
-            _heard(worker)
+            _heard(worker, end)
 
     def watch(self, give_up: Callable[[], None]) -> None:
         """Look after the workers from now on."""
@@ -226,10 +228,16 @@ class _Crew:
         self.close()
 
 
-def _heard(child: Worker) -> str:
-    """Return the address of a scheduler or worker that was started."""
+def _heard(child: Worker, end: float) -> str:
+    """Return the address of a scheduler or worker that was started, before `end` (monotonic)."""
     try:
-        word, text = child.receive()
+        word, text = child.receive(end)
+    except TimeoutError:
+        child.end()
+        raise DataError(
+            f"Dask did not start on this machine within {START:g} s: it needs the loopback "
+            "interface (127.0.0.1); --processes does not"
+        ) from None
     except EOFError:
         child.end()
         raise DataError(f"Dask did not start on this machine: {child.last_words}") from None

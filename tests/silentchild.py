@@ -1,0 +1,15 @@
+"""A child of `Worker` that says nothing until its parent hangs up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from boolcomp.common.processes import Channel
+
+
+def main(channel: Channel, kind: str, folder: str) -> None:
+    """Wait for what never comes."""
+    del kind, folder
+    while True:
+        channel.receive()
