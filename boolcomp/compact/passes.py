@@ -260,7 +260,7 @@ def approximate(value: Built | Exact, choices: CompactChoices) -> Built:
     since, exact = time.perf_counter(), value.built
     results = choices.result_store(value.terms)
     fresh = fresh_states(exact.compact)
-    from boolcomp.compact.approximate.results import approximated  # noqa: PLC0415 (imports numba)
+    from boolcomp.compact.approximate.results import approximated  # noqa: PLC0415 (only who asks needs it)
 
     found = approximated(exact, results, fresh, choices.progress)
     if found is not None:
