@@ -125,7 +125,7 @@ def interpreting() -> bool:
 
 def loaded() -> bool:
     """Tell whether numba is there at once."""
-    return "numba" in sys.modules
+    return sys.modules.get("numba") is not None
 
 
 def cache_folder(source: Path, asked: str = "") -> str | None:
