@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from boolcomp.commands import COMMANDS
-from boolcomp.measure.installed import BRINGS, PROGRAMS, health
+from boolcomp.common.packages import BRINGS
+from boolcomp.measure.installed import PROGRAMS, health
 from boolcomp.problem.robot import robot_names
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def test_a_missing_extra_says_how_it_comes_and_is_no_failure(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     real = find_spec
-    hidden = "boolcomp.measure.installed.find_spec"
+    hidden = "boolcomp.common.packages.find_spec"
     monkeypatch.setattr(hidden, lambda name: None if name == "matplotlib" else real(name))
     found = health()
     (piece,) = (one for one in found.pieces if one.name == "matplotlib")

@@ -91,7 +91,10 @@ def test_a_program_is_evaluated_without_any_heavy_package(tmp_path: Path) -> Non
 def test_a_missing_package_is_a_sentence_that_says_how_to_install_it(
     package: str, tmp_path: Path
 ) -> None:
-    (tmp_path / "a.pla").write_text(".i 3\n.o 1\n0-1 1\n11- 1\n-00 1\n.e\n")
+    # Large enough for compiled loops.
+    (tmp_path / "a.pla").write_text(
+        ".i 12\n.o 1\n0-1--------- 1\n11---------- 1\n-00--------- 1\n.e\n"
+    )
     made = without((package,), "minimize", tmp_path / "a.pla", "--method", "exact")
     # Progress is said before it where the machine is slow.
     said = made.stderr.splitlines()[-1]

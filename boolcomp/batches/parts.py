@@ -19,6 +19,7 @@ import numpy as np
 
 from boolcomp.common.errors import DataError, UsageError, listing
 from boolcomp.common.files import regular_file
+from boolcomp.common.packages import installing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 WORDS = "uint32"  # the type of code words; all others are values
 MOST_PIECE = 1 << 23  # bytes of states that are evaluated at a time: about what caches hold
 MOST_ROWS, LEAST_ROWS = 1 << 17, 1 << 10
-EXTRA = "pip install 'boolcomp[cluster]'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,7 @@ def changed(path: str) -> DataError:
 
 def missing_extra(what: str, package: str) -> UsageError:
     """Return the error about a package that is not there."""
-    return UsageError(f"{what} needs {package}: {EXTRA}")
+    return UsageError(f"{what} needs {package}: {installing(package)}")
 
 
 def check_names(where: str, names: Sequence[str], columns: Columns) -> None:

@@ -168,5 +168,5 @@ def _zarr() -> Any:
     try:
         import zarr  # noqa: PLC0415 (an extra)
     except ImportError as error:
-        raise missing_extra("zarr", "the package zarr") from error
+        raise missing_extra("zarr", "zarr") from error
     return zarr

@@ -12,6 +12,7 @@ from boolcomp.commands.progress import share
 from boolcomp.commands.said import described, error_table, figures, in_steps
 from boolcomp.commands.wordlength import USUAL_BITS
 from boolcomp.common.errors import listing
+from boolcomp.common.packages import is_there, needed
 from boolcomp.common.text import short, short_above, table
 
 if TYPE_CHECKING:
@@ -287,6 +288,8 @@ def _proved(built: Built) -> str:
     """Say what no error exceeds."""
     if not built.compact.demand.is_proved:
         return "\nno bound is proved: nodes were changed where sampled errors allow it"
+    if built.bounds is None and not is_there("python-flint"):
+        return f"\nno bound is proved here: {needed('python-flint')}"
     if built.bounds is None:
         return (
             "\nno bound is proved: of what is calculated on the way it is not seen where it stays"

@@ -25,8 +25,6 @@ from boolcomp.common.version import VERSION
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-PACKAGES = {"pysat": "python-sat"}  # whose name is not that of its module
-
 
 class LazyGroup(click.Group):
     """A group that knows its commands by name and imports one only to run it."""
@@ -107,7 +105,9 @@ def _run(arguments: list[str]) -> int:
         name = (error.name or "").partition(".")[0]
         if name == "boolcomp":
             raise
-        return _say(f"error: this needs {name}: pip install {PACKAGES.get(name, name)}", 1)
+        from boolcomp.common.packages import needed, package_of
+
+        return _say(f"error: {needed(package_of(name))}", 1)
     except click.Abort:
         raise KeyboardInterrupt from None
     except BrokenPipeError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,6 +12,7 @@ from boolcomp.commands.options import FilePath, json_option, minimiser_options, 
 from boolcomp.commands.progress import progress
 from boolcomp.common.errors import BoolcompError, DataError, UsageError, listing, shown, suggestion
 from boolcomp.common.files import check_place, write_output
+from boolcomp.common.loops import briefly
 from boolcomp.common.text import table
 
 if TYPE_CHECKING:
@@ -209,11 +211,27 @@ def _all_minimised(
 
 def _minimised(path: Path, recipe: Recipe, wanted: Wanted) -> Row:
     from boolcomp.twolevel import pla
+    from boolcomp.twolevel.dense import is_small
+
+    source = pla.read(path)
+    small = is_small(source.inputs, source.outputs)
+    row, text = briefly(partial(_made, path, source, recipe, wanted), small=small)
+    if row.cover.note and not wanted.quiet:
+        click.echo(f"boolcomp: note: {path}: {row.cover.note}", err=True)
+    place = wanted.place(path)
+    if place == STANDARD:
+        click.echo(text, nl=False)
+    elif place is not None:
+        write_output(place, text)
+    return row
+
+
+def _made(path: Path, source: Pla, recipe: Recipe, wanted: Wanted) -> tuple[Row, str]:
+    """Return what comes of a file, and its text, which is empty where none is written."""
     from boolcomp.twolevel.cover import Cover
     from boolcomp.twolevel.minimise import minimise
     from boolcomp.twolevel.phases import assigned
 
-    source = pla.read(path)
     function = source.function(str(path))
     phase = (True,) * function.outputs
     cost = None
@@ -228,18 +246,12 @@ def _minimised(path: Path, recipe: Recipe, wanted: Wanted) -> Row:
         cover = minimise(function, recipe.method, recipe.deadline)
     else:
         cover, cost = _cheapest(function, recipe, wanted.prices)
-    if cover.note and not wanted.quiet:
-        click.echo(f"boolcomp: note: {path}: {cover.note}", err=True)
-    place = wanted.place(path)
-    if place is not None:
+    text = ""
+    if wanted.place(path) is not None:
         if wanted.kind in {"fd", "fdr"}:
             function = _stated(function, path, recipe.deadline)
         text = _text(path, source, function, cover.cubes, phase, wanted)
-        if place == STANDARD:
-            click.echo(text, nl=False)
-        else:
-            write_output(place, text)
-    return Row(path, source, cover, "".join("01"[one] for one in phase), cost)
+    return Row(path, source, cover, "".join("01"[one] for one in phase), cost), text
 
 
 def _stated(function: Function, path: Path, deadline: float | None) -> Function:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,6 +11,7 @@ import numpy as np
 
 from boolcomp.commands.options import print_json
 from boolcomp.common.errors import DataError
+from boolcomp.common.loops import briefly
 from boolcomp.common.text import table
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ EXTENSIONS = {"blif": ".blif", "verilog": ".v"}
 def compare(files: Sequence[Path], *, as_json: bool) -> bool:
     """Say whether the second file implements the first, and at which point if it does not."""
     from boolcomp.twolevel import pla
+    from boolcomp.twolevel.dense import is_small
     from boolcomp.twolevel.verify import verify
 
     first, second = (pla.read(path) for path in files)
@@ -40,7 +43,10 @@ def compare(files: Sequence[Path], *, as_json: bool) -> bool:
             f"{files[0]} has {wanted.inputs} inputs and {wanted.outputs} outputs, {files[1]} has "
             f"{given.inputs} and {given.outputs}: no function is another's"
         )
-    witness = verify(wanted, in_order(given.on, second, first))
+    witness = briefly(
+        lambda: verify(wanted, in_order(given.on, second, first)),
+        small=is_small(wanted.inputs, wanted.outputs),
+    )
     if as_json:
         point = None if witness is None else {
             "output": _name(first.output_names, witness.output, "output"), "point": witness.point,
@@ -85,9 +91,14 @@ def _places(
 def count(files: Sequence[Path], *, as_json: bool) -> None:
     """Print what the files hold."""
     from boolcomp.twolevel import pla
+    from boolcomp.twolevel.dense import is_small
     from boolcomp.twolevel.statistics import statistics
 
-    found = [(path, statistics(pla.read(path), str(path))) for path in files]
+    found = []
+    for path in files:
+        source = pla.read(path)
+        small = is_small(source.inputs, source.outputs)
+        found.append((path, briefly(partial(statistics, source, str(path)), small=small)))
     if as_json:
         print_json({"files": [{"file": str(path), **asdict(own)} for path, own in found]})
         return

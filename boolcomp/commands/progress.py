@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import click
 
+from boolcomp.common.packages import is_there
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -75,7 +77,7 @@ class Display(Protocol):
 @contextlib.contextmanager
 def _shown(title: str) -> Iterator[Callable[[float, float | None, str, str], None]]:
     terminal = sys.stderr is not None and sys.stderr.isatty()
-    display: Display = Bar(title) if terminal else Lines(title)
+    display: Display = Bar(title) if terminal and is_there("rich") else Lines(title)
     timer = threading.Timer(display.patience, display.pulse)  # a stage may be silent for long
     timer.daemon = True
     timer.start()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import io
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from boolcomp.common.errors import UsageError
+from boolcomp.common.packages import installing, is_there
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,8 +19,8 @@ SETTINGS: dict[Any, Any] = {"svg.hashsalt": "boolcomp", "font.size": 9, "svg.fon
 
 def require_matplotlib() -> None:
     """Raise a `UsageError` where nothing can be drawn: before what is drawn is measured."""
-    if find_spec("matplotlib") is None:
-        raise UsageError("pictures need matplotlib: pip install 'boolcomp[plots]'")
+    if not is_there("matplotlib"):
+        raise UsageError(f"pictures need matplotlib: {installing('matplotlib')}")
 
 
 def picture(draw: Callable[[], Figure], kind: str) -> bytes:

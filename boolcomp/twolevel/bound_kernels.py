@@ -1,4 +1,4 @@
-"""Compiled Lagrangian bounds for covering problems of unit cost. Imports numba: import it late."""
+"""Compiled Lagrangian bounds for covering problems of unit cost."""
 
 from __future__ import annotations
 

@@ -10,8 +10,10 @@ import numpy as np
 
 from boolcomp.common.errors import DataError
 from boolcomp.twolevel import dense as truth
+from boolcomp.twolevel import lists, verify
 from boolcomp.twolevel.cubes import Cubes, pack, unpack
 from boolcomp.twolevel.dense import Dense
+from boolcomp.twolevel.isop import isop
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,8 +112,6 @@ class Function:
         """
         if self.given_off is None:
             return self
-        from boolcomp.twolevel import lists  # noqa: PLC0415 (imports numba)
-
         left = lists.complement(self.on.joined(self.given_off), clock)
         return Function.from_cubes(self.on, self.dc.joined(left))
 
@@ -126,8 +126,6 @@ class Function:
         if self.is_dense:
             table = self.dense
             return _cubes_of(Dense(self.inputs, self.outputs, table.off, table.dc & ~table.dc))
-        from boolcomp.twolevel import lists  # noqa: PLC0415 (imports numba)
-
         return lists.complement(self.on.joined(self.dc))
 
 
@@ -155,16 +153,12 @@ def _of_outputs(cubes: Cubes, mask: NDArray[np.uint64]) -> Cubes:
 
 
 def _cubes_of(table: Dense) -> Cubes:
-    from boolcomp.twolevel.isop import isop  # noqa: PLC0415 (imports numba)
-
     cubes = isop(table)
     assert cubes is not None  # noqa: S101 (only a deadline makes it None)
     return cubes
 
 
 def _refuse_overlap(allowed: Cubes, off: Cubes) -> None:
-    from boolcomp.twolevel import verify  # noqa: PLC0415 (verify imports this module)
-
     witness = verify.meeting(allowed, off)
     if witness is not None:
         output, point = witness

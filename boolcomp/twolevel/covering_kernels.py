@@ -1,4 +1,4 @@
-"""Compiled loops over covering matrices in CSR form; importing this module imports numba."""
+"""Compiled loops over covering matrices in CSR form."""
 # ruff: noqa: C901, PLR0917 (a compiled loop takes its arrays one by one)
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boolcomp.twolevel import dense_kernels
 from boolcomp.twolevel.cubes import Cubes, words_for
 
 if TYPE_CHECKING:
@@ -21,7 +22,13 @@ if TYPE_CHECKING:
 
 MOST_INPUTS = 22
 MOST_BITS = 1 << 25  # per plane: 4 MiB, but a cover may need as many products as points
+SMALL = 512  # points in all outputs
 MOST_WORK = 1 << 31  # words a rasterisation may touch: about a second
+
+
+def is_small(inputs: int, outputs: int) -> bool:
+    """Tell whether work on a function may be over before compiled loops are loaded."""
+    return inputs <= MOST_INPUTS and outputs << inputs <= SMALL
 
 
 def fits(inputs: int, outputs: int) -> bool:
@@ -165,8 +172,6 @@ def raster_work(cubes: Cubes) -> float:
 
 def rasterised(cubes: Cubes) -> NDArray[np.uint64]:
     """Return the union of the cubes of each output as bit-vectors."""
-    from boolcomp.twolevel import dense_kernels  # noqa: PLC0415 (imports numba)
-
     target = np.zeros((cubes.outputs, words_for(1 << cubes.inputs)), np.uint64)
     index = to_index(cubes)
     dense_kernels.rasterise(index.value, index.free, index.out, cubes.inputs, target)

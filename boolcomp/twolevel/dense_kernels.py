@@ -1,4 +1,4 @@
-"""Compiled loops over truth tables; importing this module imports numba, so import it late.
+"""Compiled loops over truth tables.
 
 Cubes are (value, free) pairs over index bits, as `dense.IndexCubes` has them.
 """

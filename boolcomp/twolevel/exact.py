@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boolcomp.common.loops import interpreting
 from boolcomp.twolevel.clock import Clock
 from boolcomp.twolevel.cover import Cover
 from boolcomp.twolevel.dense import MOST_INPUTS, Dense
@@ -71,7 +72,8 @@ def minimise_exact(
     function (ValueError if it is none), by default its own ON cubes; `memory` limits HiGHS, in
     bytes.
     """
-    warm_exact()
+    if not interpreting():
+        warm_exact()
     clock = Clock(min(deadline, LONGEST))
     end = time.monotonic() + 0.97 * clock.left
     shape = Shape(function.inputs, function.outputs)

@@ -1,6 +1,6 @@
-"""Compiled loops that list which points products can hold together; imports numba.
+"""Compiled loops that list which points products can hold together.
 
-Sets of points are bits of words. Import this module where it is needed.
+Sets of points are bits of words.
 """
 # ruff: noqa: PLR0917 (a compiled loop takes its arrays one by one)
 

@@ -18,6 +18,7 @@ from boolcomp.twolevel.clock import Clock
 from boolcomp.twolevel.cubes import Cubes, unpack
 from boolcomp.twolevel.localsearch import SEED
 from boolcomp.twolevel.pooled import Pool
+from boolcomp.twolevel.scatter_kernels import scatter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,8 +66,6 @@ def improve_lists(function: Function, start: Cubes, clock: Clock, effort: float 
 
 def _scattered(function: Function, work: _Work, off: Cubes, seed: int, clock: Clock) -> Cubes:
     """Return primes around the function's ON cubes and around what products alone cover."""
-    from boolcomp.twolevel.scatter_kernels import scatter  # noqa: PLC0415 (imports numba)
-
     begun = work.shrunk(clock)
     if len(function.on) <= _MOST_SCATTERED:
         begun = begun.joined(function.on)

@@ -1,4 +1,4 @@
-"""The compiled loop of the irredundant sum of products; importing this module imports numba."""
+"""The compiled loop of the irredundant sum of products."""
 # ruff: noqa: PLR0917 (a compiled loop takes its arrays one by one)
 # mypy: disable-error-code="untyped-decorator"
 

@@ -1,4 +1,4 @@
-"""Compiled loops over lists of cubes of any number of inputs; importing this imports numba."""
+"""Compiled loops over lists of cubes of any number of inputs."""
 # ruff: noqa: C901, PLR0917 (a compiled loop takes its arrays one by one)
 # mypy: disable-error-code="untyped-decorator"
 

@@ -1,4 +1,4 @@
-"""Compiled loops that improve a cover as a list of cubes, for many inputs; imports numba.
+"""Compiled loops that improve a cover as a list of cubes, for many inputs.
 
 The same visits as in `sweep_kernels`: a product is shrunk to what it alone covers (by cofactor
 recursion) and grown to a prime towards other products: against the OFF set, or, where that is out

@@ -1,4 +1,4 @@
-"""Choosing few columns that meet all rows, by local search with row weights; imports numba.
+"""Choosing few columns that meet all rows, by local search with row weights.
 
 Rows that stay unmet grow heavier (Gao, Weise and Li 2015, "An efficient local search heuristic with
 row weighting for the unicost set covering problem"), which drives the search out of local minima.

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from functools import cache
+from functools import cache, partial
 from typing import Literal, get_args
 
 from boolcomp.common.errors import UsageError, listing, suggestion
+from boolcomp.common.loops import briefly, interpreting
+from boolcomp.twolevel import improve, improve_lists, isop
 from boolcomp.twolevel.clock import Clock
 from boolcomp.twolevel.cover import Cover, Function
 from boolcomp.twolevel.cubes import Cubes
-from boolcomp.twolevel.dense import Dense
+from boolcomp.twolevel.dense import Dense, is_small
+from boolcomp.twolevel.lists import GaveUpError
 from boolcomp.twolevel.verify import Witness, missing, verify
 
 Method = Literal["exact", "espresso", "isop", "own"]
@@ -41,7 +44,15 @@ def minimise(
         raise UsageError(f"method {method!r}{suggestion(method, METHODS)}: {listing(METHODS)}")
     if isinstance(function, Dense):
         function = Function.from_dense(function)
-    _warm(function.is_dense, method == "exact")
+    return briefly(
+        partial(_cover, function, method, deadline, effort),
+        small=is_small(function.inputs, function.outputs),
+        loading=partial(_warm, function.is_dense, method == "exact"),
+    )
+
+
+def _cover(function: Function, method: str, deadline: float | None, effort: float) -> Cover:
+    """Return a verified cover, as above."""
     clock = Clock(deadline)
     inner = _working_time(function, deadline)
     needed = _needs_a_product(function, inner)
@@ -58,11 +69,13 @@ def minimise(
 @cache
 def _warm(dense: bool, exact: bool) -> None:  # noqa: FBT001 (cache keys)
     """Load, or the first time after installing compile, the loops: outside any deadline."""
-    from boolcomp.twolevel.warm import warm  # noqa: PLC0415 (imports numba)
+    if interpreting():  # within longer work that is begun again, compiled
+        return
+    from boolcomp.twolevel.warm import warm  # noqa: PLC0415 (imports this module's own)
 
     warm(dense=dense)
     if exact:
-        from boolcomp.twolevel.warm_exact import warm_exact  # noqa: PLC0415 (imports numba)
+        from boolcomp.twolevel.warm_exact import warm_exact  # noqa: PLC0415 (only who asks needs it)
 
         warm_exact()
 
@@ -83,8 +96,6 @@ def _needs_a_product(function: Function, clock: Clock) -> bool | None:
     if function.is_dense:
         return bool(function.dense.on.any())
     nothing = Cubes.empty(function.inputs, function.outputs)
-    from boolcomp.twolevel.lists import GaveUpError  # noqa: PLC0415 (imports numba)
-
     try:
         return missing(function, nothing, Clock(_SHARE * clock.left)) is not None
     except GaveUpError:
@@ -93,24 +104,21 @@ def _needs_a_product(function: Function, clock: Clock) -> bool | None:
 
 def _start(function: Function, clock: Clock) -> tuple[Cubes, str]:
     """Return the first cover, which every method starts from and falls back on."""
-    from boolcomp.twolevel.improve_lists import irredundant  # noqa: PLC0415 (imports numba)
-    from boolcomp.twolevel.isop import isop, minterms  # noqa: PLC0415 (imports numba)
-
     if not function.is_dense:
-        found = irredundant(function, clock)
+        found = improve_lists.irredundant(function, clock)
         return found, "deadline reached" if clock.over else ""
-    product_sum = isop(function.dense, clock)
+    product_sum = isop.isop(function.dense, clock)
     if product_sum is not None:
         return product_sum, ""
     note = "no time for more than listing points"
     if function.given_on is not None:
         return function.given_on, note
-    return minterms(function.dense), note
+    return isop.minterms(function.dense), note
 
 
 def _minimised(function: Function, start: Cubes, method: str, clock: Clock, effort: float) -> Cover:
     if method == "exact":
-        from boolcomp.twolevel.exact import minimise_exact  # noqa: PLC0415 (imports numba, highspy)
+        from boolcomp.twolevel.exact import minimise_exact  # noqa: PLC0415 (only who asks needs it)
 
         begin = Clock(None if clock.left == math.inf else clock.left / 5)
         first = _own(function, start, begin, effort).cubes
@@ -130,8 +138,6 @@ def _minimised(function: Function, start: Cubes, method: str, clock: Clock, effo
 
 
 def _own(function: Function, start: Cubes, clock: Clock, effort: float) -> Cover:
-    from boolcomp.twolevel import improve, improve_lists  # noqa: PLC0415 (import numba)
-
     if function.is_dense and improve.suits(function.dense):
         found, bound = improve.improve(function.dense, start, clock, effort)
         return Cover(found, "own", len(found) == bound, bound)
@@ -146,15 +152,13 @@ def _own(function: Function, start: Cubes, clock: Clock, effort: float) -> Cover
 
 def _listed(function: Function, clock: Clock) -> bool:
     """Find ON and DC as cubes where only a table is given; False where there is no time to."""
-    from boolcomp.twolevel.isop import isop  # noqa: PLC0415 (imports numba)
-
     if function.given_on is not None:
         return True
     table = function.dense
     only_dc = Dense(table.inputs, table.outputs, table.dc, table.dc & ~table.dc)
     for name, planes in (("on", table), ("dc", only_dc)):
         if name not in function.__dict__:
-            found = isop(planes, clock)
+            found = isop.isop(planes, clock)
             if found is None:
                 return False
             # Kept where the cached property of that name would keep it.
@@ -187,8 +191,6 @@ def _checked(
 def _wrong(function: Function, cubes: Cubes, clock: Clock) -> Witness | str | None:
     if cubes is function.given_on:
         return None  # right by definition
-    from boolcomp.twolevel.lists import GaveUpError  # noqa: PLC0415 (imports numba)
-
     try:
         return verify(function, cubes, clock)
     except GaveUpError:

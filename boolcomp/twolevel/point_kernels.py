@@ -1,4 +1,4 @@
-"""Compiled loops that relate primes to points: who covers whom. Imports numba: import it late."""
+"""Compiled loops that relate primes to points: who covers whom."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Compiled loops over packed cubes for prime generation; import this module where it is needed.
-
-Importing it imports numba, so nothing does so before there is work.
-"""
+"""Compiled loops over packed cubes for prime generation."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from boolcomp.twolevel import prime_kernels
 from boolcomp.twolevel.packed import Shape, size_order
 
 if TYPE_CHECKING:
@@ -97,15 +98,13 @@ def _pairs(cubes: NDArray[np.uint64]) -> int:
 
 def _irredundant(cubes: NDArray[np.uint64], budget: Budget) -> NDArray[np.uint64]:
     """Return the cubes that lie in no other, largest first."""
-    from boolcomp.twolevel.prime_kernels import maximal  # noqa: PLC0415 (compiles when needed)
-
     ordered, pairs = cubes[size_order(cubes)], _pairs(cubes)
     kept = np.empty(len(ordered), np.int64)
     size = at = 0
     while at < len(ordered):
         # The cubes of a step are compared among themselves too, so a first step must be short.
         step = min(len(ordered) - at, 1 + pairs // (size + 1), 1 + isqrt(pairs))
-        size = maximal(ordered, at, at + step, kept, size)
+        size = prime_kernels.maximal(ordered, at, at + step, kept, size)
         at += step
         budget.check(size // 2)
     return ordered[kept[:size]]
@@ -115,12 +114,10 @@ def _inside_any(
     small: NDArray[np.uint64], large: NDArray[np.uint64], budget: Budget
 ) -> NDArray[np.bool_]:
     """Tell for every cube of `small` whether some cube of `large` holds it."""
-    from boolcomp.twolevel.prime_kernels import contained  # noqa: PLC0415
-
     step = 1 + _pairs(small) // (len(large) + 1)
     parts = [np.zeros(0, np.bool_)]
     for at in range(0, len(small), step):
-        parts.append(contained(small[at : at + step], large))
+        parts.append(prime_kernels.contained(small[at : at + step], large))
         budget.check(0)
     return np.concatenate(parts)
 
@@ -129,13 +126,13 @@ def _products(
     low: NDArray[np.uint64], high: NDArray[np.uint64], shape: Shape, budget: Budget
 ) -> NDArray[np.uint64]:
     """Return pairwise intersections; those in a larger one of the same `low` cube are left out."""
-    from boolcomp.twolevel.prime_kernels import products  # noqa: PLC0415
-
     step = 1 + _pairs(low) // (len(high) + 1)
     parts = [shape.none()]
     size = 0
     for at in range(0, len(low), step):
-        parts.append(products(low[at : at + step], high, shape.words, shape.everything()))
+        parts.append(
+            prime_kernels.products(low[at : at + step], high, shape.words, shape.everything())
+        )
         size += len(parts[-1])
         budget.check(size // 20)  # most of these are not maximal
     return np.concatenate(parts)

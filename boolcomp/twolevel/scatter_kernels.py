@@ -1,4 +1,4 @@
-"""Compiled loops that grow cubes to primes, outputs as readily as inputs; imports numba."""
+"""Compiled loops that grow cubes to primes, outputs as readily as inputs."""
 # mypy: disable-error-code="untyped-decorator"
 
 from __future__ import annotations

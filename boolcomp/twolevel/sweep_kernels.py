@@ -1,4 +1,4 @@
-"""Compiled loops that improve a cover on truth tables; importing this module imports numba.
+"""Compiled loops that improve a cover on truth tables.
 
 A *visit* takes one product out of the cover, shrinks it to what only it covered, and grows it again
 to a prime, preferring to take over what products with little of their own alone cover, so that

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.twolevel import dense as truth
+from boolcomp.twolevel import list_kernels, lists
 from boolcomp.twolevel.cubes import Cubes, unpack
 
 if TYPE_CHECKING:
@@ -85,8 +86,6 @@ def _excess(function: Function, cubes: Cubes, clock: Clock | None) -> Witness | 
 
 def _outside(targets: Cubes, space: Cubes, expected: int, clock: Clock | None) -> Witness | None:
     """Return a point of some target outside `space`."""
-    from boolcomp.twolevel import lists  # noqa: PLC0415 (imports numba)
-
     targets = _not_contained(targets, space)
     left = unpack(np.bitwise_or.reduce(targets.out)[None], targets.outputs)[0]
     for j in np.flatnonzero(left).tolist():
@@ -101,13 +100,11 @@ def _outside(targets: Cubes, space: Cubes, expected: int, clock: Clock | None) -
 
 def _not_contained(targets: Cubes, space: Cubes) -> Cubes:
     """Return the targets for the outputs where no single cube of `space` holds them."""
-    from boolcomp.twolevel.list_kernels import drop_contained  # noqa: PLC0415 (imports numba)
-
     targets = targets.valid()
     if not 0 < len(targets) * len(space) <= _FEW_PAIRS:
         return targets
     out = targets.out.copy()
-    drop_contained(targets.zero, targets.one, out, space.zero, space.one, space.out)
+    list_kernels.drop_contained(targets.zero, targets.one, out, space.zero, space.one, space.out)
     return Cubes(targets.inputs, targets.outputs, targets.zero, targets.one, out).valid()
 
 
@@ -128,8 +125,6 @@ def meeting(first: Cubes, second: Cubes, clock: Clock | None = None) -> tuple[in
 
 
 def _meeting_by_pairs(first: Cubes, second: Cubes, clock: Clock | None) -> tuple[int, str] | None:
-    from boolcomp.twolevel import list_kernels, lists  # noqa: PLC0415 (imports numba)
-
     step = max(1, _PAIRS // len(second))
     for start in range(0, len(first), step):
         i, k = list_kernels.first_meeting(

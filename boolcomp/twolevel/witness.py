@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boolcomp.twolevel.witness_kernels import missed
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -38,8 +40,6 @@ def missed_part(
     All are input planes. `taste` (input values) says which half of a cube to look at first. Raises
     `SearchEndedError` when `time.monotonic()` passes `end`.
     """
-    from boolcomp.twolevel.witness_kernels import missed  # noqa: PLC0415 (imports numba)
-
     if time.monotonic() > end:
         raise SearchEndedError
     part = cube.copy()

@@ -1,4 +1,4 @@
-"""A compiled search for a point of a cube that a cover misses. Imports numba, so import it late."""
+"""A compiled search for a point of a cube that a cover misses."""
 
 from __future__ import annotations
 

@@ -141,14 +141,12 @@ def test_loops_are_kept_beside_the_source_only_where_nobody_else_can_write(
     assert loops.cache_folder(source) == expected
 
 
-def test_a_shared_numba_cache_is_not_used(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(loops.config, "CACHE_DIR", str(tmp_path / "mine"))
-    (tmp_path / "mine").mkdir()
-    assert loops.cache_folder(tmp_path) == str(tmp_path / "mine")
-    (tmp_path / "mine").chmod(0o777)
-    assert loops.cache_folder(tmp_path) == str(cache / "numba")
+def test_a_shared_numba_cache_is_not_used(cache: Path, tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    assert loops.cache_folder(tmp_path, str(mine)) == str(mine)
+    mine.chmod(0o777)
+    assert loops.cache_folder(tmp_path, str(mine)) == str(cache / "numba")
 
 
 def test_without_home_and_name_the_cache_is_a_private_temporary_folder(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 import json
-from importlib.util import find_spec
 from typing import Any
 
 from boolcomp.common.errors import UsageError
+from boolcomp.common.packages import installing, is_there
 
 Spec = dict[str, Any]
 VERSION = "6.4"  # of Vega-Lite: vl-convert has several
@@ -16,8 +16,8 @@ SNIPPET = "window.vegaEmbed = vegaEmbed;"
 
 def require_charts() -> None:
     """Raise a `UsageError` where no chart can be made: before what is drawn is measured."""
-    if find_spec("vl_convert") is None:
-        raise UsageError("charts need vl-convert-python: pip install 'boolcomp[plots]'")
+    if not is_there("vl-convert-python"):
+        raise UsageError(f"charts need vl-convert-python: {installing('vl-convert-python')}")
 
 
 @functools.lru_cache(maxsize=256)  # a page that is written again while work goes on

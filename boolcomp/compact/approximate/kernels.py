@@ -1,4 +1,4 @@
-"""Compiled loops over networks as arrays: values, levels, what dies; importing this imports numba.
+"""Compiled loops over networks as arrays: values, levels, what dies.
 
 Signals are numbered as in `network`; `fan` holds three operands (unused ones are signal 0), `size`
 what a node counts (0 where it only passes a signal on), `refs` how many living operands and outputs

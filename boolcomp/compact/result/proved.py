@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from boolcomp.common.errors import DataError
+from boolcomp.common.errors import DataError, DataWarning
 from boolcomp.common.executor import WorkerLostError
+from boolcomp.common.packages import is_there, needed
 from boolcomp.common.workers import ALONE
 from boolcomp.compact.result.explained import explained
 
@@ -29,9 +31,16 @@ def proved(
 ) -> Bounds | None:
     """Return what no error exceeds; None where a function has no bound near some words, or beyond.
 
+    It is None, with a warning, where python-flint is not installed, which proofs need.
+
     Where bounds of a `grade` cannot be had they are of the one before; `effort` is of tight ones.
     Where words are moved by cones (`booked`) bounds are plain.
     """
+    if not is_there("python-flint"):
+        warnings.warn(
+            f"no bounds are proved here: {needed('python-flint')}", DataWarning, stacklevel=2
+        )
+        return None
     said = explained(compact, ends, booked)
     return bounds_of(said, "plain" if booked else grade, effort, workers)
 

@@ -73,7 +73,7 @@ def resubstitute(
     over. No output comes later than `timing` says (which the given network must keep). The same
     for the same seed, unless the clock ends it.
     """
-    from boolcomp.logic.synthesis.builtin.resub_sweep import sweep  # noqa: PLC0415 (imports numba)
+    from boolcomp.logic.synthesis.builtin.resub_sweep import sweep  # noqa: PLC0415 (only where there is work)
 
     network = clean(network)
     if not network.nodes or not fits(network) or clock.over:
@@ -98,7 +98,7 @@ def _care(network: Network, table: TruthTable | None) -> list[int]:
 
 def _graph(network: Network, care: Sequence[int], timing: LevelLimits, seed: int) -> Graph:
     """Return a network as arrays."""
-    from boolcomp.logic.synthesis.builtin.resub_kernels import Graph  # noqa: PLC0415 (imports numba)
+    from boolcomp.logic.synthesis.builtin.resub_kernels import Graph  # noqa: PLC0415 (only where there is work)
 
     first = CONSTANTS + network.inputs
     signals = first + len(network.nodes)
@@ -132,7 +132,7 @@ def _graph(network: Network, care: Sequence[int], timing: LevelLimits, seed: int
 
 def _hunt(graph: Graph) -> Hunt:
     """Return room for the search for operands."""
-    from boolcomp.logic.synthesis.builtin.resub_search import PAIRS, Hunt  # noqa: PLC0415 (imports numba)
+    from boolcomp.logic.synthesis.builtin.resub_search import PAIRS, Hunt  # noqa: PLC0415 (only where there is work)
 
     signals, words = graph.planes.shape
     width = -(-signals // 64)
@@ -154,7 +154,7 @@ def _hunt(graph: Graph) -> Hunt:
 
 def _network(graph: Graph, inputs: int) -> Network:
     """Return the network that arrays hold."""
-    from boolcomp.logic.synthesis.builtin.resub_kernels import sort_nodes  # noqa: PLC0415 (numba)
+    from boolcomp.logic.synthesis.builtin.resub_kernels import sort_nodes  # noqa: PLC0415 (likewise)
 
     count = sort_nodes(graph)
     builder = Builder(inputs)

@@ -1,4 +1,4 @@
-"""Compiled loops of `resub` over networks that change; importing this module imports numba.
+"""Compiled loops of `resub` over networks that change.
 
 Nodes change in place: `Graph.order` holds the living ones, operands first, once it is sorted.
 Arrays that loops read are locals, and functions that are called often take few of them: numba

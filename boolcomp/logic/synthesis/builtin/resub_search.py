@@ -1,4 +1,4 @@
-"""The search for three signals that make a node, compiled; importing this module imports numba.
+"""The search for three signals that make a node, compiled.
 
 Pairs of points stand for the whole table: one where the node must be 1, one where it must be 0.
 Signals that can make the node tell all pairs apart. Those that pass are tried on the whole table,

@@ -1,4 +1,4 @@
-"""One sweep of `resub` over all nodes, compiled; importing this module imports numba."""
+"""One sweep of `resub` over all nodes, compiled."""
 
 # mypy: disable-error-code="untyped-decorator"
 

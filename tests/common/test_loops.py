@@ -1,0 +1,97 @@
+"""Loops run as Python, or compiled, and nobody can tell from the results."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from boolcomp.common import loops
+from boolcomp.twolevel.dense import Dense
+from boolcomp.twolevel.minimise import minimise
+from boolcomp.twolevel.sweep_kernels import random
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SMALL = ".i 2\n.o 1\n11 1\n10 1\n.e\n"
+
+
+def some(inputs: int, outputs: int, seed: int) -> Dense:
+    noise = np.random.default_rng(seed)
+    shape = outputs, 1 << inputs
+    plane = [np.packbits(noise.random(shape) < p, axis=1, bitorder="little") for p in (0.5, 0.2)]
+    on, dc = (np.pad(one, ((0, 0), (0, 8 - one.shape[1]))).view(np.uint64) for one in plane)
+    return Dense(inputs, outputs, on & ~dc, dc)
+
+
+@pytest.fixture
+def early(monkeypatch: pytest.MonkeyPatch) -> loops.Calls:
+    """Make this process one that has not loaded numba, and has run no loops yet."""
+    calls = loops.Calls()
+    monkeypatch.setattr(loops, "loaded", lambda: False)
+    monkeypatch.setattr(loops, "_calls", calls)
+    return calls
+
+
+@pytest.mark.parametrize("method", ["own", "exact", "isop"])
+@pytest.mark.parametrize(("inputs", "outputs"), [(2, 1), (3, 2), (4, 3), (5, 1)])
+def test_small_functions_have_the_same_covers_without_numba(
+    early: loops.Calls, method: str, inputs: int, outputs: int
+) -> None:
+    for seed in range(3):
+        table = some(inputs, outputs, seed)
+        brief = minimise(table, method, 60.0)
+        assert 0 < early.made <= loops.MOST_CALLS
+        left, early.made = early.made, loops.MOST_CALLS
+        assert repr(minimise(table, method, 60.0)) == repr(brief)
+        early.made = left
+
+
+def test_what_is_too_long_for_python_is_done_again_compiled(
+    early: loops.Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = some(4, 3, 1)
+    whole = repr(minimise(table))
+    monkeypatch.setattr(loops, "MOST_CALLS", early.made // 2)
+    early.made = 0
+    assert repr(minimise(table)) == whole
+    assert early.made == loops.MOST_CALLS + 1
+    assert not loops.interpreting()
+
+
+def test_errors_of_the_work_are_its_own(early: loops.Calls) -> None:
+    done = []
+
+    def wrong() -> None:
+        done.append(early)
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        loops.briefly(wrong)
+    assert len(done) == 1
+    assert not loops.interpreting()
+
+
+def test_a_loop_pickles_by_its_name() -> None:
+    assert pickle.loads(pickle.dumps(random)) is random  # noqa: S301 (our own)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("more", [(), ("--method", "exact"), ("--phase",), ("--stats",)])
+def test_a_small_file_is_minimised_without_numba_and_highs(
+    tmp_path: Path, more: tuple[str, ...]
+) -> None:
+    path = tmp_path / "small.pla"
+    path.write_text(SMALL)
+    code = (
+        "import sys\nfrom boolcomp.cli import main\ntry:\n    main(sys.argv[1:])\n"
+        "finally:\n    print({'numba', 'highspy', 'llvmlite', 'rich', 'flint'} & set(sys.modules))"
+    )
+    command = [sys.executable, "-c", code, "minimize", str(path), *more]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("set()\n")
