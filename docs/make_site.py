@@ -30,6 +30,7 @@ NAVIGATION: dict[str, tuple[str, ...]] = {
     "How it is built": ("design", "CONTRIBUTING", "CHANGELOG"),
 }  # fmt: skip
 _LINK = re.compile(r"(?<=\]\()(?!https?:|#|mailto:)([^)\s#]+)")
+_NAMED_FENCE = re.compile(r"^([ ]*```\w+) (\S+)$", re.MULTILINE)  # as in ```toml park.toml
 
 
 def pages() -> dict[str, Path]:
@@ -40,7 +41,10 @@ def pages() -> dict[str, Path]:
 
 
 def moved(text: str, page: Path, folder: Path) -> str:
-    """Return a page's text with links as they are in the site; files that they name are copied."""
+    """Return a page's text as the site has it: its links, and file names as titles of blocks.
+
+    Files that links name are copied.
+    """
     known = {path: f"{name}.md" for name, path in pages().items()}
 
     def link(match: re.Match[str]) -> str:
@@ -54,7 +58,7 @@ def moved(text: str, page: Path, folder: Path) -> str:
         shutil.copyfile(target, folder / place)
         return place.as_posix()
 
-    return _LINK.sub(link, text)
+    return _NAMED_FENCE.sub(r'\1 title="\2"', _LINK.sub(link, text))
 
 
 def _flat(target: Path) -> Path:
@@ -92,7 +96,9 @@ def configuration(source: Path, target: Path) -> dict[str, Any]:
             ],
         },
         "plugins": ["material/search"],
-        "markdown_extensions": ["tables", "fenced_code", {"toc": {"permalink": True}}],
+        "markdown_extensions": [
+            "tables", "pymdownx.highlight", "pymdownx.superfences", {"toc": {"permalink": True}},
+        ],
         "validation": {
             "nav": {"omitted_files": "warn", "not_found": "warn"},
             "links": {"not_found": "warn", "anchors": "warn", "unrecognized_links": "warn"},

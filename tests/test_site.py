@@ -8,6 +8,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import markdown
 import pytest
 
 if TYPE_CHECKING:
@@ -48,6 +49,19 @@ def test_a_link_to_nothing_ends_the_build_with_a_sentence(tmp_path: Path) -> Non
         SITE.moved("[a](docs/missing.md)", ROOT / "README.md", tmp_path)
 
 
+def test_a_fence_that_names_a_file_is_a_block_with_that_title(tmp_path: Path) -> None:
+    text = "Here:\n\n```toml park.toml\na = 1\n```\n\nthen\n\n```console\n$ boolcomp\n```\n"
+    configured = SITE.configuration(tmp_path, tmp_path)
+    html = markdown.markdown(
+        SITE.moved(text, ROOT / "README.md", tmp_path),
+        extensions=[one for one in configured["markdown_extensions"] if isinstance(one, str)],
+    )
+    assert "```" not in html
+    assert html.count("<pre") == 2
+    assert re.search(r'class="filename">park.toml<', html)
+    assert "<p>then</p>" in html
+
+
 @pytest.mark.slow
 def test_the_site_is_made_without_a_warning_and_loads_nothing_from_elsewhere(
     tmp_path: Path,
@@ -62,3 +76,4 @@ def test_the_site_is_made_without_a_warning_and_loads_nothing_from_elsewhere(
             r"<(?:script|link|img|iframe)[^>]*(?:src|href)=\"([^\"]+)\"", path.read_text()
         )
         assert [one for one in loaded if "//" in one] == [], path.name
+        assert "<p>```" not in path.read_text(), path.name

@@ -168,16 +168,28 @@ def _link(joint: TreeJoint, pose: Pose, body: Body) -> Link:
 
 def _position(joint: TreeJoint) -> Interval:
     low, high = joint.limit.lower, joint.limit.upper
-    endless = joint.kind == "continuous"
-    if endless or low is None or high is None or not 0 <= high - low <= MANY_TURNS * TURN:
-        if joint.kind == "prismatic":
-            joint.element.fail("<limit lower=… upper=…> is missing: how far it slides, in metres")
+    unusable = _unusable(joint)
+    if unusable and joint.kind == "prismatic":
+        joint.element.fail(f"it has {unusable}: say how far it slides, in metres")
+    if unusable or joint.kind == "continuous" or low is None or high is None:
         return Interval(-TURN / 2, TURN / 2)
     revolute = joint.kind != "prismatic"
     size = limits.size_problem("position_range", max(abs(low), abs(high)), revolute=revolute)
-    if problem := size or (low < high and width_problem(low, high)):
+    if problem := size or width_problem(low, high):
         joint.element.fail(f"its limits: {problem}")
     return Interval(low, high)
+
+
+def _unusable(joint: TreeJoint) -> str:
+    """Return which limits of position a joint has that say nothing of where it may go, or ""."""
+    low, high = joint.limit.lower, joint.limit.upper
+    if low is None or high is None:
+        return "no limits of its position"
+    if low == high:
+        return f"equal lower and upper limits ({number(low)})"  # a placeholder of many files
+    if joint.kind == "revolute" and high - low > MANY_TURNS * TURN:
+        return f"limits of more than {MANY_TURNS} turns"
+    return ""
 
 
 def _with_torques(robot: Robot, joints: Sequence[TreeJoint], reach: Reach) -> Robot:
@@ -219,13 +231,9 @@ def _proposed(joints: Sequence[TreeJoint]) -> Iterator[str]:
     if weak:
         yield f"torque ranges are proposed for {listed(weak)}: what they reach, rounded up"
     for joint in joints:
-        low, high = joint.limit.lower, joint.limit.upper
-        if joint.kind != "revolute":
-            continue
-        if low is None or high is None:
-            yield f"{joint.name} has no limits of its position: taken as one full turn"
-        elif not high - low <= MANY_TURNS * TURN:
-            yield f"{joint.name} has limits of more than {MANY_TURNS} turns: taken as one full turn"
+        unusable = _unusable(joint) if joint.kind == "revolute" else ""
+        if unusable:
+            yield f"{joint.name} has {unusable}: taken as one full turn"
 
 
 def _read(joints: Sequence[TreeJoint]) -> Iterator[str]:

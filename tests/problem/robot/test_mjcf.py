@@ -93,6 +93,23 @@ def test_joints_have_the_ranges_and_motors_of_the_file(tmp_path: Path) -> None:
     assert (elbow.viscous_friction, elbow.coulomb_friction) == (0.3, (0.05, 0.05))
 
 
+def test_a_range_of_zeros_is_taken_as_no_range(tmp_path: Path) -> None:
+    text = ARM.replace('range="-120 80" actuatorfrcrange="-30 20"', 'range="0 0"')
+    arm = arm_of(tmp_path, text.replace('forcerange="-40 40"', 'forcerange="0 0"'))
+    elbow = arm.robot.links[3]
+    assert elbow.position == Interval(-math.pi, math.pi)
+    assert elbow.torque.high > 0.1
+    notes = "; ".join(arm.notes)
+    assert "elbow has equal lower and upper limits (0): taken as one full turn" in notes
+    assert "torque ranges are proposed for waist, shoulder, twist, elbow" in notes
+
+
+def test_a_range_of_zeros_of_a_sliding_joint_is_refused(tmp_path: Path) -> None:
+    text = ARM.replace('range="-0.1 0.3"', 'range="0 0"')
+    with pytest.raises(DataError, match=r"equal lower and upper limits .*how far it slides"):
+        arm_of(tmp_path, text)
+
+
 def test_a_joint_drawn_at_its_reference_stands_there(tmp_path: Path) -> None:
     """A shift of what a joint counts from shifts its torques, and nothing else."""
     q, qd, qdd = states(4)

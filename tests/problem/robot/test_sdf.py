@@ -133,6 +133,23 @@ def test_joints_have_the_ranges_and_rotors_of_the_file(tmp_path: Path) -> None:
     assert "slide has a rotor inertia of 0.001 at a gear ratio of 10, from <drake:rotor" in notes
 
 
+def test_limits_of_zeros_are_taken_as_none(tmp_path: Path) -> None:
+    text = ARM.replace("-1e16", "0").replace("1e16", "0").replace("<effort>-1<", "<effort>0<")
+    arm = arm_of(tmp_path, text.replace("<velocity>-1<", "<velocity>0<"))
+    turn = arm.robot.links[0]
+    assert turn.position == Interval(-math.pi, math.pi)
+    assert turn.velocity == Interval(-math.pi, math.pi)
+    notes = "; ".join(arm.notes)
+    assert "turn has equal lower and upper limits (0): taken as one full turn" in notes
+    assert "torque ranges are proposed for turn:" in notes
+    assert "speeds of up to pi rad/s are proposed for turn" in notes
+
+
+def test_equal_limits_of_a_sliding_joint_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"equal lower and upper limits .*how far it slides"):
+        arm_of(tmp_path, ARM.replace("<upper>0.2<", "<upper>0<"))
+
+
 def test_a_model_that_stands_on_nothing_stands_where_its_pose_says(tmp_path: Path) -> None:
     """Turned by a right angle about x, its own y points up."""
     assert arm_of(tmp_path, ARM).robot.gravity == (0.0, -9.81, 0.0)
@@ -154,7 +171,7 @@ MISTAKES = [
     ("<xyz>1 0 0</xyz>", "<xyz>0 0 0</xyz>", r":10: <xyz>: its text must not be zero"),
     ("<xyz>1 0 0</xyz>", "<xyz>1 0</xyz>", r":10: <xyz>: its text must be three numbers, not '1 "),
     ("<upper>0.2</upper>", "<upper>-1</upper>", r":10: <limit>: lower, 0, is above upper, -1"),
-    ("<upper>0.2</upper>", "", r":9: .*<limit lower=… upper=…> is missing: how far it slides"),
+    ("<upper>0.2</upper>", "", r":9: .*it has no limits of its position: say how far it slides"),
     ("<damping>0.4", "<damping>-1", r":11: <damping>: its text must not be negative, not -1"),
     ("0 0 1 0 0 0</pose>", "0 0 1</pose>", r":7: <pose>: its text must be 6 numbers, not '0 0 1'"),
     (f'"/>{BODY}', '"/>', r":4: <link name=\"one\">: <inertial> is missing \(SDF means 1 kg by"),

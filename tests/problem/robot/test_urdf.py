@@ -118,7 +118,12 @@ def test_what_the_file_does_not_say_is_proposed_and_said(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     ("limits", "said"),
-    [("", "no limits of its position"), ('lower="-99" upper="99"', "limits of more than 4 turns")],
+    [
+        ("", "no limits of its position"),
+        ('lower="-99" upper="99"', "limits of more than 4 turns"),
+        ('lower="0" upper="0"', "equal lower and upper limits (0)"),
+        ('lower="1.5" upper="1.5"', "equal lower and upper limits (1.5)"),
+    ],
 )
 def test_a_turning_joint_without_limits_goes_once_around(
     tmp_path: Path, limits: str, said: str
@@ -126,6 +131,38 @@ def test_a_turning_joint_without_limits_goes_once_around(
     arm = arm_of(tmp_path, ARM.replace('lower="-2.1" upper="1.4"', limits))
     assert arm.robot.links[1].position == Interval(-math.pi, math.pi)
     assert f"shoulder has {said}: taken as one full turn" in arm.notes
+
+
+def test_a_limit_of_zeros_is_taken_as_no_limit(tmp_path: Path, run: Callable[..., Result]) -> None:
+    """Such placeholders stand in many files; the warning and `boolcomp robots` list them."""
+    placeholder = '<limit lower="0" upper="0" effort="0" velocity="0"/>'
+    text = (
+        f'<robot name="pair"><link name="a"/><link name="b">{body(1, "0.2 0 0")}</link>'
+        f'<link name="c">{body(1, "0.2 0 0")}</link>'
+        f"{joint('one', 'revolute', 'a b', '0 0 0', '0 1 0', placeholder)}"
+        f"{joint('two', 'revolute', 'b c', '0.4 0 0', '0 1 0', placeholder)}</robot>"
+    )
+    arm_of(tmp_path, text, None, None)
+    with pytest.warns(DataWarning) as caught:
+        robot = load_robot(tmp_path / "arm.urdf")
+    said = str(caught[0].message)
+    for link in robot.links:
+        assert link.position == Interval(-math.pi, math.pi)
+        assert link.velocity == Interval(-math.pi, math.pi)
+        assert link.torque.high > 0.1
+    shown = run("robots", str(tmp_path / "arm.urdf")).out
+    for sentence in (
+        "speeds of up to pi rad/s are proposed for one, two",
+        "torque ranges are proposed for one, two",
+        *(f"{name} has equal lower and upper limits (0)" for name in ("one", "two")),
+    ):
+        assert sentence in said
+        assert sentence.lower() in shown.lower()
+
+
+def test_equal_limits_of_a_sliding_joint_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"equal lower and upper limits .*how far it slides"):
+        arm_of(tmp_path, ARM.replace('lower="0" upper="0.3"', 'lower="0" upper="0"'))
 
 
 TIPS = ("left fore", "right hand")
@@ -360,7 +397,7 @@ MISTAKES = [
     (
         'lower="0" upper="0.3"',
         "",
-        r":17: <joint name=\"slide\">: <limit lower=… upper=…> is missing",
+        r":17: <joint name=\"slide\">: it has no limits of its position: say how far",
     ),
     ('joint name="waist"', 'joint name="wai&#10;st"', r":13: .*holds characters that cannot be"),
     (LIMIT, "", r":14: <joint name=\"shoulder\">: <limit> is missing: where it may go"),
