@@ -112,7 +112,9 @@ class Search:
 
     def run(self, budget: int) -> tuple[tuple[Fraction, Fraction], bool, int]:
         """Return the ends of a slot's errors, whether no split could help, and boxes looked at."""
-        boxed, room = self.boxed, min(ROOM, max(2, budget // 2 + 2))
+        boxed = self.boxed
+        budget = budget if self.bits else 1  # without inputs there is one box
+        room = min(ROOM, max(2, budget // 2 + 2))
         worth = self.worth() if budget > 1 else np.zeros((len(self.bits), WIDEST))
         firsts = np.zeros((room, len(boxed.first)), np.uint16)
         lasts = np.zeros_like(firsts)
