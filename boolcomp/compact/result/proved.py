@@ -29,11 +29,18 @@ def proved(
 ) -> Bounds | None:
     """Return what no error exceeds; None where a function has no bound near some words, or beyond.
 
+    Every output has the tighter of this bound and the checker's plain one (`proof.bound.checked`).
     Where bounds of a `grade` cannot be had they are of the one before; `effort` is of tight ones.
     Where words are moved by cones (`booked`) bounds are plain.
     """
+    from boolcomp.proof.bound.checked import met_with_checker  # noqa: PLC0415 (as below)
+
     said = explained(compact, ends, booked)
-    return bounds_of(said, "plain" if booked else grade, effort, workers)
+    found = bounds_of(said, "plain" if booked else grade, effort, workers)
+    try:
+        return None if found is None else met_with_checker(said, found)
+    except DataError:
+        return None
 
 
 @lru_cache(maxsize=4)  # of what a search proves, the last is asked for again when it is over
