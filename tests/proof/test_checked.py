@@ -49,7 +49,8 @@ def test_only_heaps_that_neither_bound_proves_are_named() -> None:
     built = built_of("elbow-3r", 8)
     said = explained(built.compact, built.ends)
     own, plain = plain_bounds(said), Plain(claim_of(said))
-    assert own.unproved and plain.overflow
+    assert own.unproved
+    assert plain.overflow
     every = tuple(range(len(said.graph.nodes)))
     assert met_with_checker(said, replace(own, unproved=every)).unproved == tuple(plain.overflow)
     assert met_with_checker(said, replace(own, unproved=())).unproved == ()

@@ -17,6 +17,7 @@ from boolcomp.proof.bound.boxes import Boxing
 from boolcomp.proof.bound.branch_kernels import sampled, search
 from boolcomp.proof.bound.fixed import outward
 from boolcomp.proof.bound.plain import at_rest, moved, rounding
+from boolcomp.proof.bound.result import BOXES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,7 +36,6 @@ SEED = 15
 WIDEST = 17  # bits of a word and one
 
 
-BOXES = 1200  # boxes for each of effort
 ADDEND = 400_000  # steps of all boxes, for an addend by itself
 ROOM = 1 << 22  # boxes that are kept
 
