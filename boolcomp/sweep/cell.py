@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import math
 import time
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, lru_cache
@@ -117,7 +116,10 @@ class Cell:
     def choices(self) -> CompactChoices:
         """What is chosen of the compilation: it uses no workers, others have other cells."""
         own = self.settings
-        proofs: dict[str, Any] = {"proof": own.proof or "plain", "proof_effort": own.proof_effort}
+        asked = own.proof or own.proof_effort != EFFORT
+        proofs: dict[str, Any] = {
+            "proof": own.proof or None, "proof_effort": own.proof_effort if asked else None,
+        }  # fmt: skip
         return CompactChoices(self.demand, workers=ALONE, certify=own.certify, **proofs)
 
     @property
@@ -249,7 +251,8 @@ def _found(compiled: CompactCompilation) -> dict[str, Any]:
                 "rms": None if one.errors is None else one.errors.rms,
                 "sampled_max": None if one.errors is None else one.errors.sampled_max,
                 "worst_found": None if one.errors is None else one.errors.worst_found,
-                "bound": one.bound if math.isfinite(one.bound) else None,
+                "bound": None if one.bound_note else one.bound,
+                "bound_note": one.bound_note or None,
             }
             for load in program.loads
             for one in load.outputs

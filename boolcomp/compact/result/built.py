@@ -11,7 +11,7 @@ import numpy as np
 from boolcomp.common.text import short
 from boolcomp.compact.assembly import program_of_graph
 from boolcomp.logic.synthesis import abc
-from boolcomp.program.parts import KnownErrors
+from boolcomp.program.parts import KnownErrors, bound_note
 from boolcomp.words.names import word_names
 
 if TYPE_CHECKING:
@@ -127,6 +127,14 @@ class Built:
         if self.bounds is None or self.bounds.unproved:
             return (math.inf,) * len(self.compact.problem.outputs)
         return self.bounds.values
+
+    @property
+    def useful(self) -> tuple[bool, ...]:
+        """Whether a bound is no wider than the word of its output, be it conditional or not."""
+        if self.bounds is None:
+            return (False,) * len(self.compact.problem.outputs)
+        pairs = zip(self.bounds.values, self.compact.output_codes, strict=True)
+        return tuple(not bound_note(value, code.range) for value, code in pairs)
 
     @property
     def grades(self) -> tuple[str, ...]:

@@ -1,5 +1,7 @@
 """Bounds of all grades: each is met with those before it, so that none is looser.
 
+With little effort one may be a hundredth looser: tables are then left out where cells say enough.
+
 plain: node by node. tables: every addend of an output's sum by itself, over the words that it
 reads. tight: outputs of two angles at most at all cells of these; all others, and those of which
 a group is too large, by branch and bound over boxes of inputs.
@@ -19,6 +21,7 @@ from boolcomp.proof.bound.expansion import NotPlainError
 from boolcomp.proof.bound.plain import Forward, plain_bounds
 from boolcomp.proof.bound.result import EFFORT, rounded_up
 from boolcomp.proof.bound.tight import Output
+from boolcomp.proof.bound.usual import USUAL
 
 if TYPE_CHECKING:
     from boolcomp.common.workers import Workers
@@ -27,8 +30,9 @@ if TYPE_CHECKING:
 
     Ends = tuple[Fraction, Fraction]
 
-WORTH = 100  # of effort: less is done sooner than a process is started
+WORTH = 100  # of effort: less takes less time than to start a process
 LESS = 10  # of what boxes are worth where all cells have been looked at already
+NEARLY = 100  # part of a bound: a smaller remainder is left as it is, with little effort
 
 
 def graded_bounds(
@@ -55,17 +59,17 @@ def output_bound(
 ) -> Bound:
     """Return the bound of one output."""
     forward = Forward(explained)
-    found = _met(plain, _tables(forward, column), "tables")
     if grade == "tables":
-        return found
+        return _met(plain, _tables(forward, column), "tables")
     ends, remainder, whole = _enumerated(forward, column, effort)
-    found = _met(found, ends, "tight")
+    found = _met(plain, ends, "tight")
     if ends is not None:
         found = replace(found, remainder=remainder)
-    if ends is None or not whole:
-        boxes = effort if ends is None else effort // LESS
-        found = _met(found, _boxes(forward, column, boxes), "tight")
-    return found
+        if effort < WORTH and whole and remainder * NEARLY <= found.steps:
+            return found
+    found = _met(found, _tables(forward, column), "tables" if ends is None else "tight")
+    boxes = effort if ends is None else max(min(effort, USUAL), effort // LESS)
+    return _met(found, _boxes(forward, column, boxes), "tight")
 
 
 def _met(bound: Bound, ends: Ends | None, grade: Grade) -> Bound:
