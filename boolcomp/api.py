@@ -25,7 +25,7 @@ from boolcomp.problem.sources import load_source
 from boolcomp.problem.wordformat import formats
 from boolcomp.problem.written.making import function_problem
 from boolcomp.program.programfile import load_program
-from boolcomp.proof.bound.result import EFFORT, grade_of
+from boolcomp.proof.bound.result import grade_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -134,8 +134,9 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
     and `words`
     ({"q1": "gray:12:0..2pi", "tau": "twos:tread"}: words as they are given or wanted, by code,
     bits, range and place of zero), `proof` (how tight the bound of errors is proved: plain, tables,
-    tight; by default plain, and tight of a promise) and `proof_effort` (of a tight one: millions of
-    states looked at, at most; the same effort gives the same bound anywhere). `rms` and `max` are
+    tight; by default tight where that takes little counted work, else plain, and tight of a
+    promise) and `proof_effort` (of a tight one: millions of states looked at, at most; the same
+    effort gives the same bound anywhere, and asks for a tight one). `rms` and `max` are
     the older spelling of `rms_error` and `max_error`.
 
     What the program errs by, it says itself, in the units of its outputs: `sampled_max` of random
@@ -171,8 +172,8 @@ def compile(  # noqa: A001, PLR0913  # the name is meant; as many as the command
         )  # fmt: skip
         choices = CompactChoices(
             demand, place, workers=workers or TWO, words=formats("words", words),
-            proof=grade_of("plain" if proof is None else proof),
-            proof_effort=EFFORT if proof_effort is None else whole("proof_effort", proof_effort),
+            proof=None if proof is None else grade_of(proof),
+            proof_effort=_if_any("proof_effort", proof_effort),
             certify=flag("certify", certify),
         )  # fmt: skip
         with choices.workers.opened() as opened:

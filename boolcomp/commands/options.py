@@ -229,7 +229,7 @@ class CompactOptions:
     def proofs(self) -> dict[str, Any]:
         """What was said of bounds and certificates."""
         effort = {} if self.proof_effort is None else {"proof_effort": self.proof_effort}
-        return {"proof": self.proof or "plain", "certify": self.certify, **effort}
+        return {"proof": self.proof, "certify": self.certify, **effort}
 
     def demand(self, bits: int) -> Demand:
         """Return the demand at a word length."""
@@ -290,13 +290,13 @@ _DEMAND = {
     "proof": click.option(
         "--proof",
         help="How tight a bound is proved: plain, tables (every addend by itself), or tight "
-        "[default: plain; of an --error tight].",
+        "[default: tight where that takes about 5 s at most, else plain; of an --error tight].",
     ),
     "proof_effort": click.option(
         "--proof-effort",
         type=int,
         help="Of a tight bound: how much is looked at. Work is counted, not timed: the same bound "
-        "anywhere [default: 2000]",
+        "anywhere [default: 2000; 20 without --proof]",
     ),
     "certify": click.option(
         "--certify", is_flag=True, help="Save a certificate with the program, for verify."

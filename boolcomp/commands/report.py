@@ -183,19 +183,19 @@ def command(
         from boolcomp.measure.report.compare import Question
         from boolcomp.measure.report.measure import SEARCHED
         from boolcomp.program.program import MODES as COMPILED
-        from boolcomp.proof.bound.result import EFFORT, grade_of
+        from boolcomp.proof.bound.result import grade_of
 
         problem = problem_of(source, of)
         if problem.bits is not None and not given(context, "bits"):
             bits = str(problem.bits)
         modes = tuple(one for one in COMPILED if mode in {one, "both"})
-        grade = grade_of("plain" if choices.proof is None else choices.proof)
+        grade = None if choices.proof is None else grade_of(choices.proof)
         question = Question(
             numbers("--bits", bits), modes if logic else ("paper",), numbers("--extra", extra),
             options, recipe if logic else None, widest, choices.demand,
             choices.workers or all_cores(),
             SEARCHED if drawn.evaluations is None else drawn.evaluations, grade,
-            EFFORT if choices.proof_effort is None else choices.proof_effort,
+            choices.proof_effort,
         )  # fmt: skip
         name = problem.name
         written = Written(output or Path("out") / f"report-{name}", _asked(name, drawn), sections)

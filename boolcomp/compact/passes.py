@@ -74,8 +74,9 @@ class CompactChoices:
     lies there is proved before it is believed), the user's cache if it is None; what ships with
     boolcomp is found too, if `also_shipped`. `workers` are where the work is done, `progress` is
     told how the search is going. `words` are formats of words by the names of inputs, outputs or
-    groups: `pipeline` makes the problem so. `proof` is how tight bounds are to be; `proof_effort`
-    counts states looked at, in millions.
+    groups: `pipeline` makes the problem so. `proof` is how tight bounds are to be, and
+    `proof_effort` counts states looked at, in millions; without both bounds are tight where that
+    takes little counted work.
     With `certify` the program has a certificate.
     """
 
@@ -84,14 +85,15 @@ class CompactChoices:
     also_shipped: bool = True
     workers: Workers = TWO
     progress: Listener = ignore_progress
-    proof: Grade = "plain"
-    proof_effort: int = EFFORT
+    proof: Grade | None = None
+    proof_effort: int | None = None
     words: Mapping[str, WordFormat] = field(default_factory=dict)
     certify: bool = False
 
     def __post_init__(self) -> None:
-        grade_of(self.proof)
-        if self.proof_effort < 1:
+        if self.proof is not None:
+            grade_of(self.proof)
+        if self.proof_effort is not None and self.proof_effort < 1:
             raise UsageError(f"proof effort {self.proof_effort}: a whole number, 1 or more")
         for name, asked in self.words.items():
             known = self.demand.input_bits.get(name)
@@ -327,7 +329,7 @@ def _told(
     shifts = np.where(free, decoder_shifts(errors, worst, compact.demand.max), 0.0)
     ends = Ends(tuple(map(float, shifts)), rest)
     grade = compact.demand.grade if promised else choices.proof
-    effort = max(choices.proof_effort, EFFORT) if promised else choices.proof_effort
+    effort = max(choices.proof_effort or 0, EFFORT) if promised else choices.proof_effort
     moved = _booked(kept, results)
     built = Built(
         compact, kept.network, kept.steps, kept.lut6, errors.moved(shifts), worst.moved(shifts),

@@ -117,7 +117,10 @@ class Cell:
     def choices(self) -> CompactChoices:
         """What is chosen of the compilation: it uses no workers, others have other cells."""
         own = self.settings
-        proofs: dict[str, Any] = {"proof": own.proof or "plain", "proof_effort": own.proof_effort}
+        asked = own.proof or own.proof_effort != EFFORT
+        proofs: dict[str, Any] = {
+            "proof": own.proof or None, "proof_effort": own.proof_effort if asked else None,
+        }  # fmt: skip
         return CompactChoices(self.demand, workers=ALONE, certify=own.certify, **proofs)
 
     @property

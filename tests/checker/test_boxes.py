@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from checker.claims import claim_of
 from shippedarms import built_of
 
 from boolcomp.checker.errors.boxes import Boxes
@@ -15,6 +14,7 @@ from boolcomp.checker.errors.plain import Plain
 from boolcomp.checker.spans import ONE, Span
 from boolcomp.checker.steps import DoesNotHoldError, NotCoveredError
 from boolcomp.compact.result.explained import explained
+from boolcomp.proof.bound.checked import claim_of
 
 
 def plain_of(name: str, bits: int) -> Plain:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from checker.claims import claim_of
 from proof.explainedstates import drawn
 from shippedarms import built_of, made_by_name
 
@@ -19,6 +18,7 @@ from boolcomp.checker.spans import ONE
 from boolcomp.checker.steps import DoesNotHoldError
 from boolcomp.compact.assembly import Ends
 from boolcomp.compact.result.explained import explained
+from boolcomp.proof.bound.checked import claim_of
 from boolcomp.proof.bound.plain import plain_bounds
 from boolcomp.words.graph import Heap, Lookup, PartialProducts, WordGraph
 from boolcomp.words.simulate import node_word

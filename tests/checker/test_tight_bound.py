@@ -7,13 +7,13 @@ from fractions import Fraction
 from functools import cache
 
 import pytest
-from checker.claims import claim_of
 from shippedarms import built_of
 
 from boolcomp.checker.errors.plain import Plain
 from boolcomp.checker.errors.tight import Tight
 from boolcomp.checker.steps import DoesNotHoldError, NotCoveredError
 from boolcomp.compact.result.explained import explained
+from boolcomp.proof.bound.checked import claim_of
 from boolcomp.proof.bound.graded import graded_bounds
 from boolcomp.words.graph import Heap, Lookup, WordGraph
 

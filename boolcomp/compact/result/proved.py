@@ -9,6 +9,7 @@ from boolcomp.common.errors import DataError
 from boolcomp.common.executor import WorkerLostError
 from boolcomp.common.workers import ALONE
 from boolcomp.compact.result.explained import explained
+from boolcomp.proof.bound.result import EFFORT
 
 if TYPE_CHECKING:
     from boolcomp.common.workers import Workers
@@ -23,17 +24,32 @@ def proved(
     compact: Compact,
     ends: Ends,
     booked: Booked,
-    grade: Grade,
-    effort: int,
+    grade: Grade | None,
+    effort: int | None,
     workers: Workers = ALONE,
 ) -> Bounds | None:
     """Return what no error exceeds; None where a function has no bound near some words, or beyond.
 
-    Where bounds of a `grade` cannot be had they are of the one before; `effort` is of tight ones.
-    Where words are moved by cones (`booked`) bounds are plain.
+    Every output has the tighter of this bound and the checker's plain one (`proof.bound.checked`).
+    Where bounds of a `grade` cannot be had they are of the one before; `effort` is of tight ones,
+    and without a grade asks for them. Without both, bounds are tight where that takes little
+    counted work (see `proof.bound.usual`). Where words are moved by cones (`booked`) bounds are
+    plain.
     """
+    from boolcomp.proof.bound.checked import met_with_checker  # noqa: PLC0415 (as below)
+
     said = explained(compact, ends, booked)
-    return bounds_of(said, "plain" if booked else grade, effort, workers)
+    if booked:
+        grade = "plain"
+    if grade is None and effort is None:
+        from boolcomp.proof.bound.usual import USUAL, usual_grade  # noqa: PLC0415 (as below)
+
+        grade, effort = usual_grade(said), USUAL
+    found = bounds_of(said, grade or "tight", effort or EFFORT, workers)
+    try:
+        return None if found is None else met_with_checker(said, found)
+    except DataError:
+        return None
 
 
 @lru_cache(maxsize=4)  # of what a search proves, the last is asked for again when it is over
@@ -44,6 +60,7 @@ def bounds_of(
     from boolcomp.proof.bound.ends import beyond_ends  # noqa: PLC0415 (balls take their time)
     from boolcomp.proof.bound.overflow import (  # noqa: PLC0415 (with bounds alone)
         HEAPS,
+        USUAL,
         without_overflow,
     )
     from boolcomp.proof.bound.plain import plain_bounds  # noqa: PLC0415 (balls take their time)
@@ -54,7 +71,8 @@ def bounds_of(
         from boolcomp.proof.bound.graded import graded_bounds  # noqa: PLC0415 (compiled loops)
 
         found = graded_bounds(said, grade, effort, workers)
-        return without_overflow(said, beyond_ends(said, found), -(-effort // HEAPS))
+        heaps = max(USUAL, -(-effort // HEAPS))
+        return without_overflow(said, beyond_ends(said, found), heaps)
     except WorkerLostError:  # that says nothing of the graph
         raise
     except DataError:

@@ -22,7 +22,6 @@ from boolcomp.paper.quantised import quantised
 from boolcomp.paper.stored import stored_network
 from boolcomp.paper.truth import make_tables
 from boolcomp.pipeline import compile_compact
-from boolcomp.proof.bound.result import EFFORT
 from boolcomp.terms import split
 
 if TYPE_CHECKING:
@@ -63,8 +62,8 @@ class Question:
     demand: Callable[[int], Demand] | None = None
     workers: Workers = field(default_factory=all_cores)
     evaluations: int = SEARCHED
-    proof: Grade = "plain"
-    proof_effort: int = EFFORT
+    proof: Grade | None = None
+    proof_effort: int | None = None
 
     @property
     def steps(self) -> int:

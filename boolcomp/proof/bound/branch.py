@@ -17,6 +17,7 @@ from boolcomp.proof.bound.boxes import Boxing
 from boolcomp.proof.bound.branch_kernels import sampled, search
 from boolcomp.proof.bound.fixed import outward
 from boolcomp.proof.bound.plain import at_rest, moved, rounding
+from boolcomp.proof.bound.result import BOXES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,7 +36,6 @@ SEED = 15
 WIDEST = 17  # bits of a word and one
 
 
-BOXES = 1200  # boxes for each of effort
 ADDEND = 400_000  # steps of all boxes, for an addend by itself
 ROOM = 1 << 22  # boxes that are kept
 
@@ -112,7 +112,9 @@ class Search:
 
     def run(self, budget: int) -> tuple[tuple[Fraction, Fraction], bool, int]:
         """Return the ends of a slot's errors, whether no split could help, and boxes looked at."""
-        boxed, room = self.boxed, min(ROOM, max(2, budget // 2 + 2))
+        boxed = self.boxed
+        budget = budget if self.bits else 1  # without inputs there is one box
+        room = min(ROOM, max(2, budget // 2 + 2))
         worth = self.worth() if budget > 1 else np.zeros((len(self.bits), WIDEST))
         firsts = np.zeros((room, len(boxed.first)), np.uint16)
         lasts = np.zeros_like(firsts)

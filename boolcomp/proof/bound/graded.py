@@ -22,6 +22,7 @@ from boolcomp.proof.bound.expansion import NotPlainError
 from boolcomp.proof.bound.plain import Forward, plain_bounds
 from boolcomp.proof.bound.result import EFFORT, Bound, Bounds, Causes, rounded_up
 from boolcomp.proof.bound.tight import Output
+from boolcomp.proof.bound.usual import USUAL
 
 if TYPE_CHECKING:
     from boolcomp.common.workers import Workers
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 WORTH = 100  # of effort: less is done sooner than a process is started
 LESS = 10  # of what boxes are worth where all cells have been looked at already
+NEARLY = 100  # part of a bound that cells may bend by, where boxes are left out
 
 
 def graded_bounds(
@@ -73,17 +75,17 @@ def output_bound(
 ) -> Bound:
     """Return the bound of one output."""
     forward = Forward(explained)
-    found = _met(plain, _tables(forward, column), "tables")
     if grade == "tables":
-        return found
+        return _met(plain, _tables(forward, column), "tables")
     ends, remainder, whole = _enumerated(forward, column, effort)
-    found = _met(found, ends, "tight")
+    found = _met(plain, ends, "tight")
     if ends is not None:
         found = replace(found, remainder=remainder)
-    if ends is None or not whole:
-        boxes = effort if ends is None else effort // LESS
-        found = _met(found, _boxes(forward, column, boxes), "tight")
-    return found
+        if whole and remainder * NEARLY <= found.steps:
+            return found
+    found = _met(found, _tables(forward, column), "tables" if ends is None else "tight")
+    boxes = effort if ends is None else max(min(effort, USUAL), effort // LESS)
+    return _met(found, _boxes(forward, column, boxes), "tight")
 
 
 def _met(bound: Bound, ends: Ends | None, grade: Grade) -> Bound:

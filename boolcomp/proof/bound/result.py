@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 Grade = Literal["plain", "tables", "tight"]
 GRADES: tuple[Grade, ...] = get_args(Grade)
 EFFORT = 2000  # of tight bounds: millions of a group's states, or of cells; thousands of boxes
+BOXES = 1200  # of inputs, for each of effort
 DIGITS = 6  # of a bound as a number, rounded up
 
 

@@ -286,9 +286,9 @@ def _less(
     whole: Sweep, coarse: JointTables, finer: JointTables, down: int, cells: Words,
     corner: tuple[int, ...],
 ) -> Words:  # fmt: skip
-    """Return by how much finer tables say less of cells."""
+    """Return by how much finer tables say less of cells: one number for all without angles."""
     sizes = [len(one.words) for one in whole.angles]
-    places = np.unravel_index(cells, sizes)
+    places = np.unravel_index(cells, sizes) if sizes else ()
     mine = [k for k, one in enumerate(whole.angles) if one in coarse.whole.angles]
     block = [whole.angles[k].words[places[k]] for k in mine]
     own = tuple(corner[k] for k in mine)

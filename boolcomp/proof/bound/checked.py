@@ -1,16 +1,52 @@
-"""What the compiler says of a graph, as the checker takes it: no text lies between them."""
+"""The checker's plain bound of a graph, which is tighter than the compiler's for most outputs.
+
+The checker looks at words of tables value by value, so that what a sum reads of a table keeps its
+own error. It is given what the compiler says of a graph, and no text lies between them. Both bounds
+are proved by themselves, so that an output has the tighter end of either.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from boolcomp.checker.claims import nodes, places, stands
+from boolcomp.checker.errors.plain import Plain
 from boolcomp.checker.spans import Span
+from boolcomp.checker.steps import NotCoveredError
+from boolcomp.common.errors import DataError
 from boolcomp.proof.bound import meaning
+from boolcomp.proof.bound.ends import beyond_ends
 
 if TYPE_CHECKING:
     from boolcomp.proof.bound.enclosure import Enclosure
+    from boolcomp.proof.bound.result import Bounds
+
+
+def met_with_checker(said: meaning.Explained, bounds: Bounds) -> Bounds:
+    """Return the compiler's bounds, each end no wider than that of the checker's plain bound.
+
+    Both hold while no heap overflows; of a heap that one of them proves nothing is left to prove.
+    Where the checker does not cover a graph the bounds stay as they are. Two bounds of an output
+    that have nothing in common are a `DataError`: one of them is wrong.
+    """
+    try:
+        plain = Plain(claim_of(said))
+        ends = [plain.error(one, k).ends for k, one in enumerate(plain.claim.outputs)]
+    except (DataError, NotCoveredError):
+        return bounds
+    pairs = zip(bounds.outputs, ends, strict=True)
+    own = [replace(one, low=low, high=high) for one, (low, high) in pairs]
+    theirs = beyond_ends(said, replace(bounds, outputs=tuple(own)))
+    both = zip(bounds.outputs, theirs.outputs, strict=True)
+    outputs = tuple(
+        replace(one, low=max(one.low, two.low), high=min(one.high, two.high)) for one, two in both
+    )
+    if wrong := [one.name for one in outputs if one.low > one.high]:
+        raise DataError(f"two bounds of {wrong[0]} exclude each other")
+    unproved = tuple(k for k in bounds.unproved if k in plain.overflow)
+    return replace(bounds, outputs=outputs, unproved=unproved)
 
 
 def claim_of(said: meaning.Explained) -> stands.Claim:
@@ -28,7 +64,9 @@ def claim_of(said: meaning.Explained) -> stands.Claim:
         if isinstance(one, meaning.GivenWord)
     }
     functions = tuple(map(_function, said.meanings))
-    return stands.Claim(said.graph, functions, tuple(map(_place, said.meanings)), inputs, outputs)
+    stand = tuple(map(_place, said.meanings))
+    moved = {word: (low, high) for word, low, high in said.booked}
+    return stands.Claim(said.graph, functions, stand, inputs, outputs, moved)
 
 
 def _span(x: Enclosure) -> Span:
