@@ -6,8 +6,10 @@ which addend is found again from both.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from boolcomp.compact.graph.parts import realised_places
@@ -22,8 +24,11 @@ from boolcomp.compact.sketch.sketch import (
     Waves,
     WordSum,
 )
+from boolcomp.problem.expressions.straight import Straight
 from boolcomp.proof.bound.enclosure import Enclosure, between
 from boolcomp.proof.bound.meaning import (
+    Asked,
+    AskedInput,
     CurveTable,
     Explained,
     GivenWord,
@@ -53,6 +58,8 @@ if TYPE_CHECKING:
     from boolcomp.problem.problem import Problem
     from boolcomp.proof.bound.meaning import Meaning
     from boolcomp.words.graph import WordGraph
+
+MOST_BITS = 40  # of all inputs' words: nobody looks at more cells than that
 
 
 def explained(compact: Compact, ends: Ends, booked: Booked | None = None) -> Explained:
@@ -89,7 +96,34 @@ def explained_graph(problem: Problem, demand: Demand, made: Realised, ends: Ends
             outputs, made.sketch.outputs, steps, shifts, rests, strict=True
         )
     )
-    return Explained(made.graph, meanings, results)
+    return Explained(made.graph, meanings, results, asked=_asked(problem, demand, made.graph))
+
+
+@lru_cache(maxsize=4)  # of a problem many graphs are made
+def _steps(problem: Problem) -> Straight | None:
+    """Return a problem's function as steps, if it is no sum of terms."""
+    steps = problem.form()
+    return steps if isinstance(steps, Straight) else None
+
+
+def _asked(problem: Problem, demand: Demand, graph: WordGraph) -> Asked | None:
+    """Return a problem as steps, if that is how it was given and it has few cells."""
+    if sum(node.bits for node in graph.inputs) > MOST_BITS:
+        return None
+    steps = _steps(problem)
+    if steps is None:
+        return None
+    inputs, words = [], quantities(problem, demand.input_bits)
+    for one in problem.inputs:
+        word = words.get(one.name)
+        base, unit = one.range.low, 0.0
+        if word is not None and word.turns:
+            base, unit = word.range.low + math.pi, 2 * math.pi
+        elif word is not None:
+            base, unit = word.range.centre, word.step
+        inputs.append(AskedInput(one.name, base, unit, one.range.low, one.range.high))
+    centres = [one.range.centre for one in problem.outputs]
+    return Asked(steps, tuple(inputs), tuple(zip(centres, problem.steps(demand.bits), strict=True)))
 
 
 def _rest(

@@ -4,7 +4,9 @@ With little effort one may be a hundredth looser: tables are then left out where
 
 plain: node by node. tables: every addend of an output's sum by itself, over the words that it
 reads. tight: outputs of two angles at most at all cells of these; all others, and those of which
-a group is too large, by branch and bound over boxes of inputs.
+a group is too large, by branch and bound over boxes of inputs. What was asked for as steps and has
+few cells is looked at cell by cell, and nothing else is needed, nor of use: that bound is of the
+function that was asked for, and all others are of what the sketch makes of it.
 """
 
 from __future__ import annotations
@@ -16,17 +18,18 @@ from typing import TYPE_CHECKING
 from boolcomp.common.shared import Shared
 from boolcomp.common.workers import ALONE
 from boolcomp.proof.bound.branch import box_bound, table_bound
-from boolcomp.proof.bound.enclosure import ONE
+from boolcomp.proof.bound.cells import cell_bounds
+from boolcomp.proof.bound.enclosure import ONE, ZERO, between
 from boolcomp.proof.bound.expansion import NotPlainError
 from boolcomp.proof.bound.plain import Forward, plain_bounds
-from boolcomp.proof.bound.result import EFFORT, rounded_up
+from boolcomp.proof.bound.result import EFFORT, Bound, Bounds, Causes, rounded_up
 from boolcomp.proof.bound.tight import Output
 from boolcomp.proof.bound.usual import USUAL
 
 if TYPE_CHECKING:
     from boolcomp.common.workers import Workers
     from boolcomp.proof.bound.meaning import Explained
-    from boolcomp.proof.bound.result import Bound, Bounds, Grade
+    from boolcomp.proof.bound.result import Grade
 
     Ends = tuple[Fraction, Fraction]
 
@@ -42,6 +45,8 @@ def graded_bounds(
 
     The same effort gives the same bounds anywhere, whoever looks for them.
     """
+    if grade == "tight" and (whole := _by_cells(explained, effort)) is not None:
+        return whole
     plain = plain_bounds(explained)
     if grade == "plain":
         return plain
@@ -52,6 +57,19 @@ def graded_bounds(
     for column, one in chosen.completed(output_bound, asked):
         found[column] = one
     return replace(plain, outputs=tuple(found))
+
+
+def _by_cells(explained: Explained, effort: int) -> Bounds | None:
+    """Return the bounds over all cells, if those are few; no heap need fit for them."""
+    try:
+        looked = cell_bounds(explained, effort)
+    except NotPlainError:
+        return None
+    found = []
+    for one, (low, high) in zip(explained.results, looked.ends, strict=True):
+        causes = Causes(between(low, high), ZERO, ZERO, ZERO)
+        found.append(Bound(one.name, one.unit, one.step, low, high, causes, "tight", of_asked=True))
+    return Bounds(tuple(found))
 
 
 def output_bound(

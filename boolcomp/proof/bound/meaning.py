@@ -145,16 +145,41 @@ class ResultMeaning:
 
 
 @dataclass(frozen=True, slots=True)
+class AskedInput:
+    """An input in its own numbers, base + unit · x where a `GivenWord` counts x; its ends."""
+
+    name: str
+    base: float
+    unit: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The function that was asked for, as steps of its inputs in their own numbers.
+
+    `outputs` are the middle of each output's range and its step.
+    """
+
+    steps: Straight
+    inputs: tuple[AskedInput, ...]
+    outputs: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Explained:
     """A graph, what its words stand for, in an order in which it can be calculated, its outputs.
 
     By how much heaps are more than they add up, at least and at most, in their steps, is `booked`.
+    What meanings approximate is what was `asked`, where that is known as steps.
     """
 
     graph: WordGraph
     meanings: tuple[Meaning, ...]
     results: tuple[ResultMeaning, ...]
     booked: tuple[tuple[int, int, int], ...] = ()
+    asked: Asked | None = None
 
     def beside(self, word: int | None) -> tuple[int, int]:
         """Return what is booked of a word."""

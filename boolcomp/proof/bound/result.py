@@ -56,7 +56,9 @@ class Causes:
 class Bound:
     """The bound of an output: `low` and `high` are of its word less the exact value, in steps.
 
-    Of a tight one `remainder` is what cells that bend may add to the worst of their corners.
+    Of a tight one `remainder` is what cells that bend may add to the worst of their corners. One
+    `of_asked` is of the function that was asked for, whatever the sketch makes of it; its causes
+    are not told apart, and all of it counts as that of inputs.
     """
 
     name: str
@@ -67,6 +69,7 @@ class Bound:
     causes: Causes
     grade: Grade = "plain"
     remainder: float = 0.0
+    of_asked: bool = False
 
     @property
     def steps(self) -> float:

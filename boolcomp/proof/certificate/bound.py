@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from boolcomp.proof.bound.expansion import NotPlainError
 from boolcomp.proof.bound.flat import Flattener, components
 from boolcomp.proof.bound.meaning import GivenWord, Total
 from boolcomp.proof.bound.plain import Forward
@@ -24,21 +25,28 @@ def section(known: Known) -> str:
     for column, one in enumerate(bounds.outputs):
         low, high = _below(one.low), -_below(-one.high)
         ends = f"{one.name} {one.grade} {_decimal(low)} {_decimal(high)}"
-        lines.append(ends + (f" {groups_of(known, column)}" if one.grade != "plain" else ""))
+        groups = groups_of(known, column) if one.grade != "plain" else ""
+        lines.append(f"{ends} {groups}".rstrip())
     if bounds.unproved:
         lines.append(" ".join(["while", *(f"w{k}" for k in bounds.unproved)]))
     return "".join(f"{line}\n" for line in lines)
 
 
 def groups_of(known: Known, column: int) -> str:
-    """Return the groups of linear inputs that are independent of each other for given angles."""
+    """Return the groups of linear inputs that are independent of each other for given angles.
+
+    None are of an output that is no sum of waves times powers.
+    """
     said = known.explained
     result = said.results[column]
     total = said.meanings[result.meaning]
     if not isinstance(total, Total) or total.word is None:
         raise TypeError(f"{result.name} is no sum that is there")
     flattener = Flattener(Forward(known.explained))
-    flat = flattener.flat(result.meaning, Fraction(2) ** said.graph.scales[total.word].lsb)
+    try:
+        flat = flattener.flat(result.meaning, Fraction(2) ** said.graph.scales[total.word].lsb)
+    except NotPlainError:
+        return ""
     found = []
     for names, _ in components([one.linear for one in flat.addends]):
         given = [said.meanings[k] for k in sorted(names)]

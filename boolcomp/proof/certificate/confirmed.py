@@ -69,7 +69,7 @@ def _output(known: Known, plain: Plain, column: int, one: Bound) -> Bound:
     if one.low <= low and high <= one.high:
         return one
     if one.grade == "plain":  # the checker looks no closer where no more is claimed
-        return replace(one, low=min(low, one.low), high=max(high, one.high))
+        return replace(one, low=min(low, one.low), high=max(high, one.high), of_asked=False)
     groups = tuple(tuple(names.split()) for names in groups_of(known, column).split("|"))
 
     def holds(ends: tuple[Fraction, Fraction]) -> bool:
@@ -94,4 +94,4 @@ def _output(known: Known, plain: Plain, column: int, one: Bound) -> Bound:
             refused = part
     if found:
         return replace(one, low=found[0], high=found[1])
-    return replace(one, low=least, high=most, grade="plain")
+    return replace(one, low=least, high=most, grade="plain", of_asked=False)

@@ -1,0 +1,316 @@
+"""Bounds over all cells: against every word, both sides of every border, and balls."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import boolcomp as bc
+from boolcomp.problem.angles import exact_sine
+from boolcomp.proof.bound import cells, elementary
+from boolcomp.proof.bound.cells import cell_bounds, cells_of
+from boolcomp.proof.bound.enclosure import between
+from boolcomp.proof.bound.ends import beyond_ends
+from boolcomp.proof.bound.expansion import NotPlainError
+from boolcomp.proof.bound.graded import graded_bounds
+from boolcomp.proof.bound.meaning import (
+    Asked,
+    AskedInput,
+    Explained,
+    GivenWord,
+    ResultMeaning,
+)
+from boolcomp.proof.bound.slopes import Boxes, Span
+from boolcomp.proof.bound.waves import precise
+from boolcomp.words.graph import Bits, Heap, InputWord, Lookup, OutputWord, Scale, WordGraph
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Function = Callable[[Any, Any], Any]
+
+FUNCTIONS: dict[str, Function] = {
+    "root": lambda x, y: bc.sqrt(x * x + y * y),
+    "angle": lambda x, y: bc.atan2(y, x),
+    "sign": lambda x, y: y * bc.sign(x - 0.3 * y) + 0.4,
+    "quotient": lambda x, y: 1 / (1.6 + x * y),
+    "clip": lambda x, y: bc.clip(2 * x + y, -1, 1),
+    "logarithm": lambda x, y: bc.log(1.2 + x) * y,
+    "exponential": lambda x, y: bc.exp(x) * bc.tanh(3 * y),
+    "arcs": lambda x, y: bc.asin(0.7 * x) - bc.acos(0.6 * y),
+    "wrap": lambda x, y: bc.wrap(4 * x + y),
+    "size": lambda x, y: bc.abs(x - y) * bc.atan(5 * x),
+    "waves": lambda x, y: bc.sin(3 * x) * bc.cos(2 * y) - x,
+    "larger": lambda x, y: bc.maximum(x * y, 0.2 - x),
+    "step": lambda x, y: bc.where_positive(x, y, 0.5),
+}
+DROP, BITS, SHIFT = 2, 5, 0.25  # of the output
+TIE = 1e-9  # of a cell, below it
+
+
+def steps_of(function: Function) -> Any:
+    """Return a function of two words as steps."""
+    words = {"x": bc.word(-1, 1, bits=4), "y": bc.word(-1, 1, bits=4)}
+    made = bc.function_problem(function, words, {"u": bc.word(-4, 4)})
+    return made.recorded
+
+
+def random_graph(rng: np.random.Generator, bits: tuple[int, int]) -> tuple[WordGraph, Any]:
+    """Return a graph of two inputs that adds up entries of two tables, and these."""
+    entries = [tuple(int(k) for k in rng.integers(0, 60, 1 << n)) for n in bits]
+    nodes = (
+        InputWord("x", bits[0], angle=False),
+        InputWord("y", bits[1], angle=False),
+        Lookup(0, bits[0], entries[0], 6),
+        Lookup(1, bits[1], entries[1], 6),
+        Heap((Bits(2, 0, 0, negative=False), Bits(3, 0, 0, negative=False)), 1, 7),
+    )
+    scales = (Scale(1, 0.0), Scale(0, 0.0), Scale(-2, 0.0), Scale(-2, 0.0), Scale(-2, 0.0))
+    return WordGraph(nodes, scales, (OutputWord(4, DROP, BITS),)), entries
+
+
+class Case:
+    """A random graph beside a function, x in cells of two, y within stops, and an odd unit."""
+
+    def __init__(self, name: str, seed: int, bits: tuple[int, int] = (3, 2)) -> None:
+        rng = np.random.default_rng(seed)
+        self.steps = steps_of(FUNCTIONS[name])
+        self.graph, self.entries = random_graph(rng, bits)
+        self.units = [2.0 / (2 << bits[0]), 2.0 / (1 << bits[1])]
+        self.cells = [2 << bits[0], 1 << bits[1]]
+        self.ranges = [(-1.0, 1.0), (-0.8, 0.95)]
+        self.step = 0.1 + 0.2 * rng.random()
+        self.centre = float(rng.uniform(-0.3, 0.3))
+
+    def explained(self) -> Explained:
+        """Return it as bounds take it."""
+        given = tuple(
+            GivenWord(
+                name, k, between(Fraction(low) / Fraction(unit), Fraction(high) / Fraction(unit)),
+                cells,
+            )
+            for k, (name, (low, high), unit, cells) in enumerate(
+                zip("xy", self.ranges, self.units, self.cells, strict=True)
+            )
+        )  # fmt: skip
+        inputs = tuple(
+            AskedInput(name, 0.0, unit, low, high)
+            for name, unit, (low, high) in zip("xy", self.units, self.ranges, strict=True)
+        )
+        asked = Asked(self.steps, inputs, ((self.centre, self.step),))
+        result = ResultMeaning("u", "", 0, self.step, Fraction(SHIFT))
+        return Explained(self.graph, given, (result,), asked=asked)
+
+    def worst(self, seed: int) -> tuple[float, float]:
+        """Return the least and the largest error at places of all cells, in steps."""
+        rng = np.random.default_rng(seed)
+        low, high = np.inf, -np.inf
+        half = 1 << BITS >> 1
+        every = [self._places(k, rng) for k in range(2)]
+        for (i, xs), (j, ys) in itertools.product(*every):
+            total = self.entries[0][i] + self.entries[1][j] + 1
+            said = min(max((total >> DROP), 0), (1 << BITS) - 1) - half + 0.5 + SHIFT
+            x, y = (grid.reshape(-1) for grid in np.meshgrid(xs, ys))
+            exact = (self.steps.evaluate([x, y])[0] - self.centre) / self.step
+            errors = said - np.clip(exact, -half + SHIFT, half + SHIFT)
+            low, high = min(low, float(errors.min())), max(high, float(errors.max()))
+        return low, high
+
+    def _places(self, k: int, rng: np.random.Generator) -> list[tuple[int, Floats]]:
+        """Return every word of an input with places in its cell, both ends and a tie among them."""
+        count = len(self.entries[k])
+        width, (least, most) = 2.0 / count, self.ranges[k]
+        found = []
+        for word in range(count):
+            one = -1.0 + word * width
+            own = one + width * np.concatenate([[0.0, -0.9 * TIE, 1 - 1e-12], rng.random(9)])
+            own = own[(own >= least) & (own <= most)]
+            ends = [end for end in (least, most) if one <= end <= one + width]
+            if len(own) + len(ends):
+                found.append((word, np.concatenate([own, ends])))
+        return found
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_no_error_at_any_word_is_above_the_bound_and_some_nearly_are(name: str) -> None:
+    case = Case(name, sum(map(ord, name)))
+    looked = cell_bounds(case.explained(), 50)
+    ((low, high),) = looked.ends
+    least, most = case.worst(1)
+    assert float(low) <= least + 1e-9
+    assert float(high) >= most - 1e-9
+    near = 0.02 * max(most, -least) + 0.1  # places are few
+    assert least - near <= float(low)
+    assert float(high) <= most + near
+    assert looked.found[0] <= max(-float(low), float(high))
+
+
+@pytest.mark.parametrize("bits", [(5, 5), (6, 1), (1, 5)])
+def test_blocks_that_end_in_the_middle_leave_nothing_out(bits: tuple[int, int]) -> None:
+    case = Case("quotient", 7, bits)
+    ((low, high),) = cell_bounds(case.explained(), 50).ends
+    least, most = case.worst(2)
+    assert least - 0.1 <= float(low) <= least + 1e-9
+    assert most - 1e-9 <= float(high) <= most + 0.1
+
+
+def test_less_work_makes_a_wider_bound_and_never_a_wrong_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said = Case("larger", 3).explained()
+    least, most = Case("larger", 3).worst(3)
+    sizes = []
+    for pieces in (0, 1, 500):
+        monkeypatch.setattr(cells, "PIECES", pieces)
+        ((low, high),) = cell_bounds(said, 50).ends
+        assert float(low) <= least + 1e-9
+        assert float(high) >= most - 1e-9
+        sizes.append(high - low)
+    assert sizes[0] > sizes[1] > sizes[2]
+
+
+def test_the_bound_of_what_was_asked_stands_alone_and_needs_no_heap_to_fit() -> None:
+    said = Case("root", 5).explained()
+    bounds = graded_bounds(said, "tight", 50)
+    assert bounds.outputs[0].of_asked
+    assert bounds.outputs[0].grade == "tight"
+    assert bounds.unproved == ()
+    assert beyond_ends(said, bounds) is bounds
+    (ends,) = cell_bounds(said, 50).ends
+    assert (bounds.outputs[0].low, bounds.outputs[0].high) == ends
+
+
+def test_more_cells_than_effort_allows_are_refused() -> None:
+    said = Case("root", 5).explained()
+    assert cells_of(said) == 32
+    with pytest.raises(NotPlainError):
+        cell_bounds(said, 0)
+
+
+def test_an_input_that_no_word_is_read_of_may_be_anywhere() -> None:
+    """Of y nothing is read, so that the error is the whole of what y can make."""
+    case = Case("clip", 11)
+    case.entries[1] = (20,) * 4
+    nodes = (
+        InputWord("x", 3, angle=False),
+        Lookup(0, 3, case.entries[0], 6),
+        Heap((Bits(1, 0, 0, negative=False),), 21, 7),
+    )
+    graph = WordGraph(
+        nodes, (Scale(1, 0.0), Scale(-2, 0.0), Scale(-2, 0.0)), (OutputWord(2, 2, 5),)
+    )
+    said = case.explained()
+    given = (said.meanings[0], GivenWord("y", None, between(-2, 2), 4))
+    said = Explained(graph, given, said.results, asked=said.asked)
+    ((low, high),) = cell_bounds(said, 200).ends
+    case.ranges[1] = (-0.8, 0.95)
+    least, most = case.worst(4)
+    assert least - 0.1 <= float(low) <= least + 1e-9
+    assert most - 1e-9 <= float(high) <= most + 0.1
+
+
+# what it is made of -------------------------------------------------------------------------------
+
+
+def columns(rng: np.random.Generator) -> dict[str, Floats]:
+    """Return arguments of elementary functions, near all ends."""
+    near = np.concatenate([rng.uniform(-1, 1, 200), 1 - 10.0 ** rng.uniform(-16, 0, 80), [1.0]])
+    near = np.concatenate([near, -near, [0.0]])
+    turns = np.concatenate([rng.uniform(-9, 9, 200), rng.uniform(-(2**16), 2**16, 200)])
+    return {
+        "sin": turns,
+        "cos": turns,
+        "exp": np.concatenate([rng.uniform(-700, 700, 200), rng.uniform(-1, 1, 200)]),
+        "log": np.concatenate([10.0 ** rng.uniform(-290, 290, 200), rng.uniform(0.3, 3, 200)]),
+        "atan": np.concatenate([rng.standard_cauchy(300), [0.0, 1.0, 1e300]]),
+        "asin": near,
+        "acos": near,
+        "tanh": np.concatenate([rng.uniform(-50, 50, 200), rng.uniform(-1, 1, 100)]),
+    }
+
+
+def test_elementary_functions_are_off_by_less_than_a_tenth_of_what_they_state() -> None:
+    ball = precise()
+    ours = {"sin": elementary.sine, "cos": elementary.cosine, **elementary.FUNCTIONS}
+    for kind, column in columns(np.random.default_rng(5)).items():
+        for x, found in zip(column, ours[kind](column), strict=True):
+            exact = getattr(ball(float(x)), kind)()
+            size = abs(float(exact)) + (kind != "exp")
+            assert abs(float(exact - ball(float(found)))) <= elementary.OFF / 10 * size, (kind, x)
+
+
+def test_angles_of_points_lie_in_their_quadrants() -> None:
+    rng = np.random.default_rng(6)
+    y, x = rng.uniform(-1, 1, (2, 400)) * 10.0 ** rng.uniform(-12, 3, (2, 400))
+    y[:8], x[8:16] = 0.0, 0.0
+    ball = precise()
+    for a, b, found in zip(y, x, elementary.angle_of(y, x), strict=True):
+        exact = ball.atan2(ball(float(a)), ball(float(b)))
+        assert abs(float(exact - ball(float(found)))) <= elementary.OFF / 10 * 4
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_values_and_secants_lie_within_what_boxes_say(name: str) -> None:
+    rng = np.random.default_rng(sum(map(ord, name)) + 1)
+    steps, count = steps_of(FUNCTIONS[name]), 300
+    middle, size = rng.uniform(-1, 1, (2, count)), 10.0 ** rng.uniform(-6, 0.3, (2, count))
+    size[:, ::5] = 0.0
+    low, high = np.clip(middle - size, -1, 1), np.clip(middle + size, -1, 1)
+    boxes = Boxes({name: Span(low[k], high[k]) for k, name in enumerate("xy")})
+    (node,) = boxes.outputs(steps)
+    slopes = [node.slopes[k] for k in range(2)]
+    at_point = steps.evaluate(boxes.points)[0]
+    close = 1e-12 * (1 + np.abs(at_point))
+    assert (node.point.low <= at_point + close).all()
+    assert (node.point.high >= at_point - close).all()
+    assert (node.point.high - node.point.low <= 2e-12 * (1 + np.abs(at_point)))[
+        ~np.isin(name, ("sign", "wrap", "angle", "step"))
+    ].all()
+    for part in ([0, 0], [0, 1], [1, 0], [1, 1], *rng.random((8, 2))):
+        x = [low[k] + part[k] * (high[k] - low[k]) for k in range(2)]
+        x = [np.clip(x[k], low[k], high[k]) for k in range(2)]
+        value = steps.evaluate(x)[0]
+        assert (value >= node.value.low - close).all()
+        assert (value <= node.value.high + close).all()
+        ends = []
+        for slope, one, point in zip(slopes, x, boxes.points, strict=True):
+            by = one - point
+            both = [np.where(by == 0, 0.0, np.asarray(end) * by) for end in slope]
+            ends.append((np.minimum(*both), np.maximum(*both)))
+        difference = value - at_point
+        assert (difference >= ends[0][0] + ends[1][0] - close).all()
+        assert (difference <= ends[0][1] + ends[1][1] + close).all()
+
+
+def test_slopes_of_smooth_functions_are_not_wide_in_small_boxes() -> None:
+    x = np.linspace(-0.9, 0.9, 7)
+    for name in ("quotient", "logarithm", "exponential", "arcs", "waves"):
+        boxes = Boxes({one: Span(x - 1e-7, x + 1e-7) for one in "xy"})
+        (node,) = boxes.outputs(steps_of(FUNCTIONS[name]))
+        for slope in node.slopes.values():
+            assert (np.asarray(slope.high) - np.asarray(slope.low) < 1e-5).all(), name
+
+
+def test_both_sides_of_the_cut_belong_to_a_box_that_ends_on_it() -> None:
+    steps = steps_of(FUNCTIONS["angle"])
+    ends = [np.array([-0.0, -0.5]), np.array([0.5, 0.0])]
+    (node,) = Boxes({"x": Span(np.full(2, -1.0), np.full(2, -1.0)), "y": Span(*ends)}).outputs(
+        steps
+    )
+    assert (np.asarray(node.value.low) <= -np.pi).all()
+    assert (np.asarray(node.value.high) >= np.pi).all()
+
+
+def test_a_sine_is_one_at_a_peak_alone() -> None:
+    steps = steps_of(lambda x, y: bc.sin(3 * x) + 0 * y)
+    ends = np.array([0.4, 0.53, 0.5235]), np.array([0.52, 0.6, 0.524])
+    boxes = Boxes({"x": Span(*ends), "y": Span(np.zeros(3), np.zeros(3))})
+    (node,) = boxes.outputs(steps)
+    assert np.allclose(node.value.high, [exact_sine(1.56), exact_sine(1.59), 1.0], atol=1e-9)
