@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from boolcomp.checker import bound, claim, cones, first, graph, lemmas, origin, sketch, tabled
 from boolcomp.checker.container import NAME
 from boolcomp.checker.same import check_same
-from boolcomp.checker.steps import DAMAGE, Step
+from boolcomp.checker.steps import DAMAGE, Step, printable
 from boolcomp.common.errors import BoolcompError, cut
 
 if TYPE_CHECKING:
@@ -61,9 +61,10 @@ def check_load(load: LoadFiles, ending: str = "") -> Iterator[Step]:
 def _guarded(name: str, steps: Iterator[Step]) -> Iterator[Step]:
     """Yield steps, and one that does not hold in place of an error."""
     try:
-        yield from steps
+        for step in steps:
+            yield replace(step, note=printable(step.note))
     except BoolcompError as error:  # of what a section lacks
-        yield Step(name, "reading", holds=False, note=str(error))
+        yield Step(name, "reading", holds=False, note=printable(str(error)))
     except DAMAGE as error:  # numbers that nothing was made for: what follows is not believed
         note = f"it cannot be checked: {type(error).__name__}: {error}"
-        yield Step(name, "reading", holds=False, note=cut(note, 200))
+        yield Step(name, "reading", holds=False, note=printable(cut(note, 200)))

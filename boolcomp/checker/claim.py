@@ -6,8 +6,9 @@
     stop ["q2", -1.0, 1.0]
     load 0 of 0.0 kg
     output {"name": "tau1", "unit": "N·m", "code": …, "bound": 5.677652, …}
-    bound tau1 3.63369728 LSB
+    bound "tau1" 3.63369728 LSB
     while w8 w10                         bounds of this load hold while these do not overflow
+    exact ["x"]                          inputs that lie in the middles of their cells alone
 
 The lines must be those that `program.json` makes, which has no other keys than it should have. Who
 changes both finds that names, order, groups, units, stops, payloads and what a kilogram changes are
@@ -27,7 +28,15 @@ from boolcomp.checker.container import NAME
 from boolcomp.checker.functions.signatures import signature
 from boolcomp.checker.functions.waves import Sum, precise
 from boolcomp.checker.origin import read_origin, space_of, values_of
-from boolcomp.checker.steps import DAMAGE, DoesNotHoldError, Found, NotCoveredError, Step, checked
+from boolcomp.checker.steps import (
+    DAMAGE,
+    DoesNotHoldError,
+    Found,
+    NotCoveredError,
+    Step,
+    checked,
+    printable,
+)
 from boolcomp.checker.tablednets import KINDS
 from boolcomp.common.errors import DataError, shown
 
@@ -49,6 +58,7 @@ TOP = (
 LOADS = {"paper": ("payload outputs", ""), "compact": ("payload outputs network words", "meanings")}
 OUTPUTS = "name symbol unit code guard_bits terms left_out bound errors", "rest grade"
 CODE = "kind bits range", "zero"
+ERRORS = "rms sampled_max worst_found"
 TERM = "name text network code words", ""
 FULL = 1e-9  # a range that is this little short of a turn is one
 CONSTANT = 1e-8  # of the largest output: what varies no more may be left out
@@ -57,7 +67,9 @@ _REMARK = re.compile(r"^\| (title|source|doubt)", re.MULTILINE)
 _PART = re.compile(r"(?:([^=]+)=)?\s*([0-9.]+(?:e[-+]?[0-9]+)?)\s*(\S.*)", re.IGNORECASE)
 
 
-def stated(document: Mapping[str, Any], unproved: Sequence[Iterable[int]]) -> list[str]:
+def stated(
+    document: Mapping[str, Any], unproved: Sequence[Iterable[int]], exact: Sequence[str] = ()
+) -> list[str]:
     """Return the lines of a claim; `unproved` are the words of every load that may overflow."""
     lines = [f"{key} {_text(document[key])}" for key in ONCE if key in document]
     for key in ("groups", "inputs", "stops"):
@@ -67,9 +79,10 @@ def stated(document: Mapping[str, Any], unproved: Sequence[Iterable[int]]) -> li
         for one in load["outputs"]:
             lines.append(f"output {_text({key: one[key] for key in OUTPUT if key in one})}")
             if one["bound"] is not None:
-                lines.append(f"bound {one['name']} {one['bound'] / float(_step(one))!r} LSB")
+                steps = one["bound"] / float(_step(one))
+                lines.append(f"bound {_text(one['name'])} {steps!r} LSB")
         lines += [" ".join(["while", *(f"w{k}" for k in words)])] if words else []
-    return lines
+    return [*lines, f"exact {_text(list(exact))}"] if exact else lines
 
 
 def _text(value: Any) -> str:
@@ -114,7 +127,9 @@ def _lines(program: ProgramFiles, claim: Section) -> Found:
         read_bounds(load.section("bound")).unproved if load.graph and "bound" in load.sections
         else () for load in program.loads
     ]  # fmt: skip
-    said = stated(program.document, unproved)
+    origins = [read_origin(load.section("origin")) for load in program.loads]
+    exact = dict.fromkeys(x.name for one in origins for x in one.inputs if x.word and x.word.exact)
+    said = stated(program.document, unproved, list(exact))
     for place, (one, other) in enumerate(zip(claim.lines, said, strict=False)):
         _require(one == other, f"{claim.where(place)} is {shown(one)}, and the program {other}")
     count = len(claim.lines)
@@ -144,15 +159,29 @@ def _document(document: dict[str, Any]) -> None:
         _code(one["code"], "zero wraps")
     for load in document["loads"]:
         _keys("a load", load, *LOADS[mode])
+        _places(load if mode == "compact" else {})
         for one in load["outputs"]:
             _keys("an output", one, *OUTPUTS)
             _code(one["code"])
             for term in one["terms"]:
                 _keys("a term", term, *TERM)
                 _code(term["code"])
+                _places(term)
+            if one["errors"] is not None:
+                _keys("errors", one["errors"], ERRORS)
+                numbers = [x for x in one["errors"].values() if x is not None]
+                _require({type(x) for x in numbers} <= {float, int}, "an error is no number")
             sums = one["guard_bits"], one["terms"], one["left_out"]
             _require(mode == "paper" or sums == (0, [], []), "compact mode has no terms")
     _require(type(document["bits"]) is int, "bits are no number")
+
+
+def _places(table: Mapping[str, Any]) -> None:
+    """Refuse places of networks and input words that are none."""
+    numbers = [table.get("network", 0), *(k for word in table.get("words", ()) for k in word)]
+    _require(
+        all(type(k) is int and k >= 0 for k in numbers), "a place of a network or word is none"
+    )
 
 
 def _code(code: Mapping[str, Any], may: str = CODE[1]) -> None:
@@ -247,6 +276,10 @@ def _stops(document: Mapping[str, Any], inputs: Sequence[Input]) -> None:
     _require(len(said) == len(document["stops"]), "a stop is there twice")
     _require(said.keys() <= {one.name for one in inputs}, "a stop belongs to no input")
     for one in inputs:
+        if one.angle and one.word and not one.word.wraps:
+            turns = one.high - one.low, one.word.high - one.word.low
+            all_around = turns[0] > 2 * math.pi - FULL and abs(turns[1] - 2 * math.pi) < FULL
+            _require(not all_around, f"{one.name} goes all the way round, and does not wrap")
         ends, code = (one.low, one.high), codes.get(one.name)
         if one.angle and one.low < one.high:
             needed = one.high - one.low <= 2 * math.pi - FULL
@@ -385,6 +418,10 @@ def described(program: ProgramFiles) -> str:
         name, what = program.document["name"], "robot" if origin.function else "function"
     except (*DAMAGE, DataError):
         return ""
-    ranges = [f"{x.name} {x.low:.6g} .. {x.high:.6g} {units.get(x.name, '')}".rstrip()
-              for x in origin.inputs]  # fmt: skip
-    return f"for the {what} described in the certificate, {shown(name)}: {', '.join(ranges)}"
+    ranges = []
+    for one in origin.inputs:
+        middles = " (middles of cells)" if one.word and one.word.exact else ""
+        unit = f" {units[one.name]}" if units.get(one.name) else ""
+        ranges.append(f"{one.name} {one.low:.6g} .. {one.high:.6g}{unit}{middles}")
+    text = f"for the {what} described in the certificate, {shown(name)}: {', '.join(ranges)}"
+    return printable(text)

@@ -45,6 +45,8 @@ def check_same(load: LoadFiles, asked: Asked) -> Iterator[Step]:
 
     def same() -> Found:
         origin = read_origin(load.section("origin"))
+        exact = [one.name for one in origin.inputs if one.word and one.word.exact]
+        _require(not exact, f"{exact} lie in the middles of cells alone")
         if not origin.function:
             return _same_function(load, origin, asked)
         if origin.payload is None:

@@ -52,6 +52,11 @@ class NotCoveredError(Exception):
     """What the checker does not know how to check."""
 
 
+def printable(text: str) -> str:
+    """Return a text in which nothing moves a cursor or begins another line."""
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
+
+
 def whole(steps: Collection[Step], *, allow_conditions: bool = False) -> bool:
     """Tell whether all steps hold, of which there must be some."""
     return bool(steps) and all(

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from boolcomp.program.program import Program
 
 
-def head(program: Program, unproved: Sequence[Iterable[int]]) -> str:
+def head(program: Program, unproved: Sequence[Iterable[int]], exact: Sequence[str] = ()) -> str:
     """Return the first lines of a program's certificate: all that it claims.
 
     `unproved` are the words of every load that are not shown to have bits enough.
     """
-    lines = stated(json.loads(render_program(program)[HEAD]), unproved)
+    lines = stated(json.loads(render_program(program)[HEAD]), unproved, exact)
     return "".join(f"{line}\n" for line in (FIRST_LINE, CLAIM, *lines))
 
 

@@ -28,7 +28,9 @@ WRITERS = {
 def certificate(program: Program, built: Sequence[Built]) -> str:
     """Return the certificate of a program; `built` are the compilations of its loads."""
     bounds = [one.bounds for one in built]
-    lines = [claim.head(program, [() if one is None else one.unproved for one in bounds])]
+    unproved = [() if one is None else one.unproved for one in bounds]
+    exact = [one.name for one in built[0].compact.problem.inputs if one.exact]
+    lines = [claim.head(program, unproved, exact)]
     for place, one in enumerate(built):
         known = Known(one, program, place)
         lines.append(f"== load {place}\n")
