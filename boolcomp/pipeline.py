@@ -256,14 +256,20 @@ def _check(built: Built) -> None:
 
 def certified(program: Program, made: list[Built]) -> tuple[Program, list[Built]]:
     """Return a program with its certificate, and results with bounds that the checker confirms."""
+    from boolcomp.proof.certificate import origin  # noqa: PLC0415 (if asked for)
     from boolcomp.proof.certificate.asked import with_asked_bounds  # noqa: PLC0415 (if asked for)
+    from boolcomp.proof.certificate.claim import (  # noqa: PLC0415 (if asked for)
+        with_confirmed_changes,
+    )
     from boolcomp.proof.certificate.confirmed import (  # noqa: PLC0415 (if asked for)
         with_confirmed_bounds,
     )
+    from boolcomp.proof.certificate.known import Known  # noqa: PLC0415 (if asked for)
     from boolcomp.proof.certificate.writing import certificate  # noqa: PLC0415 (if asked for)
 
     confirmed = with_confirmed_bounds(program, made)
     program = with_asked_bounds(program, confirmed)
+    program = with_confirmed_changes(program, origin.section(Known(confirmed[0], program, 0)))
     _refuse_broken(program, confirmed)
     return replace(program, certificate=certificate(program, confirmed)), confirmed
 

@@ -1,11 +1,15 @@
-"""A certificate's text: what begins with `==` is a load's, what begins with `=` a section of it.
+"""A certificate's text: what is claimed, then for every load the sections that show it.
 
-boolcomp certificate 1
+boolcomp certificate 2
+= claim
+…
 == load 0
 = graph
 …
 = lemmas
 …
+
+Format 1 has no claim: `boolcomp certificate 1` is followed by the first load.
 """
 
 from __future__ import annotations
@@ -20,7 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NAME = "certificate.txt"
-FIRST_LINE = "boolcomp certificate 1"
+FIRST_LINE, OLD_LINE = "boolcomp certificate 2", "boolcomp certificate 1"
+CLAIM = "= claim"
 # A section that is not known is refused: something may rest on it.
 SECTIONS = ("words", "origin", "sketch", "graph", "cones", "first", "lemmas", "terms", "bound")
 _LOAD = re.compile(r"== load (0|[1-9]\d{0,4})")
@@ -43,16 +48,29 @@ class Section:
         return f"{NAME}:{self.first + place}"
 
 
-def parse(text: str) -> tuple[Mapping[str, Section], ...]:
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """The lines of the claim, None in format 1, and the sections of every load."""
+
+    claim: Section | None
+    loads: tuple[Mapping[str, Section], ...]
+
+
+def parse(text: str) -> Certificate:
     """Return the sections of every load; a `DataError` names the line that is wrong."""
     lines = text.split("\n")
-    if lines[0] != FIRST_LINE or lines.pop() != "":
+    if lines[0] not in (FIRST_LINE, OLD_LINE) or lines.pop() != "":
         raise DataError(f"{NAME}:1: a certificate begins {FIRST_LINE!r} and ends with a line end")
     heads = [place for place, line in enumerate(lines) if line.startswith("=")]
-    if (heads or [len(lines)])[0] != 1:
-        raise DataError(f"{NAME}:2: a load begins '== load 0'")
+    expected = CLAIM if lines[0] == FIRST_LINE else "== load 0"
+    if not heads or heads[0] != 1 or lines[1] != expected:
+        raise DataError(f"{NAME}:2: {expected!r} follows {lines[0]!r}")
+    ends = [*heads[1:], len(lines)]
+    claim = None
+    if lines[0] == FIRST_LINE:
+        heads, claim, ends = heads[1:], Section(tuple(lines[2 : ends[0]]), 3), ends[1:]
     loads: list[dict[str, Section]] = []
-    for place, end in zip(heads, [*heads[1:], len(lines)], strict=True):
+    for place, end in zip(heads, ends, strict=True):
         line, name = lines[place], lines[place][2:]
         if load := _LOAD.fullmatch(line):
             good = int(load[1]) == len(loads) and end == place + 1
@@ -66,4 +84,4 @@ def parse(text: str) -> tuple[Mapping[str, Section], ...]:
                 f"{NAME}:{place + 1}: {shown(line)} is no head of the next load, nor of a section "
                 f"that is known and new: {', '.join(SECTIONS)}"
             )
-    return tuple(loads)
+    return Certificate(claim, tuple(loads))

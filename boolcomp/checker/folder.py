@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.checker.container import NAME, Section, parse
+from boolcomp.checker.container import NAME, parse
 from boolcomp.common.errors import DataError
 from boolcomp.common.files import is_file, read_text
 from boolcomp.logic.networktext import parse_network
@@ -18,6 +18,7 @@ from boolcomp.words.graphtext import parse_graph
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from boolcomp.checker.container import Certificate, Section
     from boolcomp.logic.network import Network
     from boolcomp.words.graph import WordGraph
 
@@ -51,12 +52,12 @@ class LoadFiles:
 
 @dataclass(frozen=True, slots=True)
 class ProgramFiles:
-    """A program's folder: `certified` tells whether a certificate lies in it."""
+    """A program's folder: `certificate` is None where there is none in it."""
 
     document: dict[str, Any]
     networks: tuple[Network, ...]
     loads: tuple[LoadFiles, ...]
-    certified: bool
+    certificate: Certificate | None
 
 
 def read_program(folder: str | Path) -> ProgramFiles:
@@ -76,6 +77,8 @@ def read_program(folder: str | Path) -> ProgramFiles:
         raise DataError(f"{where}: damaged: it is no program ({error})") from error
     if checksum != _digest(json.dumps(document, sort_keys=True, separators=(",", ":"))):
         raise DataError(f"{where}: damaged: its checksum is not the one it states")
+    if any("\ud800" <= letter <= "\udfff" for letter in json.dumps(document, ensure_ascii=False)):
+        raise DataError(f"{where}: damaged: it holds what is no letter")
     texts = {name: _text(source, name, total) for name, total in sums.items()}
     try:
         networks = tuple(
@@ -86,16 +89,17 @@ def read_program(folder: str | Path) -> ProgramFiles:
     except (KeyError, IndexError, TypeError) as error:
         raise DataError(f"{where}: damaged: a file or network {error} is missing") from error
     try:
-        sections = parse(texts[NAME]) if NAME in texts else ({},) * len(loads)
+        certificate = parse(texts[NAME]) if NAME in texts else None
     except DataError as error:
         raise DataError(f"{source}: {error}") from error
+    sections = ({},) * len(loads) if certificate is None else certificate.loads
     if len(sections) != len(loads):
         said = f"{len(sections)} loads, and the program has {len(loads)}"
         raise DataError(f"{source / NAME}: {said}")
     graphs = [_graph(k, text, one) for k, (text, one) in enumerate(zip(own, sections, strict=True))]
     parts = zip(loads, graphs, chosen, sections, strict=True)
     files = tuple(LoadFiles(k, document, *part, networks) for k, part in enumerate(parts))
-    return ProgramFiles(document, networks, files, NAME in texts)
+    return ProgramFiles(document, networks, files, certificate)
 
 
 def _graph(load: int, own: str | None, sections: Mapping[str, Section]) -> WordGraph | None:

@@ -1,6 +1,7 @@
 """The section `origin`: what is calculated, as its user gave it, and the inputs with their words.
 
     function inverse-dynamics
+    payload 1.5                          kg, at the tip of the robot
     | name = "arm"                       a robot file, line by line
     step mul 0 1                         or the steps of a function, after its inputs, in order,
     output y 3                           and which of them are its outputs
@@ -17,14 +18,15 @@ of cells alone.
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from boolcomp.checker.claims.nodes import operation
 from boolcomp.checker.functions.curves import Functions
-from boolcomp.checker.functions.robot import ranges
 from boolcomp.checker.functions.robotfunctions import outputs
+from boolcomp.checker.functions.signatures import signature
 from boolcomp.checker.functions.waves import Variable, precise
 from boolcomp.checker.steps import DoesNotHoldError, Found, NotCoveredError, Step, checked
 from boolcomp.common.errors import DataError, shown
@@ -69,9 +71,13 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """A function of a robot, or the steps of one after its inputs, and all inputs."""
+    """A function of a robot, or the steps of one after its inputs, and all inputs.
+
+    In format 1 the robot holds its payload (None), and what that is is not said.
+    """
 
     function: str
+    payload: float | None
     robot: str
     steps: tuple[Operation, ...]
     outputs: tuple[tuple[str, int], ...]
@@ -80,7 +86,7 @@ class Origin:
 
 def read_origin(section: Section) -> Origin:
     """Read the section; a `DataError` names the line that is wrong."""
-    function, robot, outputs = "", [], {}
+    function, payload, robot, outputs = "", None, [], {}
     steps: list[Operation] = []
     inputs: dict[str, Input] = {}
     for row, line in enumerate(section.lines):
@@ -92,10 +98,14 @@ def read_origin(section: Section) -> Origin:
                 inputs[one.name] = one
             elif kind == "|":
                 robot.append(rest)
+            elif kind == "payload":
+                _require(row == 1 and not math.isinf(float(rest)) and float(rest) >= 0)
+                payload = float(rest)
             elif kind == "step":
                 steps.append(operation(rest.split(" "), len(inputs) + len(steps)))
             elif kind == "output":
                 name, place = rest.split(" ")
+                _require(name not in outputs)
                 outputs[name] = int(place)
                 _require(0 <= int(place) < len(inputs) + len(steps))
             else:
@@ -105,7 +115,7 @@ def read_origin(section: Section) -> Origin:
             where = section.where(row)
             raise DataError(f"{where}: {shown(line)} is no line of an origin") from error
     found = tuple(inputs.values())
-    return Origin(function, "\n".join(robot), tuple(steps), tuple(outputs.items()), found)
+    return Origin(function, payload, "\n".join(robot), tuple(steps), tuple(outputs.items()), found)
 
 
 def _require(holds: bool) -> None:  # noqa: FBT001 (what is checked)
@@ -128,17 +138,28 @@ def _input(line: str) -> Input:
     return Input(name, float(low), float(high), bool(angle), word)
 
 
-def function_of(section: Section) -> tuple[Functions, dict[str, Sum]]:
-    """Return what is calculated as sums of waves, by the outputs' names, and their space."""
-    origin = read_origin(section)
-    space = Functions([Variable(x.name, x.angle, x.low, x.high) for x in origin.inputs])
+def space_of(origin: Origin) -> Functions:
+    """Return the space of sums over the inputs of an origin."""
+    return Functions([Variable(x.name, x.angle, x.low, x.high) for x in origin.inputs])
+
+
+def values_of(origin: Origin, space: Functions, more: float = 0.0) -> dict[str, Sum]:
+    """Return what is calculated, by the outputs' names; `more` is added to the payload (kg)."""
     if origin.function:
-        found = outputs(origin.function, origin.robot, space)
-        return space, {name: space.held(one) for name, one in found.items()}
+        payload = (origin.payload or 0.0) + more
+        found = outputs(origin.function, origin.robot, space, payload)
+        return {name: space.held(one) for name, one in found.items()}
     values = [space.angle(x.name) if x.angle else space.value(x.name) for x in origin.inputs]
     for step in origin.steps:
         values.append(space.step(step, values, values[0]))
-    return space, {name: space.held(values[place]) for name, place in origin.outputs}
+    return {name: space.held(values[place]) for name, place in origin.outputs}
+
+
+def function_of(section: Section) -> tuple[Functions, dict[str, Sum]]:
+    """Return what is calculated as sums of waves, by the outputs' names, and their space."""
+    origin = read_origin(section)
+    space = space_of(origin)
+    return space, values_of(origin, space)
 
 
 def check(load: LoadFiles) -> Iterator[Step]:
@@ -152,7 +173,7 @@ def check(load: LoadFiles) -> Iterator[Step]:
         origin = read_origin(section)
         with precise():
             found = function_of(section)[1]
-        said = ranges(origin.robot) if origin.function else {}
+        said = signature(origin.function, origin.robot).ranges if origin.function else {}
         for one in origin.inputs:
             if said.get(one.name, (one.low, one.high)) != (one.low, one.high):
                 low, high = said[one.name]

@@ -272,9 +272,9 @@ def _holds(
     if found.low < low or high < found.high:
         raise DoesNotHoldError(f"{output.name}: {said}, {confirmed}")
     printed = output.bound
-    if printed is not None and printed < max(high, -low) * output.code.step:
+    if printed is None or printed < max(high, -low) * output.code.step:
         raise DoesNotHoldError(
-            f"{output.name}: program.json says {float(printed)}, and what is claimed here is "
+            f"{output.name}: program.json says {printed and float(printed)}, and claimed here is "
             f"{float(max(high, -low) * output.code.step)}"
         )
     return Found(found.states, f"{said}, {confirmed}")

@@ -120,7 +120,8 @@ def program(covered: Covered, choices: PaperChoices) -> Program:
         return made
     plan = covered.plan
     require_kept(plan, made.bound, choices.error)
-    said = f"bits={plan.options.bits} guard_bits={plan.options.guard_bits} error={choices.error}"
+    error = "".join(str(choices.error).split())  # choices are words, with a space between them
+    said = f"bits={plan.options.bits} guard_bits={plan.options.guard_bits} error={error}"
     return replace(made, demand=said)
 
 

@@ -142,8 +142,9 @@ class Problem:
     what a user calls the outputs ("torques"), `places` what it is that inputs belong to ("joints").
     Up to `dust` an output is rounding of sums that are zero. `constants` are what one may have
     looked for among the outputs, and their only values. `widths` are bits of words that the problem
-    itself names, of inputs and outputs; `notes` are sentences for users. Names, hints and functions
-    can be sent to other processes.
+    itself names, of inputs and outputs; `notes` are sentences for users. `unloaded` is the robot's
+    file without the load at the tip, as certificates state it. Names, hints and functions can be
+    sent to other processes.
     """
 
     name: str
@@ -164,6 +165,7 @@ class Problem:
     constants: tuple[tuple[str, float], ...] = ()
     widths: tuple[tuple[str, int], ...] = ()
     notes: tuple[str, ...] = ()
+    unloaded: str = field(default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:
         names = [one.name for one in self.inputs]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -39,7 +40,9 @@ def problem_of(source: Source, of: str = USUAL, mass: float = 0.0) -> Problem:
     """Return the problem of a robot's function, with a mass (kg) at its tip; others are one."""
     loaded = load_source(source) if isinstance(source, str | Path) else source
     if not isinstance(loaded, Problem):
-        return robot_problem(with_payload(robot_of(loaded), mass), of)
+        robot = robot_of(loaded)
+        made = robot_problem(with_payload(robot, mass), of)
+        return replace(made, unloaded=str(robot.mechanism))
     if of != USUAL:
         raise UsageError(f"{loaded.name} is no robot: it has no {of}")
     if mass:

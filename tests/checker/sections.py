@@ -45,7 +45,7 @@ def shipped(name: str = "machado-2r", bits: int = 8) -> LoadFiles:
     """Return the program that ships, with its certificate."""
     made = compile_compact(name, CompactChoices(usual_demand(bits)))
     document: dict[str, Any] = json.loads(render_program(made.program)[HEAD])
-    (sections,) = parse(certificate(made.program, made.built))
+    (sections,) = parse(certificate(made.program, made.built)).loads
     graph = made.program.loads[0].graph
     return LoadFiles(0, document, document["loads"][0], graph, None, sections)
 

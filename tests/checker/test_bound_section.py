@@ -27,7 +27,7 @@ def load() -> LoadFiles:
     made = compile_compact(
         "machado-2r", CompactChoices(usual_demand(4), proof="tight", certify=True)
     )
-    (sections,) = parse(made.program.certificate or "")
+    (sections,) = parse(made.program.certificate).loads
     outputs = [{"bound": one} for one in made.program.bound]
     said: dict[str, Any] = {"outputs": outputs}
     return LoadFiles(0, {}, said, made.program.loads[0].graph, None, sections)
@@ -50,7 +50,7 @@ def test_what_a_certificate_claims_is_confirmed() -> None:
 def test_a_plain_bound_that_the_checker_does_not_reach_is_claimed_as_wide_as_it_finds() -> None:
     demand = usual_demand(4, {"q": 6}, rms=(0.8,), effort=0.0)
     made = compile_compact("machado-2r", CompactChoices(demand, certify=True), of="gravity")
-    (sections,) = parse(made.program.certificate or "")
+    (sections,) = parse(made.program.certificate).loads
     assert [line.split()[1] for line in sections["bound"].lines] == ["plain", "plain"]
     said: dict[str, Any] = {"outputs": [{"bound": one} for one in made.program.bound]}
     steps = list(check(LoadFiles(0, {}, said, made.program.loads[0].graph, None, sections)))

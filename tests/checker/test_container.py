@@ -12,11 +12,12 @@ from checker.certified import certified, changed, steps
 from boolcomp.checker import container
 from boolcomp.checker.__main__ import main
 from boolcomp.checker.chain import LINKS, TABLED
+from boolcomp.checker.container import FIRST_LINE, OLD_LINE
 from boolcomp.checker.folder import read_program
 from boolcomp.common.errors import DataError
 from boolcomp.program.programfile import load_program
 from boolcomp.program.writing import CERTIFICATE, render_program
-from boolcomp.proof.certificate.writing import FIRST_LINE, WRITERS
+from boolcomp.proof.certificate.writing import WRITERS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,31 +38,49 @@ def test_a_program_without_one_has_no_such_file_and_proves_nothing(tmp_path: Pat
     assert [one.holds for one in steps(tmp_path / "a").values()] == [None]
 
 
-def test_checker_and_compiler_know_the_same_sections_and_first_line() -> None:
+def test_checker_and_compiler_know_the_same_sections() -> None:
     assert tuple(WRITERS) == ("words", *LINKS)  # words are read with the program's files
     assert {"words", *LINKS, *TABLED} == set(container.SECTIONS)
-    assert (FIRST_LINE, CERTIFICATE) == (container.FIRST_LINE, container.NAME)
+    assert CERTIFICATE == container.NAME
+    assert certified().certificate.startswith(FIRST_LINE)
 
 
 def test_sections_are_read_as_they_stand() -> None:
-    (load,) = container.parse(f"{FIRST_LINE}\n== load 0\n= graph\na\n\nb\n= first\n")
+    text = f"{FIRST_LINE}\n= claim\nx 1\n== load 0\n= graph\na\n\nb\n= first\n"
+    found = container.parse(text)
+    (load,) = found.loads
+    assert found.claim
+    assert found.claim.lines == ("x 1",)
+    assert found.claim.where(0) == "certificate.txt:3"
     assert load["graph"].text == "a\n\nb\n"
-    assert load["graph"].where(2) == "certificate.txt:6"
+    assert load["graph"].where(2) == "certificate.txt:8"
     assert load["first"].lines == ()
+
+
+def test_format_1_has_no_claim() -> None:
+    found = container.parse(f"{OLD_LINE}\n== load 0\n= graph\na\n")
+    assert found.claim is None
+    assert found.loads[0]["graph"].where(0) == "certificate.txt:4"
 
 
 @pytest.mark.parametrize(
     ("text", "line"),
     [
         ("", 1),
-        ("boolcomp certificate 2\n", 1),
+        ("boolcomp certificate 3\n", 1),
+        (f"{FIRST_LINE}\n", 2),
+        (f"{OLD_LINE}\n", 2),
         (f"{FIRST_LINE}\n= graph\n", 2),
-        (f"{FIRST_LINE}\nx\n== load 0\n", 2),
-        (f"{FIRST_LINE}\n== load 1\n", 2),
-        (f"{FIRST_LINE}\n== load 0\nx\n= graph\n", 2),
-        (f"{FIRST_LINE}\n== load 0\n= graphs\n", 3),
-        (f"{FIRST_LINE}\n== load 0\n= graph\n= graph\n", 4),
-        (f"{FIRST_LINE}\n== load 0\n=graph\n", 3),
+        (f"{FIRST_LINE}\n== load 0\n", 2),
+        (f"{OLD_LINE}\n= claim\n", 2),
+        (f"{OLD_LINE}\nx\n== load 0\n", 2),
+        (f"{OLD_LINE}\n== load 1\n", 2),
+        (f"{FIRST_LINE}\n= claim\n== load 1\n", 3),
+        (f"{FIRST_LINE}\n= claim\n= claim\n", 3),
+        (f"{OLD_LINE}\n== load 0\nx\n= graph\n", 2),
+        (f"{OLD_LINE}\n== load 0\n= graphs\n", 3),
+        (f"{OLD_LINE}\n== load 0\n= graph\n= graph\n", 4),
+        (f"{OLD_LINE}\n== load 0\n=graph\n", 3),
     ],
 )
 def test_what_is_no_certificate_is_refused_with_its_line(text: str, line: int) -> None:

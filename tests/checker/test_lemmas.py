@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 @cache
 def sections() -> dict[str, Section]:
-    return dict(parse(certified().certificate)[0])
+    return dict(parse(certified().certificate).loads[0])
 
 
 def small() -> WordGraph:

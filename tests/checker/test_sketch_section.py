@@ -172,7 +172,8 @@ def test_what_is_wrong_in_a_sketch_is_said(old: str, new: str, said: str) -> Non
 
 @pytest.mark.parametrize(("old", "new", "said"), [
     ('type = "revolute"', 'type = "revolve"', "no robot that can be read"),
-    ("mass = 6.25", "mas = 6.25", "another function"),
+    ("mass = 6.25", "mas = 6.25", "is no key of it"),
+    ("mass = 6.25", "mass = 6.5", "another function"),
     ("velocity_range = [-1, 1]", "velocity_range = [-2, 1]", "qd1 is said to lie in -1.0 .. 1.0"),
     ("function inverse-dynamics", "function gravity", "another function"),
     ("function inverse-dynamics", "function forward-dynamics", "no function that"),

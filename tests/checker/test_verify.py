@@ -27,7 +27,15 @@ def test_compile_certifies_and_verify_checks_only_the_chain(run: Callable[..., R
     checks = {check["name"]: check["holds"] for check in found["checks"]}
     assert checks["first: graph to network"]
     assert checks["lemmas: first to final network"]
-    assert set(found["checks"][0]) == {"name", "method", "cases", "seconds", "holds", "note"}
+    assert set(found["checks"][0]) == {
+        "name",
+        "method",
+        "cases",
+        "seconds",
+        "holds",
+        "note",
+        "conditional",
+    }
     assert found["holds"] == all(checks.values())
 
 
@@ -70,7 +78,7 @@ def test_what_is_no_certificate_is_named_with_its_folder(run: Callable[..., Resu
     changed(Path("arm"), "certificate.txt", lambda text: text.replace("= origin", "= orogin"))
     wrong = run("verify", "arm", "--chain-only")
     assert wrong.code == 1
-    assert "arm: certificate.txt:3: '= orogin' is no head" in wrong.err
+    assert "arm: certificate.txt:23: '= orogin' is no head" in wrong.err
 
 
 def test_certificates_are_the_same_bytes_again() -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from boolcomp.checker.functions.robot import NOTHING, ONE, product
+from boolcomp.checker.functions.robot import NOTHING, product, seen
 from boolcomp.checker.functions.waves import Sum, number, total
 
 if TYPE_CHECKING:
@@ -30,9 +30,9 @@ class Arm:
         bodies = [joint.moments for joint in robot.joints]
         for j in reversed(range(self.size)):
             joint = robot.joints[j]
-            body = _seen(joint.motion, bodies[j])
+            body = seen(joint.motion, bodies[j])
             self._momentum(j, body)
-            body = _seen(joint.place, body)
+            body = seen(joint.place, body)
             if joint.parent:
                 bodies[joint.parent - 1] = _added(bodies[joint.parent - 1], body)
             else:
@@ -83,13 +83,6 @@ class Arm:
                     bent = self.slope(self.inertia(j, k), i).times(0.5)
                     found = found + (self.slope(self.inertia(i, j), k) - bent) * pair
         return found
-
-
-def _seen(rows: Rows, body: Rows) -> Rows:
-    """Return moments as seen from the frame in which another one lies so: A C Aᵀ."""
-    whole = [*rows, [NOTHING, NOTHING, NOTHING, ONE]]
-    half = product(whole, body)
-    return product(half, [[whole[j][i] for j in range(4)] for i in range(4)])
 
 
 def _added(one: Rows, other: Rows) -> Rows:

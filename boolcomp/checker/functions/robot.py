@@ -7,7 +7,6 @@ these; all else are doubles.
 
 from __future__ import annotations
 
-import math
 import re
 import tomllib
 from dataclasses import dataclass
@@ -16,7 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from flint import arb, fmpq
 
 from boolcomp.checker.functions.waves import Sum, number, total
-from boolcomp.common.errors import DataError
+from boolcomp.common.errors import DataError, shown
+from boolcomp.common.text import parse_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +26,17 @@ if TYPE_CHECKING:
 Rows: TypeAlias = "list[list[Sum]]"
 NOTHING, ONE = number(0), number(1)
 _PI = re.compile(r"(-?)(?:(\d+)\*)?pi(?:/(\d+))?")
+ROBOT_KEYS = {
+    "name", "title", "source", "doubt", "gravity", "control_rate", "base_origin", "base_rotation",
+    "tool_origin", "tool_rotation", "payload", "joint",
+}  # fmt: skip
+BODY_KEYS = {"mass", "center_of_mass", "inertia"}
+JOINT_KEYS = BODY_KEYS | {
+    "type", "parent", "a", "alpha", "d", "theta", "origin", "rotation", "axis", "massless",
+    "rotor_inertia", "gear_ratio", "viscous_friction", "coulomb_friction", "position_range",
+    "velocity_range", "acceleration_range", "torque_range", "word_range", "word_bits", "word_code",
+    "word_zero", "torque_limit", "encoder_step", "doubt",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,36 +65,54 @@ class Robot:
     tool: Rows
 
 
-def read_robot(text: str, space: Space) -> Robot:
-    """Return the robot of a file's text, over its positions q1, q2, …; else a `DataError`."""
+def document_of(text: str) -> dict[str, Any]:
+    """Return the tables of a robot file; a key that it does not know is refused."""
     try:
         document = tomllib.loads(text)
+        joints = document["joint"]
+        tables = [(ROBOT_KEYS, document), *((JOINT_KEYS, one) for one in joints)]
+        tables += [(BODY_KEYS, document["payload"])] if "payload" in document else []
+        unknown = [key for known, one in tables for key in one if key not in known]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise DataError(f"it is no robot that can be read ({error!r})") from error
+    if unknown or not joints or not isinstance(document.get("name"), str):
+        lacks = f"{shown(unknown[0])} is no key of it" if unknown else "it has no name or no joint"
+        raise DataError(f"it is no robot that can be read: {lacks}")
+    return document
+
+
+def read_robot(text: str, space: Space) -> Robot:
+    """Return the robot of a file's text, over its positions q1, q2, …; else a `DataError`."""
+    return robot_of(document_of(text), space)
+
+
+def robot_of(document: dict[str, Any], space: Space) -> Robot:
+    """Return the robot of a file's tables."""
+    try:
         joints = tuple(_joint(k, one, space) for k, one in enumerate(document["joint"], 1))
         base, gravity = _pose(document, "base_"), [arb(float(g)) for g in document["gravity"]]
         fall = [total(base[k][i].times(gravity[k]) for k in range(3)) for i in range(3)]
-        return Robot(joints, fall, base, _pose(document, "tool_"))
+        tool = _pose(document, "tool_")
+        if "payload" in document:  # a body held for good, in the tool's frame
+            body = seen(tool, _moments({"center_of_mass": (0, 0, 0), **document["payload"]}))
+            hold(joints[-1], body)
+        return Robot(joints, fall, base, tool)
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
-        raise DataError(f"origin: it is no robot that can be read ({error!r})") from error
+        raise DataError(f"it is no robot that can be read ({error!r})") from error
 
 
-def ranges(text: str) -> dict[str, tuple[float, float]]:
-    """Return where the file says that q1, qd1, qdd1 and so on may be."""
-    kinds = {"q": "position", "qd": "velocity", "qdd": "acceleration"}
-    return {
-        f"{letters}{k}": _ends(*one[f"{kind}_range"])
-        for k, one in enumerate(tomllib.loads(text)["joint"], 1)
-        for letters, kind in kinds.items()
-    }
+def ends_of(joint: dict[str, Any], kind: str) -> tuple[float, float]:
+    """Return a range of a joint as doubles, which the words of a program divide."""
+    low, high = (parse_number(str(end)) for end in joint[f"{kind}_range"])
+    if low is None or high is None:
+        raise DataError(f"it is no robot that can be read: {kind}_range of a joint is no range")
+    return low, high
 
 
-def _ends(low: float | str, high: float | str) -> tuple[float, float]:
-    """Return a range as doubles, which the words of a program divide."""
-    found = [_PI.fullmatch(str(end)) for end in (low, high)]
-    one, other = (
-        math.pi * float(f"{part[1]}{part[2] or 1}") / float(part[3] or 1) if part else float(end)
-        for part, end in zip(found, (low, high), strict=True)
-    )
-    return one, other
+def hold(joint: Joint, body: Rows) -> None:
+    """Add the moments of a body to those of a joint's link."""
+    for row, more in zip(joint.moments, body, strict=True):
+        row[:] = [a + b for a, b in zip(row, more, strict=True)]
 
 
 def _joint(k: int, one: dict[str, Any], space: Space) -> Joint:
@@ -93,31 +122,34 @@ def _joint(k: int, one: dict[str, Any], space: Space) -> Joint:
     place, after, axis = affine(), affine(), [arb(0), arb(0), arb(1)]
     if {"origin", "rotation", "axis"} & set(one):
         place = _pose(one, "")
-        axis = [arb(float(c)) for c in one.get("axis", (0, 0, 1))]
-        length = sum((c * c for c in axis), arb(0)).sqrt()
-        axis = [c / length for c in axis]
+        axis = _unit(one.get("axis", (0, 0, 1)))
     else:  # Denavit and Hartenberg: theta about z, d along it, a along x, alpha about it
-        a, d = (number(arb(float(one[key]))) for key in ("a", "d"))
+        a, d = (number(arb(float(x))) for x in (one["a"], one.get("d", 0)))
         across = _about([arb(1), arb(0), arb(0)], *_cis(one["alpha"]))
-        after = affine(_about(axis, *_cis(one["theta"])), [NOTHING, NOTHING, d])
+        after = affine(_about(axis, *_cis(one.get("theta", 0))), [NOTHING, NOTHING, d])
         after = product(after, affine(across, [a, NOTHING, NOTHING]))
     q = f"q{k}"
     if revolute:
         moved = affine(_about(axis, space.cosine(q), space.sine(q)))
     else:
         moved = affine(step=[space.value(q).times(c) for c in axis])
-    ratio = abs(arb(float(one["gear_ratio"])))
-    gear, dry = ratio**2, [ratio * float(c) for c in one["coulomb_friction"]]
+    ratio, friction = abs(arb(float(one.get("gear_ratio", 1)))), one.get("coulomb_friction", 0)
+    both = friction if isinstance(friction, list) else [friction] * 2
+    gear, dry = ratio**2, [ratio * float(c) for c in both]
+    rotor, viscous = (
+        arb(float(one.get(key, 0))) * gear for key in ("rotor_inertia", "viscous_friction")
+    )
     return Joint(
         parent, revolute, place, product(moved, after), [number(c) for c in axis], _moments(one),
-        arb(float(one["rotor_inertia"])) * gear, arb(float(one["viscous_friction"])) * gear,
-        (dry[0], dry[1]), _ends(*one["velocity_range"]),
+        rotor, viscous, (dry[0], dry[1]), ends_of(one, "velocity"),
     )  # fmt: skip
 
 
 def _moments(one: dict[str, Any]) -> Rows:
-    mass, centre = arb(float(one.get("mass", 0))), [arb(float(c)) for c in one["center_of_mass"]]
-    xx, yy, zz, xy, yz, xz = [arb(float(c)) for c in [*one["inertia"], 0, 0, 0]][:6]
+    mass = arb(0.0 if one.get("massless") is True else float(one["mass"]))
+    centre = [arb(float(c)) for c in one["center_of_mass"]]
+    given = one.get("inertia", (0, 0, 0))
+    xx, yy, zz, xy, yz, xz = [arb(float(c)) for c in [*given, 0, 0, 0]][:6]
     own = [
         [(yy + zz - xx) / 2, -xy, -xz],
         [-xy, (xx + zz - yy) / 2, -yz],
@@ -136,21 +168,32 @@ def spread(mass: arb, r: Sequence[arb], own: Sequence[Sequence[arb]] | None = No
 
 def _pose(table: dict[str, Any], prefix: str) -> Rows:
     """Return where a frame lies: at `origin`, turned by roll, pitch and yaw about fixed axes."""
-    turns = [_cis(angle) for angle in table.get(f"{prefix}rotation", (0, 0, 0))]
-    rows = affine()
-    for place, turn in enumerate(turns):
+    given, rows = table.get(f"{prefix}rotation", (0, 0, 0)), affine()
+    if len(given) == 4:  # an axis, and by how much it turns about that
+        rows = affine(_about(_unit(given[:3]), *_cis(given[3])))
+        given = ()
+    for place, angle in enumerate(given):
         axis = [arb(int(place == k)) for k in range(3)]
-        rows = product(affine(_about(axis, *turn)), rows)
+        rows = product(affine(_about(axis, *_cis(angle))), rows)
     origin = [number(arb(float(c))) for c in table.get(f"{prefix}origin", (0, 0, 0))]
     return affine([row[:3] for row in rows], origin)
+
+
+def _unit(axis: Sequence[float]) -> list[arb]:
+    found = [arb(float(c)) for c in axis]
+    length = sum((c * c for c in found), arb(0)).sqrt()
+    return [c / length for c in found]
 
 
 def arb_of(angle: float | str) -> arb:
     """Return an angle or another number of a file."""
     found = _PI.fullmatch(angle) if isinstance(angle, str) else None
-    if found is None:
-        return arb(float(angle))
-    return arb.pi() * int(f"{found[1]}{found[2] or 1}") / int(found[3] or 1)
+    if found is not None:
+        return arb.pi() * int(f"{found[1]}{found[2] or 1}") / int(found[3] or 1)
+    value = parse_number(str(angle))
+    if value is None:
+        raise DataError(f"it is no robot that can be read: {shown(angle)} is no angle")
+    return arb(value)
 
 
 def _cis(angle: float | str) -> tuple[Sum, Sum]:
@@ -182,6 +225,13 @@ def affine(turn: Rows | None = None, step: Sequence[Sum] | None = None) -> Rows:
     unturned = [[ONE if i == j else NOTHING for j in range(3)] for i in range(3)]
     rows, steps = turn or unturned, step or [NOTHING] * 3
     return [[*rows[i], steps[i]] for i in range(3)]
+
+
+def seen(rows: Rows, body: Rows) -> Rows:
+    """Return moments as seen from the frame in which another one lies so: A C Aᵀ."""
+    whole = [*rows, [NOTHING, NOTHING, NOTHING, ONE]]
+    half = product(whole, body)
+    return product(half, [[whole[j][i] for j in range(4)] for i in range(4)])
 
 
 def product(one: Rows, other: Rows) -> Rows:

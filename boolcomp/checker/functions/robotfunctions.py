@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import product as pairs
 from typing import TYPE_CHECKING
 
 from flint import arb
 
 from boolcomp.checker.functions.dynamics import Arm, Vector, cross, dot
-from boolcomp.checker.functions.robot import NOTHING, product, read_robot, spread
+from boolcomp.checker.functions.robot import NOTHING, hold, product, read_robot, spread
+from boolcomp.checker.functions.waves import number
 from boolcomp.checker.steps import NotCoveredError
 
 if TYPE_CHECKING:
@@ -22,20 +22,20 @@ FRICTION = "inverse-dynamics-with-friction"
 KP, KD = 100, 20  # gains of control laws
 
 
-def outputs(function: str, text: str, space: Functions) -> dict[str, Sum]:
-    """Return all outputs of a function of a robot; what is no sum of waves is not covered."""
+def outputs(function: str, text: str, space: Functions, payload: float = 0.0) -> dict[str, Sum]:
+    """Return all outputs of a function of a robot; what is no sum of waves is not covered.
+
+    A `payload` (kg), or a load as an input, is a point mass at the tip, in the last link's axes.
+    """
     name, *choices = function.split(":")
     loaded = [one for one in choices if one.startswith("load=")]
     smooth = [one[10:] for one in choices if one.startswith("smoothing=")]
     if len(choices) > len(loaded) + len(smooth) or name not in (FRICTION, *FUNCTIONS):
         raise NotCoveredError(f"{function} is no function that the checker knows")
     robot = read_robot(text, space)
-    if loaded:  # a point mass at the tip, in the axes of the last link
-        tip = [row[3].parts.get(0, arb(0)).real for row in robot.tool]
-        added = spread(arb(1), [*tip, arb(1)])
-        bodies = robot.joints[-1].moments
-        for i, j in pairs(range(4), repeat=2):
-            bodies[i][j] = bodies[i][j] + added[i][j] * space.value("mass")
+    tip = [row[3].parts.get(0, arb(0)).real for row in robot.tool]
+    for mass in [number(payload), *(space.value("mass") for _ in loaded)]:
+        hold(robot.joints[-1], [[x * mass for x in row] for row in spread(arb(1), [*tip, arb(1)])])
     if name == FRICTION:
         given = [float(x) for x in smooth[0].split(",")] if smooth else []
         return _with_friction(robot, space, given * (1 if given[1:] else len(robot.joints)))

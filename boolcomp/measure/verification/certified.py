@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import sys
+import tempfile
 import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from boolcomp.checker.chain import NO_CERTIFICATE, check_program
+from boolcomp.checker.claim import described, not_verified
 from boolcomp.checker.first import first_network
 from boolcomp.checker.folder import read_program
 from boolcomp.checker.lemmas import Lemma, add_final, cone_clauses
-from boolcomp.common.errors import BoolcompError
+from boolcomp.common.errors import BoolcompError, DataError
+from boolcomp.common.processes import run_program
 from boolcomp.logic import blif
 from boolcomp.logic.network import Builder
 from boolcomp.measure.verification.checks import Check
@@ -20,19 +27,53 @@ if TYPE_CHECKING:
 
     from boolcomp.checker.folder import LoadFiles
     from boolcomp.checker.gates import Nodes
+    from boolcomp.checker.same import Asked
     from boolcomp.logic.network import Network
 
+LONGEST = 1e6  # seconds: the checker takes as long as it takes
 
-def chain_checks(folder: str, step: Callable[[str], None], *, needed: bool) -> Iterator[Check]:
-    """Yield the steps of a program's certificate; where there is none, and need not be, say so."""
+
+@dataclass(frozen=True, slots=True)
+class Confirmed:
+    """The steps of a certificate, what of the program they do not confirm, and what they are of."""
+
+    steps: tuple[Check, ...]
+    not_verified: tuple[str, ...]
+    described: str
+
+
+def chain(
+    folder: str, step: Callable[[str], None], asked: Asked | None = None, *, needed: bool
+) -> Confirmed:
+    """Return what the checker says of a program; where there need not be a certificate, say so."""
     step("certificate")
     program = read_program(folder)
-    if not program.certified and not needed:
-        yield Check("certificate", "none", note=NO_CERTIFICATE, skipped=True)
-        return
-    for one in check_program(program):
-        yield Check(one.name, one.method, one.cases, one.seconds, one.holds, one.note)
+    if program.certificate is None and not needed and asked is None:
+        none = Check("certificate", "none", note=NO_CERTIFICATE, skipped=True)
+        return Confirmed((none,), (), "")
+    found = []
+    for one in check_program(program, asked):
+        found.append(Check(**asdict(one)))
         step(one.name)
+    unverified = not_verified(program, confirmed=asked is not None)
+    return Confirmed(tuple(found), tuple(unverified), described(program))
+
+
+def chain_alone(folder: str, asked: Asked | None = None) -> Confirmed:
+    """Return what the checker says in a process of its own, which imports nothing from here."""
+    command = [sys.executable, "-P", "-m", "boolcomp.checker", "--json"]
+    with tempfile.TemporaryDirectory() as scratch:
+        if asked is not None:
+            (Path(scratch) / "asked.toml").write_text(asked.text, "utf-8")
+            command += ["--robot", str(Path(scratch) / "asked.toml")]
+        ended = run_program([*command, "--", folder], LONGEST)
+    text = ended.printed.decode("utf-8", "replace").strip()
+    try:
+        said = json.loads(text)
+        steps = tuple(Check(**one) for one in said["steps"])
+        return Confirmed(steps, tuple(said["not_verified"]), str(said["described"]))
+    except (ValueError, TypeError, KeyError) as error:
+        raise DataError(text or "the checker ended without a word") from error
 
 
 def chain_tools(folder: str, deadline: float, step: Callable[[str], None]) -> Iterator[Check]:

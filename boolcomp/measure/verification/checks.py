@@ -49,6 +49,7 @@ class Check:
     """What was checked, how, on how many cases, and what came of it; None: not checked.
 
     What needs a tool that is not installed is `skipped`: nothing is known, and nothing promised.
+    What is `conditional` holds on conditions that its note says.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Check:
     holds: bool | None = None
     note: str = ""
     skipped: bool = False
+    conditional: bool = False
 
 
 def own_checks(

@@ -20,21 +20,28 @@ _ROBOT = re.compile(r"(?:([^\n]+) of\n)?(name = .*?)(?:\nword [^\n]*)*", re.DOTA
 
 def section(known: Known) -> str:
     """Return the lines of a section."""
-    return origin_text(known.compact.problem, known.compact.demand.input_bits)
+    payload = known.program.loads[known.place].payload
+    return origin_text(known.compact.problem, known.compact.demand.input_bits, payload)
 
 
-def origin_text(problem: Problem, bits: Mapping[str, int]) -> str:
-    """Return the section of a problem whose inputs have so many bits."""
+def origin_text(problem: Problem, bits: Mapping[str, int], payload: float = 0.0) -> str:
+    """Return the section of a problem whose inputs have so many bits, of a load in kg."""
     words = quantities(problem, bits)
-    lines = [*_robot(problem), *(_input(one, words) for one in problem.inputs), *_steps(problem)]
+    lines = [
+        *_robot(problem, payload),
+        *(_input(one, words) for one in problem.inputs),
+        *_steps(problem),
+    ]
     return "".join(f"{line}\n" for line in lines)
 
 
-def _robot(problem: Problem) -> Iterator[str]:
-    """Yield the name of a function of a robot, and its file."""
+def _robot(problem: Problem, payload: float) -> Iterator[str]:
+    """Yield the name of a function of a robot, what is at its tip, and its file without that."""
     if found := _ROBOT.fullmatch(problem.key):
         yield f"function {found[1] or USUAL}"
-        yield from (f"| {line}".rstrip() for line in found[2].rstrip("\n").splitlines())
+        yield f"payload {payload!r}"
+        text = problem.unloaded or found[2]
+        yield from (f"| {line}".rstrip() for line in text.rstrip("\n").splitlines())
 
 
 def _steps(problem: Problem) -> Iterator[str]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from boolcomp.checker.container import FIRST_LINE, Section
+from boolcomp.checker.container import Section
 from boolcomp.checker.folder import LoadFiles
 from boolcomp.checker.steps import NotCoveredError
 from boolcomp.checker.tabled import Sums
@@ -20,6 +20,7 @@ from boolcomp.checker.tabledterms import differences
 from boolcomp.common.errors import DataError
 from boolcomp.program.writing import HEAD, render_program
 from boolcomp.proof.bound.result import rounded_up
+from boolcomp.proof.certificate.claim import head, with_confirmed_changes
 from boolcomp.proof.certificate.origin import origin_text
 
 if TYPE_CHECKING:
@@ -43,10 +44,10 @@ def certified(program: Program, made: Sequence[Covered]) -> Program:
     """
     document = json.loads(render_program(program)[HEAD])
     bits = {one.name: one.code.bits for one in program.inputs}
-    loads, lines = [], [FIRST_LINE]
+    loads, lines = [], list[str]()
     for place, (load, one) in enumerate(zip(program.loads, made, strict=True)):
         widths = {x.name: bits.get(x.name, 1) for x in one.plan.problem.inputs}
-        origin = origin_text(one.plan.problem, widths).splitlines()
+        origin = origin_text(one.plan.problem, widths, load.payload).splitlines()
         sections = {"origin": origin, "terms": list(_terms(one.plan, None))}
         files = LoadFiles(
             place, document, document["loads"][place], None, None,
@@ -60,8 +61,9 @@ def certified(program: Program, made: Sequence[Covered]) -> Program:
         lines.append(f"== load {place}")
         for name, listed in sections.items():
             lines += [f"= {name}", *listed]
-    text = "".join(f"{line}\n" for line in lines)
-    return replace(program, loads=tuple(loads), certificate=text)
+    made_of = with_confirmed_changes(replace(program, loads=tuple(loads)), "\n".join(origin))
+    text = head(made_of, [()] * len(loads)) + "".join(f"{line}\n" for line in lines)
+    return replace(made_of, certificate=text)
 
 
 def _confirmed(files: LoadFiles, names: Sequence[str]) -> list[Confirmed | None]:

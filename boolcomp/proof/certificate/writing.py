@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from boolcomp.proof.certificate import bound, cones, first, graph, lemmas, origin, sketch
+from boolcomp.proof.certificate import bound, claim, cones, first, graph, lemmas, origin, sketch
 from boolcomp.proof.certificate.known import Known
 
 if TYPE_CHECKING:
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from boolcomp.compact.result.built import Built
     from boolcomp.program.program import Program
 
-FIRST_LINE = "boolcomp certificate 1"
 WRITERS = {
     "words": cones.words,
     "origin": origin.section,
@@ -28,7 +27,10 @@ WRITERS = {
 
 def certificate(program: Program, built: Sequence[Built]) -> str:
     """Return the certificate of a program; `built` are the compilations of its loads."""
-    lines = [FIRST_LINE + "\n"]
+    bounds = [one.bounds for one in built]
+    unproved = [() if one is None else one.unproved for one in bounds]
+    exact = [one.name for one in built[0].compact.problem.inputs if one.exact]
+    lines = [claim.head(program, unproved, exact)]
     for place, one in enumerate(built):
         known = Known(one, program, place)
         lines.append(f"== load {place}\n")

@@ -1,0 +1,311 @@
+"""The claim of a certificate: beside `program.json`, derived from what was asked, or not."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from checker.certified import certified, changed, sealed, steps
+from checker.sections import section
+
+from boolcomp.checker import claim
+from boolcomp.checker.__main__ import main
+from boolcomp.checker.chain import check_program
+from boolcomp.checker.container import NAME, OLD_LINE, Certificate, parse
+from boolcomp.checker.folder import LoadFiles, ProgramFiles, read_program
+from boolcomp.checker.origin import read_origin
+from boolcomp.checker.steps import Step, whole
+from boolcomp.problem.dynamics.batch import inverse_dynamics
+from boolcomp.problem.robot import load_robot, with_payload
+from boolcomp.program.writing import HEAD, render_program
+from boolcomp.proof.certificate.claim import with_confirmed_changes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Result
+
+    Change = Callable[[dict[str, Any]], Any]
+
+SHIPPED = Path(__file__).resolve().parent.parent.parent / "certified"
+ARM = Path(__file__).resolve().parent.parent.parent / "robots" / "machado-2r.toml"
+
+
+def restated(folder: Path, change: Change) -> None:
+    """Change program.json, and the claim with it, as a forger would who knows the format."""
+    document = json.loads((folder / HEAD).read_text("utf-8"))
+    change(document)
+    (folder / HEAD).write_text(json.dumps(document), "utf-8")
+    text = (folder / NAME).read_text("utf-8")
+    lines = "".join(f"{line}\n" for line in claim.stated(document, [()] * len(document["loads"])))
+    (folder / NAME).write_text(
+        text[: text.index("= claim\n") + 8] + lines + text[text.index("== load 0") :], "utf-8"
+    )
+    sealed(folder)
+
+
+def family(masses: tuple[float, ...], more: tuple[float, ...] = ()) -> ProgramFiles:
+    """Return loads of the paper's arm as far as a claim looks at them."""
+    document = json.loads(render_program(certified())[HEAD])
+    del document["checksum"]
+    text = parse(certified().certificate).loads[0]["origin"].text
+    first = document["loads"][0]
+    document["loads"] = [{**copy.deepcopy(first), "payload": mass} for mass in masses]
+    document |= {"per_kilogram": list(more)} if more else {}
+    loads = tuple(
+        LoadFiles(
+            k, document, document["loads"][k], None, None,
+            {"origin": section(text.replace("payload 0.0", f"payload {mass!r}"))},
+        )
+        for k, mass in enumerate(masses)
+    )  # fmt: skip
+    lines = claim.stated(document, [()] * len(masses))
+    stated = Certificate(section("\n".join(lines)), tuple(one.sections for one in loads))
+    return ProgramFiles(document, (), loads, stated)
+
+
+def wrong(program: ProgramFiles) -> dict[str, str]:
+    return {one.name: one.note for one in claim.check(program) if not one.holds}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    certified().save(tmp_path / "a")
+    return tmp_path / "a"
+
+
+def swapped(of: list[Any], one: int, other: int) -> None:
+    of[one], of[other] = of[other], of[one]
+
+
+def exchanged(document: dict[str, Any]) -> None:
+    document["groups"][0] = ["q", "q2", "q1"]
+
+
+def output(document: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = document["loads"][0]["outputs"][0]
+    return found
+
+
+def demanded(document: dict[str, Any]) -> None:
+    document["demand"] += " error=0.1lsb"
+
+
+CHANGES: dict[str, tuple[Change, str]] = {
+    "inputs of a group": (exchanged, "groups are"),
+    "order of groups": (lambda d: swapped(d["groups"], 0, 1), "groups are"),
+    "outputs": (lambda d: swapped(d["returned"], 1, 2), "returned are"),
+    "unit of an input": (lambda d: d["inputs"][0].update(unit="deg"), "units of q1"),
+    "unit of an output": (lambda d: output(d).update(unit="kN·m"), "units of tau1"),
+    "name": (lambda d: d.update(name="elbow-3r"), "name are"),
+    "plural": (lambda d: d.update(plural="forces"), "plural are"),
+    "bits": (lambda d: d.update(bits=12), "bits"),
+    "a promise": (demanded, "0.1lsb is promised, which is not proved of tau1"),
+    "a promise twice": (lambda d: d.update(demand="error=9lsb error=1lsb"), "each said once"),
+    "payload": (lambda d: d["loads"][0].update(payload=5.0), "is 5.0 kg, and the robot holds 0.0"),
+    "a kilogram": (lambda d: d.update(per_kilogram=[0.0, 0.0]), "a kilogram changes tau1 by"),
+    "a key": (lambda d: d.update(robot="x"), "no key of it"),
+    "a stop": (lambda d: d["stops"].append(["q1", -1.0, 1.0]), "q1 stops at"),
+    "version": (lambda d: d.update(version=2), "of format 2"),
+    "mode": (lambda d: d.update(mode="paper"), "no key of it"),
+    "a bound": (lambda d: output(d).update(bound=None), "program.json says None"),
+    "order of words": (lambda d: swapped(d["inputs"], 0, 1), "in order"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_is_changed_in_the_claim_and_the_program_is_found(folder: Path, name: str) -> None:
+    change, said = CHANGES[name]
+    restated(folder, change)
+    notes = [one.note for one in check_program(read_program(folder)) if one.holds is False]
+    assert any(said in note for note in notes), notes
+
+
+def test_what_is_changed_in_the_program_alone_is_not_the_claim(folder: Path) -> None:
+    changed(folder, HEAD, lambda text: text.replace('"grade": "plain"', '"grade": "tight"'))
+    found = steps(folder)["claim"]
+    assert found.holds is False
+    assert f"{NAME}:18 is" in found.note
+
+
+def test_all_that_is_not_derived_is_named(folder: Path) -> None:
+    said = claim.not_verified(read_program(folder))
+    for name in ("made_by", "grade", "symbols", "meanings", "rms, sampled_max", "worst_found"):
+        assert name in said
+    assert not {"name", "units", "payload"} & set(said)
+
+
+def test_a_certificate_of_format_1_is_read_and_does_not_hold(folder: Path) -> None:
+    changed(
+        folder, NAME,
+        lambda text: re.sub(r"payload .*\n", "", f"{OLD_LINE}\n{text[text.index('== load 0'):]}"),
+    )  # fmt: skip
+    found = steps(folder)
+    assert found.pop("claim").holds is None
+    assert all(one.holds for one in found.values())
+    assert main([str(folder)]) == 1
+    assert "payload" in claim.not_verified(read_program(folder))
+
+
+def test_a_family_is_of_one_robot_with_the_loads_that_are_said() -> None:
+    exact = claim.per_kilogram(read_origin(section(origin())), ("tau1", "tau2"))
+    honest = tuple(one * 1.001 for one in exact)
+    assert not wrong(family((0.0, 5.0), honest))
+    assert not wrong(family((0.0, 5.0)))
+    less = (honest[0], exact[1] * 0.999)
+    assert "a kilogram changes tau2 by" in wrong(family((0.0, 5.0), less))["loads"]
+    assert "of every output" in wrong(family((0.0, 5.0), honest[:1]))["loads"]
+    assert "have one mass" in wrong(family((5.0, 5.0)))["loads"]
+
+
+def origin() -> str:
+    return parse(certified().certificate).loads[0]["origin"].text
+
+
+def test_what_a_kilogram_changes_is_a_bound_of_what_it_does() -> None:
+    arm, rng = load_robot("machado-2r"), np.random.default_rng(3)
+    most = claim.per_kilogram(read_origin(section(origin())), ("tau1", "tau2"))
+    states = [rng.uniform(-one, one, (200_000, 2)) for one in (np.pi, 1, 1)]
+    both = [inverse_dynamics(with_payload(arm, mass), *states) for mass in (0.0, 1.0)]
+    reached = np.abs(both[1] - both[0]).max(axis=0)
+    assert (reached <= most).all()
+    assert (reached >= 0.7 * np.array(most)).all()
+
+
+def test_labels_of_loads_that_are_swapped_are_found() -> None:
+    program = family((0.0, 5.0))
+    outputs = [dict(one) for one in program.document["loads"]]
+    outputs[0]["payload"], outputs[1]["payload"] = 5.0, 0.0
+    document = {**program.document, "loads": outputs}
+    loads = tuple(replace(x, document=document, said=outputs[x.place]) for x in program.loads)
+    lines = claim.stated(document, [(), ()])
+    assert program.certificate
+    stated = replace(program.certificate, claim=section("\n".join(lines)))
+    found = wrong(ProgramFiles(document, (), loads, stated))
+    assert "the payload of load 0 is 5.0 kg, and the robot holds 0.0 kg" in found["names"]
+
+
+def test_a_load_of_another_robot_is_found() -> None:
+    program = family((0.0, 5.0))
+    other = section(program.loads[1].sections["origin"].text.replace("mass = 6.25", "mass = 6.5"))
+    loads = (program.loads[0], replace(program.loads[1], sections={"origin": other}))
+    found = wrong(replace(program, loads=loads))
+    assert "load 1 is of another robot" in found["loads"]
+
+
+def test_a_program_without_loads_was_not_verified(folder: Path) -> None:
+    restated(folder, lambda document: document.update(loads=[]))
+    with pytest.raises(Exception, match="1 loads, and the program has 0"):
+        read_program(folder)
+    assert not whole([])
+
+
+def test_what_holds_on_conditions_holds_where_they_are_allowed() -> None:
+    found = [Step("a", "", holds=True), Step("b", "", conditional=True)]
+    assert not whole(found)
+    assert whole(found, allow_conditions=True)
+    assert not whole([*found, Step("c", "")], allow_conditions=True)
+    assert not whole([*found, Step("c", "", holds=False)], allow_conditions=True)
+
+
+def test_a_bound_on_conditions_is_no_bound(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def conditioned(text: str) -> str:
+        return f"{text}while w11\n".replace("== load 0", "while w11\n== load 0")
+
+    restated(folder, lambda d: [one.update(bound=None) for one in d["loads"][0]["outputs"]])
+    changed(folder, NAME, conditioned)
+    found = steps(folder)
+    unknown = {name for name, one in found.items() if one.conditional and one.holds is None}
+    assert unknown == {"no overflow", "error of tau1", "error of tau2"}
+    assert all(one.holds for name, one in found.items() if name not in unknown)
+    assert main([str(folder)]) == 1
+    assert "error of tau1: holds on conditions (" in capsys.readouterr().out
+    assert main([str(folder), "--allow-conditions"]) == 0
+
+
+def test_a_bound_on_conditions_that_the_program_says_without_them_is_refused(folder: Path) -> None:
+    changed(folder, NAME, lambda text: f"{text}while w11\n")
+    found = steps(folder)
+    assert found["claim"].holds is False
+    assert found["error of tau1"].holds is False
+
+
+@pytest.mark.parametrize("change", [
+    ("mass = 6.25", "mass = 6.5", "its mass, centre or inertia of joint 2 differs"),
+    ("velocity_range = [-1, 1]", "velocity_range = [-2, 2]", "velocity_range of joint 1"),
+    ("torque_range = [-100, 100]", "torque_range = [-99, 99]", "torque_range of joint 2"),
+    ("a = 0.8", "a = 0.9", "joint 2 differs"),
+    ("rotor_inertia = 5", "rotor_inertia = 6", "its rotor of joint 1 differs"),
+    ('name = "machado-2r"', 'name = "other"', "it is 'machado-2r'"),
+    ("gravity = [0, -9.8, 0]", "gravity = [0, -9.81, 0]", "gravity differs"),
+    ("mass = 6.25", "mess = 6.25", "is no key of it"),
+    ("[[joint]]", "[joint", "no robot that can be read"),
+])  # fmt: skip
+def test_the_robot_of_a_file_is_the_certificates_or_it_is_said(
+    folder: Path, tmp_path: Path, change: tuple[str, str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    old, new, said = change
+    text = str(load_robot("machado-2r"))
+    assert old in text
+    (tmp_path / "arm.toml").write_text(text.replace(old, new, 1))
+    assert main([str(folder), "--robot", str(tmp_path / "arm.toml")]) == 1
+    printed = capsys.readouterr()
+    assert said in printed.out + printed.err
+
+
+def test_the_file_that_was_compiled_is_the_certificates(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([str(folder), "--robot", str(ARM)]) == 0
+    assert "same as asked: holds" in capsys.readouterr().out
+    assert main([str(folder)]) == 0
+    assert "for the robot described in the certificate, 'machado-2r': q1 -3.14" in (
+        capsys.readouterr().out
+    )
+    assert main([str(folder), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["holds"]
+    assert "grade" in found["not_verified"]
+
+
+@pytest.mark.slow
+def test_verify_takes_a_name_and_asks_a_process_of_its_own(
+    folder: Path, run: Callable[..., Result]
+) -> None:
+    known = json.loads(run("verify", str(folder), "--chain-only", "--json").out)
+    alone = run("verify", str(folder), "--chain-only", "--checker", "--robot", ARM.stem, "--json")
+    assert alone.code == 0
+    found = json.loads(alone.out)
+    names = [one["name"] for one in found["checks"]]
+    assert [name for name in names if name != "same as asked"] == [
+        x["name"] for x in known["checks"]
+    ]
+    assert "same as asked" in names
+    assert found["not_verified"] == known["not_verified"]
+    assert run("verify", str(folder), "--chain-only", "--robot", "elbow-3r").code == 1
+    assert run("verify", str(folder), "--chain-only", "--robot", "elbow-3").code == 2
+
+
+def test_a_compiler_that_says_less_of_a_kilogram_states_what_is_confirmed() -> None:
+    program = replace(certified(), per_kilogram=(0.0, 1e9))
+    made = with_confirmed_changes(program, origin())
+    assert made.per_kilogram[0] > 1
+    assert made.per_kilogram[1] == 1e9
+
+
+@pytest.mark.slow
+def test_a_certificate_cut_anywhere_is_a_sentence(folder: Path) -> None:
+    text = (folder / NAME).read_text("utf-8")
+    places = [k for k, letter in enumerate(text) if letter == "\n"]
+    for place in [*places[::7], *range(0, len(text), 997)]:
+        (folder / NAME).write_text(text[:place] + "\n", "utf-8")
+        sealed(folder)
+        assert main([str(folder)]) == 1, place
