@@ -92,8 +92,8 @@ class CompactChoices:
     certify: bool = False
 
     def __post_init__(self) -> None:
-        asked = self.proof is not None and grade_of(self.proof) != "plain"
-        if asked or self.proof_effort is not None or self.certify or self.demand.error:
+        finer = self.proof is not None and grade_of(self.proof) != "plain"
+        if finer or self.proof_effort is not None or self.certify or self.demand.error:
             require("python-flint")
         if self.proof_effort is not None and self.proof_effort < 1:
             raise UsageError(f"proof effort {self.proof_effort}: a whole number, 1 or more")
