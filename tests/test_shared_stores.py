@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import socket
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from small_programs import stages
 
 import boolcomp
 from boolcomp.common.errors import DataError
@@ -88,6 +90,80 @@ def test_a_store_that_is_not_there_is_said_before_any_work(run: Callable[..., Re
     assert "no kind of store is called 's4' (did you mean 's3'" in wrong.err
     with pytest.raises(DataError, match="its boolcomp-store"):
         refused()
+
+
+@pytest.fixture(name="opened")
+def what_is_opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the addresses that are opened: of stores, and of sockets on any network."""
+    found: list[str] = []
+
+    def open_(address: str) -> Any:
+        found.append(address)
+        raise OSError("no network")
+
+    def connect(_: socket.socket, address: Any) -> None:
+        open_(str(address))
+
+    monkeypatch.setattr("boolcomp.common.buckets._system", open_)
+    monkeypatch.setattr(socket.socket, "connect", connect)
+    monkeypatch.setattr(socket.socket, "connect_ex", connect)
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *given, **_: open_(str(given[0])))
+    return found
+
+
+ADDRESS = "memory://lab/boolcomp"
+HTTP = "https://lab.example/boolcomp"
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        (f"compile machado-2r --store {ADDRESS} --bits eight", 2),
+        (f"compile machado-2r --store {ADDRESS} --help", 0),
+        (f"compile --store {ADDRESS}", 2),
+        (f"sweep sweep.toml -o out --store {ADDRESS} --dry-run", 0),
+        (f"robots {HTTP}.urdf", 2),
+        (f"compile {HTTP}.toml --bits 4", 2),
+        (f"evaluate machado-2r -i {HTTP}.csv", 1),
+        (f"evaluate machado-2r -i {ADDRESS}.npy", 1),
+        (f"evaluate {ADDRESS} -i states.zarr", 2),
+        (f"evaluate program -i {ADDRESS}.zarr -o out.zarr", 2),
+        (f"verify {ADDRESS}", 1),
+        (f"show {HTTP}.pla", 2),
+        (f"import {HTTP}.blif -o out.blif", 1),
+        (f"minimize {HTTP}.pla", 1),
+        ("sweep addresses.toml -o out", 1),
+    ],
+)
+def test_no_address_is_opened_but_by_a_command_that_runs_with_it(
+    line: str, code: int, run: Callable[..., Result], opened: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "sweep.toml").write_text(SWEEP)
+    (tmp_path / "addresses.toml").write_text(f'robots = ["{HTTP}.urdf"]\nbits = [4]\n')
+    stages(4)[2].save(tmp_path / "program")
+    assert run(*line.split()).code == code
+    assert opened == []
+
+
+def test_completing_a_line_opens_no_address(
+    run: Callable[..., Result], opened: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = f"boolcomp compile machado-2r --store {ADDRESS} --mode "
+    monkeypatch.setenv("_BOOLCOMP_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", line)
+    monkeypatch.setenv("COMP_CWORD", "6")
+    assert "compact" in run().out
+    assert opened == []
+
+
+@pytest.mark.parametrize("command", [GRAVITY, ("sweep", "sweep.toml", "-o", "out")])
+def test_a_command_that_runs_with_an_address_opens_it(
+    command: tuple[str, ...], run: Callable[..., Result], opened: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "sweep.toml").write_text(SWEEP)
+    found = run(*command, "--store", ADDRESS)
+    assert (found.code, "no network" in found.err) == (1, True)
+    assert set(opened) == {ADDRESS}
 
 
 def refused() -> Any:

@@ -77,7 +77,7 @@ class FilePath(_PathType):
 
 
 class StorePlace(FilePath):
-    """Where results are kept: a folder, or the address of a store that is there and answers."""
+    """Where results are kept: a folder, or an address, which only a command that runs opens."""
 
     name = "place"
 
@@ -92,7 +92,7 @@ class StorePlace(FilePath):
 
         text = os.fspath(value) if isinstance(value, str | os.PathLike) else ""
         if "://" in text:
-            return place_of(text).check()
+            return place_of(text)
         return place_of(super().convert(value, param, ctx))
 
 
@@ -199,7 +199,7 @@ def store_option(function: Callable[..., Any]) -> Callable[..., Any]:
     def wrapped(*args: Any, place: Place | None, **more: Any) -> Any:
         from boolcomp.paper.store import default_store
 
-        return function(*args, store=default_store(place), **more)
+        return function(*args, store=default_store(place and place.check()), **more)
 
     return wrapped
 

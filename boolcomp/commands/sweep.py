@@ -79,7 +79,7 @@ def command(
         return
     folder.check()
     if state.left:
-        _run(found, folder, state, where, store and everywhere(store))
+        _run(found, folder, state, where, store and everywhere(store.check()))
     _report(found, folder, state, as_json=as_json)
     if state.failed:
         context.exit(1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import time
 
 import numpy as np
@@ -17,7 +18,7 @@ from boolcomp.twolevel.packed import Shape, packed, unpacked
 from boolcomp.twolevel.verify import verify
 from boolcomp.twolevel.witness import SearchEndedError
 
-LATER = time.monotonic() + 1000
+LATER = math.inf  # of `time.monotonic`
 
 
 def drawn(seed: int, inputs: int, outputs: int) -> Function:
