@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import io
+import json
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from boolcomp.commands import progress
 from boolcomp.commands.compact import listener
-from boolcomp.commands.progress import Bar, Lines, counter, share
-from boolcomp.common.progress import Course
+from boolcomp.commands.progress import LEAST_KNOWN, Bar, Lines, counter, share
+from boolcomp.common.progress import Course, seconds_left
 from boolcomp.compact.demand import Demand, Progress
 from boolcomp.compact.passes import expected
+from boolcomp.paper.passes import WORK
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    import pytest
 
 
 class Clock:
@@ -186,3 +189,25 @@ def test_a_share_that_falls_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> Non
         for fraction in (0.2, 0.99, 0.17, 1.0):
             show(fraction, "any", "")
     assert heard == [0.2, 0.99, 0.99, 1.0]
+
+
+# Stages of real compilations with all work in one process, by processor seconds.
+RECORDED = json.loads((Path(__file__).parent / "progress_recordings.json").read_text())
+
+
+@pytest.mark.parametrize("one", RECORDED, ids=lambda one: one["name"])
+def test_of_recorded_compilations_the_bar_never_falls_and_what_is_left_is_about_right(
+    one: dict[str, Any],
+) -> None:
+    demand = Demand(effort=one["effort"], approximate=one["approximate"])
+    course = Course(WORK if one["mode"] == "paper" else expected(demand))
+    fractions, took = [], one["took"]
+    for passed, stage, part in one["heard"]:
+        fractions.append(course.at(stage, part))
+        if 0.05 * took < passed < 0.95 * took:
+            assert fractions[-1] > LEAST_KNOWN
+            left = took - passed
+            assert left / 4 - 1 < seconds_left(passed, fractions[-1]) < 4 * left + 1, stage
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1.0
+    assert fractions[-2] < 1.0

@@ -64,12 +64,15 @@ if TYPE_CHECKING:
 
 # What stages take of a small arm, in seconds: only how they compare counts.
 WORK = {
-    "screen": 4.0, "refine": 2.0, "improve": 0.0, "tables": 1.0, "passes": 18.0,
-    "fresh states": 2.0, "worst error": 8.0, "bounds": 1.0, "entries": 8.0, "nodes": 0.0,
-    "passes over changes": 10.0, "states of changes": 2.0, "done": 0.0,
+    "screen": 1.5, "refine": 1.5, "improve": 0.0, "tables": 1.0, "passes": 6.0,
+    "fresh states": 1.0, "worst error": 10.0, "bounds": 1.0, "entries": 2.0, "nodes": 0.0,
+    "passes over changes": 6.0, "states of changes": 1.0, "worst error of changes": 10.0,
+    "done": 0.0,
 }  # fmt: skip
-ANNEALING, CHANGING = 0.3, 2.0  # seconds a unit of effort
-APPROXIMATING = ("entries", "nodes", "passes over changes", "states of changes")
+ANNEALING, CHANGING = 1.0, 2.0  # seconds a unit of effort
+APPROXIMATING = (
+    "entries", "nodes", "passes over changes", "states of changes", "worst error of changes",
+)  # fmt: skip
 DIFFERENT = 1e-6  # steps: by how much an error that is found, in doubles, contradicts a bound
 
 Value = TypeVar("Value")
@@ -392,7 +395,9 @@ def _booked(kept: StoredResult, results: ResultStore) -> Booked:
 
 def _worst(compact: Compact, network: Network, terms: Terms, choices: CompactChoices) -> Worst:
     """Seek the worst error."""
-    choices.progress(Progress("worst error", len(network.nodes), _rms(compact)))
+    changed = compact.demand.approximate != "off"
+    stage = "worst error of changes" if changed else "worst error"
+    choices.progress(Progress(stage, len(network.nodes), _rms(compact)))
     given = compact.problem, compact.demand, compact.graph, network
     return network_worst(*given, Ends(rest=resting(terms)), choices.workers)
 

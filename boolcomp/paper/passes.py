@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from boolcomp.terms import Terms
 
 
-WORK = {"tables": 6.0, "errors": 4.0, "done": 0.0}  # expected of every stage
+WORK = {"tables": 5.0, "errors": 5.0, "done": 0.0}  # expected of every stage
 
 
 @dataclass(frozen=True, slots=True)
