@@ -5,6 +5,7 @@
 Every `*.pla` of the folders (the shared Berkeley set, where it is there; of a name that is in
 several the first), with --wide those of more than 22 inputs alone, and the two-link arm's tables at
 8 bits, go through all of them in one run, from the same start; every cover is verified.
+Before that whole commands are timed, start-up included.
 Espresso's seconds are those of its C engine alone; ours include drawing the truth table, the first
 cover and the verification. Compiling our loops (once after installing) is timed apart.
 """
@@ -13,7 +14,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import resource
+import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,11 +34,14 @@ from boolcomp.twolevel import espresso, pla
 from boolcomp.twolevel.dense import MOST_INPUTS
 from boolcomp.twolevel.minimise import minimise
 from boolcomp.twolevel.verify import verify
+from boolcomp.twolevel.warm import warm
+from boolcomp.twolevel.warm_exact import warm_exact
 
 if TYPE_CHECKING:
     from boolcomp.twolevel.cover import Cover, Function
 
 TABLES = ("T11", "T12", "T13", "T14", "T15", "T24")
+SMALL_INPUTS = 11  # files of fewer inputs are small
 HEADER = (
     "function", "in", "out", "isop", "espresso", "lit", "s", "own", "lit", "s", "exact", "lit",
     "proved", "s", "known",
@@ -154,6 +161,42 @@ def measured(folders: list[Path], exact: float, least: int) -> list[Row]:
     return rows
 
 
+def commands(folders: list[Path]) -> None:
+    """Print processor seconds of whole commands, start-up included, as ratios to numpy's import."""
+    files = [path for folder in folders for path in sorted(folder.glob("*.pla"))]
+    small = [path for path in files if pla.read(path).inputs < SMALL_INPUTS]
+    with tempfile.TemporaryDirectory() as folder:
+        tiny = Path(folder) / "tiny.pla"
+        tiny.write_text(".i 2\n.o 1\n11 1\n10 1\n.e\n")
+        floor = processor_seconds("-c", "import numpy")
+        print(f"import numpy: {floor:.2f} s of processor time")
+        for what, given in (("2 inputs", [tiny]), (f"{len(small)} small files", small)):
+            if given:
+                spent = processor_seconds("-m", "boolcomp", "minimize", "-q", *map(str, given))
+                print(f"minimize, {what}: {spent:.2f} s, {spent / floor:.1f} times numpy's import")
+    if small and espresso.available():
+        engine = sum(rival_seconds(path) for path in small)
+        print(f"Espresso's C engine on the {len(small)}: {engine:.2f} s")
+
+
+def processor_seconds(*arguments: str) -> float:
+    """Return the least processor time of three runs of Python with such arguments."""
+    spent = []
+    for _ in range(3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, *arguments], check=True, stderr=subprocess.DEVNULL)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(spent)
+
+
+def rival_seconds(path: Path) -> float:
+    """Return what Espresso's engine takes for a file, from our first cover."""
+    function = pla.read(path).function(str(path))
+    start = minimise(function, "isop").cubes
+    return espresso.run(function, start, 60.0).seconds
+
+
 def main() -> None:
     """Run the benchmark."""
     root = Path(__file__).resolve().parent.parent
@@ -165,11 +208,13 @@ def main() -> None:
     parser.add_argument("--chart", type=Path)
     arguments = parser.parse_args()
     start = time.perf_counter()
-    small = function_of(run_passes("machado-2r", Options(bits=4))[0].table)
-    minimise(small, "exact", 10)
+    warm(dense=True)
+    warm(dense=False)
+    warm_exact()
     print(f"loops compiled or loaded in {time.perf_counter() - start:.2f} s")
     if not espresso.available():
         print("pyeda is not installed: Espresso is left out")
+    commands(arguments.folders)
     rows = measured(
         arguments.folders, arguments.exact, least=MOST_INPUTS + 1 if arguments.wide else 0
     )

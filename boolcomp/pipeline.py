@@ -178,9 +178,11 @@ def compile_paper(
     """
     start, chosen = time.perf_counter(), choices or paper.PaperChoices()
     loads = [TipLoad(source, mass, of) for mass in _masses(payloads)]
+    told = paper.on_course(chosen)
     with chosen.workers.opened() as workers:
-        made = run(PAPER[:-1], loads, replace(chosen, workers=workers), "measure")
+        made = run(PAPER[:-1], loads, replace(told, workers=workers), "measure")
     program = _family(run(PAPER[-1:], made, chosen), loads)
+    told.progress("done", "", 1.0)
     if chosen.certify:
         from boolcomp.proof.certificate.tabled import certified as tabled  # noqa: PLC0415 (if asked for)
 
@@ -217,7 +219,7 @@ def compile_compact(
 def _built(loads: Sequence[TipLoad], choices: compact.CompactChoices) -> list[Built]:
     """Return what is built for every load: side by side where there are workers for them."""
     if len(loads) == 1 or choices.workers.here:
-        own = [replace(choices, progress=one) for one in _listeners(choices.progress, loads)]
+        own = [replace(choices, progress=one) for one in _listeners(choices, loads)]
         return run(COMPACT[:-1], loads, own, "approximate")
     alone = replace(choices, workers=ALONE, progress=ignore_progress)
     if alone.store is not None:
@@ -311,10 +313,11 @@ def _family(programs: Sequence[Program], loads: Sequence[TipLoad]) -> Program:
     return replace(family, per_kilogram=per_kilogram(loads[0].source, loads[0].of))
 
 
-def _listeners(progress: Listener, loads: Sequence[TipLoad]) -> list[Listener]:
-    """Return what is told of each load, and tells of all; one load alone is told as it is."""
+def _listeners(choices: compact.CompactChoices, loads: Sequence[TipLoad]) -> list[Listener]:
+    """Return what is told of the stages of each load, and tells how far all of them are."""
+    progress = choices.progress
     if len(loads) == 1:
-        return [progress]
+        return [compact.on_course(progress, choices.demand)]
     fractions = [0.0] * len(loads)
 
     def of(place: int) -> Listener:
@@ -323,7 +326,7 @@ def _listeners(progress: Listener, loads: Sequence[TipLoad]) -> list[Listener]:
             stage = f"{loads[place].mass:g} kg, {step.stage}"
             progress(replace(step, stage=stage, fraction=sum(fractions) / len(loads)))
 
-        return told
+        return compact.on_course(told, choices.demand)
 
     return [of(place) for place in range(len(loads))]
 

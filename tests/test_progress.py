@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import io
+import json
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from boolcomp.commands import progress
 from boolcomp.commands.compact import listener
-from boolcomp.commands.progress import Bar, Lines, counter, share
-from boolcomp.compact.demand import Progress
-from boolcomp.compact.widths.ledger import spans
+from boolcomp.commands.progress import LEAST_KNOWN, Bar, Lines, counter, share
+from boolcomp.common.progress import Course, seconds_left
+from boolcomp.compact.demand import Demand, Progress
+from boolcomp.compact.passes import expected
+from boolcomp.paper.passes import WORK
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    import pytest
 
 
 class Clock:
@@ -114,7 +118,11 @@ def test_on_a_terminal_the_bar_comes_after_a_second(monkeypatch: pytest.MonkeyPa
     bar.heard(0.3, 1, "refine", "700 nodes so far")
     names = [name for name, _, _ in screen.calls]
     assert names == ["add_task", "start", "update"]
-    assert screen.calls[-1][2] == {"completed": 0.3, "total": 1, "last": "refine, 700 nodes so far"}
+    assert screen.calls[-1][2] == {
+        "completed": 0.3,
+        "total": 1,
+        "last": "about 3 s left, refine, 700 nodes so far",
+    }
     bar.close()
     bar.pulse()
     assert [name for name, _, _ in screen.calls[3:]] == ["stop"]
@@ -159,11 +167,50 @@ def test_a_pipe_gets_lines_on_standard_error_only(
     assert "searching: passes, 50% done, about 1 s left\n" in err
 
 
+def test_a_stage_that_comes_back_or_that_nobody_expected_does_not_move_the_bar() -> None:
+    course = Course({"first": 1.0, "second": 3.0, "done": 0.0})
+    told = [("first", 0.5), ("first", 0.2), ("second", 0.5), ("first", 1.0), ("odd", 1.0)]
+    assert [course.at(*one) for one in told] == [0.125, 0.125, 0.625, 0.625, 0.625]
+    assert course.at("second", 7.0) == 1.0
+    assert course.at("done", 1.0) == 1.0
+
+
 def test_stages_share_the_work_by_the_effort() -> None:
-    for effort in (0.0, 30.0, 1e6):
-        found = spans(effort)
-        edges = [edge for span in found.values() for edge in span]
-        assert edges == sorted(edges)
-        assert (edges[0], edges[-1]) == (0.0, 1.0)
-    assert spans(0.0)["improve"][0] == spans(0.0)["improve"][1]
-    assert spans(1e6)["improve"][1] > 0.999
+    quick, long = (expected(Demand(effort=effort)) for effort in (0.0, 1e6))
+    assert quick["improve"] == 0
+    assert long["improve"] > 0.99 * sum(long.values())
+
+
+def test_a_share_that_falls_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Lines, "patience", 0.0)
+    heard: list[float] = []
+    monkeypatch.setattr(Lines, "heard", lambda _, *told: heard.append(told[0]))
+    with share("searching") as show:
+        for fraction in (0.2, 0.99, 0.17, 1.0):
+            show(fraction, "any", "")
+    assert heard == [0.2, 0.99, 0.99, 1.0]
+
+
+# Stages of real compilations with all work in one process, by processor seconds.
+RECORDED = json.loads((Path(__file__).parent / "progress_recordings.json").read_text())
+
+
+@pytest.mark.parametrize("one", RECORDED, ids=lambda one: one["name"])
+def test_of_recorded_compilations_the_bar_never_falls_and_what_is_left_is_about_right(
+    one: dict[str, Any],
+) -> None:
+    demand = Demand(effort=one["effort"], approximate=one["approximate"])
+    course = Course(WORK if one["mode"] == "paper" else expected(demand))
+    fractions, took = [], one["took"]
+    for passed, stage, part in one["heard"]:
+        fractions.append(course.at(stage, part))
+        if 0.05 * took < passed < 0.95 * took:
+            assert fractions[-1] > LEAST_KNOWN
+            left = took - passed
+            said = seconds_left(passed, fractions[-1])
+            assert said > left / 4 - 1, stage
+            # The last stages are short where approximation gains nothing.
+            assert said < 4 * left + 0.5 * took, stage
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1.0
+    assert fractions[-2] < 1.0

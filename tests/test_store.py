@@ -94,8 +94,10 @@ def test_a_damaged_file_is_a_warning_and_made_anew(
 
 @pytest.mark.slow
 def test_a_second_compile_reads_everything(entries: tuple[TermTable, ...], store: Store) -> None:
-    told: list[str] = []
-    first = make_covers(entries, Recipe(), store, lambda e: told.append(e.plan.term.name))
+    told: list[float] = []
+    first = make_covers(entries, Recipe(), store, lambda _, part: told.append(part))
+    assert told == sorted(told)
+    assert told[-1] == 1.0
     assert len(told) == len({entry.table for entry in entries})
     assert not any(term.stored for term in first)
     second = make_covers(entries, Recipe(), store)

@@ -20,7 +20,7 @@ from boolcomp.commands.options import (
     store_option,
     unchanging,
 )
-from boolcomp.commands.progress import progress
+from boolcomp.commands.progress import share
 from boolcomp.commands.said import described, error_table, in_steps, over_loads
 from boolcomp.commands.sources import function_options, own_bits, source_argument
 from boolcomp.commands.wordlength import AUTO, is_auto
@@ -136,9 +136,9 @@ def _compile_paper(
     from boolcomp.paper.passes import PaperChoices
     from boolcomp.pipeline import compile_paper
 
-    with progress("minimising", None) as step:
+    with share("compiling") as show:
         choices = PaperChoices(
-            asked.options, recipe, store, lambda entry: step(entry.plan.term.name),
+            asked.options, recipe, store, lambda stage, what, part: show(part, stage, what),
             error=asked.error, free=asked.auto, certify=asked.certify,
             workers=asked.workers or all_cores(),
         )  # fmt: skip

@@ -45,12 +45,12 @@ class Wanted(NamedTuple):
 
     def place(self, path: Path) -> Path | None:
         """Return where the result of a file goes."""
-        from boolcomp.commands.plafiles import EXTENSIONS
-
         if self.output is None or self.output == STANDARD:
             return self.output
         if not (self.several or self.output.is_dir()):
             return self.output
+        from boolcomp.commands.plafiles import EXTENSIONS
+
         ending = EXTENSIONS.get(self.kind, path.suffix)
         return self.output / path.with_suffix(ending).name
 
@@ -230,7 +230,6 @@ def _made(path: Path, source: Pla, recipe: Recipe, wanted: Wanted) -> tuple[Row,
     """Return what comes of a file, and its text, which is empty where none is written."""
     from boolcomp.twolevel.cover import Cover
     from boolcomp.twolevel.minimise import minimise
-    from boolcomp.twolevel.phases import assigned
 
     function = source.function(str(path))
     phase = (True,) * function.outputs
@@ -241,6 +240,8 @@ def _made(path: Path, source: Pla, recipe: Recipe, wanted: Wanted) -> tuple[Row,
         cubes, note = primes(source, str(path), wanted.primes, recipe.deadline)
         cover = Cover(cubes, wanted.primes, note=note)
     elif wanted.phase:
+        from boolcomp.twolevel.phases import assigned
+
         phase, function, cover = assigned(function, recipe.method, recipe.deadline)
     elif wanted.prices is None:
         cover = minimise(function, recipe.method, recipe.deadline)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 import click
 
 from boolcomp.common.packages import is_there
+from boolcomp.common.progress import seconds_left
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -54,9 +55,19 @@ def counter(title: str, total: int | None) -> Iterator[Callable[[int], None]]:
 
 @contextlib.contextmanager
 def share(title: str) -> Iterator[Callable[[float, str, str], None]]:
-    """Show which share of the work is done; call the value with it (0 to 1), a stage and a note."""
+    """Show which share of the work is done; call the value with it (0 to 1), a stage and a note.
+
+    The share that is shown never decreases.
+    """
+    most = 0.0
     with _shown(title) as heard:
-        yield lambda fraction, stage, note: heard(min(1.0, fraction), 1, stage, note)
+
+        def show(fraction: float, stage: str, note: str) -> None:
+            nonlocal most
+            most = max(most, min(1.0, fraction))
+            heard(most, 1, stage, note)
+
+        yield show
 
 
 class Display(Protocol):
@@ -138,9 +149,14 @@ class Lines:
 def _sentence(done: float, total: float | None, stage: str, note: str, passed: float) -> str:
     """Say the stage, how much is done, what there is so far, and an estimate of what is left."""
     parts = [stage, f"{done:.0f} done" if total is None else f"{done / total:.0%} done", note]
-    if total is not None and LEAST_KNOWN * total <= done < total:
-        parts.append(f"about {duration(passed * (total / done - 1))} left")
-    return ", ".join(filter(None, parts))
+    return ", ".join(filter(None, [*parts, _left(done, total, passed)]))
+
+
+def _left(done: float, total: float | None, passed: float) -> str:
+    """Say an estimate of the time that is left, if enough is done for one."""
+    if total is None or not LEAST_KNOWN * total <= done < total:
+        return ""
+    return f"about {duration(seconds_left(passed, done / total))} left"
 
 
 def duration(seconds: float) -> str:
@@ -166,7 +182,8 @@ class Bar:
     def heard(self, done: float, total: float | None, stage: str, note: str) -> None:
         """Hear of progress, and show it."""
         with self._lock:
-            self._latest = (done, total, ", ".join(filter(None, [stage, note])))
+            left = _left(done, total, self._clock() - self._start)
+            self._latest = (done, total, ", ".join(filter(None, [left, stage, note])))
             if self._bar is not None or self._clock() - self._start >= self.patience:
                 self._show()
 
@@ -201,7 +218,6 @@ def _rich_bar() -> Progress:
         TaskProgressColumn,
         TextColumn,
         TimeElapsedColumn,
-        TimeRemainingColumn,
     )
 
     columns = (
@@ -209,7 +225,6 @@ def _rich_bar() -> Progress:
         BarColumn(),
         TaskProgressColumn(show_speed=True),
         TimeElapsedColumn(),
-        TimeRemainingColumn(),
         TextColumn("{task.fields[last]}"),
     )
     return Progress(*columns, console=Console(stderr=True), transient=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.commands.progress import progress
+from boolcomp.commands.progress import share
 from boolcomp.common.errors import UsageError, shown
 from boolcomp.common.files import read_text
 from boolcomp.common.text import number
@@ -48,8 +48,10 @@ def product_tables(robot: Robot, bits: int) -> tuple[ProductTable, ...]:
     from boolcomp.parallel.methods import ProductTable
     from boolcomp.pipeline import compile_paper
 
-    with progress("minimising", None) as step:
-        choices = PaperChoices(Options(bits=bits), done=lambda entry: step(entry.plan.term.name))
+    with share("compiling") as show:
+        choices = PaperChoices(
+            Options(bits=bits), progress=lambda stage, what, part: show(part, stage, what)
+        )
         compiled = compile_paper(robot, choices)
     places = {plan.output.title: k for k, plan in enumerate(compiled.plans[0].outputs, 1)}
     return tuple(

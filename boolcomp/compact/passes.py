@@ -15,6 +15,7 @@ import numpy as np
 
 from boolcomp.common.errors import UsageError
 from boolcomp.common.packages import require
+from boolcomp.common.progress import Course
 from boolcomp.common.workers import TWO, Workers
 from boolcomp.compact.assembly import Ends
 from boolcomp.compact.demand import Demand, Listener, Progress, ignore_progress
@@ -38,7 +39,7 @@ from boolcomp.compact.result.proved import proved
 from boolcomp.compact.result.store import StoredResult, result_store
 from boolcomp.compact.widths import passes as widths
 from boolcomp.compact.widths.forms import FORMS
-from boolcomp.compact.widths.ledger import Ledger, spans
+from boolcomp.compact.widths.ledger import Ledger
 from boolcomp.compact.widths.passes import Refined
 from boolcomp.compact.widths.search import Search
 from boolcomp.proof.bound.result import EFFORT, grade_of
@@ -61,6 +62,17 @@ if TYPE_CHECKING:
     from boolcomp.proof.worst import Worst
     from boolcomp.terms import Terms
 
+# What stages take of a small arm, in seconds: only how they compare counts.
+WORK = {
+    "screen": 1.5, "refine": 1.5, "improve": 0.0, "tables": 1.0, "passes": 6.0,
+    "fresh states": 1.0, "worst error": 10.0, "bounds": 1.0, "entries": 2.0, "nodes": 0.0,
+    "passes over changes": 6.0, "states of changes": 1.0, "worst error of changes": 10.0,
+    "done": 0.0,
+}  # fmt: skip
+ANNEALING, CHANGING = 1.0, 2.0  # seconds a unit of effort
+APPROXIMATING = (
+    "entries", "nodes", "passes over changes", "states of changes", "worst error of changes",
+)  # fmt: skip
 DIFFERENT = 1e-6  # steps: by how much an error that is found, in doubles, contradicts a bound
 
 Value = TypeVar("Value")
@@ -215,8 +227,7 @@ def graph(refined: Refined, _: CompactChoices) -> tuple[Sketched, Compact]:
 def logic(graphed: tuple[Sketched, Compact], choices: CompactChoices) -> Networked:
     """Make the network that the graph says: adders by rule, tables synthesised."""
     goal, compact = graphed
-    begin, _ = spans(choices.demand.effort)["passes"]
-    choices.progress(Progress("tables", compact.nodes, _rms(compact), begin))
+    choices.progress(Progress("tables", compact.nodes, _rms(compact)))
     if choices.demand.of_words:
         return Networked(goal, compact, plain_network(compact.graph))
     made = table_network(
@@ -243,7 +254,7 @@ def optimise(networked: Networked, choices: CompactChoices) -> Networked:
 def measure(networked: Networked, choices: CompactChoices) -> Built | Exact:
     """Measure errors on fresh states, seek the worst, and keep what holds."""
     compact, made = networked.compact, networked.made
-    choices.progress(Progress("fresh states", len(made.network.nodes), _rms(compact), 0.99))
+    choices.progress(Progress("fresh states", len(made.network.nodes), _rms(compact)))
     counted = lut6_of(made.network, choices.workers)
     sampling = fresh_states(compact)
     errors = measure_many(sampling, compact.graph, made.network, workers=choices.workers)
@@ -260,8 +271,12 @@ def approximate(value: Built | Exact, choices: CompactChoices) -> Built:
 
     What it cannot make smaller is kept as it is, lest it be tried again.
     """
-    if isinstance(value, Built):
-        return value
+    built = value if isinstance(value, Built) else _approximated(value, choices)
+    choices.progress(Progress("done", built.nodes, tuple(map(float, built.errors.rms)), 1.0))
+    return built
+
+
+def _approximated(value: Exact, choices: CompactChoices) -> Built:
     since, exact = time.perf_counter(), value.built
     results = choices.result_store(value.terms)
     fresh = fresh_states(exact.compact)
@@ -286,15 +301,36 @@ def program(built: Built, _: CompactChoices) -> Program:
     return built.program()
 
 
+def on_course(listener: Listener, demand: Demand) -> Listener:
+    """Return what hears of the stages of one compilation, and tells how far all of it is."""
+    course = Course(expected(demand))
+
+    def told(step: Progress) -> None:
+        listener(replace(step, fraction=course.at(step.stage, step.fraction)))
+
+    return told
+
+
+def expected(demand: Demand) -> dict[str, float]:
+    """Return what work is expected of every stage, relative to each other."""
+    work = {**WORK, "improve": ANNEALING * demand.effort}
+    if demand.approximate == "off":
+        work = {name: value for name, value in work.items() if name not in APPROXIMATING}
+    elif demand.approximate != "tables":
+        work["nodes"] = CHANGING * (1 + demand.effort)
+    return work
+
+
 PASSES = (store, sketch, screen, refine, improve, graph, logic, optimise, measure, approximate)
 
 
 def build(terms: Terms, choices: CompactChoices | None = None) -> Built:
     """Return the smallest network found for terms, its errors measured: all passes in a row."""
     chosen, value = choices or CompactChoices(), cast("Any", terms)
+    told = on_course(chosen.progress, chosen.demand)
     with chosen.workers.opened() as workers:
         for step in PASSES:
-            value = step(value, replace(chosen, workers=workers))
+            value = step(value, replace(chosen, workers=workers, progress=told))
     return cast("Built", value)
 
 
@@ -334,6 +370,7 @@ def _told(
     grade = compact.demand.grade if promised else choices.proof
     effort = max(choices.proof_effort or 0, EFFORT) if promised else choices.proof_effort
     moved = _booked(kept, results)
+    choices.progress(Progress("bounds", len(kept.network.nodes), tuple(kept.errors.rms)))
     built = Built(
         compact, kept.network, kept.steps, kept.lut6, errors.moved(shifts), worst.moved(shifts),
         compact.dropped, seconds, stored, ends,
@@ -347,7 +384,6 @@ def _told(
         built = replace(built, bounds=None)  # an error was found that it says there is not
     if not (stored and kept.worst is worst and kept.errors is errors) and built.holds:
         results.put(replace(kept, errors=errors, worst=worst))
-    choices.progress(Progress("done", len(kept.network.nodes), tuple(kept.errors.rms), 1.0))
     return built
 
 
@@ -361,7 +397,9 @@ def _booked(kept: StoredResult, results: ResultStore) -> Booked:
 
 def _worst(compact: Compact, network: Network, terms: Terms, choices: CompactChoices) -> Worst:
     """Seek the worst error."""
-    choices.progress(Progress("worst error", len(network.nodes), _rms(compact), 0.99))
+    changed = compact.demand.approximate != "off"
+    stage = "worst error of changes" if changed else "worst error"
+    choices.progress(Progress(stage, len(network.nodes), _rms(compact)))
     given = compact.problem, compact.demand, compact.graph, network
     return network_worst(*given, Ends(rest=resting(terms)), choices.workers)
 
@@ -372,13 +410,12 @@ def _rms(compact: Compact) -> tuple[float, ...]:
 
 def _reporter(compact: Compact, choices: CompactChoices, done: int = 0) -> Callable[[Step], None]:
     """Return what tells of the steps of synthesis; so many are done."""
-    begin, end = spans(choices.demand.effort)["passes"]
     count, rms = done, _rms(compact)
 
     def report(step: Step) -> None:
         nonlocal count
         count += 1
-        fraction = begin + (end - begin) * (1 - 0.92**count)
+        fraction = 1 - 0.92**count
         note = f"{step.name}: {step.note}"
         choices.progress(Progress("passes", step.nodes, rms, fraction, note))
 

@@ -42,10 +42,14 @@ def make_covers(
     tables: Sequence[TermTable],
     recipe: Recipe,
     store: Store,
-    done: Callable[[TermTable], None] = lambda _: None,
+    done: Callable[[TermTable, float], None] = lambda *_: None,
     workers: Workers = ALONE,
 ) -> tuple[TermCover, ...]:
-    """Return a cover for every term; `done` is told the first term of every distinct table."""
+    """Return a cover for every term.
+
+    `done` is told the first term of every distinct table, and which part of the work is done with
+    it, as counted by the points of tables.
+    """
     first: dict[TruthTable, TermTable] = {}
     for entry in tables:
         first.setdefault(entry.table, entry)
@@ -57,11 +61,15 @@ def make_covers(
                 "mode, which has no tables"
             )
     covers: dict[TruthTable, Cover] = {}
+
+    def told(entry: TermTable) -> None:
+        done(entry, sum(map(_points, covers)) / sum(map(_points, first)))
+
     for table, entry in first.items():
         found = store.find(table, recipe)
         if found is not None:
             covers[table] = found
-            done(entry)
+            told(entry)
     stored = frozenset(covers)
     missing = {digest(table): entry for table, entry in first.items() if table not in covers}
     for entry, cover in _minimised(missing, recipe, workers):
@@ -70,8 +78,12 @@ def make_covers(
             store.keep(entry, recipe, cover)
         except DataError as error:
             warnings.warn(f"a table is not kept: {error}", DataWarning, stacklevel=2)
-        done(entry)
+        told(entry)
     return tuple(TermCover(entry, covers[entry.table], entry.table in stored) for entry in tables)
+
+
+def _points(table: TruthTable) -> int:
+    return table.outputs << table.inputs
 
 
 def said_words(covers: Sequence[TermCover]) -> Said:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from boolcomp.common.errors import DataError, UsageError
+from boolcomp.common.progress import Course
 from boolcomp.common.workers import Workers, all_cores
 from boolcomp.paper.assembly import program_of
 from boolcomp.paper.covers import TermCover, make_covers, said_words
@@ -26,20 +27,23 @@ if TYPE_CHECKING:
     from boolcomp.terms import Terms
 
 
+WORK = {"tables": 5.0, "errors": 5.0, "done": 0.0}  # expected of every stage
+
+
 @dataclass(frozen=True, slots=True)
 class PaperChoices:
     """What a user chooses of a compilation in paper mode.
 
-    `done` is told the first term of every distinct table as its cover is there. The worst error is
-    sought with so many `evaluations`, or as many as is usual; with 0 it is not. `error` is what no
-    error may exceed, proved: guard bits are found for it, and bits if they are `free`. With
-    `certify` the program has a certificate. `workers` are where the work is done.
+    `progress` is told a stage of the work, what it is at, and which part of the work is done. The
+    worst error is sought with so many `evaluations`, or as many as is usual; with 0 it is not.
+    `error` is what no error may exceed, proved: guard bits are found for it, and bits if they are
+    `free`. With `certify` the program has a certificate. `workers` are where the work is done.
     """
 
     options: Options = field(default_factory=Options)
     recipe: Recipe = field(default_factory=Recipe)
     store: Store = field(default_factory=default_store)
-    done: Callable[[TermTable], None] = lambda _: None
+    progress: Callable[[str, str, float], None] = lambda *_: None
     evaluations: int | None = None
     error: Promise | None = None
     free: bool = False
@@ -76,6 +80,16 @@ def plans(several: Sequence[Terms], choices: PaperChoices) -> list[Plan]:
     return [make_plan(terms, choices.options) for terms in required]
 
 
+def on_course(choices: PaperChoices) -> PaperChoices:
+    """Return choices whose stages are told as parts of one compilation."""
+    course, listener = Course(WORK), choices.progress
+
+    def told(stage: str, what: str, part: float) -> None:
+        listener(stage, what, course.at(stage, part))
+
+    return replace(choices, progress=told)
+
+
 def _required(terms: Terms) -> Terms:
     """Return terms, of words that paper mode has."""
     problem = terms.problem
@@ -98,14 +112,17 @@ def tables(planned: Sequence[Plan], _: PaperChoices) -> list[PlanTables]:
 def covers(tabulated: Sequence[PlanTables], choices: PaperChoices) -> list[Covered]:
     """Minimise all tables at once: what they share is done once, and cores stay busy."""
     everything = [entry for one in tabulated for entry in one.tables]
-    found = iter(
-        make_covers(everything, choices.recipe, choices.store, choices.done, choices.workers)
-    )
+
+    def done(entry: TermTable, part: float) -> None:
+        choices.progress("tables", entry.plan.term.name, part)
+
+    found = iter(make_covers(everything, choices.recipe, choices.store, done, choices.workers))
     return [Covered(one.plan, tuple(next(found) for _ in one.tables)) for one in tabulated]
 
 
 def measure(covered: Covered, choices: PaperChoices) -> Covered:
     """Measure errors on random states, and seek the worst."""
+    choices.progress("errors", "", 0.0)
     said = said_words(covered.terms)
     found = known_errors(covered.plan, choices.evaluations, choices.workers, said)
     return replace(covered, errors=found)

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 from boolcomp.common.errors import UsageError, listing, suggestion
 from boolcomp.common.loops import briefly, interpreting
-from boolcomp.twolevel import improve, improve_lists, isop
+from boolcomp.twolevel import improve, isop
 from boolcomp.twolevel.clock import Clock
 from boolcomp.twolevel.cover import Cover, Function
 from boolcomp.twolevel.cubes import Cubes
@@ -105,6 +105,8 @@ def _needs_a_product(function: Function, clock: Clock) -> bool | None:
 def _start(function: Function, clock: Clock) -> tuple[Cubes, str]:
     """Return the first cover, which every method starts from and falls back on."""
     if not function.is_dense:
+        from boolcomp.twolevel import improve_lists  # noqa: PLC0415 (truth tables do without)
+
         found = improve_lists.irredundant(function, clock)
         return found, "deadline reached" if clock.over else ""
     product_sum = isop.isop(function.dense, clock)
@@ -143,6 +145,8 @@ def _own(function: Function, start: Cubes, clock: Clock, effort: float) -> Cover
         return Cover(found, "own", len(found) == bound, bound)
     if not _listed(function, clock):
         return Cover(start, "isop")
+    from boolcomp.twolevel import improve_lists  # noqa: PLC0415 (truth tables do without)
+
     cubes = improve_lists.improve_lists(function, start, clock, effort)
     reached = improve_lists.within_reach(function)
     return Cover(

@@ -89,7 +89,7 @@ class Approximation:
     def _errors(self, made: Made) -> Errors | None:
         """Return errors at fresh states; None where they are not as allowed."""
         network = made.finished.network
-        self.progress(Progress("fresh states", len(network.nodes), fraction=0.99))
+        self.progress(Progress("states of changes", len(network.nodes)))
         alone = not self.results.demand.keeps_graph
         errors = measure_many(self.fresh, made.compact.graph, network, alone=alone)
         mean = np.where(centred(self.exact), errors.mean, 0.0)
@@ -109,7 +109,7 @@ class Approximation:
         graph, known = with_cheaper_tables(compact, own, centred(exact), told)
         if graph == compact.graph:
             return same
-        self.progress(Progress("passes", exact.nodes, fraction=0.95))
+        self.progress(Progress("passes over changes", exact.nodes))
         start = table_network(graph, self.objective, self.results.tables, known=known)
         quick = not self.results.demand.effort
         done = smaller(start, self.objective, quick=quick)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import replace
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -29,18 +28,6 @@ if TYPE_CHECKING:
     from boolcomp.compact.errors.measure import Errors
 
 CHUNKS, ANNEALERS = 4, 2  # parts of the effort; how many anneal in each
-SECONDS = {"screen": 4.0, "refine": 2.0, "improve": 0.0, "passes": 18.0}  # of a small arm, to guess
-
-
-def spans(effort: float) -> dict[str, tuple[float, float]]:
-    """Guess at which fractions of all work stages begin and end; annealers share the effort."""
-    seconds = {**SECONDS, "improve": 0.6 * effort / ANNEALERS}
-    ends = list(accumulate(seconds.values()))
-    starts = [0.0, *ends]
-    return {
-        name: (start / ends[-1], end / ends[-1])
-        for name, start, end in zip(seconds, starts, ends, strict=False)
-    }
 
 
 class Checkpoint(Protocol):
@@ -109,15 +96,13 @@ class Ledger:
             self.checkpoint.note(self.done)
 
     def _advance(self, name: str, part: float) -> None:
-        """Say how far a step is, such as `improve 2`: a part of its share of all the work."""
+        """Say how far a step is, such as `improve 2`, as a part of its stage."""
         stage, _, turn = name.partition(" ")
-        low, high = spans(self.effort)[stage]
         if stage == "refine":  # the first turns mostly do
             part = 1 - 0.5 ** (int(turn) + part)
         elif stage == "improve":
             part = (int(turn) + part) / CHUNKS
-        fraction = max(self.latest.fraction, low + part * (high - low))
-        self.latest = replace(self.latest, stage=stage, fraction=fraction)
+        self.latest = replace(self.latest, stage=stage, fraction=part)
         self.progress(self.latest)
 
 
