@@ -71,7 +71,7 @@ def error_table(outputs: Sequence[CodedOutput], what: str, *, steps: bool) -> st
     rows = []
     for output in outputs:
         found = figures(output)
-        rows.append([output.symbol, short(output.code.step), output.unit or "itself", *_row(found)])
+        rows.append([output.symbol, short(output.code.step), output.unit or "–", *_row(found)])
         if steps:
             values = in_steps(found)
             own = {kind: values[f"{kind}_lsb"] for kind in KINDS}

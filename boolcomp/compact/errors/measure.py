@@ -93,7 +93,7 @@ def paper_rms(terms: Terms, bits: int, seed: int = 0, *, saturate: bool = False)
     error = np.zeros_like(exact)
     widths = np.asarray(problem.output_bits(bits))
     for width in sorted(set(widths.tolist())):
-        options = Options(bits=width if width == bits else max(FEWEST_BITS, width))
+        options = Options(bits=max(FEWEST_BITS, width))
         found = quantised(make_plan(terms, options), arrays).values
         steps = np.asarray([one.range.width / (1 << options.bits) for one in problem.outputs])
         error[:, widths == width] = ((found - meant) / steps)[:, widths == width]
