@@ -46,7 +46,7 @@ def command(
 
     What is written is the program's logic (gates), or its word graph (words: sums, products and
     tables of readable names); comments at the head say what every word stands for. PATH is a file
-    where it has the target's ending (2r.v), and what belongs to it, such as a test bench, is written
+    where it has the target's ending (2r.v), and what belongs to it (a test bench) is written
     beside; else it is a folder of files that are named after the program.
     """
     from boolcomp.common.choices import masses
