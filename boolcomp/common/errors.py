@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
 
-P, T = ParamSpec("P"), TypeVar("T")
+P = ParamSpec("P")
+T = TypeVar("T")
 LONGEST_NAME = 60  # characters of a name or value in a message
 LONGEST_MESSAGE = 1200  # characters
 
