@@ -25,7 +25,7 @@ from boolcomp.common.version import VERSION
 if TYPE_CHECKING:
     from boolcomp.api import compile  # noqa: A004  # the name is meant
     from boolcomp.batches.run import evaluate_files
-    from boolcomp.common.errors import BoolcompError, SaturationWarning
+    from boolcomp.common.errors import BoolcompError, DataError, SaturationWarning, UsageError
     from boolcomp.common.workers import Workers
     from boolcomp.problem.dynamics import inverse_dynamics
     from boolcomp.problem.robot import load_robot, robot_names
@@ -58,7 +58,9 @@ if TYPE_CHECKING:
 __version__ = VERSION
 __all__ = [
     "BoolcompError",
+    "DataError",
     "SaturationWarning",
+    "UsageError",
     "Workers",
     "abs",
     "acos",
@@ -92,7 +94,9 @@ __all__ = [
 ]
 _HOMES = {
     "BoolcompError": "common.errors",
+    "DataError": "common.errors",
     "SaturationWarning": "common.errors",
+    "UsageError": "common.errors",
     "Workers": "common.workers",
     "abs": "problem.written.algebra",
     "acos": "problem.written.algebra",
@@ -130,9 +134,9 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         from boolcomp.common.errors import suggestion  # noqa: PLC0415 (only for a mistake)
 
-        raise AttributeError(
-            f"module 'boolcomp' has no attribute {name!r}{suggestion(name, _HOMES)}"
-        )
+        longer = [one for one in _HOMES if one.startswith(f"{name}_")]  # load: load_program …
+        near = suggestion(name, longer, 0.0) if longer else suggestion(name, _HOMES)
+        raise AttributeError(f"module 'boolcomp' has no attribute {name!r}{near}")
     return getattr(importlib.import_module(f"boolcomp.{_HOMES[name]}"), name)
 
 

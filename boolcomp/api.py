@@ -236,9 +236,8 @@ def _refuse_others(mode: str, said: dict[str, Any]) -> None:
         *ONLY[mode],
     ]
     for name in said["unknown"]:
-        raise UsageError(
-            f"mode {mode} has no {name!r}{suggestion(name, allowed)}: it has {listing(allowed)}"
-        )
+        near = suggestion(name, ["bits", "mode", *allowed])
+        raise UsageError(f"mode {mode} has no {name!r}{near}: it has {listing(allowed)}")
     usual = inspect.signature(compile).parameters
     for other, names in ONLY.items():
         for name in names if other != mode else ():

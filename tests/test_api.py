@@ -89,6 +89,8 @@ def test_the_older_spelling_of_the_errors_still_works(monkeypatch: pytest.Monkey
         ({"objective": "node"}, r"objective 'node' .did you mean 'nodes'"),
         ({"payloads": "heavy"}, "payloads 'heavy': give masses in kg, such as 0,1,2.5"),
         ({"mode": 3}, "mode 3: modes are paper, compact"),
+        ({"bit": 8}, r"mode compact has no 'bit' .did you mean 'bits'"),
+        ({"payloads": 1, "load_range": "0..5"}, "a payload of 1 kg, and a load that is an input"),
         ({"rms_err": 0.5}, r"mode compact has no 'rms_err' .did you mean 'rms_error'"),
         (
             {"mode": "paper", "rms_error": 0.5},
@@ -117,6 +119,31 @@ def test_what_the_signature_shows_is_what_holds() -> None:
         assert shown[name] == getattr(options, name)
     assert (shown["minimizer"], shown["deadline"]) == (recipe.method, recipe.deadline)
     assert {name for names in api.ONLY.values() for name in names} < set(shown)
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (bc.load_robot, r"load_robot has no 'nam'"),
+        (bc.load_program, r"load_program has no 'nam'"),
+        (bc.export, r"export has no 'nam'"),
+        (bc.inverse_dynamics, r"inverse_dynamics has no 'nam'"),
+        (bc.evaluate_files, r"evaluate_files has no 'nam'"),
+        (bc.function_problem, r"function_problem has no 'nam' .did you mean 'name'"),
+        (bc.word, r"word has no 'nam'"),
+        (bc.angle, r"angle has no 'nam'"),
+    ],
+)
+def test_keywords_that_no_public_function_has_are_sentences(call: Any, sentence: str) -> None:
+    with pytest.raises(bc.UsageError, match=sentence):
+        call(nam=1)
+
+
+def test_a_name_that_begins_others_suggests_them() -> None:
+    with pytest.raises(AttributeError, match="'load_robot' or 'load_program'"):
+        _ = bc.load
+    assert issubclass(bc.UsageError, bc.BoolcompError)
+    assert issubclass(bc.DataError, bc.BoolcompError)
 
 
 def test_public_names_and_no_others_are_listed() -> None:
@@ -227,8 +254,8 @@ def test_a_program_is_exported_to_a_file_or_a_folder(tmp_path: Path) -> None:
     assert all(path.is_file() for path in files)
     with pytest.raises(UsageError, match="did you mean 'words'"):
         bc.export(program, "verilog", tmp_path, level="word")
-    with pytest.raises(UsageError, match="give a folder"):
-        bc.export(program, "verilog", tmp_path / "pid.v", test_bench=True)
+    beside = bc.export(program, "verilog", tmp_path / "x.v", test_bench=True)
+    assert [path.name for path in beside] == ["x.v", "pid_tb.v"]
     with pytest.raises(UsageError, match=r"Python has no registers"):
         bc.export(program, "python", tmp_path, pipeline=2)
 

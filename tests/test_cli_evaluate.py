@@ -229,3 +229,14 @@ def test_a_table_too_large_to_minimise_is_a_sentence(run: Callable[..., Result])
     assert result.code == 1
     assert "minimisation takes 22 inputs and 2^25 bits" in result.err
     assert "Traceback" not in result.err
+
+
+def test_angles_in_degrees_are_asked_about_once(warm_run: Callable[..., Result]) -> None:
+    rows = "40,-70,0.4,0.9,-0.5,0.2\n" * 3
+    Path("states.csv").write_text(f"q1,q2,qd1,qd2,qdd1,qdd2\n{rows}")
+    done = warm_run("evaluate", "machado-2r", "-i", "states.csv")
+    assert done.code == 0
+    assert done.err.count("are the angles in degrees?") == 1
+    assert "70 rad is beyond two turns" in done.err
+    Path("states.csv").write_text("q1,q2,qd1,qd2,qdd1,qdd2\n6,-6,0.4,0.9,-0.5,0.2\n")
+    assert "degrees" not in warm_run("evaluate", "machado-2r", "-i", "states.csv").err

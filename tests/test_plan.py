@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -158,7 +159,11 @@ def test_a_term_too_wide_for_a_table_is_refused_by_name_size_and_remedy() -> Non
     assert "boolcomp compile --mode compact" in message
     assert "input bits (q" in message
     assert "at most 24" in message
-    assert message.endswith("lower --bits")
+    found = re.search(r"In paper mode, lower --bits to (\d+)$", message)
+    assert found is not None
+    fits = int(found[1])
+    plan("planar-3r", bits=fits).require_tables()
+    assert any(term.too_wide for term in plan("planar-3r", bits=fits + 1).terms)
     first = next(term for term in plan("planar-3r", bits=12).terms if term.too_wide)
     assert f"{first.term.name} needs a table of {first.input_bits} input bits" in message
 
@@ -171,8 +176,8 @@ def test_the_papers_arm_needs_no_such_refusal_at_8_bits() -> None:
 @pytest.mark.parametrize(
     ("chosen", "message"),
     [
-        ({"bits": 3}, "bits must be 4 to 16, not 3"),
-        ({"bits": 17}, "bits must be 4 to 16, not 17"),
+        ({"bits": 1}, "bits must be 2 to 16, not 1"),
+        ({"bits": 17}, "bits must be 2 to 16, not 17"),
         ({"bits": "8"}, "bits must be a whole number, not '8'"),
         ({"guard_bits": -1}, "guard bits must be 0 to 12, not -1"),
         ({"splits": -1}, "splits must be 0 to 200, not -1"),

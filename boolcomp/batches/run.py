@@ -43,7 +43,7 @@ from boolcomp.batches.targets import (
     is_there,
     telling,
 )
-from boolcomp.common.errors import DataError, UsageError, listing, require_name
+from boolcomp.common.errors import DataError, UsageError, listing, require_name, spelled
 from boolcomp.common.files import UNFINISHED, check_place, folder_of, sync_folder
 from boolcomp.common.workers import ALONE, Workers
 from boolcomp.program.programfile import load_program
@@ -91,6 +91,7 @@ class Batches:
     sent: int
 
 
+@spelled
 def evaluate_files(
     program: Program | str | Path,
     source: str | Path,

@@ -194,6 +194,7 @@ class _Runner(NamedTuple):
     run: Callable[..., tuple[Floats, int, int, int]]
     outputs: tuple[CodedOutput, ...] = ()
     chosen: Chosen | None = None
+    angles: frozenset[str] = frozenset()
 
 
 def _loads(chosen: Chosen | None) -> dict[str, Any]:
@@ -207,8 +208,10 @@ def _loads(chosen: Chosen | None) -> dict[str, Any]:
 
 def _evaluated(runner: _Runner, source: Path, target: Path) -> dict[str, int]:
     """Evaluate a file; return how many samples it has, and the counts of all."""
+    from boolcomp.problem.degrees import Degrees
     from boolcomp.problem.samples import read_states, write_results
 
+    degrees = Degrees(runner.groups, runner.angles)
     totals = [0, 0, 0]
     samples = 0
     with (
@@ -217,12 +220,15 @@ def _evaluated(runner: _Runner, source: Path, target: Path) -> dict[str, int]:
         _bar(count) as advance,
     ):
         for state in chunks:
+            degrees.look(state.arrays)
             values, *counts = runner.run(*state.arrays)
             _check_results(values, runner.returned, source, samples)
             sink.write(values, state.times)
             samples += len(values)
             totals = [total + count for total, count in zip(totals, counts, strict=True)]
             advance(len(values))
+    if question := degrees.question(samples, totals[-1] if runner.angles else 0):
+        click.echo(f"boolcomp: warning: {question}", err=True)
     return {"samples": samples, **dict(zip(COUNTS, totals, strict=True))}
 
 
@@ -277,7 +283,8 @@ def _runner(
     threads, processes = workers
     chosen = loaded.chosen(payload, interpolate=interpolate)
     names = loaded.groups, loaded.returned, loaded.plural, loaded.places
-    said = chosen.outputs, chosen
+    angles = frozenset(one.name for one in loaded.inputs if one.unit == "rad")
+    said = chosen.outputs, chosen, angles
     if processes == 1:
 
         def here(*state: Floats) -> tuple[Floats, int, int, int]:
@@ -325,7 +332,9 @@ def _arithmetic(name: str, of: str, payload: float | None) -> _Runner:
         with np.errstate(over="ignore", invalid="ignore"):  # _check_results tells of it
             return problem.reference(*state), 0, 0, 0
 
-    return _Runner(problem.groups, problem.returned, problem.plural, problem.places, run)
+    angles = frozenset(one.name for one in problem.inputs if one.angle)
+    names = problem.groups, problem.returned, problem.plural, problem.places
+    return _Runner(*names, run, angles=angles)
 
 
 @contextlib.contextmanager

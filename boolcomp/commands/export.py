@@ -46,8 +46,8 @@ def command(
 
     What is written is the program's logic (gates), or its word graph (words: sums, products and
     tables of readable names); comments at the head say what every word stands for. PATH is a file
-    where it has the target's ending (2r.v), else a folder of files that are named after the
-    program.
+    where it has the target's ending (2r.v), and what belongs to it (a test bench) is written
+    beside; else it is a folder of files that are named after the program.
     """
     from boolcomp.common.choices import masses
     from boolcomp.program.family import with_loads

@@ -113,7 +113,7 @@ def plan_options(
             type=WordLength() if auto else int,
             default=USUAL_BITS,
             show_default=True,
-            help="Word length of a torque, 4 to 16"
+            help="Word length of a torque, 2 to 16 (mode paper: 4 to 16)"
             + (", or auto: what an --error in a unit takes." if auto else "."),
         ),
         "code": click.option(

@@ -77,8 +77,7 @@ def error_table(outputs: Sequence[CodedOutput], what: str, *, steps: bool) -> st
     rows = []
     for output in outputs:
         found = figures(output)
-        note = output.bound_note
-        unit = output.unit or "itself"
+        note, unit = output.bound_note, output.unit or "–"
         rows.append([output.symbol, short(output.code.step), unit, *_row(found, note)])
         if steps:
             values = in_steps(found)

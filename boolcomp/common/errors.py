@@ -7,14 +7,17 @@ data are bad or a promise does not hold, 2 where the command was used wrongly.
 from __future__ import annotations
 
 import difflib
+import functools
 import math
 import reprlib
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
 
+P = ParamSpec("P")
+T = TypeVar("T")
 LONGEST_NAME = 60  # characters of a name or value in a message
 LONGEST_MESSAGE = 1200  # characters
 
@@ -78,15 +81,34 @@ def cut(text: str, most: int = LONGEST_NAME) -> str:
     return text if len(text) <= most else f"{text[: most - 1 - end]}…{text[-end:]}"
 
 
-def suggestion(name: object, allowed: Iterable[str]) -> str:
-    """Return ` (did you mean 'x'?)` for the nearest allowed spelling, or nothing."""
+def suggestion(name: object, allowed: Iterable[str], cutoff: float = 0.5) -> str:
+    """Return ` (did you mean 'x'?)` for the nearest allowed spelling, or nothing.
+
+    The `cutoff` is how alike it has to be: 0 takes any, 1 none but the same.
+    """
     given = str(name)
     if len(given) > LONGEST_NAME:
         return ""
-    near = difflib.get_close_matches(given, list(allowed), n=2, cutoff=0.5)
+    near = difflib.get_close_matches(given, list(allowed), n=2, cutoff=cutoff)
     if not near:
         return ""
     return f" (did you mean {' or '.join(repr(word) for word in near)}?)"
+
+
+def spelled(function: Callable[P, T]) -> Callable[P, T]:
+    """Let a function say of a keyword that it has not which one is the nearest."""
+    code: Any = getattr(function, "__code__")  # noqa: B009 (of a function, which this is)
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+    @functools.wraps(function)
+    def called(*args: P.args, **named: P.kwargs) -> T:
+        for name in named:
+            if name not in names:
+                hint = suggestion(name, names)
+                raise UsageError(f"{code.co_name} has no {name!r}{hint}: it has {listing(names)}")
+        return function(*args, **named)
+
+    return called
 
 
 def require_name(kind: str, name: object, allowed: Collection[str]) -> None:

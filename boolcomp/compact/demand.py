@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 SEARCH_VERSION = 2  # of what a demand leads to: raised whenever the search or the passes change
 PROMISE_VERSION = 1  # likewise, of demands with a promise
 DEPTH_VERSION = 1  # likewise, of logic of few levels
+SATURATE_VERSION = 1  # likewise, of outputs that saturate
 ROUNDING = 1 / math.sqrt(12)  # the rms error, in steps, of rounding alone
 NEARLY = 1 + 1e-6  # times what a promise leaves beside rounding: units are not exact
 USUAL_INPUT = 10  # bits of input words
@@ -245,6 +246,8 @@ def digest(problem: Problem, demand: Demand) -> str:
     version = f"{SEARCH_VERSION}.{PROMISE_VERSION}" if demand.error else f"{SEARCH_VERSION}"
     if demand.objective == "depth":
         version += f" depth {DEPTH_VERSION}"
+    if demand.saturate:
+        version += f" saturate {SATURATE_VERSION}"
     text = f"{version}\n{demand.completed(problem).key}\n{problem.key}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 

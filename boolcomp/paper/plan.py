@@ -19,7 +19,7 @@ from __future__ import annotations
 import functools
 import math
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 from boolcomp.codes import ROUNDINGS, Code, CodeKind, Rounding
@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 
 Place = Literal["inside", "outside"]
 PLACES: tuple[Place, ...] = get_args(Place)
-FEWEST_BITS, MOST_BITS = 4, 16
+LEAST_BITS, MOST_BITS = 2, 16  # of words
+FEWEST_BITS = 4  # that the paper's rules are for
 MOST_INPUT_BITS = 24
 MOST_GUARD_BITS = 12
 MOST_SPLITS = 200
@@ -70,8 +71,8 @@ class Options:
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
                 raise UsageError(f"{name} must be a whole number, not {value!r}")
-        if not FEWEST_BITS <= self.bits <= MOST_BITS:
-            raise UsageError(f"bits must be {FEWEST_BITS} to {MOST_BITS}, not {self.bits}")
+        if not LEAST_BITS <= self.bits <= MOST_BITS:
+            raise UsageError(f"bits must be {LEAST_BITS} to {MOST_BITS}, not {self.bits}")
         if self.guard_bits is not None and not 0 <= self.guard_bits <= MOST_GUARD_BITS:
             raise UsageError(f"guard bits must be 0 to {MOST_GUARD_BITS}, not {self.guard_bits}")
         if self.splits is not None and not 0 <= self.splits <= MOST_SPLITS:
@@ -230,6 +231,7 @@ class Plan:
     problem: Problem
     options: Options
     outputs: tuple[OutputPlan, ...]
+    made_of: Terms | None = field(default=None, compare=False, repr=False)
 
     @property
     def terms(self) -> Iterator[TermPlan]:
@@ -247,8 +249,18 @@ class Plan:
             raise DataError(
                 f"{self.problem.name}: {first.term.name} needs a table of {first.input_bits} "
                 f"input bits ({words}); tables have at most {MOST_INPUT_BITS}{others}. Compact "
-                "mode makes none: boolcomp compile --mode compact. In paper mode, lower --bits"
+                f"mode makes none: boolcomp compile --mode compact.{self._narrower()}"
             )
+
+    def _narrower(self) -> str:
+        """Return advice: at how many bits all tables are small enough."""
+        if self.made_of is None:
+            return " In paper mode, lower --bits"
+        for bits in range(self.options.bits - 1, FEWEST_BITS - 1, -1):
+            plan = make_plan(self.made_of, replace(self.options, bits=bits))
+            if not any(term.too_wide for term in plan.terms):
+                return f" In paper mode, lower --bits to {bits}"
+        return f" Paper mode has no tables at {FEWEST_BITS} bits or more"
 
     def __str__(self) -> str:
         head = f"{self.problem.name}: {self.options.bits} bits, {self.options.code} code"
@@ -258,6 +270,10 @@ class Plan:
 def make_plan(terms: Terms, options: Options | None = None) -> Plan:
     """Apply the paper's rules to the grouped terms of a problem."""
     chosen, problem = options or Options(), terms.problem
+    if chosen.bits < FEWEST_BITS:
+        raise UsageError(
+            f"in paper mode bits must be {FEWEST_BITS} to {MOST_BITS}, not {chosen.bits}"
+        )
     waves = sum(len(term.waves()) for parts in terms.outputs for term in parts)
     if waves > MOST_WAVES:
         raise DataError(
@@ -265,7 +281,7 @@ def make_plan(terms: Terms, options: Options | None = None) -> Plan:
             f"{MOST_WAVES}: take another function (--of gravity), or compact mode with --rms-error"
         )
     outputs = zip(problem.outputs, output_amplitudes(problem), terms.outputs, strict=True)
-    return Plan(problem, chosen, tuple(_plan_output(*one, chosen) for one in outputs))
+    return Plan(problem, chosen, tuple(_plan_output(*one, chosen) for one in outputs), terms)
 
 
 def guard_bits_for(terms: int) -> int:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from boolcomp.common.errors import BoolcompError, UsageError
 from boolcomp.common.files import is_file, read_text
-from boolcomp.common.text import parse_toml
+from boolcomp.common.text import number, parse_toml
+from boolcomp.problem.choices import parted
 from boolcomp.problem.functions import USUAL, robot_problem
 from boolcomp.problem.problem import Problem
 from boolcomp.problem.robot import Robot, load_robot, robot_of, with_payload
@@ -40,6 +41,11 @@ def problem_of(source: Source, of: str = USUAL, mass: float = 0.0) -> Problem:
     """Return the problem of a robot's function, with a mass (kg) at its tip; others are one."""
     loaded = load_source(source) if isinstance(source, str | Path) else source
     if not isinstance(loaded, Problem):
+        if mass and "load" in parted(of)[1]:
+            raise UsageError(
+                f"a payload of {number(mass)} kg, and a load that is an input (load-range): "
+                "ask for one of them"
+            )
         robot = robot_of(loaded)
         made = robot_problem(with_payload(robot, mass), of)
         return replace(made, unloaded=str(robot.mechanism))

@@ -60,9 +60,14 @@ class Chosen:
         return f"{number(self.mass)} kg {how} of {each} kg"
 
 
+def mass_text(mass: float) -> str:
+    """Return a mass as its shortest decimal of twelve digits: 1.8 also where it is 3 * 0.6."""
+    return number(float(f"{mass:.12g}"))
+
+
 def masses(payloads: Iterable[float]) -> str:
     """Return masses as a list, a long one by its ends."""
-    known = [number(payload) for payload in payloads]
+    known = [mass_text(payload) for payload in payloads]
     if len(known) <= MOST_LISTED:
         return listing(known)
     return f"{known[0]}, {known[1]} … {known[-1]} ({len(known)} of them)"

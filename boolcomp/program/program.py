@@ -14,10 +14,11 @@ import warnings
 from dataclasses import astuple, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
-from boolcomp.common.errors import SaturationWarning, UsageError, listing
+from boolcomp.common.errors import DataWarning, SaturationWarning, UsageError, listing
 from boolcomp.common.text import number
 from boolcomp.engines import evaluate, make_engine
 from boolcomp.engines.wiring import Stop
+from boolcomp.problem.degrees import Degrees
 from boolcomp.problem.problem import stopped
 from boolcomp.problem.shapes import gathered
 from boolcomp.program.checks import check_program
@@ -206,12 +207,20 @@ class Program:
             *arrays, payload=payload, interpolate=interpolate, engine=engine, threads=threads,
             **named,
         )  # fmt: skip
+        self._ask_degrees(gathered(self.groups, arrays, named, WHOSE), found)
         if doubt := found.doubt(self.plural, self.places):
             text = f"{self.name}: {doubt}: {self._meaning(found)}"
             warnings.warn(text, SaturationWarning, stacklevel=2)
         return found.values
 
     torques = __call__  # as programs of robots are read
+
+    def _ask_degrees(self, given: Sequence[ArrayLike], found: Evaluation) -> None:
+        """Warn, once, of states that look as if their angles were in degrees."""
+        degrees = Degrees(self.groups, [one.name for one in self.inputs if one.unit == "rad"])
+        degrees.look(given)
+        if question := degrees.question(max(1, found.values.size // len(self.outputs)), 0):
+            warnings.warn(f"{self.name}: {question}", DataWarning, stacklevel=3)
 
     def _meaning(self, found: Evaluation) -> str:
         """Say what it means for outputs that values were beyond words or stops."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from boolcomp.codes import CODE_KINDS, Code
-from boolcomp.common.errors import BoolcompError, DataError, cut, shown
+from boolcomp.common.errors import BoolcompError, DataError, cut, shown, spelled
 from boolcomp.common.files import is_file, read_json, read_text
 from boolcomp.common.version import VERSION as BOOLCOMP
 from boolcomp.engines.wiring import Stop
@@ -62,6 +62,7 @@ MOST_CERTIFICATE = 1 << 26
 MOST_VALUE = 1e15  # of a range, a load or a bound: nothing overflows, and no robot has it
 
 
+@spelled
 def load_program(folder: str | Path, payload: float | None = None) -> Program:
     """Read a program; a `DataError` says what is wrong with one that cannot be used.
 

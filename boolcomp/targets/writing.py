@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from boolcomp.common.errors import UsageError, listing, require_name
+from boolcomp.common.errors import UsageError, listing, require_name, spelled
 from boolcomp.common.files import is_file, is_stream, outputs
 from boolcomp.targets import LEVELS, WRITERS, Options, writer
 from boolcomp.targets import export as texts_of
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from boolcomp.targets import Files
 
 
+@spelled
 def export(
     program: Program,
     target: str,
@@ -52,6 +53,11 @@ def write_files(files: Files, output: Path, ending: str) -> list[Path]:
     a_file = output.suffix == ending or is_file(output) or is_stream(output)
     if len(files) == 1 and a_file:
         places = dict.fromkeys(files, output)
+    elif output.suffix == ending and not is_stream(output):  # the first is meant, others go beside
+        places = {name: output.parent / name for name in files}
+        places[next(iter(files))] = output
+        if len(set(places.values())) < len(places):
+            raise UsageError(f"{output.name} is the name of another file of these: give another")
     elif a_file:
         raise UsageError(f"there are several files ({listing(files)}): give a folder")
     with outputs() as put:

@@ -24,6 +24,8 @@ from boolcomp.compact.sketch.variables import Role
 from boolcomp.compact.widths import ledger, search
 from boolcomp.compact.widths import passes as module
 from boolcomp.compact.widths.search import Candidate
+from boolcomp.problem.interval import Interval
+from boolcomp.problem.robot import load_robot
 from boolcomp.terms import split
 
 
@@ -96,6 +98,23 @@ def test_more_effort_finds_no_more_nodes() -> None:
         searched(torques, Demand(bits=4, rms=(0.5, 0.6), effort=effort)) for effort in (0.0, 0.2)
     )
     assert longer.nodes <= quick.nodes
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "part"), [("machado-2r", 0.1), ("machado-2r", 0.4)])
+def test_outputs_that_saturate_have_a_usual_demand_that_is_reached(
+    monkeypatch: pytest.MonkeyPatch, name: str, part: float
+) -> None:
+    """States beyond the range count, and err by half a step each."""
+    monkeypatch.setattr(module, "QUICK_SEEN", 50_000)
+    robot = load_robot(name)
+    links = [
+        replace(one, torque=Interval(part * one.torque.low, part * one.torque.high))
+        for one in robot.links
+    ]
+    terms = terms_of(replace(robot, links=tuple(links)))
+    found = searched(terms, Demand(bits=5, saturate=True, effort=0.0))
+    assert all(result.bits == 5 for result in found.graph.results)
 
 
 def test_an_error_that_no_widths_reach_is_refused() -> None:

@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 import pytest
+import vl_convert
 from browser import specs
 from samplepage import charts, sample_page, table
 
@@ -220,6 +221,19 @@ def test_a_single_number_can_be_read_off_its_axis() -> None:
     assert scale(0.45, log=False)["zero"]
     assert scale(0.45, log=True)["domain"] == [0.1, 1]
     assert scale(100, log=True)["domain"] == [100, 1000]
+
+
+def test_word_lengths_are_whole_numbers_on_their_axis() -> None:
+    """Vega takes a format without a precision as one of so few digits as ticks differ by."""
+    rows = [{"bits": bits, "error": bits} for bits in (6, 8, 10)]
+    axis = Axis("bits", "bits", values=(6.0, 8.0, 10.0)).encoding()
+    spec = {
+        "data": {"values": rows}, "mark": "point",
+        "encoding": {"x": axis, "y": {"field": "error", "type": "quantitative"}},
+    }  # fmt: skip
+    drawn = vl_convert.vegalite_to_svg(spec)
+    assert ">10</text>" in drawn
+    assert "e+" not in drawn
 
 
 def test_ids_of_drawings_are_their_own() -> None:

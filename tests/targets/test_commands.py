@@ -34,7 +34,6 @@ def test_a_file_or_a_folder_is_written(run: Callable[..., Result]) -> None:
         (("--to", "veriolg", "-o", "x"), "target 'veriolg' (did you mean 'verilog' or "),
         (("--to", "verilog", "-o", "x", "--level", "gate"), "(did you mean 'gates'?)"),
         (("--to", "verilog", "-o", "x", "--pipeline", "99"), "--pipeline must be 0 to 64, not 99"),
-        (("--to", "verilog", "-o", "x.v", "--test-bench"), "several files (tiny_arm.v, "),
         (
             ("--to", "verilog", "-o", "x.bin"),
             "x.bin is named as another target's file: give one in .v",
@@ -49,6 +48,17 @@ def test_mistakes_get_sentences(
     result = run("export", "tiny", *arguments)
     assert (result.code, result.out) == (2, "")
     assert sentence in result.err
+
+
+def test_a_test_bench_is_written_beside_the_file_that_is_named(run: Callable[..., Result]) -> None:
+    tiny().save("tiny")
+    result = run("export", "tiny", "--to", "verilog", "-o", "x.v", "--test-bench", "--json")
+    assert result.code == 0
+    assert json.loads(result.out)["files"] == ["x.v", "tiny_arm_tb.v"]
+    assert Path("x.v").read_text().startswith("//")
+    assert "module tiny_arm_tb" in Path("tiny_arm_tb.v").read_text()
+    clash = run("export", "tiny", "--to", "verilog", "-o", "tiny_arm_tb.v", "--test-bench")
+    assert (clash.code, "give another" in clash.err) == (2, True)
 
 
 def test_what_is_exported_is_imported_and_written_in_other_formats(

@@ -79,7 +79,7 @@ class Axis:
             return {**found, "sort": None}
         found["scale"] = {"type": "log"} if self.log else {"zero": self.zero}
         if self.values:
-            found["axis"] |= {"values": list(self.values), "format": "~g"}
+            found["axis"] |= {"values": list(self.values), "format": ".12~g"}
         return found
 
     def kind(self) -> Spec:

@@ -100,15 +100,24 @@ def input_squares(
     steps: Sequence[float],
     count: int,
     seed: int,
+    reach: Floats | None = None,
 ) -> Floats:
-    """Return the mean squares, in steps, of what outputs change by from states to their cells."""
+    """Return the mean squares, in steps, of what outputs change by from states to their cells.
+
+    Beyond its `reach` an output saturates.
+    """
     arrays = problem.draw(count, seed)
     middles = [array.copy() for array in arrays]
     for group, array in zip(problem.groups, middles, strict=True):
         for k, name in enumerate(group.members):
             if (word := quantities.get(name)) is not None:
                 array[:, k] = word.range.low + (word.cells(array[:, k]) + 0.5) * word.step
-    moved = (problem.reference(*middles) - problem.reference(*arrays)) / np.asarray(steps)
+    before, after = problem.reference(*arrays), problem.reference(*middles)
+    if reach is not None:
+        before, after = (
+            np.clip(problem.in_steps(one, steps), -reach, reach) * steps for one in (before, after)
+        )
+    moved = (after - before) / np.asarray(steps)
     return np.asarray((moved**2).mean(axis=0))
 
 

@@ -28,11 +28,14 @@ COMFORTABLE = 0.75  # of what is allowed beside rounding is what inputs may make
 MOST_NAMED = 4  # words in a sentence
 
 
-def rounding_squares(outputs: Floats) -> Floats:
+def rounding_squares(outputs: Floats, reach: Floats | None = None) -> Floats:
     """Return what rounding alone makes of outputs in steps, (samples, outputs): usually 1/12.
 
-    Cells lie beside zero, so an output that hardly leaves zero errs by half a step.
+    Cells lie beside zero, so an output that hardly leaves zero errs by half a step. So does one
+    that saturates, beyond its `reach`: it is compared with the end of its range.
     """
+    if reach is not None:
+        outputs = np.clip(outputs, -reach, reach)
     found = ((outputs - np.floor(outputs) - 0.5) ** 2).mean(axis=0)
     return np.asarray(np.where(found > SMALL**2 * ROUNDING**2, found, ROUNDING**2))
 

@@ -94,13 +94,15 @@ class Model:
         *,
         sure: bool = False,
         peaks: Mapping[str, Floats] | None = None,
+        reach: Floats | None = None,
     ) -> None:
         """Take sensitivities from `inputs`, and the largest values from `extremes` too.
 
         With `peaks`, states where outputs are most sensitive, noise is the worst there can be.
         `worst` are states at which errors were large: as many for every output, the first output's
         first. There are then twice as many rows of noise: those of the outputs, and those of each
-        at its worst states. `sure` says that `inputs` are all there are.
+        at its worst states. `sure` says that `inputs` are all there are. Beyond its `reach` an
+        output saturates, and makes no noise.
         """
         self.sketch, self.costs = sketch, costs
         self.most_synthesised = MOST_SYNTHESISED
@@ -117,7 +119,7 @@ class Model:
         )
         self.norm: Norm = WORST if peaks else MEAN_SQUARE
         felt = sketch.evaluate(peaks) if peaks else values
-        self.sensitivities = sensitivities(sketch, felt, self.norm)
+        self.sensitivities = sensitivities(sketch, felt, self.norm, reach=reach)
         if worst is not None:
             again = sensitivities(sketch, sketch.evaluate(worst), apart=True)
             pairs = zip(self.sensitivities, again, strict=True)

@@ -40,6 +40,7 @@ from boolcomp.compact.widths.search import (
     Candidate,
     Search,
     SearchTask,
+    reach_of,
     search_of,
 )
 from boolcomp.proof.worst import EVALUATIONS
@@ -170,7 +171,8 @@ def sketch(terms: Terms, demand: Demand, ledger: Ledger) -> Sketched:
         least = np.maximum(least, LEAST * ROUNDING)
         # What hardly leaves zero has no word near it, whatever the paper's tables do.
         outputs = sampled_outputs(terms.problem, demand.bits)
-        small = np.sqrt(rounding_squares(in_cells(terms.problem, outputs)))
+        cells, reach = in_cells(terms.problem, outputs), reach_of(terms.problem, demand)
+        small = np.sqrt(rounding_squares(cells, reach))
         least = np.where(small > ROUNDING, np.maximum(least, ROOM * small), least)
     count = len(terms.problem.outputs)
     squares = np.broadcast_to(least, count).copy() ** 2
@@ -213,14 +215,25 @@ def _has_plan(terms: Terms) -> bool:
 
 
 def _usual(terms: Terms, demand: Demand, ledger: Ledger) -> list[float]:
-    """Return the usual rms errors, in steps: the paper's own, or what suits inputs so wide."""
-    if _has_plan(terms):
-        return ledger.numbers("paper", lambda: [float(x) for x in paper_rms(terms, demand.bits)])
+    """Return the usual rms errors, in steps: the paper's own, or what suits inputs so wide.
+
+    Of outputs that saturate it is the larger one.
+    """
+    if not _has_plan(terms):
+        return [max(USUAL_RMS, one) for one in _above_floor(terms, demand)]
+    name = "paper saturated" if demand.saturate else "paper"
+    paper = ledger.numbers(
+        name, lambda: [float(x) for x in paper_rms(terms, demand.bits, saturate=demand.saturate)]
+    )
+    return list(map(max, paper, _above_floor(terms, demand))) if demand.saturate else paper
+
+
+def _above_floor(terms: Terms, demand: Demand) -> list[float]:
+    """Return rms errors, in steps, that leave room beside what inputs and rounding make."""
     ample = np.full(len(terms.problem.outputs), 1.0)
     task = SearchTask(terms, demand, ample, np.inf * ample)
     floor = np.sqrt(search_of(task, forms_of(terms, demand)[-1]).floor().total)
-    above = np.where(floor < 1, ABOVE_FLOOR, ABOVE_JUMPS)
-    return [float(x) for x in np.maximum(USUAL_RMS, above * floor)]
+    return [float(x) for x in np.where(floor < 1, ABOVE_FLOOR, ABOVE_JUMPS) * floor]
 
 
 def screen(goal: Sketched) -> Screened:

@@ -38,6 +38,7 @@ from boolcomp.compact.widths.forms import FORMS
 from boolcomp.compact.widths.noise import MOST_READ, Model
 from boolcomp.compact.widths.polish import Trial, anneal, polish
 from boolcomp.compact.widths.reach import climbed
+from boolcomp.compact.widths.sensitivities import within
 from boolcomp.words.simulate import Resimulation
 
 if TYPE_CHECKING:
@@ -176,6 +177,13 @@ def search_of(task: SearchTask, form: int) -> Search:
     return Search(task, form)
 
 
+def reach_of(problem: Problem, demand: Demand) -> Floats | None:
+    """Return how many steps from zero outputs go where they are to saturate; else None."""
+    if not demand.saturate:
+        return None
+    return np.asarray([2.0 ** (bits - 1) for bits in problem.output_bits(demand.bits)])
+
+
 class Search:
     """The samples and the model of one form."""
 
@@ -194,8 +202,10 @@ class Search:
         if FORMS[form].direct:
             extremes = climbed_values(problem, inputs, demand.bits, demand.seed, self.sketch)
         bad = self.worst.values if self.worst else None
-        self.costs = costs_of(demand)
-        self.model = Model(self.sketch, values, extremes, bad, self.costs, sure=self.exact)
+        self.costs, self.reach = costs_of(demand), reach_of(problem, demand)
+        self.model = Model(
+            self.sketch, values, extremes, bad, self.costs, sure=self.exact, reach=self.reach
+        )
 
     @cached_property
     def states(self) -> States:
@@ -215,6 +225,15 @@ class Search:
         """The input words."""
         return quantities(self.task.terms.problem, self.task.demand.input_bits)
 
+    @cached_property
+    def _inside(self) -> NDArray[np.bool_]:
+        """At which states, of those that count, outputs do not saturate: (states, outputs)."""
+        counted = self.states.outputs[: self.counted]
+        if self.reach is None:
+            return np.ones(counted.shape, dtype=np.bool_)
+        columns = zip(counted.T, self.reach, strict=True)
+        return np.stack([within(column, reach) for column, reach in columns], axis=1)
+
     @property
     def counted(self) -> int:
         """How many of the states, the first ones, count for means."""
@@ -233,16 +252,24 @@ class Search:
         if not FORMS[self.form].direct or self.exact:
             return none
         problem, seed = self.task.terms.problem, self.task.demand.seed
-        made = input_squares(problem, self.words, self.steps, JUMP_SAMPLES, seed + 3)
+        made = input_squares(problem, self.words, self.steps, JUMP_SAMPLES, seed + 3, self.reach)
         inputs = self._seen_floor().inputs
         seen = (made < SEEN_TIMES * inputs) & (inputs < SEEN_TIMES * made)
         none[: len(made)] = np.where(seen, 0.0, made - inputs)
         return none
 
+    @cached_property
+    def beside(self) -> Floats:
+        """All that is not in the model: what it does not see, and half a step of what saturates."""
+        found = self.unseen.copy()
+        if self.reach is not None:
+            found[: len(self.reach)] += (1 - self._inside.mean(axis=0)) / 4
+        return found
+
     @property
     def rows(self) -> Floats:
         """What the model is allowed: what is left beside what it does not see, or sees too much."""
-        return np.maximum(self.task.rows - self.unseen, LEAST_SQUARE)
+        return np.maximum(self.task.rows - self.beside, LEAST_SQUARE)
 
     def floor(self) -> Floor:
         """Return the mean squares, in steps, that inputs as coarse as these and rounding make."""
@@ -256,7 +283,7 @@ class Search:
                 felt = self.model.sensitivities[place].value[: len(self.steps)]
                 made = node.hidden * step * step / 12 * felt
                 parts[node.name], bits[node.name] = made, node.bits
-        rounding = rounding_squares(in_cells(problem, self.states.outputs))
+        rounding = rounding_squares(in_cells(problem, self.states.outputs), self.reach)
         return Floor(parts, bits, rounding, names=tuple(one.symbol for one in problem.outputs))
 
     def graph(self, choice: Candidate) -> WordGraph:
@@ -296,7 +323,8 @@ class Search:
             )
             widths = descent.widths
             graph = self._graph(widths, self.statistics(widened), biases)
-            errors = errors_of(*deviations(graph, self.states), self.counted)
+            found = deviations(graph, self.states)
+            errors = errors_of(*found, self.counted)
             if errors.wrapped:
                 widened += 1
                 continue
@@ -308,15 +336,22 @@ class Search:
                 if best.nodes == math.inf or tried.rank(pressure) < best.rank(pressure):
                     best = tried
             # What the model missed is taken off what it may use; half of it, for it is noisy.
-            noise, unseen = descent.noise[:count], self.unseen[:count]
+            noise, unseen = descent.noise[:count], self.beside[:count]
             left = np.maximum(errors.rms**2 - unseen, np.where(unseen > 0, noise, LEAST_SQUARE))
             missed = np.ones(len(rows))
             missed[:count] = left / noise
             correction = missed if turn == 0 else np.sqrt(correction * missed)
             tighter = 1.0 if best.nodes < math.inf else 0.99**turn
             allowed = rows / correction * tighter
-            biases = biases - errors.mean
+            biases = biases - self._bias(found[0], errors)
         return best
+
+    def _bias(self, error: Floats, errors: Errors) -> Floats:
+        """Return the mean errors that constants can take off: not those of what saturates."""
+        if self.reach is None:
+            return errors.mean
+        total = np.where(self._inside, error[: self.counted], 0.0).sum(axis=0)
+        return np.asarray(total / self._inside.sum(axis=0))
 
     def _prices(self, start: Candidate) -> Floats:
         """Return a choice's prices, and small ones for the outputs at their worst states."""

@@ -65,17 +65,25 @@ def stacked(one: Sensitivity, other: Sensitivity) -> Sensitivity:
 
 
 def sensitivities(
-    sketch: Sketch, values: Sequence[Floats], norm: Norm = MEAN_SQUARE, *, apart: bool = False
+    sketch: Sketch,
+    values: Sequence[Floats],
+    norm: Norm = MEAN_SQUARE,
+    *,
+    apart: bool = False,
+    reach: Floats | None = None,
 ) -> list[Sensitivity]:
     """Walk back from the outputs: how they change with every node's value.
 
-    Where the states of the outputs are `apart`, each output is only asked at its own.
+    Where the states of the outputs are `apart`, each output is only asked at its own. An output
+    that saturates beyond its `reach` does not change there.
     """
     shape = (len(sketch.outputs), len(values[sketch.outputs[0]]))
     adjoint = [np.zeros(shape) for _ in sketch.nodes]
     for output, place in enumerate(sketch.outputs):
         if apart:
             adjoint[place][output, _own_states(output, *shape)] += math.sqrt(shape[0])
+        elif reach is not None:
+            adjoint[place][output] += within(values[place], reach[output])
         else:
             adjoint[place][output] += 1
     found: list[Sensitivity] = []
@@ -96,6 +104,12 @@ def sensitivities(
                 addends.walk_back(addend, own, values, adjoint)
         found.append(Sensitivity(norm.size(own), slope, *addends.frozen()))
     return found[::-1]
+
+
+def within(values: Floats, reach: float) -> NDArray[np.bool_]:
+    """Return at which states an output does not saturate; all, where it would at every state."""
+    inside = np.asarray(np.abs(values) <= reach)
+    return inside if inside.any() else np.ones_like(inside)
 
 
 def _steepness(sketch: Sketch, table: Table, argument: Floats) -> Floats:

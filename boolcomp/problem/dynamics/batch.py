@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boolcomp.common.errors import UsageError
+from boolcomp.common.errors import UsageError, spelled
 from boolcomp.problem.dynamics.algebra import Constant, Element, Folding
 from boolcomp.problem.dynamics.recurrence import newton_euler
 from boolcomp.problem.problem import numbered
@@ -44,6 +44,7 @@ COLUMNS = Folding(_Columns())
 ZERO, ONE = Constant(0.0), Constant(1.0)
 
 
+@spelled
 def inverse_dynamics(
     robot: Robot | str | Path,
     q: ArrayLike,

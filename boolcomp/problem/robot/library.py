@@ -7,7 +7,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from boolcomp.common.errors import DataWarning, UsageError, listing, shown, suggestion
+from boolcomp.common.errors import DataWarning, UsageError, listing, shown, spelled, suggestion
 from boolcomp.common.files import is_file, read_text, shipped
 from boolcomp.problem.robot import xmltext
 from boolcomp.problem.robot.arm import Arm, arm_of
@@ -33,6 +33,7 @@ def robot_names() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in shipped("robots").glob("*.toml")))
 
 
+@spelled
 def load_robot(name_or_path: str | Path) -> Robot:
     """Load a robot by shipped name, or from a path: what has a separator or a suffix is one.
 

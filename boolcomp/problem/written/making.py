@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boolcomp.common.errors import BoolcompError, UsageError, listing, shown, suggestion
+from boolcomp.common.errors import BoolcompError, UsageError, listing, shown, spelled, suggestion
 from boolcomp.common.text import short
 from boolcomp.problem.expressions.straight import Straight
 from boolcomp.problem.extremes import MARGIN, extremes
@@ -72,6 +72,7 @@ class Written:
         )
 
 
+@spelled
 def function_problem(
     function: Callable[..., Any],
     inputs: Mapping[str, Word],

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 
-from boolcomp.common.errors import DataError, UsageError, cut, shown
+from boolcomp.common.errors import DataError, UsageError, cut, listing, shown
 from boolcomp.problem.expressions.rules import FUNCTIONS
 from boolcomp.problem.expressions.tape import Tape, Wire
 from boolcomp.problem.interval import MOST_SIZE
@@ -37,6 +37,7 @@ UFUNCS: dict[str, str] = {
     "fabs": "abs", "arctan2": "atan2", "tan": "tan", "reciprocal": "reciprocal",
     "minimum": "minimum", "maximum": "maximum", "square": "square", "power": "power",
 }  # fmt: skip
+OPERATORS = {"add", "sub", "mul", "div", "neg", "square", "power"}
 
 
 @dataclass(slots=True)
@@ -142,10 +143,26 @@ class Value:
         """Record numpy's function of it."""
         kind = UFUNCS.get(ufunc.__name__)
         if kind is None or method != "__call__" or options:
-            self._refuse(f"numpy.{ufunc.__name__} is not recorded: take a function of boolcomp's")
+            self._unknown(ufunc.__name__)
         if kind in COMPOSED:
             return COMPOSED[kind](*given)
         return self.recorder.step(kind, *given)
+
+    def __array_function__(self, function: Any, _: Any, given: Any, options: Any) -> Any:
+        """Record numpy's clip; refuse what else numpy has beside its elementwise functions."""
+        from boolcomp.problem.written.algebra import clip  # noqa: PLC0415 (which imports this)
+
+        said = {**dict(zip(("a", "a_min", "a_max"), given, strict=False)), **options}
+        ends = [said.pop(key) for key in ("a_min", "min", "a_max", "max") if key in said]
+        if function is not np.clip or len(ends) != 2 or len(said) != 1:
+            self._unknown(function.__name__)
+        return clip(said["a"], *ends)
+
+    def _unknown(self, name: str) -> NoReturn:
+        self._refuse(
+            f"numpy.{name} is not recorded: take a function of boolcomp's "
+            f"({listing(sorted({*UFUNCS.values(), 'clip', 'where_positive'} - OPERATORS))})"
+        )
 
     def _refuse(self, why: str) -> NoReturn:
         raise UsageError(f"{self.recorder.place()}: {why}")

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from boolcomp.common.errors import LONGEST_NAME, UsageError, shown
+from boolcomp.common.errors import LONGEST_NAME, UsageError, shown, spelled
 from boolcomp.common.text import number, short
 from boolcomp.problem.interval import MOST_SIZE, Interval, width_problem
 from boolcomp.problem.problem import Input
@@ -66,6 +66,7 @@ class Word:
         return Input(name, self.range, unit, span.word, span.reach, angle=True, wraps=span.wraps)
 
 
+@spelled
 def word(
     low: float | None = None,
     high: float | None = None,
@@ -91,6 +92,7 @@ def word(
     return Word(span, None if bits is None else int(bits), str(unit), bool(angle))
 
 
+@spelled
 def angle(
     low: float = -math.pi, high: float = math.pi, *, bits: int | None = None, unit: str = "rad"
 ) -> Word:

@@ -185,7 +185,9 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
     "a truth": (lambda x: -x if not x else x * x, "cannot be compared"),
     "math": (lambda x: math.sin(x), "take boolcomp's functions, not those of math"),
     "a float": (lambda x: x + float(x), "take boolcomp's functions"),
-    "another of numpy's": (lambda x: np.sinh(x), "numpy.sinh is not recorded"),
+    "another of numpy's": (lambda x: np.sinh(x), "numpy.sinh is not recorded.*clip, cos, exp"),
+    "numpy's where": (lambda x: np.where(x, 1, 2), r"test_recording.py:\d+: .*numpy.where is not"),
+    "half of numpy's clip": (lambda x: np.clip(x, None, 1), r"test_recording.py:\d+: .*None is"),
     "a remainder": (lambda x: x % 2, r"only \+ - \* / and \*\* with whole exponents"),
     "a root as a power": (lambda x: x**0.5, "exponents are whole numbers within ±64.*write sqrt"),
     "a large power": (lambda x: x**65, "exponents are whole numbers within ±64, not 65"),
@@ -203,6 +205,20 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
     "zero, known": (lambda x: x / 0, "the calculation divides by zero, whatever its inputs"),
     "ends of a clip": (lambda x: bc.clip(x, 1, 0), "the first must be the smaller"),
 }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: np.clip(x, -0.5, 0.75),
+        lambda x: np.clip(x, a_max=0.75, a_min=-0.5),
+        lambda x: np.clip(a=x, a_min=-0.5, a_max=0.75),
+    ],
+)
+def test_the_clip_of_numpy_is_recorded(function: Callable[..., Any]) -> None:
+    states = np.linspace(-1, 1, 9)[:, None]
+    found = made(function).reference(states)
+    assert np.array_equal(found, np.minimum(np.maximum(states, -0.5), 0.75))
 
 
 @pytest.mark.parametrize("name", WRONG)
