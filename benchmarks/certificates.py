@@ -37,7 +37,7 @@ from boolcomp.compact.result.network import plain_network
 from boolcomp.logic.equivalence import equivalent
 from boolcomp.pipeline import compile_compact
 from boolcomp.program.programfile import load_program
-from boolcomp.program.writing import CERTIFICATE, canonical, digest, render_program
+from boolcomp.program.writing import CERTIFICATE, HEAD, render_program, sealed
 from boolcomp.words.graphtext import parse_graph
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
     Files = dict[str, str]
 
-HEAD, GRAPH, NETWORK = "program.json", "graphs/0.txt", "networks/0.txt"
+GRAPH, NETWORK = "graphs/0.txt", "networks/0.txt"
 USUAL = "machado-2r", "elbow-3r", "puma560"
 
 
@@ -164,11 +164,8 @@ def files_of(program: Program) -> Files:
 
 def write(folder: Path, files: Files) -> None:
     """Write files, their checksums put right."""
-    document = json.loads(files[HEAD])
-    del document["checksum"]
-    document["files"] = {name: digest(text) for name, text in files.items() if name != HEAD}
-    document["checksum"] = digest(canonical(document))
-    for name, text in {**files, HEAD: json.dumps(document, ensure_ascii=False)}.items():
+    others = {name: text for name, text in files.items() if name != HEAD}
+    for name, text in {**others, HEAD: sealed(json.loads(files[HEAD]), others)}.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")

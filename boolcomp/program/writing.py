@@ -25,7 +25,7 @@ from boolcomp.common.version import VERSION as BOOLCOMP
 from boolcomp.logic.networktext import render_network
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from boolcomp.codes import Code
     from boolcomp.program.parts import CodedOutput, Load, Slice
@@ -92,11 +92,16 @@ def render_program(program: Program) -> dict[str, str]:
         ],
         **({"per_kilogram": list(program.per_kilogram)} if program.per_kilogram else {}),
         "stops": [[one.name, one.range.low, one.range.high] for one in program.stops],
-        "files": {name: digest(text) for name, text in files.items()},
     }
-    document["checksum"] = digest(canonical(document))
-    text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
-    return {HEAD: text + "\n", **files}
+    return {HEAD: sealed(document, files), **files}
+
+
+def sealed(document: dict[str, Any], files: Mapping[str, str]) -> str:
+    """Return the text of `program.json`: a document with the checksums of the files and its own."""
+    whole = {key: value for key, value in document.items() if key != "checksum"}
+    whole["files"] = {name: digest(text) for name, text in files.items()}
+    whole["checksum"] = digest(canonical(whole))
+    return json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _shared_graphs(program: Program) -> list[int]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from boolcomp.checker.chain import check_program
 from boolcomp.checker.folder import read_program
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.pipeline import compile_compact
+from boolcomp.program import writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,19 +39,12 @@ def changed(folder: Path, file: str, change: Callable[[str], str]) -> None:
 
 def sealed(folder: Path) -> None:
     """Write the checksums of the files that are there."""
-    head = folder / "program.json"
-    document: dict[str, Any] = json.loads(head.read_text("utf-8"))
-    del document["checksum"]
-    for name in document["files"]:
-        document["files"][name] = _digest((folder / name).read_text("utf-8"))
-    document["checksum"] = _digest(json.dumps(document, sort_keys=True, separators=(",", ":")))
-    head.write_text(json.dumps(document), "utf-8")
+    head = folder / writing.HEAD
+    document = json.loads(head.read_text("utf-8"))
+    files = {name: (folder / name).read_text("utf-8") for name in document["files"]}
+    head.write_text(writing.sealed(document, files), "utf-8")
 
 
 def steps(folder: Path) -> dict[str, Step]:
     """Return the steps of a folder's certificate by the first word of their names."""
     return {one.name.partition(":")[0]: one for one in check_program(read_program(folder))}
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,304 @@
+"""Small certified programs, and how their files are forged: all checksums are right afterwards."""
+
+from __future__ import annotations
+
+import json
+import re
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from checker.certified import certified
+
+import boolcomp as bc
+from boolcomp.program.writing import CERTIFICATE, HEAD, render_program, sealed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PRODUCT = """\
+name = "product"
+
+[inputs.x]
+range = [-1, 1]
+bits = 4
+unit = "m"
+
+[inputs.u]
+range = [-1, 1]
+bits = 4
+unit = "V"
+
+[outputs.z]
+expression = "x*u + 0.5*u"
+range = [-2, 2]
+bits = 4
+unit = "W"
+
+[outputs.y]
+expression = "x - u"
+range = [-2.5, 2.5]
+bits = 4
+unit = "A"
+"""
+JOINT = """
+[[joint]]
+type = "revolute"
+a = {a}
+alpha = 0
+d = 0
+theta = 0
+mass = 1
+center_of_mass = [0, 0, 0]
+inertia = [0, 0, 0]
+position_range = [{low}, {high}]
+velocity_range = [-1, 1]
+acceleration_range = [-1, 1]
+torque_range = [-20, 20]
+"""
+STOPPED = (
+    'name = "stopped"\ngravity = [0, -9.8, 0]\n'
+    + JOINT.format(a=1, low=-1, high=1)
+    + JOINT.format(a=0.5, low=0.5, high=0.5)
+)
+ARM = (ROOT / "robots" / "machado-2r.toml").read_text("utf-8")
+
+
+@dataclass
+class Forged:
+    """A program's files while they are changed: `program.json` as a value, the others as texts."""
+
+    head: dict[str, Any]
+    files: dict[str, str]
+
+    def rendered(self) -> dict[str, str]:
+        """Return all files, with right checksums."""
+        return {HEAD: sealed(self.head, self.files), **self.files}
+
+    def write(self, folder: Path) -> None:
+        """Write all files into a folder."""
+        for name, text in self.rendered().items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(text.encode("utf-8", "surrogatepass"))
+
+
+if TYPE_CHECKING:
+    Change = Callable[[Forged], None]
+
+
+# programs ----------------------------------------------------------------------------------------
+
+
+def _arm() -> Mapping[str, str]:
+    return render_program(certified())
+
+
+def _loads() -> Mapping[str, str]:
+    asked = {"of": "gravity", "payloads": [0, 1, 2], "effort": 0}
+    return render_program(bc.compile("machado-2r", 4, certify=True, **asked))  # type: ignore[arg-type]
+
+
+def _written(name: str, text: str, **asked: Any) -> Mapping[str, str]:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"{name}.toml"
+        path.write_text(text, "utf-8")
+        return render_program(bc.compile(path, 4, certify=True, effort=0, **asked))
+
+
+def _conditional() -> Mapping[str, str]:
+    """Return the arm with bounds that hold while its first sum does not overflow."""
+    forged = Forged(json.loads(_arm()[HEAD]), dict(_arm()))
+    del forged.files[HEAD]
+    graph = forged.files["graphs/0.txt"]
+    heap = re.search(r"^w(\d+)\[\d+\] = heap", graph, re.MULTILINE)
+    assert heap is not None
+    conditioned(f"w{heap[1]}")(forged)
+    restated(forged)
+    return forged.rendered()
+
+
+def _shipped(name: str) -> Callable[[], Mapping[str, str]]:
+    folder = ROOT / "certified" / name
+
+    def files() -> Mapping[str, str]:
+        paths = (path for path in folder.rglob("*") if path.is_file())
+        return {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in paths}
+
+    return files
+
+
+# What is forged: how it is made, and the file that it is of, as its user has it.
+PROGRAMS: dict[str, tuple[Callable[[], Mapping[str, str]], str]] = {
+    "arm": (_arm, ARM),
+    "loads": (_loads, ARM),
+    "tabled": (
+        lambda: render_program(bc.compile("machado-2r", 4, mode="paper", certify=True)), ARM
+    ),
+    "product": (lambda: _written("product", PRODUCT, words={"u": "twos:tread"}), PRODUCT),
+    "stopped": (lambda: _written("stopped", STOPPED, of="gravity"), STOPPED),
+    "conditional": (_conditional, ARM),
+    "machado-2r-8": (_shipped("machado-2r-8"), ARM),
+}  # fmt: skip
+
+
+@cache
+def _made(name: str) -> tuple[dict[str, Any], dict[str, str]]:
+    files = dict(PROGRAMS[name][0]())
+    return json.loads(files.pop(HEAD)), files
+
+
+def program(name: str) -> Forged:
+    """Return the files of a program, which nobody has changed."""
+    head, files = _made(name)
+    return Forged(deepcopy(head), dict(files))
+
+
+# changes -----------------------------------------------------------------------------------------
+
+
+def _place(head: Any, path: str) -> tuple[Any, Any]:
+    *way, last = path.split(".")
+    for key in way:
+        head = head[int(key) if isinstance(head, list) else key]
+    return head, int(last) if isinstance(head, list) else last
+
+
+def put(path: str, value: Any) -> Change:
+    """Return what sets a value of `program.json`, whose path is like `inputs.0.unit`."""
+
+    def change(forged: Forged) -> None:
+        where, key = _place(forged.head, path)
+        where[key] = deepcopy(value)
+
+    return change
+
+
+def made(path: str, new: Callable[[Any], Any]) -> Change:
+    """Return what makes another value of one of `program.json`."""
+
+    def change(forged: Forged) -> None:
+        where, key = _place(forged.head, path)
+        where[key] = new(where[key])
+
+    return change
+
+
+def scaled(path: str, factor: float) -> Change:
+    """Return what multiplies a number of `program.json`, or both ends of a range."""
+    return made(path, lambda x: [one * factor for one in x] if isinstance(x, list) else x * factor)
+
+
+def moved(path: str, step: float) -> Change:
+    """Return what moves a range of `program.json`."""
+    return made(path, lambda ends: [end + step for end in ends])
+
+
+def removed(path: str) -> Change:
+    """Return what removes a value of `program.json`."""
+
+    def change(forged: Forged) -> None:
+        where, key = _place(forged.head, path)
+        del where[key]
+
+    return change
+
+
+def swapped(one: str, other: str) -> Change:
+    """Return what exchanges two values of `program.json`."""
+
+    def change(forged: Forged) -> None:
+        (a, k), (b, n) = _place(forged.head, one), _place(forged.head, other)
+        a[k], b[n] = b[n], a[k]
+
+    return change
+
+
+def text(old: str, new: str, file: str = CERTIFICATE, count: int = 1) -> Change:
+    """Return what replaces a text of a file, which must be there; `count` = -1: everywhere."""
+
+    def change(forged: Forged) -> None:
+        assert old in forged.files[file], f"{file} has no {old!r}"
+        forged.files[file] = forged.files[file].replace(old, new, count)
+
+    return change
+
+
+def matched(pattern: str, new: str, file: str = CERTIFICATE, count: int = 1) -> Change:
+    """Return what replaces what a pattern matches, which must be there; `count` = 0: everywhere."""
+
+    def change(forged: Forged) -> None:
+        found, times = re.subn(pattern, new, forged.files[file], count=count, flags=re.MULTILINE)
+        assert times, f"{file} has no {pattern!r}"
+        forged.files[file] = found
+
+    return change
+
+
+def rewritten(new: Callable[[str], str], file: str = CERTIFICATE) -> Change:
+    """Return what makes another text of a file."""
+
+    def change(forged: Forged) -> None:
+        forged.files[file] = new(forged.files[file])
+
+    return change
+
+
+def section(name: str, new: Callable[[str], str], load: int = 0) -> Change:
+    """Return what makes another text of a section, its head included, of a load's."""
+
+    def change(forged: Forged) -> None:
+        before, *loads = re.split(r"(?m)^(?=== load)", forged.files[CERTIFICATE])
+        parts = re.split(r"(?m)^(?== \w)", loads[load])
+        (place,) = [k for k, part in enumerate(parts) if part.startswith(f"= {name}\n")]
+        parts[place] = new(parts[place])
+        loads[load] = "".join(parts)
+        forged.files[CERTIFICATE] = before + "".join(loads)
+
+    return change
+
+
+def every(*changes: Change) -> Change:
+    """Return several changes, one after another."""
+
+    def change(forged: Forged) -> None:
+        for one in changes:
+            one(forged)
+
+    return change
+
+
+def conditioned(words: str, load: int = 0) -> Change:
+    """Return what says that a load's bounds hold while words do not overflow, as a writer does."""
+
+    def change(forged: Forged) -> None:
+        section("bound", lambda old: f"{old}while {words}\n", load)(forged)
+        for output in forged.head["loads"][load]["outputs"]:
+            output["bound"] = None
+
+    return change
+
+
+def restated(forged: Forged) -> None:
+    """Make the claim of a certificate that of the forged `program.json`, as far as one can be."""
+    certificate = forged.files.get(CERTIFICATE, "")
+    found = re.search(r"(?ms)^= claim\n(.*?)(?=^== load)", certificate)
+    if found is None:
+        return
+    from boolcomp.checker.claim import stated
+
+    unproved = [
+        [int(word[1:]) for line in re.findall(r"(?m)^while (.*)$", load) for word in line.split()]
+        for load in re.split(r"(?m)^== load", certificate)[1:]
+    ]
+    unproved += [[]] * (len(forged.head["loads"]) - len(unproved))
+    try:
+        lines = "".join(f"{one}\n" for one in stated(forged.head, unproved))
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return  # nothing can be stated of such a document
+    forged.files[CERTIFICATE] = certificate[: found.start(1)] + lines + certificate[found.end(1) :]
