@@ -49,17 +49,29 @@ if TYPE_CHECKING:
 
 ONCE = "name", "bits", "mode", "plural", "places", "demand", "returned", "per_kilogram"
 OUTPUT = "name", "unit", "code", "rest", "grade", "bound"  # and not what was only measured
-VERSIONS = 3, 4, 5  # of program.json: those before have no names
-# What a table of program.json must have, and may have.
-TOP = (
-    "format version made_by name bits mode plural places demand "
-    "groups returned inputs networks loads stops files"
-)
-LOADS = {"paper": ("payload outputs", ""), "compact": ("payload outputs network words", "meanings")}
-OUTPUTS = "name symbol unit code guard_bits terms left_out bound errors", "rest grade"
-CODE = "kind bits range", "zero"
-ERRORS = "rms sampled_max worst_found"
-TERM = "name text network code words", ""
+# What tables of program.json hold, and no other keys: `int` is zero or more, `float` any number,
+# a list one of such, a tuple one of several; what ends with a question mark may be missing.
+CODE = {"kind": KINDS, "bits": tuple(range(1, 65)), "range": [float], "zero?": ("rise", "tread")}
+INPUT = {"name": str, "unit": str, "code": {**CODE, "wraps?": (True, False)}}
+WORDS = {"network": int, "words": [[int]]}
+TERM = {"name": str, "text": str, "code": CODE, **WORDS}
+ERRORS = {"rms": float, "sampled_max": float, "worst_found": (float, None)}
+SUM = {
+    "name": str, "symbol": str, "unit": str, "code": CODE, "bound": (float, None),
+    "errors": (ERRORS, None), "grade?": str, "rest?": [str],
+}  # fmt: skip
+PAPER = {**SUM, "guard_bits": int, "terms": [TERM], "left_out": [str]}
+COMPACT = {**SUM, "guard_bits": (0,), "terms": [()], "left_out": [()]}  # no terms
+LOADS = {
+    "paper": {"payload": float, "outputs": [PAPER]},
+    "compact": {"payload": float, "outputs": [COMPACT], **WORDS, "meanings?": [str]},
+}
+TOP = {
+    "format": ("boolcomp program",), "version": (3, 4, 5), "made_by": str, "name": str, "bits": int,
+    "mode": tuple(LOADS), "plural": str, "places": str, "demand": str, "groups": [[str]],
+    "returned": [str], "inputs": [INPUT], "networks": int, "loads": list, "per_kilogram?": [float],
+    "stops": [[(str, float)]], "files": dict,
+}  # fmt: skip
 FULL = 1e-9  # a range that is this little short of a turn is one
 CONSTANT = 1e-8  # of the largest output: what varies no more may be left out
 ROUNDED = 1 + Fraction(1, 1 << 40)  # doubles of a demand are rounded
@@ -123,6 +135,7 @@ def _step_of(name: str, method: str, check: Callable[[], Found]) -> Step:
 
 def _lines(program: ProgramFiles, claim: Section) -> Found:
     """Compare the claim with what program.json says."""
+    _document(program.document)
     unproved = [
         read_bounds(load.section("bound")).unproved if load.graph and "bound" in load.sections
         else () for load in program.loads
@@ -140,55 +153,46 @@ def _lines(program: ProgramFiles, claim: Section) -> Found:
 # program.json ------------------------------------------------------------------------------------
 
 
-def _keys(where: str, table: Mapping[str, Any], must: str, may: str = "") -> None:
-    """Refuse a table of program.json with other keys than it has."""
-    needed, known = must.split(" "), {*must.split(" "), *may.split(" ")}
-    wrong = [key for key in table if key not in known] + [key for key in needed if key not in table]
-    _require(not wrong, f"{where}: {shown(wrong[0]) if wrong else ''} is missing, or no key of it")
+def _shaped(where: str, value: Any, shape: Any) -> None:
+    """Refuse a part of program.json that is none: a reader may take it for something."""
+    if isinstance(shape, dict) and isinstance(value, dict):
+        parts = {key.rstrip("?"): part for key, part in shape.items()}
+        missing = [key for key in shape if key not in value and key[-1] != "?"]
+        wrong = missing + [key for key in value if key not in parts]
+        _require(not wrong, f"{where}: {shown((wrong or [''])[0])} is missing, or no key of it")
+        for key, one in value.items():
+            _shaped(f"{where}: {key}", one, parts[key])
+        return
+    if isinstance(shape, list) and isinstance(value, list):
+        for one in value:
+            _shaped(where, one, shape[0])
+        return
+    shapes = shape if isinstance(shape, tuple) else (shape,)
+    _require(any(_is(value, one) for one in shapes), f"{where}: {shown(value)} is not understood")
 
 
-def _document(document: dict[str, Any]) -> None:
-    """Refuse what program.json should not say: a reader may take it for something."""
-    _keys("program.json", document, TOP, "per_kilogram")
-    known = document["format"] == "boolcomp program" and document["version"] in VERSIONS
-    _require(known, f"program.json is of format {shown(document['version'])}")
-    mode = document["mode"]
-    _require(mode in LOADS, f"{shown(mode)} is no mode")
-    for one in document["inputs"]:
-        _keys("an input", one, "name unit code")
-        _code(one["code"], "zero wraps")
-    for load in document["loads"]:
-        _keys("a load", load, *LOADS[mode])
-        _places(load if mode == "compact" else {})
-        for one in load["outputs"]:
-            _keys("an output", one, *OUTPUTS)
-            _code(one["code"])
-            for term in one["terms"]:
-                _keys("a term", term, *TERM)
-                _code(term["code"])
-                _places(term)
-            if one["errors"] is not None:
-                _keys("errors", one["errors"], ERRORS)
-                numbers = [x for x in one["errors"].values() if x is not None]
-                _require({type(x) for x in numbers} <= {float, int}, "an error is no number")
-            sums = one["guard_bits"], one["terms"], one["left_out"]
-            _require(mode == "paper" or sums == (0, [], []), "compact mode has no terms")
-    _require(type(document["bits"]) is int, "bits are no number")
-
-
-def _places(table: Mapping[str, Any]) -> None:
-    """Refuse places of networks and input words that are none."""
-    numbers = [table.get("network", 0), *(k for word in table.get("words", ()) for k in word)]
-    _require(
-        all(type(k) is int and k >= 0 for k in numbers), "a place of a network or word is none"
+def _is(value: Any, shape: Any) -> bool:
+    """Tell whether a value is of a type, or a value."""
+    if isinstance(shape, dict):
+        if isinstance(value, dict):
+            _shaped("errors", value, shape)
+        return isinstance(value, dict)
+    if shape is int:
+        return type(value) is int and value >= 0
+    if shape is float:
+        return type(value) in (int, float) and math.isfinite(value)
+    return (
+        isinstance(value, shape)
+        if isinstance(shape, type)
+        else type(value) is type(shape) and value == shape
     )
 
 
-def _code(code: Mapping[str, Any], may: str = CODE[1]) -> None:
-    _keys("a code", code, CODE[0], may)
-    _require(code["kind"] in KINDS, f"{shown(code['kind'])} is no code of words")
-    _require(code.get("zero", "rise") in ("rise", "tread"), "a place of zero is none")
-    _require(isinstance(code.get("wraps", False), bool), "a word wraps, or does not")
+def _document(document: dict[str, Any]) -> None:
+    """Refuse what program.json should not say."""
+    _shaped("program.json", document, TOP)
+    for load in document["loads"]:
+        _shaped("load", load, LOADS[document["mode"]])
 
 
 # derived from the origin -------------------------------------------------------------------------
