@@ -92,6 +92,13 @@ def _without_certificate(forged: Forged) -> None:
     del forged.files[CERTIFICATE]
 
 
+def _sections_turned(forged: Forged) -> None:
+    """Write the sections of a load the other way round."""
+    old = forged.files[CERTIFICATE]
+    parts = re.split(r"(?m)^(?== \w)", old[old.index("= origin") :])
+    forged.files[CERTIFICATE] = old[: old.index("= origin")] + "".join(reversed(parts))
+
+
 def _format_1(forged: Forged) -> None:
     """Write the certificate as one of format 1, which says less."""
     old = forged.files[CERTIFICATE]
@@ -945,11 +952,15 @@ WORDS = (
             matched(r"^z plain .*$", "z plain -1.3 1.1"),
             matched(r"^y plain .*$", "y plain -0.6 0.6"),
         ),
+        REFUSED,
+        WITH_FILE,
     ),
     Forgery(
         "exact: inputs lie in the middles of cells alone",
         "product",
         matched(r"^(input \w .*)$", r"\1 exact", count=0),
+        REFUSED,
+        WITH_FILE,
     ),
     Forgery("rest: an output is zero where an input is", "product", put(f"{O0}.rest", ["u"])),
     Forgery(
@@ -1405,6 +1416,86 @@ FILES = (
     Forgery("key: no stops", "arm", removed("stops")),
     Forgery("key: no networks", "arm", put("networks", 0)),
     Forgery("network: of another load", "loads", _network_exchanged(0, 1)),
+    Forgery("section: in another order", "arm", _sections_turned, TRUE, TRUE),
+    Forgery(
+        "graph: units of words",
+        "arm",
+        matched(r" at -0\.\d+", " at 5.0", "graphs/0.txt"),
+        NOT_VERIFIED,
+        NOT_VERIFIED,
+        "meanings",
+    ),
+    Forgery("graph: a table", "arm", matched(r"(= table w0:5) 2 2", r"\1 3 2", "graphs/0.txt")),
+    Forgery("graph: a constant", "arm", matched(r" \+ 33 unit", " + 34 unit", "graphs/0.txt")),
+    Forgery(
+        "stops: the joint that is fixed stands elsewhere",
+        "stopped",
+        every(
+            put("stops.1", ["q2", 0.6, 0.6]),
+            text("input q2 0.5 0.5", "input q2 0.6 0.6"),
+            text("position_range = [0.5, 0.5]", "position_range = [0.6, 0.6]"),
+        ),
+    ),
+    Forgery("stops: of three numbers", "stopped", put("stops.0", ["q1", -1.0, 1.0, 0.0])),
+    Forgery(
+        "demand: an invented error after a space of another kind",
+        "arm",
+        made("demand", lambda old: f"{old}\xa0error=0.1lsb"),
+    ),
+    Forgery(
+        "demand: an invented error of every output",
+        "arm",
+        made("demand", lambda old: f"{old} error=tau1=9lsb,tau2=0.1lsb"),
+    ),
+    Forgery(
+        "demand: an invented error with a space in it",
+        "arm",
+        made("demand", lambda old: f"{old} error=1 N·m"),
+    ),
+    Forgery(
+        "payload: 5 kg of a lighter robot, in both",
+        "arm",
+        every(
+            put("loads.0.payload", 5.0),
+            matched("^payload .*$", "payload 5.0"),
+            text("mass = 6.25", "mass = 1.25"),
+        ),
+        REFUSED,
+        WITH_FILE,
+    ),
+    Forgery(
+        "loads: a kilogram more each, of a lighter robot",
+        "loads",
+        every(
+            *(put(f"loads.{k}.payload", k + 1.0) for k in range(3)),
+            text("payload 2.0", "payload 3.0"),
+            text("payload 1.0", "payload 2.0"),
+            text("payload 0.0", "payload 1.0"),
+            text("mass = 6.25", "mass = 5.25", count=-1),
+        ),
+        REFUSED,
+        WITH_FILE,
+    ),
+    Forgery(
+        "loads: one removed everywhere",
+        "loads",
+        every(removed("loads.2"), _without_load(2)),
+        REFUSED,
+        TRUE,
+    ),
+    Forgery(
+        "loads: two exchanged in all that is said of them",
+        "loads",
+        every(swapped("loads.0", "loads.1"), _section_exchanged(0, 1)),
+        REFUSED,
+        REFUSED,
+    ),
+    Forgery(
+        "loads: a tool, at which they are",
+        "loads",
+        text("| gravity = ", "| tool_origin = [0.5, 0, 0]\n| gravity = ", count=-1),
+    ),
+    Forgery("per_kilogram: none", "loads", removed("per_kilogram"), REFUSED, TRUE),
     Forgery("network: counted from the end", "loads", put("loads.2.network", -1)),
     Forgery("network: false", "arm", put("loads.0.network", False)),  # noqa: FBT003 (JSON has such)
     Forgery(
@@ -1419,12 +1510,47 @@ FILES = (
     Forgery("type: bits of an output are a real number", "arm", put(f"{O0}.code.bits", 5.0)),
     Forgery("type: a bound is a text", "arm", made(f"{O0}.bound", str)),
     Forgery("type: a word is a real number", "arm", put("loads.0.words.0.1", 6.0)),
-    Forgery("type: meanings are a text", "arm", put("loads.0.meanings", "q1")),
-    Forgery("type: a meaning is a number", "arm", put("loads.0.meanings.0", 1)),
-    Forgery("type: a symbol is a number", "arm", put(f"{O0}.symbol", 1)),
-    Forgery("type: who made it is a number", "arm", put("made_by", 1)),
+    Forgery(
+        "type: meanings are a text",
+        "arm",
+        put("loads.0.meanings", "q1"),
+        NOT_VERIFIED,
+        NOT_VERIFIED,
+        "meanings",
+    ),
+    Forgery(
+        "type: a meaning is a number",
+        "arm",
+        put("loads.0.meanings.0", 1),
+        NOT_VERIFIED,
+        NOT_VERIFIED,
+        "meanings",
+    ),
+    Forgery(
+        "type: a symbol is a number",
+        "arm",
+        put(f"{O0}.symbol", 1),
+        NOT_VERIFIED,
+        NOT_VERIFIED,
+        "symbol",
+    ),
+    Forgery(
+        "type: who made it is a number",
+        "arm",
+        put("made_by", 1),
+        NOT_VERIFIED,
+        NOT_VERIFIED,
+        "made_by",
+    ),
     Forgery("type: a demand is a list", "arm", put("demand", ["error=0.1lsb"])),
-    Forgery("type: a grade is a list", "arm", put(f"{O0}.grade", ["tight"])),
+    Forgery(
+        "type: a grade is a list",
+        "arm",
+        put(f"{O0}.grade", ["tight"]),
+        REFUSED,
+        NOT_VERIFIED,
+        "grade",
+    ),
     Forgery("type: loads are a table", "arm", made("loads", lambda old: {"0": old[0]})),
     Forgery("type: a load is a text", "arm", put("loads.0", "meanings")),
     Forgery("type: an error is a text", "arm", put(f"{O0}.errors.rms", "0.1")),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from checker.certified import certified
 
 import boolcomp as bc
+from boolcomp.checker.claim import stated
 from boolcomp.program.writing import CERTIFICATE, HEAD, render_program, sealed
 
 if TYPE_CHECKING:
@@ -290,15 +291,14 @@ def restated(forged: Forged) -> None:
     found = re.search(r"(?ms)^= claim\n(.*?)(?=^== load)", certificate)
     if found is None:
         return
-    from boolcomp.checker.claim import stated
-
     unproved = [
         [int(word[1:]) for line in re.findall(r"(?m)^while (.*)$", load) for word in line.split()]
         for load in re.split(r"(?m)^== load", certificate)[1:]
     ]
     unproved += [[]] * (len(forged.head["loads"]) - len(unproved))
+    exact = re.findall(r"(?m)^input (\w+) .* exact$", certificate.partition("== load 1")[0])
     try:
-        lines = "".join(f"{one}\n" for one in stated(forged.head, unproved))
+        lines = "".join(f"{one}\n" for one in stated(forged.head, unproved, exact))
     except (AttributeError, KeyError, TypeError, ValueError):
         return  # nothing can be stated of such a document
     forged.files[CERTIFICATE] = certificate[: found.start(1)] + lines + certificate[found.end(1) :]
