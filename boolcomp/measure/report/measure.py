@@ -19,6 +19,7 @@ from boolcomp.common.workers import ALONE
 from boolcomp.measure.report.kept import worst_of_plan
 from boolcomp.paper.bounds import error_bound
 from boolcomp.paper.quantised import NOTHING, finest_inputs, quantised
+from boolcomp.program.parts import over_found
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -220,6 +221,7 @@ def documents(rows: Sequence[ReportRow]) -> list[dict[str, object]]:
             "own_rms_error": row.own.rms,
             "bound": row.bound if math.isfinite(row.bound) else None,
             "bound_lsb": row.bound / row.lsb if math.isfinite(row.bound) else None,
+            "bound_over_found": over_found(row.bound, row.worst),
             "saturated": row.saturated,
             "table_bits": row.table_bits,
             "products": row.products,
