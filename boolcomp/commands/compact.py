@@ -13,7 +13,7 @@ from boolcomp.commands.said import described, error_table, figures, in_steps
 from boolcomp.commands.wordlength import USUAL_BITS
 from boolcomp.common.errors import listing
 from boolcomp.common.text import short, short_above, table
-from boolcomp.program.parts import WIDE
+from boolcomp.program.parts import NOT_USEFUL, WIDE, bound_note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -113,8 +113,13 @@ def _library(compiled: CompactCompilation) -> str:
     program, rows = compiled.program, []
     for load, built in zip(program.loads, compiled.built, strict=True):
         found = [in_steps(figures(one)) for one in load.outputs]
+        notes = {one.bound_note for one in load.outputs}
         each = [
-            "-" if None in values else how(max(x for x in values if x is not None), 4)
+            NOT_USEFUL
+            if kind == "bound" and NOT_USEFUL in notes
+            else "-"
+            if None in values
+            else how(max(x for x in values if x is not None), 4)
             for kind, how in (("rms", short), ("worst_found", short), ("bound", short_above))
             for values in [[one[f"{kind}_lsb"] for one in found]]
         ]
@@ -292,15 +297,23 @@ def _proved(built: Built) -> str:
         return (
             "\nno bound is proved: of what is calculated on the way it is not seen where it stays"
         )
-    pairs = zip(built.compact.problem.outputs, built.bounds.outputs, strict=True)
+    listed = list(
+        zip(built.compact.problem.outputs, built.bounds.outputs, built.useful, strict=True)
+    )
+    grades = {bound.grade for _, bound, useful in listed if useful}
+    several = len(grades) > 1
     sizes = [
-        f"{output.symbol} {bound.rounded:g}" + (f" LSB ≤ {most:.6g}" if most < math.inf else "")
-        for (output, bound), most in zip(pairs, built.promised, strict=True)
+        f"{output.symbol} {bound.rounded:g}"
+        + (f" LSB ≤ {most:.6g}" if most < math.inf else "")
+        + (f" ({bound.grade})" if several else "")
+        for (output, bound, useful), most in zip(listed, built.promised, strict=True)
+        if useful
     ]
-    grades = sorted({bound.grade for bound in built.bounds.outputs})
-    kind = f"{' and '.join(grades)} bounds" if len(grades) > 1 else f"{grades[0]} bound"
     what = "" if built.compact.demand.error else "no error exceeds "
-    text = f"\nproved: {what}{listing(sizes)} LSB ({kind})"
+    kind = "" if several else f" ({''.join(grades)} bound)"
+    text = f"\nproved: {what}{listing(sizes)} LSB{kind}" if sizes else ""
+    if wide := [output.symbol for output, _, useful in listed if not useful]:
+        text += f"\n{NOT_USEFUL}: what is proved of {listing(wide)} is wider than its word"
     if built.bounds.unproved:
         words = listing(f"w{place}" for place in built.bounds.unproved)
         text += f"\nthat holds while no sum overflows; not proved of {words}"
@@ -344,6 +357,18 @@ def unread(dropped: Mapping[str, int], asked: Mapping[str, int]) -> list[str]:
     return [f"{what}: {listing(names)}" for what, names in lines if names]
 
 
+def _bound(built: Built, place: int) -> dict[str, Any]:
+    """Return what no error of an output exceeds, how tight that is, or why nothing is said."""
+    note = bound_note(built.proved[place], built.compact.output_codes[place].range)
+    shown = None if note or built.bounds is None else built.bounds.outputs[place]
+    return {
+        "bound": None if shown is None else shown.value,
+        "bound_lsb": None if shown is None else shown.steps,
+        "grade": None if shown is None else shown.grade,
+        "bound_note": note or None,
+    }
+
+
 def _document(compiled: CompactCompilation, output: Path | None) -> dict[str, Any]:
     first = compiled.built[0]
     demand = first.compact.demand
@@ -377,13 +402,10 @@ def _document(compiled: CompactCompilation, output: Path | None) -> dict[str, An
                 "payload": mass,
                 "bits": code.bits,
                 "lsb": code.step,
-                "bound": None if math.isinf(built.proved[joint - 1]) else built.proved[joint - 1],
+                **_bound(built, joint - 1),
                 "promised_lsb": None
                 if math.isinf(built.promised[joint - 1])
                 else built.promised[joint - 1],
-                "bound_lsb": None
-                if math.isinf(built.proved[joint - 1]) or built.bounds is None
-                else built.bounds.steps[joint - 1],
                 "rms_error": float(built.errors.rms[joint - 1]) * code.step,
                 "max_error": float(built.errors.max[joint - 1]) * code.step,
                 "rms_error_lsb": float(built.errors.rms[joint - 1]),

@@ -6,13 +6,12 @@ it can happen. `bound` is proved: nothing exceeds it. See docs/proof.md.
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from boolcomp.common.errors import listing
 from boolcomp.common.text import short, short_above, table
-from boolcomp.program.parts import over_found
+from boolcomp.program.parts import NOT_USEFUL, over_found
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +31,7 @@ def described(program: Program, source: Robot | Problem, of: str) -> dict[str, A
         "of": "function" if hasattr(source, "reference") else of,
         "inputs": [_word(one) for one in program.inputs],
         "outputs": [
-            {**_word(one), "payload": load.payload, **figures(one)}
+            {**_word(one), "payload": load.payload, **figures(one), **noted(one)}
             for load in program.loads
             for one in load.outputs
         ],
@@ -47,9 +46,15 @@ def figures(output: CodedOutput) -> dict[str, float | None]:
         "rms": None if known is None else known.rms,
         "sampled_max": None if known is None else known.sampled_max,
         "worst_found": None if known is None else known.worst_found,
-        "bound": output.bound if math.isfinite(output.bound) else None,
+        "bound": None if output.bound_note else output.bound,
         "bound_over_found": over_found(output.bound, known.worst_found if known else None),
     }
+
+
+def noted(output: CodedOutput) -> dict[str, Any]:
+    """Return how tight an output's bound is, or why there is none to show."""
+    note = output.bound_note
+    return {"grade": None if note else output.grade or None, "bound_note": note or None}
 
 
 def over_loads(program: Program) -> list[dict[str, float | None]]:
@@ -73,16 +78,18 @@ def error_table(outputs: Sequence[CodedOutput], what: str, *, steps: bool) -> st
     rows = []
     for output in outputs:
         found = figures(output)
-        rows.append([output.symbol, short(output.code.step), output.unit or "itself", *_row(found)])
+        note = output.bound_note
+        unit = output.unit or "itself"
+        rows.append([output.symbol, short(output.code.step), unit, *_row(found, note)])
         if steps:
             values = in_steps(found)
             own = {kind: values[f"{kind}_lsb"] for kind in KINDS}
-            rows.append(["", "", "LSB", *_row(own)])
+            rows.append(["", "", "LSB", *_row(own, note)])
     return table((what, *HEADER), rows, left=(0, 2))
 
 
-def _row(found: dict[str, float | None]) -> list[str]:
-    unknown = {"worst_found": "not sought", "bound": "none"}
+def _row(found: dict[str, float | None], note: str) -> list[str]:
+    unknown = {"worst_found": "not sought", "bound": note if note == NOT_USEFUL else "none"}
     return [
         unknown.get(kind, "-") if (value := found[kind]) is None
         else (short_above if kind == "bound" else short)(value, 4)
@@ -99,7 +106,7 @@ def promised(outputs: Sequence[CodedOutput]) -> str:
     for one in outputs:
         unit = f" {one.unit}" if one.unit else ""
         worst = None if one.errors is None else one.errors.worst_found
-        if math.isfinite(one.bound):
+        if not one.bound_note:
             lsb = short_above(one.bound / one.code.step, 4)
             proved.append(f"{one.symbol} {short_above(one.bound, 4)}{unit} ({lsb} LSB)")
         elif worst is not None:

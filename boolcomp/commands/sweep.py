@@ -131,6 +131,10 @@ def _chart(spec: Spec, state: State) -> str:
 
 def _most(outputs: Sequence[dict[str, Any]], kind: str) -> str:
     """Return the largest error of a kind in LSB; a dash where one of them is not known."""
+    from boolcomp.program.parts import NOT_USEFUL
+
+    if kind == "bound" and any(one.get("bound_note") == NOT_USEFUL for one in outputs):
+        return NOT_USEFUL
     values = [None if one[kind] is None else one[kind] / one["lsb"] for one in outputs]
     known = [value for value in values if value is not None]
     if not known or len(known) < len(values):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -51,7 +50,8 @@ def _input(word: CodedInput) -> list[str]:
 
 def _output(place: int, program: Program) -> list[str]:
     """Return the cells of an output; errors are the largest of all loads."""
-    output, bound = program.outputs[place], program.bound[place]
+    bound = program.bound[place]
+    output = replace(program.outputs[place], bound=bound)
     found, step = program.errors.get(output.name), output.code.step
     measured = [None, None, None] if found is None else [*astuple(found)]
     missing = ("not measured", "not measured", "not sought")
@@ -62,5 +62,5 @@ def _output(place: int, program: Program) -> list[str]:
     proved = f"{short_above(bound, 4)} ({short_above(bound / step, 3)} LSB)"
     return [
         output.name, str(output.code.range), output.unit, str(output.code.bits),
-        number(step), *known, proved if math.isfinite(bound) else "none proved",
+        number(step), *known, output.bound_note or proved,
     ]  # fmt: skip

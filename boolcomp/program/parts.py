@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from boolcomp.codes import Code
+    from boolcomp.problem.interval import Interval
     from boolcomp.words.graph import WordGraph
 
 
@@ -67,6 +68,19 @@ def over_found(bound: float, found: float | None) -> float | None:
     return bound / found if found and math.isfinite(bound) else None
 
 
+NOT_PROVED, NOT_USEFUL = "no bound is proved", "no useful bound"
+
+
+def bound_note(bound: float, word: Interval) -> str:
+    """Return why a bound is not shown: empty where it is.
+
+    Nothing is proved where it is infinite. Wider than the whole word of its output it says nothing.
+    """
+    if math.isinf(bound):
+        return NOT_PROVED
+    return NOT_USEFUL if bound > word.width else ""
+
+
 @dataclass(frozen=True, slots=True)
 class CodedOutput:
     """The sum of an output's terms, rounded to its own code; its name is `tau1`, its symbol `T1`.
@@ -88,6 +102,16 @@ class CodedOutput:
     errors: KnownErrors | None = None
     rest: tuple[str, ...] | None = None
     grade: str = ""
+
+    @property
+    def bound_note(self) -> str:
+        """Why no bound is shown: empty where one is (see `bound_note`)."""
+        return bound_note(self.bound, self.code.range)
+
+    @property
+    def useful_bound(self) -> float:
+        """The proven error as it is shown: infinite where none is known, or none is useful."""
+        return math.inf if self.bound_note else self.bound
 
     @property
     def step(self) -> float:

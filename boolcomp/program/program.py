@@ -150,9 +150,17 @@ class Program:
         It holds for inputs in range; an output beyond its word counts as the nearest that it can
         say. Infinite where none is known.
         """
-        return tuple(
-            max(load.outputs[k].bound for load in self.loads) for k in range(self.returned.size)
-        )
+        return tuple(max(load.outputs[k].bound for load in self.loads) for k in self._places)
+
+    @property
+    def useful_bound(self) -> tuple[float, ...]:
+        """The same, but infinite where a bound is wider than the word of its output."""
+        found = ((load.outputs[k].useful_bound for load in self.loads) for k in self._places)
+        return tuple(map(max, found))
+
+    @property
+    def _places(self) -> range:
+        return range(self.returned.size)
 
     def load(self, payload: float | None = None) -> Load:
         """Return the outputs with a payload; the first load where none is named."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import math
 import time
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, lru_cache
@@ -252,7 +251,8 @@ def _found(compiled: CompactCompilation) -> dict[str, Any]:
                 "rms": None if one.errors is None else one.errors.rms,
                 "sampled_max": None if one.errors is None else one.errors.sampled_max,
                 "worst_found": None if one.errors is None else one.errors.worst_found,
-                "bound": one.bound if math.isfinite(one.bound) else None,
+                "bound": None if one.bound_note else one.bound,
+                "bound_note": one.bound_note or None,
             }
             for load in program.loads
             for one in load.outputs

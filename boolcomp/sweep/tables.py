@@ -25,6 +25,7 @@ OF_CELL = (
 )  # fmt: skip
 OF_OUTPUT = (
     "payload", "output", "unit", "output_bits", "lsb", "rms", "sampled_max", "worst_found", "bound",
+    "bound_note",
 )  # fmt: skip
 
 
@@ -35,7 +36,7 @@ def rows(spec: Spec, state: State) -> list[dict[str, Any]]:
         cell, result = spec.cells[place], state.done[place]
         own = {**_asked(cell), **{key: result[key] for key in ("nodes", "lut6", "depth")}}
         for one in result["outputs"]:
-            named = {**one, "output": one["name"], "output_bits": one["bits"]}
+            named = {"bound_note": None, **one, "output": one["name"], "output_bits": one["bits"]}
             found.append({**own, **{key: named[key] for key in OF_OUTPUT}})
     return found
 

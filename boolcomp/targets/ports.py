@@ -7,7 +7,6 @@ network: a port `load` selects among them.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -197,7 +196,7 @@ def _errors(output: CodedOutput) -> Iterator[str]:
             f"error{unit}: rms {short(known.rms)} and largest {short(known.sampled_max)} of random "
             f"states, {_sought(known)}; not proved"
         )
-    if math.isfinite(output.bound):
+    if not output.bound_note:
         yield comment(f"error{unit}: at most {short_above(output.bound)}, proved")
     elif known is None:
         yield "error: not measured"

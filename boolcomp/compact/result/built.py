@@ -11,7 +11,7 @@ import numpy as np
 from boolcomp.common.text import short
 from boolcomp.compact.assembly import program_of_graph
 from boolcomp.logic.synthesis import abc
-from boolcomp.program.parts import KnownErrors, over_found
+from boolcomp.program.parts import KnownErrors, bound_note, over_found
 from boolcomp.words.names import word_names
 
 if TYPE_CHECKING:
@@ -134,6 +134,14 @@ class Built:
         steps = [code.step for code in self.compact.output_codes]
         known = zip(self.proved, self.largest, steps, strict=True)
         return tuple(over_found(bound, float(found) * step) for bound, found, step in known)
+
+    @property
+    def useful(self) -> tuple[bool, ...]:
+        """Whether a bound is no wider than the word of its output, be it conditional or not."""
+        if self.bounds is None:
+            return (False,) * len(self.compact.problem.outputs)
+        pairs = zip(self.bounds.values, self.compact.output_codes, strict=True)
+        return tuple(not bound_note(value, code.range) for value, code in pairs)
 
     @property
     def grades(self) -> tuple[str, ...]:

@@ -86,7 +86,7 @@ def _known(program: Program, rows: Sequence[Timing]) -> tuple[Any, ...]:
     steps = tuple(output.code.step for output in program.outputs)
     proved = tuple(
         bound / lsb if math.isfinite(bound) else None
-        for bound, lsb in zip(program.bound, steps, strict=True)
+        for bound, lsb in zip(program.useful_bound, steps, strict=True)
     )
     return sampled, proved, steps, tuple(output.unit for output in program.outputs)
 

@@ -193,6 +193,7 @@ def _document(row: Row) -> dict[str, object]:
         "nodes": row.variant.nodes,
         "table_bits": row.variant.table_bits,
         "note": row.note,
+        "bound_note": row.variant.bound_note or None,
     }
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from boolcomp.common.text import table
 from boolcomp.measure.control.study import documents, enough
+from boolcomp.program.parts import NOT_USEFUL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +47,7 @@ def _cells(row: Row) -> list[str]:
         str(row.joint),
         _size(told.rms_tracking),
         _size(told.max_tracking),
-        _size(row.estimate),
+        NOT_USEFUL if row.variant.bound_note == NOT_USEFUL else _size(row.estimate),
         _size(None if row.tip_max is None else 1000 * row.tip_max),
         _size(noise),
         f"{noise / lsb:.2f}" if lsb and noise is not None else "",

@@ -43,7 +43,8 @@ class Variant:
     """A block under a name; what could not be made has none, and its `note` says why.
 
     `nodes` are those of its logic, `steps` what one LSB of each torque is, `bounds` what no
-    torque's error exceeds, proved; `spans` are the ranges of its inputs' words.
+    torque's error exceeds, proved, or `bound_note` why they are not shown; `spans` are the ranges
+    of its inputs' words.
     """
 
     mode: str
@@ -55,6 +56,7 @@ class Variant:
     bounds: tuple[float, ...] | None = None
     spans: Mapping[tuple[str, int], tuple[float, float]] | None = None
     note: str = ""
+    bound_note: str = ""
 
 
 def exact_of(robot: Robot, law: Law) -> Variant:
@@ -118,7 +120,7 @@ def _rounded(robot: Robot, law: Law, problem: Problem, bits: int) -> Variant:
 
 def program_variant(program: Program) -> Variant:
     """Return a program as a variant."""
-    bounds = program.bound
+    bounds = program.useful_bound
     return Variant(
         program.mode,
         program.bits,
@@ -126,6 +128,7 @@ def program_variant(program: Program) -> Variant:
         nodes=len(program.network().nodes),
         steps=tuple(output.code.step for output in program.outputs),
         bounds=bounds if all(map(math.isfinite, bounds)) else None,
+        bound_note=next((one.bound_note for one in program.outputs if one.bound_note), ""),
         spans={
             signal_of(one.name): (one.code.range.low, one.code.range.high)
             for one in program.inputs

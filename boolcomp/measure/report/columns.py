@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from boolcomp.common.pages import Column, Markup, Table
 from boolcomp.measure.report.measure import documents
 from boolcomp.measure.report.tabulate import header
+from boolcomp.program.parts import NOT_USEFUL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,6 +109,8 @@ def proofs_table(rows: Sequence[ReportRow], looks: Sequence[Look]) -> Table:
     for row in rows:
         bound = _up(row.bound / row.lsb)
         worst = None if row.worst is None else row.worst / row.lsb
+        if row.bound_note == NOT_USEFUL:
+            grades[row.bits, row.series, row.place] = NOT_USEFUL
         grade = grades.get((row.bits, row.series, row.place), "") or (
             "tables" if row.mode == "paper" and bound is not None else None
         )

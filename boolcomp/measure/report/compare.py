@@ -264,7 +264,8 @@ def _with_logic(
         result.append(
             replace(
                 row,
-                bound=output.bound if said else row.bound,
+                bound=output.useful_bound if said else row.bound,
+                bound_note=output.bound_note if said else row.bound_note,
                 products=sum(c.cover.products for c in own.values()),
                 literals=sum(c.cover.literals for c in own.values()),
                 luts=sum(len(program.networks[k].nodes) for k in used),

@@ -19,7 +19,7 @@ from boolcomp.common.workers import ALONE
 from boolcomp.measure.report.kept import worst_of_plan
 from boolcomp.paper.bounds import error_bound
 from boolcomp.paper.quantised import NOTHING, finest_inputs, quantised
-from boolcomp.program.parts import over_found
+from boolcomp.program.parts import bound_note, over_found
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -71,7 +71,7 @@ class ReportRow:
     compact mode has neither. `luts` are nodes of the output's own tables, `program_luts` those
     of all logic of all outputs. `worst` is the worst error found by climbing with so many
     `evaluations`, in the output's unit. What could not be had is None, and `note` says why; a bound
-    that is not known is infinite.
+    that is not known, or not useful, is infinite, and `bound_note` says which.
     """
 
     problem: str
@@ -98,6 +98,7 @@ class ReportRow:
     worst: float | None = None
     evaluations: int = 0
     note: str = ""
+    bound_note: str = ""
 
     @property
     def series(self) -> str:
@@ -137,6 +138,10 @@ def error_rows(
         calculated = pool.submit(quantised, plan, samples.arrays, said)
         at_cells = pool.submit(_at_cells, plan, samples)
         bounds = [error_bound(output) for output in plan.outputs]
+        notes = [
+            bound_note(bound, output.code.range)
+            for bound, output in zip(bounds, plan.outputs, strict=True)
+        ]
         found, coded = calculated.result().values, at_cells.result()
     seen((found - samples.outputs) / [output.code.step for output in plan.outputs])
     rows = []
@@ -156,7 +161,8 @@ def error_rows(
                 lsb=lsb,
                 total=errors(found[:, k] - samples.outputs[:, k], lsb),
                 own=errors(found[:, k] - coded[:, k], lsb),
-                bound=bounds[k],
+                bound=math.inf if notes[k] else bounds[k],
+                bound_note=notes[k],
                 saturated=int(beyond.sum()),
                 table_bits=sum(t.code.bits << t.input_bits for t in distinct.values()),
                 note=f"{beyond.sum()} samples saturate: no bound for them" if beyond.any() else "",
@@ -234,6 +240,7 @@ def documents(rows: Sequence[ReportRow]) -> list[dict[str, object]]:
             "ns_per_sample": row.ns_per_sample,
             "note": row.note,
             "unit": row.output.unit,
+            "bound_note": row.bound_note or None,
         }
         for row in rows
     ]

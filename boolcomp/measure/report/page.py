@@ -19,6 +19,7 @@ from boolcomp.common.text import short, short_above
 from boolcomp.measure.report.columns import figures_table, proofs_table, words_tables
 from boolcomp.measure.report.pictures import cost_charts, error_charts, look_choice
 from boolcomp.measure.report.tabulate import footnote
+from boolcomp.program.parts import NOT_USEFUL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,6 +109,9 @@ def _meaning(rows: Sequence[ReportRow], shown: Sequence[ReportRow], asked: Asked
     sentences = [Text(asked.missing)] if asked.missing else []
     for row in shown:
         span = row.output.range.width
+        if row.bound_note == NOT_USEFUL:
+            text = f"{row.output.symbol} at {row.bits} bits, {row.series}: {NOT_USEFUL}: "
+            sentences.append(Text(f"{text}what is proved is wider than the output's word."))
         if math.isfinite(row.bound):
             unit = f" {row.output.unit}" if row.output.unit else ""
             text = (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from boolcomp.common.text import short, table
 from boolcomp.measure.report.measure import documents
-from boolcomp.program.parts import WIDE, over_found
+from boolcomp.program.parts import NOT_USEFUL, WIDE, over_found
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +47,7 @@ def cells(rows: Sequence[ReportRow]) -> list[list[str]]:
             f"{row.total.mean / row.lsb:+.3f}",
             f"{row.total.beyond_lsb:.2%}",
             f"{row.own.rms / row.lsb:.3f}",
-            _up(row.bound / row.lsb),
+            NOT_USEFUL if row.bound_note == NOT_USEFUL else _up(row.bound / row.lsb),
             _whole(row.products),
             _whole(row.literals),
             _whole(row.table_bits),

@@ -39,7 +39,7 @@ def frame_of(output: CodedOutput, values: Floats, exact: Floats | None) -> Frame
     low, high = float(every.min()), float(every.max())
     half = max((high - low) / 2 * ROOM, output.code.step)
     largest = 0.0 if exact is None else float(np.abs(values - exact).max())
-    error = output.bound if np.isfinite(output.bound) else largest
+    error = largest if output.bound_note else output.bound
     return Frame((low + high) / 2, half, max(error, largest, output.code.step / 2) * ROOM)
 
 
@@ -71,7 +71,7 @@ def draw(
         top = HIGH + GAP
         lines.append(f'<rect class="ground" y="{top:g}" width="{WIDE:g}" height="{ERRORS:g}"/>')
         lines.append(f'<path class="zero" d="M0,{top + ERRORS / 2:.1f}H{WIDE:g}"/>')
-        if np.isfinite(output.bound):
+        if not output.bound_note:
             away = output.bound / frame.error * ERRORS / 2
             middle = top + ERRORS / 2
             lines.append(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -105,7 +104,7 @@ def _output(output: CodedOutput) -> dict[str, Any]:
         "code": code_values(output.code),
         "low": output.code.range.low,
         "high": output.code.range.high,
-        "bound": output.bound if math.isfinite(output.bound) else None,
+        "bound": None if output.bound_note else output.bound,
         "worst": known.worst_found if known else None,
     }
 

@@ -6,7 +6,6 @@ Everything that a state says is filled in, so that it can be read where no scrip
 from __future__ import annotations
 
 import html
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from boolcomp.measure.show.arm import HEIGHT, WIDTH, arm_steps, arm_values, stil
 from boolcomp.measure.show.model import exact_function, model_values
 from boolcomp.measure.show.scripts import straight_function
 from boolcomp.measure.show.trajectory import trajectory_of
+from boolcomp.program.parts import NOT_USEFUL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -213,12 +213,13 @@ def _row(k: int, output: CodedOutput, value: float, exact: float | None) -> str:
     found = "".join(f'<td data-cell="{name}">{text}</td>' for name, text in cells.items())
     gauge = '<span class="gauge"><i data-cell="gauge"></i></span>'
     worst = output.errors.worst_found if output.errors else None
-    bound = f"none; found {short(worst, 3)}" if worst else "none"
-    if math.isfinite(output.bound):
+    none = NOT_USEFUL if output.bound_note == NOT_USEFUL else "none"
+    bound = f"{none}; found {short(worst, 3)}" if worst else none
+    if not output.bound_note:
         bound = short_above(output.bound, 3)
     return (
         f'<tr id="output{k}"><th scope="row">{html.escape(output.symbol)} '
-        f"<small>{unit}</small></th>{found}<td>{gauge if bound != 'none' else '–'}</td>"
+        f"<small>{unit}</small></th>{found}<td>{gauge if bound != none else '–'}</td>"
         f'<td>{bound}</td><td data-cell="most">–</td></tr>'
     )
 

@@ -1,5 +1,7 @@
 """Bounds of all grades: each is met with those before it, so that none is looser.
 
+With little effort one may be a hundredth looser: tables are then left out where cells say enough.
+
 plain: node by node. tables: every addend of an output's sum by itself, over the words that it
 reads. tight: outputs of two angles at most at all cells of these; all others, and those of which
 a group is too large, by branch and bound over boxes of inputs. What was asked for as steps and has
@@ -31,9 +33,9 @@ if TYPE_CHECKING:
 
     Ends = tuple[Fraction, Fraction]
 
-WORTH = 100  # of effort: less is done sooner than a process is started
+WORTH = 100  # of effort: less takes less time than to start a process
 LESS = 10  # of what boxes are worth where all cells have been looked at already
-NEARLY = 100  # part of a bound that cells may bend by, where boxes are left out
+NEARLY = 100  # part of a bound: a smaller remainder is left as it is, with little effort
 
 
 def graded_bounds(
@@ -81,7 +83,7 @@ def output_bound(
     found = _met(plain, ends, "tight")
     if ends is not None:
         found = replace(found, remainder=remainder)
-        if whole and remainder * NEARLY <= found.steps:
+        if effort < WORTH and whole and remainder * NEARLY <= found.steps:
             return found
     found = _met(found, _tables(forward, column), "tables" if ends is None else "tight")
     boxes = effort if ends is None else max(min(effort, USUAL), effort // LESS)
