@@ -9,10 +9,10 @@ every joint: the worst that climbing found (as the file says), then the bound of
 the worst found, and seconds of processor time. `--effort` is that of tight bounds, `--processes`
 how many prove them. `--states` and `--climb` look at more random states and evaluations of the
 climbing search. `--functions` compiles functions without terms with no effort, at the bits that are
-said, and prints bounds of the grades plain and tight; a bound of at most four inputs is asked to be
-at most twice the worst error that is known: what climbing found, or what some state within a tie of
-the encoder errs by, if that is more. `--random` compiles arms of one to four joints with stops at
-6 bits, with no effort. The exit code is 1 where anything is above a bound, a grade is looser than
+said (kept in a `--store`), and prints bounds of the grades plain and tight; a bound of at most four
+inputs is asked to be at most twice the worst error that is known: what climbing found, or what some
+state within a tie of the encoder errs by, if that is more. `--random` compiles arms of one to four
+joints with stops at 6 bits, with no effort. The exit code is 1 where anything is above a bound, a grade is looser than
 the one before, or a bound is above what is asked of it.
 """
 
@@ -250,10 +250,8 @@ def function_row(
     bits = problem.bits or options.bits
     with tempfile.TemporaryDirectory() as folder:
         demand = usual_demand(bits, effort=0.0)
-        choices = CompactChoices(
-            demand, Path(folder), also_shipped=False, workers=Workers.of(options.processes),
-            proof="plain",
-        )  # fmt: skip
+        store, workers = options.store or Path(folder), Workers.of(options.processes)
+        choices = CompactChoices(demand, store, also_shipped=False, workers=workers, proof="plain")
         built = build(split(problem), choices)
     said, cells, wrong = explained(built.compact, built.ends), [], False
     count, found = known_beside(said, options.effort)
@@ -284,6 +282,7 @@ def main() -> int:
     parser.add_argument("--states", type=int, default=0)
     parser.add_argument("--climb", type=int, default=0)
     parser.add_argument("--functions", action="store_true")
+    parser.add_argument("--store", type=Path, help="where compiled functions are kept")
     parser.add_argument("--bits", type=int, default=8)
     options = parser.parse_args()
     if options.functions:
