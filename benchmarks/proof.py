@@ -12,8 +12,8 @@ climbing search. `--functions` compiles functions without terms with no effort, 
 said (kept in a `--store`), and prints bounds of the grades plain and tight; a bound of at most four
 inputs is asked to be at most twice the worst error that is known: what climbing found, or what some
 state within a tie of the encoder errs by, if that is more. `--random` compiles arms of one to four
-joints with stops at 6 bits, with no effort. The exit code is 1 where anything is above a bound, a grade is looser than
-the one before, or a bound is above what is asked of it.
+joints with stops at 6 bits, with no effort. The exit code is 1 where anything is above a bound, a
+grade is looser than the one before, or a bound is above what is asked of it.
 """
 
 from __future__ import annotations

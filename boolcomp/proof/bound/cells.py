@@ -327,7 +327,8 @@ class Search:
             rising = slope.low + slope.high > 0
             one = np.where(rising, beside.low, beside.high)
             two = np.where(rising, beside.high, beside.low)
-            least, most = least + slope.high * one, most + slope.low * two
+            least = least + np.maximum(slope.low * one, slope.high * one)
+            most = most + np.minimum(slope.low * two, slope.high * two)
         slack = rounded_off(low, high, node)
         value = self._in_steps(column, met(node.value, Span(low - slack, high + slack)))
         corner = self._in_steps(column, Span(most, least))
