@@ -3,21 +3,26 @@
     python benchmarks/proof.py [NAME...] [--folder FOLDER] [--markdown] [--states N] [--climb N]
     python benchmarks/proof.py --random 50
     python benchmarks/proof.py --usual [NAME...]
+    python benchmarks/proof.py --functions [NAME...]
 
 A name is the beginning of a file's (`puma560-8`). Errors are in LSB of the torque, a figure for
 every joint: the worst that climbing found (as the file says), then the bound of each grade, over
 the worst found, and seconds of processor time. `--effort` is that of tight bounds, `--processes`
 how many prove them. `--states` and `--climb` look at more random states and evaluations of the
-climbing search. `--random` compiles arms of one to four joints with stops at 6 bits, with no
-effort. `--usual` has the bounds that `compile` shows where no grade is asked for. The exit code is
-1 where anything is above a bound, a grade is looser than the one before, or a bound is above what
-is asked of it.
+climbing search. `--usual` has the bounds that `compile` shows where no grade is asked for.
+`--functions` compiles functions without terms with no effort, at the bits that are said (kept in a
+`--store`), and prints bounds of the grades plain and tight; a bound of at most four inputs is asked
+to be at most twice the worst error that is known: what climbing found, or what some state within a
+tie of the encoder errs by, if that is more. `--random` compiles arms of one to four joints with
+stops at 6 bits, with no effort. The exit code is 1 where anything is above a bound, a grade is
+looser than the one before, or a bound is above what is asked of it.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -34,13 +39,18 @@ from boolcomp.compact.assembly import Ends, program_of_graph
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.errors.centre import decoder_shifts
 from boolcomp.compact.graph.logic import word_logic
-from boolcomp.compact.passes import CompactChoices
+from boolcomp.compact.passes import CompactChoices, build
 from boolcomp.compact.result.explained import explained
 from boolcomp.compact.result.proved import proved
 from boolcomp.compact.result.store import result_store
 from boolcomp.pipeline import COMPACT, TipLoad, run
+from boolcomp.problem.functions import robot_problem
 from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.problem.robot import load_robot
+from boolcomp.problem.sources import problem_of
+from boolcomp.problem.written.functionfile import parse_function
+from boolcomp.proof.bound.cells import cell_bounds, cells_of
+from boolcomp.proof.bound.expansion import NotPlainError
 from boolcomp.proof.bound.graded import graded_bounds
 from boolcomp.proof.bound.overflow import without_overflow
 from boolcomp.proof.bound.result import EFFORT, GRADES
@@ -49,12 +59,14 @@ from boolcomp.terms import split
 from boolcomp.terms.rest import resting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from boolcomp.compact.result.compact import Compact
     from boolcomp.logic.network import Network
+    from boolcomp.problem.problem import Problem
+    from boolcomp.proof.bound.meaning import Explained
     from boolcomp.proof.bound.result import Bounds, Grade
 
     Floats = NDArray[np.float64]
@@ -72,6 +84,24 @@ HEADER = (
     "program", "worst found", "plain", "ratio", "s", "tables", "ratio", "s", "tight", "ratio", "s",
     "unproved heaps",
 )  # fmt: skip
+WITHOUT_TERMS = (
+    "function", "inputs", "bits", "nodes", "cells", "worst found", "known", "plain", "ratio", "s",
+    "tight", "ratio", "s",
+)  # fmt: skip
+WRITTEN = {  # inputs, each with a range and bits, and outputs
+    "resolver": ("s -1 1 8, c -1 1 8", "angle = atan2(s, c)"),
+    "hypot": ("x -1 1 10, y -1 1 10", "r = sqrt(x*x + y*y)"),
+    "root": ("x 0 1 8", "r = sqrt(x)"),
+    "polar": ("x 0.1 1 8, y -1 1 8", "r = sqrt(x*x + y*y), angle = atan2(y, x)"),
+    "norm": ("x -1 1 8, y -1 1 8, z -1 1 8", "r = sqrt(x*x + y*y + z*z)"),
+    "jumps": ("x -1 1 8, y -1 1 8", "z = y*sign(x - 0.3*y) + where_positive(x + y, 1, 0)"),
+    "quotient": ("x -1 1 8, y -1 1 8, z -1 1 8", "u = x*y / (1.5 + z)"),
+    "elbow": ("x -1 1 9, y -1 1 9", "q = acos(clip((x*x + y*y - 1) / 1, -1, 1))"),
+    "four": ("x -1 1 8, y -1 1 8, z -1 1 8, v -1 1 8", "r = sqrt(x*x + y*y + z*z + v*v)"),
+}
+FILES = ("pid", "scara", "thermistor", "gelu")
+OF_ARMS = ("inverse-kinematics", "forward-dynamics", "control")
+TWICE, FEW_INPUTS = 2.0, 4
 
 
 USUAL = ("program", "worst found", "bound", "ratio", "grade", "s", "unproved heaps")
@@ -206,6 +236,59 @@ def looked_at(case: Case, states: int, climb: int) -> Iterator[Floats]:
             yield np.stack([errors.max(axis=0), errors.min(axis=0)], axis=1)
 
 
+def functions() -> Iterator[tuple[str, Problem]]:
+    """Yield functions without terms: of expressions, the examples, and of the paper's arm."""
+    for name, (inputs, outputs) in WRITTEN.items():
+        lines = [f'name = "{name}"']
+        for one in inputs.split(", "):
+            word, low, high, bits = one.split()
+            lines += [f"[inputs.{word}]", f"range = [{low}, {high}]", f"bits = {bits}"]
+        for one in re.split(r", (?=\w+ = )", outputs):
+            word, _, expression = one.partition(" = ")
+            lines += [f"[outputs.{word}]", f'expression = "{expression}"']
+        yield name, parse_function("\n".join(lines))
+    examples = Path(__file__).resolve().parents[1] / "examples" / "functions"
+    for name in FILES:
+        yield name, problem_of(examples / f"{name}.toml")
+    for of in OF_ARMS:
+        yield of, robot_problem(load_robot("machado-2r"), of)
+
+
+def known_beside(said: Explained, effort: int) -> tuple[int | None, tuple[float, ...]]:
+    """Return how many cells there are, and errors that states within ties have."""
+    try:
+        return cells_of(said), cell_bounds(said, effort).found
+    except NotPlainError:
+        return None, (0.0,) * len(said.results)
+
+
+def function_row(
+    name: str, problem: Problem, options: argparse.Namespace
+) -> tuple[list[str], bool]:
+    """Return a line of the table of functions, and whether a bound is wider than is asked."""
+    bits = problem.bits or options.bits
+    with tempfile.TemporaryDirectory() as folder:
+        demand = usual_demand(bits, effort=0.0)
+        store, workers = options.store or Path(folder), Workers.of(options.processes)
+        choices = CompactChoices(demand, store, also_shipped=False, workers=workers, proof="plain")
+        built = build(split(problem), choices)
+    said, cells, wrong = explained(built.compact, built.ends), [], False
+    count, found = known_beside(said, options.effort)
+    known = np.maximum(built.largest, found)
+    for grade in ("plain", "tight"):
+        start = seconds()
+        bounds = proved(built.compact, built.ends, built.booked, grade, options.effort)
+        spent = seconds() - start
+        steps = np.array(bounds.steps if bounds else [np.inf] * len(known))
+        wrong |= bool((steps < built.largest * (1 - 1e-9)).any())
+        if grade == "tight" and len(problem.inputs) <= FEW_INPUTS:
+            wrong |= bool((steps > TWICE * known).any())
+        cells += [listed(steps), listed(steps / known), f"{spent:.2f}"]
+    few = "-" if count is None else str(count)
+    head = [name, str(len(problem.inputs)), str(bits), str(built.nodes), few]
+    return [*head, listed(built.largest), listed(known), *cells], wrong
+
+
 def main() -> int:
     """Print a row for every program."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -218,16 +301,36 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--states", type=int, default=0)
     parser.add_argument("--climb", type=int, default=0)
+    parser.add_argument("--functions", action="store_true")
+    parser.add_argument("--store", type=Path, help="where compiled functions are kept")
+    parser.add_argument("--bits", type=int, default=8)
     options = parser.parse_args()
+    if options.functions:
+        return table_of(
+            WITHOUT_TERMS,
+            (
+                function_row(name, problem, options)
+                for name, problem in functions()
+                if not options.names or name in options.names
+            ),
+            markdown=options.markdown,
+        )
     cases = drawn(options.random) if options.random else shipped(options.folder, options.names)
     header = USUAL if options.usual else HEADER
+    rows = (usual_row(case) if options.usual else row(case, options) for case in cases)
+    return table_of(header, rows, markdown=options.markdown)
+
+
+def table_of(
+    header: Sequence[str], found: Iterable[tuple[list[str], bool]], *, markdown: bool
+) -> int:
+    """Print lines, and each as it is known; return 1 if something is missed."""
     rows, wrong = [], False
-    for case in cases:
-        cells, missed = usual_row(case) if options.usual else row(case, options)
+    for cells, missed in found:
         print(f"{', '.join(cells)}{'  MISSED' * missed}", file=sys.stderr, flush=True)
         rows.append(cells)
         wrong |= missed
-    if options.markdown:
+    if markdown:
         lines = [header, ["---"] * len(header), *rows]
         print("\n".join(f"| {' | '.join(cells)} |" for cells in lines))
     else:

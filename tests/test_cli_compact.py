@@ -6,7 +6,8 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from compact.word_robots import built_of
 from samples import terms_of
 
 import boolcomp as bc
-from boolcomp.commands.compact import _words, say_whence, unread
+from boolcomp.commands.compact import _wide, _words, say_whence, unread
 from boolcomp.common.places import Folder
 from boolcomp.compact.demand import Demand, usual_demand
 from boolcomp.logic.synthesis import abc
@@ -107,7 +108,20 @@ def test_its_json_has_the_promised_keys_and_says_what_was_asked(
         assert joint["worst_found"] > joint["sampled_max"]
         assert joint["worst_found_lsb"] == pytest.approx(joint["worst_found"] / joint["lsb"])
         assert joint["sampled_max_lsb"] == joint["max_error_lsb"]
+        ratio = joint["bound"] / joint["worst_found"]
+        assert joint["bound_over_found"] == pytest.approx(ratio)
     assert document["evaluations"] >= 400_000
+    ratios = [one["bound_over_found"] for one in document["outputs"]]
+    assert ratios == pytest.approx([one["bound_over_found"] for one in document["joints"]])
+
+
+def test_bounds_that_are_wide_are_said_to_be_so() -> None:
+    outputs = [SimpleNamespace(symbol=name) for name in ("T1", "T2", "T3")]
+    compact = SimpleNamespace(problem=SimpleNamespace(outputs=outputs))
+    wide: Any = SimpleNamespace(compact=compact, over_found=(1.99, 35.26, None))
+    assert _wide(wide) == "\nbounds over the worst found: T2 35 times"
+    wide.over_found = (1.5, None, 1.0)
+    assert not _wide(wide)
 
 
 @searching

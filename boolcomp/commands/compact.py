@@ -14,7 +14,7 @@ from boolcomp.commands.wordlength import USUAL_BITS
 from boolcomp.common.errors import listing
 from boolcomp.common.packages import is_there, needed
 from boolcomp.common.text import short, short_above, table
-from boolcomp.program.parts import NOT_USEFUL, bound_note
+from boolcomp.program.parts import NOT_USEFUL, WIDE, bound_note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -251,7 +251,7 @@ def _sentence(built: Built) -> str:
         f"errors are sampled on {built.errors.samples} fresh states, the worst (in LSB) searched "
         f"with {built.worst.evaluations} evaluations, not proved"
     )
-    text += _proved(built)
+    text += _proved(built) + _wide(built)
     compact = built.compact
     problem = compact.problem
     wider = [
@@ -321,6 +321,17 @@ def _proved(built: Built) -> str:
         words = listing(f"w{place}" for place in built.bounds.unproved)
         text += f"\nthat holds while no sum overflows; not proved of {words}"
     return text
+
+
+def _wide(built: Built) -> str:
+    """Say which bounds are far above the worst found, and by how much."""
+    symbols = [output.symbol for output in built.compact.problem.outputs]
+    wide = [
+        f"{symbol} {short(ratio, 2)}"
+        for symbol, ratio in zip(symbols, built.over_found, strict=True)
+        if ratio is not None and ratio >= WIDE
+    ]
+    return f"\nbounds over the worst found: {listing(wide)} times" if wide else ""
 
 
 def _ends(program: Program, mass: float, built: Built) -> list[str]:
@@ -406,6 +417,7 @@ def _document(compiled: CompactCompilation, output: Path | None) -> dict[str, An
                 "worst_found": float(built.largest[joint - 1]) * code.step,
                 "sampled_max_lsb": float(built.errors.max[joint - 1]),
                 "worst_found_lsb": float(built.largest[joint - 1]),
+                "bound_over_found": built.over_found[joint - 1],
                 "predicted_rms_lsb": float(built.predicted_rms[joint - 1]),
             }
             for mass, built in zip(compiled.program.payloads, compiled.built, strict=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from boolcomp.common.errors import listing
 from boolcomp.common.text import short, short_above, table
-from boolcomp.program.parts import NOT_USEFUL
+from boolcomp.program.parts import NOT_USEFUL, over_found
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,6 +47,7 @@ def figures(output: CodedOutput) -> dict[str, float | None]:
         "sampled_max": None if known is None else known.sampled_max,
         "worst_found": None if known is None else known.worst_found,
         "bound": None if output.bound_note else output.bound,
+        "bound_over_found": over_found(output.bound, known.worst_found if known else None),
     }
 
 

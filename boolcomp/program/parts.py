@@ -60,6 +60,14 @@ class KnownErrors:
     worst_found: float | None = None
 
 
+WIDE = 2.0  # times the worst found: of wider bounds it is said how wide they are
+
+
+def over_found(bound: float, found: float | None) -> float | None:
+    """Return how many times the worst error found a bound is; None where either is not known."""
+    return bound / found if found and math.isfinite(bound) else None
+
+
 NOT_PROVED, NOT_USEFUL = "no bound is proved", "no useful bound"
 
 

@@ -10,7 +10,17 @@ import numpy as np
 import pytest
 
 import boolcomp as bc
+from boolcomp.common.workers import ALONE
+from boolcomp.compact.assembly import Ends, program_of_graph
+from boolcomp.compact.demand import usual_demand
+from boolcomp.compact.graph.logic import word_logic
+from boolcomp.compact.passes import CompactChoices
+from boolcomp.compact.result.explained import explained
+from boolcomp.pipeline import COMPACT, TipLoad, run
 from boolcomp.problem.angles import exact_sine
+from boolcomp.problem.worded import with_words
+from boolcomp.problem.wordformat import parse_format
+from boolcomp.problem.written.functionfile import parse_function
 from boolcomp.proof.bound import cells, elementary
 from boolcomp.proof.bound.cells import cell_bounds, cells_of
 from boolcomp.proof.bound.enclosure import between
@@ -26,12 +36,16 @@ from boolcomp.proof.bound.meaning import (
 )
 from boolcomp.proof.bound.slopes import Boxes, Span
 from boolcomp.proof.bound.waves import precise
+from boolcomp.proof.worst import subject_of
 from boolcomp.words.graph import Bits, Heap, InputWord, Lookup, OutputWord, Scale, WordGraph
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from numpy.typing import NDArray
+
+    from boolcomp.compact.result.compact import Compact
 
     Floats = NDArray[np.float64]
     Function = Callable[[Any, Any], Any]
@@ -149,7 +163,7 @@ def test_no_error_at_any_word_is_above_the_bound_and_some_nearly_are(name: str) 
     near = 0.02 * max(most, -least) + 0.1  # places are few
     assert least - near <= float(low)
     assert float(high) <= most + near
-    assert looked.found[0] <= max(-float(low), float(high))
+    assert looked.found[0] <= min(max(-float(low), float(high)), max(most, -least) + near)
 
 
 @pytest.mark.parametrize("bits", [(5, 5), (6, 1), (1, 5)])
@@ -314,3 +328,83 @@ def test_a_sine_is_one_at_a_peak_alone() -> None:
     boxes = Boxes({"x": Span(*ends), "y": Span(np.zeros(3), np.zeros(3))})
     (node,) = boxes.outputs(steps)
     assert np.allclose(node.value.high, [exact_sine(1.56), exact_sine(1.59), 1.0], atol=1e-9)
+
+
+# compiled functions -------------------------------------------------------------------------------
+
+WRITTEN = {
+    "an angle all around": """
+name = "lever"
+[inputs.q]
+angle = true
+bits = 6
+[inputs.x]
+range = [0.2, 1]
+bits = 5
+[outputs.u]
+expression = "x*sqrt(1.3 + cos(q) + x)"
+range = [-1, 2]
+""",
+    "an angle with stops": """
+name = "fork"
+[inputs.q]
+angle = true
+range = [-0.4, 1.3]
+bits = 6
+[inputs.x]
+range = [-1, 1]
+bits = 6
+[outputs.u]
+expression = "atan2(x, 1.2 + sin(q))"
+range = [-1.5, 1.5]
+""",
+    "words with a cell at zero": """
+name = "tread"
+[inputs.x]
+range = [-1, 1]
+bits = 6
+[inputs.y]
+range = [-1, 1]
+bits = 6
+[outputs.u]
+expression = "sqrt(0.1 + x*x + y*y) - 1"
+range = [-0.9, 0.9]
+""",
+}
+
+
+def states_at_borders(compact: Compact, rng: np.random.Generator) -> Floats:
+    """Return random states of which many lie on borders of cells, and a tie below them."""
+    columns = []
+    for one in compact.problem.inputs:
+        word, least, most = compact.asked_words[one.name], one.range.low, one.range.high
+        step = (word.range.high - word.range.low) / (1 << word.bits)
+        x = rng.uniform(least, most, 60_000)
+        border = word.range.low + np.round((x - word.range.low) / step) * step
+        side = rng.choice([0.0, -0.9 * TIE, -1e-7, 1e-7], len(x)) * step
+        x = np.where(rng.random(len(x)) < 0.7, border + side, x)
+        x = np.where(rng.random(len(x)) < 0.1, rng.choice([least, most], len(x)), x)
+        columns.append(np.clip(x, least, most))
+    return np.stack(columns, axis=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WRITTEN)
+def test_compiled_functions_err_by_no_more_and_nearly_so_much(name: str, tmp_path: Path) -> None:
+    problem = parse_function(WRITTEN[name])
+    if name == "words with a cell at zero":
+        asked = dict.fromkeys(("x", "y", "u"), parse_format("twos:tread", "words"))
+        problem = with_words(problem, asked)
+    choices = CompactChoices(usual_demand(6, effort=0.0, rms=(1.5,)), tmp_path, workers=ALONE)
+    made = run(COMPACT, [TipLoad(problem)], [choices], "graph")
+    compact: Compact = made[0][1]
+    ends = Ends((0.25,))
+    ((low, high),) = cell_bounds(explained(compact, ends), 50).ends
+    network = word_logic(compact.graph)
+    program = program_of_graph(problem, compact.demand, compact.graph, network, ends)
+    subject = subject_of(program, problem, engine="numpy")
+    errors = subject.errors(states_at_borders(compact, np.random.default_rng(8)))
+    assert float(low) - 1e-9 <= errors.min() <= float(low) + 0.3
+    assert float(high) - 0.3 <= errors.max() <= float(high) + 1e-9
+    size = max(-float(low), float(high))
+    assert np.abs(errors).max() >= 0.93 * size

@@ -161,6 +161,21 @@ def test_text_csv_json_and_page_tell_the_same() -> None:
 
 
 @pytest.mark.slow
+def test_bounds_far_above_what_was_found_are_said_to_be() -> None:
+    row, other = error_rows(make_plan(TORQUES, Options(bits=4)), draw_samples(PROBLEM, 200))
+    row = replace(row, worst=2.0, evaluations=10, bound=3.98, proved=3.98)
+    other = replace(other, worst=1.0, evaluations=10, bound=7.12, proved=7.12)
+    assert documents([row])[0]["bound_over_found"] == pytest.approx(1.99)
+    assert text_table([row], 200).endswith("not proved; bounds are proved")
+    said = "; what is proved is up to 7.1 times the worst found"
+    assert text_table([row, other], 200).endswith(said)
+    useless = replace(other, bound=float("inf"))
+    assert text_table([useless], 200).endswith(f"not proved{said}")
+    unknown = replace(other, proved=float("inf")), replace(other, worst=None)
+    assert [one["bound_over_found"] for one in documents(unknown)] == [None, None]
+    assert "times" not in text_table(unknown, 200)
+
+
 def test_pictures_are_the_same_bytes_every_time() -> None:
     rows = error_rows(make_plan(TORQUES, Options(bits=5)), draw_samples(PROBLEM, 200))
     for kind, start in (("svg", b"<?xml"), ("png", b"\x89PNG")):

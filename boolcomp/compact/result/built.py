@@ -11,7 +11,7 @@ import numpy as np
 from boolcomp.common.text import short
 from boolcomp.compact.assembly import program_of_graph
 from boolcomp.logic.synthesis import abc
-from boolcomp.program.parts import KnownErrors, bound_note
+from boolcomp.program.parts import KnownErrors, bound_note, over_found
 from boolcomp.words.names import word_names
 
 if TYPE_CHECKING:
@@ -127,6 +127,13 @@ class Built:
         if self.bounds is None or self.bounds.unproved:
             return (math.inf,) * len(self.compact.problem.outputs)
         return self.bounds.values
+
+    @property
+    def over_found(self) -> tuple[float | None, ...]:
+        """How many times the worst found those are, as far as either is known."""
+        steps = [code.step for code in self.compact.output_codes]
+        known = zip(self.proved, self.largest, steps, strict=True)
+        return tuple(over_found(bound, float(found) * step) for bound, found, step in known)
 
     @property
     def useful(self) -> tuple[bool, ...]:

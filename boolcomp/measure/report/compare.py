@@ -265,6 +265,7 @@ def _with_logic(
             replace(
                 row,
                 bound=output.useful_bound if said else row.bound,
+                proved=output.bound if said else row.proved,
                 bound_note=output.bound_note if said else row.bound_note,
                 products=sum(c.cover.products for c in own.values()),
                 literals=sum(c.cover.literals for c in own.values()),

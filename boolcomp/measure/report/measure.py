@@ -19,7 +19,7 @@ from boolcomp.common.workers import ALONE
 from boolcomp.measure.report.kept import worst_of_plan
 from boolcomp.paper.bounds import error_bound
 from boolcomp.paper.quantised import NOTHING, finest_inputs, quantised
-from boolcomp.program.parts import bound_note
+from boolcomp.program.parts import bound_note, over_found
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -71,7 +71,8 @@ class ReportRow:
     compact mode has neither. `luts` are nodes of the output's own tables, `program_luts` those
     of all logic of all outputs. `worst` is the worst error found by climbing with so many
     `evaluations`, in the output's unit. What could not be had is None, and `note` says why; a bound
-    that is not known, or not useful, is infinite, and `bound_note` says which.
+    that is not known, or not useful, is infinite, and `bound_note` says which; `proved` is what is
+    known, useful or not.
     """
 
     problem: str
@@ -99,6 +100,12 @@ class ReportRow:
     evaluations: int = 0
     note: str = ""
     bound_note: str = ""
+    proved: float = math.inf
+
+    @property
+    def over_found(self) -> float | None:
+        """How many times the worst found is what was proved, useful or not, if both are known."""
+        return over_found(self.proved, self.worst)
 
     @property
     def series(self) -> str:
@@ -162,6 +169,7 @@ def error_rows(
                 total=errors(found[:, k] - samples.outputs[:, k], lsb),
                 own=errors(found[:, k] - coded[:, k], lsb),
                 bound=math.inf if notes[k] else bounds[k],
+                proved=bounds[k],
                 bound_note=notes[k],
                 saturated=int(beyond.sum()),
                 table_bits=sum(t.code.bits << t.input_bits for t in distinct.values()),
@@ -227,6 +235,7 @@ def documents(rows: Sequence[ReportRow]) -> list[dict[str, object]]:
             "own_rms_error": row.own.rms,
             "bound": row.bound if math.isfinite(row.bound) else None,
             "bound_lsb": row.bound / row.lsb if math.isfinite(row.bound) else None,
+            "bound_over_found": row.over_found,
             "saturated": row.saturated,
             "table_bits": row.table_bits,
             "products": row.products,

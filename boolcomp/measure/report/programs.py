@@ -69,6 +69,7 @@ def program_rows(
                 total=errors(found[:, k] - samples.outputs[:, k], lsb),
                 own=errors(found[:, k] - coded[:, k], lsb),
                 bound=output.useful_bound,
+                proved=output.bound,
                 bound_note=output.bound_note,
                 saturated=beyond,
                 table_bits=None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from boolcomp.common.text import short, table
 from boolcomp.measure.report.measure import documents
-from boolcomp.program.parts import NOT_USEFUL
+from boolcomp.program.parts import NOT_USEFUL, WIDE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,6 +82,9 @@ def footnote(rows: Sequence[ReportRow], samples: int) -> str:
     evaluations = sorted({row.evaluations for row in rows if row.worst is not None})
     searched = f", the worst searched with {' or '.join(map(str, evaluations))} evaluations"
     bounds = "; bounds are proved" if any(math.isfinite(row.bound) for row in rows) else ""
+    ratios = [row.over_found for row in rows if row.over_found is not None]
+    if max(ratios, default=0.0) >= WIDE:
+        bounds += f"; what is proved is up to {short(max(ratios), 2)} times the worst found"
     return (
         f"errors are sampled on {samples} states{searched if evaluations else ''}, not "
         f"proved{bounds}"

@@ -53,7 +53,8 @@ if TYPE_CHECKING:
     Words = NDArray[np.int64]
     Truths = NDArray[np.bool_]
 
-CELLS = 33600  # of all cells, for each of effort
+CELLS, FIRST = 33600, 1 << 18  # of all cells, for each of effort; for each of the first of it
+LITTLE = 1 << 23  # cells: so many are the first
 PIECES = 500  # of what cells are cut into, for each of effort
 SIDES = {1: 32, 2: 8, 3: 4}  # cells along a side of a block, by how many inputs there are
 LEAST = 2  # of more inputs
@@ -87,7 +88,16 @@ class Looked:
 
 def cells_of(explained: Explained) -> int:
     """Return how many cells there are; a `NotPlainError` of what was not asked for as steps."""
-    return math.prod(len(axis.low) for axis in _axes(explained))
+    return _count(_axes(explained))
+
+
+def most_cells(effort: int) -> int:
+    """Return how many cells are looked at with some effort."""
+    return max(effort * CELLS, min(effort * FIRST, LITTLE))
+
+
+def _count(axes: Sequence[Axis]) -> int:
+    return math.prod(len(axis.low) for axis in axes)
 
 
 def cell_bounds(explained: Explained, effort: int) -> Looked:
@@ -97,7 +107,7 @@ def cell_bounds(explained: Explained, effort: int) -> Looked:
     bound anywhere.
     """
     asked, axes = explained.asked, _axes(explained)
-    if asked is None or math.prod(len(axis.low) for axis in axes) > effort * CELLS:
+    if asked is None or _count(axes) > most_cells(effort):
         raise NotPlainError
     with np.errstate(all="ignore"):  # what is infinite, or no number, is known to be so
         return Search(explained, asked, axes, effort * PIECES).run()
@@ -317,7 +327,8 @@ class Search:
             rising = slope.low + slope.high > 0
             one = np.where(rising, beside.low, beside.high)
             two = np.where(rising, beside.high, beside.low)
-            least, most = least + slope.high * one, most + slope.low * two
+            least = least + np.maximum(slope.low * one, slope.high * one)
+            most = most + np.minimum(slope.low * two, slope.high * two)
         slack = rounded_off(low, high, node)
         value = self._in_steps(column, met(node.value, Span(low - slack, high + slack)))
         corner = self._in_steps(column, Span(most, least))

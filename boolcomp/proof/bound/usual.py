@@ -1,13 +1,16 @@
 """The grade of bounds where none is asked for: tight if that takes little work, else plain.
 
 Work is counted before any is done, so that a graph has the same bound on any machine: the steps of
-all boxes that branch and bound may look at. Cells of angles are limited by the same effort.
+all boxes that branch and bound may look at, or the cells of all inputs where the graph is looked at
+cell by cell. Cells of angles are limited by the same effort.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from boolcomp.proof.bound.cells import cells_of, most_cells
+from boolcomp.proof.bound.expansion import NotPlainError
 from boolcomp.proof.bound.meaning import GivenWord, LinearPart, Total, TurnSum
 from boolcomp.proof.bound.result import BOXES
 
@@ -24,10 +27,20 @@ MOST = 10_000_000  # steps of all boxes: with all else about 5 s of processor ti
 def usual_grade(explained: Explained) -> Grade:
     """Return the grade of bounds where none is asked for.
 
-    It follows from the graph alone: steps of the boxes that tight bounds of all outputs may take.
+    It follows from the graph alone: how many cells it has where all are looked at, else the steps
+    of the boxes that tight bounds of all outputs may take.
     """
+    if _has_few_cells(explained):
+        return "tight"
     steps = sum(_steps(explained, one.meaning) for one in explained.results)
     return "tight" if steps * USUAL * BOXES <= MOST else "plain"
+
+
+def _has_few_cells(explained: Explained) -> bool:
+    try:
+        return cells_of(explained) <= most_cells(USUAL)
+    except NotPlainError:
+        return False
 
 
 def _steps(explained: Explained, place: int) -> int:
