@@ -2,8 +2,9 @@
 
 Climbers (`climbing`) start at the worst states of a large draw, some for every output and sign. The
 draws and climbs have random numbers of their own and know nothing of each other: they run wherever
-there are workers, and what they find is put together in one order. Only states within the inputs'
-ranges count, whatever words can say.
+there are workers, and what they find is put together in one order. Sought is the largest error at
+any double within the inputs' ranges: other words that there are do not count, and what the encoder
+takes for on a border does.
 """
 
 from __future__ import annotations
