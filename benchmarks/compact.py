@@ -1,6 +1,7 @@
 """Compact mode against what is asked of it: nodes, errors, depth, seconds, and its predictions.
 
     python benchmarks/compact.py [ROW...] [--fresh] [--processes N] [--store FOLDER] [--json FILE]
+    python benchmarks/compact.py --quick
 
 A row is a robot and a word length (`machado-2r-8`, `puma560-8`), or `random` for 50 seeded robots
 of one to four joints at 6 bits; without any, all but the slow ones (`--all` takes them too). Every
@@ -8,6 +9,9 @@ network is simulated on a million states that the search has not seen; it must g
 its graph bit for bit, and their errors are measured against Newton-Euler. `--fresh` takes nothing
 from any store. Figures are `what was found/what is asked`; one that is missed is marked with a !,
 and the exit code is then 1.
+
+`--quick` compiles small problems with `boolcomp compile --effort 0 --processes 1`, from nothing but
+compiled loops, and prints seconds of processor time, of all that it starts, too.
 """
 
 from __future__ import annotations
@@ -16,7 +20,10 @@ import argparse
 import importlib
 import itertools
 import json
+import os
 import resource
+import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -73,6 +80,26 @@ class Row:
 
 
 PAPER, LOOSE = (0.43, 0.58), (0.4945, 0.667)
+QUICK_SECONDS = 5.0
+QUICK = {  # a small problem, and what `boolcomp compile` is given
+    "gravity": ["machado-2r", "--of", "gravity", "--bits", "8"],
+    "two joints": ["two-link.urdf", "--bits", "8"],
+    "thermistor": ["thermistor.toml"],
+    "pid": ["pid.toml"],
+}
+TWO_LINK = """\
+<robot name="two-link">
+ <link name="base"/>
+ <link name="a"><inertial><origin xyz="0.2 0 0"/><mass value="2"/>
+  <inertia ixx="0.01" iyy="0.02" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial></link>
+ <link name="b"><inertial><origin xyz="0.15 0 0"/><mass value="1"/>
+  <inertia ixx="0.005" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+ <joint name="j1" type="revolute"><parent link="base"/><child link="a"/><axis xyz="0 1 0"/>
+  <limit lower="-2" upper="2" velocity="3" effort="30"/></joint>
+ <joint name="j2" type="revolute"><parent link="a"/><child link="b"/><origin xyz="0.4 0 0"/>
+  <axis xyz="0 1 0"/><limit lower="-2" upper="2" velocity="3" effort="10"/></joint>
+</robot>
+"""
 ROWS = (
     Row("machado-2r-6", "machado-2r", 6, PAPER),
     Row("machado-2r-8", "machado-2r", 8, PAPER, (), 780, 40, 60),
@@ -197,6 +224,32 @@ def processor_seconds() -> float:
     return sum(one.ru_utime + one.ru_stime for one in used)
 
 
+def quick_rows() -> list[str]:
+    """Compile small problems with no effort; return what takes too long."""
+    functions = Path(__file__).resolve().parents[1] / "examples" / "functions"
+    rows, missed = [], []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "two-link.urdf").write_text(TWO_LINK, "utf-8")
+        for file in functions.glob("*.toml"):
+            (folder / file.name).write_text(file.read_text("utf-8"), "utf-8")
+        for what, (source, *given) in QUICK.items():
+            shutil.rmtree(folder / "cache", ignore_errors=True)
+            before = processor_seconds()
+            done = subprocess.run(
+                [sys.executable, "-m", "boolcomp", "compile", source, *given, "--effort", "0",
+                 "--processes", "1", "-o", "made", "--json"],
+                cwd=folder, env={**os.environ, "XDG_CACHE_HOME": str(folder / "cache")},
+                capture_output=True, text=True, check=True,
+            )  # fmt: skip
+            seconds, bad = against(processor_seconds() - before, QUICK_SECONDS, 1)
+            told = json.loads(done.stdout)
+            rows.append([what, str(told["luts"]), str(told["evaluations"]), seconds])
+            missed += [f"{what}: {seconds} s"] * bad
+    print(aligned(("problem", "nodes", "evaluations", "seconds"), rows))
+    return missed
+
+
 def random_rows(store: Path | None, processes: int, count: int) -> Found:
     """Compile seeded robots of one to four joints; all must keep their budget."""
     missed, nodes, worst = [], [], 0.0
@@ -262,7 +315,12 @@ def main() -> int:
     parser.add_argument("--store", type=Path, help="a folder of results")
     parser.add_argument("--robots", type=int, default=RANDOM_ROBOTS, help="of the row `random`")
     parser.add_argument("--json", type=Path, help="where the figures are written too")
+    parser.add_argument("--quick", action="store_true", help="small problems with no effort")
     options = parser.parse_args()
+    if options.quick:
+        for text in (late := quick_rows()):
+            print(f"missed: {text}")
+        return int(bool(late))
     if unknown := [name for name in options.rows if name not in names]:
         parser.error(f"no row {unknown[0]!r}: rows are {', '.join(names)}")
     usual = [row.name for row in ROWS if options.all or not row.slow] + ["random"]

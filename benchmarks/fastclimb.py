@@ -11,30 +11,46 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.common.loops import njit
-from boolcomp.proof.climbing import EDGE, Climbers
+from boolcomp.proof.climbing import NEAREST, Cells, Climbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from boolcomp.proof.worst import Subject
+
     Floats = NDArray[np.float64]
-    Cells = NDArray[np.int64]
+    Indices = NDArray[np.int64]
+
+
+class FastCells(Cells):
+    """`Cells` on compiled loops."""
+
+    def states(self, cell: Indices, part: Floats) -> Floats:
+        """Return the inputs at places of cells."""
+        states = np.empty(cell.shape)
+        ends = np.stack([self.start, self.step, self.low, self.high, self.below, self.short])
+        words = np.stack([self.first, self.last, self.wraps.astype(np.int64)])
+        count = cell.shape[-1]
+        _place(
+            cell.reshape(-1, count), part.reshape(-1, count), words, ends, states.reshape(-1, count)
+        )
+        return states
 
 
 class FastClimbers(Climbers):
     """`Climbers` on compiled loops; the subject's problem has a compiled reference."""
 
-    def moved(self, cell: Cells, part: Floats) -> tuple[Cells, Floats]:
+    def __init__(self, subject: Subject, rng: np.random.Generator) -> None:
+        super().__init__(subject, rng)
+        self.cells = FastCells(subject.axes)
+
+    def moved(self, cell: Indices, part: Floats) -> tuple[Indices, Floats]:
         """Return other cells and places: of every climber one input or several are changed."""
         new_cell, new_part = cell.copy(), part.copy()
-        words = np.stack([self.first, self.last, self.bits])
+        words = np.stack([self.cells.first, self.cells.last, self.cells.bits])
         seed = self.rng.integers(1, 1 << 63, dtype=np.uint64)
         _move(cell, part, words, seed, new_cell, new_part)
         return new_cell, new_part
-
-    def _state(self, cell: Cells, part: Floats) -> Floats:
-        states = np.empty(cell.shape)
-        _place(cell, part, np.stack([self.start, self.step, self.low, self.high]), states)
-        return states
 
     def _evaluated(self, states: Floats) -> Floats:
         """Return errors at states, and note the worst."""
@@ -52,7 +68,7 @@ class FastClimbers(Climbers):
 
 
 @njit(cache=False)
-def _judge(found: Floats, exact: Floats, ends: Floats, errors: Floats, best: Floats) -> Cells:
+def _judge(found: Floats, exact: Floats, ends: Floats, errors: Floats, best: Floats) -> Indices:
     """Fill errors in steps; raise what is best towards either sign, and say in which rows."""
     at = np.full(len(best), -1)
     for i in range(found.shape[0]):
@@ -68,15 +84,23 @@ def _judge(found: Floats, exact: Floats, ends: Floats, errors: Floats, best: Flo
 
 
 @njit(cache=False)
-def _place(cell: Cells, part: Floats, ends: Floats, states: Floats) -> None:
-    """Fill the states at places within cells."""
-    start, step, low, high = ends
-    targets, rows, axes = cell.shape
-    for t in range(targets):
-        for r in range(rows):
-            for a in range(axes):
-                state = start[a] + (cell[t, r, a] + part[t, r, a]) * step[a]
-                states[t, r, a] = min(max(state, low[a]), high[a])
+def _place(cell: Indices, part: Floats, words: Indices, ends: Floats, states: Floats) -> None:
+    """Fill the inputs at places of cells; `words` are first and last cells, and what wraps."""
+    start, step, low, high, below, short = ends
+    rows, axes = cell.shape
+    for r in range(rows):
+        for a in range(axes):
+            one, wraps = cell[r, a], words[2, a] != 0
+            lower = start[a] + one * step[a] - below[a]
+            upper = start[a] + (one + 1) * step[a] - short[a]
+            if not wraps and one <= words[0, a]:
+                lower = low[a]
+            if not wraps and one >= words[1, a]:
+                upper = high[a]
+            state = upper if part[r, a] == 1 else lower + part[r, a] * (upper - lower)
+            if wraps and state < low[a]:
+                state += high[a] - low[a]
+            states[r, a] = min(max(state, low[a]), high[a])
 
 
 @njit(cache=False, inline="always")
@@ -95,7 +119,12 @@ def _below(state: np.uint64, count: int) -> int:
 
 @njit(cache=False)
 def _move(
-    cell: Cells, part: Floats, words: Cells, seed: np.uint64, new_cell: Cells, new_part: Floats
+    cell: Indices,
+    part: Floats,
+    words: Indices,
+    seed: np.uint64,
+    new_cell: Indices,
+    new_part: Floats,
 ) -> None:
     """Change one input or several of every climber; `words` are first, last cells and bits."""
     targets, rows, axes = cell.shape
@@ -125,7 +154,7 @@ def _move(
 
 
 @njit(cache=False, inline="always")
-def _other_cell(kind: int, old: int, word: Cells, state: np.uint64) -> int:
+def _other_cell(kind: int, old: int, word: Indices, state: np.uint64) -> int:
     """Return a neighbour, a cell away by one bit, with one bit changed, or anywhere; or the old."""
     one = 1 << _below(state, word[2])
     up = 1 if state & np.uint64(1) else -1
@@ -140,12 +169,16 @@ def _other_cell(kind: int, old: int, word: Cells, state: np.uint64) -> int:
 
 @njit(cache=False, inline="always")
 def _other_part(kind: int, within: float, state: np.uint64) -> float:
-    """Return a corner, the other side, or anywhere; of near cells often the same place."""
-    corner = EDGE if state & np.uint64(1) else 1 - EDGE
+    """Return a corner, the other side, nearby, or anywhere; of near cells often the same place."""
+    corner = 0.0 if state & np.uint64(1) else 1.0
+    drawn = (state >> np.uint64(11)) * 2.0**-53
     if kind < 6:
         return within if state & np.uint64(2) else corner
     if kind < 10:
         return corner
-    if kind < 15:
+    if kind < 14:
         return 1 - within
-    return EDGE + (1 - 2 * EDGE) * (state >> np.uint64(11)) * 2.0**-53
+    if kind == 14:
+        by = 2.0 ** (NEAREST * drawn)
+        return min(max(within + (by if state & np.uint64(1) else -by), 0.0), 1.0)
+    return drawn

@@ -34,6 +34,8 @@ Rounding = Literal["nearest", "faithful"]
 ROUNDINGS: tuple[Rounding, ...] = get_args(Rounding)
 MOST_BITS = 32
 TIE = 1e-9  # of a cell: a value this close below a border counts as on it, and goes up
+Answer = Literal["float64", "float32", "csv"]  # a value's type, or a text of nine digits
+ROUNDING: dict[Answer, float] = {"float64": 2.0**-50, "float32": 2.0**-24, "csv": 5e-9}
 MOST_TURNS = 1 << 20  # an angle farther off than this has no place in a turn worth the name
 
 
@@ -200,6 +202,15 @@ class Code:
         """Return the values at the centres of cells."""
         raised, base = self.centred
         return np.asarray(base + (np.asarray(cells, dtype=np.float64) + raised) * self.step)
+
+    def rounding(self, answer: Answer = "float64") -> float:
+        """Return how far a decoded value may be from the middle of its cell.
+
+        Doubles are off by the rounding of three operations; a float32 is the one nearest to the
+        double, and a text has nine significant digits.
+        """
+        parts = {ROUNDING["float64"], ROUNDING[answer]}
+        return sum(sorted(parts)) * self.range.magnitude
 
     def __str__(self) -> str:
         zero = " with a cell at the centre" if self.tread else ""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -282,3 +284,23 @@ def test_words_that_could_not_hold_what_they_must_are_refused() -> None:
         Code(Interval(-np.pi, np.pi), 8, "sign-magnitude", wraps=True, tread=True)
     with pytest.raises(UsageError, match="leading bits of sign-magnitude"):
         Code(SIGNED, 8, "sign-magnitude", tread=True).prefix(4)
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+@pytest.mark.parametrize("tread", [False, True])
+@pytest.mark.parametrize("ends", [(-3.3, 3.3), (0.1, 0.7), (999.3, 1000.1), (-1e-3, 7e5)])
+def test_answers_are_off_by_no_more_than_the_rounding_of_their_type(
+    kind: Any, ends: tuple[float, float], *, tread: bool
+) -> None:
+    code = Code(Interval(*ends), 10, "natural", tread=tread)
+    low, high = map(Fraction, ends)
+    step, cells = (high - low) / 1024, range(1024)
+    exact = [
+        (low + high) / 2 + (k - 512) * step if tread else low + (k + Fraction(1, 2)) * step
+        for k in cells
+    ]
+    found = code.decode(code.word(cells)).astype(kind).tolist()
+    most = max(abs(Fraction(y) - x) for y, x in zip(found, exact, strict=True))
+    said = code.rounding(np.dtype(kind).name)
+    assert most <= said
+    assert kind == np.float64 or most > said / 8

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from boolcomp.batches.chunk import Task
+    from boolcomp.codes import Answer
     from boolcomp.engines import EngineName
     from boolcomp.problem.problem import Problem
     from boolcomp.program.parts import CodedOutput
@@ -77,7 +78,8 @@ class Batches:
     """What a run found: counts over all samples, and errors where results were compared.
 
     `resumed` of the `chunks` were done by earlier runs. `seconds` are those of workers, summed up,
-    of this run and the earlier ones; `sent` are bytes from worker to worker.
+    of this run and the earlier ones; `sent` are bytes from worker to worker. Results are of the
+    type `answer`.
     """
 
     samples: int
@@ -89,6 +91,7 @@ class Batches:
     resumed: int
     seconds: Seconds
     sent: int
+    answer: Answer = "float64"
 
 
 @spelled
@@ -304,7 +307,10 @@ def _summed(
         errors.append(OutputErrors(output.name, mean**0.5 / FINE, largest / FINE))
     columns = zip(*(record["seconds"] for record in records), strict=True)
     seconds = Seconds(*(float(sum(column)) for column in columns))
-    return Batches(samples, inputs, results, beyond, tuple(errors), chunks, resumed, seconds, sent)
+    answer: Answer = "float32" if job.target.dtype == "float32" else "float64"
+    return Batches(
+        samples, inputs, results, beyond, tuple(errors), chunks, resumed, seconds, sent, answer
+    )
 
 
 def _remove(path: Path) -> None:

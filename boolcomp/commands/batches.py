@@ -62,7 +62,7 @@ def evaluate_batches(asked: Asked, *, as_json: bool) -> None:
 
 
 def _report(asked: Asked, found: Batches, seconds: float, *, as_json: bool) -> None:
-    from boolcomp.commands.said import figures, promised
+    from boolcomp.commands.said import answered, promised
     from boolcomp.program.programfile import load_program
 
     program = load_program(asked.program)
@@ -77,7 +77,7 @@ def _report(asked: Asked, found: Batches, seconds: float, *, as_json: bool) -> N
             "saturated_inputs": found.saturated_inputs,
             "saturated_torques": found.saturated_outputs, "beyond_stops": found.beyond_stops,
             "output": str(asked.target),
-            "outputs": [{"name": x.name, "unit": x.unit, **figures(x)} for x in known],
+            "outputs": [answered(one, found.answer) for one in known],
             "chunks": found.chunks, "resumed": found.resumed,
             "worker_seconds": found.seconds._asdict(), "sent": found.sent, "errors": compared,
         })  # fmt: skip
@@ -90,7 +90,7 @@ def _report(asked: Asked, found: Batches, seconds: float, *, as_json: bool) -> N
     ]
     if not chosen.exact:
         lines.append(str(chosen))
-    lines.append(f"of states within range {promised(known)}")
+    lines.append(f"of states within range {promised(known, found.answer)}")
     for line in lines:
         click.echo(line, err=True)
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from boolcomp.codes import Answer
     from boolcomp.engines import Evaluation
     from boolcomp.problem.problem import Group
     from boolcomp.program.library import Chosen
@@ -119,10 +120,11 @@ def command(
     samples, *counts = done.values()
     seconds = time.perf_counter() - start
     if as_json:
-        from boolcomp.commands.said import figures
+        from boolcomp.commands.said import answered
 
         head = {"program": program, "samples": samples, "seconds": seconds}
-        told = [{"name": one.name, "unit": one.unit, **figures(one)} for one in known]
+        answer: Answer = "float64" if target.suffix in (".npy", ".npz") else "csv"
+        told = [answered(one, answer) for one in known]
         print_json({**head, **done, "output": str(target), "outputs": told, **_loads(chosen)})
         return
     inputs, outputs, beyond = counts

@@ -284,7 +284,8 @@ _DEMAND = {
         "--effort",
         type=float,
         help="How long to look for less logic, in nominal seconds of one core [default: 30]. "
-        "Work is counted, not timed: the same result anywhere.",
+        "Below that fewer evaluations seek the worst error, with 0 a million. Work is counted, "
+        "not timed: the same result anywhere.",
     ),
     "seed": click.option("--seed", default=0, show_default=True, help="Of samples and search."),
     "proof": click.option(

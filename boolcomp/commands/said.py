@@ -16,6 +16,7 @@ from boolcomp.program.parts import NOT_USEFUL, over_found
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from boolcomp.codes import Answer
     from boolcomp.problem.problem import Problem
     from boolcomp.problem.robot import Robot
     from boolcomp.program.parts import CodedInput, CodedOutput
@@ -57,6 +58,17 @@ def noted(output: CodedOutput) -> dict[str, Any]:
     return {"grade": None if note else output.grade or None, "bound_note": note or None}
 
 
+def answered(output: CodedOutput, answer: Answer) -> dict[str, Any]:
+    """Return the figures of an output of which answers of a type were given.
+
+    `rounding` is by how much these may be off beyond the bound.
+    """
+    return {
+        "name": output.name, "unit": output.unit, **figures(output),
+        "rounding": output.code.rounding(answer),
+    }  # fmt: skip
+
+
 def over_loads(program: Program) -> list[dict[str, float | None]]:
     """Return the figures of every output, each the largest of all loads."""
     known = program.errors
@@ -96,10 +108,10 @@ def _row(found: dict[str, float | None], note: str) -> list[str]:
     ]  # fmt: skip
 
 
-def promised(outputs: Sequence[CodedOutput]) -> str:
+def promised(outputs: Sequence[CodedOutput], answer: Answer = "float64") -> str:
     """Say in a sentence what no error exceeds; of what is not proved what was found, if anything.
 
-    It is of states within range.
+    It is of states within range. Of float32 answers their rounding is named.
     """
     proved, found = [], []
     for one in outputs:
@@ -115,6 +127,12 @@ def promised(outputs: Sequence[CodedOutput]) -> str:
             found.append(f"{one.symbol} not sought")
     parts = [f"no error exceeds {listing(proved)}, proved"] if proved else []
     parts += [f"worst error found: {listing(found)}, not proved"] if found else []
+    if answer == "float32":
+        more = [
+            f"{one.symbol} {short_above(one.code.rounding(answer), 2)} {one.unit}".rstrip()
+            for one in outputs
+        ]
+        parts.append(f"rounding to float32 adds at most {listing(more)}")
     return "; ".join(parts)
 
 

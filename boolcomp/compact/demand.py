@@ -27,7 +27,8 @@ USUAL_INPUT = 10  # bits of input words
 PROMISED_INPUT = 4  # beyond the outputs' bits, where a promise leaves a step beside rounding
 LEAST_INPUT, MOST_INPUT = 2, 16
 LEAST_BITS, MOST_BITS = 2, 16
-LONGEST = 1e6  # nominal seconds
+USUAL_EFFORT, LONGEST = 30.0, 1e6  # nominal seconds
+LEAST_SEARCHED = 1_000_000  # evaluations that seek the worst error, with no effort
 MOST_SEED = (1 << 63) - 1
 Target = Literal["luts", "lut4", "lut6", "gates", "carry", "dsp", "mcu8", "mcu32", "simd"]
 TARGETS: tuple[Target, ...] = get_args(Target)
@@ -59,7 +60,8 @@ class Demand:
     that moves is in the bounds; of "free" it is any node, and nothing is proved.
 
     `effort` is how long to look for less, in nominal seconds: work is counted, not timed, so the
-    same effort gives the same result on any machine. One unit is about a second on one core.
+    same effort gives the same result on any machine. One unit is about a second on one core. With
+    less than the usual effort fewer evaluations seek the worst error.
     """
 
     bits: int = 8
@@ -68,7 +70,7 @@ class Demand:
     max: tuple[float, ...] = ()
     saturate: bool = False
     seed: int = 0
-    effort: float = 30.0
+    effort: float = USUAL_EFFORT
     objective: Objective = "nodes"
     target: Target = USUAL_TARGET
     flash: int = 0
@@ -156,6 +158,14 @@ class Demand:
     def of_words(self) -> bool:
         """Whether widths are chosen for code; logic is then only what that is checked against."""
         return self.target in WORD_TARGETS
+
+    def evaluations(self, usual: int) -> int:
+        """Return how many evaluations seek the worst error: as many as usual, or fewer.
+
+        Fewer do with less than the usual effort.
+        """
+        least = min(LEAST_SEARCHED, usual)
+        return least + round((usual - least) * min(1.0, self.effort / USUAL_EFFORT))
 
     def completed(self, problem: Problem) -> Demand:
         """Return this for a problem, with the widths of all its input words."""

@@ -28,6 +28,7 @@ from boolcomp.compact.result.booked import booked
 from boolcomp.compact.result.built import Built
 from boolcomp.compact.result.compact import Compact
 from boolcomp.compact.result.network import (
+    Begin,
     Finished,
     lut6_of,
     plain_network,
@@ -144,10 +145,22 @@ class Networked:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Exact:
-    """A finished compilation that is to be approximated, and its terms."""
+    """A compilation that is to be approximated, and its terms.
+
+    It is finished, or with no effort only its network is made: what it errs by is not measured
+    unless approximation gains nothing.
+    """
 
     terms: Terms
-    built: Built
+    made: Built | Networked
+
+    @property
+    def start(self) -> Begin:
+        """What approximation begins with."""
+        if isinstance(self.made, Built):
+            built = self.made
+            return Begin(built.compact, Finished(built.network, built.steps), built.worst)
+        return Begin(self.made.compact, self.made.made)
 
 
 def unless_found(
@@ -252,18 +265,14 @@ def optimise(networked: Networked, choices: CompactChoices) -> Networked:
 
 @unless_found
 def measure(networked: Networked, choices: CompactChoices) -> Built | Exact:
-    """Measure errors on fresh states, seek the worst, and keep what holds."""
-    compact, made = networked.compact, networked.made
-    choices.progress(Progress("fresh states", len(made.network.nodes), _rms(compact)))
-    counted = lut6_of(made.network, choices.workers)
-    sampling = fresh_states(compact)
-    errors = measure_many(sampling, compact.graph, made.network, workers=choices.workers)
-    worst = _worst(compact, made.network, networked.goal.terms, choices)
-    kept = StoredResult(compact, made.network, made.steps, counted(), errors, worst)
-    seconds = time.perf_counter() - networked.goal.ledger.since
-    terms = networked.goal.terms
-    built = _told(kept, choices.exact_store(terms), choices, seconds, stored=False)
-    return _finished(built, terms, choices)
+    """Measure errors on fresh states, seek the worst, and keep what holds.
+
+    With no effort that is not done of what tables' other entries will mostly replace.
+    """
+    terms, demand = networked.goal.terms, choices.demand
+    if demand.approximate == "tables" and not (demand.effort or demand.max):
+        return Exact(terms, networked)
+    return _finished(_measured(networked, choices), terms, choices)
 
 
 def approximate(value: Built | Exact, choices: CompactChoices) -> Built:
@@ -277,23 +286,40 @@ def approximate(value: Built | Exact, choices: CompactChoices) -> Built:
 
 
 def _approximated(value: Exact, choices: CompactChoices) -> Built:
-    since, exact = time.perf_counter(), value.built
-    results = choices.result_store(value.terms)
-    fresh = fresh_states(exact.compact)
+    since, made = time.perf_counter(), value.made
+    results, start = choices.result_store(value.terms), value.start
+    fresh = fresh_states(start.compact)
     from boolcomp.compact.approximate.results import approximated  # noqa: PLC0415 (only who asks needs it)
 
-    found = approximated(exact, results, fresh, choices.progress)
+    found = approximated(start, results, fresh, choices.progress)
     if found is not None:
-        seconds = exact.seconds + time.perf_counter() - since
+        if isinstance(made, Built):
+            seconds = made.seconds + time.perf_counter() - since
+        else:
+            seconds = time.perf_counter() - made.goal.ledger.since
         built = _told(found, results, choices, seconds, stored=False)
         if built.holds:
             return built
+    exact = made if isinstance(made, Built) else _measured(made, choices)
     kept = choices.exact_store(value.terms).find(require_true)
     if kept is None:  # nothing could be written
         return exact
     results.put_same()
     same = replace(kept, compact=replace(kept.compact, demand=results.demand))
     return _told(same, results, choices, exact.seconds, stored=exact.stored)
+
+
+def _measured(networked: Networked, choices: CompactChoices) -> Built:
+    """Return a network with its errors, measured and sought."""
+    compact, made, terms = networked.compact, networked.made, networked.goal.terms
+    choices.progress(Progress("fresh states", len(made.network.nodes), _rms(compact)))
+    counted = lut6_of(made.network, choices.workers, quick=not choices.demand.effort)
+    sampling = fresh_states(compact)
+    errors = measure_many(sampling, compact.graph, made.network, workers=choices.workers)
+    worst = _worst(compact, made.network, terms, choices)
+    kept = StoredResult(compact, made.network, made.steps, counted(), errors, worst)
+    seconds = time.perf_counter() - networked.goal.ledger.since
+    return _told(kept, choices.exact_store(terms), choices, seconds, stored=False)
 
 
 def program(built: Built, _: CompactChoices) -> Program:

@@ -69,7 +69,7 @@ def require_true(kept: StoredResult, results: ResultStore) -> StoredResult:
     _require_realised(goal, compact)
     _require_logic(compact.graph, kept.network, results)
     _require_errors(kept, results)
-    own = lut6(kept.network)
+    own = lut6(kept.network, quick=not results.demand.effort)
     return kept if kept.lut6 == own else replace(kept, lut6=own)
 
 

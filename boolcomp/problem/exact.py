@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
     from boolcomp.problem.problem import Floats, Input, Problem
 
-Words = tuple[tuple[tuple[float, float, int], ...], ...]  # of every group: low end, step, cells
+# Of every group: low end, step, cells, and whether the last cell is followed by the first.
+Words = tuple[tuple[tuple[float, float, int, bool], ...], ...]
+TIE = 1e-9  # of a cell: what an encoder takes for on a border (`codes`)
 
 
 def with_exact_words(problem: Problem, bits: Mapping[str, int]) -> Problem:
@@ -36,8 +38,8 @@ def with_exact_words(problem: Problem, bits: Mapping[str, int]) -> Problem:
     )
 
 
-def _word(one: Input, bits: int) -> tuple[float, float, int]:
-    return one.word.low, one.word.width / (1 << bits), 1 << bits
+def _word(one: Input, bits: int) -> tuple[float, float, int, bool]:
+    return one.word.low, one.word.width / (1 << bits), 1 << bits, one.wraps
 
 
 def _at_words(reference: Callable[..., Floats], words: Words, *arrays: Floats) -> Floats:
@@ -50,8 +52,9 @@ def _at_words(reference: Callable[..., Floats], words: Words, *arrays: Floats) -
     )
 
 
-def _middle(column: Floats, low: float, step: float, cells: int) -> Floats:
+def _middle(column: Floats, low: float, step: float, cells: int, wraps: bool) -> Floats:  # noqa: FBT001
     if not step:  # a single value
         return column
-    cell = np.clip(np.floor((column - low) / step), 0, cells - 1)
+    cell = np.floor((column - low) / step + TIE)
+    cell = cell % cells if wraps else np.clip(cell, 0, cells - 1)
     return np.asarray(low + (cell + 0.5) * step)

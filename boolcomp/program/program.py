@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from boolcomp.codes import Code
+    from boolcomp.codes import Answer, Code
     from boolcomp.engines import Engine, EngineName, Evaluation
     from boolcomp.engines.wiring import Wiring
     from boolcomp.logic.network import Network
@@ -149,7 +149,8 @@ class Program:
         """The proven error of every output in its unit, over all loads.
 
         It holds for inputs in range; an output beyond its word counts as the nearest that it can
-        say. Infinite where none is known.
+        say. Infinite where none is known. It is of what words stand for: the type of answers adds
+        its `rounding`.
         """
         return tuple(max(load.outputs[k].bound for load in self.loads) for k in self._places)
 
@@ -162,6 +163,17 @@ class Program:
     @property
     def _places(self) -> range:
         return range(self.returned.size)
+
+    def rounding(self, answer: Answer = "float64") -> tuple[float, ...]:
+        """Return by how much answers of a type may be off beyond `bound`, in outputs' units.
+
+        `answer` is "float64", "float32" (the type of answers to float32 inputs), or "csv" for the
+        nine digits of a text.
+        """
+        return tuple(
+            max(load.outputs[k].code.rounding(answer) for load in self.loads)
+            for k in range(self.returned.size)
+        )
 
     def load(self, payload: float | None = None) -> Load:
         """Return the outputs with a payload; the first load where none is named."""

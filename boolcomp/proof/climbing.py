@@ -1,10 +1,13 @@
 """Climbers towards the largest errors: where they start, how they move, what they find.
 
 Logic gives one output for a whole cell of input words, and within a cell the exact output is
-nearly linear in every input, so errors are largest at corners of cells. A climber is a cell and a
-corner; it moves to another if the error there is no smaller: in one word or several, to a
-neighbour, by one bit, anywhere, to another corner, to where another climber is. Every so often the
+nearly linear in every input, so errors are mostly largest at corners of cells. A climber is a cell
+and a place in it; it moves to another if the error there is no smaller: in one word or several, to
+a neighbour, by one bit, anywhere, to another corner, to where another climber is, to a place nearby
+(of a jump or a cusp within the cell the largest error is not at a corner). Every so often the
 better half takes the place of the worse.
+
+A place is 0 at the lowest input that has the cell's word and 1 at the highest (`Cells`).
 """
 
 from __future__ import annotations
@@ -13,18 +16,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from boolcomp.codes import TIE
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from boolcomp.proof.worst import Subject
+    from boolcomp.proof.worst import Axis, Subject
 
     Floats = NDArray[np.float64]
-    Cells = NDArray[np.int64]
+    Indices = NDArray[np.int64]
     Seed = np.random.SeedSequence | np.random.Generator
 
-EDGE = 1e-6  # of a cell: how near to its border a state is put, to be on the right side of it
+ROUNDED = 0.1  # of what the encoder takes for on a border: rounding is less
+LEAST = 1e-300  # the width of a cell that has none
+NEAREST = -50.0  # the binary logarithm of the smallest move within a cell
 ROWS = 1 << 12  # climbers, and states at a time
 HALVINGS = 12  # generations in a row after which the better half takes over
 
@@ -42,22 +49,73 @@ class Found(NamedTuple):
     evaluations: int
 
 
+class Cells:
+    """The cells of inputs: which inputs have the word of each, to the last digits.
+
+    The encoder takes what is less than TIE of a cell below a border for on it, so that the inputs
+    of a cell begin and end so much lower. The first cell begins and the last one ends where the
+    input's range does, however wide they are; of a word that wraps they are as all others.
+    """
+
+    def __init__(self, axes: Sequence[Axis]) -> None:
+        self.low = np.array([axis.allowed.low for axis in axes])
+        self.high = np.array([axis.allowed.high for axis in axes])
+        cells = [axis.cells for axis in axes]
+        self.start, self.step = (np.array([one[k] for one in cells]) for k in (0, 1))
+        self.first, self.last = (np.array([one[k] for one in cells]) for k in (2, 3))
+        self.bits = np.maximum(1, [int(one[3] - one[2]).bit_length() for one in cells])
+        self.wraps = np.array([axis.word is not None and axis.word.wraps for axis in axes])
+        coded = np.array([axis.word is not None for axis in axes])
+        self.below = np.where(coded, (1 - ROUNDED) * TIE, 0.0) * self.step
+        self.short = np.where(coded, (1 + ROUNDED) * TIE, 0.0) * self.step
+
+    def ends(self, cell: Indices) -> tuple[Floats, Floats]:
+        """Return the lowest and the highest inputs of cells, inputs along the last axis."""
+        lower = self.start + cell * self.step - self.below
+        upper = self.start + (cell + 1) * self.step - self.short
+        inside = ~self.wraps
+        lower = np.where(inside & (cell <= self.first), self.low, lower)
+        upper = np.where(inside & (cell >= self.last), self.high, upper)
+        return lower, upper
+
+    def states(self, cell: Indices, part: Floats) -> Floats:
+        """Return the inputs at places of cells."""
+        lower, upper = self.ends(cell)
+        found = np.where(part == 1, upper, lower + part * (upper - lower))
+        around = found + self.wraps * (found < self.low) * (self.high - self.low)
+        return np.asarray(np.clip(around, self.low, self.high))
+
+    def corners(self) -> Floats:
+        """Return all corners of all cells, (corners, inputs)."""
+        axes = []
+        for k, (first, last) in enumerate(zip(self.first, self.last, strict=True)):
+            cell = np.repeat(first + np.arange(last - first + 1), 2)[:, None]
+            cells = np.broadcast_to(self.first, (len(cell), len(self.first))).copy()
+            cells[:, k : k + 1] = cell
+            parts = np.broadcast_to(np.arange(len(cell))[:, None] % 2, cells.shape)
+            axes.append(self.states(cells, parts.astype(np.float64))[:, k])
+        grid = np.meshgrid(*axes, indexing="ij")
+        return np.stack([axis.reshape(-1) for axis in grid], axis=1)
+
+    def placed(self, states: Floats) -> tuple[Indices, Floats]:
+        """Return the cells of inputs, and their places there."""
+        cell = np.floor((states - self.start) / self.step + TIE).astype(np.int64)
+        cell = np.clip(cell, self.first, self.last)
+        lower, upper = self.ends(cell)
+        return cell, np.clip((states - lower) / np.maximum(upper - lower, LEAST), 0.0, 1.0)
+
+
 class Climbers:
     """Climbers, (output and sign, climber): their cells, places within them, and errors."""
 
     def __init__(self, subject: Subject, rng: np.random.Generator) -> None:
         self.subject, self.rng = subject, rng
         outputs = len(subject.codes)
-        cells = [axis.cells for axis in subject.axes]
-        self.start, self.step = (np.array([one[k] for one in cells]) for k in (0, 1))
-        self.first, self.last = (np.array([one[k] for one in cells]) for k in (2, 3))
-        self.bits = np.maximum(1, [int(one[3] - one[2]).bit_length() for one in cells])
-        self.low = np.array([axis.allowed.low for axis in subject.axes])
-        self.high = np.array([axis.allowed.high for axis in subject.axes])
+        self.cells = Cells(subject.axes)
         self.output = np.repeat(np.arange(outputs), 2)
         self.sign = np.tile([1.0, -1.0], outputs)
         self.best = np.full(2 * outputs, -np.inf)
-        self.states = np.zeros((2 * outputs, len(cells)))
+        self.states = np.zeros((2 * outputs, len(subject.axes)))
         self.evaluations = 0
 
     def found(self, states: Floats, heights: Floats) -> Found:
@@ -66,12 +124,13 @@ class Climbers:
 
     def drawn(self, count: int, kept: int, given: Floats | None) -> tuple[Floats, Floats]:
         """Return the worst of so many states for every output and sign, and their errors."""
+        low, high = self.cells.low, self.cells.high
         best = np.full((len(self.best), kept), -np.inf)
-        states = np.broadcast_to(self.low, (len(self.best), kept, len(self.low))).copy()
+        states = np.broadcast_to(low, (len(self.best), kept, len(low))).copy()
         for place in range(0, count, ROWS):
-            drawn = self.rng.uniform(self.low, self.high, (min(ROWS, count - place), len(self.low)))
+            drawn = self.rng.uniform(low, high, (min(ROWS, count - place), len(low)))
             if place == 0 and given is not None:
-                drawn = np.concatenate([np.clip(given, self.low, self.high), drawn])
+                drawn = np.concatenate([np.clip(given, low, high), drawn])
             errors = self._evaluated(drawn)
             for target, (output, sign) in enumerate(zip(self.output, self.sign, strict=True)):
                 both = np.concatenate([best[target], sign * errors[:, output]])
@@ -80,14 +139,14 @@ class Climbers:
                 states[target] = np.concatenate([states[target], drawn])[order]
         return states, best
 
-    def climbed(self, own: Cells, states: Floats, turns: int) -> tuple[Floats, Floats]:
+    def climbed(self, own: Indices, states: Floats, turns: int) -> tuple[Floats, Floats]:
         """Let climbers of some outputs and signs move for so many turns; the highest first."""
         rows = states.shape[1]
-        cell, part = self._placed(states)
+        cell, part = self.cells.placed(states)
         height = self.heights(states, own)
         for turn in range(turns):
             new_cell, new_part = self.moved(cell, part)
-            there = self.heights(self._state(new_cell, new_part), own)
+            there = self.heights(self.cells.states(new_cell, new_part), own)
             better = (there >= height)[..., None]
             cell, part = np.where(better, new_cell, cell), np.where(better, new_part, part)
             height = np.maximum(height, there)
@@ -99,10 +158,10 @@ class Climbers:
                 part = np.take_along_axis(part, order[..., None], axis=1)
                 height = np.take_along_axis(height, order, axis=1)
         order = np.argsort(-height, axis=1, kind="stable")
-        highest = np.take_along_axis(self._state(cell, part), order[..., None], axis=1)
+        highest = np.take_along_axis(self.cells.states(cell, part), order[..., None], axis=1)
         return np.asarray(highest), np.take_along_axis(height, order, axis=1)
 
-    def moved(self, cell: Cells, part: Floats) -> tuple[Cells, Floats]:
+    def moved(self, cell: Indices, part: Floats) -> tuple[Indices, Floats]:
         """Return other cells and places: of every climber one input or several are changed."""
         rng, (targets, rows, axes) = self.rng, cell.shape
         share = np.array([0.0, 1.0, 2.0])[rng.integers(0, 3, (targets, rows, 1))] / axes
@@ -112,38 +171,34 @@ class Climbers:
         places = np.nonzero(chosen)
         axis, count = places[2], len(places[0])
         old, within = cell[places], part[places]
-        one = np.left_shift(1, rng.integers(0, self.bits[axis]))
+        first, last = self.cells.first[axis], self.cells.last[axis]
+        one = np.left_shift(1, rng.integers(0, self.cells.bits[axis]))
         mate = (places[1] + 1 + rng.integers(0, max(1, rows - 1), count)) % rows
         other = (places[0], mate, axis)
-        corner = np.where(rng.random(count) < 0.5, EDGE, 1 - EDGE)
+        corner = np.where(rng.random(count) < 0.5, 0.0, 1.0)
+        sign, drawn = np.where(rng.random(count) < 0.5, 1, -1), rng.random(count)
+        near = np.clip(within + sign * 2.0 ** (NEAREST * drawn), 0.0, 1.0)
         kind = rng.integers(0, 16, count)
-        moves = [kind < 4, kind < 6, kind < 9, kind < 10, kind < 12, kind < 15]
+        moves = [kind < 4, kind < 6, kind < 9, kind < 10, kind < 12, kind < 16]
         new = np.select(moves, [
-            old + np.where(rng.random(count) < 0.5, 1, -1),
-            old + np.where(rng.random(count) < 0.5, one, -one),
-            self.first[axis] + ((old - self.first[axis]) ^ one),
-            rng.integers(self.first[axis], self.last[axis] + 1),
+            old + sign,
+            old + sign * one,
+            first + ((old - first) ^ one),
+            rng.integers(first, last + 1),
             cell[other], old,
         ], old)  # fmt: skip
         where = np.select(
-            [kind < 6, kind < 10, kind < 12, kind < 15],
-            [np.where(rng.random(count) < 0.5, within, corner), corner, part[other], 1 - within],
-            rng.random(count) * (1 - 2 * EDGE) + EDGE,
-        )
+            [kind < 6, kind < 10, kind < 12, kind < 14, kind < 15],
+            [np.where(rng.random(count) < 0.5, within, corner), corner, part[other], 1 - within,
+             near],
+            drawn,
+        )  # fmt: skip
         new_cell, new_part = cell.copy(), part.copy()
-        new_cell[places] = np.clip(new, self.first[axis], self.last[axis])
+        new_cell[places] = np.clip(new, first, last)
         new_part[places] = where
         return new_cell, new_part
 
-    def _placed(self, states: Floats) -> tuple[Cells, Floats]:
-        scaled = (states - self.start) / self.step
-        cell = np.clip(np.floor(scaled).astype(np.int64), self.first, self.last)
-        return cell, np.clip(scaled - cell, EDGE, 1 - EDGE)
-
-    def _state(self, cell: Cells, part: Floats) -> Floats:
-        return np.asarray(np.clip(self.start + (cell + part) * self.step, self.low, self.high))
-
-    def heights(self, states: Floats, own: Cells) -> Floats:
+    def heights(self, states: Floats, own: Indices) -> Floats:
         """Return errors of climbers towards what they seek, (output and sign, climber)."""
         targets, rows, axes = states.shape
         errors = self._evaluated(states.reshape(-1, axes)).reshape(targets, rows, -1)
@@ -180,7 +235,7 @@ def climbed(
     subject: Subject,
     kind: type[Climbers],
     seed: Seed,
-    own: Cells,
+    own: Indices,
     states: Floats,
     turns: int,
 ) -> Found:

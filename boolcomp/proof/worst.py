@@ -2,8 +2,9 @@
 
 Climbers (`climbing`) start at the worst states of a large draw, some for every output and sign. The
 draws and climbs have random numbers of their own and know nothing of each other: they run wherever
-there are workers, and what they find is put together in one order. Only states within the inputs'
-ranges count, whatever words can say.
+there are workers, and what they find is put together in one order. Sought is the largest error at
+any double within the inputs' ranges: other words that there are do not count, and what the encoder
+takes for on a border does.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ DIGITS = 9  # of an error that count, lest the last bit of a machine's sine deci
 DRAWN = 1 << 20  # states that climbing starts from
 DRAWS = 4  # of them: so many draws, each of a part
 FEWEST = 64  # climbers; ROWS are the most
-LEAST_TURNS = 1000  # for every climber, of all climbs, before there are more climbers
+LEAST_TURNS = 500  # for every climber, of all climbs, before there are more climbers
 EVALUATIONS = 20_000_000  # in all
 RESTARTS = 4
 FINALS = 2  # last climbs: each of a part of what is sought

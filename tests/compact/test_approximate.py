@@ -36,7 +36,7 @@ from boolcomp.compact.errors.measure import deviations, network_errors
 from boolcomp.compact.errors.samples import States
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.compact.remade import fresh_states, require_true
-from boolcomp.compact.result.network import synthesiser
+from boolcomp.compact.result.network import Begin, Finished, synthesiser
 from boolcomp.compact.result.store import result_store
 from boolcomp.logic import luts
 from boolcomp.logic.equivalence import equivalent
@@ -438,7 +438,8 @@ def test_what_nobody_asked_for_must_gain_more_than_a_little(
         own = built_of(torques(), loose, store=tmp_path, workers=ALONE)
         results = result_store(torques(), replace(loose, approximate="tables"), tmp_path)
         wide = replace(own.compact, allowed=1.5 * own.compact.allowed)
-        made = smaller_by(replace(own, compact=wide), results, fresh_states(wide), lambda _: None)
+        begin = Begin(wide, Finished(own.network, own.steps))
+        made = smaller_by(begin, results, fresh_states(wide), lambda _: None)
     assert (made is not None) == gained
 
 

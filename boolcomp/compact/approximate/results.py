@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from boolcomp.compact.demand import Listener
     from boolcomp.compact.errors.measure import Errors, Sampling
-    from boolcomp.compact.result.built import Built
     from boolcomp.compact.result.compact import Compact
+    from boolcomp.compact.result.network import Begin
     from boolcomp.compact.result.store import ResultStore
     from boolcomp.logic.network import Network
     from boolcomp.words.cones import Cone
@@ -56,15 +56,16 @@ class Approximation:
     """One result that is made smaller, and who is told."""
 
     def __init__(
-        self, exact: Built, results: ResultStore, fresh: Sampling, progress: Listener
+        self, exact: Begin, results: ResultStore, fresh: Sampling, progress: Listener
     ) -> None:
         self.exact, self.results, self.fresh, self.progress = exact, results, fresh, progress
         self.objective = results.demand.synthesis
+        self.measured: list[tuple[Made, Errors | None]] = []
 
     def result(self) -> StoredResult | None:
         """Return a smaller result as is asked; None where there is none."""
         how = self.results.demand.approximate
-        if not self.exact.nodes:
+        if not self.exact.finished.network.nodes:
             return None
         made = self._by_tables()
         if how != "tables":
@@ -74,11 +75,12 @@ class Approximation:
         if errors is None:
             return None
         network, steps = made.finished.network, made.finished.steps
-        return StoredResult(made.compact, network, steps, lut6(network), errors, cones=made.cones)
+        counted = lut6(network, quick=not self.results.demand.effort)
+        return StoredResult(made.compact, network, steps, counted, errors, cones=made.cones)
 
     def _is_worth_it(self, made: Made) -> bool:
         """Tell whether a result is smaller; where nobody asked for it, by more than a little."""
-        now, before = self._cost(made), measure(self.exact.network, self.objective)
+        now, before = self._cost(made), measure(self.exact.finished.network, self.objective)
         least = WORTH if self.results.demand.approximate == "tables" else 0.0
         return now < before and now[0] <= (1 - least) * before[0]
 
@@ -87,12 +89,20 @@ class Approximation:
         return measure(made.finished.network, self.objective)
 
     def _errors(self, made: Made) -> Errors | None:
-        """Return errors at fresh states; None where they are not as allowed."""
+        """Return errors at fresh states, measured once; None where they are not as allowed."""
+        for known, errors in self.measured:
+            if known is made:
+                return errors
+        errors = self._measured(made)
+        self.measured.append((made, errors))
+        return errors
+
+    def _measured(self, made: Made) -> Errors | None:
         network = made.finished.network
         self.progress(Progress("states of changes", len(network.nodes)))
         alone = not self.results.demand.keeps_graph
         errors = measure_many(self.fresh, made.compact.graph, network, alone=alone)
-        mean = np.where(centred(self.exact), errors.mean, 0.0)
+        mean = np.where(centred(self.exact.compact), errors.mean, 0.0)
         wrong = errors.wrapped or (errors.rms**2 - mean**2 > made.compact.allowed).any()
         return None if wrong else errors
 
@@ -100,20 +110,20 @@ class Approximation:
         """Return a graph with other entries, and its network, made like any other."""
         exact = self.exact
         compact = replace(exact.compact, demand=self.results.demand)
-        same = Made(compact, Finished(exact.network, exact.steps))
+        same, before = Made(compact, exact.finished), len(exact.finished.network.nodes)
 
         def told(fraction: float, saved: int, rms: Floats) -> None:
-            self.progress(Progress("entries", exact.nodes - saved, tuple(rms), fraction))
+            self.progress(Progress("entries", before - saved, tuple(rms), fraction))
 
         own = synthesiser(self.objective, self.results.tables)
-        graph, known = with_cheaper_tables(compact, own, centred(exact), told)
+        graph, known = with_cheaper_tables(compact, own, centred(exact.compact), told)
         if graph == compact.graph:
             return same
-        self.progress(Progress("passes over changes", exact.nodes))
+        self.progress(Progress("passes over changes", before))
         start = table_network(graph, self.objective, self.results.tables, known=known)
         quick = not self.results.demand.effort
         done = smaller(start, self.objective, quick=quick)
-        note = f"entries of tables chosen anew, from {exact.nodes} nodes"
+        note = f"entries of tables chosen anew, from {before} nodes"
         chosen = Step("entries", len(start.network.nodes), start.network.depth, note)
         made = Made(replace(compact, graph=graph), Finished(done.network, (chosen, *done.steps)))
         smaller_now = self._cost(made) < self._cost(same)
@@ -134,7 +144,7 @@ class Approximation:
                 part = (turn + fraction) / FEEDS
                 self.progress(Progress("nodes", len(network.nodes), tuple(rms), part))
 
-            start = Start(compact, begin.finished.network, hard, centred(self.exact))
+            start = Start(compact, begin.finished.network, hard, centred(self.exact.compact))
             follower = Follower(compact.graph, own) if followed else None
             found = with_free_changes(start, demand.effort, told, follower)
             made = next(
@@ -145,7 +155,8 @@ class Approximation:
                 break
             network = made.finished.network
             worst = network_worst(compact.problem, demand, compact.graph, network)
-            if (worst.most <= self.exact.worst.most + FURTHER).all():
+            known = self.exact.worst
+            if known is None or (worst.most <= known.most + FURTHER).all():
                 return made
             hard = np.concatenate([hard, worst.states.reshape(-1, hard.shape[1])])
         return None
@@ -172,7 +183,7 @@ class Approximation:
 
 
 def approximated(
-    exact: Built, results: ResultStore, fresh: Sampling, progress: Listener
+    exact: Begin, results: ResultStore, fresh: Sampling, progress: Listener
 ) -> StoredResult | None:
     """Return a smaller result as the demand of `results` says; None where there is none.
 
@@ -181,7 +192,7 @@ def approximated(
     return Approximation(exact, results, fresh, progress).result()
 
 
-def centred(built: Built) -> list[bool]:
+def centred(compact: Compact) -> list[bool]:
     """Return of which outputs the decoder takes the mean off (see `errors.centre`)."""
-    outputs, most = built.compact.problem.outputs, built.compact.demand.max
+    outputs, most = compact.problem.outputs, compact.demand.max
     return [not (one.format.tread or one.format.range or most) for one in outputs]

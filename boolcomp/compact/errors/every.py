@@ -1,7 +1,7 @@
-"""All words of a problem that has few enough: its largest error is then known, not sought.
+"""All words of a problem that has few enough: of exact words the largest error is known.
 
 An input that is no exact word has states anywhere in a cell, and errors are largest at its ends
-where the function is monotonous: these are looked at.
+where the function is monotonous: widths are chosen with states there. `errors.worst` seeks more.
 """
 
 from __future__ import annotations

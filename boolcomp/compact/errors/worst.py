@@ -8,8 +8,10 @@ import numpy as np
 
 from boolcomp.common.workers import ALONE
 from boolcomp.compact.assembly import program_of_graph
-from boolcomp.compact.errors.every import every_state, is_countable
+from boolcomp.compact.demand import LEAST_SEARCHED
+from boolcomp.compact.errors.every import every_state, is_countable, is_exact
 from boolcomp.compact.graph.logic import word_logic
+from boolcomp.proof.climbing import Cells
 from boolcomp.proof.worst import EVALUATIONS, find_worst, subject_of, worst_of
 from boolcomp.words.graph import narrowed
 
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 CHECKED, CHECK_SEED = 60_000, 0x3015E  # evaluations that check what was found before
+MOST_COUNTED = 4  # inputs all of whose cells' corners are looked at
 SAME = 1e-6  # steps: machines' sines differ in their last bits
 
 
@@ -56,11 +59,23 @@ def network_worst(
     ends: Ends | None = None,
     workers: Workers = ALONE,
 ) -> Worst:
-    """Return the worst of a graph's final network."""
+    """Return the worst of a graph's final network: known of few exact words, else sought.
+
+    Of other words that are few, a search begins with all corners of all cells.
+    """
     subject = _subject(problem, demand, graph, network, "auto", ends)
-    if is_countable(problem, demand.input_bits):
+    if is_exact(problem, demand.input_bits):
         return worst_of(subject, np.concatenate(every_state(problem, demand.input_bits), axis=1))
-    return find_worst(subject, EVALUATIONS, seed=demand.seed, workers=workers)
+    evaluations, start = demand.evaluations(EVALUATIONS), None
+    if has_few_corners(problem, demand):
+        evaluations, start = min(evaluations, LEAST_SEARCHED), Cells(subject.axes).corners()
+    return find_worst(subject, evaluations, seed=demand.seed, start=start, workers=workers)
+
+
+def has_few_corners(problem: Problem, demand: Demand) -> bool:
+    """Tell whether all corners of all cells can be looked at."""
+    few = len(problem.inputs) <= MOST_COUNTED
+    return few and is_countable(problem, demand.input_bits)
 
 
 def is_worst(
@@ -88,10 +103,12 @@ def is_worst(
     allowed = np.asarray(demand.max) if most is None else most
     if not allowed.size:
         return True
-    if is_countable(problem, demand.input_bits):
+    if is_exact(problem, demand.input_bits):
         every = np.concatenate(every_state(problem, demand.input_bits), axis=1)
         again = worst_of(subject, every)
     else:
+        if has_few_corners(problem, demand):
+            states = np.concatenate([states, Cells(subject.axes).corners()])
         again = find_worst(subject, CHECKED, seed=CHECK_SEED, start=states)
     return bool((again.most <= allowed + SAME).all())
 

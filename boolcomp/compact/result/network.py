@@ -27,9 +27,11 @@ if TYPE_CHECKING:
     from boolcomp.compact.graph.heaps import Addition
     from boolcomp.compact.graph.logic import Synthesiser
     from boolcomp.compact.graph.tables import Columns
+    from boolcomp.compact.result.compact import Compact
     from boolcomp.logic.network import Network
     from boolcomp.logic.synthesis.measure import Objective
     from boolcomp.logic.truthtable import TruthTable
+    from boolcomp.proof.worst import Worst
     from boolcomp.words.graph import WordGraph
 
 MAP_SECONDS = 60.0
@@ -41,6 +43,15 @@ class Finished:
 
     network: Network
     steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Begin:
+    """What approximation begins with: a graph's network, and its worst error where it is known."""
+
+    compact: Compact
+    finished: Finished
+    worst: Worst | None = None
 
 
 def table_network(
@@ -126,21 +137,24 @@ def smaller(
     return Finished(done.network, (*start.steps, *done.steps))
 
 
-def lut6(network: Network) -> int:
-    """Return how many 6-input tables a network takes: those ABC finds, proved, or our own cones."""
-    return len(mapped(network, 6, deadline=MAP_SECONDS).luts.nodes)
+def lut6(network: Network, *, quick: bool = False) -> int:
+    """Return how many 6-input tables a network takes: those ABC finds, proved, or our own cones.
+
+    A `quick` count may be a few percent larger.
+    """
+    return len(mapped(network, 6, deadline=MAP_SECONDS, quick=quick).luts.nodes)
 
 
-def lut6_of(network: Network, workers: Workers) -> Callable[[], int]:
+def lut6_of(network: Network, workers: Workers, *, quick: bool = False) -> Callable[[], int]:
     """Let a worker count them, and return what waits for that; one with other tools is no help."""
-    counting = workers.begin(_lut6, network, abc.find() is not None)
+    counting = workers.begin(_lut6, network, abc.find() is not None, quick)
 
     def counted() -> int:
         found = counting.result()
-        return lut6(network) if found is None else found
+        return lut6(network, quick=quick) if found is None else found
 
     return counted
 
 
-def _lut6(network: Network, with_abc: bool) -> int | None:  # noqa: FBT001 (as a worker is sent it)
-    return lut6(network) if (abc.find() is not None) == with_abc else None
+def _lut6(network: Network, with_abc: bool, quick: bool) -> int | None:  # noqa: FBT001
+    return lut6(network, quick=quick) if (abc.find() is not None) == with_abc else None

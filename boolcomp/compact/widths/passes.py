@@ -351,12 +351,16 @@ def errors_seen(goal: Sketched, task: SearchTask, choice: Candidate) -> Seen:
     demand, problem = goal.demand, goal.terms.problem
     quick = not demand.effort and not demand.max
     count = min(SEEN, QUICK_SEEN) if quick else SEEN
-    if goal.exact or (demand.max and is_countable(problem, demand.input_bits)):
+    if goal.exact:
         return _seen_everywhere(goal, task, choice, graph)
-    many = Sampling(problem, demand.input_bits, demand.bits, count, demand.seed + 4)
-    errors, sampled = measure_worst(many, graph, WORST, goal.ledger.workers)
-    worst: Sequence[Floats] = sampled
-    for evaluations in (CLIMBED, EVALUATIONS) if demand.max else ():
+    worst: Sequence[Floats]
+    if demand.max and is_countable(problem, demand.input_bits):
+        seen = _seen_everywhere(goal, task, choice, graph)
+        errors, worst = seen.errors, seen.worst
+    else:
+        many = Sampling(problem, demand.input_bits, demand.bits, count, demand.seed + 4)
+        errors, worst = measure_worst(many, graph, WORST, goal.ledger.workers)
+    for evaluations in (CLIMBED, demand.evaluations(EVALUATIONS)) if demand.max else ():
         start = np.concatenate(worst, axis=1)
         found = graph_worst(problem, demand, graph, evaluations, start, WORST)
         errors = replace(errors, max=np.maximum(errors.max, found.most))

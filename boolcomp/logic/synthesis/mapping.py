@@ -20,7 +20,7 @@ from boolcomp.logic.synthesis import abc
 from boolcomp.logic.synthesis.cones import cone_luts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from boolcomp.logic.network import Network
 
@@ -48,12 +48,19 @@ class Mapping:
 
 
 def mapped(
-    network: Network, inputs: int, goal: Goal = "area", deadline: float = SECONDS, stages: int = 1
+    network: Network,
+    inputs: int,
+    goal: Goal = "area",
+    deadline: float = SECONDS,
+    stages: int = 1,
+    *,
+    quick: bool = False,
 ) -> Mapping:
     """Return look-up tables of at most so many inputs that are proved to be the network.
 
     The goal "area" is few tables; "depth" few tables among those whose deepest of so many stages
-    is least deep, which is what a pipeline wants.
+    is least deep, which is what a pipeline wants. `quick` leaves out large SAT-based windows, which
+    take most of the time.
     """
     if not LEAST_INPUTS <= inputs <= MOST_INPUTS:
         raise UsageError(f"tables have {LEAST_INPUTS} to {MOST_INPUTS} inputs, not {inputs}")
@@ -67,7 +74,7 @@ def mapped(
     given = {"a.blif": blif.render(network)}
     candidates = [own]
     for start in _STARTS[goal]:
-        commands, files = _script(start, inputs, goal)
+        commands, files = _script(start, inputs, goal, _WINDOWS[:1] if quick else _WINDOWS)
         outcome = abc.run(tool, commands, given, files, deadline=deadline)
         note = outcome.note or note
         candidates += _read(outcome, network)
@@ -105,13 +112,15 @@ def _proved(tool: abc.Tool, network: Network, luts: LutNetwork, deadline: float)
     return outcome.done and "Networks are equivalent" in outcome.printed
 
 
-def _script(start: str, inputs: int, goal: Goal) -> tuple[list[str], list[str]]:
+def _script(
+    start: str, inputs: int, goal: Goal, windows: Sequence[int]
+) -> tuple[list[str], list[str]]:
     """Return commands, and the files that they leave one after the other."""
     fewest = " -a" if goal == "area" else ""
     depth = "" if goal == "area" else " -d"
     commands = ["read_blif a.blif", *start.split("; "), f"if -K {inputs}{fewest}"]
     steps = [f"mfs2{fewest} -e"]
-    for turn, window in enumerate(_WINDOWS):
+    for turn, window in enumerate(windows):
         steps += [f"mfs2{fewest} -e"] * bool(turn)
         steps.append(_SAT.format(depth=depth, window=window))
     files = [f"made{k}.blif" for k in range(len(steps))]

@@ -1,0 +1,34 @@
+"""The benchmark that holds bounds against states passes, and fails of a bound that is too small."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from boolcomp.proof.climbing import Climbers
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
+import soundness
+
+
+def run(log: Path, *options: str) -> int:
+    return soundness.main(
+        ["--random", "3", "--only", "random clip", "--states", "1000000", "--climb", "100000",
+         "--log", str(log), *options]
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+def test_a_bound_that_is_one_percent_too_small_is_found_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(soundness, "FastClimbers", Climbers)  # they take long to be compiled
+    log = tmp_path / "log.jsonl"
+    assert run(log) == 0
+    lines = log.read_text()
+    assert lines.count("\n") == 2
+    assert run(log, "--shrink", "0.01") == 1
+    assert log.read_text() == lines  # nothing was run again
+    assert "1 programs, 1 with errors above a bound" in capsys.readouterr().out
