@@ -3,6 +3,7 @@
     python benchmarks/proof.py [NAME...] [--folder FOLDER] [--markdown] [--states N] [--climb N]
     python benchmarks/proof.py --random 50
     python benchmarks/proof.py --functions [NAME...]
+    python benchmarks/proof.py --usual [NAME...]
 
 A name is the beginning of a file's (`puma560-8`). Errors are in LSB of the torque, a figure for
 every joint: the worst that climbing found (as the file says), then the bound of each grade, over
@@ -12,8 +13,9 @@ climbing search. `--functions` compiles functions without terms with no effort, 
 said (kept in a `--store`), and prints bounds of the grades plain and tight; a bound of at most four
 inputs is asked to be at most twice the worst error that is known: what climbing found, or what some
 state within a tie of the encoder errs by, if that is more. `--random` compiles arms of one to four
-joints with stops at 6 bits, with no effort. The exit code is 1 where anything is above a bound, a
-grade is looser than the one before, or a bound is above what is asked of it.
+joints with stops at 6 bits, with no effort. `--usual` has the bounds that `compile` shows where no
+grade is asked for. The exit code is 1 where anything is above a bound, a grade is looser than the
+one before, or a bound is above what is asked of it.
 """
 
 from __future__ import annotations
@@ -100,6 +102,9 @@ WRITTEN = {  # inputs, each with a range and bits, and outputs
 FILES = ("pid", "scara", "thermistor", "gelu")
 OF_ARMS = ("inverse-kinematics", "forward-dynamics", "control")
 TWICE, FEW_INPUTS = 2.0, 4
+
+
+USUAL = ("program", "worst found", "bound", "ratio", "grade", "s", "unproved heaps")
 
 
 class Case(NamedTuple):
@@ -202,6 +207,20 @@ def row(case: Case, options: argparse.Namespace) -> tuple[list[str], bool]:
     return [*cells, " ".join(f"w{k}" for k in bounds["plain"].unproved) or "-"], wrong
 
 
+def usual_row(case: Case) -> tuple[list[str], bool]:
+    """Return a line of what `compile` shows, and whether anything is above its bound."""
+    start = seconds()
+    found = proved(case.compact, case.ends, {}, None, None)
+    spent, largest = seconds() - start, np.abs(case.worst).max(axis=1)
+    if found is None:
+        return [case.name, listed(largest), "-", "-", "-", f"{spent:.2f}", "-"], False
+    ratios = np.array(found.steps) / largest
+    grades = " ".join(sorted({one.grade for one in found.outputs}))
+    cells = [case.name, listed(largest), listed(found.steps), listed(ratios), grades]
+    heaps = " ".join(f"w{k}" for k in found.unproved) or "-"
+    return [*cells, f"{spent:.2f}", heaps], bool((ratios < 1).any())
+
+
 def looked_at(case: Case, states: int, climb: int) -> Iterator[Floats]:
     """Yield the largest and least errors of more states, and of a longer search."""
     compact = case.compact
@@ -276,6 +295,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*")
     parser.add_argument("--folder", type=Path, default=Path("tables"))
     parser.add_argument("--markdown", action="store_true")
+    parser.add_argument("--usual", action="store_true")
     parser.add_argument("--random", type=int, default=0)
     parser.add_argument("--effort", type=int, default=EFFORT)
     parser.add_argument("--processes", type=int, default=2)
@@ -296,6 +316,8 @@ def main() -> int:
             markdown=options.markdown,
         )
     cases = drawn(options.random) if options.random else shipped(options.folder, options.names)
+    if options.usual:
+        return table_of(USUAL, map(usual_row, cases), markdown=options.markdown)
     return table_of(HEADER, (row(case, options) for case in cases), markdown=options.markdown)
 
 
