@@ -2,20 +2,20 @@
 
     python benchmarks/proof.py [NAME...] [--folder FOLDER] [--markdown] [--states N] [--climb N]
     python benchmarks/proof.py --random 50
-    python benchmarks/proof.py --usual [NAME...]
     python benchmarks/proof.py --functions [NAME...]
+    python benchmarks/proof.py --usual [NAME...]
 
 A name is the beginning of a file's (`puma560-8`). Errors are in LSB of the torque, a figure for
 every joint: the worst that climbing found (as the file says), then the bound of each grade, over
 the worst found, and seconds of processor time. `--effort` is that of tight bounds, `--processes`
 how many prove them. `--states` and `--climb` look at more random states and evaluations of the
-climbing search. `--usual` has the bounds that `compile` shows where no grade is asked for.
-`--functions` compiles functions without terms with no effort, at the bits that are said (kept in a
-`--store`), and prints bounds of the grades plain and tight; a bound of at most four inputs is asked
-to be at most twice the worst error that is known: what climbing found, or what some state within a
-tie of the encoder errs by, if that is more. `--random` compiles arms of one to four joints with
-stops at 6 bits, with no effort. The exit code is 1 where anything is above a bound, a grade is
-looser than the one before, or a bound is above what is asked of it.
+climbing search. `--functions` compiles functions without terms with no effort, at the bits that are
+said (kept in a `--store`), and prints bounds of the grades plain and tight; a bound of at most four
+inputs is asked to be at most twice the worst error that is known: what climbing found, or what some
+state within a tie of the encoder errs by, if that is more. `--random` compiles arms of one to four
+joints with stops at 6 bits, with no effort. `--usual` has the bounds that `compile` shows where no
+grade is asked for. The exit code is 1 where anything is above a bound, a grade is looser than the
+one before, or a bound is above what is asked of it.
 """
 
 from __future__ import annotations
@@ -316,9 +316,9 @@ def main() -> int:
             markdown=options.markdown,
         )
     cases = drawn(options.random) if options.random else shipped(options.folder, options.names)
-    header = USUAL if options.usual else HEADER
-    rows = (usual_row(case) if options.usual else row(case, options) for case in cases)
-    return table_of(header, rows, markdown=options.markdown)
+    if options.usual:
+        return table_of(USUAL, map(usual_row, cases), markdown=options.markdown)
+    return table_of(HEADER, (row(case, options) for case in cases), markdown=options.markdown)
 
 
 def table_of(

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from boolcomp.checker.bound import check, read_bounds
+from boolcomp.checker.chain import check_program
 from boolcomp.checker.container import Section, parse
-from boolcomp.checker.folder import LoadFiles
+from boolcomp.checker.folder import LoadFiles, read_program
 from boolcomp.common.errors import DataError
+from boolcomp.common.workers import ALONE
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
+from boolcomp.compact.result.explained import explained
 from boolcomp.pipeline import compile_compact
+from boolcomp.problem.written.functionfile import parse_function
+from boolcomp.proof.bound.cells import cell_bounds
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def section(text: str) -> Section:
@@ -104,3 +113,30 @@ def test_outputs_that_are_others_are_refused() -> None:
 def test_a_line_that_is_no_bound_is_named(line: str) -> None:
     with pytest.raises(DataError, match=r"certificate\.txt:8: .* is no bound"):
         read_bounds(section(f"tau0 plain -1.0 1.0\n{line}\n"))
+
+
+@pytest.mark.slow
+def test_of_a_function_without_terms_the_bound_is_that_which_the_checker_confirms(
+    tmp_path: Path,
+) -> None:
+    text = """
+name = "root"
+[inputs.x]
+range = [0, 1]
+bits = 5
+[outputs.r]
+expression = "sqrt(0.1 + x)"
+range = [0, 1.5]
+"""
+    choices = CompactChoices(
+        usual_demand(5, effort=0.0, rms=(1.0,)), tmp_path / "store", also_shipped=False,
+        workers=ALONE, proof="tight", certify=True,
+    )  # fmt: skip
+    made = compile_compact(parse_function(text), choices)
+    found = made.built[0]
+    ((low, high),) = cell_bounds(explained(found.compact, found.ends), 1).ends
+    step = Fraction(found.compact.output_codes[0].step)
+    assert made.program.bound[0] >= max(high, -low) * step
+    made.program.save(tmp_path / "root")
+    checked = {one.name: one for one in check_program(read_program(tmp_path / "root"))}
+    assert checked["error of r"].holds
