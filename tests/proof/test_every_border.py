@@ -16,6 +16,8 @@ import pytest
 
 import boolcomp as bc
 from boolcomp.codes import Code
+from boolcomp.compact.demand import Demand
+from boolcomp.problem.exact import with_exact_words
 from boolcomp.problem.functions import robot_problem
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.robot import load_robot
@@ -191,3 +193,23 @@ def test_compiled_functions_err_as_much_as_is_said(name: str) -> None:
     (found,), (bound,) = program.worst_found, program.bound
     assert found is not None
     assert ENOUGH * most <= found <= bound
+
+
+def test_exact_words_are_those_of_the_encoder_at_borders_too() -> None:
+    for code in (word(ONE, 6), word(TURN, 6, wraps=True)):
+        name = bc.angle(bits=6) if code.wraps else bc.word(-1, 1, bits=6)
+        loose = bc.function_problem(lambda x: bc.cos(x) + bc.sin(x), {"x": name}, ["f"])
+        problem = with_exact_words(loose, {"x": 6})
+        borders = code.low + np.arange(65) * code.step
+        x = np.concatenate([borders + part * TIE * code.step for part in (-2.0, -0.5, 0.0, 0.5)])
+        x = np.clip(x, code.range.low, code.range.high)
+        middle = code.decode(code.encode(x).words)
+        exact = problem.exact(x[:, None])[:, 0]
+        assert np.allclose(exact, np.cos(middle) + np.sin(middle), atol=1e-12, rtol=0)
+
+
+def test_less_effort_seeks_with_fewer_evaluations_and_none_with_a_million() -> None:
+    usual = 20_000_000
+    found = [Demand(effort=effort).evaluations(usual) for effort in (0, 15, 30, 300)]
+    assert found == [1_000_000, 10_500_000, usual, usual]
+    assert Demand(effort=0).evaluations(400_000) == 400_000

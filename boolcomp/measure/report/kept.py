@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from boolcomp.proof.worst import Subject
 
 FOLDER = "worst"
-CLIMBS = 2  # of what climbing finds: raised whenever it finds others
+CLIMBS = 3  # of what climbing finds: raised whenever it finds others
 
 
 def worst_of_plan(
