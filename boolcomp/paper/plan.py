@@ -302,7 +302,7 @@ def _plan_output(
     kept, left_out = _leave_out_small(terms, code, options)
     parts = _split(kept, code, options)
     guard = _guard(len(parts), options)
-    named = number_terms(output.symbol, parts)
+    named = number_terms(output.stem, parts)
     plans = tuple(_chosen(plan_term(term, code, guard), options) for term in named)
     return OutputPlan(output, code, reach, guard, plans, left_out, len(parts) - len(kept))
 

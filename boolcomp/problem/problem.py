@@ -67,7 +67,8 @@ class Input:
 class Output:
     """An output: its name in files (`tau1`), in formulas (`T1`) and in sentences (`torque 1`).
 
-    Its word spans `range`; `format` says what else was asked of it.
+    Its word spans `range`; `format` says what else was asked of it. Names of its terms begin with
+    the `stem`, its symbol where nothing else is said: T1 has T11, and a `q1` of a user's `q1_1`.
     """
 
     name: str
@@ -76,8 +77,10 @@ class Output:
     unit: str
     title: str = ""
     format: WordFormat = USUAL_FORMAT
+    stem: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "stem", self.stem or self.symbol)
         object.__setattr__(self, "title", self.title or self.name)
 
     @property

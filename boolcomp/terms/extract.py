@@ -91,7 +91,7 @@ def split(problem: Problem, form: str = "grouped") -> Terms:
             for part in _parts(spectra, spectrum, chosen)
             if part
         ]
-        outputs.append(number_terms(output.symbol, terms))
+        outputs.append(number_terms(output.stem, terms))
     steps = problem.calculation() if problem.calculation else None
     return Terms(
         problem, chosen, tuple(outputs), steps and _with_zeros(steps, outputs), spectra.prepared

@@ -43,7 +43,7 @@ def without_small_waves(terms: Terms, allowed: Sequence[float], steps: Sequence[
             term.part([wave for j, wave in enumerate(term.waves()) if (k, j) not in dropped])
             for k, term in enumerate(parts)
         ]
-        outputs.append(number_terms(output.symbol, [term for term in kept if term.coefficient]))
+        outputs.append(number_terms(output.stem, [term for term in kept if term.coefficient]))
     return replace(terms, outputs=tuple(outputs))
 
 

@@ -253,8 +253,8 @@ def _outputs(
         elif (spare := math.floor(math.log2(span.width / (high - low)))) > 0:
             bits = f"{spare} bit{'s' * (spare > 1)}"
             notes.append(f"{name} reaches {reached}: the range {_ends(span)} wastes {bits}")
-        symbol = f"{name}_" if name[-1].isdigit() else name
-        outputs.append(Output(name, symbol, span, word.unit))
+        stem = f"{name}_" if name[-1].isdigit() else name
+        outputs.append(Output(name, name, span, word.unit, stem=stem))
     return tuple(outputs), notes
 
 

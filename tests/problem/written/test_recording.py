@@ -290,3 +290,12 @@ def test_values_of_two_functions_do_not_mix() -> None:
     made(keeping)
     with pytest.raises(UsageError, match="a value of another function"):
         made(lambda x: x + kept[0])
+
+
+def test_an_output_is_called_the_same_everywhere() -> None:
+    """Its terms are told apart from an output of another number."""
+    found = bc.function_problem(
+        lambda x: bc.cos(x) + bc.sin(2 * x), {"x": bc.angle(bits=6)}, ["q1"]
+    )
+    assert (found.outputs[0].name, found.outputs[0].symbol) == ("q1", "q1")
+    assert [one.name for one in split(found).outputs[0]][:1] == ["q1_1"]
