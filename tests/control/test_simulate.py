@@ -32,7 +32,7 @@ KEYS = {
     "bound_tracking", "tip_rms", "tip_max", "torque_unit", "lsb", "rms_noise", "max_noise",
     "rms_noise_lsb", "rms_jump", "max_jump", "bound", "rest_amplitude", "rest_period",
     "rest_offset", "rest_torque", "saturated_inputs", "limited_torques", "nodes", "table_bits",
-    "note",
+    "note", "bound_note",
 }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ of it.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,6 +28,7 @@ from boolcomp.compact.result.explained import explained
 from boolcomp.compact.result.proved import proved
 from boolcomp.compact.widths import passes
 from boolcomp.pipeline import COMPACT, TipLoad, run
+from boolcomp.problem.wordformat import formats
 from boolcomp.problem.written.functionfile import parse_function
 from boolcomp.proof.bound.graded import graded_bounds
 from boolcomp.proof.bound.result import GRADES, Bounds
@@ -59,6 +60,7 @@ class Case:
     out: int = 4
     within: tuple[float, float] | None = None
     rms: tuple[float, ...] = (4.0,)
+    spans: dict[str, tuple[float, float]] = field(default_factory=dict)  # of words, if wider
 
     @property
     def text(self) -> str:
@@ -78,10 +80,9 @@ class Case:
         demand = replace(usual_demand(self.out), effort=0.0, rms=self.rms)
         with TemporaryDirectory() as folder:
             choices = CompactChoices(demand, Path(folder), also_shipped=False, workers=ALONE)
-            source = parse_function(self.text)
-            found: list[tuple[object, Compact]] = run(
-                COMPACT, [TipLoad(source)], [choices], "graph"
-            )
+            asked = [f"{k}=natural:{self.bits}:{a}..{b}" for k, (a, b) in self.spans.items()]
+            load = TipLoad(parse_function(self.text), words=formats("words", asked))
+            found: list[tuple[object, Compact]] = run(COMPACT, [load], [choices], "graph")
         return found[0][1]
 
     def worst(self, compact: Compact) -> list[tuple[float, float]]:
@@ -103,8 +104,12 @@ class Case:
         for part in product(WITHIN, repeat=len(names)):
             at = {
                 name: a + (cells[name] + p) * (b - a) / count
-                for p, (name, (a, b)) in zip(part, self.ranges.items(), strict=True)
+                for p, (name, (a, b)) in zip(
+                    part, {**self.ranges, **self.spans}.items(), strict=True
+                )
             }
+            ends = self.ranges.items()
+            there = np.all([(lo <= at[name]) & (at[name] <= hi) for name, (lo, hi) in ends], axis=0)
             for k, (text, output) in enumerate(
                 zip(self.outputs, compact.problem.outputs, strict=True)
             ):
@@ -112,7 +117,7 @@ class Case:
                 said = (found.words[:, k] - (2.0 ** (bits - 1) - 0.5)) * steps[k]
                 exact = _value(text, at) - output.range.centre
                 most = (2.0 ** (bits - 1) - 0.5) * steps[k]
-                error = (said - np.clip(exact, -most, most)) / steps[k]
+                error = ((said - np.clip(exact, -most, most)) / steps[k])[there]
                 low[k], high[k] = min(low[k], error.min()), max(high[k], error.max())
         return list(zip(low.tolist(), high.tolist(), strict=True))
 
@@ -155,6 +160,9 @@ KINDS = {
     "two angles, nothing linear": Case(("sin(q) * cos(q2)",), {"q": TURN, "q2": TURN}),
     "nearly a constant": Case(("0.25 + 0.000001 * x", "x"), {"x": (-1, 1)}, within=(-1, 1)),
     "an output that reads no angle": Case(("x * sin(q)", "x * x"), {"q": TURN, "x": (-1, 1)}),
+    "words wider than ranges": Case(
+        ("x * y + x",), {"x": (-1, 0.25), "y": (0.5, 1)}, spans={"x": (-2, 1), "y": (0, 3)}, bits=4
+    ),
     "a root": Case(("sqrt(1 + x) + y",), {"x": (-0.5, 1), "y": (-1, 1)}),
     "a bend": Case(("abs(x)",), {"x": (-0.5, 1)}),
     "a sum": Case(("x + y + z",), {"x": (-0.5, 1), "y": (-1, 1), "z": (0, 2)}, 2),
