@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 CELLS, FIRST = 33600, 1 << 18  # of all cells, for each of effort; for each of the first of it
 LITTLE = 1 << 23  # cells: so many are the first
-PIECES = 500  # of what cells are cut into, for each of effort
+PART = 8  # so many cells are worth a piece of a cell
 SIDES = {1: 32, 2: 8, 3: 4}  # cells along a side of a block, by how many inputs there are
 LEAST = 2  # of more inputs
 TOGETHER = 1 << 16  # cells at a time
@@ -110,7 +110,7 @@ def cell_bounds(explained: Explained, effort: int) -> Looked:
     if asked is None or _count(axes) > most_cells(effort):
         raise NotPlainError
     with np.errstate(all="ignore"):  # what is infinite, or no number, is known to be so
-        return Search(explained, asked, axes, effort * PIECES).run()
+        return Search(explained, asked, axes, most_cells(effort) // PART).run()
 
 
 def _axes(explained: Explained) -> list[Axis]:
