@@ -157,12 +157,18 @@ range = [{}]
 def test_an_angle_that_wraps_and_a_range_beside_zero_err_by_half_a_step_or_so(
     expression: str, span: str, run: Callable[..., Result]
 ) -> None:
-    """An angle's word wraps where the angle does: no jump is misjudged there."""
+    """An angle's word wraps where the angle does: no jump is misjudged there.
+
+    Only what the encoder takes for on that border, below it by 10⁻⁹ of a cell, is beyond the jump.
+    """
     Path("u.toml").write_text(HEADING.format(expression, span))
     made = run("compile", "u.toml", "--bits", "6", "--effort", "0", "--json")
     (output,) = json.loads(made.out)["outputs"]
     assert output["rms"] < 0.65 * output["lsb"]
-    assert output["worst_found"] < 3 * output["lsb"]
+    assert output["sampled_max"] < 3 * output["lsb"]
+    jump = {"wrap(th)": 2 * np.pi, "wrap(th)*e/2": np.pi, "2*e + 5": 0.0}[expression]
+    assert output["worst_found"] < jump + 3 * output["lsb"]
+    assert output["bound"] is None or output["worst_found"] <= output["bound"]
 
 
 def test_what_jumps_make_of_coarse_words_is_no_less_than_it_is(run: Callable[..., Result]) -> None:
