@@ -79,7 +79,8 @@ def check(load: LoadFiles) -> Iterator[Step]:
     words = " ".join(f"w{k}" for k in bounds.unproved)
     for step in _steps(load, bounds):
         if words and step.holds:
-            note = f"while {words} do not overflow, which is not shown; {step.note}"
+            note = f"while {words} do not overflow, which is not shown"
+            note += f"; {step.note}" if step.note else ""
             yield replace(step, holds=None, note=note, conditional=True)
         else:
             yield step

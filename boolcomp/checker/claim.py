@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from boolcomp.checker.bound import read_bounds
 from boolcomp.checker.container import NAME
-from boolcomp.checker.functions.signatures import signature
+from boolcomp.checker.functions.signatures import SIGNATURES, signature
 from boolcomp.checker.functions.waves import Sum, precise
 from boolcomp.checker.origin import read_origin, space_of, values_of
 from boolcomp.checker.steps import (
@@ -420,6 +420,8 @@ def described(program: ProgramFiles) -> str:
         origin = read_origin(program.loads[0].section("origin"))
         units = {one["name"]: one["unit"] for one in program.document["inputs"]}
         name, what = program.document["name"], "robot" if origin.function else "function"
+        if origin.function.partition(":")[0] in SIGNATURES:
+            units = signature(origin.function, origin.robot).units
     except (*DAMAGE, DataError):
         return ""
     ranges = []

@@ -6,7 +6,6 @@ Without a file its claims are those of a robot that the certificate describes.
 from __future__ import annotations
 
 import math
-import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from boolcomp.checker.functions.written import input_of, outputs_of
 from boolcomp.checker.origin import read_origin, space_of, values_of
 from boolcomp.checker.steps import DoesNotHoldError, Found, NotCoveredError, Step, checked
 from boolcomp.common.errors import DataError, shown
+from boolcomp.common.text import parse_toml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -135,7 +135,7 @@ def _same_function(load: LoadFiles, origin: Origin, asked: Asked) -> Found:
     """Compare the function of a certificate with that of a file, its inputs in order, its units."""
     document = load.document
     try:
-        file = tomllib.loads(asked.text)
+        file = parse_toml(asked.text, f"{asked.where}: it is no function that can be read")
         given = {name: input_of(table) for name, table in file["inputs"].items()}
         units = {name: table.get("unit", "") for name, table in file["outputs"].items()}
         _require(file["name"] == document["name"], f"it is {shown(document['name'])}")

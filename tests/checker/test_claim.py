@@ -208,6 +208,9 @@ def test_a_program_without_loads_was_not_verified(folder: Path) -> None:
     with pytest.raises(Exception, match="1 loads, and the program has 0"):
         read_program(folder)
     assert not whole([])
+    changed(folder, NAME, lambda text: text[: text.index("== load 0")])
+    assert "there is no load" in steps(folder)["names"].note
+    assert main([str(folder)]) == 1
 
 
 def test_what_holds_on_conditions_holds_where_they_are_allowed() -> None:

@@ -8,7 +8,6 @@ these; all else are doubles.
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -16,7 +15,7 @@ from flint import arb, fmpq
 
 from boolcomp.checker.functions.waves import Sum, number, total
 from boolcomp.common.errors import DataError, shown
-from boolcomp.common.text import parse_number
+from boolcomp.common.text import parse_number, parse_toml
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,7 +67,7 @@ class Robot:
 def document_of(text: str) -> dict[str, Any]:
     """Return the tables of a robot file; a key that it does not know is refused."""
     try:
-        document = tomllib.loads(text)
+        document = parse_toml(text, "it is no robot that can be read")
         joints = document["joint"]
         tables = [(ROBOT_KEYS, document), *((JOINT_KEYS, one) for one in joints)]
         tables += [(BODY_KEYS, document["payload"])] if "payload" in document else []
