@@ -94,7 +94,7 @@ def test_a_page_without_charts_needs_no_library() -> None:
 
 
 def test_where_charts_cannot_be_made_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vega, "find_spec", lambda _: None)
+    monkeypatch.setattr(vega, "is_there", lambda _: False)
     with pytest.raises(UsageError, match=r"pip install 'boolcomp\[plots\]'"):
         vega.require_charts()
 

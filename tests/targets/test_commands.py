@@ -88,7 +88,8 @@ def test_a_program_is_verified(run: Callable[..., Result], mode: str) -> None:
     assert document["holds"]
     checks = {check["name"]: check for check in document["checks"]}
     assert {"blif read back", "aiger read back", "verilog read back, 4 stages"} <= checks.keys()
-    assert set(document["checks"][0]) == {"name", "method", "cases", "seconds", "holds", "note"}
+    keys = {"name", "method", "cases", "seconds", "holds", "note", "conditional"}
+    assert set(document["checks"][0]) == keys
     if mode == "compact":
         assert checks["network against the graph's logic"]["holds"]
 
