@@ -45,7 +45,9 @@ def header(
         f"/* {comment(program.name)}, {comment(program.mode)} mode"
         + (f", load {comment(number(load.payload))} kg" if load.payload else ""),
         "   Words are unsigned integers in the codes said below; bits above a word's own are not",
-        "   read, so two's complement may come with its sign extended. */",
+        "   read, so two's complement may come with its sign extended."
+        + "".join(f"\n   {line}" for line in procedure.escapes)
+        + " */",
         f"#ifndef {guard}",
         f"#define {guard}",
         "",
