@@ -15,7 +15,7 @@ from dataclasses import astuple, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from boolcomp.common.errors import DataWarning, SaturationWarning, UsageError, listing
-from boolcomp.common.text import number
+from boolcomp.common.text import mass_text
 from boolcomp.engines import evaluate, make_engine
 from boolcomp.engines.wiring import Stop
 from boolcomp.problem.degrees import Angles
@@ -358,7 +358,7 @@ class Program:
         lines += [f"  {one}" for one in self.stops]
         lines += [f"  network {k}: {network!r}" for k, network in enumerate(self.networks)]
         for load in self.loads:
-            lines.append(f"  payload {number(load.payload)} kg")
+            lines.append(f"  payload {mass_text(load.payload)} kg")
             lines += [f"    {_text(output, load.joint)}" for output in load.outputs]
         return "\n".join(lines)
 
