@@ -240,3 +240,20 @@ def test_angles_in_degrees_are_asked_about_once(warm_run: Callable[..., Result])
     assert "70 rad is beyond two turns" in done.err
     Path("states.csv").write_text("q1,q2,qd1,qd2,qdd1,qdd2\n6,-6,0.4,0.9,-0.5,0.2\n")
     assert "degrees" not in warm_run("evaluate", "machado-2r", "-i", "states.csv").err
+
+
+@pytest.mark.parametrize(("wrong", "asked"), [(1, 0), (2, 1)])
+def test_more_than_a_hundredth_of_samples_beyond_stops_is_asked_about(
+    run: Callable[..., Result], wrong: int, asked: int
+) -> None:
+    Path("sine.toml").write_text(
+        'name = "sine"\n[inputs.q]\nangle = true\nrange = [-1, 1]\n'
+        '[outputs.y]\nexpression = "sin(q)"\n'
+    )
+    Path("states.csv").write_text("\n".join(["q", *["1.5"] * wrong, *["1"] * (100 - wrong), ""]))
+    done = run("evaluate", "sine.toml", "-i", "states.csv")
+    assert done.code == 0
+    told = (
+        "boolcomp: warning: 2 of 100 samples have angles beyond stops: are the angles in degrees?"
+    )
+    assert done.err.splitlines().count(told) == asked

@@ -21,6 +21,7 @@ from boolcomp.batches.targets import OutFile, Target, written
 from boolcomp.common.errors import DataError
 from boolcomp.common.files import read_json
 from boolcomp.engines.batch import Batch, evaluate, not_codable
+from boolcomp.problem.degrees import Angles, Seen
 from boolcomp.problem.sources import problem_of
 from boolcomp.program.programfile import MOST_HEAD, load_program
 from boolcomp.program.writing import HEAD
@@ -101,6 +102,8 @@ class Tally(NamedTuple):
     errors: tuple[Errors, ...]
     seconds: Seconds
     sent: int = 0  # bytes from worker to worker
+    angle: float = 0.0  # the largest beyond two turns (see `Seen`)
+    outside: int = 0  # samples with angles beyond stops
 
 
 def checksum_of(folder: Path) -> str:
@@ -221,6 +224,7 @@ class Counting:
         outputs = program.chosen(job.payload).outputs if self._problem else ()
         self._steps = np.array([output.code.step for output in outputs])
         self._coded = job.dtype == WORDS
+        self._angles, self._seen = Angles(program.groups, program.angles), Seen()
         self._counts = [0, 0, 0, 0]
         self._errors = [[0, 0] for _ in outputs]
 
@@ -229,6 +233,9 @@ class Counting:
         counts = found.saturated_inputs, found.saturated_outputs, found.beyond_stops
         for k, count in enumerate((len(table), *counts)):
             self._counts[k] += count
+        if not self._coded:
+            arrays = arrays_of(table, self._program.groups)
+            self._seen = self._seen.joined(self._angles.seen(arrays, len(table)))
         if self._problem is None:
             return
         states = arrays_of(self._values(table), self._program.groups)
@@ -259,7 +266,10 @@ class Counting:
         """Return the sums."""
         samples, inputs, outputs, beyond = self._counts
         errors = tuple(Errors(*sums) for sums in self._errors)
-        return Tally(samples, inputs, outputs, beyond, errors, seconds)
+        return Tally(
+            samples, inputs, outputs, beyond, errors, seconds,
+            angle=self._seen.most, outside=self._seen.outside,
+        )  # fmt: skip
 
 
 @lru_cache(maxsize=4)

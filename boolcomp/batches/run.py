@@ -13,6 +13,7 @@ import contextlib
 import json
 import os
 import shutil
+import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -43,9 +44,17 @@ from boolcomp.batches.targets import (
     is_there,
     telling,
 )
-from boolcomp.common.errors import DataError, UsageError, listing, require_name, spelled
+from boolcomp.common.errors import (
+    DataError,
+    DataWarning,
+    UsageError,
+    listing,
+    require_name,
+    spelled,
+)
 from boolcomp.common.files import UNFINISHED, check_place, folder_of, sync_folder
 from boolcomp.common.workers import ALONE, Workers
+from boolcomp.problem.degrees import Seen
 from boolcomp.program.programfile import load_program
 from boolcomp.program.writing import HEAD, render_program, save_program
 
@@ -79,7 +88,7 @@ class Batches:
 
     `resumed` of the `chunks` were done by earlier runs. `seconds` are those of workers, summed up,
     of this run and the earlier ones; `sent` are bytes from worker to worker. Results are of the
-    type `answer`.
+    type `answer`. A `question` is asked where angles look like degrees.
     """
 
     samples: int
@@ -92,6 +101,7 @@ class Batches:
     seconds: Seconds
     sent: int
     answer: Answer = "float64"
+    question: str = ""
 
 
 @spelled
@@ -153,7 +163,10 @@ def evaluate_files(
                     advance(tally.samples)
                 _publish(job.target, final)
             shutil.rmtree(folder, ignore_errors=True)
-            return _summed(job, run.outputs, journal, len(plan), resumed)
+            found = _summed(job, run.outputs, journal, len(plan), resumed)
+    if found.question:
+        warnings.warn(f"{source}: {found.question}", DataWarning, stacklevel=2)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,6 +312,8 @@ def _summed(
         sum(int(record[name]) for record in records)
         for name in ("samples", "saturated_inputs", "saturated_outputs", "beyond_stops", "sent")
     )
+    angle = max((float(record.get("angle", 0)) for record in records), default=0.0)
+    outside = sum(int(record.get("outside", 0)) for record in records)
     errors = []
     for k, output in enumerate(outputs if job.against else ()):
         each = [Errors(*record["errors"][k]) for record in records]
@@ -309,8 +324,9 @@ def _summed(
     seconds = Seconds(*(float(sum(column)) for column in columns))
     answer: Answer = "float32" if job.target.dtype == "float32" else "float64"
     return Batches(
-        samples, inputs, results, beyond, tuple(errors), chunks, resumed, seconds, sent, answer
-    )
+        samples, inputs, results, beyond, tuple(errors), chunks, resumed, seconds, sent, answer,
+        Seen(angle, outside, samples).question,
+    )  # fmt: skip
 
 
 def _remove(path: Path) -> None:

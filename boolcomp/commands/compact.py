@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from boolcomp.common.workers import Workers
     from boolcomp.compact.demand import Demand, Progress
     from boolcomp.compact.result.built import Built
+    from boolcomp.compact.result.compact import Compact
     from boolcomp.pipeline import CompactCompilation
     from boolcomp.problem.interval import Interval
     from boolcomp.problem.problem import Output, Problem
@@ -264,8 +265,23 @@ def _sentence(built: Built) -> str:
             f"\n{', '.join(wider)}: one bit more, for {problem.plural} beyond the range, or near "
             "its ends"
         )
+    if (kept := _kept(compact)) and not compact.demand.saturate:
+        text += (
+            f"\n{', '.join(kept)}: no bit more than was said, so that {problem.plural} beyond the "
+            "range, or near its ends, saturate"
+        )
     asked = {name: word.bits for name, word in compact.asked_words.items()}
     return "\n".join([text, *unread(built.dropped, asked), *unchanging(problem)])
+
+
+def _kept(compact: Compact) -> list[str]:
+    """Return the outputs whose words are narrower than the sums that they are cut from."""
+    graph = compact.graph
+    return [
+        output.symbol
+        for output, word in zip(compact.problem.outputs, graph.results, strict=True)
+        if graph.nodes[word.node].bits - word.drop > word.bits
+    ]
 
 
 def _size(built: Built) -> str:

@@ -22,13 +22,14 @@ from boolcomp.common.files import is_folder
 from boolcomp.common.processes import cores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
 
     from boolcomp.codes import Answer
     from boolcomp.engines import Evaluation
+    from boolcomp.problem.interval import Interval
     from boolcomp.problem.problem import Group
     from boolcomp.program.library import Chosen
     from boolcomp.program.parts import CodedOutput
@@ -186,7 +187,8 @@ class _Mass(NamedTuple):
 class _Runner(NamedTuple):
     """What turns the arrays of some states into results and counts, and what they are called.
 
-    Of a program the `outputs` say what they err by, for the loads that were `chosen`.
+    Of a program the `outputs` say what they err by, for the loads that were `chosen`. `angles` are
+    inputs with their stops.
     """
 
     groups: tuple[Group, ...]
@@ -196,7 +198,7 @@ class _Runner(NamedTuple):
     run: Callable[..., tuple[Floats, int, int, int]]
     outputs: tuple[CodedOutput, ...] = ()
     chosen: Chosen | None = None
-    angles: frozenset[str] = frozenset()
+    angles: Mapping[str, Interval | None] = {}
 
 
 def _loads(chosen: Chosen | None) -> dict[str, Any]:
@@ -210,10 +212,10 @@ def _loads(chosen: Chosen | None) -> dict[str, Any]:
 
 def _evaluated(runner: _Runner, source: Path, target: Path) -> dict[str, int]:
     """Evaluate a file; return how many samples it has, and the counts of all."""
-    from boolcomp.problem.degrees import Degrees
+    from boolcomp.problem.degrees import Angles, Seen
     from boolcomp.problem.samples import read_states, write_results
 
-    degrees = Degrees(runner.groups, runner.angles)
+    angles, seen = Angles(runner.groups, runner.angles), Seen()
     totals = [0, 0, 0]
     samples = 0
     with (
@@ -222,15 +224,15 @@ def _evaluated(runner: _Runner, source: Path, target: Path) -> dict[str, int]:
         _bar(count) as advance,
     ):
         for state in chunks:
-            degrees.look(state.arrays)
             values, *counts = runner.run(*state.arrays)
+            seen = seen.joined(angles.seen(state.arrays, len(values)))
             _check_results(values, runner.returned, source, samples)
             sink.write(values, state.times)
             samples += len(values)
             totals = [total + count for total, count in zip(totals, counts, strict=True)]
             advance(len(values))
-    if question := degrees.question(samples, totals[-1] if runner.angles else 0):
-        click.echo(f"boolcomp: warning: {question}", err=True)
+    if seen.question:
+        click.echo(f"boolcomp: warning: {seen.question}", err=True)
     return {"samples": samples, **dict(zip(COUNTS, totals, strict=True))}
 
 
@@ -285,8 +287,7 @@ def _runner(
     threads, processes = workers
     chosen = loaded.chosen(payload, interpolate=interpolate)
     names = loaded.groups, loaded.returned, loaded.plural, loaded.places
-    angles = frozenset(one.name for one in loaded.inputs if one.unit == "rad")
-    said = chosen.outputs, chosen, angles
+    said = chosen.outputs, chosen, loaded.angles
     if processes == 1:
 
         def here(*state: Floats) -> tuple[Floats, int, int, int]:
@@ -325,6 +326,7 @@ def _counted(found: Evaluation) -> tuple[Floats, int, int, int]:
 def _arithmetic(name: str, of: str, payload: float | None) -> _Runner:
     import numpy as np
 
+    from boolcomp.problem.degrees import angles_of
     from boolcomp.problem.sources import problem_of
 
     check_robot(name)
@@ -334,9 +336,8 @@ def _arithmetic(name: str, of: str, payload: float | None) -> _Runner:
         with np.errstate(over="ignore", invalid="ignore"):  # _check_results tells of it
             return problem.reference(*state), 0, 0, 0
 
-    angles = frozenset(one.name for one in problem.inputs if one.angle)
     names = problem.groups, problem.returned, problem.plural, problem.places
-    return _Runner(*names, run, angles=angles)
+    return _Runner(*names, run, angles=angles_of(problem))
 
 
 @contextlib.contextmanager

@@ -29,6 +29,11 @@ def number(value: float) -> str:
     return text.removesuffix(".0")
 
 
+def mass_text(mass: float) -> str:
+    """Return a mass as its shortest decimal of twelve digits: 1.8 also where it is 3 * 0.6."""
+    return number(float(f"{mass:.12g}"))
+
+
 def short(value: float, digits: int = 6) -> str:
     """Write a number for people: at most `digits` significant ones, no trailing zeros."""
     return f"{value:.{digits}g}"

@@ -21,6 +21,7 @@ SEARCH_VERSION = 2  # of what a demand leads to: raised whenever the search or t
 PROMISE_VERSION = 1  # likewise, of demands with a promise
 DEPTH_VERSION = 1  # likewise, of logic of few levels
 SATURATE_VERSION = 1  # likewise, of outputs that saturate
+OWN_BITS_VERSION = 1  # likewise, of outputs whose bits the problem says
 ROUNDING = 1 / math.sqrt(12)  # the rms error, in steps, of rounding alone
 NEARLY = 1 + 1e-6  # times what a promise leaves beside rounding: units are not exact
 USUAL_INPUT = 10  # bits of input words
@@ -50,9 +51,9 @@ class Demand:
     exceed, proved by bounds of a `grade`; widths of inputs are then the most that the search may
     read. `input_bits` gives the widths of input words by name, or for all of a group, or of all
     `words`; what is not named has `usual_input`. An output that may exceed its range has one bit
-    more, unless it is to `saturate`. `objective` is what synthesis makes small; `target` is what
-    the logic or code is for, which says what widths cost, and `flash` how many bytes its tables
-    may take (0: a usual number).
+    more, unless it is to `saturate` or the problem says how many bits it has. `objective` is what
+    synthesis makes small; `target` is what the logic or code is for, which says what widths cost,
+    and `flash` how many bytes its tables may take (0: a usual number).
 
     What is found may be made smaller where it then errs a little more, as is allowed: `approximate`
     says how (see `compact.approximate`). Of "tables" only entries are others, and all is proved as
@@ -196,6 +197,14 @@ class Demand:
         problem.by_input(widths)
         return replace(self, input_bits=widths, error=error)
 
+    def saturating(self, problem: Problem) -> list[bool]:
+        """Return which outputs keep their bits and saturate: all, or those whose bits are said."""
+        said = dict(problem.widths)
+        return [
+            self.saturate or one.name in said or one.format.bits is not None
+            for one in problem.outputs
+        ]
+
     def _promised(self, error: Promise, problem: Problem) -> tuple[Promise, int]:
         """Return a promise in steps of a problem's outputs, and how wide inputs may be for it."""
         steps = error.steps(problem, self.bits)
@@ -258,6 +267,9 @@ def digest(problem: Problem, demand: Demand) -> str:
         version += f" depth {DEPTH_VERSION}"
     if demand.saturate:
         version += f" saturate {SATURATE_VERSION}"
+    elif any(own := demand.saturating(problem)):
+        names = [one.name for one, said in zip(problem.outputs, own, strict=True) if said]
+        version += f" own bits {OWN_BITS_VERSION} {' '.join(names)}"
     text = f"{version}\n{demand.completed(problem).key}\n{problem.key}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 

@@ -6,7 +6,7 @@ from dataclasses import astuple, replace
 from html import escape
 from typing import TYPE_CHECKING
 
-from boolcomp.common.text import number, short, short_above
+from boolcomp.common.text import mass_text, number, short, short_above
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,7 @@ NOTE = (
 def html_of(program: Program) -> str:
     """Return name, mode, inputs, outputs with what is known of their errors, and size."""
     networks = [program.network(payload) for payload in program.payloads]
-    loads = ", ".join(map(number, program.payloads))
+    loads = ", ".join(map(mass_text, program.payloads))
     head = f"{program.bits} bits, {program.mode} mode, loads of {loads} kg"
     nodes = ", ".join(str(len(network.nodes)) for network in networks)
     size = f"{nodes} nodes of at most three inputs, depth {max(x.depth for x in networks)}"
@@ -45,7 +45,7 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def _input(word: CodedInput) -> list[str]:
     code = word.code
     kind = f"{code.kind}{', wraps' * code.wraps}{', a cell at zero' * code.tread}"
-    return [word.name, str(code.range), word.unit, str(code.bits), kind]
+    return [word.name, str(code.range), word.unit or "–", str(code.bits), kind]
 
 
 def _output(place: int, program: Program) -> list[str]:
@@ -61,6 +61,6 @@ def _output(place: int, program: Program) -> list[str]:
     ]
     proved = f"{short_above(bound, 4)} ({short_above(bound / step, 3)} LSB)"
     return [
-        output.name, str(output.code.range), output.unit, str(output.code.bits),
+        output.name, str(output.code.range), output.unit or "–", str(output.code.bits),
         number(step), *known, output.bound_note or proved,
     ]  # fmt: skip

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.common.errors import UsageError, listing
-from boolcomp.common.text import number
+from boolcomp.common.text import mass_text, number
 from boolcomp.engines import Evaluation
 
 if TYPE_CHECKING:
@@ -53,16 +53,13 @@ class Chosen:
         return tuple(replace(one, bound=bound, grade="", errors=None) for one, bound in pairs)
 
     def __str__(self) -> str:
-        each = listing(number(load.payload) for load in sorted(self.loads, key=lambda x: x.payload))
+        each = listing(
+            mass_text(load.payload) for load in sorted(self.loads, key=lambda x: x.payload)
+        )
         if self.exact:
             return f"the load of {each} kg"
         how = "between the loads" if len(self.loads) > 1 else "by the nearest load,"
-        return f"{number(self.mass)} kg {how} of {each} kg"
-
-
-def mass_text(mass: float) -> str:
-    """Return a mass as its shortest decimal of twelve digits: 1.8 also where it is 3 * 0.6."""
-    return number(float(f"{mass:.12g}"))
+        return f"{mass_text(self.mass)} kg {how} of {each} kg"
 
 
 def masses(payloads: Iterable[float]) -> str:

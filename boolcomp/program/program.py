@@ -15,10 +15,10 @@ from dataclasses import astuple, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from boolcomp.common.errors import DataWarning, SaturationWarning, UsageError, listing
-from boolcomp.common.text import number
+from boolcomp.common.text import mass_text
 from boolcomp.engines import evaluate, make_engine
 from boolcomp.engines.wiring import Stop
-from boolcomp.problem.degrees import Degrees
+from boolcomp.problem.degrees import Angles
 from boolcomp.problem.problem import stopped
 from boolcomp.problem.shapes import gathered
 from boolcomp.program.checks import check_program
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from boolcomp.engines import Engine, EngineName, Evaluation
     from boolcomp.engines.wiring import Wiring
     from boolcomp.logic.network import Network
+    from boolcomp.problem.interval import Interval
     from boolcomp.problem.problem import Group, Problem
     from boolcomp.words.graph import WordGraph
 
@@ -83,10 +84,14 @@ class Program:
         default_factory=dict, init=False, repr=False, compare=False
     )
 
+    _asked: list[str] = field(default_factory=list, init=False, repr=False, compare=False)
+    _angles: Angles = field(init=False, repr=False, compare=False)
+
     def __post_init__(self) -> None:
         if self.mode not in MODES:
             raise ValueError(f"mode {self.mode!r}: modes are {listing(MODES)}")
         check_program(self)
+        object.__setattr__(self, "_angles", Angles(self.groups, self.angles))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Engines hold native code of this process: another one makes its own.
@@ -211,15 +216,15 @@ class Program:
         Arrays are given in the order of the groups or by their names, such as `q=...`: (members,),
         (samples, members), or a number for all; or every input by its own name, such as `q1=...`:
         numbers, or samples. Angles over a whole turn wrap, other values outside their range
-        saturate; that, and what lies beyond stops, is a `SaturationWarning`. A program with several
+        saturate; that, and what lies beyond stops, is a `SaturationWarning`. Angles that look like
+        degrees are asked about once, by a `DataWarning`. A program with several
         loads is told which by `payload` (kg): the nearest is taken, or with `interpolate` what lies
         between two. See `evaluate`.
         """
-        found = self.evaluate(
-            *arrays, payload=payload, interpolate=interpolate, engine=engine, threads=threads,
-            **named,
-        )  # fmt: skip
-        self._ask_degrees(gathered(self.groups, arrays, named, WHOSE), found)
+        given = gathered(self.groups, arrays, named, WHOSE)
+        found = self._found(given, payload, interpolate, engine, threads)
+        if not self._asked and (found.values.ndim > 1 or not self._angles.near(given)):
+            self._ask_degrees(given, found)
         if doubt := found.doubt(self.plural, self.places):
             text = f"{self.name}: {doubt}: {self._meaning(found)}"
             warnings.warn(text, SaturationWarning, stacklevel=2)
@@ -227,11 +232,23 @@ class Program:
 
     torques = __call__  # as programs of robots are read
 
+    @property
+    def angles(self) -> dict[str, Interval | None]:
+        """The angles among the inputs with their stops; None of those that turn all the way."""
+        stops = {one.name: one.range for one in self.stops}
+        return {
+            one.name: stops.get(one.name, None if one.code.wraps else one.code.range)
+            for one in self.inputs
+            if one.unit == "rad"
+        }
+
     def _ask_degrees(self, given: Sequence[ArrayLike], found: Evaluation) -> None:
-        """Warn, once, of states that look as if their angles were in degrees."""
-        degrees = Degrees(self.groups, [one.name for one in self.inputs if one.unit == "rad"])
-        degrees.look(given)
-        if question := degrees.question(max(1, found.values.size // len(self.outputs)), 0):
+        """Warn, once, of angles that look like degrees; of one state, only beyond two turns."""
+        seen = self._angles.seen(given, found.values.size // len(self.outputs))
+        if found.values.ndim < 2:
+            seen = seen._replace(outside=0)
+        if question := seen.question:
+            self._asked.append(question)
             warnings.warn(f"{self.name}: {question}", DataWarning, stacklevel=3)
 
     def _meaning(self, found: Evaluation) -> str:
@@ -260,6 +277,17 @@ class Program:
         infinities a `DataError`. Of a mass between two loads `chosen` says what errors are at most.
         """
         given = gathered(self.groups, arrays, named, WHOSE)
+        return self._found(given, payload, interpolate, engine, threads)
+
+    def _found(
+        self,
+        given: list[ArrayLike],
+        payload: float | None,
+        interpolate: bool,  # noqa: FBT001 (of this class alone)
+        engine: EngineName,
+        threads: int,
+    ) -> Evaluation:
+        """Return what `evaluate` does of an array for every group."""
         if interpolate:
             chosen = self.chosen(payload, interpolate=True)
             each = [
@@ -330,7 +358,7 @@ class Program:
         lines += [f"  {one}" for one in self.stops]
         lines += [f"  network {k}: {network!r}" for k, network in enumerate(self.networks)]
         for load in self.loads:
-            lines.append(f"  payload {number(load.payload)} kg")
+            lines.append(f"  payload {mass_text(load.payload)} kg")
             lines += [f"    {_text(output, load.joint)}" for output in load.outputs]
         return "\n".join(lines)
 

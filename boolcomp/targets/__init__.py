@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 from boolcomp.common.errors import UsageError, listing, require_name
-from boolcomp.common.text import number
+from boolcomp.common.text import mass_text
 
 if TYPE_CHECKING:
     from boolcomp.program.program import Program
@@ -118,6 +118,6 @@ def export(
         raise UsageError(
             f"{len(program.loads)} loads in one design are about {nodes} nodes, and at most "
             f"{MOST_LOADS} loads are joined: say which with --load, such as "
-            f"{number(program.payloads[0])},{number(program.payloads[-1])}"
+            f"{mass_text(program.payloads[0])},{mass_text(program.payloads[-1])}"
         )
     return writer(target).write(program, load, options or Options())

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from boolcomp.targets.bdd import notes, sizes
 from boolcomp.targets.bdd_bench import bench
 from boolcomp.targets.gates import Pin
-from boolcomp.targets.names import Names
+from boolcomp.targets.names import Names, escapes
 from boolcomp.targets.ports import design_of
 from boolcomp.targets.reserved import VERILOG
 from boolcomp.targets.verilog import width
@@ -59,7 +59,7 @@ def _naming(image: Image, design: Design) -> Naming:
     sums = tuple(names.new(f"sum{k}") for k in range(len(image.outputs)))
     for name in sums:
         names.new(f"{name}_cell")
-    module = names.new(design.name, "boolcomp")
+    module = Names(VERILOG).new(design.name, "boolcomp")
     inputs = tuple(Pin(names.new(port.name), port) for port in design.inputs)
     outputs = tuple(Pin(names.new(port.name), port) for port in design.outputs)
     return Naming(module, inputs, outputs, sums)
@@ -67,7 +67,9 @@ def _naming(image: Image, design: Design) -> Naming:
 
 def render(image: Image, design: Design, named: Naming) -> str:
     """Return the text of a module."""
-    head = [*notes(design), *sizes(image), "start while not busy; outputs are there with done"]
+    escaped = escapes((pin.port.name, pin.name) for pin in (*named.inputs, *named.outputs))
+    head = [*notes(design), *escaped, *sizes(image)]
+    head.append("start while not busy; outputs are there with done")
     lines = [f"// {line}" for line in head]
     lines += [f"module {named.module} (", ",\n".join(f"    {port}" for port in _ports(named)), ");"]
     lines += _signals(image, named)

@@ -28,12 +28,16 @@ def formula(lut: int, operands: Sequence[str]) -> str:
 
 
 def bit_assignments(
-    network: Network, given: Mapping[str, int], made: Mapping[str, int], names: Names
+    network: Network,
+    given: Mapping[str, int],
+    made: Mapping[str, int],
+    names: Names,
+    flags_name: str = "saturated",
 ) -> Iterator[tuple[str, str]]:
     """Yield names and formulas: the bits of what is given, nodes, words made, what saturated.
 
     Words are names and their bits; the network's outputs are, for every word, its bits, most
-    significant first, and whether it saturated, which is bit k of `saturated` for word k.
+    significant first, and whether it saturated, which is bit k of a word of flags for word k.
     """
     for name in (*given, *made):
         names.new(name)
@@ -58,4 +62,4 @@ def bit_assignments(
         yield name, " | ".join(f"{bit} << {bits - 1 - i}" for i, bit in enumerate(word))
         if flag != "0":
             flags.append(f"{flag} << {k}")
-    yield "saturated", " | ".join(flags) or "0"
+    yield flags_name, " | ".join(flags) or "0"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from boolcomp.common.errors import UsageError
-from boolcomp.common.text import number
+from boolcomp.common.text import mass_text
 from boolcomp.targets.c_helpers import helpers
 from boolcomp.targets.languages import C_WORDS
 from boolcomp.targets.names import Names, comment
@@ -28,7 +28,7 @@ def loads_of(program: Program, load: float | None) -> Iterator[tuple[str, Load]]
         yield names.new(program.name, "program"), program.load(load)
         return
     for one in program.loads:
-        text = number(one.payload).replace(".", " point ")
+        text = mass_text(one.payload).replace(".", " point ")
         yield names.new(f"{program.name} {text} kg", "program"), one
 
 
@@ -43,9 +43,11 @@ def header(
         raise UsageError(f"a word of {widest} bits: C fields have {WIDEST_FIELD} at most")
     lines = [
         f"/* {comment(program.name)}, {comment(program.mode)} mode"
-        + (f", load {comment(number(load.payload))} kg" if load.payload else ""),
+        + (f", load {comment(mass_text(load.payload))} kg" if load.payload else ""),
         "   Words are unsigned integers in the codes said below; bits above a word's own are not",
-        "   read, so two's complement may come with its sign extended. */",
+        "   read, so two's complement may come with its sign extended."
+        + "".join(f"\n   {line}" for line in procedure.escapes)
+        + " */",
         f"#ifndef {guard}",
         f"#define {guard}",
         "",

@@ -28,7 +28,7 @@ from boolcomp.targets.expressions import (
     Total,
     Wrapped,
 )
-from boolcomp.targets.languages import C_WORDS
+from boolcomp.targets.languages import C_KEYWORDS, C_WORDS
 from boolcomp.targets.names import comment
 from boolcomp.targets.natural import NaturalMaker, WideNaturalMaker
 from boolcomp.targets.procedure import OPERATORS, parts_of, procedure_of
@@ -78,7 +78,8 @@ def c_procedure(program: Program, load: Load) -> Procedure:
 
     It multiplies as the processor does that the widths were chosen for.
     """
-    return procedure_of(program, load, C_WORDS, MAKERS.get(program.asked.get("target", "")))
+    maker = MAKERS.get(program.asked.get("target", ""))
+    return procedure_of(program, load, C_WORDS, maker, C_KEYWORDS)
 
 
 def source(program: Program, load: Load, procedure: Procedure, name: str) -> str:  # noqa: ARG001

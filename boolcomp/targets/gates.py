@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from boolcomp.logic.network import FALSE
-from boolcomp.targets.names import Names
+from boolcomp.targets.names import Names, escapes
 from boolcomp.targets.pipeline import stages_of
 from boolcomp.targets.ports import unread
 
@@ -111,8 +111,8 @@ def gates_of(design: Design, syntax: Syntax, stages: int, logic: Logic | None = 
     `logic` is what is written in place of the design's network: look-up tables that are the same.
     """
     logic = logic or design.network
+    module = Names(syntax.reserved).new(design.name, "boolcomp")  # ports may be called so, too
     names = Names([*syntax.reserved, *CONTROLS])
-    module = names.new(design.name, "boolcomp")
     inputs = tuple(Pin(names.new(port.name), port) for port in design.inputs)
     outputs = tuple(Pin(names.new(port.name), port) for port in design.outputs)
     prefix = _prefix([module, *(pin.name for pin in (*inputs, *outputs))])
@@ -142,7 +142,8 @@ def header(design: Design, gates: Framed) -> list[str]:
 
     None begins with a user's name: tools take `synthesis` or `verilator` there for orders.
     """
-    lines = [*design.notes]
+    pins = (*gates.inputs, *gates.outputs)
+    lines = [*design.notes, *escapes((pin.port.name, pin.name) for pin in pins)]
     if gates.stages:
         lines.append(
             f"{gates.stages} stages, {gates.flip_flops} flip-flops and {gates.stages} of valid"

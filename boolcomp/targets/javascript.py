@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from boolcomp.targets.bits import bit_assignments
 from boolcomp.targets.c_header import loads_of
 from boolcomp.targets.infix import JavaScript
-from boolcomp.targets.languages import JAVASCRIPT_WORDS
-from boolcomp.targets.names import Names, comment
+from boolcomp.targets.languages import JAVASCRIPT_KEYWORDS, JAVASCRIPT_WORDS
+from boolcomp.targets.names import Names, comment, escapes, word_names
 from boolcomp.targets.ports import delivered
 from boolcomp.targets.procedure import procedure_of
 from boolcomp.targets.python import ENTRIES, notes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from boolcomp.program.parts import Load
     from boolcomp.program.program import Program
@@ -41,7 +41,10 @@ def export(program: Program, load: float | None, options: Options) -> Files:
 
 
 def _words(program: Program, load: Load, name: str) -> str:
-    procedure = procedure_of(program, load, [*JAVASCRIPT_WORDS, *OWN])
+    reserved = [*JAVASCRIPT_WORDS, *OWN]
+    keywords = [*JAVASCRIPT_KEYWORDS, *TYPES.values()]
+    procedure = procedure_of(program, load, reserved, keywords=keywords)
+    flags = procedure.free("saturated")
     printer = JavaScript(procedure.tables)
     lines = []
     for table in (one for one in procedure.tables if one.read):
@@ -53,28 +56,28 @@ def _words(program: Program, load: Load, name: str) -> str:
         ]
         lines.append("]);")
     lines += ["", AGREEMENT]
-    body = ["let saturated = 0;"]
+    body = [f"let {flags} = 0;"]
     for step in procedure.steps:
         about = f" // {step.said}" if step.said else ""
         body.append(f"const {step.name} = {printer.bare(step.value)};{about}")
     for k, made in enumerate(procedure.outputs):
         for one in made.saturated:
             rests = f" && !({printer.all_of(made.rests)})" if made.rests else ""
-            body.append(f"if (!({printer.within(one)}){rests}) saturated |= {1 << k};")
+            body.append(f"if (!({printer.within(one)}){rests}) {flags} |= {1 << k};")
         body.append(f"const {made.result} = {printer.bare(made.word)};")
-    given = [one.parameter for one in procedure.inputs]
-    results = [made.result for made in procedure.outputs]
-    return _module(program, load, name, given=given, results=results, above=lines, body=body)
+    called = {one.name: one.parameter for one in procedure.inputs}
+    called |= {one.name: one.result for one in procedure.outputs}
+    return _module(program, load, name, called=called, flags=flags, above=lines, body=body)
 
 
 def _bits(program: Program, load: Load, name: str) -> str:
-    names = Names([*JAVASCRIPT_WORDS, name])
-    given = {names.new(word.name, "input"): word.code.bits for word in program.inputs}
-    made = {names.new(output.name, "output"): output.code.bits for output in load.outputs}
-    network = delivered(program, load.payload)
-    assignments = bit_assignments(network, given, made, Names([*JAVASCRIPT_WORDS, name]))
+    called = word_names(program, JAVASCRIPT_KEYWORDS)
+    given = {called[word.name]: word.code.bits for word in program.inputs}
+    made = {called[output.name]: output.code.bits for output in load.outputs}
+    network, flags = delivered(program, load.payload), Names(called.values()).new("saturated")
+    assignments = bit_assignments(network, given, made, Names([*JAVASCRIPT_WORDS, name]), flags)
     body = [f"const {one} = {text};" for one, text in assignments]
-    return _module(program, load, name, given=list(given), results=list(made), above=[], body=body)
+    return _module(program, load, name, called=called, flags=flags, above=[], body=body)
 
 
 def _module(
@@ -82,21 +85,23 @@ def _module(
     load: Load,
     name: str,
     *,
-    given: Sequence[str],
-    results: Sequence[str],
+    called: Mapping[str, str],
+    flags: str,
     above: Sequence[str],
     body: Sequence[str],
 ) -> str:
     """Return a module that exports one function."""
+    given = [called[word.name] for word in program.inputs]
+    results = [called[output.name] for output in load.outputs]
     lines = [
         f"// {comment(program.name)}: outputs from words, by whole numbers alone.",
-        *(f"// {note}" for note in notes(program, load)),
+        *(f"// {note}" for note in (*escapes(called.items()), *notes(program, load))),
         "",
         *above,
         f"// Returns the words of {', '.join(results)}; and which saturated, a bit each.",
         f"export function {name}({', '.join(given)}) {{",
         *(f"  {line}" for line in body),
-        f"  return [{', '.join(results)}, saturated];",
+        f"  return [{', '.join(results)}, {flags}];",
         "}",
         "",
     ]

@@ -25,14 +25,16 @@ def why_no_graph(program: Program) -> str:
 
 
 class Names:
-    """Gives every thing an identifier that no other has, whatever the language thinks of case.
+    """Gives every thing an identifier that no other has.
 
     Identifiers are ASCII letters, digits and single underscores between them, and begin with a
-    letter: so all languages have them. A name that is reserved or taken gets a number.
+    letter: so all languages have them. A name that is reserved or taken gets a number. Names that
+    differ in case alone are the same, unless `case` says that the language tells them apart.
     """
 
-    def __init__(self, reserved: Iterable[str]) -> None:
-        self._taken = {word.lower() for word in reserved}
+    def __init__(self, reserved: Iterable[str], *, case: bool = False) -> None:
+        self._folded = str if case else str.lower
+        self._taken = {self._folded(word) for word in reserved}
 
     def new(self, name: str, otherwise: str = "x") -> str:
         """Return an identifier as like a name as can be."""
@@ -40,11 +42,30 @@ class Names:
         if not text[:1].isalpha():
             text = f"{otherwise}_{text}" if text else otherwise
         found, count = text, 1
-        while found.lower() in self._taken:
+        while self._folded(found) in self._taken:
             count += 1
             found = f"{text}_{count}"
-        self._taken.add(found.lower())
+        self._taken.add(self._folded(found))
         return found
+
+
+def word_names(program: Program, keywords: Iterable[str]) -> dict[str, str]:
+    """Return the identifiers of a program's inputs and outputs: their names, where these are legal.
+
+    Only keywords of the language, which tells cases apart, force another name.
+    """
+    names = Names(keywords, case=True)
+    found = {one.name: names.new(one.name, "input") for one in program.inputs}
+    return found | {one.name: names.new(one.name, "output") for one in program.loads[0].outputs}
+
+
+def escapes(called: Iterable[tuple[str, str]]) -> list[str]:
+    """Return a line on every word whose identifier is not its name, given both."""
+    return [
+        comment(f"called {identifier} here: {name}, which the language does not allow")
+        for name, identifier in called
+        if name != identifier
+    ]
 
 
 def comment(text: str) -> str:

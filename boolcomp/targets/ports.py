@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from boolcomp.common.errors import UsageError
-from boolcomp.common.text import number, short, short_above
+from boolcomp.common.text import mass_text, short, short_above
 from boolcomp.logic.network import CONSTANTS, FALSE, Builder, copied
 from boolcomp.logic.wordcodes import word_of
 from boolcomp.targets.names import comment
@@ -136,7 +136,7 @@ def _pruned(network: Network, outputs: Sequence[int]) -> Network:
 
 def _selection(loads: Sequence[Load]) -> Port:
     bits = (len(loads) - 1).bit_length()
-    known = ", ".join(f"{k}: {number(load.payload)} kg" for k, load in enumerate(loads))
+    known = ", ".join(f"{k}: {mass_text(load.payload)} kg" for k, load in enumerate(loads))
     return Port(SELECT, bits, (f"load, natural binary {bits} bits: {known}, the last above",))
 
 

@@ -31,7 +31,7 @@ from boolcomp.targets.expressions import (
     low,
     moved,
 )
-from boolcomp.targets.names import Names, comment, why_no_graph
+from boolcomp.targets.names import Names, comment, escapes, why_no_graph, word_names
 from boolcomp.targets.products import product
 from boolcomp.targets.tablesums import with_tables_added
 from boolcomp.words.graph import Angles, Bits, Heap, InputWord, Lookup, OutputWord
@@ -115,16 +115,29 @@ class Procedure:
     steps: tuple[Step, ...]
     outputs: tuple[Made, ...]
 
+    @property
+    def escapes(self) -> list[str]:
+        """Lines on inputs and outputs that are not called by their names."""
+        called = [(one.name, one.parameter) for one in self.inputs]
+        return escapes([*called, *((one.name, one.result) for one in self.outputs)])
+
+    def free(self, name: str) -> str:
+        """Return a name that no input and no output has."""
+        ports = [*(one.parameter for one in self.inputs), *(one.result for one in self.outputs)]
+        return Names(ports).new(name)
+
 
 def procedure_of(
     program: Program,
     load: Load,
     reserved: Iterable[str] = (),
     made_by: Callable[[WordGraph, Names], Maker] | None = None,
+    keywords: Iterable[str] = (),
 ) -> Procedure:
     """Return the procedure of a program's word graph with a load.
 
-    No name in it is one of those reserved; `made_by` is another way to make its steps.
+    Inputs and outputs keep their names but for `keywords`; steps and tables get names that are
+    neither theirs nor reserved. `made_by` is another way to make its steps.
     """
     graph = load.graph
     if graph is None or load.joint is None:
@@ -134,8 +147,10 @@ def procedure_of(
         )
     named = load.meanings or [f"w{k}" for k in range(len(graph.nodes))]
     graph, meanings = with_tables_added(graph, named)
-    maker = (made_by or Maker)(graph, Names(reserved))
-    name = maker.names.new(program.name, "program")
+    called = word_names(program, keywords)
+    name = Names(reserved).new(program.name, "program")
+    maker = (made_by or Maker)(graph, Names([*reserved, *called.values(), name]))
+    maker.called = called
     cells = maker.inputs(program)
     for word in load.joint.words:
         code = program.inputs[word.input].code
@@ -160,7 +175,7 @@ class Maker:
         self.steps: list[Step] = []
         self.tables: list[Table] = []
         self.places: dict[tuple[int, ...], int] = {}
-        self.parameters: dict[str, str] = {}
+        self.called: dict[str, str] = {}  # inputs and outputs by name
 
     def table(self, name: str, entries: tuple[int, ...]) -> int:
         """Return the place of a table; equal ones are kept once."""
@@ -183,9 +198,8 @@ class Maker:
         """Return the cells of all input words; what lies beyond their bits is left away."""
         cells: dict[str, Expression] = {}
         for word in program.inputs:
-            parameter = self.parameters[word.name] = self.names.new(word.name, "input")
             bits = word.code.bits
-            masked = Low(Name(parameter, WIDEST), bits)
+            masked = Low(Name(self.called[word.name], WIDEST), bits)
             given = self.step(f"{word.name} word", bits, masked)
             cells[word.name] = self.cell(given, word.code, word.name)
         return cells
@@ -282,7 +296,7 @@ class Maker:
         if rests:
             cell = Choice(rests, Number(1 << result.bits >> 1), cell)
         cell = self.step(f"{output.name} cell", result.bits, cell)
-        name = self.names.new(output.name, "output")
+        name = self.called[output.name]
         return Made(output.name, name, result.bits, _coded(cell, output.code), saturated, rests)
 
     def procedure(self, name: str, program: Program, outputs: Sequence[Made]) -> Procedure:
@@ -300,7 +314,7 @@ class Maker:
         used = set().union(*(_tables_in(step.value) for step in kept))
         tables = tuple(replace(t, read=k in used) for k, t in enumerate(self.tables))
         inputs = tuple(
-            Given(x.name, self.parameters[x.name], x.code.bits, self.parameters[x.name] in read)
+            Given(x.name, self.called[x.name], x.code.bits, self.called[x.name] in read)
             for x in program.inputs
         )
         return Procedure(name, tables, inputs, tuple(kept), tuple(outputs))

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from boolcomp.targets.bits import bit_assignments
 from boolcomp.targets.c_header import loads_of
 from boolcomp.targets.infix import Python
-from boolcomp.targets.languages import PYTHON_WORDS
-from boolcomp.targets.names import Names, comment
+from boolcomp.targets.languages import PYTHON_KEYWORDS, PYTHON_WORDS
+from boolcomp.targets.names import Names, comment, escapes, word_names
 from boolcomp.targets.ports import delivered, input_notes, output_notes
 from boolcomp.targets.procedure import procedure_of
 
@@ -49,16 +49,19 @@ def notes(program: Program, load: Load) -> Iterator[str]:
         yield from output_notes(output)
 
 
-def _head(program: Program, load: Load, how: str) -> list[str]:
-    said = [line.replace("\\", "/").replace('"""', "'''") for line in notes(program, load)]
+def _head(program: Program, load: Load, how: str, escaped: list[str]) -> list[str]:
+    lines = [*escaped, *notes(program, load)]
+    said = [line.replace("\\", "/").replace('"""', "'''") for line in lines]
     title = comment(program.name).replace('"', "'")
     return [f'"""{title}: outputs from words, {how}', "", *said, '"""', ""]
 
 
 def _words(program: Program, load: Load, name: str) -> str:
-    procedure = procedure_of(program, load, [*PYTHON_WORDS, "agreement"])
+    reserved = [*PYTHON_WORDS, "agreement"]
+    procedure = procedure_of(program, load, reserved, keywords=PYTHON_KEYWORDS)
+    flags = procedure.free("saturated")
     printer = Python(procedure.tables)
-    lines = _head(program, load, "by whole numbers alone.")
+    lines = _head(program, load, "by whole numbers alone.", procedure.escapes)
     for table in (one for one in procedure.tables if one.read):
         lines += [f"{table.name} = ("]
         for first in range(0, len(table.entries), ENTRIES):
@@ -71,7 +74,7 @@ def _words(program: Program, load: Load, name: str) -> str:
     lines += [
         f"def {name}({parameters}):",
         f'    """Return the words of {results}; and which saturated, a bit each."""',
-        "    saturated = 0",
+        f"    {flags} = 0",
     ]
     for step in procedure.steps:
         about = f"  # {step.said}" if step.said else ""
@@ -80,25 +83,25 @@ def _words(program: Program, load: Load, name: str) -> str:
         for one in made.saturated:
             rests = f" and not ({printer.all_of(made.rests)})" if made.rests else ""
             lines.append(f"    if not {printer.within(one)}{rests}:")
-            lines.append(f"        saturated |= {1 << k}")
+            lines.append(f"        {flags} |= {1 << k}")
         lines.append(f"    {made.result} = {printer.bare(made.word)}")
-    return "\n".join([*lines, f"    return {results}, saturated", ""])
+    return "\n".join([*lines, f"    return {results}, {flags}", ""])
 
 
 def _bits(program: Program, load: Load, name: str) -> str:
-    names = Names([*PYTHON_WORDS, name])
-    given = {names.new(word.name, "input"): word.code.bits for word in program.inputs}
-    made = {names.new(output.name, "output"): output.code.bits for output in load.outputs}
-    network = delivered(program, load.payload)
-    assignments = bit_assignments(network, given, made, Names([*PYTHON_WORDS, name]))
+    called = word_names(program, PYTHON_KEYWORDS)
+    given = {called[word.name]: word.code.bits for word in program.inputs}
+    made = {called[output.name]: output.code.bits for output in load.outputs}
+    network, flags = delivered(program, load.payload), Names(called.values()).new("saturated")
+    assignments = bit_assignments(network, given, made, Names([*PYTHON_WORDS, name]), flags)
     results = ", ".join(made)
-    lines = _head(program, load, "by its logic, bit by bit.")
+    lines = _head(program, load, "by its logic, bit by bit.", escapes(called.items()))
     lines += [
         "",
         f"def {name}({', '.join(given)}):",
         f'    """Return the words of {results}; and which saturated, a bit each."""',
         *(f"    {one} = {text}" for one, text in assignments),
-        f"    return {results}, saturated",
+        f"    return {results}, {flags}",
         "",
     ]
     return "\n".join(lines)

@@ -50,8 +50,8 @@ class _Module:
         self, program: Program, loads: Sequence[Load], design: Design, syntax: Syntax,
         haste: int | None,
     ) -> None:  # fmt: skip
+        self.module = Names(syntax.reserved).new(design.name, "boolcomp")
         self.names = Names([*syntax.reserved, *CONTROLS])
-        self.module = self.names.new(design.name, "boolcomp")
         self.inputs = tuple(Pin(self.names.new(port.name), port) for port in design.inputs)
         self.outputs = tuple(Pin(self.names.new(port.name), port) for port in design.outputs)
         books = self.books = Books(self.names)

@@ -16,8 +16,9 @@ from compact.word_robots import case, searched, small_robot
 from samples import problem_of, terms_of
 
 import boolcomp
+from boolcomp import clip, function_problem, word
 from boolcomp.common.errors import UsageError
-from boolcomp.compact.demand import Demand, Progress
+from boolcomp.compact.demand import Demand, Progress, digest
 from boolcomp.compact.errors.measure import Sampling, measure_many
 from boolcomp.compact.errors.worst import graph_worst
 from boolcomp.compact.sketch.variables import Role
@@ -115,6 +116,30 @@ def test_outputs_that_saturate_have_a_usual_demand_that_is_reached(
     terms = terms_of(replace(robot, links=tuple(links)))
     found = searched(terms, Demand(bits=5, saturate=True, effort=0.0))
     assert all(result.bits == 5 for result in found.graph.results)
+
+
+@pytest.mark.parametrize(("size", "free"), [(12.125, 6), (6.0, 7)])
+def test_bits_that_are_said_of_an_output_are_kept(size: float, free: int) -> None:
+    words, made = {"x": word(-20, 20, bits=5)}, {"y": word(-size, size, bits=5)}
+
+    def limited(x: Any) -> Any:
+        return clip(x, -12, 12), clip(-x, -12, 12)
+
+    terms = split(function_problem(limited, words, {**made, "z": word(-size, size)}))
+    found = searched(terms, Demand(bits=5, input_bits={"x": 5}, effort=0.0))
+    assert [result.bits for result in found.graph.results] == [5, free]
+    worst = graph_worst(found.problem, found.demand, found.graph, 10_000)
+    assert (worst.errors < 1.05 * found.errors.max).all()
+
+
+def test_bits_that_are_said_of_outputs_are_in_digests() -> None:
+    plain, said = (
+        function_problem(lambda x: x * x, {"x": word(-1, 1, bits=5)}, {"y": word(-1, 1, bits=bits)})
+        for bits in (None, 5)
+    )
+    assert plain.key == said.key
+    assert digest(plain, Demand(bits=5)) != digest(said, Demand(bits=5))
+    assert digest(plain, Demand(5, saturate=True)) == digest(said, Demand(5, saturate=True))
 
 
 def test_an_error_that_no_widths_reach_is_refused() -> None:

@@ -68,8 +68,9 @@ class Case:
         widths, _ = choose_widths(model, variances)
         count = len(self.steps)
         return realise(
-            self.sketch, widths, model.statistics, [bits] * count, [0.0] * count, saturate=saturate
-        )
+            self.sketch, widths, model.statistics, [bits] * count, [0.0] * count,
+            saturating=[saturate] * count,
+        )  # fmt: skip
 
     def chosen(self, allowed: float) -> Descent:
         model = self.model()

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from exports import C_FLAGS, build, expected, kept, run_c, run_python, words_of
+from exports import C_FLAGS, build, expected, kept, run_c, run_javascript, run_python, words_of
 from targets.exported import of_graph
 
 from boolcomp.common.errors import UsageError
-from boolcomp.targets import export
+from boolcomp.targets import Options, export
 from boolcomp.targets.expressions import Moved, Name, Number, Padded, low, moved
 from boolcomp.targets.infix import JavaScript, Python
 from boolcomp.targets.procedure import Table, procedure_of
@@ -200,6 +201,54 @@ def test_names_are_legal_and_differ_in_every_language(target: str, names: tuple[
             assert np.array_equal(run_python(str(text), words), expected(program, words))
         if target in ("c", "c-sliced") and shutil.which("gcc"):
             _parses(files)
+
+
+NAMES = [("i", "left"), ("saturated", "given"), ("sum", "n0"), ("Q", "q"), ("made", "x_table")]
+
+
+@pytest.mark.parametrize("names", NAMES)
+def test_words_keep_their_names_in_code(tmp_path: Path, names: tuple[str, str]) -> None:
+    program = tiny(names, "z")  # its output is called z, too
+    words = words_of(program, 50)
+    wanted = expected(program, words)
+    for level in ("words", "gates"):
+        (text,) = map(str, export(program, "python", options=Options(level)).values())
+        assert f"def z({names[0]}, {names[1]}):" in text
+        assert np.array_equal(run_python(text, words), wanted)
+        (text,) = map(str, export(program, "javascript", options=Options(level)).values())
+        assert f"function z({names[0]}, {names[1]})" in text
+        if shutil.which("node"):
+            assert np.array_equal(run_javascript(text, words, tmp_path), wanted)
+    files = export(program, "c")
+    fields = re.findall(r"^    uint16_t (\w+);", str(files["z.h"]), re.MULTILINE)
+    assert fields == [*names, "z"]
+    if shutil.which("gcc"):
+        assert np.array_equal(run_c(files, words, tmp_path), wanted)
+
+
+@pytest.mark.parametrize("target", ["verilog", "vhdl"])
+@pytest.mark.parametrize("level", ["words", "gates"])
+def test_words_keep_their_names_in_hardware(target: str, level: Any) -> None:
+    (text,) = map(str, export(tiny(("i", "left"), "z"), target, options=Options(level)).values())
+    ports = re.findall(r"(?:input|output) wire (?:\[.*\] )?(\w+)|(\w+) *: (?:in|out) ", text)
+    assert ["".join(port) for port in ports] == ["i", "left", "z"]
+
+
+FORCED = {
+    "c": "int", "c-header": "virtual", "python": "lambda", "javascript": "new", "verilog": "always",
+    "vhdl": "signal", "bdd-verilog": "always", "blif": "always",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("target", FORCED)
+def test_a_name_that_a_language_forbids_is_listed_at_the_head(target: str) -> None:
+    word = FORCED[target]
+    files = export(tiny(("x", word)), target)
+    (text,) = [str(text) for name, text in files.items() if name != "tiny.c"]
+    line = f"called {word}_2 here: {word}, which the language does not allow"
+    assert text.count(line) == 1
+    assert len(text.partition(line)[0].splitlines()) < 10
+    assert not any("here:" in str(text) for text in export(tiny(), target).values())
 
 
 def _parses(files: Mapping[str, object]) -> None:

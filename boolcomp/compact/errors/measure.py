@@ -17,7 +17,7 @@ from boolcomp.words.agreement import agrees, network_words
 from boolcomp.words.simulate import simulate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -79,17 +79,18 @@ def sampled_outputs(problem: Problem, bits: int, seed: int = 0) -> Floats:
     return problem.in_steps(exact, problem.steps(bits))
 
 
-def paper_rms(terms: Terms, bits: int, seed: int = 0, *, saturate: bool = False) -> Floats:
+def paper_rms(terms: Terms, bits: int, seed: int = 0, saturating: Sequence[bool] = ()) -> Floats:
     """Return the rms error, in steps, of the paper's tables at these bits (arithmetic only).
 
-    States beyond an output's range are left out; where outputs `saturate` they count, too, and the
-    exact output is then the nearest value of the range.
+    States beyond an output's range are left out. Of an output that is `saturating` they count, and
+    the exact output is then the nearest value of the range.
     """
     problem = terms.problem
     arrays = problem.draw(PAPER_SAMPLES, seed)
     exact = problem.reference(*arrays)
     low, high = np.array([(one.range.low, one.range.high) for one in problem.outputs]).T
-    meant = np.clip(exact, low, high) if saturate else exact
+    saturates = np.asarray(saturating or [False] * len(problem.outputs))
+    meant = np.where(saturates, np.clip(exact, low, high), exact)
     error = np.zeros_like(exact)
     widths = np.asarray(problem.output_bits(bits))
     for width in sorted(set(widths.tolist())):
@@ -97,7 +98,7 @@ def paper_rms(terms: Terms, bits: int, seed: int = 0, *, saturate: bool = False)
         found = quantised(make_plan(terms, options), arrays).values
         steps = np.asarray([one.range.width / (1 << options.bits) for one in problem.outputs])
         error[:, widths == width] = ((found - meant) / steps)[:, widths == width]
-    inside = saturate | (np.abs(exact) <= high)  # what saturates is no measure of accuracy
+    inside = saturates | (np.abs(exact) <= high)  # what saturates is no measure of accuracy
     mean = (error**2 * inside).sum(axis=0) / np.maximum(1, inside.sum(axis=0))
     return np.asarray(np.sqrt(mean))
 

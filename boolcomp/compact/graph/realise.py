@@ -46,14 +46,14 @@ def realise(
     bits: Sequence[int],
     biases: Sequence[float],
     *,
-    saturate: bool = False,
+    saturating: Sequence[bool] = (),
     treads: Sequence[bool] = (),
 ) -> g.WordGraph:
     """Return the word graph of a sketch with these widths.
 
-    `bits` are those of the outputs' words (one more where an output needs it, unless it is to
-    saturate); `biases` are added to the outputs, in their units. `treads` have a cell at zero: half
-    a step is added before they are cut off.
+    `bits` are those of the outputs' words (one more where an output needs it, unless it is
+    `saturating`); `biases` are added to the outputs, in their units. `treads` have a cell
+    at zero: half a step is added before they are cut off.
     """
     maker = _Realiser(sketch, widths, statistics)
     live = live_nodes(sketch, widths)
@@ -61,8 +61,8 @@ def realise(
     for place, node in enumerate(sketch.nodes):
         if place in live and isinstance(node, Source):
             maker.put(place, g.InputWord(node.name, node.bits, node.angle), 0, 0.0)
-    zeros = treads or [False] * len(bits)
-    asked = map(_Asked, bits, biases, zeros)
+    none = [False] * len(bits)
+    asked = map(_Asked, bits, biases, treads or none, saturating or none)
     results = dict(zip(sketch.outputs, asked, strict=True))
     found: dict[int, g.OutputWord] = {}
     for place, node in enumerate(sketch.nodes):
@@ -73,7 +73,7 @@ def realise(
         elif isinstance(node, Table):
             maker.table(place, node)
         elif place in results:
-            found[place] = maker.output(place, node, results[place], saturate=saturate)
+            found[place] = maker.output(place, node, results[place])
         else:
             maker.heap(place, node)
     order = tuple(found[k] for k in sketch.outputs)
@@ -81,11 +81,12 @@ def realise(
 
 
 class _Asked(NamedTuple):
-    """The word of an output: its bits, what is added to it, whether it has a cell at zero."""
+    """The word of an output: its bits, what is added, whether zero has a cell, or ends saturate."""
 
     bits: int
     bias: float
     tread: bool
+    saturates: bool
 
 
 @dataclass(slots=True)
@@ -142,11 +143,11 @@ class _Realiser:
         bits = TURN - lsb if node.angle else heap_bits(largest, lsb, output=False)
         self._put_heap(place, node, lsb, bits + self._room(place))
 
-    def output(self, place: int, node: WordSum, asked: _Asked, *, saturate: bool) -> g.OutputWord:
+    def output(self, place: int, node: WordSum, asked: _Asked) -> g.OutputWord:
         lsb = self.widths[Role.CUT.of(place)]
         needed = max(asked.bits, self.statistics.output_bits(place, 0)) + self._room(place)
         self._put_heap(place, node, lsb, needed - lsb, asked)
-        bits = asked.bits if saturate else needed
+        bits = asked.bits if asked.saturates else needed
         return g.OutputWord(self.place[place], -lsb, bits, asked.tread)
 
     def _room(self, place: int) -> int:

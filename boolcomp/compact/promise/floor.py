@@ -62,10 +62,16 @@ class InputFloor:
 
 
 def input_floor(problem: Problem, demand: Demand) -> InputFloor:
-    """Return how outputs move within the cells of inputs as wide as they may be."""
+    """Return how outputs move within the cells of inputs as wide as they may be.
+
+    Beyond its range an output that saturates does not move.
+    """
     words = quantities(problem, demand.input_bits)
     steps = np.asarray(problem.steps(demand.bits))
     states = _states(problem, demand.seed)
+    saturating = demand.saturating(problem)
+    low = np.where(saturating, [one.range.low for one in problem.outputs], -np.inf)
+    high = np.where(saturating, [one.range.high for one in problem.outputs], np.inf)
     names, moves = [], []
     for place, one in enumerate(problem.inputs):
         word = words.get(one.name)
@@ -77,7 +83,7 @@ def input_floor(problem: Problem, demand: Demand) -> InputFloor:
             moved[:, place] = np.clip(
                 moved[:, place] + sign * word.step, one.range.low, one.range.high
             )
-            ends.append(problem.exact(moved))
+            ends.append(np.clip(problem.exact(moved), low, high))
         names.append(one.name)
         moves.append(np.abs(ends[1] - ends[0]) / 2 / steps)
     bits = tuple(words[name].bits for name in names)
@@ -90,7 +96,7 @@ def refuse_impossible(problem: Problem, demand: Demand, promised: Floats) -> Non
     if not floor.names:
         return
     least = HALF + CERTAIN * (floor.least - HALF)
-    if demand.saturate or (least <= promised).all():
+    if (least <= promised).all():
         return
     worst = int(np.argmax(floor.least / promised))
     output, step = problem.outputs[worst], problem.steps(demand.bits)[worst]

@@ -164,7 +164,7 @@ class Steered:
         return narrowed(
             realise(
                 self.sketch, widths, self.model.statistics, problem.output_bits(demand.bits),
-                biases.tolist(), saturate=demand.saturate,
+                biases.tolist(), saturating=demand.saturating(problem),
                 treads=[one.format.tread for one in problem.outputs],
             )
         )  # fmt: skip

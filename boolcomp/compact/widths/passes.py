@@ -217,15 +217,27 @@ def _has_plan(terms: Terms) -> bool:
 def _usual(terms: Terms, demand: Demand, ledger: Ledger) -> list[float]:
     """Return the usual rms errors, in steps: the paper's own, or what suits inputs so wide.
 
-    Of outputs that saturate it is the larger one.
+    Of an output that saturates it is the larger one.
     """
     if not _has_plan(terms):
         return [max(USUAL_RMS, one) for one in _above_floor(terms, demand)]
-    name = "paper saturated" if demand.saturate else "paper"
+    saturating = demand.saturating(terms.problem)
+    name = "paper saturated" if any(saturating) else "paper"
     paper = ledger.numbers(
-        name, lambda: [float(x) for x in paper_rms(terms, demand.bits, saturate=demand.saturate)]
+        name, lambda: [float(x) for x in paper_rms(terms, demand.bits, saturating=saturating)]
     )
-    return list(map(max, paper, _above_floor(terms, demand))) if demand.saturate else paper
+    if not any(saturating):
+        return paper
+    if demand.saturate:
+        return list(map(max, paper, _above_floor(terms, demand)))
+    reach = reach_of(terms.problem, demand)
+    if reach is None:
+        return paper
+    beyond = (np.abs(sampled_outputs(terms.problem, demand.bits)) > reach).any(axis=0)
+    if not beyond.any():
+        return paper
+    larger = map(max, paper, _above_floor(terms, demand))
+    return [float(x) for x in np.where(beyond, list(larger), paper)]
 
 
 def _above_floor(terms: Terms, demand: Demand) -> list[float]:

@@ -178,10 +178,15 @@ def search_of(task: SearchTask, form: int) -> Search:
 
 
 def reach_of(problem: Problem, demand: Demand) -> Floats | None:
-    """Return how many steps from zero outputs go where they are to saturate; else None."""
-    if not demand.saturate:
+    """Return how many steps from zero outputs go: infinite of those that do not saturate.
+
+    None stands for outputs none of which does.
+    """
+    saturating = demand.saturating(problem)
+    if not any(saturating):
         return None
-    return np.asarray([2.0 ** (bits - 1) for bits in problem.output_bits(demand.bits)])
+    reach = [2.0 ** (bits - 1) for bits in problem.output_bits(demand.bits)]
+    return np.where(saturating, reach, np.inf)
 
 
 class Search:
@@ -300,7 +305,8 @@ class Search:
         problem, demand = self.task.terms.problem, self.task.demand
         return realise(
             self.sketch, widths, statistics, problem.output_bits(demand.bits), biases.tolist(),
-            saturate=demand.saturate, treads=[one.format.tread for one in problem.outputs],
+            saturating=demand.saturating(problem),
+            treads=[one.format.tread for one in problem.outputs],
         )  # fmt: skip
 
     def refine(self, start: Candidate) -> Candidate:

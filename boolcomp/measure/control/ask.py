@@ -26,7 +26,9 @@ from boolcomp.measure.control.variants import (
     referred_variant,
     variants_of,
 )
+from boolcomp.problem.degrees import Angles, angles_of
 from boolcomp.problem.functions import USUAL, function_of, robot_problem
+from boolcomp.problem.problem import numbered
 from boolcomp.problem.worded import with_words
 
 if TYPE_CHECKING:
@@ -110,7 +112,10 @@ class Question:
 
 
 def _warn_of_limits(robot: Robot, trajectory: Trajectory) -> None:
-    """Warn of what is asked of joints beyond their ranges: words saturate there."""
+    """Warn of what is asked of joints beyond their ranges, where words saturate, and of degrees."""
+    angles = Angles((numbered("q", robot.joints),), angles_of(robot_problem(robot, "gravity")))
+    if question := angles.seen([trajectory.q], len(trajectory.q)).question:
+        warnings.warn(f"trajectory {trajectory.name}: {question}", DataWarning, stacklevel=4)
     kinds = (
         ("position", trajectory.q),
         ("velocity", trajectory.qd),

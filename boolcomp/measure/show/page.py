@@ -9,7 +9,7 @@ import numpy as np
 
 from boolcomp.common.errors import DataError
 from boolcomp.common.pages import Column, Fact, Markup, Page, Section, Table, Text, page_text
-from boolcomp.common.text import number
+from boolcomp.common.text import mass_text
 from boolcomp.measure.show import graph as pictures
 from boolcomp.measure.show import tables
 from boolcomp.measure.show.maps import MOST
@@ -102,7 +102,7 @@ def _lead(subject: Subject) -> str:
     )
     title = subject.robot.title if subject.robot is not None else ""
     head = f"{title}. " if title and not title.endswith(".") else f"{title} " if title else ""
-    load = f" with {number(subject.load.payload)} kg at the tip" if subject.load.payload else ""
+    load = f" with {mass_text(subject.load.payload)} kg at the tip" if subject.load.payload else ""
     return (
         f"{head}{len(subject.load.outputs)} {program.plural} of {len(program.inputs)} input words"
         f"{load}, by {what}. Below, this very logic runs in your browser, beside exact values."

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.common.errors import BoolcompError
-from boolcomp.common.text import number
+from boolcomp.common.text import mass_text
 from boolcomp.compact.result.network import plain_network, table_network
 from boolcomp.logic import aiger, blif
 from boolcomp.logic.equivalence import equivalent
@@ -67,7 +67,7 @@ def own_checks(
 ) -> Iterator[Check]:
     """Yield every check that needs no tool; `step` hears of each before it begins."""
     for one in program.loads if load is None else (program.load(load),):
-        ending = f", load {number(one.payload)} kg" if len(program.loads) > 1 else ""
+        ending = f", load {mass_text(one.payload)} kg" if len(program.loads) > 1 else ""
         step(f"graph{ending}")
         yield _against_graph(program, one, f"network against word graph{ending}")
         if one.graph is not None and one.joint is not None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from boolcomp.common.files import temporary_folder, write_text
 from boolcomp.common.processes import run_program
-from boolcomp.common.text import number
+from boolcomp.common.text import mass_text
 from boolcomp.logic import aiger, blif
 from boolcomp.logic.synthesis import abc
 from boolcomp.measure.verification.checks import Check, logic_of
@@ -102,7 +102,7 @@ def _by_abc(
     yield cec("aiger against blif", files, deadline)
     for one in program.loads if load is None else (program.load(load),):
         if one.graph is not None and one.joint is not None:
-            ending = f", load {number(one.payload)} kg" if len(program.loads) > 1 else ""
+            ending = f", load {mass_text(one.payload)} kg" if len(program.loads) > 1 else ""
             files = {
                 "a.blif": blif.render(program.networks[one.joint.network]),
                 "b.blif": blif.render(logic_of(one.graph)),

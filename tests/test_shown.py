@@ -1,0 +1,66 @@
+"""What programs show of their words and loads: masses as short decimals, units or a dash."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from targets.exported import tiny
+
+from boolcomp.commands.said import error_table
+from boolcomp.common.text import mass_text
+from boolcomp.program.family import family_of
+from boolcomp.program.programfile import load_program
+from boolcomp.targets import export
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Result
+
+MASS = 3 * 0.6  # 1.7999999999999998
+
+
+def test_masses_are_short_wherever_a_program_is_shown() -> None:
+    program = family_of([tiny(), tiny(payload=MASS)])
+    shown = [repr(program), str(program), program._repr_html_(), str(program.chosen(MASS))]
+    shown += map(str, export(program, "verilog").values())
+    shown += map(str, export(tiny(payload=MASS), "verilog").values())
+    assert all("1.8" in text for text in shown[:5])
+    assert not any("1.79" in text for text in shown)
+    assert f"  payload {mass_text(MASS)} kg" in str(program).splitlines()
+    assert [mass_text(x) for x in (0.0, 2.0, 1 / 3)] == ["0", "2", "0.333333333333"]
+
+
+def test_a_word_without_a_unit_has_a_dash() -> None:
+    (output,) = tiny().outputs
+    plain = replace(output, unit="")
+    assert error_table([plain], "output", steps=False).splitlines()[2].split()[:3] == [
+        "T1",
+        "0.5",
+        "–",
+    ]
+    assert error_table([output], "output", steps=False).splitlines()[2].split()[2] == "N·m"
+    html = tiny()._repr_html_()
+    assert "<tr><td>b</td><td>-1 .. 1</td><td>–</td>" in html
+    assert "<tr><td>c</td><td>-1 .. 1</td><td>m/s</td>" in html
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("bits", "code"), [(1, 2), (2, 0), (3, 0), (17, 2)])
+def test_the_command_takes_as_few_bits_as_python(
+    run: Callable[..., Result], bits: int, code: int
+) -> None:
+    Path("line.toml").write_text(
+        'name = "line"\n[inputs.x]\nrange = [-1, 1]\nbits = 5\n[outputs.y]\nexpression = "x"\n'
+    )
+    made = run("compile", "line.toml", "--bits", str(bits), "--effort", "0", "-o", "made", "--json")
+    assert made.code == code
+    if code:
+        assert f"bits must be 2 to 16, not {bits}" in made.err
+    else:
+        assert json.loads(made.out)["bits"] == bits
+        assert load_program("made").bits == bits
