@@ -24,6 +24,7 @@ from boolcomp.common.places import everywhere, place_of
 from boolcomp.common.workers import ALONE
 from boolcomp.compact import passes as compact
 from boolcomp.compact.demand import Progress, ignore_progress
+from boolcomp.compact.expected import on_course
 from boolcomp.compact.promise.wordlength import bits_for
 from boolcomp.paper import passes as paper
 from boolcomp.paper.plan import Options
@@ -181,6 +182,7 @@ def compile_paper(
     told = paper.on_course(chosen)
     with chosen.workers.opened() as workers:
         made = run(PAPER[:-1], loads, replace(told, workers=workers), "measure")
+    told.progress("program", "", 0.0)
     program = _family(run(PAPER[-1:], made, chosen), loads)
     told.progress("done", "", 1.0)
     if chosen.certify:
@@ -317,16 +319,18 @@ def _listeners(choices: compact.CompactChoices, loads: Sequence[TipLoad]) -> lis
     """Return what is told of the stages of each load, and tells how far all of them are."""
     progress = choices.progress
     if len(loads) == 1:
-        return [compact.on_course(progress, choices.demand)]
+        return [on_course(progress, choices.demand)]
     fractions = [0.0] * len(loads)
 
     def of(place: int) -> Listener:
         def told(step: Progress) -> None:
             fractions[place] = step.fraction
             stage = f"{loads[place].mass:g} kg, {step.stage}"
-            progress(replace(step, stage=stage, fraction=sum(fractions) / len(loads)))
+            left = math.inf if step.left == math.inf else None  # as the fraction of all says
+            whole = sum(fractions) / len(loads)
+            progress(replace(step, stage=stage, fraction=whole, left=left))
 
-        return compact.on_course(told, choices.demand)
+        return on_course(told, choices.demand)
 
     return [of(place) for place in range(len(loads))]
 

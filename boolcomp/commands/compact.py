@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from boolcomp.commands.options import CompactOptions
+    from boolcomp.commands.progress import Share
     from boolcomp.common.places import Place
     from boolcomp.common.workers import Workers
     from boolcomp.compact.demand import Demand, Progress
@@ -73,12 +74,12 @@ def compile_words(
     say_whence(compiled.built)
 
 
-def listener(show: Callable[[float, str, str], None]) -> Callable[[Progress], None]:
+def listener(show: Share) -> Callable[[Progress], None]:
     """Return what hears the search and shows where it is and the smallest logic so far."""
 
     def told(step: Progress) -> None:
         nodes = "" if step.best_nodes is None else f"{step.best_nodes} nodes so far"
-        show(step.fraction, step.stage, nodes)
+        show(step.fraction, step.stage, nodes, step.left)
 
     return told
 

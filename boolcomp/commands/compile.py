@@ -20,7 +20,7 @@ from boolcomp.commands.options import (
     store_option,
     unchanging,
 )
-from boolcomp.commands.progress import share
+from boolcomp.commands.progress import in_stages, share
 from boolcomp.commands.said import described, error_table, in_steps, over_loads
 from boolcomp.commands.sources import function_options, own_bits, source_argument
 from boolcomp.commands.wordlength import AUTO, is_auto
@@ -138,7 +138,7 @@ def _compile_paper(
 
     with share("compiling") as show:
         choices = PaperChoices(
-            asked.options, recipe, store, lambda stage, what, part: show(part, stage, what),
+            asked.options, recipe, store, in_stages(show),
             error=asked.error, free=asked.auto, certify=asked.certify,
             workers=asked.workers or all_cores(),
         )  # fmt: skip

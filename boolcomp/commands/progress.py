@@ -6,6 +6,7 @@ Short work shows nothing: the bar comes after a second, the first line after ten
 from __future__ import annotations
 
 import contextlib
+import math
 import sys
 import threading
 import time
@@ -14,12 +15,13 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 import click
 
 from boolcomp.common.packages import is_there
-from boolcomp.common.progress import seconds_left
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from rich.progress import Progress
+
+    from boolcomp.paper.passes import Told
 
 LEAST_KNOWN = 0.02  # of the work is done before an estimate is worth saying
 RARER = 1.2  # times the time so far: within a stage, lines come at growing distances
@@ -54,28 +56,55 @@ def counter(title: str, total: int | None) -> Iterator[Callable[[int], None]]:
 
 
 @contextlib.contextmanager
-def share(title: str) -> Iterator[Callable[[float, str, str], None]]:
+def share(title: str) -> Iterator[Share]:
     """Show which share of the work is done; call the value with it (0 to 1), a stage and a note.
 
-    The share that is shown never decreases.
+    The share that is shown never decreases. The work that is left may be given too, in terms of
+    what is done, where the share does not say that.
     """
     most = 0.0
     with _shown(title) as heard:
 
-        def show(fraction: float, stage: str, note: str) -> None:
+        def show(fraction: float, stage: str, note: str, left: float | None = None) -> None:
             nonlocal most
             most = max(most, min(1.0, fraction))
-            heard(most, 1, stage, note)
+            heard(most, 1, stage, note, left)
 
         yield show
 
 
+def in_stages(show: Share) -> Told:
+    """Return what hears the stages of paper mode and shows them."""
+
+    def told(
+        stage: str, what: str, part: float, *,
+        counted: Mapping[str, float] | None = None, left: float | None = None,
+    ) -> None:  # fmt: skip
+        del counted
+        show(part, stage, what, left)
+
+    return told
+
+
+class Share(Protocol):
+    """What is told which share of the work is done, a stage, a note, and what is left."""
+
+    def __call__(self, fraction: float, stage: str, note: str, left: float | None = None) -> None:
+        """Show that."""
+
+
 class Display(Protocol):
-    """What shows progress; `heard` is told how much is done of what total, a stage and a note."""
+    """What shows progress; `heard` is told how much is done of what total, a stage and a note.
+
+    What is `left`, in terms of what is done, follows from these unless it is given; it is infinite
+    where nobody knows.
+    """
 
     patience: ClassVar[float]
 
-    def heard(self, done: float, total: float | None, stage: str, note: str) -> None:
+    def heard(
+        self, done: float, total: float | None, stage: str, note: str, left: float | None = None
+    ) -> None:
         """Hear of progress, and show it."""
 
     def pulse(self) -> None:
@@ -86,7 +115,7 @@ class Display(Protocol):
 
 
 @contextlib.contextmanager
-def _shown(title: str) -> Iterator[Callable[[float, float | None, str, str], None]]:
+def _shown(title: str) -> Iterator[Callable[..., None]]:
     terminal = sys.stderr is not None and sys.stderr.isatty()
     display: Display = Bar(title) if terminal and is_there("rich") else Lines(title)
     timer = threading.Timer(display.patience, display.pulse)  # a stage may be silent for long
@@ -112,15 +141,17 @@ class Lines:
     ) -> None:
         self._title, self._clock, self._say = title, clock, say
         self._start, self._next = clock(), self.patience
-        self._latest: tuple[float, float | None, str, str] = (0, None, "", "")
+        self._latest: tuple[float, float | None, str, str, float | None] = (0, None, "", "", None)
         self._said: str | None = None  # the stage of the last line
         self._open = True
         self._lock = threading.Lock()
 
-    def heard(self, done: float, total: float | None, stage: str, note: str) -> None:
+    def heard(
+        self, done: float, total: float | None, stage: str, note: str, left: float | None = None
+    ) -> None:
         """Hear of progress; say a line where the stage is new or the last line is old."""
         with self._lock:
-            self._latest = (done, total, stage, note)
+            self._latest = (done, total, stage, note, left)
             if self._open:
                 self._speak()
 
@@ -136,27 +167,29 @@ class Lines:
             self._open = False
 
     def _speak(self) -> None:
-        done, total, stage, note = self._latest
+        done, total, stage, note, left = self._latest
         passed = self._clock() - self._start
         early = passed < self.patience or (stage == self._said and passed < self._next)
         if early or done == total:
             return
         self._said, self._next = stage, max(passed + self.patience, passed * RARER)
         with contextlib.suppress(OSError, ValueError):  # work does not end because nobody listens
-            self._say(f"{self._title}: {_sentence(done, total, stage, note, passed)}")
+            said = _sentence(done, total, stage, note) + _left(done, total, left, passed)
+            self._say(f"{self._title}: {said}")
 
 
-def _sentence(done: float, total: float | None, stage: str, note: str, passed: float) -> str:
-    """Say the stage, how much is done, what there is so far, and an estimate of what is left."""
+def _sentence(done: float, total: float | None, stage: str, note: str) -> str:
+    """Say the stage, how much is done, and what there is so far."""
     parts = [stage, f"{done:.0f} done" if total is None else f"{done / total:.0%} done", note]
-    return ", ".join(filter(None, [*parts, _left(done, total, passed)]))
+    return ", ".join(filter(None, parts))
 
 
-def _left(done: float, total: float | None, passed: float) -> str:
+def _left(done: float, total: float | None, left: float | None, passed: float) -> str:
     """Say an estimate of the time that is left, if enough is done for one."""
     if total is None or not LEAST_KNOWN * total <= done < total:
         return ""
-    return f"about {duration(seconds_left(passed, done / total))} left"
+    rest = total / done - 1 if left is None else left
+    return f", about {duration(passed * rest)} left" if math.isfinite(rest) else ""
 
 
 def duration(seconds: float) -> str:
@@ -179,11 +212,14 @@ class Bar:
         self._open = True
         self._lock = threading.Lock()
 
-    def heard(self, done: float, total: float | None, stage: str, note: str) -> None:
+    def heard(
+        self, done: float, total: float | None, stage: str, note: str, left: float | None = None
+    ) -> None:
         """Hear of progress, and show it."""
         with self._lock:
-            left = _left(done, total, self._clock() - self._start)
-            self._latest = (done, total, ", ".join(filter(None, [left, stage, note])))
+            time_left = _left(done, total, left, self._clock() - self._start)
+            said = [time_left.removeprefix(", "), stage, note]
+            self._latest = (done, total, ", ".join(filter(None, said)))
             if self._bar is not None or self._clock() - self._start >= self.patience:
                 self._show()
 

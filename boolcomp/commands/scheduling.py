@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from boolcomp.commands.progress import share
+from boolcomp.commands.progress import in_stages, share
 from boolcomp.common.errors import UsageError, shown
 from boolcomp.common.files import read_text
 from boolcomp.common.text import number
@@ -49,9 +49,7 @@ def product_tables(robot: Robot, bits: int) -> tuple[ProductTable, ...]:
     from boolcomp.pipeline import compile_paper
 
     with share("compiling") as show:
-        choices = PaperChoices(
-            Options(bits=bits), progress=lambda stage, what, part: show(part, stage, what)
-        )
+        choices = PaperChoices(Options(bits=bits), progress=in_stages(show))
         compiled = compile_paper(robot, choices)
     places = {plan.output.title: k for k, plan in enumerate(compiled.plans[0].outputs, 1)}
     return tuple(

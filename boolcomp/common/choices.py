@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from decimal import Decimal
 from typing import TypeAlias
 
 from boolcomp.common.errors import UsageError, shown
@@ -80,6 +79,8 @@ def masses(name: str, given: Reals) -> tuple[float, ...]:
 
 def _stepped(name: str, part: str, given: str) -> list[float]:
     """Return the masses of `low:high:step`, each the double nearest to its decimal."""
+    from decimal import Decimal  # noqa: PLC0415 (few commands need it)
+
     wrong = UsageError(f"{name} {shown(given)}: {MASSES}; at most {MOST:g}")
     try:
         low, high, step = (Decimal(text.strip()) for text in part.split(":"))

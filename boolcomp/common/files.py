@@ -8,14 +8,10 @@ takes those away that nobody has locked.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import errno
 import os
 import re
-import secrets
-import shutil
 import stat
-import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
@@ -177,6 +173,9 @@ def output_file(path: Path) -> Iterator[BinaryIO]:
             with _replaced(Path(os.path.realpath(path)), mode, durable=True) as stream:
                 yield stream
             return
+        import shutil  # noqa: PLC0415 (a pipe or a device is rare)
+        import tempfile  # noqa: PLC0415 (likewise)
+
         with tempfile.TemporaryFile() as stream:
             yield cast("BinaryIO", stream)
             stream.seek(0)
@@ -350,6 +349,8 @@ def temporary_folder(beside: Path | None = None) -> Iterator[Path]:
 
     It is gone afterwards, and taken away by a later run where this one is killed.
     """
+    import tempfile  # noqa: PLC0415 (few commands need it)
+
     parent = Path(tempfile.gettempdir()) if beside is None else beside.parent
     collect(parent)
     while True:
@@ -366,7 +367,7 @@ def temporary_folder(beside: Path | None = None) -> Iterator[Path]:
                 yield folder
                 return
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            _remove_folder(folder)
             if handle >= 0:
                 os.close(handle)
             _live.discard(folder)
@@ -404,14 +405,22 @@ def _remove_unlocked(path: Path) -> None:
 
 def _remove(path: Path) -> None:
     if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path, ignore_errors=True)
+        _remove_folder(path)
     else:
         with contextlib.suppress(OSError):
             path.unlink(missing_ok=True)
 
 
+def _remove_folder(folder: Path) -> None:
+    import shutil  # noqa: PLC0415 (few commands need it)
+
+    shutil.rmtree(folder, ignore_errors=True)
+
+
 def exchange(new: Path, target: Path, old: Path) -> None:
     """Put a folder in the place of another: at once where Linux can, else by way of `old`."""
+    import ctypes  # noqa: PLC0415 (few commands need it)
+
     try:
         library = ctypes.CDLL(None)
         done = library.renameat2(_HERE, os.fsencode(new), _HERE, os.fsencode(target), _EXCHANGE)
@@ -438,7 +447,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def _unfinished(name: str) -> str:
-    return f".{name[:_LONGEST]}.{secrets.token_hex(6)}{UNFINISHED}"
+    return f".{name[:_LONGEST]}.{os.urandom(6).hex()}{UNFINISHED}"
 
 
 def _locked(handle: int, *, wait: bool) -> bool:

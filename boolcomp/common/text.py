@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
-from decimal import ROUND_CEILING, Decimal
 from typing import TYPE_CHECKING, Any
 
 from boolcomp.common.errors import DataError, cut
@@ -43,6 +41,8 @@ def short_above(value: float, digits: int = 6) -> str:
     """Write a number that is not negative for people, no smaller than it is: what is a bound."""
     if not value or math.isinf(value):
         return short(value)
+    from decimal import ROUND_CEILING, Decimal  # noqa: PLC0415 (few commands need it)
+
     exact = Decimal(value)
     place = Decimal(1).scaleb(exact.adjusted() + 1 - digits)
     return short(float(exact.quantize(place, ROUND_CEILING)), digits)
@@ -67,6 +67,8 @@ def parse_number(text: str) -> float | None:
 
 def parse_toml(text: str, where: str) -> dict[str, Any]:
     """Read a TOML document; a `DataError` where it is none, or none that can be read."""
+    import tomllib  # noqa: PLC0415 (few commands need it)
+
     text = text.removeprefix("\ufeff")  # some editors begin files with it
     for row, line in enumerate(text.splitlines(), 1):
         if line.count(".") > MOST_DOTS:  # tomllib takes time that grows with their square

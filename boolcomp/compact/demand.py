@@ -6,7 +6,7 @@ import hashlib
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from boolcomp.common.choices import EVERY
 from boolcomp.common.errors import UsageError, listing, require_name, shown
@@ -274,11 +274,27 @@ def digest(problem: Problem, demand: Demand) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
+class Counts(NamedTuple):
+    """What the work of stages after the graph depends on.
+
+    That is the graph's nodes, the problem's inputs, evaluations that seek the worst error, and
+    cells and steps of boxes that bounds look at.
+    """
+
+    nodes: int
+    inputs: int
+    evaluations: int
+    cells: int
+    boxes: int
+
+
 @dataclass(frozen=True, slots=True)
 class Progress:
     """How far a compilation is: a stage, the best nodes so far, its sampled errors in steps.
 
-    `fraction` is a guess of how much of all the work is done.
+    `fraction` is a guess of how much of all the work is done, and `left` of what is left, in terms
+    of what is done (None: the fraction says it; infinite: not known yet). `counts` is what work of
+    later stages is known from here on.
     """
 
     stage: str
@@ -286,6 +302,8 @@ class Progress:
     errors: tuple[float, ...] = ()
     fraction: float = 0.0
     note: str = ""
+    left: float | None = None
+    counts: Counts | None = None
 
     def __str__(self) -> str:
         parts = [f"{self.fraction:4.0%} {self.stage}"]

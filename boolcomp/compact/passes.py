@@ -15,13 +15,13 @@ import numpy as np
 
 from boolcomp.common.errors import UsageError
 from boolcomp.common.packages import require
-from boolcomp.common.progress import Course
 from boolcomp.common.workers import TWO, Workers
 from boolcomp.compact.assembly import Ends
 from boolcomp.compact.demand import Demand, Listener, Progress, ignore_progress
 from boolcomp.compact.errors.centre import decoder_shifts
 from boolcomp.compact.errors.measure import measure_many
 from boolcomp.compact.errors.worst import network_worst
+from boolcomp.compact.expected import OF_CHANGES, counted, measures_late, on_course
 from boolcomp.compact.promise import passes as promise
 from boolcomp.compact.remade import fresh_states, require_true
 from boolcomp.compact.result.booked import booked
@@ -63,17 +63,6 @@ if TYPE_CHECKING:
     from boolcomp.proof.worst import Worst
     from boolcomp.terms import Terms
 
-# What stages take of a small arm, in seconds: only how they compare counts.
-WORK = {
-    "screen": 1.5, "refine": 1.5, "improve": 0.0, "tables": 1.0, "passes": 6.0,
-    "fresh states": 1.0, "worst error": 10.0, "bounds": 1.0, "entries": 2.0, "nodes": 0.0,
-    "passes over changes": 6.0, "states of changes": 1.0, "worst error of changes": 10.0,
-    "done": 0.0,
-}  # fmt: skip
-ANNEALING, CHANGING = 1.0, 2.0  # seconds a unit of effort
-APPROXIMATING = (
-    "entries", "nodes", "passes over changes", "states of changes", "worst error of changes",
-)  # fmt: skip
 DIFFERENT = 1e-6  # steps: by how much an error that is found, in doubles, contradicts a bound
 
 Value = TypeVar("Value")
@@ -239,8 +228,10 @@ def graph(refined: Refined, _: CompactChoices) -> tuple[Sketched, Compact]:
 @unless_found
 def logic(graphed: tuple[Sketched, Compact], choices: CompactChoices) -> Networked:
     """Make the network that the graph says: adders by rule, tables synthesised."""
-    goal, compact = graphed
-    choices.progress(Progress("tables", compact.nodes, _rms(compact)))
+    (goal, compact), demand = graphed, choices.demand
+    asked = (demand.grade, EFFORT) if demand.error else (choices.proof, choices.proof_effort)
+    known = counted(compact, goal.terms, demand, *asked)
+    choices.progress(Progress("tables", compact.nodes, _rms(compact), counts=known))
     if choices.demand.of_words:
         return Networked(goal, compact, plain_network(compact.graph))
     made = table_network(
@@ -269,8 +260,8 @@ def measure(networked: Networked, choices: CompactChoices) -> Built | Exact:
 
     With no effort that is not done of what tables' other entries will mostly replace.
     """
-    terms, demand = networked.goal.terms, choices.demand
-    if demand.approximate == "tables" and not (demand.effort or demand.max):
+    terms = networked.goal.terms
+    if measures_late(choices.demand):
         return Exact(terms, networked)
     return _finished(_measured(networked, choices), terms, choices)
 
@@ -288,6 +279,8 @@ def approximate(value: Built | Exact, choices: CompactChoices) -> Built:
 def _approximated(value: Exact, choices: CompactChoices) -> Built:
     since, made = time.perf_counter(), value.made
     results, start = choices.result_store(value.terms), value.start
+    nodes = len(start.finished.network.nodes)
+    choices.progress(Progress("entries", nodes, _rms(start.compact)))
     fresh = fresh_states(start.compact)
     from boolcomp.compact.approximate.results import approximated  # noqa: PLC0415 (only who asks needs it)
 
@@ -325,26 +318,6 @@ def _measured(networked: Networked, choices: CompactChoices) -> Built:
 def program(built: Built, _: CompactChoices) -> Program:
     """Return the program of a finished compilation."""
     return built.program()
-
-
-def on_course(listener: Listener, demand: Demand) -> Listener:
-    """Return what hears of the stages of one compilation, and tells how far all of it is."""
-    course = Course(expected(demand))
-
-    def told(step: Progress) -> None:
-        listener(replace(step, fraction=course.at(step.stage, step.fraction)))
-
-    return told
-
-
-def expected(demand: Demand) -> dict[str, float]:
-    """Return what work is expected of every stage, relative to each other."""
-    work = {**WORK, "improve": ANNEALING * demand.effort}
-    if demand.approximate == "off":
-        work = {name: value for name, value in work.items() if name not in APPROXIMATING}
-    elif demand.approximate != "tables":
-        work["nodes"] = CHANGING * (1 + demand.effort)
-    return work
 
 
 PASSES = (store, sketch, screen, refine, improve, graph, logic, optimise, measure, approximate)
@@ -396,7 +369,8 @@ def _told(
     grade = compact.demand.grade if promised else choices.proof
     effort = max(choices.proof_effort or 0, EFFORT) if promised else choices.proof_effort
     moved = _booked(kept, results)
-    choices.progress(Progress("bounds", len(kept.network.nodes), tuple(kept.errors.rms)))
+    stage = _stage("bounds", compact)
+    choices.progress(Progress(stage, len(kept.network.nodes), tuple(kept.errors.rms)))
     built = Built(
         compact, kept.network, kept.steps, kept.lut6, errors.moved(shifts), worst.moved(shifts),
         compact.dropped, seconds, stored, ends,
@@ -423,11 +397,19 @@ def _booked(kept: StoredResult, results: ResultStore) -> Booked:
 
 def _worst(compact: Compact, network: Network, terms: Terms, choices: CompactChoices) -> Worst:
     """Seek the worst error."""
-    changed = compact.demand.approximate != "off"
-    stage = "worst error of changes" if changed else "worst error"
-    choices.progress(Progress(stage, len(network.nodes), _rms(compact)))
+    stage = _stage("worst error", compact)
+
+    def told(part: float) -> None:
+        choices.progress(Progress(stage, len(network.nodes), _rms(compact), part))
+
+    told(0.0)
     given = compact.problem, compact.demand, compact.graph, network
-    return network_worst(*given, Ends(rest=resting(terms)), choices.workers)
+    return network_worst(*given, Ends(rest=resting(terms)), choices.workers, told=told)
+
+
+def _stage(name: str, compact: Compact) -> str:
+    """Return what a stage is called; after approximation it is another."""
+    return name if compact.demand.approximate == "off" else OF_CHANGES[name]
 
 
 def _rms(compact: Compact) -> tuple[float, ...]:

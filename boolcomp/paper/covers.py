@@ -42,13 +42,13 @@ def make_covers(
     tables: Sequence[TermTable],
     recipe: Recipe,
     store: Store,
-    done: Callable[[TermTable, float], None] = lambda *_: None,
+    done: Callable[[TermTable, int, int], None] = lambda *_: None,
     workers: Workers = ALONE,
 ) -> tuple[TermCover, ...]:
     """Return a cover for every term.
 
-    `done` is told the first term of every distinct table, and which part of the work is done with
-    it, as counted by the points of tables.
+    `done` is told the first term of every distinct table that is minimised, and how many points
+    of how many are done with it; before, that none are.
     """
     first: dict[TruthTable, TermTable] = {}
     for entry in tables:
@@ -62,23 +62,24 @@ def make_covers(
             )
     covers: dict[TruthTable, Cover] = {}
 
-    def told(entry: TermTable) -> None:
-        done(entry, sum(map(_points, covers)) / sum(map(_points, first)))
-
-    for table, entry in first.items():
+    for table in first:
         found = store.find(table, recipe)
         if found is not None:
             covers[table] = found
-            told(entry)
     stored = frozenset(covers)
     missing = {digest(table): entry for table, entry in first.items() if table not in covers}
+    points = sum(_points(entry.table) for entry in missing.values())
+    for entry in list(missing.values())[:1]:
+        done(entry, 0, points)
+    made = 0
     for entry, cover in _minimised(missing, recipe, workers):
         covers[entry.table] = cover
         try:
             store.keep(entry, recipe, cover)
         except DataError as error:
             warnings.warn(f"a table is not kept: {error}", DataWarning, stacklevel=2)
-        told(entry)
+        made += _points(entry.table)
+        done(entry, made, points)
     return tuple(TermCover(entry, covers[entry.table], entry.table in stored) for entry in tables)
 
 

@@ -18,6 +18,8 @@ from boolcomp.program.parts import KnownErrors
 from boolcomp.proof.worst import DIGITS, Subject, axes_of, find_worst
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from boolcomp.common.workers import Workers
@@ -50,12 +52,13 @@ class PlanLogic:
 
 
 def known_errors(
-    plan: Plan, evaluations: int | None = None, workers: Workers = ALONE, said: Said = NOTHING
-) -> tuple[KnownErrors, ...]:
+    plan: Plan, evaluations: int | None = None, workers: Workers = ALONE, said: Said = NOTHING,
+    *, told: Callable[[float], None] = lambda _: None,
+) -> tuple[KnownErrors, ...]:  # fmt: skip
     """Return every output's errors in its unit; the worst is sought with so many evaluations.
 
     None is as many as is usual, 0 that it is not sought. An exact output beyond its word counts as
-    the nearest that the word can say, in both.
+    the nearest that the word can say, in both. `told` is which part of the search is done.
     """
     subject = plan_subject(plan, said)
     given = Shared(subject)
@@ -68,7 +71,8 @@ def known_errors(
     worst: list[float | None] = [None] * len(plan.outputs)
     searched = EVALUATIONS if evaluations is None else evaluations
     if searched:
-        worst = np.maximum(find_worst(subject, searched, workers=workers).most, most).tolist()
+        found = find_worst(subject, searched, workers=workers, told=told)
+        worst = np.maximum(found.most, most).tolist()
     steps = [output.word.step for output in plan.outputs]
     return tuple(
         KnownErrors(float(r) * step, float(m) * step, None if w is None else w * step)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from boolcomp.common.errors import DataError, UsageError
 from boolcomp.common.progress import Course
 from boolcomp.common.workers import Workers, all_cores
 from boolcomp.paper.assembly import program_of
 from boolcomp.paper.covers import TermCover, make_covers, said_words
-from boolcomp.paper.known import known_errors
+from boolcomp.paper.known import EVALUATIONS, SAMPLES, known_errors
 from boolcomp.paper.plan import Options, make_plan
 from boolcomp.paper.promise import allowed, promised_plans
 from boolcomp.paper.store import Recipe, Store, default_store
@@ -18,7 +18,7 @@ from boolcomp.paper.stored import stored_network
 from boolcomp.paper.truth import TermTable, make_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Mapping, Sequence
 
     from boolcomp.paper.plan import Plan
     from boolcomp.problem.promise import Promise
@@ -27,23 +27,45 @@ if TYPE_CHECKING:
     from boolcomp.terms import Terms
 
 
-WORK = {"tables": 5.0, "errors": 5.0, "done": 0.0}  # expected of every stage
+# Nominal seconds: of a point that is minimised, which says little, and of a term's evaluation; in
+# the program and its bounds of a product, and of a point.
+MINIMISED, EVALUATED, PRODUCT, POINT = 6e-6, 0.13e-6, 0.08e-3, 0.3e-6
+WORK = {"tables": 5.0, "errors": 2.0, "program": 2.0, "done": 0.01}  # until it is counted
+GUESSED = {"tables"}
+
+
+class Told(Protocol):
+    """What is told a stage of the work, what it is at, and which part of the work is done.
+
+    A stage may say how much work is expected of stages from here on, in nominal seconds; whoever
+    shows progress is told what is left, in terms of what is done.
+    """
+
+    def __call__(
+        self, stage: str, what: str, part: float, *,
+        counted: Mapping[str, float] | None = None, left: float | None = None,
+    ) -> None:  # fmt: skip
+        """Hear of it."""
+
+
+def _ignore(*_: object, **__: object) -> None:
+    """Tell nobody."""
 
 
 @dataclass(frozen=True, slots=True)
 class PaperChoices:
     """What a user chooses of a compilation in paper mode.
 
-    `progress` is told a stage of the work, what it is at, and which part of the work is done. The
-    worst error is sought with so many `evaluations`, or as many as is usual; with 0 it is not.
-    `error` is what no error may exceed, proved: guard bits are found for it, and bits if they are
-    `free`. With `certify` the program has a certificate. `workers` are where the work is done.
+    `progress` is told how far the work is (see `Told`). The worst error is sought with so many
+    `evaluations`, or as many as is usual; with 0 it is not. `error` is what no error may exceed,
+    proved: guard bits are found for it, and bits if they are `free`. With `certify` the program has
+    a certificate. `workers` are where the work is done.
     """
 
     options: Options = field(default_factory=Options)
     recipe: Recipe = field(default_factory=Recipe)
     store: Store = field(default_factory=default_store)
-    progress: Callable[[str, str, float], None] = lambda *_: None
+    progress: Told = _ignore
     evaluations: int | None = None
     error: Promise | None = None
     free: bool = False
@@ -82,10 +104,15 @@ def plans(several: Sequence[Terms], choices: PaperChoices) -> list[Plan]:
 
 def on_course(choices: PaperChoices) -> PaperChoices:
     """Return choices whose stages are told as parts of one compilation."""
-    course, listener = Course(WORK), choices.progress
+    course, listener = Course(WORK, ()), choices.progress
 
-    def told(stage: str, what: str, part: float) -> None:
-        listener(stage, what, course.at(stage, part))
+    def told(
+        stage: str, what: str, part: float, *,
+        counted: Mapping[str, float] | None = None, left: float | None = None,
+    ) -> None:  # fmt: skip
+        del left  # that is said here
+        course.expect(counted or {}, GUESSED)
+        listener(stage, what, course.at(stage, part), left=course.left)
 
     return replace(choices, progress=told)
 
@@ -113,19 +140,37 @@ def covers(tabulated: Sequence[PlanTables], choices: PaperChoices) -> list[Cover
     """Minimise all tables at once: what they share is done once, and cores stay busy."""
     everything = [entry for one in tabulated for entry in one.tables]
 
-    def done(entry: TermTable, part: float) -> None:
-        choices.progress("tables", entry.plan.term.name, part)
+    work = {"tables": 0.0, "errors": sum(_searched(one.plan, choices) for one in tabulated)}
 
-    found = iter(make_covers(everything, choices.recipe, choices.store, done, choices.workers))
-    return [Covered(one.plan, tuple(next(found) for _ in one.tables)) for one in tabulated]
+    def done(entry: TermTable, made: int, points: int) -> None:
+        work["tables"] = MINIMISED * points
+        choices.progress("tables", entry.plan.term.name, made / points, counted=work)
+
+    found = make_covers(everything, choices.recipe, choices.store, done, choices.workers)
+    points = sum(one.outputs << one.inputs for one in {entry.table for entry in everything})
+    products = sum(one.cover.products for one in found)
+    work["program"] = PRODUCT * products + POINT * points
+    choices.progress("tables", "", 1.0, counted=work)
+    each = iter(found)
+    return [Covered(one.plan, tuple(next(each) for _ in one.tables)) for one in tabulated]
 
 
 def measure(covered: Covered, choices: PaperChoices) -> Covered:
     """Measure errors on random states, and seek the worst."""
-    choices.progress("errors", "", 0.0)
+
+    def told(part: float) -> None:
+        choices.progress("errors", "", part)
+
+    told(0.0)
     said = said_words(covered.terms)
-    found = known_errors(covered.plan, choices.evaluations, choices.workers, said)
+    found = known_errors(covered.plan, choices.evaluations, choices.workers, said, told=told)
     return replace(covered, errors=found)
+
+
+def _searched(plan: Plan, choices: PaperChoices) -> float:
+    """Return how long it takes to measure errors, in nominal seconds."""
+    evaluations = EVALUATIONS if choices.evaluations is None else choices.evaluations
+    return EVALUATED * len(list(plan.terms)) * (SAMPLES + evaluations)
 
 
 def program(covered: Covered, choices: PaperChoices) -> Program:

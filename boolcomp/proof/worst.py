@@ -20,7 +20,7 @@ from boolcomp.common.workers import ALONE
 from boolcomp.proof.climbing import ROWS, Climbers, best_of, climbed, drawn, highest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from boolcomp.problem.interval import Interval
     from boolcomp.problem.problem import Problem
     from boolcomp.program.program import Program
+    from boolcomp.proof.climbing import Found
 
     Floats = NDArray[np.float64]
     Seed = np.random.SeedSequence | np.random.Generator
@@ -157,13 +158,26 @@ def find_worst(
     workers: Workers = ALONE,
     kind: type[Climbers] = Climbers,
     one_after_another: bool = False,
+    told: Callable[[float], None] = lambda _: None,
 ) -> Worst:
     """Return the worst errors that climbing finds, with about so many evaluations.
 
     `start` are states (samples, inputs) to climb from as well; `kind` are the climbers. The same
     arguments give the same result on any engine, whoever does the work. Those that go one after
-    another take their random numbers from one sequence, here.
+    another take their random numbers from one sequence, here. `told` is which part of the work is
+    done, as calls end.
     """
+    done = 0
+
+    def each(results: Iterable[Found]) -> list[Found]:
+        nonlocal done
+        ended = []
+        for one in results:
+            ended.append(one)
+            done += one.evaluations
+            told(min(1.0, done / max(1, evaluations)))
+        return ended
+
     given = Shared(subject), kind
     outputs, axes = len(subject.codes), len(subject.axes)
     seeds: Iterator[Seed]
@@ -179,23 +193,22 @@ def find_worst(
         (*given, next(seeds), part, rows * RESTARTS, start if k == 0 else None)
         for k, part in enumerate(parts)
     ]
-    found = list(workers.in_order(drawn, draws))
+    found = each(workers.in_order(drawn, draws))
     starts = highest(found, rows * RESTARTS)
-    done = sum(one.evaluations for one in found)
     turns = max(1, (evaluations - done) // (rows * 2 * outputs * (RESTARTS + 1)))
     every = np.arange(2 * outputs)
     climbs = [(*given, next(seeds), every, starts[:, k::RESTARTS], turns) for k in range(RESTARTS)]
-    ends = list(workers.in_order(climbed, climbs))
+    ends = each(workers.in_order(climbed, climbs))
     best = np.concatenate([one.states[:, : rows // RESTARTS] for one in ends], axis=1)
     groups = [one for one in np.array_split(every, finals) if len(one)]
     final = [(*given, next(seeds), own, best[own], turns) for own in groups]
-    last = list(workers.in_order(climbed, final))
+    last = each(workers.in_order(climbed, final))
     most, where = best_of([*found, *ends, *last])
     top = np.concatenate([one.states[:, : -(-watched // 2)] for one in last])
     return Worst(
         (np.tile([1.0, -1.0], outputs) * most).reshape(outputs, 2),
         where.reshape(outputs, 2, axes),
-        sum(one.evaluations for one in [*found, *ends, *last]),
+        done,
         top.reshape(outputs, -1, axes),
     )
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.twolevel import point_kernels as kernels
-from boolcomp.twolevel.covering import CoverMatrix
+from boolcomp.twolevel.covering import CoverMatrix, distinct
 from boolcomp.twolevel.cubes import pack
 from boolcomp.twolevel.dense import IndexCubes, from_index, to_index
 from boolcomp.twolevel.dense_kernels import signatures
@@ -71,7 +71,7 @@ class Demands(abc.ABC):
         found = kernels.first_around(cubes, self.primes)
         if (found < 0).any():
             raise ValueError("a cube of the start covers a point of the OFF set")
-        return np.unique(found)
+        return distinct(found, len(self.primes))
 
     def _add_points(self, points: NDArray[np.uint64]) -> int:
         """Add the rows of some points, once each."""
@@ -130,7 +130,8 @@ class TableDemands(Demands):
         single = np.isin(self._class[outputs, points], self._weights)
         self._add_points(self._packed(outputs[single], points[single]))
         lengths = np.diff(self.matrix.starts)
-        essential = np.unique(self.matrix.indices[self.matrix.starts[:-1][lengths == 1]])
+        only = self.matrix.indices[self.matrix.starts[:-1][lengths == 1]]
+        essential = distinct(only, self.matrix.columns)
         outputs, points = self._classes(self._wanted & ~self._marked(self.primes[essential]))
         ones = np.ones(len(self.primes), np.uint64)
         counts = self._sums(self.primes, ones)[outputs, points].astype(np.int64)

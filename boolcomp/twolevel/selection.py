@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boolcomp.twolevel import dense_kernels as kernels
-from boolcomp.twolevel.covering import CoverMatrix, independent, without_dominated_rows
+from boolcomp.twolevel.covering import CoverMatrix, distinct, independent, without_dominated_rows
 from boolcomp.twolevel.dense import IndexCubes, points_of
 from boolcomp.twolevel.localsearch import CHUNK, SEED, LocalSearch
 
@@ -34,7 +34,7 @@ def select(
     if whole is None or clock.over:
         return first, 0
     core, stand_in = without_idle(whole)
-    first = np.unique(stand_in[first])
+    first = distinct(stand_in[first], len(stand_in)).astype(np.int32)
     bound = independent(core)
     search = LocalSearch(core, first.astype(np.int64), bound)
     patience = int(effort * (10_000 * len(first) + _PATIENCE * len(core.indices)))
@@ -109,5 +109,5 @@ def merged(parts: list[IndexCubes]) -> tuple[IndexCubes, NDArray[np.int32]]:
     )
     number = np.empty(len(order), np.int64)
     number[order] = np.cumsum(new) - 1
-    first = np.unique(number[: len(parts[0].value)]).astype(np.int32)
+    first = distinct(number[: len(parts[0].value)], len(number)).astype(np.int32)
     return IndexCubes(value[new], free[new], out[new]), first

@@ -275,7 +275,7 @@ def test_what_was_built_says_what_it_is(tmp_path: Path) -> None:
     assert fractions == sorted(fractions)
     assert fractions[-1] == 1.0
     stages = dict.fromkeys(progress.stage for progress in heard)
-    last = ["passes", "fresh states", "worst error", "done"]
+    last = ["passes", "fresh states", "worst error", "bounds", "done"]
     assert [*stages] == ["screen", "refine", "improve", "tables", *last]
     assert heard[-1].best_nodes == built.nodes
     assert built.holds

@@ -16,6 +16,7 @@ from boolcomp.twolevel import bound_kernels
 from boolcomp.twolevel.blocks import UNIT, lagrangian, solve_block
 from boolcomp.twolevel.covering import (
     CoverMatrix,
+    distinct,
     greedy_columns,
     independent,
     reduced,
@@ -33,6 +34,11 @@ COLUMNS = 9
 rows_of = st.lists(
     st.sets(st.integers(0, COLUMNS - 1), min_size=1, max_size=4), min_size=1, max_size=14
 )
+
+
+@given(st.lists(st.integers(0, COLUMNS - 1)))
+def test_distinct_numbers_rise_and_are_there_once(numbers: list[int]) -> None:
+    assert distinct(np.array(numbers, np.int32), COLUMNS).tolist() == sorted(set(numbers))
 
 
 def matrix_of(rows: list[set[int]], columns: int = COLUMNS) -> CoverMatrix:

@@ -16,6 +16,8 @@ from boolcomp.proof.worst import EVALUATIONS, find_worst, subject_of, worst_of
 from boolcomp.words.graph import narrowed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from boolcomp.common.workers import Workers
@@ -58,18 +60,28 @@ def network_worst(
     network: Network,
     ends: Ends | None = None,
     workers: Workers = ALONE,
+    *,
+    told: Callable[[float], None] = lambda _: None,
 ) -> Worst:
     """Return the worst of a graph's final network: known of few exact words, else sought.
 
-    Of other words that are few, a search begins with all corners of all cells.
+    Of other words that are few, a search begins with all corners of all cells. `told` is which part
+    of the search is done.
     """
     subject = _subject(problem, demand, graph, network, "auto", ends)
     if is_exact(problem, demand.input_bits):
         return worst_of(subject, np.concatenate(every_state(problem, demand.input_bits), axis=1))
-    evaluations, start = demand.evaluations(EVALUATIONS), None
-    if has_few_corners(problem, demand):
-        evaluations, start = min(evaluations, LEAST_SEARCHED), Cells(subject.axes).corners()
-    return find_worst(subject, evaluations, seed=demand.seed, start=start, workers=workers)
+    start = Cells(subject.axes).corners() if has_few_corners(problem, demand) else None
+    return find_worst(
+        subject, searched(problem, demand), seed=demand.seed, start=start, workers=workers,
+        told=told,
+    )  # fmt: skip
+
+
+def searched(problem: Problem, demand: Demand) -> int:
+    """Return how many evaluations seek the worst of a final network."""
+    evaluations = demand.evaluations(EVALUATIONS)
+    return min(evaluations, LEAST_SEARCHED) if has_few_corners(problem, demand) else evaluations
 
 
 def has_few_corners(problem: Problem, demand: Demand) -> bool:

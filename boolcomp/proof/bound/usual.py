@@ -36,9 +36,17 @@ def usual_grade(explained: Explained) -> Grade:
     return "tight" if steps * USUAL * BOXES <= MOST else "plain"
 
 
-def _has_few_cells(explained: Explained) -> bool:
+def counted_work(explained: Explained, effort: int) -> tuple[int, int]:
+    """Return how many cells tight bounds look at, or at most how many steps of boxes."""
+    if _has_few_cells(explained, effort):
+        return cells_of(explained), 0
+    steps = sum(_steps(explained, one.meaning) for one in explained.results)
+    return 0, steps * effort * BOXES
+
+
+def _has_few_cells(explained: Explained, effort: int = USUAL) -> bool:
     try:
-        return cells_of(explained) <= most_cells(USUAL)
+        return cells_of(explained) <= most_cells(effort)
     except NotPlainError:
         return False
 
