@@ -30,11 +30,13 @@ from boolcomp.compact.widths.search import Candidate, Search
 from boolcomp.engines import engine_name
 from boolcomp.logic.networktext import render_network
 from boolcomp.logic.synthesis import abc
+from boolcomp.paper.coverlogic import network_of_cover
 from boolcomp.parallel.sharding.pool import ProcessPool, Sharding
 from boolcomp.problem.robot import robot_names
 from boolcomp.program.programfile import load_program
 from boolcomp.targets import WRITERS, Options, Target, export
 from boolcomp.terms import split
+from boolcomp.twolevel import pla
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -378,6 +380,16 @@ def shipped(bench: Bench) -> None:
             continue
         bench.keep(name, **{"": f"read as {store.name}\n", "graph": str(kept.compact.graph)},
                    network=render_network(kept.network), made=made_again(terms, kept))  # fmt: skip
+
+
+@group
+def covers(bench: Bench) -> None:
+    """Read every cover of tables/; digests of the networks that they make."""
+    for path in sorted((ROOT / "tables").glob("*.pla")):
+        if bench.wants(path.name):
+            cover = pla.read(path)
+            bench.keep(path.name, **{"": f"{cover.inputs} inputs, {cover.outputs} outputs\n"},
+                       network=str(network_of_cover(cover.on)))  # fmt: skip
 
 
 def made_again(terms: Terms, kept: StoredResult) -> str:
