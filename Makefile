@@ -7,6 +7,9 @@
 #
 #   make lint types layers unit slow     the parts of make test
 #   make coverage                         which lines the unit tests run
+#   make golden                           what commands print and write, beside what is recorded
+#   make golden-whole                     the same of everything: minutes
+#   make golden-accept                    record what they print and write now
 #   make bench-dynamics                   Newton-Euler beside Pinocchio
 #   make bench-twolevel                   minimisation beside Espresso; which code is best
 #   make bench-evaluate                   torques by logic, on one core and on two
@@ -33,6 +36,7 @@ WORKERS := -n 2 --dist loadfile
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test static lint types layers unit slow coverage clean help \
+  golden golden-whole golden-accept \
   bench-dynamics bench-evaluate bench-twolevel bench-compact bench-native bench-rivals bench-check \
   bench-kill bench-certificates mutants docs
 
@@ -62,7 +66,7 @@ demo: $(VENV)/demo.ready
 	  -o out/report > /dev/null && grep -v "(+" out/report/report.txt
 	@echo "== Look at out/trajectory/torques.png, out/2r.svg and out/report/report.html"
 
-test: static unit slow
+test: static unit slow golden
 	@echo "make test: lint, types, layers and tests passed"
 
 # Side by side: each takes one core.
@@ -89,6 +93,17 @@ unit: $(VENV)/loops.ready
 slow: $(VENV)/loops.ready
 	@echo "== slow tests"
 	@$(BIN)/pytest -q $(WORKERS) -m slow
+
+# The quick form takes one core; with WHOLE=1 everything is run, on two.
+golden: $(VENV)/loops.ready
+	@echo "== golden net"
+	@$(BIN)/python -P benchmarks/golden.py $(if $(WHOLE),--whole --jobs 2)
+
+golden-whole: $(VENV)/loops.ready
+	@$(MAKE) --no-print-directory golden WHOLE=1
+
+golden-accept: $(VENV)/loops.ready
+	@$(BIN)/python -P benchmarks/golden.py --whole --jobs 2 --accept
 
 # Apart, because counting lines doubles the time of the unit tests.
 coverage: $(VENV)/loops.ready

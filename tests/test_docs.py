@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import doctest
 import re
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import docblocks
 import pytest
+from docblocks import PAGES, ROOT
 
 from boolcomp.cli import COMMANDS
 from boolcomp.common.text import parse_toml
@@ -24,18 +25,9 @@ if TYPE_CHECKING:
 
     from conftest import Result
 
-ROOT = Path(__file__).resolve().parent.parent
-PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/*.md")])
-BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-
 
 def blocks(kind: str) -> list[pytest.ParameterSet]:
-    found = []
-    for page in PAGES:
-        for count, match in enumerate(BLOCK.finditer(page.read_text()), 1):
-            if match[1] == kind:
-                found.append(pytest.param(match[3], page, id=f"{page.name}-{count}"))
-    return found
+    return [pytest.param(text, page, id=name) for text, page, name in docblocks.blocks(kind)]
 
 
 @pytest.mark.slow
@@ -44,12 +36,9 @@ def test_commands_print_what_the_page_shows(
     block: str, page: Path, warm_run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("boolcomp.compact.errors.worst.EVALUATIONS", EVALUATIONS)
-    for match in BLOCK.finditer(page.read_text()):
-        if match[2]:  # a file that the page shows
-            Path(match[2]).write_text(match[3])
-    for example in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-        command, _, expected = example.partition("\n")
-        program, *arguments = shlex.split(command)
+    for name, text in docblocks.files(page).items():
+        Path(name).write_text(text)
+    for (program, *arguments), expected in docblocks.commands(block):
         assert program == "boolcomp"
         result = warm_run(*arguments)
         assert result.code == 0
