@@ -99,7 +99,7 @@ def _arm() -> Mapping[str, str]:
 
 
 def _loads() -> Mapping[str, str]:
-    asked = {"of": "gravity", "payloads": [0, 1, 2], "effort": 0}
+    asked = {"of": "gravity", "payloads": [0, 1, 2], "effort": 0, "proof": "plain"}
     return render_program(bc.compile("machado-2r", 4, certify=True, **asked))  # type: ignore[arg-type]
 
 
@@ -109,7 +109,8 @@ def _written(name: str, text: str, **asked: Any) -> Mapping[str, str]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"{name}.toml"
         path.write_text(text, "utf-8")
-        return render_program(bc.compile(path, 4, certify=True, effort=0, **asked))
+        made = bc.compile(path, 4, certify=True, effort=0, proof="plain", **asked)
+        return render_program(made)
 
 
 def _conditional() -> Mapping[str, str]:

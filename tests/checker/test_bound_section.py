@@ -58,7 +58,9 @@ def test_what_a_certificate_claims_is_confirmed() -> None:
 @pytest.mark.slow
 def test_a_plain_bound_that_the_checker_does_not_reach_is_claimed_as_wide_as_it_finds() -> None:
     demand = usual_demand(4, {"q": 6}, rms=(0.8,), effort=0.0)
-    made = compile_compact("machado-2r", CompactChoices(demand, certify=True), of="gravity")
+    made = compile_compact(
+        "machado-2r", CompactChoices(demand, proof="plain", certify=True), of="gravity"
+    )
     (sections,) = parse(made.program.certificate).loads
     assert [line.split()[1] for line in sections["bound"].lines] == ["plain", "plain"]
     said: dict[str, Any] = {"outputs": [{"bound": one} for one in made.program.bound]}

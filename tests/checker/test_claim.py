@@ -132,7 +132,7 @@ def test_what_is_changed_in_the_claim_and_the_program_is_found(folder: Path, nam
 
 
 def test_what_is_changed_in_the_program_alone_is_not_the_claim(folder: Path) -> None:
-    changed(folder, HEAD, lambda text: text.replace('"grade": "tight"', '"grade": "tables"'))
+    changed(folder, HEAD, lambda text: text.replace('"grade": "plain"', '"grade": "tight"'))
     found = steps(folder)["claim"]
     assert found.holds is False
     assert f"{NAME}:18 is" in found.note

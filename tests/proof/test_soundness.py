@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
 from boolcomp.proof.climbing import Climbers
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
-import soundness
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+with pytest.MonkeyPatch.context() as patch:  # some of its modules have names of tests' folders
+    patch.syspath_prepend(BENCHMARKS)
+    import soundness
 
 
 def run(log: Path, *options: str) -> int:
