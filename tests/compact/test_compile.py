@@ -287,7 +287,7 @@ def test_a_search_from_nothing_ends_where_it_did(
     """Pin a whole search; where it changes on purpose, `SEARCH_VERSION` is raised with this.
 
     The search of a demanded maximum follows the search for the largest error, whose changes do not
-    raise it: a stored result keeps its maximum, which is searched again when it is read.
+    raise it, so that stored results keep their keys.
     """
     for count in ("SEEN", "QUICK_SEEN", "CLIMBED", "EVALUATIONS"):
         monkeypatch.setattr(module, count, 20_000)
