@@ -52,8 +52,9 @@ SHOWN, WIDEST = 24, 200  # lines of a difference, and their letters
 COLUMNS = 100
 ENVIRONMENT = {"COLUMNS": str(COLUMNS), "TZ": "UTC", "LC_ALL": "C.UTF-8", "PYTHONUTF8": "1"}
 MASKS = (
-    (re.compile(r"\b\d+(\.\d+)?(e-?\d+)? (s|ms|µs|ns)\b(?! of)"), "… \\3"),
+    (re.compile(r"\b\d+(\.\d+)?(e-?\d+)? (s|ns a sample)\b"), "… \\3"),
     (re.compile(r'("(\w*_)?(seconds|date|made_at)": )[^,\n}]+'), "\\1…"),
+    (re.compile(r"(a sample, speed-up |least of )[\d.]+"), "\\1…"),
     (re.compile(r"\b20\d\d-\d\d-\d\d\b"), "DATE"),
     (re.compile(r"\b(Linux|Darwin|Windows), \w+, Python [\d.]+"), "MACHINE"),
     (re.compile(rf"(?<=boolcomp )v?{re.escape(VERSION)}\b"), "VERSION"),
