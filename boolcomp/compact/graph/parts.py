@@ -81,7 +81,7 @@ class _Walk:
             return Place((first,))
         if not isinstance(split, Interpolation):
             return Place((first, self.taken()))
-        if self._is_pair(first, split):
+        if node.angle and self._is_pair(first, split):  # only angles have guarded words
             return Place((first, self.taken()))
         how = split.within(read)
         count = (how.times < how.low) + (how.bend > 0)
