@@ -33,3 +33,9 @@ def test_a_bound_that_is_one_percent_too_small_is_found_out(
     assert run(log, "--shrink", "0.01") == 1
     assert log.read_text() == lines  # nothing was run again
     assert "1 programs, 1 with errors above a bound" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_a_curve_of_three_tables_that_bends_is_not_taken_for_a_pair() -> None:
+    program, _ = soundness.random_program("smooth", 35)
+    assert program.bound[0] > 0
