@@ -11,6 +11,7 @@ from boolcomp.proof.climbing import Climbers
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 with pytest.MonkeyPatch.context() as patch:  # some of its modules have names of tests' folders
     patch.syspath_prepend(BENCHMARKS)
+    import randomproblems
     import soundness
 
 
@@ -37,5 +38,5 @@ def test_a_bound_that_is_one_percent_too_small_is_found_out(
 
 @pytest.mark.slow
 def test_a_curve_of_three_tables_that_bends_is_not_taken_for_a_pair() -> None:
-    program, _ = soundness.random_program("smooth", 35)
+    program, _ = randomproblems.random_program("smooth", 35)
     assert program.bound[0] > 0
