@@ -10,7 +10,7 @@ from compact.word_robots import case
 from samples import problem_of
 
 from boolcomp.compact.sketch.build import Form
-from boolcomp.problem.interval import Interval, round_above
+from boolcomp.problem.interval import Interval
 from boolcomp.problem.problem import Output
 from boolcomp.problem.robot import Robot, load_robot, parse_robot
 from boolcomp.terms.verdict import Verdict, dust_of, judge_outputs
@@ -32,7 +32,6 @@ velocity_range = [-1, 1]
 acceleration_range = [-4, 4]
 torque_range = [-16, 16]
 """
-
 TORQUE = Output("tau1", "T1", Interval(-10.0, 10.0), "N·m", "torque 1")
 
 
@@ -130,13 +129,6 @@ def test_the_verdict_says_what_only_climbing_found() -> None:
 @pytest.mark.slow
 def test_a_sliding_joint_is_judged_in_newtons() -> None:
     assert [v.output.unit for v in judge_outputs(problem_of("stanford"))][:3] == ["N·m", "N·m", "N"]
-
-
-@pytest.mark.parametrize(
-    ("value", "above"), [(0.99, 1.0), (1.0, 1.0), (41.2, 50.0), (0.0166, 0.02), (8.1, 10.0)]
-)
-def test_better_ranges_are_round_numbers(value: float, above: float) -> None:
-    assert round_above(value) == above
 
 
 @pytest.mark.slow

@@ -1,0 +1,328 @@
+"""The search, from forms to widths that hold; what may be asked of it."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+import runpy
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from compact.word_robots import built_of, searched, small_robot
+from limited import random_limited, with_ranges
+from samples import problem_of, terms_of
+
+import boolcomp
+from boolcomp import clip, function_problem, word
+from boolcomp.common.errors import UsageError
+from boolcomp.common.files import shipped
+from boolcomp.common.workers import ALONE
+from boolcomp.compact.demand import Demand, digest
+from boolcomp.compact.errors.measure import Sampling, measure_many
+from boolcomp.compact.errors.worst import graph_worst
+from boolcomp.compact.widths import passes as module
+from boolcomp.compact.widths import search
+from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.problem.interval import Interval
+from boolcomp.problem.robot import load_robot
+from boolcomp.terms import split
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from boolcomp.compact.widths.search import Candidate
+    from boolcomp.problem.robot import Robot
+    from boolcomp.program.program import Program
+
+
+class Memory:
+    """Stages in memory; it may stop the search after some of them."""
+
+    def __init__(self, most: int = 1000) -> None:
+        self.kept: dict[str, Any] = {}
+        self.most = most
+
+    def stages(self) -> dict[str, Any]:
+        return dict(self.kept)
+
+    def note(self, stages: dict[str, Any]) -> None:
+        self.kept = dict(stages)
+        if len(stages) >= self.most:
+            raise KeyboardInterrupt
+
+
+@pytest.fixture(name="fewer", autouse=True)
+def fewer_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
+    for count in ("CLIMBED", "EVALUATIONS"):
+        monkeypatch.setattr(module, count, 40_000)
+
+
+@pytest.mark.check
+def test_an_interrupted_search_ends_as_an_uninterrupted_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "SEEN", 20_000)
+    torques = terms_of(small_robot(1, 1))
+    demand = Demand(bits=4, rms=(0.6,), max=(2.6,), effort=0.05)
+    whole = searched(torques, demand)
+    memory = Memory(11)
+    with pytest.raises(KeyboardInterrupt):
+        searched(torques, demand, checkpoint=memory)
+    assert len(memory.kept) == 11
+    memory.most = 1000
+    again = searched(torques, demand, checkpoint=memory, processes=2)
+    assert again.graph == whole.graph
+    assert again.widths == whole.widths
+
+
+@pytest.mark.check
+def test_outputs_that_saturate_have_a_usual_demand_that_is_reached(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """States beyond the range count, and err by half a step each."""
+    monkeypatch.setattr(module, "QUICK_SEEN", 50_000)
+    robot = load_robot("machado-2r")
+    links = [
+        replace(one, torque=Interval(one.torque.low / 10, one.torque.high / 10))
+        for one in robot.links
+    ]
+    terms = terms_of(replace(robot, links=tuple(links)))
+    found = searched(terms, Demand(bits=5, saturate=True, effort=0.0))
+    assert all(result.bits == 5 for result in found.graph.results)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("size", "free"), [(12.125, 6), (6.0, 7)])
+def test_an_output_has_the_bits_that_were_asked_for(size: float, free: int) -> None:
+    words, made = {"x": word(-20, 20, bits=5)}, {"y": word(-size, size, bits=5)}
+
+    def limited(x: Any) -> Any:
+        return clip(x, -12, 12), clip(-x, -12, 12)
+
+    terms = split(function_problem(limited, words, {**made, "z": word(-size, size)}))
+    found = searched(terms, Demand(bits=5, input_bits={"x": 5}, effort=0.0))
+    assert [result.bits for result in found.graph.results] == [5, free]
+    worst = graph_worst(found.problem, found.demand, found.graph, 10_000)
+    assert (worst.errors < 1.05 * found.errors.max).all()
+
+
+def test_an_error_that_no_widths_reach_is_refused() -> None:
+    inputs = {"q": 3, "qd": 3, "qdd": 3}
+    demand = Demand(bits=6, input_bits=inputs, rms=(0.3,), effort=0.0)
+    torques = terms_of(small_robot(1, 1))
+    usual = r"no widths reach the default rms 0\.\d+ LSB \(the paper's own error at 6 bits; --rms-"
+    with pytest.raises(UsageError, match=usual):
+        searched(torques, Demand(bits=6, input_bits=inputs, effort=0.0))
+    with pytest.raises(UsageError, match=r"no widths reach the demanded rms 0\.300 LSB ") as caught:
+        searched(torques, demand)
+    found = re.search(r"inputs of 3 bits and rounding alone make ([0-9.]+) LSB", str(caught.value))
+    assert found is not None
+
+
+@pytest.mark.check
+def test_sums_of_coarse_angles_are_exact_where_the_demand_needs_it() -> None:
+    torques = terms_of("machado-2r")
+    inputs = {"q": 8, "qd": 8, "qdd": 8}
+    loose, tight = (
+        searched(torques, Demand(input_bits=inputs, rms=rms, effort=0.0))
+        for rms in ((0.6, 0.8), (0.53, 0.62))
+    )
+    assert (loose.form.exact, tight.form.exact) == (False, True)
+    errors = measure_many(Sampling(tight.problem, inputs, 8, 50_000, 55), tight.graph)
+    assert (errors.rms <= [0.53, 0.62]).all()
+
+
+@pytest.mark.check
+def test_the_hash_seed_changes_no_result() -> None:
+    script = (
+        "from samples import terms_of\n"
+        "from compact.word_robots import searched\n"
+        "from boolcomp.compact.demand import Demand\n"
+        "print(searched(terms_of('machado-2r'), Demand(bits=4, rms=(0.6,), effort=0.0)).graph)\n"
+    )
+    texts = {
+        subprocess.run(
+            [sys.executable, "-c", script],
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": str(Path(__file__).parents[1])},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(texts) == 1
+    assert len(texts.pop()) > 100
+
+
+@pytest.mark.check
+def test_an_endless_refinement_is_given_up_after_counted_work(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "SEEN", 1000)
+    monkeypatch.setattr(module, "QUICK_SEEN", 1000)
+    turns: list[int] = []
+    refine = search.refine
+
+    def counted(task: search.SearchTask, start: Candidate) -> Candidate:
+        turns.append(len(start.widths))
+        return replace(refine(task, start), nodes=50.0)
+
+    monkeypatch.setattr(search, "refine", counted)
+    demand = Demand(bits=4, rms=(0.5,), max=(0.52,), effort=0.0)  # out of reach
+    torques = terms_of(small_robot(1, 1))
+    for free in (10**9, 1):
+        monkeypatch.setattr(module, "FREE_WORK", free)
+        turns.clear()
+        with pytest.raises(UsageError, match="no widths reach"):
+            searched(torques, demand)
+        assert len(turns) == (module.TIGHTENINGS if free > 1 else 1)
+
+
+PINNED = {
+    "rms": (
+        Demand(bits=4, rms=(0.6,), effort=0.2, input_bits={"q": 6, "qd": 6, "qdd": 6}),
+        (False, 43, 40.8, [0.56334183, 0.57400699], "4e7442476193"),
+    ),
+    "max": (
+        Demand(bits=4, rms=(0.6,), max=(2.6,), effort=0.1),
+        (False, 52, 60.5, [0.42256323, 0.57791884], "b3e22479c8fb"),
+    ),
+}
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("name", PINNED)
+def test_the_results_of_two_searches_are_unchanged(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Pin a whole search; where it changes on purpose, `SEARCH_VERSION` is raised with this.
+
+    The search of a demanded maximum follows the search for the largest error, whose changes do not
+    raise it, so that stored results keep their keys.
+    """
+    for count in ("SEEN", "QUICK_SEEN", "CLIMBED", "EVALUATIONS"):
+        monkeypatch.setattr(module, count, 20_000)
+    demand, (speeds, nodes, cost, rms, digest) = PINNED[name]
+    found = searched(terms_of("machado-2r"), demand)
+    assert found.form.speeds is speeds
+    assert not found.form.accelerations | found.form.chained
+    assert found.nodes == nodes
+    assert found.predicted_cost == pytest.approx(cost)
+    assert found.predicted_rms == pytest.approx(rms)
+    assert hashlib.sha256(str(found.graph).encode()).hexdigest()[:12] == digest
+
+
+@pytest.mark.check
+def test_constant_outputs_take_no_node() -> None:
+    program = boolcomp.compile("scara", of="gravity", bits=6, effort=1, processes=1)
+    assert len(program.network().nodes) == 0
+    states = np.random.default_rng(0).uniform(-0.1, 0.1, (70, 4))
+    found = program.evaluate(states).values
+    assert found.shape == (70, 4)
+    assert (found == found[0]).all()
+    # Only the slide carries a weight, that of the quill and the hand, whatever the joints do.
+    assert np.abs(found[0] - [0, 0, -9.81, 0]).max() < 0.01
+
+
+def test_a_demand_below_the_floor_of_the_inputs_is_refused_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(search, "screen", None)
+    demand = Demand(rms=(0.4,), input_bits={"q": 12, "q2": 6, "qd": 12, "qdd": 12})
+    with pytest.raises(UsageError, match="no widths reach") as caught:
+        searched(terms_of("machado-2r"), demand)
+    assert "most of it q2 (6 bits): widen it (--input-bits q2=" in str(caught.value)
+
+
+# Joints with stops
+
+
+def compiled(arm: Robot, folder: Path, **choices: Any) -> Program:
+    inputs = {"q": 8, "qd": 8, "qdd": 8}
+    demand = Demand(bits=5, input_bits=inputs, effort=0.0, **choices)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("boolcomp.compact.errors.worst.EVALUATIONS", 100_000)
+        patch.setattr("boolcomp.compact.remade.FRESH_SAMPLES", 100_000)
+        patch.setattr("boolcomp.compact.widths.passes.QUICK_SEEN", 100_000)
+        built = built_of(terms_of(arm), demand, folder, workers=ALONE, also_shipped=False)
+    return built.program()
+
+
+def states_of(arm: Robot, margin: float = 0.0) -> list[NDArray[np.float64]]:
+    """Return 20000 states, of which positions may lie beyond their stops by a margin."""
+    rng = np.random.default_rng(99)
+    q = [(x.position.low - margin, x.position.high + margin) for x in arm.links]
+    qd = [(x.velocity.low, x.velocity.high) for x in arm.links]
+    qdd = [(x.acceleration.low, x.acceleration.high) for x in arm.links]
+    return [
+        np.stack([rng.uniform(*ends, 20_000) for ends in ranges], axis=1) for ranges in (q, qd, qdd)
+    ]
+
+
+def rms_of(arm: Robot, program: Program, arrays: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Return the rms error of a program in LSB."""
+    low, high = ([getattr(x.torque, end) for x in arm.links] for end in ("low", "high"))
+    exact = np.clip(inverse_dynamics(arm, *arrays), np.array(low), np.array(high))
+    steps = np.array([output.code.step for output in program.outputs])
+    found = (program.evaluate(*arrays).values - exact) / steps
+    return np.asarray(np.sqrt((found**2).mean(axis=0)))
+
+
+@pytest.mark.check
+@pytest.mark.parametrize(("joints", "seed"), [(1, 1), (2, 3)])
+def test_random_arms_with_stops_err_by_what_was_demanded(
+    joints: int, seed: int, tmp_path: Path
+) -> None:
+    arm = random_limited(joints, seed)
+    program = compiled(arm, tmp_path, rms=(0.6,))
+    assert (rms_of(arm, program, states_of(arm)) <= 0.6 * 1.02).all()
+
+
+@pytest.mark.check
+def test_the_logic_is_right_within_the_margin_beyond_the_stops(tmp_path: Path) -> None:
+    arm = with_ranges("machado-2r", q1=(-1.0, 1.4), q2=(-2.5, 2.5))
+    program = compiled(arm, tmp_path, rms=(0.5, 0.6))
+    arrays = states_of(arm, 0.019 * 2 * math.pi)
+    found = program.evaluate(*arrays)
+    assert rms_of(arm, program, arrays).max() <= 0.75
+    assert found.saturated_inputs == 0
+    ends = [[x.position.low for x in arm.links], [x.position.high for x in arm.links]]
+    assert found.beyond_stops == ((arrays[0] < ends[0]) | (arrays[0] > ends[1])).sum() > 0
+
+
+# What a decoder takes off
+
+# Results that ship
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def _is_there(robot: str, demand: Demand) -> bool:
+    name = f"{robot}-{demand.bits}.{digest(problem_of(robot), demand)}.compact.json"
+    return (shipped("tables") / name).is_file()
+
+
+def test_every_row_of_the_benchmark_ships() -> None:
+    module = runpy.run_path(str(ROOT / "benchmarks" / "compact.py"))
+    missing = [row.name for row in module["ROWS"] if not _is_there(row.robot, row.demand)]
+    assert missing == []
+
+
+def test_what_the_demonstration_compiles_in_compact_mode_ships() -> None:
+    lines = re.findall(
+        r"boolcomp compile (\S+) --bits (\d+)(.*) -o", (ROOT / "Makefile").read_text()
+    )
+    compact = [line for line in lines if "--mode paper" not in line[2]]
+    assert len(compact) >= 2
+    for robot, bits, more in compact:
+        rms = re.search(r"--rms-error (\S+)", more)
+        assert set(re.findall(r"--\S+", more)) <= {"--rms-error"}
+        width = int(bits)
+        inputs = dict.fromkeys(("q", "qd", "qdd"), width + 2)
+        allowed = tuple(float(x) for x in rms[1].split(",")) if rms else ()
+        assert _is_there(robot, Demand(width, inputs, allowed)), (robot, more)
