@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from limited import with_ranges
 
+from boolcomp.common.workers import ALONE
 from boolcomp.compact.assembly import Ends
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
@@ -49,11 +50,12 @@ def shipped(name: str) -> tuple[Compact, Ends]:
 
 
 def made(
-    source: Source, folder: Path, bits: int, of: str = "inverse-dynamics"
+    source: Source, folder: Path, bits: int, rms: tuple[float, ...] = (), **load: Any
 ) -> tuple[Compact, Ends]:
     """Return a small graph, made with no effort; no network is made of it."""
-    choices = CompactChoices(replace(usual_demand(bits), effort=0.0), folder, also_shipped=False)
-    _, compact = run(COMPACT, [TipLoad(source, of=of)], [choices], "graph")[0]
+    demand = replace(usual_demand(bits), effort=0.0, rms=rms)
+    choices = CompactChoices(demand, folder, also_shipped=False, workers=ALONE)
+    _, compact = run(COMPACT, [TipLoad(source, **load)], [choices], "graph")[0]
     return compact, Ends()
 
 

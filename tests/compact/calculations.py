@@ -10,6 +10,9 @@ import numpy as np
 
 from boolcomp.compact.sketch.direct import direct_sketch
 from boolcomp.compact.sketch.poly import quantities
+from boolcomp.compact.widths.forms import DIRECT
+from boolcomp.compact.widths.search import SearchTask, screen, search_of
+from boolcomp.problem.exact import with_exact_words
 from boolcomp.problem.expressions.tape import Tape
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.problem import Group, Input, Output, Problem
@@ -20,7 +23,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from boolcomp.compact.demand import Demand
     from boolcomp.compact.sketch.sketch import Sketch
+    from boolcomp.compact.widths.search import Candidate, Search
     from boolcomp.problem.expressions.straight import Straight
 
     Floats = NDArray[np.float64]
@@ -66,3 +71,26 @@ def sketch_of(problem: Problem, bits: int = 10) -> Sketch:
     assert steps is not None
     words = quantities(problem, {one.name: bits for one in problem.inputs})
     return direct_sketch(problem, steps, words, problem.steps(8))
+
+
+def search_for(problem: Problem, demand: Demand, rms: float, largest: float = math.inf) -> Search:
+    """Return the search for widths that err by no more than an rms and a largest error."""
+    terms = split(problem)
+    asked = demand.completed(problem)
+    task = SearchTask(terms, asked, np.array([rms**2]), np.array([largest]))
+    return search_of(task, 0 if terms.steps is None else DIRECT)
+
+
+def first_choice(search: Search) -> Candidate:
+    """Return the widths that the model chooses before anything is simulated."""
+    return screen(search.task, search.form)
+
+
+def logarithm(bits: int, *, exact: bool = True) -> Problem:
+    """Return the problem of log2(1 + x), its words exact."""
+    problem = problem_of(
+        [("x", 0.0, 1.0, False)],
+        lambda t, x: t.function("log", x + 1.0) * (1 / math.log(2)),
+        [(0.0, 1.0)],
+    )
+    return with_exact_words(problem, {"x": bits}) if exact else problem

@@ -1,17 +1,26 @@
-"""What a user may choose of compact mode."""
+"""What may be asked of compact mode: completed, refused with a message, part of a digest."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from samples import problem_of
 
+from boolcomp import function_problem, word
 from boolcomp.common.choices import widths
 from boolcomp.common.errors import UsageError
-from boolcomp.compact.demand import Demand, Progress, digest
+from boolcomp.compact.demand import APPROXIMATE, TARGETS, Demand, Progress, digest, usual_demand
+from boolcomp.compact.passes import CompactChoices
 from boolcomp.problem.makers import gravity_problem
+from boolcomp.problem.promise import promise_of
 from boolcomp.problem.robot import load_robot
+from boolcomp.problem.worded import with_words
+from boolcomp.problem.wordformat import formats
+
+ARM = problem_of("machado-2r")
+ONE_LSB = promise_of("--error", "1lsb")
 
 
 @pytest.mark.parametrize(
@@ -24,9 +33,17 @@ from boolcomp.problem.robot import load_robot
         ({"effort": float("nan")}, "effort"),
         ({"objective": "node"}, "did you mean"),
         ({"input_bits": {"q": 40}}, "input q of 40 bits"),
+        ({"target": "lut"}, "did you mean 'luts'"),
+        ({"target": "mcu8", "objective": "lut6"}, "give one"),
+        ({"target": "lut4", "flash": 4096}, "no flash"),
+        ({"target": "mcu8", "flash": 10}, "256 to"),
+        ({"approximate": "table"}, r"approximate 'table'.*tables"),
+        ({"target": "mcu8", "approximate": "tables"}, "target mcu8 is code"),
+        ({"error": ONE_LSB, "rms": (0.5,)}, "ask for one of them"),
+        ({"error": ONE_LSB, "max": (3.0,)}, "ask for one of them"),
     ],
 )
-def test_what_cannot_be_is_refused(wrong: dict[str, Any], said: str) -> None:
+def test_an_impossible_demand_is_refused(wrong: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         Demand(**wrong)
 
@@ -39,43 +56,104 @@ def test_what_cannot_be_is_refused(wrong: dict[str, Any], said: str) -> None:
         ({"input_bits": {"q": 8, "qd": 8, "qdd": 8, "q3": 9}}, "no input 'q3'"),
     ],
 )
-def test_what_does_not_suit_a_robot_is_refused(wrong: dict[str, Any], said: str) -> None:
+def test_a_demand_that_does_not_suit_the_problem_is_refused(
+    wrong: dict[str, Any], said: str
+) -> None:
     with pytest.raises(UsageError, match=said):
-        Demand(**wrong).completed(problem_of("machado-2r"))
+        Demand(**wrong).completed(ARM)
 
 
-def test_single_words_may_have_widths_of_their_own() -> None:
-    widths = {"q": 8, "qd": 8, "qdd1": 8, "qdd2": 6}
-    assert Demand(input_bits=widths).completed(problem_of("machado-2r")).input_bits == widths
+def test_a_certificate_of_freely_changed_logic_is_refused() -> None:
+    with pytest.raises(UsageError, match="nothing is proved"):
+        CompactChoices(Demand(approximate="free"), certify=True)
 
 
-def test_words_that_are_not_named_have_the_usual_width() -> None:
-    given = Demand(input_bits={"qd1": 7}, usual_input=9)
-    assert given.completed(problem_of("machado-2r")).input_bits == {
-        "q": 9, "qd": 9, "qdd": 9, "qd1": 7
-    }  # fmt: skip
+@pytest.mark.parametrize(
+    ("demand", "found"),
+    [
+        (Demand(), {"q": 10, "qd": 10, "qdd": 10}),
+        (Demand(input_bits={"qd1": 7}, usual_input=9), {"q": 9, "qd": 9, "qdd": 9, "qd1": 7}),
+        (Demand(input_bits=widths("input_bits", "7")), {"q": 7, "qd": 7, "qdd": 7}),
+        (usual_demand(8, error=ONE_LSB), {"q": 13, "qd": 13, "qdd": 13}),
+        (usual_demand(8, {"words": 11}, error=ONE_LSB), {"q": 11, "qd": 11, "qdd": 11}),
+    ],
+)
+def test_widths_of_inputs_are_completed(demand: Demand, found: dict[str, int]) -> None:
+    assert demand.completed(ARM).input_bits == found
 
 
-def test_a_digest_knows_every_choice_and_the_robot() -> None:
-    two, three = problem_of("machado-2r"), problem_of("planar-3r")
+def test_one_width_suits_every_problem() -> None:
+    given = Demand(input_bits=widths("input_bits", "7"))
+    assert given.completed(gravity_problem(load_robot("machado-2r"))).input_bits == {"q": 7}
+
+
+@pytest.mark.parametrize(("error", "bits"), [("1.5lsb", 12), ("6lsb", 10), ("0.6lsb", 16)])
+def test_inputs_are_as_wide_as_a_promise_needs(error: str, bits: int) -> None:
+    asked = usual_demand(8, error=promise_of("--error", error)).completed(ARM)
+    assert asked.input_bits["q"] == bits
+    assert asked.completed(ARM) == asked
+
+
+def test_the_usual_approximation_is_of_tables_except_in_code_and_promises() -> None:
+    assert usual_demand(8, approximate=None).approximate == "tables"
+    assert usual_demand(8, approximate="off").approximate == "off"
+    assert usual_demand(8, approximate=None, target="mcu8").approximate == "off"
+    assert usual_demand(8, approximate=None, error=ONE_LSB).approximate == "off"
+
+
+def test_the_older_spelling_of_a_target_is_the_same() -> None:
+    assert Demand(objective="lut6") == Demand(target="lut6")
+    assert Demand(objective="lut6").synthesis == "lut6"
+
+
+def test_every_choice_that_changes_the_search_changes_the_digest() -> None:
+    given = Demand(bits=8, input_bits={"q": 10, "qd": 10, "qdd": 10})
     others = [
         Demand(bits=7), Demand(rms=(0.5,)), Demand(max=(3.0,)), Demand(saturate=True),
         Demand(seed=1), Demand(effort=1.0), Demand(objective="depth"),
         Demand(input_bits={"q": 9, "qd": 10, "qdd": 10}),
+        *(replace(given, target=target) for target in TARGETS),
+        replace(given, target="mcu8", flash=2000),
+        *(replace(given, approximate=how) for how in APPROXIMATE if how != "off"),
+        usual_demand(8, error=ONE_LSB), usual_demand(8, error=ONE_LSB, grade="plain"),
     ]  # fmt: skip
-    digests = [digest(two, d) for d in (Demand(), *others)] + [digest(three, Demand())]
-    assert len(set(digests)) == len(digests)
-    swapped = {"qdd": 10, "qd": 10, "q": 10}
-    assert digest(two, Demand(input_bits=swapped)) == digest(two, Demand())
+    found = [digest(ARM, one) for one in others] + [digest(problem_of("planar-3r"), given)]
+    words = ["tau=tread", "qd1=tread", "q1=0..2pi", "q1=12", "tau1=10"]
+    found += [digest(with_words(ARM, formats("words", [one])), given) for one in words]
+    assert len(set(found)) == len(found)
+    assert digest(ARM, given) in found  # the usual target
+    assert given.key.endswith("effort=30.0 objective=nodes")
+
+
+def test_choices_that_change_no_search_change_no_digest() -> None:
+    given = Demand(bits=8, input_bits={"q": 10, "qd": 10, "qdd": 10})
+    codes = with_words(ARM, formats("words", ["q1=gray:10", "tau=twos", "qd=sign-magnitude:rise"]))
+    same = [
+        digest(ARM, Demand()), digest(codes, given),
+        digest(ARM, Demand(input_bits={"qdd": 10, "qd": 10, "q": 10})),
+        digest(ARM, replace(given, target="luts")), digest(ARM, replace(given, grade="plain")),
+    ]  # fmt: skip
+    assert set(same) == {digest(ARM, given)}
+    assert replace(given, approximate="tables").exact == given
+
+
+def test_bits_of_single_outputs_are_in_digests() -> None:
+    plain, said = (
+        function_problem(lambda x: x * x, {"x": word(-1, 1, bits=5)}, {"y": word(-1, 1, bits=bits)})
+        for bits in (None, 5)
+    )
+    assert plain.key == said.key
+    assert digest(plain, Demand(bits=5)) != digest(said, Demand(bits=5))
+    assert digest(plain, Demand(5, saturate=True)) == digest(said, Demand(5, saturate=True))
+
+
+def test_less_effort_asks_for_fewer_evaluations_but_at_least_a_million() -> None:
+    usual = 20_000_000
+    found = [Demand(effort=effort).evaluations(usual) for effort in (0, 15, 30, 300)]
+    assert found == [1_000_000, 10_500_000, usual, usual]
+    assert Demand(effort=0).evaluations(400_000) == 400_000
 
 
 def test_progress_is_a_line() -> None:
     text = str(Progress("refine", 700, (0.4, 0.55), 0.25))
     assert text == " 25% refine, best 700 nodes, rms 0.400 0.550"
-
-
-def test_one_number_is_the_width_of_every_word_of_any_problem() -> None:
-    given = Demand(input_bits=widths("input_bits", "7"))
-    arm = load_robot("machado-2r")
-    assert given.completed(gravity_problem(arm)).input_bits == {"q": 7}
-    assert given.completed(problem_of(arm)).input_bits == {"q": 7, "qd": 7, "qdd": 7}

@@ -1,22 +1,56 @@
-"""Descents: what is live, and states that are gone back to."""
+"""Searches of widths, inside: descents, what widths are in effect, what inputs forbid."""
 
 from __future__ import annotations
 
+import math
 import random
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
-from compact.word_robots import case
+from compact.calculations import X, problem_of, sketch_of
+from compact.word_robots import case, small_robot
+from samples import problem_of as arm_problem
+from samples import terms_of
 
+import boolcomp as bc
+from boolcomp import pipeline
+from boolcomp.common.errors import DataError
+from boolcomp.compact.demand import Demand, usual_demand
+from boolcomp.compact.errors.samples import corners
+from boolcomp.compact.promise import passes
+from boolcomp.compact.promise.floor import input_floor, refuse_impossible
+from boolcomp.compact.promise.steered import Made, SteeredTask
+from boolcomp.compact.sketch.poly import quantities
+from boolcomp.compact.sketch.pruning import SHARE, without_small_waves
 from boolcomp.compact.sketch.sketch import AngleSum
-from boolcomp.compact.sketch.variables import Role, live_nodes
+from boolcomp.compact.sketch.variables import Role, live_nodes, widths_of, widths_text
+from boolcomp.compact.sketch.variables import variable as variable_of
+from boolcomp.compact.widths.descend import choose_widths
+from boolcomp.compact.widths.floor import Floor
 from boolcomp.compact.widths.limits import effective
-from boolcomp.compact.widths.polish import _moves
+from boolcomp.compact.widths.reach import climbed
+from boolcomp.compact.widths.search import MOST_PERTURBATIONS_A_SECOND, Search, SearchTask
+from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.problem.promise import promise_of
+from boolcomp.problem.robot import load_robot
+from boolcomp.problem.written.making import function_problem
+from boolcomp.terms import Terms, evaluate_terms, split
+from boolcomp.words.graph import Heap
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
 
 
-@pytest.mark.parametrize("robot", ["machado-2r"])
-def test_what_is_live_is_known_through_every_change(robot: str) -> None:
-    descent = case(robot).chosen(0.4)
+def test_live_nodes_are_known_after_every_change() -> None:
+    descent = case("machado-2r").chosen(0.4)
     rng = random.Random(5)  # noqa: S311 (no secrets)
     prices = np.full(len(descent.allowed), 200.0)
     dropped = 0
@@ -32,7 +66,7 @@ def test_what_is_live_is_known_through_every_change(robot: str) -> None:
     assert dropped
 
 
-def test_a_descent_goes_back_to_what_it_was() -> None:
+def test_a_descent_is_restored() -> None:
     descent = case("machado-2r").chosen(0.4)
     before = (dict(descent.widths), descent.cost, descent.noise.tolist(), set(descent.live))
     saved = descent.saved()
@@ -46,7 +80,7 @@ def test_a_descent_goes_back_to_what_it_was() -> None:
     assert descent.live == live_nodes(descent.sketch, descent.widths)
 
 
-def test_what_a_change_would_cost_is_what_it_does_cost() -> None:
+def test_the_predicted_cost_of_a_change_is_its_cost() -> None:
     descent = case("machado-2r").chosen(0.4)
     chosen = [v for v in descent.widths if v.role not in (Role.KEEP, Role.SHIFT)]
     assert any(v.node in descent.live for v in chosen)
@@ -63,7 +97,7 @@ def test_what_a_change_would_cost_is_what_it_does_cost() -> None:
         descent.refresh()
 
 
-def test_a_width_is_in_effect_what_the_words_it_reads_have() -> None:
+def test_the_effective_width_is_limited_by_the_words_that_are_read() -> None:
     """Of ten bits a sum has ten, and a table of it reads ten: whatever more is asked for."""
     descent = case("planar-3r").chosen(0.4)
     sketch, widths = descent.sketch, dict(descent.widths)
@@ -84,54 +118,308 @@ def test_a_width_is_in_effect_what_the_words_it_reads_have() -> None:
     assert found(8, 7, 5) == [8, 7, 5]
 
 
-def test_above_what_is_in_effect_a_width_changes_nothing_and_below_it_something() -> None:
-    descent = case("planar-3r").chosen(0.4)
-    looked = 0
-    for variable in [v for v in descent.widths if v.role in (Role.ANGLE_BITS, Role.READ)]:
-        if variable.node not in descent.live:
-            continue
-        value = effective(descent.model, descent.widths, variable)
-        top = descent.widths[variable] = 16 if variable.role is Role.ANGLE_BITS else 14
-        if effective(descent.model, descent.widths, variable) != top:
-            descent.refresh()
-            end = effective(descent.model, descent.widths, variable)
-            for other in range(end, top):
-                cost, noise = descent.change(variable, other)
-                assert cost == 0
-                assert not noise.any()
-            cost, noise = descent.change(variable, end - 1)
-            assert cost
-            assert descent.beside(variable, -1) == end - 1
-            looked += 1
-        descent.widths[variable] = value
-        descent.refresh()
-    assert looked > 4
+def test_a_large_problem_takes_no_more_perturbations_than_effort_allows() -> None:
+    torques = terms_of(small_robot(1, 1))
+    demand = Demand(effort=2.0).completed(torques.problem)
+    one = Search(SearchTask(torques, demand, np.ones(1), np.full(1, np.inf)), 0)
+    assert one._perturbations(1, 100) == 2  # noqa: SLF001 (a hundredth a width and second)
+    assert one._perturbations(1, 10**6) == 2 * MOST_PERTURBATIONS_A_SECOND  # noqa: SLF001
+    assert one._perturbations(5, 10**6) == 0  # noqa: SLF001
 
 
-def test_no_plateau_keeps_angle_sums_as_wide_as_they_begin() -> None:
-    """Where much is allowed a sum of words of ten bits is cut, and so are sums of it."""
-    descent = case("planar-3r").chosen(2.0)
-    sums = [v for v in descent.widths if v.role is Role.ANGLE_BITS and v.node in descent.live]
-    assert sums
-    assert all(effective(descent.model, descent.widths, v) < 10 for v in sums)
+# How large words become
+
+V, W = ("v", -1.0, 1.0, False), ("w", -1.0, 1.0, False)
+
+
+def most(words: list[Any], function: Callable[..., Any]) -> tuple[float, float]:
+    """Return the largest output of four samples, and where climbing from them ends, in steps."""
+    problem = problem_of(words, function)
+    sketch = sketch_of(problem)
+    given = quantities(problem, {one.name: 10 for one in problem.inputs})
+    drawn = corners(problem, given, problem.steps(8), 4, 3).values
+    (place,) = sketch.outputs
+    found = sketch.evaluate(climbed(sketch, given, drawn))[place]
+    return float(abs(sketch.evaluate(drawn)[place]).max()), float(abs(found).max())
+
+
+def test_climbing_finds_the_corner_of_a_product_of_sums() -> None:
+    sampled, found = most([X, V, W], lambda _, x, v, w: (x + v) * (v + w) * (w + x) * 0.4)
+    assert found >= sampled
+    assert found == pytest.approx(0.4 * 8 * 32, rel=1e-9)  # 32 steps are 1
+
+
+# What coarse inputs make of errors
+
+ALL = np.full(2, np.inf)
+
+
+def floor_of(demand: Demand) -> Any:
+    torques = terms_of("machado-2r")
+    return Search(SearchTask(torques, demand, np.ones(2), ALL), 0).floor()
+
+
+def test_the_floor_of_each_input_is_the_error_of_the_middles_of_its_cells() -> None:
+    robot = load_robot("machado-2r")
+    floor = floor_of(Demand(input_bits={"q": 7, "qd": 5, "qdd": 6}))
+    steps = np.array([(k.torque.high - k.torque.low) / 256 for k in robot.links])
+    rng = np.random.default_rng(9)
+    ranges = {
+        f"{kind}{j}": getattr(link, field)
+        for kind, field in (("q", "position"), ("qd", "velocity"), ("qdd", "acceleration"))
+        for j, link in enumerate(robot.links, 1)
+    }
+    states = {name: rng.uniform(r.low, r.high, 20_000) for name, r in ranges.items()}
+
+    def torques(columns: dict[str, Any]) -> Any:
+        arrays = [
+            np.stack([columns[k + "1"], columns[k + "2"]], axis=1) for k in ("q", "qd", "qdd")
+        ]
+        return inverse_dynamics(robot, *arrays) / steps
+
+    exact = torques(states)
+    for name, span in ranges.items():
+        step = (span.high - span.low) / (1 << {"q": 7, "qd": 5, "qdd": 6}[name[:-1]])
+        middle = (np.floor((states[name] - span.low) / step) + 0.5) * step + span.low
+        missed = ((torques({**states, name: middle}) - exact) ** 2).mean(axis=0)
+        assert floor.parts[name] == pytest.approx(missed, rel=0.1, abs=1e-9)
+
+
+def test_the_advised_widths_are_enough() -> None:
+    floor = floor_of(Demand(input_bits={"q": 6, "qd": 6, "qdd": 6}))
+    allowed = np.full(2, 0.45**2)
+    assert floor.forbids(allowed)
+    said = floor.advice(allowed).partition("--input-bits ")[2].partition(")")[0]
+    wider = dict.fromkeys(floor.bits, 6)
+    if "=" in said:
+        wider |= {name: int(bits) for name, _, bits in (p.partition("=") for p in said.split(","))}
+    else:
+        wider = dict.fromkeys(wider, int(said))
+    assert not floor_of(Demand(input_bits=wider)).forbids(allowed)
+    assert (floor_of(Demand(input_bits=wider)).total < allowed).all()
+
+
+def made(bits: dict[str, int], **parts: tuple[float, ...]) -> Floor:
+    return Floor({name: np.array(part) for name, part in parts.items()}, bits)
+
+
+def test_the_advice_is_short_and_possible() -> None:
+    allowed, names = np.array([1 / 12 + 0.1]), ("q1", "q2", "q3", "qd1", "qd2")
+    bits = dict.fromkeys(names, 6)
+    # 3 in four steps and 0.2 in two leave 0.062 of 0.075.
+    many = made(bits, q1=(3.0,), **dict.fromkeys(names[1:], (0.2,)))
+    assert "widen them (--input-bits 10), or" in many.advice(allowed)
+    text = made({"q1": 15}, q1=(100.0,)).advice(allowed)
+    assert text == "most of it q1 (15 bits), but wider words would not do: allow more"
+    assert "would not do" in made({"q1": 15}, q1=(1.0,)).advice(allowed)  # 17 bits would
+    assert "q1=16" in made({"q1": 15}, q1=(0.2,)).advice(allowed)
+
+
+def test_the_advice_names_the_inputs_that_make_four_fifths() -> None:
+    bits = dict.fromkeys(("q1", "q2", "q3"), 6)
+    text = made(bits, q1=(0.7,), q2=(0.2,), q3=(0.1,)).advice(np.array([0.2]))
+    assert text.startswith("most of it q1 (6 bits), q2 (6 bits): ")
+
+
+# Searches that are steered by bounds
+
+ARM = arm_problem("machado-2r")
+
+
+def asked_for(error: str, bits: int = 4, **more: Any) -> Demand:
+    given: dict[str, Any] = {"effort": 0.0, "grade": "plain", **more}
+    return usual_demand(bits, error=promise_of("--error", error), **given)
+
+
+def test_coarse_inputs_are_refused_with_those_that_would_do() -> None:
+    asked = asked_for("1lsb", 8, input_bits={"q": 8, "qd": 8, "qdd": 8}).completed(ARM)
+    promised = np.array([1.0, 1.0])
+    said = r"tau2 cannot be kept within 1 LSB \(0\.7812 N·m\): inputs of 8 bits .* --input-bits q="
+    with pytest.raises(DataError, match=said):
+        refuse_impossible(ARM, asked, promised)
+    wider = input_floor(ARM, asked).wider(promised)
+    assert wider
+    again = replace(asked, input_bits={**asked.input_bits, **wider})
+    refuse_impossible(ARM, again, promised)
+    assert (input_floor(ARM, again).least <= 0.76).all()
+    for name, bits in wider.items():  # none of them may be narrower
+        narrow = replace(again, input_bits={**again.input_bits, name: bits - 1})
+        assert input_floor(ARM, narrow).least.max() > 0.75
+
+
+def test_no_program_errs_less_than_its_inputs_make() -> None:
+    asked = asked_for("4lsb", 5, input_bits={"q": 6, "qd": 6, "qdd": 6}).completed(ARM)
+    floor = input_floor(ARM, asked).least
+    terms = split(ARM)
+    task = SteeredTask(terms, asked, np.array([4.0, 4.0]))
+    search = task.search(0)
+    widths, _ = choose_widths(search.model, np.array([0.6, 0.6]))  # as fine as can be
+    found = np.array(search.bounded(widths, np.zeros(2)).bounds.steps)
+    assert (floor <= found).all()
+    assert (found < 1.6 * floor).all()
 
 
 @pytest.mark.slow
-def test_jumps_and_single_moves_never_try_what_would_change_nothing() -> None:
-    descent = case("planar-3r").chosen(0.4)
-    sums = [v for v in descent.widths if v.role is Role.ANGLE_BITS]
-    met = set()
-    rng = random.Random(2)  # noqa: S311 (no secrets)
-    for variable in sums:
-        descent.widths[variable] = 16
-    descent.refresh()
-    wide = descent.saved()
-    tried = {m.variable: m.value for m in _moves(descent) if m.saving > 0}
-    assert {tried[v] for v in sums if v.node in descent.live} == {9}
-    for _ in range(60):
-        descent.restore(wide)
-        wide = descent.saved()
-        descent.jump(np.full(3, 0.01), rng)
-        met |= {descent.widths[v] for v in sums}
-    assert not met & {12, 13, 14, 15}
-    assert min(met) < 10
+def test_heaps_get_room_where_an_overflow_is_not_excluded() -> None:
+    terms = split(arm_problem("elbow-3r"))
+    asked = asked_for("2lsb", 6).completed(terms.problem)
+    most = np.array([2.0] * 3)
+    search = SteeredTask(terms, asked, most).search(0)
+    widths, _ = choose_widths(search.model, most)
+    none = np.zeros(3)
+    plain = search.bounded(widths, none)
+    assert plain.bounds.unproved
+    made = search.made(widths, none)
+    assert not made.bounds.unproved
+    rooms = {v.node for v, value in made.widths.items() if v.role is Role.ROOM and value}
+    wider = [
+        new.bits - old.bits
+        for old, new in zip(plain.graph.nodes, search.graph(made.widths, none).nodes, strict=True)
+        if isinstance(new, Heap)
+    ]
+    assert rooms
+    assert sum(wider) == sum(made.widths[Role.ROOM.of(place)] for place in rooms)
+
+
+def turn(state: passes.Steering, nodes: float, plain: float, tight: float) -> passes.Steering:
+    """Return what a turn makes of a choice; its bounds are those of the first output."""
+    made = SimpleNamespace(
+        graph=None, widths={}, bounds=SimpleNamespace(steps=(plain, plain), tight=tight)
+    )
+    search = SimpleNamespace(
+        bounded=lambda _widths, _biases: made, explained=lambda _graph, _widths: made.bounds
+    )
+    last = SimpleNamespace(nodes=nodes, form=0, widths={}, biases=np.zeros(2))
+    faked = SimpleNamespace(
+        goal=state.goal, last=last, best=state.best, nearest=state.nearest, reached=state.reached,
+        task=SimpleNamespace(search=lambda _form: search),
+    )  # fmt: skip
+    given = cast("passes.Steering", faked)
+    return passes._proved(given, "turn")  # noqa: SLF001 (a whole search takes a minute)
+
+
+def test_the_smallest_choice_that_is_proved_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(passes, "_steps", lambda said, _grade: [said.tight, 0.6])
+    monkeypatch.setattr(passes, "_promised", lambda _terms, _demand: np.array([1.0, 1.0]))
+    ledger = SimpleNamespace(numbers=lambda _name, made: made(), say=lambda *_: None)
+    goal = SimpleNamespace(ledger=ledger, terms=None, demand=SimpleNamespace(grade="tight"))
+    state = passes.Steering(cast("Any", goal), cast("Any", None), np.ones(2))
+    state = turn(state, 100, 2.0, 1.000002)  # not proved
+    assert state.best is None
+    assert state.reached == (1.000002, 0.6)
+    state = turn(state, 120, 1.5, 1.5)  # neither, and farther from it
+    assert state.best is None
+    assert state.nearest is not None
+    assert state.nearest.nodes == 100
+    state = turn(state, 110, 2.0, 1.0)
+    assert state.best is not None
+    assert state.best.nodes == 110
+    # The next plain bound may be as much larger beside rounding as the tight one was smaller.
+    assert state.most[0] == pytest.approx(0.5 + 3 * 0.5, rel=0.01)
+    assert state.most[0] < 2.0
+    for nodes, tight in ((130, 0.9), (110, 0.9), (90, 1.1)):  # larger, as large, not proved
+        before, state = state.best, turn(state, nodes, 1.2, tight)
+        assert state.best is before
+    state = turn(state, 95, 1.0, 0.99)
+    assert state.best is state.last
+    assert (turn(state, 99, 0.9, 1.2)).most[0] <= 1.0  # never more than promised, were it looser
+
+
+def test_an_output_moves_by_half_a_cell_times_its_slope() -> None:
+    words = {"x": bc.word(0, 1, bits=5), "z": bc.word(-1, 1, bits=5)}
+    problem = function_problem(lambda x, z: 3 * x - 2 * z, words, ["y"], "plane")
+    found = input_floor(problem, asked_for("1lsb", 6).completed(problem))
+    (step,) = problem.steps(6)
+    assert found.names == ("x", "z")
+    assert found.bits == (5, 5)
+    cells = np.array([3 * 1 / 2**5, 2 * 2 / 2**5])
+    assert found.moves.max(axis=(1, 2)) == pytest.approx(cells / 2 / step)
+    assert found.least == pytest.approx(0.5 + cells.sum() / 2 / step)
+
+
+def test_one_output_that_inputs_break_is_enough() -> None:
+    words = {"x": bc.word(0, 1, bits=5)}
+    problem = function_problem(lambda x: (x, x), words, ["fine", "coarse"], "both")
+    asked = asked_for("1lsb", 6).completed(problem)
+    (worst, _) = input_floor(problem, asked).least
+    for promised in ([worst / 2, 9.0], [9.0, worst / 2]):
+        with pytest.raises(DataError, match="cannot be kept within"):
+            refuse_impossible(problem, asked, np.array(promised))
+    refuse_impossible(problem, asked, np.array([worst, worst]))
+
+
+# Waves that are left out
+
+
+def values_of(
+    terms: Terms, count: int = 3_000
+) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    """Return the outputs of terms at seeded states."""
+    columns = terms.problem.columns(terms.problem.draw(count, 1))
+    return np.stack([evaluate_terms(parts, columns) for parts in terms.outputs], axis=1)
+
+
+@pytest.mark.parametrize("allowed", [0.25, 100.0])
+def test_waves_that_are_left_out_make_a_small_part_of_the_allowed_error(allowed: float) -> None:
+    terms = terms_of("puma560")
+    steps = terms.problem.steps(8)
+    fewer = without_small_waves(terms, [allowed] * 6, steps)
+    missed = ((values_of(terms) - values_of(fewer)) / steps) ** 2
+    assert fewer.waves < terms.waves / 2
+    assert (missed.mean(axis=0) <= 1.3 * SHARE * allowed).all()  # waves are not quite independent
+
+
+# Widths in files
+
+
+def test_widths_are_listed_by_place_and_name_and_read_back() -> None:
+    widths = {
+        Role.DROP_A.of(12, 2): 3, Role.DROP_A.of(12, 10): 4, Role.CUT.of(12): -5,
+        Role.SHIFT.of(12): 1, Role.EXPONENT.of(3): 7, Role.DIGITS.of(12, 0): 2,
+    }  # fmt: skip
+    text = widths_text(widths)
+    assert list(text.items()) == [
+        ("3 e", 7), ("12 a10", 4), ("12 a2", 3), ("12 c", 1), ("12 cut", -5), ("12 d0", 2)
+    ]  # fmt: skip
+    assert widths_of(text) == widths
+
+
+@pytest.mark.parametrize("name", ["", "x", "3", "a-1", "cut 1", "A"])
+def test_an_unknown_name_of_a_width_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="no"):
+        variable_of(0, name)
+
+
+@pytest.mark.parametrize(
+    ("steps", "unproved", "kept"),
+    [((1.0, 2.0), (), True), ((1.0, 2.000001), (), False), ((0.9, 0.9), (3,), False)],
+)
+def test_a_choice_holds_where_every_output_is_proved(
+    steps: tuple[float, ...], unproved: tuple[int, ...], *, kept: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    bounds = cast("Any", SimpleNamespace(steps=steps, unproved=unproved))
+    most = np.array([1.0, 2.0])
+    assert Made(cast("Any", None), {}, np.zeros(2), bounds).holds(most) is kept
+    monkeypatch.setattr(passes, "bounds_of", lambda *_: bounds)
+    said = cast("Any", SimpleNamespace(results=(0, 1)))
+    goal = SimpleNamespace(demand=SimpleNamespace(grade="tight"), ledger=SimpleNamespace(workers=0))
+    found = passes._steps(said, cast("Any", goal))  # noqa: SLF001 (a whole search takes a minute)
+    assert bool((np.array(found) <= most).all()) is kept
+
+
+def test_a_certificate_with_wider_bounds_breaks_a_promise() -> None:
+    code = SimpleNamespace(step=0.5)
+    made = cast("Any", [SimpleNamespace(promised=(1.0, math.inf))])
+    for bound in (0.500001, 0.5):
+        outputs = [
+            SimpleNamespace(name=name, unit="N·m", code=code, bound=size)
+            for name, size in (("tau1", bound), ("tau2", 7.0))
+        ]
+        program = cast("Any", SimpleNamespace(name="arm", loads=[SimpleNamespace(outputs=outputs)]))
+        if bound > 0.5:
+            said = r"confirms of tau1 that no error exceeds 0\.500001 N·m, and 0\.5 N·m is promised"
+            with pytest.raises(DataError, match=said):
+                pipeline._refuse_broken(program, made)  # noqa: SLF001 (without a certificate)
+        else:
+            pipeline._refuse_broken(program, made)  # noqa: SLF001 (as above)

@@ -1,15 +1,19 @@
-"""Heaps: what stands where and what the words then stand for, beside plain enumeration."""
+"""Sums of words and of angles, against enumeration: what each word stands for, bit by bit."""
 
 from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from compact.word_robots import case
 
+from boolcomp.compact.graph.angles import angle_node, angle_shape, sum_shape
+from boolcomp.compact.graph.heaps import TimedBuilder, adder_nodes, reduce_columns
 from boolcomp.compact.graph.layout import Format, Statistics, heap_bits, linear_rows, product_grid
 from boolcomp.compact.graph.realise import realise
 from boolcomp.compact.sketch.sketch import (
@@ -23,16 +27,26 @@ from boolcomp.compact.sketch.sketch import (
     Waves,
     WordSum,
 )
-from boolcomp.compact.sketch.variables import Role
-from boolcomp.words.graph import Heap, InputWord, Lookup, PartialProducts
+from boolcomp.compact.sketch.variables import Role, Widths
+from boolcomp.logic.simulation import Planes
+from boolcomp.words import graph as g
+from boolcomp.words.graph import (
+    Bits,
+    Heap,
+    InputWord,
+    Lookup,
+    OutputWord,
+    PartialProducts,
+    Scale,
+    WordGraph,
+)
 from boolcomp.words.layout import Grid, HeapRow
-from boolcomp.words.simulate import node_word
+from boolcomp.words.simulate import Resimulation, node_word, simulate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from boolcomp.compact.sketch.variables import Widths
-    from boolcomp.words.graph import WordGraph
 
 
 def graph_of(
@@ -67,7 +81,7 @@ def x_of(index: int, bits: int) -> Fraction:
     return Fraction(2 * index + 1 - (1 << bits), 2)
 
 
-def test_a_word_needs_bits_for_what_is_sampled_a_margin_and_a_few_steps() -> None:
+def test_a_word_has_bits_for_its_samples_a_margin_and_some_steps() -> None:
     # Reaches: 7.14 + 3 = 10.14 (slack matters); 12.9·1.02 + 3 = 16.158 (the margin matters).
     assert heap_bits(7.0, 0, output=False) == heap_bits(7.0, 0, output=True) == 5
     assert heap_bits(12.9, 0, output=False) == 6
@@ -98,7 +112,7 @@ def test_the_word_of_a_sum_stands_for_the_sum(
 
 
 @pytest.mark.parametrize("shift", [0, 1, -2])
-def test_a_shifted_constant_moves_a_word_and_what_it_is_said_to_stand_for(shift: int) -> None:
+def test_a_shifted_constant_moves_a_word_and_its_offset(shift: int) -> None:
     nodes: list[SketchNode] = [Source("x", 3, angle=False), WordSum((Linear(0, 1.0),), 0.0)]
     plain, moved = (graph_of(nodes, {Role.CUT.of(1): -2, Role.SHIFT.of(1): k}) for k in (0, shift))
     heaps = [graph.nodes[1] for graph in (plain, moved)]
@@ -108,21 +122,8 @@ def test_a_shifted_constant_moves_a_word_and_what_it_is_said_to_stand_for(shift:
     assert values_of(moved, 1) == values_of(plain, 1)
 
 
-def test_a_sum_knows_where_the_words_that_it_reads_lie() -> None:
-    nodes: list[SketchNode] = [
-        Source("q", 4, angle=True),
-        Waves(0, ((0, 1.625, 0.0), (1, 1.0, 0.0))),
-        WordSum((Linear(1, -2.0),), 0.0),
-    ]
-    widths = {Role.READ.of(1): 4, Role.EXPONENT.of(1): -6, Role.CUT.of(2): -8}
-    _, values = values_of(graph_of(nodes, widths), 2)
-    for k, value in enumerate(values):
-        exact = 1.625 + math.cos(2 * math.pi * ((k + 0.5) / 16 - 0.5))
-        assert float(value) == pytest.approx(-2 * exact, abs=2 * 2.0**-7 + 1e-9)
-
-
 @pytest.mark.parametrize("cut", [-1, 0, 1, 2])
-def test_discarding_low_bits_leaves_the_mean_of_a_sum(cut: int) -> None:
+def test_discarding_low_bits_keeps_the_mean_of_a_sum(cut: int) -> None:
     nodes: list[SketchNode] = [
         Source("x", 4, angle=False),
         Source("y", 3, angle=False),
@@ -134,7 +135,7 @@ def test_discarding_low_bits_leaves_the_mean_of_a_sum(cut: int) -> None:
     assert float(sum(values)) == pytest.approx(0.0, abs=1e-9)
 
 
-def test_the_mean_of_a_dropped_addend_stands_for_it() -> None:
+def test_a_dropped_addend_is_replaced_by_its_mean() -> None:
     nodes: list[SketchNode] = [
         Source("x", 3, angle=False),
         Source("y", 3, angle=False),
@@ -163,9 +164,7 @@ def two_words(reader: SketchNode) -> WordGraph:
 @pytest.mark.parametrize(
     "reader", [Powers(2, (0.0, 0.0, 1.0)), WordSum((Product(0, 2, 1.0),), 0.0)]
 )
-def test_a_word_that_is_read_as_an_operand_gives_up_a_bit_to_lie_about_zero(
-    reader: SketchNode,
-) -> None:
+def test_a_word_that_is_an_operand_is_centred_at_the_cost_of_a_bit(reader: SketchNode) -> None:
     graph = two_words(reader)
     heap = graph.nodes[2]
     assert isinstance(heap, Heap)
@@ -184,7 +183,7 @@ def test_a_word_that_is_only_added_keeps_all_its_bits() -> None:
 
 
 @pytest.mark.parametrize(("read_by_product", "offset"), [(False, 2.0), (True, 0.0)])
-def test_a_table_lies_about_its_middle_unless_a_product_reads_it(
+def test_a_table_has_an_offset_unless_a_product_reads_it(
     offset: float, *, read_by_product: bool
 ) -> None:
     reader: Linear | Product = Product(2, 1, 1.0) if read_by_product else Linear(1, 1.0)
@@ -200,7 +199,7 @@ def test_a_table_lies_about_its_middle_unless_a_product_reads_it(
     assert graph.scales[place].offset == pytest.approx(offset, abs=1e-9)
 
 
-def test_products_end_where_nothing_of_them_is_left() -> None:
+def test_partial_products_below_the_cut_are_left_out() -> None:
     sources = [Source(name, 2, angle=False) for name in ("x", "y")]
     # Of 2 by 2 digits the highest product stands two columns above the lowest, at 2^-1 ... 2^1.
     for cut, kept in ((0, 2), (1, 1), (2, 0)):
@@ -216,9 +215,7 @@ def test_products_end_where_nothing_of_them_is_left() -> None:
 
 @pytest.mark.parametrize("factor", [1.0, -0.5])
 @pytest.mark.parametrize("drops", [(0, 0), (1, 0), (0, 2), (5, 5)])
-def test_a_product_of_all_digits_that_are_left_is_their_product(
-    drops: tuple[int, int], factor: float
-) -> None:
+def test_a_product_of_truncated_words_is_exact(drops: tuple[int, int], factor: float) -> None:
     nodes: list[SketchNode] = [
         Source("x", 3, angle=False),
         Source("y", 4, angle=False),
@@ -235,7 +232,7 @@ def test_a_product_of_all_digits_that_are_left_is_their_product(
         assert value == Fraction(factor) * x * y + Fraction(1, 4)
 
 
-def test_what_rows_discard_is_the_variance_of_the_bits_below() -> None:
+def test_rows_know_the_variance_of_the_bits_that_they_discard() -> None:
     widths = {Role.CUT.of(9): 1, Role.DIGITS.of(9, 0): 2}
     rows = [row for _, _, row in linear_rows(widths, 9, 0, Linear(0, 0.75), [Format(0, 5)])]
     assert rows == [HeapRow(1, 0, 4), HeapRow(3, 0, 2)]  # 1 - ¼, of which column 0 is worth 2
@@ -248,7 +245,7 @@ def test_what_rows_discard_is_the_variance_of_the_bits_below() -> None:
 @pytest.mark.parametrize(
     ("bits", "column"), [((2, 3), -2), ((3, 2), -3), ((1, 4), -1), ((3, 3), 1)]
 )
-def test_what_a_grid_discards_is_the_variance_of_the_products_below(
+def test_a_grid_knows_the_variance_of_the_products_that_it_discards(
     bits: tuple[int, int], column: int
 ) -> None:
     grid = Grid(column, 1, bits[0], 0, bits[1])
@@ -279,7 +276,7 @@ def test_a_product_keeps_one_digit_of_each_word() -> None:
 
 @pytest.mark.parametrize("read", [5, 4, 3])
 @pytest.mark.parametrize("wave", [(1.0, 0.0), (0.0, 1.0)])
-def test_tables_of_guarded_angles_say_the_mean_of_the_angles_that_they_cannot_tell_apart(
+def test_tables_of_guarded_angles_hold_the_mean_of_each_cell(
     wave: tuple[float, float], read: int
 ) -> None:
     nodes: list[SketchNode] = [
@@ -301,3 +298,151 @@ def test_tables_of_guarded_angles_say_the_mean_of_the_angles_that_they_cannot_te
     cell = 2 * math.pi / 2**read
     for value_of_cells, exacts in shown.items():
         assert abs(value_of_cells - np.mean(exacts)) <= 2.0**-9 + (cell**2 / 8 if read < 5 else 0)
+
+
+# Sums of angles
+
+
+def angles(
+    bits: tuple[int, ...],
+    *sums: tuple[tuple[int, int], ...],
+    exact: bool,
+    parts: tuple[int, ...] = (0, 0, 0),
+) -> Sketch:
+    sources = tuple(
+        Source(f"q{k}", size, angle=True, part=part)
+        for k, (size, part) in enumerate(zip(bits, parts, strict=False))
+    )
+    made = (AngleSum(items, exact) for items in sums)
+    nodes: tuple[SketchNode, ...] = (*sources, *made, WordSum((), 0.0))
+    return Sketch(nodes, (len(nodes) - 1,))
+
+
+def errors_of(sketch: Sketch, widths: Widths) -> dict[int, np.ndarray]:
+    """Return, for every angle sum, what its word says less the sum of its parts, in turns.
+
+    All states of the inputs are tried, and the words come from the graph's own simulation.
+    """
+    sources = [node for node in sketch.nodes if isinstance(node, Source)]
+    grid = np.array(list(itertools.product(*(range(1 << s.bits) for s in sources))), dtype=np.int64)
+    words = [grid[:, k] for k in range(len(sources))]
+    # The leading bits of a turn that a word over part of one has not are 0.
+    angles = [(w + 0.5) / (1 << s.bits + s.part) - 0.5 for w, s in zip(words, sources, strict=True)]
+    nodes: list[g.Node] = [g.InputWord(s.name, s.bits, angle=True) for s in sources]
+    scales = [g.Scale(0, 0.0) for _ in sources]
+    found = {}
+    for place, node in enumerate(sketch.nodes):
+        if not isinstance(node, AngleSum):
+            continue
+        shape = sum_shape(sketch, widths, place)
+        made, offset = angle_node(node, shape, {k: k for k in range(place)})
+        nodes.append(made)
+        scales.append(g.Scale(-made.bits, offset))
+        words.append(node_word(g.WordGraph(tuple(nodes), tuple(scales), ()), place, words)[0])
+        angles.append(np.asarray(sum(m * angles[item] for item, m in node.items)))
+        said = (words[-1] + 0.5) / (1 << made.bits) - 0.5 + offset
+        found[place] = (said - angles[-1] + 0.5) % 1.0 - 0.5
+    return found
+
+
+def test_sums_of_exact_sums_are_exact_too() -> None:
+    sketch = angles((4, 4, 4), ((0, 1), (1, 1)), ((3, 1), (2, 1)), ((3, -1), (2, 2)), exact=True)
+    widths = {Role.ANGLE_BITS.of(k): 16 for k in (3, 4, 5)}
+    errors = errors_of(sketch, widths)
+    assert max(np.abs(e).max() for e in errors.values()) < 1e-12
+    # Three half steps are no whole step: the second sum is a plain word of four bits.
+    assert [angle_shape(sketch, widths, k).bits for k in (3, 4)] == [5, 4]
+
+
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("n", [3, 4])
+def test_a_truncated_sum_of_angles_has_no_mean_error(n: int, *, exact: bool) -> None:
+    sketch = angles((6, 6), ((0, 1), (1, -1)), exact=exact)
+    error = errors_of(sketch, {Role.ANGLE_BITS.of(2): n})[2]
+    assert abs(error.mean()) < 1e-12
+    # A plain sum reads its second part half as finely: that is what it loses.
+    assert (np.abs(error).max() < 2.0**-n) == exact
+    assert np.abs(error).max() < 1.5 * 2.0**-n
+
+
+@pytest.mark.parametrize("bits", [(1, 4), (3, 1), (4, 3), (5, 5)])
+@pytest.mark.parametrize("parts", [(0, 0), (1, 0), (0, 2), (2, 3)])
+@pytest.mark.parametrize("multiples", [(1, 1), (1, -1), (-1, 2), (2, -1)])
+def test_an_exact_sum_of_angles_is_the_sum(
+    bits: tuple[int, int], parts: tuple[int, int], multiples: tuple[int, int]
+) -> None:
+    sketch = angles(bits, tuple(enumerate(multiples)), exact=True, parts=parts)
+    assert np.abs(errors_of(sketch, {Role.ANGLE_BITS.of(2): 16})[2]).max() < 1e-12
+
+
+# Adding up the bits of a heap
+
+
+@pytest.mark.parametrize("counts", [(1, 1), (2, 0, 1), (3, 3), (4, 1, 2), (0, 5, 1)])
+def test_a_heap_adds_its_bits_in_as_many_nodes_as_predicted(counts: tuple[int, ...]) -> None:
+    bits = len(counts) + 3
+    builder = TimedBuilder(sum(counts))
+    places = iter(range(sum(counts)))
+    columns = {c: [builder.input(next(places)) for _ in range(n)] for c, n in enumerate(counts)}
+    network = builder.build(reduce_columns(builder, columns, bits))
+    weights = [c for c, n in enumerate(counts) for _ in range(n)]
+    for word in itertools.product((0, 1), repeat=len(weights)):
+        outputs = network.fold(Planes(1), word)
+        total = sum(bit << weight for bit, weight in zip(word, weights, strict=True))
+        assert sum(bit << k for k, bit in enumerate(outputs)) == total % (1 << bits)
+    assert len(network.nodes) == adder_nodes([*counts, 0, 0, 0])
+
+
+def test_a_heap_of_equal_bits_has_logarithmic_depth() -> None:
+    builder = TimedBuilder(27)
+    columns = {0: [builder.input(k) for k in range(27)]}
+    network = builder.build(reduce_columns(builder, columns, 1))
+    assert len(network.nodes) == 13
+    assert network.depth <= int(np.ceil(np.log(27) / np.log(3))) + 1
+
+
+@pytest.mark.parametrize(("bits", "dropped"), [(3, 0), (4, 1), (6, 2), (6, 0), (5, 4)])
+def test_unused_carries_and_sums_are_not_counted(bits: int, dropped: int) -> None:
+    counts = (3, 2, 4, 1, 2, 1)[:bits]
+    builder = TimedBuilder(sum(counts))
+    places = iter(range(sum(counts)))
+    columns = {c: [builder.input(next(places)) for _ in range(n)] for c, n in enumerate(counts)}
+    network = builder.build(reduce_columns(builder, columns, bits)[dropped:])
+    assert len(network.nodes) == adder_nodes(counts, dropped)
+
+
+# Simulation
+
+
+def test_a_graph_with_one_other_table_or_constant_is_simulated_again_as_if_it_were_new() -> None:
+    arm = case("machado-2r")
+    words, graph = arm.states(200, seed=5).words, arm.graph(0.4)
+    again, before = Resimulation(words), simulate(graph, words).words
+    moved = 0
+    for place, node in enumerate(graph.nodes):
+        other: Lookup | Heap
+        if isinstance(node, Lookup):
+            other = replace(node, entries=node.entries[::-1])
+        elif isinstance(node, Heap):
+            other = replace(node, constant=node.constant ^ 5)
+        else:
+            continue
+        nodes = (*graph.nodes[:place], other, *graph.nodes[place + 1 :])
+        for one in (graph, replace(graph, nodes=nodes)):
+            found, expected = again.simulate(one), simulate(one, words)
+            assert np.array_equal(found.words, expected.words)
+            assert (found.wrapped, found.saturated) == (expected.wrapped, expected.saturated)
+        moved += not np.array_equal(found.words, before)
+    assert moved > 5
+
+
+@pytest.mark.parametrize(("wraps", "counted"), [(False, (1,)), (True, ())])
+def test_a_heap_that_is_to_wrap_does_not_count_as_overflow(
+    counted: tuple[int, ...], *, wraps: bool
+) -> None:
+    heap = Heap((Bits(0, 0, 0, negative=False),), 5, 3, wraps=wraps)
+    nodes = (InputWord("x", 3, angle=True), heap)
+    graph = WordGraph(nodes, (Scale(0, 0.0),) * 2, (OutputWord(1, 0, 3),))
+    found = simulate(graph, {"x": np.arange(8)})
+    assert found.words[:, 0].tolist() == [(k + 5) % 8 for k in range(8)]
+    assert found.wrapped == counted

@@ -1,14 +1,49 @@
-"""Tables of one word: folded, and synthesised by cofactors."""
+"""Tables of words, against enumeration: folding, synthesis by cofactors, curves in pieces."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
+from compact.word_robots import case, run_network
+from hypothesis import given
+from hypothesis import strategies as st
 
+from boolcomp.common.errors import DataError
+from boolcomp.compact.graph.interpolate import Interpolation, Pieces, pieces
+from boolcomp.compact.graph.logic import from_truth_tables, word_logic
+from boolcomp.compact.graph.lut6 import column_luts
 from boolcomp.compact.graph.tables import columns_of, mux_network, mux_nodes
-from boolcomp.compact.graph.tabulate import Domain, bipartite_error, tabulate
+from boolcomp.compact.graph.tabulate import Domain, Tabulated, bipartite_error, tabulate
+from boolcomp.compact.result.network import lut6, smaller, table_network
 from boolcomp.compact.sketch.sketch import Powers, Waves
-from boolcomp.words.folding import canonical, fold
+from boolcomp.logic.equivalence import equivalent
+from boolcomp.logic.network import Builder, copied
+from boolcomp.words.agreement import agrees
+from boolcomp.words.folding import fold
+from boolcomp.words.graph import (
+    Bits,
+    Heap,
+    InputWord,
+    Lookup,
+    OutputWord,
+    Scale,
+    WordGraph,
+)
+from boolcomp.words.graphtext import parse_graph
+from boolcomp.words.simulate import simulate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from boolcomp.logic.network import Network
+    from boolcomp.logic.synthesis.optimise import Step
+    from boolcomp.logic.truthtable import TruthTable
+
+    Floats = NDArray[np.float64]
 
 
 def unfolded(entries: tuple[int, ...], bits: int) -> list[int]:
@@ -23,7 +58,7 @@ def unfolded(entries: tuple[int, ...], bits: int) -> list[int]:
 
 
 @pytest.mark.parametrize("parts", [((1, 1.0, 0.0),), ((1, 0.0, 1.0),), ((2, 0.7, 0.0),)])
-def test_a_wave_folds_to_a_quarter_or_less(parts: tuple[tuple[int, float, float], ...]) -> None:
+def test_a_wave_is_folded_to_a_quarter_or_less(parts: tuple[tuple[int, float, float], ...]) -> None:
     (table,) = tabulate(Waves(0, parts), Domain(7, 2 * np.pi / 128, 0.0), -5, centred=True)
     folded = fold(table.entries, table.bits)
     assert len(folded.inputs) <= 5
@@ -44,23 +79,7 @@ def test_a_wave_of_a_guarded_word_folds_and_is_right_where_words_can_be(
     assert np.abs(said - exact).max() <= 2.0**lsb * 0.751
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_a_table_without_symmetry_is_left_alone(seed: int) -> None:
-    entries = tuple(np.random.default_rng(seed).integers(0, 8, 16).tolist())
-    assert len(fold(entries, 3).inputs) == 4
-    assert unfolded(entries, 3) == list(entries)
-
-
-def test_a_sine_and_a_cosine_have_the_same_core() -> None:
-    domain = Domain(6, 2 * np.pi / 64, 0.0)
-    cores = []
-    for parts in (((1, 1.0, 0.0),), ((1, 0.0, 1.0),), ((1, 0.0, -1.0),)):
-        (table,) = tabulate(Waves(0, parts), domain, -4, centred=True)
-        cores.append(canonical(fold(table.entries, table.bits), table.bits)[0].core)
-    assert len(set(cores)) == 1
-
-
-@pytest.mark.parametrize("inputs", range(7))
+@pytest.mark.parametrize("inputs", [0, 1, 6])
 def test_the_network_by_cofactors_is_the_table(inputs: int) -> None:
     entries = np.random.default_rng(inputs).integers(0, 8, 1 << inputs).tolist()
     columns = columns_of(entries, 3)
@@ -70,7 +89,7 @@ def test_the_network_by_cofactors_is_the_table(inputs: int) -> None:
         assert network.fold(_Bits(), bits) == tuple(entry >> k & 1 for k in range(3))
 
 
-@pytest.mark.parametrize("inputs", range(9))
+@pytest.mark.parametrize("inputs", [0, 3, 8])
 def test_nodes_are_counted_as_the_network_by_cofactors_has_them(inputs: int) -> None:
     rng = np.random.default_rng(inputs)
     rows = np.arange(1 << inputs)
@@ -79,15 +98,6 @@ def test_nodes_are_counted_as_the_network_by_cofactors_has_them(inputs: int) -> 
     for table in tables:
         columns = columns_of(table.tolist(), 4)
         assert mux_nodes(inputs, columns) == len(mux_network(inputs, columns).nodes)
-
-
-class _Bits:
-    def constant(self, value: int) -> int:
-        return value
-
-    def node(self, lut: int, operands: tuple[int, ...]) -> int:
-        a, b, c = (*operands, 0, 0)[:3]
-        return lut >> (4 * a + 2 * b + c) & 1
 
 
 @pytest.mark.parametrize(
@@ -109,3 +119,209 @@ def test_the_two_tables_of_a_bipartite_one_add_up_to_the_function(
     error = total - table.at(domain.points())
     predicted = np.sqrt(bipartite_error(table, domain, 3, 4) + 2 * 4.0**-12 / 12)
     assert 0.7 * predicted < np.sqrt((error**2).mean()) < 1.3 * predicted
+
+
+class _Bits:
+    def constant(self, value: int) -> int:
+        return value
+
+    def node(self, lut: int, operands: tuple[int, ...]) -> int:
+        a, b, c = (*operands, 0, 0)[:3]
+        return lut >> (4 * a + 2 * b + c) & 1
+
+
+# Tables of some bits of a word
+
+
+def index_of(word: int, mask: int) -> int:
+    """Return the bits of a word that a mask picks, side by side, one by one."""
+    picked = [word >> k & 1 for k in range(mask.bit_length()) if mask >> k & 1]
+    return sum(bit << k for k, bit in enumerate(picked))
+
+
+def masked_graph(mask: int, entries: tuple[int, ...]) -> WordGraph:
+    """Return a graph of a table of some of the leading five of six bits."""
+    nodes = (
+        InputWord("x", 6, angle=False),
+        Lookup(0, 5, entries, 4, mask),
+        Heap((Bits(1, 0, 0, negative=False),), 0, 4),
+    )
+    return WordGraph(nodes, (Scale(0, 0.0),) * 3, (OutputWord(2, 0, 4),))
+
+
+@pytest.mark.parametrize("mask", [0b1, 0b00101, 0b10011, 0b11011])
+def test_a_table_of_some_bits_is_the_same_in_simulation_logic_and_text(mask: int) -> None:
+    entries = tuple(np.random.default_rng(mask).integers(0, 16, 1 << mask.bit_count()).tolist())
+    graph = masked_graph(mask, entries)
+    words = np.arange(64)
+    found = simulate(graph, {"x": words}).words[:, 0]
+    assert found.tolist() == [entries[index_of(word >> 1, mask)] for word in range(64)]
+    assert agrees(word_logic(graph), graph, {"x": words})
+    assert parse_graph(str(graph)) == graph
+
+
+@pytest.mark.parametrize("mask", [0b10, 0b100001, 0b11])
+def test_a_mask_that_does_not_fit_its_table_is_refused(mask: int) -> None:
+    with pytest.raises(ValueError, match="width does not fit"):
+        masked_graph(mask, (1, 2))
+
+
+def test_a_mask_of_no_bits_is_no_line_of_a_graph() -> None:
+    text = str(masked_graph(0b101, (1, 2, 3, 4))).replace("&5", "&0")
+    with pytest.raises(DataError, match="no line"):
+        parse_graph(text)
+
+
+def test_a_table_that_repeats_its_index_costs_nothing() -> None:
+    graph = masked_graph(0b111, tuple(range(8)))
+    nodes = (*graph.nodes[:1], Lookup(0, 5, tuple(range(8)), 3, 0b111), *graph.nodes[2:])
+    assert not word_logic(WordGraph(nodes, graph.scales, graph.results)).nodes
+
+
+def test_a_table_too_large_for_synthesis_is_made_by_cofactors() -> None:
+    entries = tuple(int(k % 7 == 3 and k > 900) for k in range(1 << 13))
+    nodes = (
+        InputWord("x", 13, angle=False),
+        Lookup(0, 13, entries, 1),
+        Heap((Bits(1, 0, 0, negative=False),), 0, 1),
+    )
+    graph = WordGraph(nodes, (Scale(0, 0.0),) * 3, (OutputWord(2, 0, 1),))
+    assert agrees(table_network(graph).network, graph, {"x": np.arange(1 << 13)})
+
+
+# Curves in pieces
+
+
+def value(table: Tabulated, lsb: int, word: int, bits: int) -> float:
+    """Return what a table of a word's leading bits stands for."""
+    leading = word >> (bits - table.read)
+    entry = table.entries[index_of(leading, table.mask) if table.mask else leading]
+    return (entry - ((1 << table.bits) - 1) / 2) * 2.0**lsb + table.offset
+
+
+def total(made: Pieces, lsb: int, word: int, bits: int) -> float:
+    """Return the sum of all pieces at a word."""
+    found = sum(value(table, lsb, word, bits) for table in made.tables)
+    if made.product is not None:
+        a, b = made.product
+        found += value(a.table, a.lsb, word, bits) * value(b.table, b.lsb, word, bits)
+    return found
+
+
+SPLITS = {
+    "one slope": Interpolation(4, 2, 0, 0, 0, 0, 0),
+    "products": Interpolation(5, 1, 5, 4, -2, 0, 0),
+    "products and a table": Interpolation(5, 3, 3, 4, -2, 0, 0),
+    "bends": Interpolation(6, 1, 6, 3, -3, 4, 2),
+    "all": Interpolation(6, 2, 4, 3, -3, 3, 1),
+}
+
+
+@pytest.mark.parametrize("name", SPLITS)
+def test_pieces_add_up_to_the_curve_with_the_error_that_is_predicted(name: str) -> None:
+    bits, lsb = 9, -12
+    domain = Domain(bits, 2.0**-bits, 0.5)
+    values = np.exp(domain.points())
+    made = pieces(values, domain, lsb, SPLITS[name], centred=True)
+    error = np.array([total(made, lsb, w, bits) for w in range(1 << bits)]) - values
+    predicted = made.variance + len(made.tables) * 4.0**lsb / 12
+    assert 0.6 < (error**2).mean() / predicted < 1.4
+
+
+@given(st.integers(2, 8), st.tuples(*[st.integers(0, 8)] * 7))
+def test_no_split_reads_more_than_there_is(read: int, rest: tuple[int, ...]) -> None:
+    low, lead, times, slopes, fineness, bend, bends = rest
+    how = Interpolation(max(1, low), lead, times, slopes, fineness - 4, bend, bends)
+    domain = Domain(read, 2.0**-read, 0.5)
+    made = pieces(np.sqrt(domain.points()), domain, -8, how, centred=True)
+    factors = [factor.table for factor in made.product or ()]
+    for table in [*made.tables, *factors]:
+        count = table.mask.bit_count() if table.mask else table.read
+        assert table.read <= read
+        assert len(table.entries) == 1 << count
+        assert max(table.entries) < 1 << table.bits
+
+
+def test_a_function_of_six_inputs_is_one_table_and_a_wire_is_none() -> None:
+    rng = np.random.default_rng(3)
+    some = int(rng.integers(1, 1 << 62)) | 1
+    assert column_luts(6, (some,)) == 1
+    assert column_luts(6, (some, some ^ (1 << 64) - 1)) == 1  # an inverse comes for nothing
+    assert column_luts(2, (0b1010, 0b1100, 0b0000, 0b1111)) == 0
+
+
+def test_a_function_of_eight_inputs_is_four_tables_and_a_multiplexer() -> None:
+    parts = [int(x) << 1 for x in np.random.default_rng(4).integers(1, 1 << 62, 4)]
+    column = sum(part << (64 * k) for k, part in enumerate(parts))
+    assert column_luts(8, (column,)) == 5
+    assert column_luts(8, (column & (1 << 192) - 1 | parts[0] << 192,)) == 4
+
+
+# Units of words: constants are left where they cost least
+
+# Networks of graphs
+
+
+def test_tables_may_be_synthesised_from_truth_tables() -> None:
+    graph = case("machado-2r").graph(0.3)
+    words = case("machado-2r").states(300, seed=2).words
+    seen: list[TruthTable] = []
+
+    def synthesise(table: TruthTable) -> Network:
+        seen.append(table)
+        columns = columns_of(table.words().tolist(), table.outputs)
+        mirrored = mux_network(table.inputs, columns[::-1])
+        builder = Builder(table.inputs)
+        literals = [builder.input(k) for k in reversed(range(table.inputs))]
+        return builder.build(copied(mirrored, builder, literals))
+
+    network = word_logic(graph, from_truth_tables(synthesise))
+    assert seen
+    assert np.array_equal(run_network(network, graph, words)[0], simulate(graph, words).words)
+
+
+def test_a_network_agrees_with_its_graph_and_a_wrong_one_does_not() -> None:
+    arm = case("machado-2r")
+    graph = arm.graph(0.4)
+    words = arm.states(1001, seed=3).words
+    network = word_logic(graph)
+    assert agrees(network, graph, words)
+    builder = Builder(network.inputs)
+    literals = list(copied(network, builder, [builder.input(k) for k in range(network.inputs)]))
+    literals[3] ^= 1
+    assert not agrees(builder.build(literals), graph, words)
+
+
+@pytest.mark.check
+def test_passes_make_a_graphs_network_smaller_and_leave_what_it_computes(tmp_path: Path) -> None:
+    arm = case("machado-2r", bits=4)
+    graph = arm.graph(0.5)
+    heard: list[Step] = []
+    start = table_network(graph, folder=tmp_path, report=heard.append)
+    done = smaller(start, rounds=2, report=heard.append)
+    plain = word_logic(graph)
+    assert tuple(heard) == done.steps
+    assert len(done.network.nodes) < len(plain.nodes)
+    assert done.steps[-1].nodes == len(done.network.nodes)
+    assert agrees(done.network, graph, arm.states(5000, seed=2).words)
+    assert equivalent(plain, done.network).holds
+    assert list(tmp_path.glob("*.net"))
+    again = smaller(table_network(graph, folder=tmp_path), rounds=2)
+    assert again.network == done.network
+
+
+@pytest.mark.slow
+def test_without_abc_there_is_a_network_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("boolcomp.logic.synthesis.abc.find", lambda: None)
+    arm = case("machado-2r", bits=4)
+    graph = arm.graph(0.5)
+    done = smaller(table_network(graph), rounds=1)
+    assert agrees(done.network, graph, arm.states(5000, seed=2).words)
+    assert len(done.network.nodes) < len(word_logic(graph).nodes)
+    assert 0 < lut6(done.network) < len(done.network.nodes)
+
+
+@pytest.mark.slow
+def test_abc_needs_no_more_tables_of_six_inputs_than_our_own_count() -> None:
+    network = word_logic(case("machado-2r", bits=6).graph(0.5))
+    assert 0.4 * len(network.nodes) < lut6(network) < 0.8 * len(network.nodes)

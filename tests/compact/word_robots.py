@@ -72,6 +72,14 @@ class Case:
             saturating=[saturate] * count,
         )  # fmt: skip
 
+    def finest(self, states: States) -> WordGraph:
+        """Return a graph in which nothing but the inputs is rounded."""
+        widths, count = (
+            finest_widths(self.sketch, self.sketch.evaluate(states.values)),
+            len(self.steps),
+        )
+        return realise(self.sketch, widths, self.model().statistics, [9] * count, [0.0] * count)
+
     def chosen(self, allowed: float) -> Descent:
         model = self.model()
         variances = np.full(len(self.steps), allowed)
@@ -138,10 +146,7 @@ def finest_widths(sketch: Sketch, exact: list[NDArray[np.float64]]) -> dict[Widt
         if isinstance(node, AngleSum):
             widths[Role.ANGLE_BITS.of(place)] = 16
         elif isinstance(node, (Waves, Powers)):
-            widths[Role.READ.of(place)], widths[Role.EXPONENT.of(place)] = (
-                16,
-                size - 20,
-            )
+            widths[Role.READ.of(place)], widths[Role.EXPONENT.of(place)] = (16, size - 20)
         elif isinstance(node, WordSum):
             widths[Role.CUT.of(place)] = -14 if place in sketch.outputs else size - 20
     return widths

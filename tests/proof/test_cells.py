@@ -1,4 +1,4 @@
-"""Bounds over all cells: against every word, both sides of every border, and balls."""
+"""Bounds over all cells of any function, beside every word and both sides of borders."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from shippedarms import made as small_graph
 
 import boolcomp as bc
-from boolcomp.common.workers import ALONE
+from boolcomp.common.errors import DataError
 from boolcomp.compact.assembly import Ends, program_of_graph
-from boolcomp.compact.demand import usual_demand
+from boolcomp.compact.errors.samples import word_value
 from boolcomp.compact.graph.logic import word_logic
-from boolcomp.compact.passes import CompactChoices
 from boolcomp.compact.result.explained import explained
-from boolcomp.pipeline import COMPACT, TipLoad, run
+from boolcomp.compact.result.proved import bounds_of
+from boolcomp.compact.sketch.sketch import Curve
 from boolcomp.problem.angles import exact_sine
 from boolcomp.problem.worded import with_words
-from boolcomp.problem.wordformat import parse_format
+from boolcomp.problem.wordformat import formats
 from boolcomp.problem.written.functionfile import parse_function
 from boolcomp.proof.bound import cells, elementary
 from boolcomp.proof.bound.cells import cell_bounds, cells_of
@@ -27,13 +28,8 @@ from boolcomp.proof.bound.enclosure import between
 from boolcomp.proof.bound.ends import beyond_ends
 from boolcomp.proof.bound.expansion import NotPlainError
 from boolcomp.proof.bound.graded import graded_bounds
-from boolcomp.proof.bound.meaning import (
-    Asked,
-    AskedInput,
-    Explained,
-    GivenWord,
-    ResultMeaning,
-)
+from boolcomp.proof.bound.meaning import Asked, AskedInput, Explained, GivenWord, ResultMeaning
+from boolcomp.proof.bound.plain import plain_bounds
 from boolcomp.proof.bound.slopes import Boxes, Span
 from boolcomp.proof.bound.waves import precise
 from boolcomp.proof.worst import subject_of
@@ -46,9 +42,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.compact.result.compact import Compact
+    from boolcomp.problem.problem import Problem
 
     Floats = NDArray[np.float64]
     Function = Callable[[Any, Any], Any]
+    Whole = NDArray[np.int64]
+
 
 FUNCTIONS: dict[str, Function] = {
     "root": lambda x, y: bc.sqrt(x * x + y * y),
@@ -65,8 +64,6 @@ FUNCTIONS: dict[str, Function] = {
     "larger": lambda x, y: bc.maximum(x * y, 0.2 - x),
     "step": lambda x, y: bc.where_positive(x, y, 0.5),
 }
-DROP, BITS, SHIFT = 2, 5, 0.25  # of the output
-TIE = 1e-9  # of a cell, below it
 
 
 def steps_of(function: Function) -> Any:
@@ -74,6 +71,10 @@ def steps_of(function: Function) -> Any:
     words = {"x": bc.word(-1, 1, bits=4), "y": bc.word(-1, 1, bits=4)}
     made = bc.function_problem(function, words, {"u": bc.word(-4, 4)})
     return made.recorded
+
+
+DROP, BITS, SHIFT = 2, 5, 0.25  # of the output
+TIE = 1e-9  # of a cell, below it
 
 
 def random_graph(rng: np.random.Generator, bits: tuple[int, int]) -> tuple[WordGraph, Any]:
@@ -153,7 +154,7 @@ class Case:
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_no_error_at_any_word_is_above_the_bound_and_some_nearly_are(name: str) -> None:
+def test_a_bound_over_cells_holds_for_every_word_and_is_close(name: str) -> None:
     case = Case(name, sum(map(ord, name)))
     looked = cell_bounds(case.explained(), 50)
     ((low, high),) = looked.ends
@@ -167,7 +168,7 @@ def test_no_error_at_any_word_is_above_the_bound_and_some_nearly_are(name: str) 
 
 
 @pytest.mark.parametrize("bits", [(5, 5), (6, 1), (1, 5)])
-def test_blocks_that_end_in_the_middle_leave_nothing_out(bits: tuple[int, int]) -> None:
+def test_blocks_of_cells_leave_no_cell_out(bits: tuple[int, int]) -> None:
     case = Case("quotient", 7, bits)
     ((low, high),) = cell_bounds(case.explained(), 50).ends
     least, most = case.worst(2)
@@ -175,9 +176,7 @@ def test_blocks_that_end_in_the_middle_leave_nothing_out(bits: tuple[int, int]) 
     assert most - 1e-9 <= float(high) <= most + 0.1
 
 
-def test_less_work_makes_a_wider_bound_and_never_a_wrong_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_less_work_gives_a_wider_bound_that_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     said = Case("larger", 3).explained()
     least, most = Case("larger", 3).worst(3)
     sizes = []
@@ -190,7 +189,7 @@ def test_less_work_makes_a_wider_bound_and_never_a_wrong_one(
     assert sizes[0] > sizes[1] > sizes[2]
 
 
-def test_the_bound_of_what_was_asked_stands_alone_and_needs_no_heap_to_fit() -> None:
+def test_a_bound_over_cells_needs_no_proof_of_heaps() -> None:
     said = Case("root", 5).explained()
     bounds = graded_bounds(said, "tight", 50)
     assert bounds.outputs[0].of_asked
@@ -208,7 +207,7 @@ def test_more_cells_than_effort_allows_are_refused() -> None:
         cell_bounds(said, 0)
 
 
-def test_an_input_that_no_word_is_read_of_may_be_anywhere() -> None:
+def test_an_input_without_a_word_may_be_anywhere() -> None:
     """Of y nothing is read, so that the error is the whole of what y can make."""
     case = Case("clip", 11)
     case.entries[1] = (20,) * 4
@@ -230,7 +229,112 @@ def test_an_input_that_no_word_is_read_of_may_be_anywhere() -> None:
     assert most - 1e-9 <= float(high) <= most + 0.1
 
 
-# what it is made of -------------------------------------------------------------------------------
+def file_of(inputs: dict[str, str], expression: str, low: float, high: float) -> str:
+    """Return a function file of inputs, each with the lines that say what it is."""
+    texts = ['name = "written"']
+    for name, said in inputs.items():
+        texts += [f"[inputs.{name}]", said]
+    return "\n".join(
+        [*texts, "[outputs.u]", f'expression = "{expression}"', f"range = [{low}, {high}]"]
+    )
+
+
+TURNS, SPANS = "angle = true\nbits = 6", "range = [-1, 1]\nbits = 6"
+WRITTEN = {
+    "an angle all around": file_of(
+        {"q": TURNS, "x": "range = [0.2, 1]\nbits = 5"}, "x*sqrt(1.3 + cos(q) + x)", -1, 2
+    ),
+    "an angle with stops": file_of(
+        {"q": f"{TURNS}\nrange = [-0.4, 1.3]", "x": SPANS}, "atan2(x, 1.2 + sin(q))", -1.5, 1.5
+    ),
+    "words with a cell at zero": file_of(
+        {"x": SPANS, "y": SPANS}, "sqrt(0.1 + x*x + y*y) - 1", -0.9, 0.9
+    ),
+}
+
+
+def states_at_borders(compact: Compact, rng: np.random.Generator) -> Floats:
+    """Return random states of which many lie on borders of cells, and a tie below them."""
+    columns = []
+    for one in compact.problem.inputs:
+        word, least, most = compact.asked_words[one.name], one.range.low, one.range.high
+        step = (word.range.high - word.range.low) / (1 << word.bits)
+        x = rng.uniform(least, most, 60_000)
+        border = word.range.low + np.round((x - word.range.low) / step) * step
+        side = rng.choice([0.0, -0.9 * TIE, -1e-7, 1e-7], len(x)) * step
+        x = np.where(rng.random(len(x)) < 0.7, border + side, x)
+        x = np.where(rng.random(len(x)) < 0.1, rng.choice([least, most], len(x)), x)
+        columns.append(np.clip(x, least, most))
+    return np.stack(columns, axis=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WRITTEN)
+def test_bounds_over_cells_of_compiled_functions_are_close(name: str, tmp_path: Path) -> None:
+    tread = [f"{word}=twos:tread" for word in ("x", "y", "u")] if "zero" in name else []
+    problem = with_words(parse_function(WRITTEN[name]), formats("words", tread))
+    compact, _ = small_graph(problem, tmp_path, 6, (1.5,))
+    ends = Ends((0.25,))
+    ((low, high),) = cell_bounds(explained(compact, ends), 50).ends
+    network = word_logic(compact.graph)
+    program = program_of_graph(problem, compact.demand, compact.graph, network, ends)
+    subject = subject_of(program, problem, engine="numpy")
+    errors = subject.errors(states_at_borders(compact, np.random.default_rng(8)))
+    assert float(low) - 1e-9 <= errors.min() <= float(low) + 0.3
+    assert float(high) - 0.3 <= errors.max() <= float(high) + 1e-9
+    size = max(-float(low), float(high))
+    assert np.abs(errors).max() >= 0.93 * size
+
+
+MIDDLES = {"a": 0.31, "b": -0.17, "c": 0.43, "d": -0.37, "e": 0.23, "f": -0.41}
+SQUARES = " + ".join(f"({name} - {x})**2" for name, x in MIDDLES.items())
+
+
+def peak(expression: str, low: float, high: float) -> Problem:
+    """Return a function of six words."""
+    return parse_function(file_of(dict.fromkeys(MIDDLES, "range = [-1, 1]"), expression, low, high))
+
+
+@pytest.mark.slow
+def test_a_bound_counts_a_curve_beyond_the_samples_of_its_sketch(tmp_path: Path) -> None:
+    compact, ends = small_graph(peak(f"sqrt({SQUARES})", 0, 4), tmp_path, 5)
+    said = explained(compact, ends)
+    plain = plain_bounds(said)
+    found = beyond_ends(said, plain)
+    words = compact.asked_words
+    there = {name: word_value(words[name], np.array([x])) for name, x in MIDDLES.items()}
+    values = compact.sketch.evaluate(there)
+    (step,), (output,) = compact.problem.steps(5), compact.problem.outputs
+    sketched = float(values[compact.sketch.outputs[0]][0])
+    more = sketched - (0.0 - output.range.centre) / step
+    assert more > 0.1  # samples never come near the middle
+    assert float(found.outputs[0].high - plain.outputs[0].high) >= more - 1e-9
+    assert found.outputs[0].low <= plain.outputs[0].low
+
+
+@pytest.mark.slow
+def test_a_curve_without_bounds_beyond_its_samples_has_no_bound(tmp_path: Path) -> None:
+    compact, ends = small_graph(peak(f"reciprocal({SQUARES} + 0.02)", 0, 60), tmp_path, 5)
+    said = explained(compact, ends)
+    with pytest.raises(DataError):
+        beyond_ends(said, plain_bounds(said))
+    assert bounds_of(said, "plain", 1) is None
+
+
+@pytest.mark.slow
+def test_a_function_that_jumps_between_samples_is_not_taken_for_waves(tmp_path: Path) -> None:
+    spike = "where_positive(0.6*cos(a) + 0.8*sin(a) - 0.99999, b + 2, 0) + 0.5*sin(a)*b"
+    inputs = {"a": "angle = true", "b": "range = [-1, 1]"}
+    problem = parse_function(file_of(inputs, spike, -4, 4))
+    compact, ends = small_graph(problem, tmp_path, 5, (2.0,))
+    curves = [node for node in compact.sketch.nodes if isinstance(node, Curve)]
+    assert any(step.kind == "step" for curve in curves for step in curve.function.nodes)
+    bounds = bounds_of(explained(compact, ends), "plain", 1)
+    assert bounds is not None
+    assert bounds.values[0] >= 3 / 2  # the jump, halved at best
+
+
+# Elementary functions, values and slopes over boxes
 
 
 def columns(rng: np.random.Generator) -> dict[str, Floats]:
@@ -250,7 +354,7 @@ def columns(rng: np.random.Generator) -> dict[str, Floats]:
     }
 
 
-def test_elementary_functions_are_off_by_less_than_a_tenth_of_what_they_state() -> None:
+def test_elementary_functions_err_by_less_than_a_tenth_of_their_bound() -> None:
     ball = precise()
     ours = {"sin": elementary.sine, "cos": elementary.cosine, **elementary.FUNCTIONS}
     for kind, column in columns(np.random.default_rng(5)).items():
@@ -312,7 +416,7 @@ def test_slopes_of_smooth_functions_are_not_wide_in_small_boxes() -> None:
             assert (np.asarray(slope.high) - np.asarray(slope.low) < 1e-5).all(), name
 
 
-def test_both_sides_of_the_cut_belong_to_a_box_that_ends_on_it() -> None:
+def test_a_box_that_ends_on_the_cut_of_atan2_has_both_of_its_sides() -> None:
     steps = steps_of(FUNCTIONS["angle"])
     ends = [np.array([-0.0, -0.5]), np.array([0.5, 0.0])]
     (node,) = Boxes({"x": Span(np.full(2, -1.0), np.full(2, -1.0)), "y": Span(*ends)}).outputs(
@@ -328,83 +432,3 @@ def test_a_sine_is_one_at_a_peak_alone() -> None:
     boxes = Boxes({"x": Span(*ends), "y": Span(np.zeros(3), np.zeros(3))})
     (node,) = boxes.outputs(steps)
     assert np.allclose(node.value.high, [exact_sine(1.56), exact_sine(1.59), 1.0], atol=1e-9)
-
-
-# compiled functions -------------------------------------------------------------------------------
-
-WRITTEN = {
-    "an angle all around": """
-name = "lever"
-[inputs.q]
-angle = true
-bits = 6
-[inputs.x]
-range = [0.2, 1]
-bits = 5
-[outputs.u]
-expression = "x*sqrt(1.3 + cos(q) + x)"
-range = [-1, 2]
-""",
-    "an angle with stops": """
-name = "fork"
-[inputs.q]
-angle = true
-range = [-0.4, 1.3]
-bits = 6
-[inputs.x]
-range = [-1, 1]
-bits = 6
-[outputs.u]
-expression = "atan2(x, 1.2 + sin(q))"
-range = [-1.5, 1.5]
-""",
-    "words with a cell at zero": """
-name = "tread"
-[inputs.x]
-range = [-1, 1]
-bits = 6
-[inputs.y]
-range = [-1, 1]
-bits = 6
-[outputs.u]
-expression = "sqrt(0.1 + x*x + y*y) - 1"
-range = [-0.9, 0.9]
-""",
-}
-
-
-def states_at_borders(compact: Compact, rng: np.random.Generator) -> Floats:
-    """Return random states of which many lie on borders of cells, and a tie below them."""
-    columns = []
-    for one in compact.problem.inputs:
-        word, least, most = compact.asked_words[one.name], one.range.low, one.range.high
-        step = (word.range.high - word.range.low) / (1 << word.bits)
-        x = rng.uniform(least, most, 60_000)
-        border = word.range.low + np.round((x - word.range.low) / step) * step
-        side = rng.choice([0.0, -0.9 * TIE, -1e-7, 1e-7], len(x)) * step
-        x = np.where(rng.random(len(x)) < 0.7, border + side, x)
-        x = np.where(rng.random(len(x)) < 0.1, rng.choice([least, most], len(x)), x)
-        columns.append(np.clip(x, least, most))
-    return np.stack(columns, axis=1)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", WRITTEN)
-def test_compiled_functions_err_by_no_more_and_nearly_so_much(name: str, tmp_path: Path) -> None:
-    problem = parse_function(WRITTEN[name])
-    if name == "words with a cell at zero":
-        asked = dict.fromkeys(("x", "y", "u"), parse_format("twos:tread", "words"))
-        problem = with_words(problem, asked)
-    choices = CompactChoices(usual_demand(6, effort=0.0, rms=(1.5,)), tmp_path, workers=ALONE)
-    made = run(COMPACT, [TipLoad(problem)], [choices], "graph")
-    compact: Compact = made[0][1]
-    ends = Ends((0.25,))
-    ((low, high),) = cell_bounds(explained(compact, ends), 50).ends
-    network = word_logic(compact.graph)
-    program = program_of_graph(problem, compact.demand, compact.graph, network, ends)
-    subject = subject_of(program, problem, engine="numpy")
-    errors = subject.errors(states_at_borders(compact, np.random.default_rng(8)))
-    assert float(low) - 1e-9 <= errors.min() <= float(low) + 0.3
-    assert float(high) - 0.3 <= errors.max() <= float(high) + 1e-9
-    size = max(-float(low), float(high))
-    assert np.abs(errors).max() >= 0.93 * size

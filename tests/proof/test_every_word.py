@@ -1,23 +1,265 @@
-"""The bound of a small program beside all words that there are, at all corners of their cells."""
+"""Bounds beside all words that there are: of small functions of every kind, and of arms."""
 
 from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from everyword import all_corners
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from proof.allwords import worst_errors
+from shippedarms import made as small_graph
 
+from boolcomp.compact.assembly import Ends
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
+from boolcomp.compact.result.explained import explained
+from boolcomp.compact.result.proved import proved
 from boolcomp.pipeline import compile_compact
 from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.problem.robot import load_robot
+from boolcomp.problem.wordformat import formats
+from boolcomp.problem.written.functionfile import parse_function
+from boolcomp.proof.bound.graded import graded_bounds
+from boolcomp.proof.bound.plain import plain_bounds
+from boolcomp.words.graph import Lookup, WordGraph
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from boolcomp.compact.result.compact import Compact
+    from boolcomp.proof.bound.result import Grade
+
+    Floats = NDArray[np.float64]
+    Whole = NDArray[np.int64]
+
+
+EVERY: tuple[Grade, ...] = ("plain", "tables", "tight")
+SLACK = 1e-9  # of what doubles say
+QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)  # of a cell
+EFFORT = 100  # of tight bounds: the least with which none is looser than one of tables
+LITTLE = 2
+TURN = (-math.pi, math.pi)
+
+
+@pytest.fixture(autouse=True)
+def few_states(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the search look at few states: it does not matter whether errors are as demanded."""
+    monkeypatch.setattr("boolcomp.compact.widths.passes.QUICK_SEEN", 1000)
+
+
+@dataclass(frozen=True)
+class Case:
+    """Outputs as they are written, the ranges of their inputs, and how many bits inputs have."""
+
+    outputs: tuple[str, ...]
+    ranges: dict[str, tuple[float, float]]
+    bits: int = 3
+    out: int = 4
+    within: tuple[float, float] | None = None
+    rms: tuple[float, ...] = (4.0,)
+    spans: dict[str, tuple[float, float]] = field(default_factory=dict)  # of words, if wider
+
+    @property
+    def text(self) -> str:
+        """The function file."""
+        lines = ['name = "small"']
+        for name, (low, high) in self.ranges.items():
+            lines += [f"[inputs.{name}]", f"range = [{low}, {high}]"]
+            lines += [f"bits = {self.bits}"] * (self.bits > 0) + ["angle = true"] * (name[0] == "q")
+        for place, one in enumerate(self.outputs):
+            lines += [f"[outputs.y{place}]", f'expression = "{one}"']
+            if self.within:
+                lines.append(f"range = [{self.within[0]}, {self.within[1]}]")
+        return "\n".join(lines) + "\n"
+
+    def made(self) -> Compact:
+        """Return a graph, made with no effort and whatever errors; no network is made of it."""
+        asked = [f"{k}=natural:{self.bits}:{a}..{b}" for k, (a, b) in self.spans.items()]
+        with TemporaryDirectory() as folder:
+            compact, _ = small_graph(
+                parse_function(self.text), Path(folder), self.out, self.rms,
+                words=formats("words", asked),
+            )  # fmt: skip
+        return compact
+
+    def exact(self, states: Floats) -> Floats:
+        """Return the outputs as they are written."""
+        at = dict(zip(self.ranges, states.T, strict=True))
+        names = {"sin": np.sin, "cos": np.cos, "sqrt": np.sqrt, "abs": np.abs, **at}
+        found = [eval(text, {"__builtins__": {}}, names) for text in self.outputs]  # noqa: S307 (ours)
+        return np.stack([one + np.zeros(len(states)) for one in found], axis=1)
+
+
+def held(case: Case, compact: Compact) -> dict[str, Any]:
+    """Hold bounds of all grades against all words of a case, and return them."""
+    worst, said = worst_errors(compact, case.exact, QUARTERS), explained(compact, Ends())
+    found: dict[str, Any] = {one: graded_bounds(said, one, EFFORT) for one in EVERY}
+    little = graded_bounds(said, "tight", LITTLE)
+    shown = proved(compact, Ends(), {}, None, None)
+    assert shown is not None
+    for grade, bounds in {**found, "little": little, "shown": shown}.items():
+        for one, (low, high) in zip(bounds.outputs, worst, strict=True):
+            assert float(one.low) <= low + SLACK, (grade, one.name)
+            assert high - SLACK <= float(one.high), (grade, one.name)
+    for looser, tighter in pairwise(EVERY):
+        pairs = zip(found[looser].outputs, found[tighter].outputs, strict=True)
+        assert all(two.low >= one.low and two.high <= one.high for one, two in pairs)
+    pairs = zip(found["plain"].outputs, little.outputs, strict=True)
+    assert all(two.low >= one.low and two.high <= one.high for one, two in pairs)
+    return found
+
+
+KINDS = {
+    "no angle": Case(("100 * x + 10 * x * y",), {"x": (-1, 3), "y": (0, 1)}, within=(-200, 400)),
+    "no angle, wide words": Case(
+        ("100 * x + 10 * x * y",), {"x": (-1, 3), "y": (0, 1)}, 7, 6, (-200, 400), ()
+    ),
+    "one input": Case(("x * x",), {"x": (-1, 1)}),
+    "one input, linear": Case(("x",), {"x": (0, 1)}),
+    "one angle, nothing linear": Case(("sin(q)",), {"q": TURN}),
+    "part of a turn": Case(("sin(q)",), {"q": (-1, 0.5)}),
+    "two angles, nothing linear": Case(("sin(q) * cos(q2)",), {"q": TURN, "q2": TURN}),
+    "nearly a constant": Case(("0.25 + 0.000001 * x", "x"), {"x": (-1, 1)}, within=(-1, 1)),
+    "an output that reads no angle": Case(("x * sin(q)", "x * x"), {"q": TURN, "x": (-1, 1)}),
+    "words wider than ranges": Case(
+        ("x * y + x",), {"x": (-1, 0.25), "y": (0.5, 1)}, spans={"x": (-2, 1), "y": (0, 3)}, bits=4
+    ),
+    "a root": Case(("sqrt(1 + x) + y",), {"x": (-0.5, 1), "y": (-1, 1)}),
+    "a bend": Case(("abs(x)",), {"x": (-0.5, 1)}),
+    "a sum": Case(("x + y + z",), {"x": (-0.5, 1), "y": (-1, 1), "z": (0, 2)}, 2),
+    "a sum times a sum": Case(
+        ("(x + 0.5 * y) * (z - y)",), {"x": (-1, 1), "y": (-1, 1), "z": (0, 2)}
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_bounds_of_every_grade_hold_for_all_words(name: str) -> None:
+    held(KINDS[name], KINDS[name].made())
+
+
+def test_a_tight_bound_without_angles_is_less_than_that_of_tables() -> None:
+    case = KINDS["no angle, wide words"]
+    found = held(case, case.made())
+    steps = [found[grade].steps[0] for grade in EVERY]
+    assert steps[2] < 0.8 * steps[1] < 0.8 * steps[0] + SLACK
+
+
+FACTORS = st.sampled_from(["x", "y", "x * x", "x * y", "sin(q)", "cos(2 * q) * x", "1"])
+TERMS = st.tuples(st.sampled_from(["0.5", "-1.25", "0.3", "0.0001"]), FACTORS)
+RANGES = {"x": (-1.0, 2.0), "y": (0.0, 1.0), "q": TURN}
+
+
+@settings(max_examples=6, deadline=None, derandomize=True)
+@given(st.lists(st.lists(TERMS, max_size=2), min_size=1, max_size=2))
+def test_bounds_of_random_sums_hold_for_all_words(outputs: list[list[tuple[str, str]]]) -> None:
+    texts = tuple(
+        " + ".join(f"({c}) * {f}" for c, f in [("0.7", "x"), *terms]) for terms in outputs
+    )  # none is a constant
+    read = {name: ends for name, ends in RANGES.items() if any(name in one for one in texts)}
+    case = Case(texts, read, within=(-8.0, 8.0))
+    held(case, case.made())
+
+
+# Sums whose inputs meet several functions of an angle
+
+WHOLE = {"q": TURN, "x": (-1.0, 1.0), "y": (-1.0, 1.0), "z": (-1.0, 1.0)}
+BETWEEN = 1e-5  # steps: what the worst cells, looked at with every word, leave open
+FUNCTIONS = {
+    "two functions": "x * y * cos(q) + 0.8 * x * x * sin(2 * q) + 0.5 * z * sin(q)",
+    "a sum of its own": "z * (0.9 * y * cos(q) + 0.7 * x * sin(q)) + 0.6 * y * y * sin(2 * q)",
+    "a sum, and what it is multiplied by": (
+        "x * (0.9 * y * cos(q) + 0.7 * z * sin(q)) + 0.6 * y * y * sin(2 * q)"
+        " + 0.5 * z * y * cos(q) + 0.3 * x * x * sin(q)"
+    ),
+    "a sum with a part of the angle alone": (
+        "z * (0.9 * y * cos(q) + 0.7 * x * sin(q) + 0.4 * cos(2 * q)) + 0.6 * y * x * sin(2 * q)"
+    ),
+}
+BENT = {
+    "an angle that bends": "0.9 * cos(q) + 0.5 * sin(q) + 0.3 * x",
+    "an input that bends": "0.9 * y * y + 0.1 * y + 0.3 * x * cos(q)",
+}
+
+
+@cache
+def made(name: str) -> tuple[Case, Compact]:
+    """Return a function as it is written, and a small graph of it."""
+    case = Case(({**FUNCTIONS, **BENT}[name],), WHOLE, 0, 4, rms=())
+    return case, case.made()
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_tight_bound_is_the_worst_of_all_words_up_to_its_remainder(name: str) -> None:
+    case, compact = made(name)
+    said = explained(compact, Ends())
+    (plain,), (bound,) = plain_bounds(said).outputs, graded_bounds(said, "tight").outputs
+    ((low, high),) = worst_errors(compact, case.exact)
+    assert bound.grade == "tight"
+    assert high <= float(bound.high) <= high + bound.remainder + BETWEEN
+    assert low - bound.remainder - BETWEEN <= float(bound.low) <= low
+    assert max(bound.high, -bound.low) < max(plain.high, -plain.low)
+
+
+def mutants(graph: WordGraph, count: int) -> Iterator[WordGraph]:
+    """Yield graphs of which a table has another entry, so that another cell is the worst."""
+    for place, node in enumerate(graph.nodes):
+        if isinstance(node, Lookup):
+            for k in range(0, len(node.entries), len(node.entries) // count):
+                worse = (node.entries[k] + (1 << node.bits) // 2) % (1 << node.bits)
+                entries = (*node.entries[:k], worse, *node.entries[k + 1 :])
+                nodes = (*graph.nodes[:place], replace(node, entries=entries))
+                yield WordGraph((*nodes, *graph.nodes[place + 1 :]), graph.scales, graph.results)
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("name", BENT)
+def test_a_bound_counts_what_is_worst_within_a_cell(name: str) -> None:
+    case, compact = made(name)
+    inside = []
+    for graph in [compact.graph, *mutants(compact.graph, 5)]:
+        other = replace(compact, graph=graph)
+        (bound,) = graded_bounds(explained(other, Ends()), "tight").outputs
+        ((low, high),) = worst_errors(other, case.exact, {"q": QUARTERS, "y": QUARTERS})
+        assert high <= float(bound.high) <= high + bound.remainder + BETWEEN
+        assert low - bound.remainder - BETWEEN <= float(bound.low) <= low
+        inside.append(worst_errors(other, case.exact) != [(low, high)])
+    assert any(inside) or "input" in name  # the worst of some is at no corner
+
+
+# Arms
+
+NEAR = 0.02  # LSB
+
+
+@pytest.mark.check
+def test_the_tight_bound_of_three_angles_is_near_the_worst_of_all_words(tmp_path: Path) -> None:
+    compact, ends = small_graph(load_robot("planar-3r"), tmp_path, 4, of="gravity")
+    worst = worst_errors(compact, compact.problem.exact, (0.0, 0.5, 1.0))
+    bounds = graded_bounds(explained(compact, ends), "tight", 50)
+    for (low, high), bound in zip(worst, bounds.outputs, strict=True):
+        assert high <= float(bound.high) <= high + NEAR
+        assert low - NEAR <= float(bound.low) <= low
+
 
 DUST = 1e-6  # LSB: bounds are rounded up
 SHORT = 1e-3  # LSB: of what there is climbing misses no more
 
 
 @pytest.mark.check  # at 4 bits: `benchmarks/exhaustive.py`
-def test_at_five_bits_the_bound_is_the_worst_of_all_words_and_corners() -> None:
+def test_the_tight_bound_of_the_2r_at_five_bits_is_the_worst_of_all_words() -> None:
     compiled = compile_compact("machado-2r", CompactChoices(usual_demand(5), proof="tight"))
     bounds, program = compiled.built[0].bounds, compiled.program
     assert bounds is not None

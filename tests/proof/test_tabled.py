@@ -95,22 +95,16 @@ def bounds_of(name: str, bits: int) -> list[Bound]:
 
 
 @pytest.mark.check
-@pytest.mark.parametrize("finer", [1, 2])
-def test_no_word_of_the_2r_at_4_bits_errs_by_more_at_any_corner(finer: int) -> None:
-    for bound, (high, low) in zip(bounds_of("machado-2r", 4), exhaustive(finer), strict=True):
+def test_the_bound_of_the_2r_at_4_bits_is_the_worst_of_all_words() -> None:
+    for bound, (high, low) in zip(bounds_of("machado-2r", 4), exhaustive(2), strict=True):
         assert float(bound.low) <= low
         assert high <= float(bound.high)
-
-
-@pytest.mark.slow
-def test_bounds_of_the_2r_at_4_bits_are_what_all_words_give() -> None:
-    for bound, errors in zip(bounds_of("machado-2r", 4), exhaustive(2), strict=True):
-        worst = np.abs(errors).max()
-        assert bound.steps <= worst * 1.01 + bound.remainder
+        assert bound.steps <= max(high, -low) * 1.01 + bound.remainder
 
 
 def test_a_program_has_the_bounds_of_its_plan() -> None:
     plan, _, program = stages(4)
+    assert list(map(proven, plan.outputs)) == bounds_of("machado-2r", 4)  # the same again
     assert program.bound == tuple(map(error_bound, plan.outputs))
 
 
@@ -118,7 +112,7 @@ def test_a_program_has_the_bounds_of_its_plan() -> None:
 @pytest.mark.parametrize(
     ("name", "bits", "ratio"), [("machado-2r", 6, 1.05), ("elbow-3r", 4, 1.25)]
 )
-def test_climbing_comes_close_to_bounds(name: str, bits: int, ratio: float) -> None:
+def test_bounds_are_close_to_what_climbing_finds(name: str, bits: int, ratio: float) -> None:
     plan = plan_of(name, bits)
     found = find_worst(plan_subject(plan), 200_000)
     for bound, (high, low) in zip(bounds_of(name, bits), found.errors, strict=True):
@@ -129,7 +123,7 @@ def test_climbing_comes_close_to_bounds(name: str, bits: int, ratio: float) -> N
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rounding", ["nearest", "faithful"])
-def test_what_climbing_finds_of_programs_is_within_their_bounds(rounding: str) -> None:
+def test_bounds_of_programs_are_above_and_near_what_climbing_finds(rounding: str) -> None:
     plan, _, program = stages(4)
     if rounding == "faithful":
         options = Options(4, rounding="faithful")
@@ -137,8 +131,9 @@ def test_what_climbing_finds_of_programs_is_within_their_bounds(rounding: str) -
         assert sum(map(error_bound, plan.outputs)) > sum(program.bound)
     found = find_worst(subject_of(program, plan.problem), 50_000)
     steps = [output.code.step for output in program.outputs]
-    most = found.most * steps
-    assert (most <= [error_bound(output) for output in plan.outputs]).all()
+    most, bounds = found.most * steps, np.array([error_bound(one) for one in plan.outputs])
+    assert (most <= bounds).all()
+    assert (bounds <= 1.5 * most).all()
 
 
 @pytest.mark.check
@@ -147,7 +142,7 @@ def test_what_climbing_finds_of_programs_is_within_their_bounds(rounding: str) -
     st.integers(0, 500), st.integers(1, 2), st.integers(4, 6), st.sampled_from(["gray", "natural"]),
     st.sampled_from(["inside", "outside"]),
 )  # fmt: skip
-def test_no_arm_with_stops_errs_by_more_than_its_bound(
+def test_bounds_of_arms_with_stops_hold(
     seed: int, joints: int, bits: int, code: Any, place: Any
 ) -> None:
     problem = inverse_dynamics_problem(random_limited(joints, seed))
@@ -176,7 +171,7 @@ def test_bounds_hold_where_a_torque_saturates() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("effort", [0.0, 0.01, 0.3])
-def test_less_effort_gives_a_bound_that_is_no_smaller_than_errors_are(effort: float) -> None:
+def test_less_effort_gives_a_wider_bound_that_holds(effort: float) -> None:
     most = [proven(output, effort=effort) for output in plan_of("machado-2r", 4).outputs]
     best = bounds_of("machado-2r", 4)
     for loose, close, errors in zip(most, best, exhaustive(2), strict=True):
@@ -184,13 +179,8 @@ def test_less_effort_gives_a_bound_that_is_no_smaller_than_errors_are(effort: fl
         assert loose.steps <= 2 * close.steps
 
 
-def test_the_same_effort_gives_the_same_bound() -> None:
-    output = plan_of("machado-2r", 5).outputs[0]
-    assert proven(output, effort=2) == proven(output, effort=2)
-
-
 @pytest.mark.slow
-def test_an_entry_that_is_wrong_is_in_the_bound() -> None:
+def test_a_wrong_entry_is_in_the_bound() -> None:
     plan, tables, _ = stages(4)
     output, made = plan.outputs[0], {entry.plan: entry.table for entry in tables}
     before = proven(output, made)
@@ -207,7 +197,7 @@ def test_an_entry_that_is_wrong_is_in_the_bound() -> None:
         assert moved > 1.7 or term.code.bits < 4
 
 
-def test_both_choices_of_a_free_bit_count_and_of_several_all_values() -> None:
+def test_every_choice_of_free_bits_counts() -> None:
     code, line = Code(Interval(-1, 1), 2), line_of(problem_of("machado-2r").inputs[0], 1)
     words = (ReadWord(problem_of("machado-2r").inputs[0], Code(line_range(), 1)),)
     columns = (frozenbitarray("01"), frozenbitarray("11"))
@@ -224,15 +214,6 @@ def line_range() -> Interval:
     return problem_of("machado-2r").inputs[0].word
 
 
-@pytest.mark.parametrize("bits", [5, 8])
-def test_what_is_known_of_rounding_alone_gives_a_larger_bound(bits: int) -> None:
-    for output in plan_of("machado-2r", bits).outputs:
-        whole = explained(output)
-        bare = replace(whole, terms=tuple(replace(term, table=None) for term in whole.terms))
-        loose, close = bound_of(bare, 1), bound_of(whole, 1)
-        assert close.steps <= loose.steps <= 1.6 * close.steps
-
-
 def test_a_term_that_is_left_out_adds_its_height() -> None:
     output = plan_of("elbow-3r", 4).outputs[0]
     assert output.left_out
@@ -246,7 +227,7 @@ def test_a_term_that_is_left_out_adds_its_height() -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([4, 30, 4000]))
-def test_elimination_is_never_below_all_states_and_exact_where_there_is_room(
+def test_elimination_is_exact_where_there_is_room_and_an_upper_bound_elsewhere(
     seed: int, most: int
 ) -> None:
     rng = np.random.default_rng(seed)
@@ -270,7 +251,9 @@ def test_elimination_is_never_below_all_states_and_exact_where_there_is_room(
 @pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 200), st.integers(1, 2), st.integers(2, 5))
-def test_functions_on_grids_err_by_no_more_than_they_say(seed: int, joints: int, bits: int) -> None:
+def test_functions_on_grids_err_by_no_more_than_their_slack(
+    seed: int, joints: int, bits: int
+) -> None:
     problem = inverse_dynamics_problem(random_limited(joints, seed))
     for term in (term for terms in split(problem).outputs for term in terms):
         lines = [line_of(variable, 2) for variable in term.variables]

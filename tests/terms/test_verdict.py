@@ -10,7 +10,7 @@ from compact.word_robots import case
 from samples import problem_of
 
 from boolcomp.compact.sketch.build import Form
-from boolcomp.problem.interval import Interval, round_above
+from boolcomp.problem.interval import Interval
 from boolcomp.problem.problem import Output
 from boolcomp.problem.robot import Robot, load_robot, parse_robot
 from boolcomp.terms.verdict import Verdict, dust_of, judge_outputs
@@ -32,7 +32,6 @@ velocity_range = [-1, 1]
 acceleration_range = [-4, 4]
 torque_range = [-16, 16]
 """
-
 TORQUE = Output("tau1", "T1", Interval(-10.0, 10.0), "N·m", "torque 1")
 
 
@@ -47,7 +46,7 @@ def test_the_extremes_of_a_pendulum_are_its_weight_and_its_acceleration() -> Non
     assert (verdict.wasted_bits, verdict.better, verdict.saturates) == (0, None, False)
 
 
-def test_stops_make_extremes_lopsided() -> None:
+def test_extremes_of_a_pendulum_with_stops_are_asymmetric() -> None:
     link = replace(pendulum(16).links[0], position=Interval(0.0, math.pi / 3))
     (verdict,) = judge_outputs(problem_of(replace(pendulum(16), links=(link,))))
     assert (verdict.low, verdict.high) == pytest.approx((10 * 0.5 - 2, 12), abs=1e-6)
@@ -67,7 +66,7 @@ def test_a_narrow_range_saturates_as_often_as_in_samples() -> None:
     assert verdict.better == 15.0
 
 
-def test_a_torque_that_nothing_moves_is_no_reason_for_another_range() -> None:
+def test_no_range_is_advised_for_a_torque_that_is_always_zero() -> None:
     still = replace(pendulum(5), gravity=(0.0, 0.0, 0.0))
     link = replace(still.links[0], mass=0.0)
     (verdict,) = judge_outputs(problem_of(replace(still, links=(link,))))
@@ -75,7 +74,7 @@ def test_a_torque_that_nothing_moves_is_no_reason_for_another_range() -> None:
 
 
 @pytest.mark.parametrize("gravity", ["[0, 0, -10]", "[0, 0, 0]"])
-def test_rounding_is_no_torque(gravity: str) -> None:
+def test_rounding_errors_are_not_taken_for_a_torque(gravity: str) -> None:
     # Sums of sines and cosines that are zero on paper leave some 1e-17 here.
     still = PENDULUM.replace("[0, -10, 0]", gravity).replace("[-4, 4]", "[0, 0]")
     still = still.replace("center_of_mass = [0, 0, 0]", "center_of_mass = [-0.1, 0.3, 0.2]")
@@ -120,7 +119,7 @@ def test_a_range_that_leaves_less_is_tight() -> None:
     assert str(Verdict(TORQUE, -9.5, 9.5, 10.0, 0.0)) == "suits: 95 % of it is used"
 
 
-def test_what_only_climbing_found_is_said_so() -> None:
+def test_the_verdict_says_what_only_climbing_found() -> None:
     assert str(Verdict(TORQUE, -9, 10.1, 10.0, 0.0)) == (
         "saturates (found by climbing; none of 100000 samples)"
     )
@@ -132,22 +131,15 @@ def test_a_sliding_joint_is_judged_in_newtons() -> None:
     assert [v.output.unit for v in judge_outputs(problem_of("stanford"))][:3] == ["N·m", "N·m", "N"]
 
 
-@pytest.mark.parametrize(
-    ("value", "above"), [(0.99, 1.0), (1.0, 1.0), (41.2, 50.0), (0.0166, 0.02), (8.1, 10.0)]
-)
-def test_better_ranges_are_round_numbers(value: float, above: float) -> None:
-    assert round_above(value) == above
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["puma560-stops", "desk-3r"])
-def test_the_ranges_of_the_new_arms_suit_them(name: str) -> None:
+def test_the_ranges_of_shipped_arms_suit_them(name: str) -> None:
     assert all(verdict.better is None for verdict in judge_outputs(problem_of(name)))
 
 
 @pytest.mark.check
 @pytest.mark.parametrize("name", ["machado-2r", "desk-3r"])
-def test_a_range_with_room_costs_compact_mode_no_bit(name: str) -> None:
+def test_compact_mode_needs_no_extra_bit_where_the_range_has_room(name: str) -> None:
     robot, verdicts = load_robot(name), judge_outputs(problem_of(name))
     for room in (1.05, 1.0):
         ranges = (Interval(-room * v.reach, room * v.reach) for v in verdicts)

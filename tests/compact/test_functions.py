@@ -1,4 +1,4 @@
-"""Random functions of users, compiled: logic is its word graph, and errs as the model predicts."""
+"""Functions that are no waves, compiled: curves at all of their words, and random expressions."""
 
 from __future__ import annotations
 
@@ -9,38 +9,99 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from compact.calculations import first_choice, logarithm, search_for
+from compact.word_robots import built_of
 
 import boolcomp as bc
 from boolcomp.common.errors import BoolcompError
-from boolcomp.compact.demand import usual_demand
+from boolcomp.common.workers import ALONE
+from boolcomp.compact.demand import Demand, usual_demand
 from boolcomp.compact.errors.measure import measure
 from boolcomp.compact.errors.samples import output_values, states_of
 from boolcomp.compact.graph.logic import word_logic
 from boolcomp.compact.sketch.poly import quantities
-from boolcomp.compact.widths.forms import DIRECT
-from boolcomp.compact.widths.search import (
-    SearchTask,
-    screen,
-    search_of,
-)
 from boolcomp.problem.written.functionfile import parse_function
 from boolcomp.terms import split
 from boolcomp.words.agreement import agrees
+from boolcomp.words.graph import Lookup
 from boolcomp.words.simulate import simulate
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
     from boolcomp.compact.widths.search import Search
+    from boolcomp.logic.synthesis.measure import Objective
     from boolcomp.problem.problem import Problem
 
     Floats = NDArray[np.float64]
 
-# What the model predicts of words' errors before anything is simulated, beside what they make: it
-# takes words to err uniformly and each for itself, and functions to be as steep as they are nearby.
-# Coarse words at kinks, and words whose errors cancel, are not so: one function in ten lies further
-# off. The search corrects that by simulation, and what it promises in the end is what was demanded.
-USUALLY, WITHIN = 0.9, 1.3
+
+# Curves
+
+
+def curve_search(
+    bits: int, rms: float, objective: Objective = "nodes", largest: float = math.inf
+) -> Search:
+    """Return a search for the widths of a logarithm."""
+    demand = Demand(
+        bits=bits, input_bits={"x": bits}, rms=(rms,), saturate=True, objective=objective
+    )
+    return search_for(logarithm(bits), demand, rms, largest)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("objective", ["nodes", "lut6"])
+def test_a_curve_errs_at_all_words_as_predicted(objective: Objective) -> None:
+    search = curve_search(11, 0.34, objective)
+    choice = first_choice(search)
+    graph = search.graph(choice)
+    tables = [node for node in graph.nodes if isinstance(node, Lookup)]
+    assert len(tables) >= 3  # it is split by slopes
+    assert max(len(table.entries) for table in tables) <= 1 << 9
+    words = np.arange(1 << 11)
+    found = simulate(graph, {"x": words})
+    exact = (np.log2(1 + (words + 0.5) / (1 << 11)) - 0.5) * (1 << 11)
+    error = found.words[:, 0] - (2.0 ** (graph.results[0].bits - 1) - 0.5) - exact
+    rms = math.sqrt((error**2).mean())
+    assert not found.wrapped
+    assert rms < 0.4
+    assert agrees(word_logic(graph), graph, {"x": words})
+    assert 0.8 < float(np.sqrt(search.noise(choice)[1][0])) / rms < 1.25
+
+
+@pytest.mark.slow
+def test_a_largest_error_below_one_holds_at_every_word(tmp_path: Path) -> None:
+    demand = Demand(
+        bits=8, input_bits={"x": 8}, max=(0.999,), saturate=True, effort=0.0, objective="lut6"
+    )
+    built = built_of(split(logarithm(8)), demand, tmp_path, workers=ALONE)
+    x = (np.arange(256) + 0.5) / 256
+    error = (np.asarray(built.program()(x)).reshape(-1) - np.log2(1 + x)) * 256
+    assert np.abs(error).max() < 0.999
+    assert built.largest[0] == pytest.approx(np.abs(error).max(), abs=1e-6)
+    assert built.worst.evaluations == 256
+    again = built_of(split(logarithm(8)), demand, tmp_path, workers=ALONE)
+    assert again.stored
+    assert again.network == built.network
+
+
+def test_annealing_at_all_words_makes_a_smaller_graph_that_holds() -> None:
+    search = curve_search(8, 0.4, "lut6", 1.0)
+    start = search.refine(first_choice(search))
+    found = search.improve(start, 0, 0.4)
+    assert found.nodes < start.nodes
+    errors = measure(search.graph(found), search.states)
+    assert errors.samples == 256
+    assert errors.max[0] <= 1
+    assert not errors.wrapped
+    assert search.improve(start, 0, 0.4).widths == found.widths
+
+
+# Random expressions
+
+USUALLY = 0.9  # widths are found for so many of the functions
 FRESH = 1.04  # times what held on the states that the search looked at
 HEAD = """\
 name = "random"
@@ -61,8 +122,6 @@ KNOWN: dict[str, Any] = {
     "minimum": np.minimum, "maximum": np.maximum, "wrap": lambda x: np.angle(np.exp(1j * x)),
     "where_positive": lambda x, a, b: np.where(x > 0, a, b),
 }  # fmt: skip
-
-
 LEAVES = ("x", "y", "sin(q)", "cos(q - 2*r)", "x*y", "0.5", "-1.25")
 SMOOTH = (
     "({} + {})", "({} - 0.7*{})", "(0.4*{}*{})", "{}/(1.5 + abs({}))", "clip({}, -0.8, 0.9)",
@@ -92,18 +151,15 @@ def numpys(problem: Problem, text: str, arrays: list[Floats]) -> Floats:
     return np.asarray(eval(f"0.7*x + {text}", known, names))  # noqa: S307 (our own text)
 
 
-def search_for(problem: Problem, allowed: float) -> Search:
+def search_of(text: str, allowed: float) -> Search:
     """Return a search of widths for 8 bits of 12-bit words."""
-    terms, demand = split(problem), usual_demand(8, {"words": 12}, effort=0.0).completed(problem)
-    task = SearchTask(terms, demand, np.array([allowed**2]), np.array([np.inf]))
-    return search_of(task, 0 if terms.steps is None else DIRECT)
+    return search_for(function_of(text), usual_demand(8, {"words": 12}, effort=0.0), allowed)
 
 
 def check(text: str, allowed: float) -> bool:
     """Hold numpy, steps, word graph and network together; return whether widths were found."""
-    problem = function_of(text)
-    search = search_for(problem, allowed)
-    found = search.refine(screen(search.task, search.form))
+    problem, search = function_of(text), search_of(text, allowed)
+    found = search.refine(first_choice(search))
     if found.nodes == math.inf:
         return False
     graph = search.graph(found)
@@ -121,14 +177,14 @@ def check(text: str, allowed: float) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_logic_of_a_random_function_is_its_word_graph_and_errs_as_demanded(seed: int) -> None:
     assert check(expression(random.Random(seed), 3), 0.8)  # noqa: S311 (no secrets)
 
 
 @pytest.mark.check
 def test_logic_of_many_random_functions_errs_as_demanded() -> None:
-    found = [check(expression(random.Random(seed), 4), 0.8) for seed in range(100, 125)]  # noqa: S311 (no secrets)
+    found = [check(expression(random.Random(seed), 4), 0.8) for seed in range(100, 115)]  # noqa: S311 (no secrets)
     assert sum(found) >= USUALLY * len(found)
 
 
@@ -142,20 +198,10 @@ def test_logic_of_functions_that_jump_is_their_word_graph() -> None:
 
 
 @pytest.mark.check
-def test_errors_are_usually_predicted_before_anything_is_simulated() -> None:
-    ratios = []
-    for seed in range(200, 225):
-        search = search_for(function_of(expression(random.Random(seed), 3)), 0.8)  # noqa: S311 (no secrets)
-        choice = screen(search.task, search.form)
-        errors = measure(search.graph(choice), search.states)
-        ratios.append(float(errors.rms[0] / np.sqrt(search.noise(choice)[1][0])))
-    within = [1 / WITHIN < ratio < WITHIN for ratio in ratios]
-    assert sum(within) >= USUALLY * len(within), sorted(ratios)
-
-
-@pytest.mark.check
-def test_a_function_of_python_runs_as_logic(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("boolcomp.compact.errors.worst.EVALUATIONS", 1_000_000)
+def test_a_function_of_python_is_compiled_with_its_worst_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("boolcomp.compact.errors.worst.EVALUATIONS", 400_000)
 
     def controller(e: Any, i: Any) -> Any:
         wanted = 1.5 * e + i
@@ -183,7 +229,7 @@ def test_a_function_of_python_runs_as_logic(monkeypatch: pytest.MonkeyPatch) -> 
         assert np.abs(error).max() <= worst + 1e-9
 
 
-def test_what_cannot_be_reached_is_a_sentence_and_no_search_for_ever() -> None:
+def test_an_error_out_of_reach_is_refused_with_the_reason() -> None:
     compiled = partial(bc.compile, inputs={"x": bc.word(-1, 1, bits=4)}, outputs=["u"], bits=8)
     with pytest.raises(BoolcompError, match="inputs of 4 bits and rounding alone make"):
         compiled(lambda x: bc.sqrt(x + 1.5), rms_error=0.4)

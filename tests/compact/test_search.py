@@ -1,33 +1,44 @@
-"""The search, from forms to widths that hold."""
+"""The search, from forms to widths that hold; what may be asked of it."""
 
 from __future__ import annotations
 
 import hashlib
+import math
 import re
+import runpy
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from compact.word_robots import case, searched, small_robot
+from compact.word_robots import built_of, searched, small_robot
+from limited import random_limited, with_ranges
 from samples import problem_of, terms_of
 
 import boolcomp
 from boolcomp import clip, function_problem, word
 from boolcomp.common.errors import UsageError
-from boolcomp.compact.demand import Demand, Progress, digest
+from boolcomp.common.files import shipped
+from boolcomp.common.workers import ALONE
+from boolcomp.compact.demand import Demand, digest
 from boolcomp.compact.errors.measure import Sampling, measure_many
 from boolcomp.compact.errors.worst import graph_worst
-from boolcomp.compact.sketch.variables import Role
-from boolcomp.compact.widths import ledger, search
 from boolcomp.compact.widths import passes as module
-from boolcomp.compact.widths.search import Candidate
+from boolcomp.compact.widths import search
+from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.robot import load_robot
 from boolcomp.terms import split
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from boolcomp.compact.widths.search import Candidate
+    from boolcomp.problem.robot import Robot
+    from boolcomp.program.program import Program
 
 
 class Memory:
@@ -53,7 +64,7 @@ def fewer_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.check
-def test_an_interrupted_search_ends_where_an_uninterrupted_one_does(
+def test_an_interrupted_search_ends_as_an_uninterrupted_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(module, "SEEN", 20_000)
@@ -71,45 +82,14 @@ def test_an_interrupted_search_ends_where_an_uninterrupted_one_does(
 
 
 @pytest.mark.check
-def test_the_largest_error_is_held_on_states_that_were_not_seen(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(module, "CLIMBED", 100_000)
-    monkeypatch.setattr(module, "EVALUATIONS", 300_000)
-    monkeypatch.setattr(module, "SEEN", 300_000)
-    torques = terms_of("machado-2r")
-    heard: list[Progress] = []
-    demand = Demand(bits=5, rms=(0.5, 0.6), max=(2.8, 2.8), effort=0.2)
-    found = searched(torques, demand, heard.append, None, 2)
-    assert heard[-1].best_nodes == found.nodes
-    inputs = {"q": 7, "qd": 7, "qdd": 7}
-    errors = measure_many(Sampling(found.problem, inputs, 5, 300_000, 55), found.graph)
-    assert (errors.rms <= [0.5, 0.6]).all()
-    assert (errors.max <= [2.8, 2.8]).all()
-    worst = graph_worst(found.problem, replace(found.demand, seed=77), found.graph, 300_000)
-    assert (worst.most <= [2.8, 2.8]).all()
-    assert (worst.most > errors.max * 1.1).all()  # samples would not have told
-
-
-@pytest.mark.check
-def test_more_effort_finds_no_more_nodes() -> None:
-    torques = terms_of("machado-2r")
-    quick, longer = (
-        searched(torques, Demand(bits=4, rms=(0.5, 0.6), effort=effort)) for effort in (0.0, 0.2)
-    )
-    assert longer.nodes <= quick.nodes
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "part"), [("machado-2r", 0.1), ("machado-2r", 0.4)])
 def test_outputs_that_saturate_have_a_usual_demand_that_is_reached(
-    monkeypatch: pytest.MonkeyPatch, name: str, part: float
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """States beyond the range count, and err by half a step each."""
     monkeypatch.setattr(module, "QUICK_SEEN", 50_000)
-    robot = load_robot(name)
+    robot = load_robot("machado-2r")
     links = [
-        replace(one, torque=Interval(part * one.torque.low, part * one.torque.high))
+        replace(one, torque=Interval(one.torque.low / 10, one.torque.high / 10))
         for one in robot.links
     ]
     terms = terms_of(replace(robot, links=tuple(links)))
@@ -117,8 +97,9 @@ def test_outputs_that_saturate_have_a_usual_demand_that_is_reached(
     assert all(result.bits == 5 for result in found.graph.results)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "free"), [(12.125, 6), (6.0, 7)])
-def test_bits_that_are_said_of_an_output_are_kept(size: float, free: int) -> None:
+def test_an_output_has_the_bits_that_were_asked_for(size: float, free: int) -> None:
     words, made = {"x": word(-20, 20, bits=5)}, {"y": word(-size, size, bits=5)}
 
     def limited(x: Any) -> Any:
@@ -131,16 +112,6 @@ def test_bits_that_are_said_of_an_output_are_kept(size: float, free: int) -> Non
     assert (worst.errors < 1.05 * found.errors.max).all()
 
 
-def test_bits_that_are_said_of_outputs_are_in_digests() -> None:
-    plain, said = (
-        function_problem(lambda x: x * x, {"x": word(-1, 1, bits=5)}, {"y": word(-1, 1, bits=bits)})
-        for bits in (None, 5)
-    )
-    assert plain.key == said.key
-    assert digest(plain, Demand(bits=5)) != digest(said, Demand(bits=5))
-    assert digest(plain, Demand(5, saturate=True)) == digest(said, Demand(5, saturate=True))
-
-
 def test_an_error_that_no_widths_reach_is_refused() -> None:
     inputs = {"q": 3, "qd": 3, "qdd": 3}
     demand = Demand(bits=6, input_bits=inputs, rms=(0.3,), effort=0.0)
@@ -150,25 +121,12 @@ def test_an_error_that_no_widths_reach_is_refused() -> None:
         searched(torques, Demand(bits=6, input_bits=inputs, effort=0.0))
     with pytest.raises(UsageError, match=r"no widths reach the demanded rms 0\.300 LSB ") as caught:
         searched(torques, demand)
-    # The floor that it names is what coarse inputs make of errors where all else is fine.
     found = re.search(r"inputs of 3 bits and rounding alone make ([0-9.]+) LSB", str(caught.value))
     assert found is not None
-    floor = float(found[1])
-    sketch = case(small_robot(1, 1), 6, inputs)
-    states = sketch.states(20_000, seed=1)
-    middles = {
-        name: np.asarray(
-            (states.words[name] - 3.5) * (2 * np.pi / 8 if word.part == 0 else 1.0), float
-        )
-        for name, word in sketch.words.items()
-    }
-    place = sketch.sketch.outputs[0]
-    missed = sketch.sketch.evaluate(middles)[place] - sketch.sketch.evaluate(states.values)[place]
-    assert floor == pytest.approx(np.sqrt((missed**2).mean() + 1 / 12), rel=0.15)
 
 
 @pytest.mark.check
-def test_coarse_inputs_lose_no_bit_where_that_is_needed() -> None:
+def test_sums_of_coarse_angles_are_exact_where_the_demand_needs_it() -> None:
     torques = terms_of("machado-2r")
     inputs = {"q": 8, "qd": 8, "qdd": 8}
     loose, tight = (
@@ -176,49 +134,17 @@ def test_coarse_inputs_lose_no_bit_where_that_is_needed() -> None:
         for rms in ((0.6, 0.8), (0.53, 0.62))
     )
     assert (loose.form.exact, tight.form.exact) == (False, True)
-    errors = measure_many(Sampling(tight.problem, inputs, 8, 300_000, 55), tight.graph)
+    errors = measure_many(Sampling(tight.problem, inputs, 8, 50_000, 55), tight.graph)
     assert (errors.rms <= [0.53, 0.62]).all()
 
 
-def test_choices_are_written_and_read() -> None:
-    choice = Candidate(
-        3,
-        {Role.CUT.of(4): -2, Role.KEEP.of(7, 0): 1},
-        np.array([0.1, 2.5]),
-        np.array([0.0, 1e-3]),
-        1,
-        77.0,
-    )
-    again = ledger.read(ledger.written(choice))
-    assert str(again) == str(choice)
-
-
 @pytest.mark.check
-@pytest.mark.parametrize("seed", range(6))
-def test_random_arms_compile_within_their_budget(
-    monkeypatch: pytest.MonkeyPatch, seed: int
-) -> None:
-    monkeypatch.setattr(module, "SEEN", 200_000)
-    problem = problem_of(small_robot(seed, 1 + seed % 4))
-    found = searched(split(problem), Demand(bits=6, rms=(0.55,), effort=0.2))
-    inputs = {"q": 10, "qd": 10, "qdd": 10}
-    errors = measure_many(Sampling(problem, inputs, 6, 50_000, 77), found.graph)
-    assert (errors.rms <= 0.55 * 1.02).all()
-    assert not errors.wrapped
-
-
-@pytest.mark.check
-def test_the_result_is_the_same_under_any_hash_seed() -> None:
+def test_the_hash_seed_changes_no_result() -> None:
     script = (
-        "from boolcomp.problem.makers import inverse_dynamics_problem\n"
-        "from boolcomp.problem.robot import load_robot\n"
-        "from boolcomp.terms import split\n"
+        "from samples import terms_of\n"
         "from compact.word_robots import searched\n"
         "from boolcomp.compact.demand import Demand\n"
-        "problem = inverse_dynamics_problem(load_robot('elbow-3r'))\n"
-        "found = searched(split(problem), "
-        "Demand(bits=4, rms=(0.6,), effort=0.05))\n"
-        "print(found.graph)\n"
+        "print(searched(terms_of('machado-2r'), Demand(bits=4, rms=(0.6,), effort=0.0)).graph)\n"
     )
     texts = {
         subprocess.run(
@@ -233,18 +159,8 @@ def test_the_result_is_the_same_under_any_hash_seed() -> None:
     assert len(texts.pop()) > 100
 
 
-def test_a_large_robot_takes_no_more_perturbations_than_effort_allows() -> None:
-    torques = terms_of(small_robot(1, 1))
-    demand = Demand(effort=2.0).completed(torques.problem)
-    task = search.SearchTask(torques, demand, np.ones(1), np.full(1, np.inf))
-    one = search.Search(task, 0)
-    assert one._perturbations(1, 100) == 2  # noqa: SLF001 (a hundredth a width and second)
-    assert one._perturbations(1, 10**6) == 2 * search.MOST_PERTURBATIONS_A_SECOND  # noqa: SLF001
-    assert one._perturbations(5, 10**6) == 0  # noqa: SLF001
-
-
 @pytest.mark.check
-def test_refining_that_does_not_end_is_given_up_after_counted_work(
+def test_an_endless_refinement_is_given_up_after_counted_work(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(module, "SEEN", 1000)
@@ -281,7 +197,7 @@ PINNED = {
 
 @pytest.mark.check
 @pytest.mark.parametrize("name", PINNED)
-def test_a_search_from_nothing_ends_where_it_did(
+def test_the_results_of_two_searches_are_unchanged(
     monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     """Pin a whole search; where it changes on purpose, `SEARCH_VERSION` is raised with this.
@@ -302,7 +218,7 @@ def test_a_search_from_nothing_ends_where_it_did(
 
 
 @pytest.mark.check
-def test_outputs_that_are_constants_take_no_node_and_are_there_for_every_state() -> None:
+def test_constant_outputs_take_no_node() -> None:
     program = boolcomp.compile("scara", of="gravity", bits=6, effort=1, processes=1)
     assert len(program.network().nodes) == 0
     states = np.random.default_rng(0).uniform(-0.1, 0.1, (70, 4))
@@ -311,3 +227,102 @@ def test_outputs_that_are_constants_take_no_node_and_are_there_for_every_state()
     assert (found == found[0]).all()
     # Only the slide carries a weight, that of the quill and the hand, whatever the joints do.
     assert np.abs(found[0] - [0, 0, -9.81, 0]).max() < 0.01
+
+
+def test_a_demand_below_the_floor_of_the_inputs_is_refused_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(search, "screen", None)
+    demand = Demand(rms=(0.4,), input_bits={"q": 12, "q2": 6, "qd": 12, "qdd": 12})
+    with pytest.raises(UsageError, match="no widths reach") as caught:
+        searched(terms_of("machado-2r"), demand)
+    assert "most of it q2 (6 bits): widen it (--input-bits q2=" in str(caught.value)
+
+
+# Joints with stops
+
+
+def compiled(arm: Robot, folder: Path, **choices: Any) -> Program:
+    inputs = {"q": 8, "qd": 8, "qdd": 8}
+    demand = Demand(bits=5, input_bits=inputs, effort=0.0, **choices)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("boolcomp.compact.errors.worst.EVALUATIONS", 100_000)
+        patch.setattr("boolcomp.compact.remade.FRESH_SAMPLES", 100_000)
+        patch.setattr("boolcomp.compact.widths.passes.QUICK_SEEN", 100_000)
+        built = built_of(terms_of(arm), demand, folder, workers=ALONE, also_shipped=False)
+    return built.program()
+
+
+def states_of(arm: Robot, margin: float = 0.0) -> list[NDArray[np.float64]]:
+    """Return 20000 states, of which positions may lie beyond their stops by a margin."""
+    rng = np.random.default_rng(99)
+    q = [(x.position.low - margin, x.position.high + margin) for x in arm.links]
+    qd = [(x.velocity.low, x.velocity.high) for x in arm.links]
+    qdd = [(x.acceleration.low, x.acceleration.high) for x in arm.links]
+    return [
+        np.stack([rng.uniform(*ends, 20_000) for ends in ranges], axis=1) for ranges in (q, qd, qdd)
+    ]
+
+
+def rms_of(arm: Robot, program: Program, arrays: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Return the rms error of a program in LSB."""
+    low, high = ([getattr(x.torque, end) for x in arm.links] for end in ("low", "high"))
+    exact = np.clip(inverse_dynamics(arm, *arrays), np.array(low), np.array(high))
+    steps = np.array([output.code.step for output in program.outputs])
+    found = (program.evaluate(*arrays).values - exact) / steps
+    return np.asarray(np.sqrt((found**2).mean(axis=0)))
+
+
+@pytest.mark.check
+@pytest.mark.parametrize(("joints", "seed"), [(1, 1), (2, 3)])
+def test_random_arms_with_stops_err_by_what_was_demanded(
+    joints: int, seed: int, tmp_path: Path
+) -> None:
+    arm = random_limited(joints, seed)
+    program = compiled(arm, tmp_path, rms=(0.6,))
+    assert (rms_of(arm, program, states_of(arm)) <= 0.6 * 1.02).all()
+
+
+@pytest.mark.check
+def test_the_logic_is_right_within_the_margin_beyond_the_stops(tmp_path: Path) -> None:
+    arm = with_ranges("machado-2r", q1=(-1.0, 1.4), q2=(-2.5, 2.5))
+    program = compiled(arm, tmp_path, rms=(0.5, 0.6))
+    arrays = states_of(arm, 0.019 * 2 * math.pi)
+    found = program.evaluate(*arrays)
+    assert rms_of(arm, program, arrays).max() <= 0.75
+    assert found.saturated_inputs == 0
+    ends = [[x.position.low for x in arm.links], [x.position.high for x in arm.links]]
+    assert found.beyond_stops == ((arrays[0] < ends[0]) | (arrays[0] > ends[1])).sum() > 0
+
+
+# What a decoder takes off
+
+# Results that ship
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def _is_there(robot: str, demand: Demand) -> bool:
+    name = f"{robot}-{demand.bits}.{digest(problem_of(robot), demand)}.compact.json"
+    return (shipped("tables") / name).is_file()
+
+
+def test_every_row_of_the_benchmark_ships() -> None:
+    module = runpy.run_path(str(ROOT / "benchmarks" / "compact.py"))
+    missing = [row.name for row in module["ROWS"] if not _is_there(row.robot, row.demand)]
+    assert missing == []
+
+
+def test_what_the_demonstration_compiles_in_compact_mode_ships() -> None:
+    lines = re.findall(
+        r"boolcomp compile (\S+) --bits (\d+)(.*) -o", (ROOT / "Makefile").read_text()
+    )
+    compact = [line for line in lines if "--mode paper" not in line[2]]
+    assert len(compact) >= 2
+    for robot, bits, more in compact:
+        rms = re.search(r"--rms-error (\S+)", more)
+        assert set(re.findall(r"--\S+", more)) <= {"--rms-error"}
+        width = int(bits)
+        inputs = dict.fromkeys(("q", "qd", "qdd"), width + 2)
+        allowed = tuple(float(x) for x in rms[1].split(",")) if rms else ()
+        assert _is_there(robot, Demand(width, inputs, allowed)), (robot, more)

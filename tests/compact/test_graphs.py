@@ -1,0 +1,187 @@
+"""Word graphs of sketches: what they compute, simulated and as logic; their texts and networks."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from compact.word_robots import case, run_network, small_robot
+from limited import random_limited, with_ranges
+
+from boolcomp.common.errors import DataError
+from boolcomp.compact.graph.logic import word_logic
+from boolcomp.compact.sketch.build import Form
+from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.problem.robot import load_robot
+from boolcomp.words.graph import Heap, InputWord, narrowed
+from boolcomp.words.graphtext import parse_graph
+from boolcomp.words.simulate import node_word, simulate
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from boolcomp.problem.robot import Robot
+
+
+# Simulation and logic
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("seed", "saturate"), [(0, False), (1, True), (2, False), (4, True)])
+def test_the_network_of_a_random_arm_gives_the_simulated_words(
+    seed: int, *, saturate: bool
+) -> None:
+    arm = case(small_robot(seed, 1 + seed % 3), form=Form(speeds=bool(seed % 2)))
+    graph = arm.graph(0.2, saturate=saturate, bits=5 if saturate else 6)
+    words = arm.states(500, seed=9).words
+    simulated = simulate(graph, words)
+    torques, flags = run_network(word_logic(graph), graph, words)
+    assert np.array_equal(torques, simulated.words)
+    assert int(flags.sum()) == simulated.saturated
+    assert not simulated.wrapped
+
+
+def test_the_network_gives_the_simulated_words_for_all_inputs_of_a_small_arm() -> None:
+    arm = case(small_robot(1, 1), input_bits={"q": 5, "qd": 4, "qdd": 5})
+    graph = arm.graph(0.6)
+    sizes = [1 << node.bits for node in graph.inputs]
+    grid = np.array(list(itertools.product(*(range(size) for size in sizes))), dtype=np.int64)
+    words = {node.name: grid[:, k] for k, node in enumerate(graph.inputs)}
+    torques, _ = run_network(word_logic(graph), graph, words)
+    assert np.array_equal(torques, simulate(graph, words).words)
+
+
+def test_a_graph_that_reads_nothing_gives_its_words_and_saturates_for_every_sample() -> None:
+    graph = parse_graph("w0[9] = heap + 511 unit 2^-3 at 0.0\ntau1[4] = w0 >> 3\n")
+    found = simulate(graph, {"q1": np.zeros(5, np.int64)})
+    assert found.words.tolist() == [[15]] * 5
+    assert found.saturated == 5
+
+
+ARMS: dict[str, Robot] = {
+    "2r": load_robot("machado-2r"),
+    "sliding": small_robot(5, 2),
+    "stops": with_ranges("machado-2r", q2=(-2.5, 2.5)),
+    "parts": with_ranges("machado-2r", q1=(0.3, 1.4), q2=(-2.9, -1.9)),
+    "narrow": with_ranges("machado-2r", q1=(0.7, 0.75), q2=(2.3, 2.4)),
+    "elbow": with_ranges("elbow-3r", q1=(-2, 1), q2=(-1.2, 1.2), q3=(0.2, 1.3)),
+    "random": random_limited(2, 11),
+}
+FINE = [
+    *((name, Form()) for name in ("2r", "stops", "parts", "narrow")),
+    *((name, Form(speeds=False, exact=True)) for name in ARMS),
+    *(
+        (name, form)
+        for name in ("2r", "sliding")
+        for form in (Form(speeds=False), Form(chained=True))
+    ),
+]
+
+
+@pytest.mark.parametrize(("arm", "form"), FINE)
+def test_with_fine_words_a_graph_is_newton_euler_at_the_middles_of_cells(
+    arm: str, form: Form
+) -> None:
+    robot = ARMS[arm]
+    # Of the angles of a plain sum only the first may be read to its last bit.
+    inputs = {"qd": 8, "qdd": 8}
+    for joint, link in enumerate(robot.links, 1):
+        inputs[f"q{joint}"] = 9 + (joint == 1 and not form.exact) - (link.span.part or 0)
+    made = case(robot, input_bits=inputs, form=form)
+    states = made.states(400, seed=9)
+    graph = made.finest(states)
+    columns: dict[str, Any] = {  # what words mean: low + (k + ½) step
+        name: word.range.low + (states.words[name] + 0.5) * (word.range.width / 2**word.bits)
+        for name, word in made.words.items()
+    }
+    joints = range(1, robot.joints + 1)
+    arrays = [
+        np.stack([columns[f"{kind}{j}"] for j in joints], axis=1) for kind in ("q", "qd", "qdd")
+    ]
+    exact = inverse_dynamics(robot, *arrays) / np.asarray(made.steps)
+    words: list[Any] = []
+    for place in range(len(graph.nodes)):
+        known = states.words.get(getattr(graph.nodes[place], "name", ""))
+        words.append(known if known is not None else node_word(graph, place, words)[0])
+    for joint, result in enumerate(graph.results):
+        scale, size = graph.scales[result.node], graph.nodes[result.node].bits
+        value = scale.offset + 2.0**scale.lsb * (words[result.node] - 2.0 ** (size - 1) + 0.5)
+        assert np.abs(value - exact[:, joint]).max() < 2e-3
+
+
+# Texts
+
+
+@pytest.mark.parametrize("robot", ["machado-2r", small_robot(3, 2)])
+def test_the_text_of_a_graph_is_read_back(robot: str | Robot) -> None:
+    graph = case(robot).graph(0.4)
+    assert parse_graph(str(graph)) == graph
+    assert parse_graph(str(narrowed(graph))) == narrowed(graph)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("w1[", "w7["),
+        ("heap", "heep"),
+        ("tau2", "tau3"),
+        ("unit", "units"),
+        (" + ", " * "),
+        ("w0[10]", "w0[2]"),
+    ],
+)
+def test_a_damaged_line_is_named(old: str, new: str) -> None:
+    text = str(case("machado-2r").graph(0.4))
+    assert old in text
+    with pytest.raises(DataError, match=r"graph(:\d+)?: "):
+        parse_graph(text.replace(old, new, 1))
+
+
+@pytest.mark.parametrize("robot", ["machado-2r", small_robot(3, 2)])
+def test_narrowed_inputs_give_the_same_outputs(robot: str | Robot) -> None:
+    arm = case(robot)
+    graph = arm.graph(0.4)
+    narrow = narrowed(graph)
+    words = arm.states(500, seed=3).words
+    gone = {a.name: a.bits - b.bits for a, b in zip(graph.inputs, narrow.inputs, strict=True)}
+    assert any(gone.values())
+    shifted = {name: words[name] >> bits for name, bits in gone.items()}
+    expected = simulate(graph, words).words
+    assert np.array_equal(simulate(narrow, shifted).words, expected)
+    assert narrowed(narrow) == narrow
+
+
+# Errors
+
+# Networks
+
+
+@pytest.mark.parametrize("arm", ["machado-2r", small_robot(5, 2)])
+def test_the_columns_of_a_heap_add_up_to_its_word(arm: str | Robot) -> None:
+    graph, rng = case(arm).graph(0.4), np.random.default_rng(1)
+    words: list[NDArray[np.int64]] = []
+
+    def bit(text: str) -> NDArray[np.int64]:
+        place, _, k = text.removeprefix("w").partition(".")
+        return words[int(place)] >> int(k) & 1
+
+    def value(text: str) -> NDArray[np.int64]:
+        if text == "1":
+            return np.ones(300, np.int64)
+        a, _, b = text.removeprefix("~").partition("*")
+        found = bit(a) ^ bit(b) ^ 1 if b else bit(a)
+        return found ^ text.startswith("~")
+
+    for place, node in enumerate(graph.nodes):
+        if isinstance(node, InputWord):
+            words.append(rng.integers(0, 1 << node.bits, 300))
+            continue
+        words.append(node_word(graph, place, words)[0])
+        if isinstance(node, Heap):
+            total = np.zeros(300, np.int64)
+            for line in graph.columns(place).splitlines():
+                column, _, held = line.partition(":")
+                total += sum((value(text) for text in held.split()), 0 * total) << int(column)
+            assert np.array_equal(total % (1 << node.bits), words[place])

@@ -1,0 +1,321 @@
+"""Sketches: outputs taken apart into sums and products of words compute what was asked for."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from compact.calculations import Q, R, X, Y, Z, problem_of, sketch_of
+from compact.word_robots import case, small_robot
+from limited import with_ranges
+from samples import problem_of as arm_problem
+
+from boolcomp.common.errors import UsageError
+from boolcomp.compact.errors.samples import States, corners, draw
+from boolcomp.compact.sketch.build import Form, build_sketch
+from boolcomp.compact.sketch.poly import Quantity, quantities
+from boolcomp.compact.sketch.sketch import Curve, Linear, Product, Sketch, Waves, WordSum
+from boolcomp.compact.widths.forms import FORMS
+from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.problem.expressions.tape import Tape
+from boolcomp.problem.functions import FRICTION, robot_problem
+from boolcomp.problem.interval import Interval
+from boolcomp.problem.problem import Problem
+from boolcomp.problem.robot import load_robot
+from boolcomp.problem.worded import with_words
+from boolcomp.problem.wordformat import WordFormat
+from boolcomp.terms import split
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from boolcomp.problem.problem import Problem
+    from boolcomp.problem.robot import Robot
+
+    Floats = NDArray[np.float64]
+
+
+def outputs_of(sketch: Sketch, states: States) -> Floats:
+    values = sketch.evaluate(states.values)
+    return np.stack([values[k] for k in sketch.outputs], axis=1)
+
+
+# Sums of waves
+
+PI = math.pi
+ARMS = {
+    "part": with_ranges("machado-2r", q1=(0.3, 1.4), q2=(-2.9, -1.9)),
+    "exact": with_ranges("machado-2r", q2=(-2.0, 2.5), word2=(-2.0, 2.5)),
+    "two exact": with_ranges("elbow-3r", q2=(-2, 2.5), q3=(0, 1), word2=(-2, 2.5), word3=(0, 1)),
+    "speeds of a turn": with_ranges("machado-2r", qd1=(-PI, PI), qd2=(0, PI), qdd1=(-PI, PI)),
+    "single": with_ranges("elbow-3r", q2=(0.4, 0.4), qd1=(0.5, 0.5)),
+}
+PLAIN, EXACT = Form(), Form(speeds=False, exact=True)
+SKETCHED: list[tuple[Robot | str, Form]] = [
+    *(("elbow-3r", Form(*flags)) for flags in itertools.product((False, True), repeat=4)),
+    *(("machado-2r", form) for form in (PLAIN, EXACT, Form(chained=True))),
+    *((arm, form) for arm in ARMS.values() for form in (PLAIN, EXACT)),
+    *((small_robot(seed, 1 + seed % 3), PLAIN) for seed in range(4)),
+]
+
+
+@pytest.mark.parametrize(("arm", "form"), SKETCHED)
+def test_a_sketch_of_an_arm_is_newton_euler(arm: Robot | str, form: Form) -> None:
+    made = case(arm, form=form)
+    robot = load_robot(arm) if isinstance(arm, str) else arm
+    exact = inverse_dynamics(robot, *made.problem.draw(50, 4)) / np.asarray(made.steps)
+    assert outputs_of(made.sketch, made.states(50, seed=4)) == pytest.approx(exact, abs=1e-5)
+
+
+def test_coefficients_of_sliding_words_are_exact() -> None:
+    made = case("stanford", bits=8)
+    exact = made.problem.in_steps(made.problem.reference(*made.problem.draw(500, 3)), made.steps)
+    assert outputs_of(made.sketch, made.states(500, seed=3)) == pytest.approx(exact, abs=1e-6)
+
+
+def products(sketch: Sketch) -> int:
+    """Return how many products its sums hold."""
+    sums = [node for node in sketch.nodes if isinstance(node, WordSum)]
+    return sum(isinstance(addend, Product) for node in sums for addend in node.addends)
+
+
+@pytest.mark.parametrize(("form", "count"), [(Form(speeds=True), 4), (Form(speeds=False), 5)])
+def test_the_2r_needs_one_product_for_each_factor(form: Form, count: int) -> None:
+    assert products(case("machado-2r", form=form).sketch) == count
+
+
+def test_the_command_of_a_controller_is_multiplied_once() -> None:
+    """What is added to an acceleration, gains and all, is one word before any product."""
+
+    def count(problem: Problem) -> int:
+        words = {group.name: 10 for group in problem.groups}
+        return products(build_sketch(split(problem), words, [1.0, 1.0]))
+
+    arm = load_robot("machado-2r")
+    controller = robot_problem(arm, "computed-torque")
+    assert count(controller) == count(robot_problem(arm))
+    assert count(replace(controller, sums=())) > count(controller)
+
+
+@pytest.mark.parametrize("name", ["machado-2r", "elbow-3r"])
+def test_a_chained_output_is_added_in_its_own_steps(name: str) -> None:
+    arm = case(name, form=Form(chained=True))
+    parts = [hint for hint in arm.problem.parts if arm.steps[hint.whole] != arm.steps[hint.part]]
+    assert parts
+    for hint in parts:
+        whole = arm.sketch.nodes[arm.sketch.outputs[hint.whole]]
+        assert isinstance(whole, WordSum)
+        held = [
+            x for x in whole.addends if getattr(x, "node", None) == arm.sketch.outputs[hint.part]
+        ]
+        assert [abs(x.factor) for x in held] == [arm.steps[hint.part] / arm.steps[hint.whole]]
+
+
+@pytest.mark.parametrize("form", [Form(), Form(speeds=False, chained=True)])
+@pytest.mark.parametrize("name", ["planar-3r", "elbow-3r"])
+def test_no_sum_multiplies_the_same_word_twice(name: str, form: Form) -> None:
+    for node in case(name, form=form).sketch.nodes:
+        products = [a for a in getattr(node, "addends", ()) if isinstance(a, Product)]
+        words = [word for one in products for word in {one.a, one.b}]
+        assert len(words) == len(set(words))
+
+
+def test_a_common_factor_of_two_speeds_is_multiplied_by_their_sum() -> None:
+    sketch = case("machado-2r", form=Form(speeds=False)).sketch
+    sums = [node for node in sketch.nodes if isinstance(node, WordSum)]
+    names = [getattr(node, "name", "") for node in sketch.nodes]
+    speeds = {
+        tuple(sorted((names[a.node], a.factor) for a in node.addends if isinstance(a, Linear)))
+        for node in sums
+        if all(isinstance(a, Linear) and names[a.node] in ("qd1", "qd2") for a in node.addends)
+    }
+    assert speeds == {(("qd1", 2.0), ("qd2", 1.0))}  # (2 qd1 + qd2) qd2 sin q2
+
+
+def test_an_input_of_one_value_has_no_word() -> None:
+    words = quantities(arm_problem(ARMS["single"]), {"q": 6, "qd": 6, "qdd": 6})
+    assert {"q1", "q2", "q3", "qd1", "qd2"} - set(words) == {"q2", "qd1"}
+    assert [words[name].wraps for name in ("q1", "q3", "qd2")] == [True, True, False]
+
+
+def test_cells_of_a_turn_wrap_and_all_others_saturate() -> None:
+    span = Interval(-PI, PI)
+    column = np.array([-PI - 0.1, -PI + 0.1, 0.1, PI - 0.1, PI, PI + 0.1, 5 * PI + 0.1])
+    turn = Quantity("q1", span, 3, turns=True, reach=span, wraps=True)
+    assert turn.cells(column).tolist() == [7, 0, 4, 7, 0, 0, 0]
+    limited = Quantity("q1", span, 3, turns=True, reach=span)
+    assert limited.cells(column).tolist() == [0, 0, 4, 7, 7, 7, 7]
+
+
+def test_corner_states_reach_a_margin_beyond_the_stops() -> None:
+    problem = arm_problem(with_ranges("machado-2r", q1=(0.3, 1.4), q2=(-2.5, 2.5)))
+    words = quantities(problem, {"q": 10, "qd": 6, "qdd": 6})
+    cells = corners(problem, words, [1.0, 1.0], 4000, 3).words
+    margin = 0.02 * 2 * PI
+    for name, low, high in (("q1", 0.3, 1.4), ("q2", -2.5, 2.5)):
+        word = words[name]
+        ends = word.range.low + word.step * np.array([cells[name].min(), cells[name].max() + 1])
+        assert ends == pytest.approx([low - margin, high + margin], abs=0.03)
+
+
+def test_an_angle_with_stops_has_a_word_of_part_of_a_turn() -> None:
+    text = str(case(ARMS["part"]).sketch)
+    assert "input q1 10 bits angle of 2^-2 turn" in text
+    assert "angle sum" not in text
+    assert "angle sum" in str(case(with_ranges(ARMS["part"], word1=(0.3, 1.4))).sketch)
+
+
+# Factors that are calculated first
+
+ARM = load_robot("machado-2r")
+DRY = replace(ARM, links=tuple(replace(x, coulomb_friction=(8.0, 6.0)) for x in ARM.links))
+
+
+def sketched(of: str, form: int) -> tuple[Problem, Sketch]:
+    """Return a function of an arm with dry friction, and its sketch at 8 bits."""
+    problem = robot_problem(DRY, of)
+    bits = {one.name: 10 for one in problem.inputs}
+    return problem, build_sketch(split(problem), bits, problem.steps(8), FORMS[form])
+
+
+@pytest.mark.parametrize("form", [0, 5])
+@pytest.mark.parametrize("of", [FRICTION, "control:kp=3,100", "control:load=0..2"])
+def test_a_sketch_with_prepared_factors_computes_the_function(of: str, form: int) -> None:
+    problem, sketch = sketched(of, form)
+    words = quantities(problem, {one.name: 10 for one in problem.inputs})
+    states = draw(problem, words, problem.steps(8), 400, 7)
+    assert outputs_of(sketch, states) == pytest.approx(states.outputs, abs=1e-5)
+
+
+def test_dry_friction_is_one_table_a_joint_and_no_product() -> None:
+    _, sketch = sketched(FRICTION, 0)
+    plain = build_sketch(
+        split(robot_problem(ARM)), dict.fromkeys(("q", "qd", "qdd"), 10),
+        robot_problem(ARM).steps(8), FORMS[0],
+    )  # fmt: skip
+    assert sum(isinstance(node, Curve) for node in sketch.nodes) == 2
+    assert len(sketch.nodes) == len(plain.nodes) + 2
+    assert products(sketch) == products(plain)
+
+
+# Calculations on a tape
+
+
+def computed(problem: Problem, sketch: Sketch, count: int = 500) -> tuple[Floats, Floats]:
+    """Return a sketch's outputs and the exact ones, both in steps."""
+    words = quantities(problem, {one.name: 10 for one in problem.inputs})
+    states = draw(problem, words, problem.steps(8), count, 7)
+    return outputs_of(sketch, states), states.outputs
+
+
+def clip(tape: Tape, x: Any, low: float, high: float) -> Any:
+    """Return x held within two numbers."""
+    under = (x + high - tape.function("abs", x - high)) * 0.5
+    return (under + low + tape.function("abs", under - low)) * 0.5
+
+
+FUNCTIONS: dict[str, tuple[Sequence[tuple[str, float, float, bool]], Callable[..., Any]]] = {
+    "root": ([Y], lambda t, y: t.root(y)),
+    "sigmoid": ([X], lambda t, x: 1.0 / (t.function("exp", x * -3.0) + 1.0)),
+    "quotient": ([X, Y], lambda _, x, y: x / y),
+    "product of three": ([X, Y], lambda t, x, y: t.root(y) * x * y),
+    "offset product": ([X, Y], lambda _, x, y: (x + 3.0) * (y - 0.25) * 0.3),
+    "clipped sum": ([X, Y], lambda t, x, y: clip(t, x * 4.0 + y * 1.3, -1.5, 2.5)),
+    "distance": ([X, Y], lambda t, x, y: t.root(x * x + y * y)),
+    "angle of any point": ([X, Z], lambda t, x, z: t.arc(x, z)),
+    "angle of a slope": ([Y, X], lambda t, y, x: t.arc(x, y)),
+    "angle of a point above": ([Y, X], lambda t, y, x: t.arc(y, x)),
+    "angle of a point below": ([Y, X], lambda t, y, x: t.arc(-y, x * 0.5)),
+    "waves": ([Q, R], lambda t, q, r: t.cosine(q + r * 2.0) - t.sine(q - 0.5) * 0.7),
+    "wave squared": ([Q, X], lambda t, q, x: t.cosine(q) * t.cosine(q) * x + t.sine(q)),
+    "curve of a wave": ([Q, X], lambda t, q, x: t.function("exp", t.cosine(q)) * x),
+    "wrapped": ([Q, R], lambda t, q, r: t.function("wrap", q - r)),
+    "shared word": ([X, Y], lambda _, x, y: (x + y * 0.3) * (x + y * 0.3) * x + (x + y * 0.3)),
+    "deep": ([X, Y], lambda t, x, y: t.root(t.function("abs", x * y - 0.2) + 0.01) * y * 0.5),
+    "negative": ([X, Y], lambda t, x, y: -(x * y) - t.function("tanh", -x)),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_sketch_computes_what_its_steps_do(name: str) -> None:
+    words, function = FUNCTIONS[name]
+    problem = problem_of(words, function)
+    found, exact = computed(problem, sketch_of(problem))
+    assert np.abs(found - exact).max() < (0.02 if "point" in name else 1e-6)
+
+
+def test_an_output_is_counted_from_the_middle_of_its_range() -> None:
+    problem = problem_of([X], lambda t, x: t.function("exp", x), [(0.0, 3.0)])
+    found, _ = computed(problem, sketch_of(problem))
+    x = draw(problem, quantities(problem, {"x": 10}), [1.0], 500, 7).values["x"] / 512
+    assert np.allclose(found[:, 0], (np.exp(x) - 1.5) / (3.0 / 256), atol=1e-6)
+
+
+def tables(sketch: Sketch) -> list[Curve | Waves]:
+    """Return the tables of a sketch."""
+    return [node for node in sketch.nodes if isinstance(node, (Curve, Waves))]
+
+
+SHAPES: dict[str, tuple[Sequence[tuple[str, float, float, bool]], Any, int, int]] = {
+    "a function of one word is one table": (*FUNCTIONS["sigmoid"], 1, 0),
+    "addends of one word are one table": (
+        [X, Y], lambda t, x, y: t.root(y) + x * y + t.function("exp", y), 1, 1,
+    ),
+    "a linear function is no table": ([X, Y], lambda _, x, y: (x * 2.0 - 1.0) * 3.0 + y, 0, 0),
+    "waves are one table": ([Q], lambda t, q: t.sine(q + 0.3) * t.cosine(q), 1, 0),
+    "a word that is read twice is one word": (*FUNCTIONS["shared word"], 1, 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_a_sketch_has_no_more_tables_and_products_than_it_needs(name: str) -> None:
+    words, function, table_count, product_count = SHAPES[name]
+    sketch = sketch_of(problem_of(words, function))
+    assert len(tables(sketch)) == table_count
+    assert products(sketch) == product_count
+
+
+@pytest.mark.parametrize("kind", ["product", "root", "plain"])
+def test_an_angle_used_as_a_number_is_refused(kind: str) -> None:
+    made: dict[str, Callable[..., Any]] = {
+        "product": lambda _, q, x: q * x,
+        "root": lambda t, q, x: t.root(q) + x,
+        "plain": lambda _, q, x: q * 0.5 + x,
+    }
+    with pytest.raises(UsageError, match="q is an angle"):
+        sketch_of(problem_of([Q, X], made[kind]))
+
+
+def test_a_jump_counts_as_steep_except_at_the_border_of_a_word() -> None:
+    tape = Tape()
+    steps = tape.finish([("y", tape.function("step", tape.input("x")))])
+    curve = Curve(0, steps, 1.0, 0.0, 1.0, -1.0, 1.0)
+    x = np.random.default_rng(1).uniform(-1, 1, 4000)
+    cell = 2.0 / 256
+    many = np.linspace(-1, 1, 400_001)
+    shifted = many + np.random.default_rng(3).uniform(-cell / 2, cell / 2, len(many))
+    true = float(((curve.at(shifted) - curve.at(many)) ** 2).mean())
+    predicted = float((curve.steepness(x) ** 2).mean()) * cell * cell / 12
+    assert 0.3 < predicted / true < 3
+    assert not curve.steepness(np.linspace(-0.01, 0.01, 9), exact=True).any()  # a word's border
+
+
+@pytest.mark.parametrize("name", ["sigmoid", "quotient", "curve of a wave", "clipped sum"])
+def test_curves_read_words_with_a_cell_at_zero(name: str) -> None:
+    words, function = FUNCTIONS[name]
+    plain = problem_of(words, function)
+    half = WordFormat(zero="tread")
+    asked = {one.name: half for one in plain.inputs if not one.word.low or not one.word.centre}
+    assert asked
+    problem = with_words(plain, asked)
+    found, exact = computed(problem, sketch_of(problem))
+    assert np.abs(found - exact).max() < 1e-6 * max(1.0, np.abs(exact).max())
+
+
+# Widths in files

@@ -1,0 +1,419 @@
+"""Results of compact mode in stores: kept, read back, and believed only where they are proved."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import shutil
+from contextlib import nullcontext
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from compact.word_robots import built_of, small_robot
+from samples import problem_of, terms_of
+
+from boolcomp.common.errors import DataError, DataWarning
+from boolcomp.common.places import Folder
+from boolcomp.common.workers import ALONE
+from boolcomp.compact.assembly import program_of_graph
+from boolcomp.compact.demand import Demand, Progress
+from boolcomp.compact.errors.measure import Sampling
+from boolcomp.compact.passes import CompactChoices
+from boolcomp.compact.remade import require_true
+from boolcomp.compact.result.built import Built
+from boolcomp.compact.result.store import result_store, unproved
+from boolcomp.logic.networktext import parse_network
+from boolcomp.pipeline import compile_compact
+from boolcomp.problem.robot import load_robot
+from boolcomp.proof.worst import subject_of
+from boolcomp.words.agreement import agrees
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from boolcomp.compact.result.store import StoredResult
+    from boolcomp.terms import Terms
+
+
+QUICK = Demand(bits=4, rms=(0.6,), effort=0.0, seed=3)
+Document = dict[str, Any]
+
+
+@cache
+def torques() -> Terms:
+    return terms_of(small_robot(3, 1))
+
+
+@pytest.fixture(name="fewer", autouse=True, scope="module")
+def fewer_states() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("boolcomp.compact.widths.passes.SEEN", 20_000)
+        patch.setattr("boolcomp.compact.remade.FRESH_SAMPLES", 20_000)
+        patch.setattr("boolcomp.compact.errors.worst.EVALUATIONS", 40_000)
+        patch.setattr("boolcomp.compact.errors.worst.CHECKED", 40_000)
+        patch.setattr("boolcomp.compact.widths.passes.EVALUATIONS", 40_000)
+        patch.setattr("boolcomp.compact.widths.passes.CLIMBED", 40_000)
+        yield
+
+
+def build(folder: Path) -> Built:
+    return built_of(torques(), QUICK, store=folder, workers=ALONE)
+
+
+@pytest.fixture(name="made", scope="module")
+def made_once(tmp_path_factory: pytest.TempPathFactory, fewer: None) -> tuple[Built, Path]:  # noqa: ARG001
+    """Return a result made from nothing, and the store that keeps it."""
+    folder = tmp_path_factory.mktemp("store")
+    return build(folder), folder
+
+
+@pytest.fixture(name="store")
+def store_of_its_own(made: tuple[Built, Path], tmp_path: Path) -> Path:
+    """Return a copy of the store, to be damaged."""
+    return Path(shutil.copytree(made[1], tmp_path / "store"))
+
+
+def lines(body: str) -> str:
+    """Return a body under its checksum."""
+    return f"{hashlib.sha256(body.encode()).hexdigest()}\n{body}\n"
+
+
+def opened(folder: Path) -> tuple[Path, Document]:
+    (path,) = folder.glob("*.compact.json")
+    return path, json.loads(path.read_text().partition("\n")[2])
+
+
+def sealed(document: Document) -> str:
+    return lines(json.dumps(document, indent=0))
+
+
+def write(folder: Path, document: Document) -> None:
+    opened(folder)[0].write_text(sealed(document))
+
+
+def read(folder: Path, demand: Demand = QUICK) -> StoredResult | None:
+    return result_store(torques(), demand, folder, also_shipped=False).find(require_true)
+
+
+@pytest.mark.slow
+def test_a_result_is_stored_and_read_back_as_it_was(made: tuple[Built, Path]) -> None:
+    first, folder = made
+    again = build(folder)
+    assert not first.stored
+    assert again.stored
+    assert str(again) == str(first)
+    for name in ("network", "steps"):
+        assert getattr(again, name) == getattr(first, name)
+    for name in ("errors", "states", "evaluations"):
+        assert np.array_equal(getattr(again.worst, name), getattr(first.worst, name))
+    assert first.worst.evaluations >= 40_000
+    assert (first.worst.most > first.errors.max).all()
+    for name in ("graph", "widths", "form", "sketch"):
+        assert getattr(again.compact, name) == getattr(first.compact, name)
+    assert again.compact.biases.tolist() == first.compact.biases.tolist()
+    assert not list(folder.glob("*.partial.json"))
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "cut": lambda text: text[: len(text) // 2],
+    "changed": lambda text: text.replace(b'"lut6": ', b'"lut6": 1', 1),
+    "binary": lambda text: b"\xff\xfe" + text,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_result_is_made_anew(made: tuple[Built, Path], store: Path, damage: str) -> None:
+    (path,) = store.glob("*.compact.json")
+    text = path.read_bytes()
+    spoilt = DAMAGES[damage](text)
+    assert spoilt != text
+    path.write_bytes(spoilt)
+    with pytest.warns(DataWarning, match="damaged, or not what it says"):
+        again = build(store)
+    assert not again.stored
+    assert str(again) == str(made[0])
+    assert path.read_bytes() == text
+
+
+@pytest.mark.parametrize("body", ["[" * 100_000, "[]", '{"same": 1e999}', "1" * 5000])
+def test_an_entry_of_a_store_that_no_result_can_be_is_not_used(body: str, tmp_path: Path) -> None:
+    results = result_store(torques(), QUICK, tmp_path, also_shipped=False)
+    (tmp_path / f"{results.name}.compact.json").write_text(lines(body))
+    with pytest.warns(DataWarning, match="damaged, or not what it says"):
+        assert results.find() is None
+    partial = results._partial  # noqa: SLF001 (it is poisoned, too)
+    partial.parent.mkdir(parents=True, exist_ok=True)
+    partial.write_text(lines(body))
+    partial.chmod(0o600)
+    assert results.stages() == ({"same": math.inf} if "same" in body else {})
+
+
+@pytest.mark.slow
+def test_an_older_result_without_a_worst_error_is_completed(
+    made: tuple[Built, Path], store: Path
+) -> None:
+    path, document = opened(store)
+    text = path.read_text()
+    del document["worst"]
+    write(store, document)
+    again = build(store)
+    assert again.stored
+    assert again.worst.errors.tolist() == made[0].worst.errors.tolist()
+    assert path.read_text() == text
+
+
+def at_rest(built: Built, document: Document) -> float:
+    """Say of the error at rest, which is true, that it is the worst; return it."""
+    compact = built.compact
+    program = program_of_graph(compact.problem, compact.demand, compact.graph, built.network)
+    error = float(subject_of(program, compact.problem).errors(np.zeros((1, 3)))[0, 0])
+    document["worst"].update(errors=[[error, error]], states=[[[0.0] * 3] * 2])
+    return error
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("share", "believed"), [(1.05, True), (0.95, False)])
+def test_a_stored_result_that_breaks_a_demanded_maximum_is_not_used(
+    made: tuple[Built, Path], store: Path, share: float, *, believed: bool
+) -> None:
+    built, (path, document) = made[0], opened(store)
+    path.unlink()
+    at_rest(built, document)
+    demand = replace(built.compact.demand, max=(float(built.worst.most[0]) * share,))
+    document["demand"] = demand.key
+    results = result_store(torques(), demand, Folder(store, trusted=True), also_shipped=False)
+    (store / f"{results.name}.compact.json").write_text(sealed(document))
+    with nullcontext() if believed else pytest.warns(DataWarning, match="not what it says"):
+        assert (results.find() is not None) == believed
+
+
+@pytest.mark.check
+def test_a_demanded_maximum_holds_for_the_worst_error_that_climbing_finds(
+    made: tuple[Built, Path], tmp_path: Path
+) -> None:
+    free = made[0]
+    most = float(free.worst.most[0] + free.errors.max[0]) / 2  # no sample breaks it
+    demand = replace(QUICK, max=(most,))
+    bound = built_of(torques(), demand, store=tmp_path, workers=ALONE)
+    assert bound.holds
+    assert bound.worst.most[0] <= most
+    assert bound.nodes > free.nodes
+
+
+@pytest.mark.slow
+def test_a_result_that_breaks_its_demand_is_neither_delivered_nor_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Built, "holds", property(lambda _: False))
+    with pytest.raises(DataError, match=r"does not hold what was asked: .*worst found [0-9.]+ LSB"):
+        compile_compact(small_robot(3, 1), CompactChoices(QUICK, tmp_path, workers=ALONE))
+    assert list(tmp_path.glob("*.compact.json")) == []
+
+
+@pytest.mark.slow
+def test_a_result_that_cannot_be_written_is_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.warns(DataWarning, match="the result is not kept"):
+        built = build(tmp_path / "file" / "store")
+    assert not built.stored
+
+
+def test_a_folder_named_tables_in_the_working_directory_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tables").mkdir()
+    places = result_store(torques(), QUICK, None).places
+    assert tmp_path / "tables" not in {Path(str(place)).absolute() for place in places}
+
+
+# Places that others write to
+
+
+@pytest.fixture(name="foreign")
+def store_of_somebody_else(
+    made: tuple[Built, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """Return a copy of the store, read by somebody whose private cache knows nothing of it."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "mine"))
+    return Path(shutil.copytree(made[1], tmp_path / "shared"))
+
+
+@pytest.mark.slow
+def test_a_true_result_of_somebody_else_is_proved_once(
+    foreign: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.warns(DataWarning, match="not what it says"):
+        assert result_store(torques(), QUICK, foreign, also_shipped=False).find(unproved) is None
+    first = read(foreign)
+    assert first is not None
+
+    def never(*_: object) -> StoredResult:
+        raise AssertionError("proved twice")
+
+    again = result_store(torques(), QUICK, foreign, also_shipped=False).find(never)
+    assert again is not None
+    assert again.network == first.network
+    monkeypatch.setenv("XDG_CACHE_HOME", str(foreign.parent / "third"))
+    with pytest.warns(DataWarning, match="not what it says"):
+        assert result_store(torques(), QUICK, foreign, also_shipped=False).find() is None
+
+
+def with_a_trap(document: Document) -> None:
+    """Let one word of all inputs, and no other, flip an output's first bit."""
+    head, *nodes, outputs = document["network"]
+    count, inputs = len(nodes), int(head.split()[1])
+    _, first, *others = outputs.split()
+    chain = [f"n{count} = i0 & ~i1"]
+    chain += [f"n{count + k} = i{k + 1} & n{count + k - 1}" for k in range(1, inputs - 1)]
+    last = count + inputs - 1
+    chain.append(f"n{last} = {first} ^ n{last - 1}")
+    head = head.replace(f" {count} nodes", f" {last + 1} nodes")
+    document["network"] = [head, *nodes, *chain, " ".join(["outputs", f"n{last}", *others])]
+    trapped = parse_network("".join(f"{line}\n" for line in document["network"]))
+    document["steps"][-1][1:3] = [len(trapped.nodes), trapped.depth]
+
+
+def times(key: str, name: str, factor: float) -> Callable[[Document], None]:
+    def change(document: Document) -> None:
+        document[key][name] = (np.asarray(document[key][name]) * factor).tolist()
+
+    return change
+
+
+def put(key: str, value: Callable[[Any], Any]) -> Callable[[Document], None]:
+    def change(document: Document) -> None:
+        document[key] = value(document[key])
+
+    return change
+
+
+def with_a_tamer_worst(document: Document) -> None:
+    """Say of a state that is not the worst that it is; its error is the true one."""
+    document["worst"]["states"] = (np.asarray(document["worst"]["states"]) * 0).tolist()
+
+
+LIES: dict[str, Callable[[Document], None]] = {
+    "a trap": with_a_trap,
+    "smaller rms": times("fresh", "rms", 0.95),
+    "smaller maximum": times("fresh", "max", 0.9),
+    "what is demanded": put("demanded", lambda values: [9.0 * value for value in values]),
+    "biases": put("biases", lambda values: [value + 0.5 for value in values]),
+    "widths": put("widths", lambda found: {**found, min(found): found[min(found)] - 1}),
+    "nodes": put("built", lambda nodes: nodes - 1),
+    "predicted": put("predicted cost", lambda cost: 0.9 * cost),
+    "history": put("steps", lambda steps: [*steps[:-1], [*steps[-1][:3], "\x1b[2J"]]),
+    "no history": put("steps", lambda _: []),
+    "another worst": with_a_tamer_worst,
+    "a worst that is smaller": times("worst", "errors", 0.5),
+    "numbers that are none": put("biases", lambda values: [float("nan") for _ in values]),
+    "no numbers": put("demanded", lambda _: ["all"]),
+    "infinitely many": put("worst", lambda found: {**found, "evaluations": math.inf}),
+    "another kind": put("fresh", lambda _: "x"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lie", LIES)
+def test_a_false_result_is_not_used_whatever_its_checksum(foreign: Path, lie: str) -> None:
+    path, document = opened(foreign)
+    before = json.dumps(document)
+    LIES[lie](document)
+    assert json.dumps(document) != before
+    write(foreign, document)
+    assert path.is_file()
+    with pytest.warns(DataWarning, match="damaged, or not what it says"):
+        assert read(foreign) is None
+
+
+@pytest.mark.slow
+def test_a_network_that_differs_at_one_word_is_found_out_by_proof_alone(
+    foreign: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, document = opened(foreign)
+    with_a_trap(document)
+    write(foreign, document)
+    monkeypatch.setattr("boolcomp.compact.result.store._is_true", lambda *_: True)
+    monkeypatch.setattr("boolcomp.compact.remade._require_errors", lambda *_: None)
+    with pytest.warns(DataWarning, match="not what it says"):
+        assert read(foreign) is None
+    monkeypatch.setattr("boolcomp.compact.remade._require_logic", lambda *_: None)
+    assert read(foreign) is not None  # nothing else would have found it
+
+
+@pytest.mark.slow
+def test_a_true_error_that_is_not_the_worst_is_found_out(
+    made: tuple[Built, Path], foreign: Path
+) -> None:
+    _, document = opened(foreign)
+    assert abs(at_rest(made[0], document)) < 0.8 * made[0].worst.most[0]
+    write(foreign, document)
+    with pytest.warns(DataWarning, match="not what it says"):
+        assert read(foreign) is None
+
+
+@pytest.mark.slow
+def test_the_number_of_tables_of_six_inputs_is_counted_by_the_reader(foreign: Path) -> None:
+    _, document = opened(foreign)
+    write(foreign, {**document, "lut6": 1})
+    for _ in range(2):
+        kept = read(foreign)
+        assert kept is not None
+        assert kept.lut6 == document["lut6"]
+
+
+@pytest.mark.slow
+def test_a_result_under_the_name_of_another_is_not_used(foreign: Path) -> None:
+    path, _ = opened(foreign)
+    other = replace(QUICK, seed=4)
+    name = result_store(torques(), other, foreign, also_shipped=False).name
+    path.rename(foreign / f"{name}.compact.json")
+    with pytest.warns(DataWarning, match="not what it says"):
+        assert read(foreign, other) is None
+
+
+@pytest.mark.slow
+def test_unfinished_stages_are_kept_in_the_private_cache(foreign: Path) -> None:
+    results = result_store(torques(), QUICK, foreign, also_shipped=False)
+    results.note({"paper": [1.0]})
+    assert results.stages() == {"paper": [1.0]}
+    assert not list(foreign.glob("*.partial.json"))
+    other = result_store(torques(), QUICK, foreign.parent / "other", also_shipped=False)
+    assert other.stages() == {}
+
+
+# Complete compilations
+
+
+@pytest.mark.check
+def test_a_finished_compilation_describes_its_graph_and_network(tmp_path: Path) -> None:
+    heard: list[Progress] = []
+    demand = Demand(bits=4, rms=(0.5, 0.6), effort=0.1)
+    robot = load_robot("machado-2r")
+    built = built_of(terms_of(robot), demand, store=tmp_path, progress=heard.append)
+    fractions = [progress.fraction for progress in heard]
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1.0
+    stages = dict.fromkeys(progress.stage for progress in heard)
+    last = ["passes", "fresh states", "worst error", "bounds", "done"]
+    assert [*stages] == ["screen", "refine", "improve", "tables", *last]
+    assert heard[-1].best_nodes == built.nodes
+    assert built.holds
+    assert not built.errors.wrapped
+    assert built.network.inputs == sum(code.bits for code in built.compact.input_codes.values())
+    assert len(built.network.outputs) == sum(c.bits + 1 for c in built.compact.output_codes)
+    assert 0 < built.lut6 < built.nodes
+    for name, bits in built.dropped.items():
+        left = built.compact.input_codes.get(name)
+        assert bits == 10 - (left.bits if left else 0)
+    sampling = Sampling(problem_of(robot), built.compact.demand.input_bits, 4, 5000, 4)
+    for _, states in sampling.blocks(built.compact.graph):
+        assert agrees(built.network, built.compact.graph, states.words)
+    assert any("equivalent" in step.note for step in built.steps)
+    assert "fresh states" in str(built)

@@ -1,0 +1,374 @@
+"""Enclosures hold what happens: of every node, in boxes, in heaps, and of elementary functions."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from proof.explainedstates import drawn
+from shippedarms import built_of, made_by_name, shipped
+
+from boolcomp.checker.errors.plain import Plain
+from boolcomp.common.errors import DataError
+from boolcomp.compact.assembly import Ends
+from boolcomp.compact.result import proved as module
+from boolcomp.compact.result.explained import explained
+from boolcomp.compact.result.proved import proved
+from boolcomp.proof.bound.box_kernels import evaluate
+from boolcomp.proof.bound.boxes import Boxing
+from boolcomp.proof.bound.branch_kernels import rounded
+from boolcomp.proof.bound.checked import claim_of, met_with_checker
+from boolcomp.proof.bound.enclosure import Enclosure, about, between, exactly, of_ball
+from boolcomp.proof.bound.envelope_kernels import add_product
+from boolcomp.proof.bound.known import line_of
+from boolcomp.proof.bound.leaves import NEVER, Worst, by_remainder
+from boolcomp.proof.bound.meaning import GivenWord, Total, TurnSum
+from boolcomp.proof.bound.plain import Forward, pieces_of, plain_bounds
+from boolcomp.proof.bound.result import EFFORT
+from boolcomp.proof.bound.usual import USUAL
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from boolcomp.compact.assembly import Ends
+    from boolcomp.compact.result.compact import Compact
+    from boolcomp.proof.bound.boxsteps import Boxed
+    from boolcomp.proof.bound.enclosure import Enclosure
+    from boolcomp.proof.bound.result import Grade
+
+    Floats = NDArray[np.float64]
+    Whole = NDArray[np.int64]
+
+
+# Intervals of fractions
+
+
+def intervals(rng: random.Random) -> tuple[Enclosure, list[Fraction]]:
+    ends = sorted(Fraction(rng.uniform(-4, 4)) for _ in range(2))
+    inner = ends[0] + (ends[1] - ends[0]) * Fraction(rng.random())
+    return between(*ends), [*ends, inner]
+
+
+def holds(found: Enclosure, value: Fraction) -> bool:
+    low, high = found.ends
+    return low <= value <= high
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_sums_and_products_hold_those_of_all_that_is_enclosed(seed: int) -> None:
+    rng = random.Random(seed)  # noqa: S311 (no secrets)
+    (one, xs), (two, ys) = intervals(rng), intervals(rng)
+    factor = Fraction(rng.uniform(-3, 3))
+    for x in xs:
+        assert holds(one.times(factor), factor * x)
+        assert holds(-one, -x)
+        assert holds(about(one), -x)
+        for y in ys:
+            assert holds(one + two, x + y)
+            assert holds(one - two, x - y)
+            assert holds(one * two, x * y)
+    low, high = (one * two).ends
+    ends = [x * y for x in one.ends for y in two.ends]
+    tiny = Fraction(1, 1 << 70)
+    assert low >= min(ends) - tiny  # and no wider than that
+    assert high <= max(ends) + tiny
+
+
+def test_a_number_that_is_no_multiple_of_the_unit_lies_inside() -> None:
+    third = exactly(Fraction(1, 3))
+    assert third.high == third.low + 1
+    assert holds(third, Fraction(1, 3))
+    assert exactly(0.375).low == exactly(0.375).high == 3 << 77
+
+
+def test_a_ball_lies_inside() -> None:
+    from flint import arb  # a fifth of a second
+
+    third = of_ball(arb(1) / 3)
+    assert holds(third, Fraction(1, 3))
+    assert third.high - third.low < 1 << 40
+    wide = of_ball(arb(1, 0.25))
+    assert wide.ends[0] <= Fraction(3, 4)
+    assert wide.ends[1] >= Fraction(5, 4)
+    with pytest.raises(ValueError, match="without ends"):
+        of_ball(arb(1) / arb(0, 1))
+
+
+def test_two_enclosures_of_one_number_have_something_in_common() -> None:
+    assert between(0, 2).meet(between(1, 3)) == between(1, 2)
+    assert between(0, 1).join(between(2, 3)) == between(0, 3)
+    with pytest.raises(ValueError, match="nothing in common"):
+        between(0, 1).meet(between(2, 3))
+    assert not between(0, 1).holds(exactly(math.pi))
+
+
+# Every node of graphs at random states
+
+SLACK = 1e-9  # of what floats say
+
+
+def check(x: Floats, within: Enclosure, turn: float | None, what: str) -> None:
+    low, high = (float(end) for end in within.ends)
+    if turn is not None:
+        middle = (low + high) / 2
+        x = (x - middle + turn / 2) % turn - turn / 2 + middle
+    slack = SLACK * max(1.0, abs(low), abs(high))
+    assert x.min() >= low - slack, what
+    assert x.max() <= high + slack, what
+
+
+def holds_at_every_node(given: tuple[Compact, Ends], count: int) -> None:
+    """Hold what is known of every node against random states."""
+    said = explained(*given)
+    forward, states = Forward(said), drawn(given[0], count, 7)
+    graph = said.graph
+    for place, (meaning, known) in enumerate(zip(said.meanings, forward.known, strict=True)):
+        turns = isinstance(meaning, TurnSum) or (isinstance(meaning, GivenWord) and meaning.angle)
+        turning = meaning.turning if isinstance(meaning, Total) else 0
+        turn = 1.0 if turns else float(1 << turning) if turning else None
+        unit = 1 / (2 * math.pi) if turns else 1.0
+        middle, value = states.middles[place] * unit, states.values[place] * unit
+        check(middle, known.exact, turn, f"{place}: value")
+        check(middle - value, known.inputs, turn, f"{place}: inputs")
+        pieces = pieces_of(meaning)
+        if not pieces.words:
+            continue
+        words = np.zeros(count)
+        for k in pieces.words:
+            line = line_of(graph, k)
+            if isinstance(meaning, GivenWord):
+                (_, line) = forward.line(place) or (0, line)
+            words = words + float(line.start) + float(line.step) * states.words[k]
+        if pieces.product is not None:
+            a, b = (
+                (states.words[k] - ((1 << graph.nodes[k].bits) - 1) / 2)
+                * 2.0 ** graph.scales[k].lsb
+                for k in pieces.product
+            )
+            words = words + a * b
+        if place in forward.outputs:
+            words = words - graph.scales[pieces.words[0]].offset
+        check(words, known.words, turn, f"{place}: words")
+        check(words - middle, known.error.total, turn, f"{place}: error")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["machado-2r", *(pytest.param(x, marks=pytest.mark.slow) for x in ("elbow-3r", "puma560"))],
+)
+def test_words_values_and_errors_of_every_node_are_enclosed(name: str) -> None:
+    holds_at_every_node(shipped(name), 20_000)
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("name", ["stops", "curved"])
+def test_nodes_with_stops_and_curves_are_enclosed(name: str, tmp_path: Path) -> None:
+    compact, ends = made_by_name(name, tmp_path)
+    holds_at_every_node((compact, ends), 20_000)
+    bounds = plain_bounds(explained(compact, ends))
+    assert not bounds.unproved
+    assert (np.array(bounds.steps) >= compact.errors.max).all()
+    assert (np.array(bounds.steps) <= 3.5 * compact.errors.max).all()
+
+
+# Boxes
+
+
+def boxes_about(boxed: Boxed, cells: Whole, rng: np.random.Generator) -> tuple[Whole, Whole]:
+    """Return boxes that hold cells: of every input some of the lowest bits are open."""
+    low, high = np.array(boxed.first), np.array(boxed.last)
+    bits = np.array([int(a ^ b).bit_length() for a, b in zip(low, high, strict=True)])
+    open_bits = (rng.random(cells.shape) * (bits + 1)).astype(np.int64)
+    first = cells >> open_bits << open_bits
+    last = first + (1 << open_bits) - 1
+    return np.maximum(first, low), np.minimum(last, high)
+
+
+def holds_in_boxes(given: tuple[Compact, Ends], count: int, seed: int = 3) -> None:
+    """Hold what is found of every sum in random boxes against states that lie in them.
+
+    States say it by simulation and by the sketch, in floats.
+    """
+    compact, _ = given
+    said, states = explained(*given), drawn(compact, count, seed)
+    rng, graph = np.random.default_rng(seed), said.graph
+    forward = Forward(said)
+    for result in said.results:
+        boxing = Boxing(forward)
+        boxed = boxing.boxed(result.meaning)
+        cells = np.stack(
+            [cells_of(boxing, k, states.words, states.values) for k in boxing.asked], 1
+        )
+        first, last = boxes_about(boxed, cells, rng)
+        found = np.zeros((count, len(boxed.known), 6), np.int64)
+        whole = np.arange(len(boxed.steps))
+        for k in range(count):
+            evaluate(
+                boxed.steps, boxed.args, boxed.low, boxed.high, boxed.known, whole, found[k],
+                first[k].astype(np.uint16), last[k].astype(np.uint16),
+            )  # fmt: skip
+        looked = 0
+        for place, meaning in enumerate(said.meanings):
+            slot = boxing.slot(place)
+            if slot is None or not isinstance(meaning, Total) or meaning.turning:
+                continue
+            ends = np.asarray(found[:, slot.place] * 2.0**-slot.scale, np.float64)
+            exact = states.values[place]
+            lies_between(exact, ends[:, 2], ends[:, 3], f"{place}: value")
+            if meaning.word is not None:
+                bits = graph.nodes[meaning.word].bits
+                middle, unit = ((1 << bits) - 1) / 2, 2.0 ** graph.scales[meaning.word].lsb
+                digits = np.asarray((states.words[meaning.word] - middle) * unit, np.float64)
+                lies_between(digits, ends[:, 0], ends[:, 1], f"{place}: words")
+                lies_between(
+                    np.asarray(digits - exact, np.float64),
+                    ends[:, 4],
+                    ends[:, 5],
+                    f"{place}: error",
+                )
+            looked += 1
+        assert looked
+
+
+def lies_between(x: Floats, low: Floats, high: Floats, what: str) -> None:
+    slack = SLACK * np.maximum(1, np.abs(low) + np.abs(high))
+    assert (x >= low - slack).all(), what
+    assert (x <= high + slack).all(), what
+
+
+def cells_of(boxing: Boxing, place: int, words: list[Whole], values: list[Floats]) -> Whole:
+    """Return in which cell of an input states are: of an angle, of a finer grid than its words."""
+    meaning = boxing.meanings[place]
+    assert isinstance(meaning, GivenWord)
+    if not meaning.angle:
+        return words[meaning.word or 0]
+    assert meaning.word is not None
+    bits = boxing.graph.nodes[meaning.word].bits + meaning.part
+    turns = values[place] / (2 * np.pi) + 0.5
+    fine = np.floor(turns * 4096).astype(np.int64) & (4095 if meaning.wraps else -1)
+    width = 4096 >> bits
+    word = words[meaning.word]
+    return np.asarray(np.clip(fine, word * width, word * width + width - 1), np.int64)
+
+
+def test_sums_in_boxes_are_enclosed() -> None:
+    holds_in_boxes(shipped("machado-2r"), 2000)
+
+
+def test_rounding_of_a_word_is_as_much_as_that_of_the_words_that_it_may_be() -> None:
+    bits, drop, shift = 6, 3, 4  # the lowest bit counts 16
+    rng, attained = np.random.default_rng(5), 0
+    for _ in range(300):
+        first = int(rng.integers(0, 60))
+        words = np.arange(first, min(63, first + int(rng.integers(0, 12))) + 1)
+        digits = (2 * words - 63) << (shift - 1)
+        exact = np.sort(digits[[0, -1]] + rng.integers(-80, 81, 2))
+        error = np.sort(rng.integers(-120, 121, 2))
+        slot = np.array([[digits[0], digits[-1], *exact, *error]], np.int64)
+        low, high = rounded(slot, 0, np.array([-5, 7, bits, shift, drop], np.int64))
+        said = (2 * (words >> drop) - 7) << (shift + drop - 1)
+        real = np.arange(exact[0], exact[1] + 1)
+        left, errors = digits[:, None] - real, said[:, None] - real
+        errors = errors[(left >= error[0]) & (left <= error[1])]
+        if len(errors):
+            assert low <= errors.min() - 5
+            assert errors.max() + 7 <= high
+            attained += int(low == errors.min() - 5) + int(high == errors.max() + 7)
+    assert attained > 300
+
+
+# Products, cells and their worst
+
+
+def test_a_product_is_taken_for_its_worst_between_both_ends_of_what_its_sum_errs_by() -> None:
+    grid = np.arange(-40, 41, 10)
+    high = np.abs(grid + 7)[None, None] * 1000  # convex, and concave below
+    low = -np.abs(grid - 12)[None, None] * 1000
+    one = np.zeros((1, 1), np.int64)
+    for least, most in product(range(-40, 41, 9), repeat=2):
+        if least <= most:
+            up, down = one.copy(), one.copy()
+            ends = one + least, one + most
+            add_product(up, down, one, one, *ends, -40, 10, high, low)
+            within = np.arange(least, most + 1)
+            assert up[0, 0] >= (np.abs(within + 7) * 1000).max()
+            assert down[0, 0] <= (-np.abs(within - 12) * 1000).min()
+            assert up[0, 0] <= 1000 * max(np.interp(k, grid, np.abs(grid + 7)) for k in within) + 50
+
+
+def test_the_worst_cells_are_lowered_by_just_what_is_said_and_the_others_kept() -> None:
+    errors = np.random.default_rng(3).integers(0, 1000, 300)
+    worst = Worst(100)
+    for start in range(0, 300, 50):
+        worst.offer(errors[start : start + 50], start, (0,))
+    assert worst.largest == errors.max()
+    worst.improve(lambda cells, _: (cells % 7 + 1) * 10)
+    kept = np.argsort(-errors, kind="stable")[:100]
+    lowered = errors - np.where(np.isin(np.arange(300), kept), (np.arange(300) % 7 + 1) * 10, 0)
+    assert worst.largest == lowered.max()
+
+
+def test_what_puts_the_same_into_the_heap_at_all_states_has_one_remainder() -> None:
+    assert by_remainder(np.array([1, 3, 2]), np.array([1]), 2).tolist() == [NEVER, 3]
+
+
+# Elementary functions
+
+# The tighter of the bounds of the compiler and of the checker
+
+
+def test_every_output_has_the_tighter_end_of_both_bounds() -> None:
+    built = built_of("machado-2r", 8)
+    said = explained(built.compact, built.ends)
+    own, plain = plain_bounds(said), Plain(claim_of(said))
+    shown = proved(built.compact, built.ends, {}, "plain", 1)
+    assert shown is not None
+    for k, (one, alone) in enumerate(zip(shown.outputs, own.outputs, strict=True)):
+        low, high = plain.error(plain.claim.outputs[k], k).ends
+        assert (one.low, one.high) == (max(low, alone.low), min(high, alone.high))
+        assert one.steps < 0.96 * alone.steps
+        assert built.worst.most[k] <= one.steps
+
+
+def test_only_heaps_that_neither_bound_proves_are_named() -> None:
+    built = built_of("elbow-3r", 8)
+    said = explained(built.compact, built.ends)
+    own, plain = plain_bounds(said), Plain(claim_of(said))
+    assert own.unproved
+    assert plain.overflow
+    every = tuple(range(len(said.graph.nodes)))
+    assert met_with_checker(said, replace(own, unproved=every)).unproved == tuple(plain.overflow)
+    assert met_with_checker(said, replace(own, unproved=())).unproved == ()
+
+
+def test_bounds_that_exclude_each_other_are_refused() -> None:
+    built = built_of("machado-2r", 5)
+    said = explained(built.compact, built.ends)
+    own = plain_bounds(said)
+    away = [replace(one, low=Fraction(90), high=Fraction(99)) for one in own.outputs]
+    with pytest.raises(DataError, match="exclude each other"):
+        met_with_checker(said, replace(own, outputs=tuple(away)))
+
+
+@pytest.mark.parametrize(("grade", "effort", "booked", "asked"), [
+    (None, None, {}, ("tight", USUAL)), (None, 50, {}, ("tight", 50)),
+    ("tight", None, {}, ("tight", EFFORT)), ("plain", None, {}, ("plain", EFFORT)),
+    ("tables", 7, {}, ("tables", 7)), (None, None, {9: (0, 1)}, ("plain", EFFORT)),
+])  # fmt: skip
+def test_the_grade_and_effort_that_are_asked_for_are_used(
+    grade: Grade | None, effort: int | None, booked: dict[int, tuple[int, int]],
+    asked: tuple[str, int], monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    built, seen = built_of("machado-2r", 4), []
+    monkeypatch.setattr(module, "bounds_of", lambda *given: seen.append(given[1:3]))
+    assert proved(built.compact, built.ends, booked, grade, effort) is None
+    assert seen == [asked]

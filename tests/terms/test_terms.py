@@ -1,0 +1,315 @@
+"""Torques as sums of terms: texts, symmetries, forms, and equality with Newton-Euler."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from limited import with_ranges
+from samples import ONE, TURN, by_name, input_of, problem_of, random_robot, random_states, terms_of
+from termtext import parse_term
+
+from boolcomp.common.errors import UsageError
+from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.problem.interval import Interval
+from boolcomp.problem.robot import Robot, load_robot, robot_names
+from boolcomp.terms import (
+    FORMS,
+    Monomial,
+    Term,
+    Terms,
+    Wave,
+    amplitude,
+    evaluate_terms,
+    output_amplitudes,
+)
+from boolcomp.terms.extrema import largest
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def test_the_papers_arm_has_exactly_the_papers_terms() -> None:
+    assert str(terms_of("machado-2r")) == (
+        "T1 = T11 + T12 + T13 + T14 + T15\n"
+        "  T11 = (15.75 + 10 cos q2) qdd1\n"
+        "  T12 = (4 + 5 cos q2) qdd2\n"
+        "  T13 = -5 sin q2 qd2^2\n"
+        "  T14 = -10 sin q2 qd1 qd2\n"
+        "  T15 = 66.15 cos q1 + 49 cos(q1 + q2)\n"
+        "T2 = T21 + T22 + T23 + T24\n"
+        "  T21 = (4 + 5 cos q2) qdd1\n"
+        "  T22 = 9 qdd2\n"
+        "  T23 = 5 sin q2 qd1^2\n"
+        "  T24 = 49 cos(q1 + q2)"
+    )
+
+
+def error(robot: Robot, torques: Terms, seed: int = 0) -> float:
+    """Return the largest error against Newton-Euler, relative to the largest torque."""
+    q, qd, qdd = random_states(robot, 200, seed)
+    values = by_name(q, qd, qdd)
+    sums = np.stack([evaluate_terms(terms, values) for terms in torques.outputs], axis=1)
+    exact = inverse_dynamics(robot, q, qd, qdd)
+    return float(np.abs(sums - exact).max() / (1 + np.abs(exact).max()))
+
+
+BOTH = [
+    pytest.param(name, form, marks=[pytest.mark.check] if load_robot(name).joints > 6 else [])
+    for name in robot_names()
+    for form in FORMS
+    if form == FORMS[0] or load_robot(name).joints <= 6
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "form"), BOTH)
+def test_terms_of_shipped_robots_add_up_to_newton_euler(name: str, form: str) -> None:
+    assert error(load_robot(name), terms_of(name, form)) < 1e-10
+
+
+@pytest.mark.slow
+@given(st.integers(0, 10_000), st.sampled_from(FORMS))
+def test_terms_of_random_robots_add_up_to_newton_euler(seed: int, form: str) -> None:
+    robot = random_robot(seed, joints=1 + seed % 4)
+    assert error(robot, terms_of(robot, form), seed) < 1e-10
+
+
+COUNTS = [("machado-2r", 9, 13, 15), ("elbow-3r", 21, 40, 74), ("stanford", 96, 890, 411)]
+
+
+@pytest.mark.parametrize(("name", "grouped", "waves", "products"), COUNTS)
+def test_the_number_of_terms_is_what_theory_gives(
+    name: str, grouped: int, waves: int, products: int
+) -> None:
+    robot = load_robot(name)
+    found = [sum(map(len, terms_of(robot, form).outputs)) for form in FORMS]
+    assert found == [grouped, waves, products]
+
+
+def test_the_message_for_an_unknown_form_names_the_nearest() -> None:
+    with pytest.raises(UsageError, match=r"form 'groups' \(did you mean 'grouped'"):
+        terms_of("machado-2r", "groups")
+
+
+def test_many_terms_are_numbered_so_that_names_sort() -> None:
+    names = [term.name for term in terms_of("puma560").outputs[0]]
+    assert names == sorted(names)
+    assert names[0] == "T1.01"
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("seed", range(4))
+def test_terms_with_fixed_variables_are_newton_euler_at_their_values(seed: int, form: str) -> None:
+    rng = np.random.default_rng(seed)
+    robot = random_robot(seed, 3)
+    held = {
+        f"{kind}{joint}": 2 * (float(rng.choice([0.0, rng.uniform(-1, 1)])),)
+        for kind in ("q", "qd", "qdd")
+        for joint in (1, 2, 3)
+        if rng.uniform() < 0.4
+    }
+    torques = terms_of(with_ranges(robot, **held), form)
+    names = {v.name for terms in torques.outputs for term in terms for v in term.variables}
+    assert not names & set(held)
+    q, qd, qdd = (rng.uniform(-2, 2, (50, 3)) for _ in range(3))
+    for name, (value, _) in held.items():
+        {"q": q, "qd": qd, "qdd": qdd}[name[:-1]][:, int(name[-1]) - 1] = value
+    exact = inverse_dynamics(robot, q, qd, qdd)
+    values = by_name(q, qd, qdd)
+    for joint, terms in enumerate(torques.outputs):
+        found = evaluate_terms(terms, values)
+        assert np.abs(found - exact[:, joint]).max() <= 1e-9 * max(1, np.abs(exact).max())
+
+
+def test_a_robot_at_rest_has_its_gravity_terms_alone() -> None:
+    still = with_ranges("machado-2r", qd1=(0, 0), qd2=(0, 0), qdd1=(0, 0), qdd2=(0, 0))
+    texts = [[str(term) for term in terms] for terms in terms_of(still).outputs]
+    assert texts == [["66.15 cos q1 + 49 cos(q1 + q2)"], ["49 cos(q1 + q2)"]]
+
+
+def test_terms_without_speeds_come_after_those_with_speeds() -> None:
+    held = with_ranges("machado-2r", qd2=(0.5, 0.5), qdd2=(0.25, 0.25))
+    for terms in terms_of(held).outputs:
+        bare = [not term.factor for term in terms]
+        assert bare == sorted(bare)
+        assert bare[-1]
+        assert not bare[0]
+
+
+Q1, Q2 = input_of("q1", TURN, angle=True), input_of("q2", TURN, angle=True)
+SLIDE = input_of("q3", Interval(0.5, 1.5))
+QD1, QDD1 = input_of("qd1", ONE), input_of("qdd1", ONE)
+KNOWN = {v.name: v for v in (Q1, Q2, SLIDE, QD1, QDD1)}
+
+
+def term(text: str) -> Term:
+    return parse_term(text, "T", "torque 1", KNOWN)
+
+
+def value_of(text: str, values: dict[str, NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Return what the text of a term says at values, read as Python."""
+    called = re.sub(r"(cos|sin) (\w+)", r"\1(\2)", text)
+    python = re.sub(r"(?<=[\w)]) (?=[\w(])", "*", called).replace("^", "**")
+    return np.asarray(eval(python, {"cos": np.cos, "sin": np.sin, **values}))  # noqa: S307 (ours)
+
+
+@pytest.mark.parametrize("name", ["elbow-3r", "puma560", "stanford"])
+def test_the_text_of_a_term_says_what_the_term_evaluates_to(name: str) -> None:
+    robot = load_robot(name)
+    values = by_name(*random_states(robot, 5, 1))
+    for item in itertools.chain(*terms_of(name).outputs):
+        assert value_of(str(item), values) == pytest.approx(item.evaluate(values), rel=1e-9)
+
+
+def test_parity_in_every_variable() -> None:
+    assert term("(4 + 5 cos q2) qdd1").parity(Q2) == 1
+    assert term("-5 sin q2 qd1^2").parity(Q2) == -1
+    assert term("-5 sin q2 qd1^2").parity(QD1) == 1
+    assert term("(4 + 5 cos q2) qdd1").parity(QDD1) == -1
+    assert term("49 cos(q1 + q2)").parity(Q1) == 0
+    assert term("2 q3^2 cos q1").parity(SLIDE) == 1
+
+
+def test_a_cosine_reflects_at_right_angles_with_its_sign() -> None:
+    quarter = math.pi / 2
+    assert term("66.15 cos q1").reflections(Q1) == ((0.0, 1), (quarter, -1))
+    assert term("2 sin q1").reflections(Q1) == ((0.0, -1), (quarter, 1))
+    assert term("(4 + 5 cos q2) qdd1").reflections(Q2) == ((0.0, 1),)
+    eighths = ((0.0, 1), (quarter / 2, -1), (quarter, 1), (3 * quarter / 2, -1))
+    assert term("3 cos(2 q1)").reflections(Q1) == eighths
+
+
+def test_a_parabola_reflects_at_its_vertex() -> None:
+    assert term("1 - 2 q3 + 1 q3^2").reflection(SLIDE, 1.0) == 1
+    assert term("-1 + 1 q3").reflection(SLIDE, 1.0) == -1
+    assert term("-1 + 1 q3").reflection(SLIDE, 0.5) == 0
+
+
+@pytest.mark.slow
+@given(st.integers(0, 10_000))
+def test_reflections_hold_at_random_points(seed: int) -> None:
+    robot = random_robot(seed, joints=1 + seed % 3)
+    rng = np.random.default_rng(seed)
+    for terms in terms_of(robot).outputs:
+        for item in terms:
+            here = {v.name: rng.uniform(-3, 3, 20) for v in item.variables}
+            value = item.evaluate(here)
+            for variable in item.variables:
+                for point, sign in item.reflections(variable):
+                    there = here | {variable.name: 2 * point - here[variable.name]}
+                    mirrored = item.evaluate(there)
+                    slack = 1e-8 * (1 + np.abs(value).max())
+                    assert np.allclose(mirrored, sign * value, rtol=0, atol=slack)
+
+
+@given(st.integers(0, 3), st.integers(0, 3), st.floats(-4, 4))
+def test_a_monomial_is_the_sum_of_its_waves(cosines: int, sines: int, angle: float) -> None:
+    monomial = Monomial((("q1", cosines, sines), ("q2", 1, 1)), (("q3", 2),), 2.5)
+    values = {"q1": np.array(angle), "q2": np.array(0.7), "q3": np.array(1.3)}
+    total = sum(wave.evaluate(values) for wave in monomial.waves())
+    assert total == pytest.approx(float(monomial.evaluate(values)), abs=1e-12)
+
+
+def test_a_wave_with_sine_and_cosine_prints_as_one_cosine_with_a_phase() -> None:
+    wave = Wave((("q1", 1), ("q2", -2)), (), 3.0, 4.0)
+    assert wave.amplitude == 5.0
+    assert wave.phase_text() == "5 cos(q1 - 2 q2 - 0.927295218002)"
+    assert Wave((), (("q3", 2),), 4.0).phase_text() == "4 q3^2"
+
+
+def test_part_keeps_only_the_variables_it_needs() -> None:
+    gravity = term("66.15 cos q1 + 49 cos(q1 + q2)")
+    assert gravity.part(gravity.waves()[:1]).variables == (Q1,)
+
+
+def test_terms_are_added_at_samples_by_name() -> None:
+    q = np.arange(6.0).reshape(3, 2)
+    total = evaluate_terms([term("2 qdd1"), term("1 qd1")], by_name(q, q + 10, q + 20))
+    assert total.tolist() == [50, 56, 62]
+
+
+# Heights of terms: attained, and proved where they are said to be
+
+PAPER = {
+    "T11": 25.75, "T12": 9.0, "T13": 5.0, "T14": 10.0, "T15": 115.15,
+    "T21": 9.0, "T22": 9.0, "T23": 5.0, "T24": 49.0,
+}  # fmt: skip
+
+
+def test_the_papers_amplitudes() -> None:
+    found = {
+        term.name: amplitude(term).value
+        for terms in terms_of("machado-2r").outputs
+        for term in terms
+    }
+    assert found == pytest.approx(PAPER, abs=1e-9)
+
+
+def grid_height(term: Term, count: int) -> float:
+    axes = [np.linspace(v.range.low, v.range.high, count) for v in term.variables]
+    mesh = np.meshgrid(*axes, indexing="ij") if axes else []
+    values = {v.name: m.ravel() for v, m in zip(term.variables, mesh, strict=True)}
+    return float(np.abs(term.evaluate(values)).max())
+
+
+@pytest.mark.check
+@settings(max_examples=10)
+@given(st.integers(0, 10_000))
+def test_no_grid_point_exceeds_the_amplitude(seed: int) -> None:
+    robot = random_robot(seed, joints=1 + seed % 3)
+    for term in itertools.chain(*terms_of(robot).outputs):
+        found = amplitude(term)
+        count = {0: 2, 1: 201, 2: 61, 3: 21}.get(len(term.variables), 9)
+        seen = grid_height(term, count)
+        assert found.value >= seen * (1 - 1e-9)
+        assert found.bound >= found.value
+        assert found.value <= seen * 1.5 + 1e-9
+
+
+@pytest.mark.parametrize("name", ["machado-2r", "planar-3r", "elbow-3r"])
+def test_amplitudes_of_three_variables_are_exact(name: str) -> None:
+    terms = itertools.chain(*terms_of(name).outputs)
+    assert all(amplitude(term).exact for term in terms)
+
+
+def test_an_extremum_inside_the_range_is_found() -> None:
+    """Sin q + sin 2q has its maximum 1.7601725930461 at no multiple of anything."""
+    q = input_of("q1", TURN, angle=True)
+    found = largest((Wave((("q1", 1),), (), 0.0, 1.0), Wave((("q1", 2),), (), 0.0, 1.0)), (q,))
+    assert found.exact
+    assert found.value == pytest.approx(1.7601725930461, abs=1e-10)
+
+
+def test_a_short_range_keeps_a_wave_from_its_crest() -> None:
+    q = input_of("q1", Interval(0.5, 1.0), angle=True)
+    assert largest((Wave((("q1", 1),), (), 3.0),), (q,)).value == pytest.approx(3 * math.cos(0.5))
+    assert largest((Wave((("q1", 2),), (), 0.0, 3.0),), (q,)).value == pytest.approx(3.0)
+
+
+def test_a_sliding_joints_parabola_counts_its_vertex() -> None:
+    q = input_of("q1", Interval(0.0, 1.0))
+    bump = (Wave((), (("q1", 1),), 4.0), Wave((), (("q1", 2),), -4.0))
+    assert largest(bump, (q,)).value == pytest.approx(1.0, abs=1e-9)
+    assert largest(bump, (q,)).exact
+
+
+def test_the_papers_torques_reach_their_true_extremes() -> None:
+    first, second = output_amplitudes(problem_of("machado-2r"))
+    assert first == pytest.approx(152.422, abs=1e-3)
+    assert second == pytest.approx(69.0711, abs=1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["machado-2r", "desk-3r"])
+def test_no_sample_exceeds_the_torque_amplitude(name: str) -> None:
+    robot = load_robot(name)
+    state = problem_of(robot).draw(100_000, 3)
+    seen = np.abs(inverse_dynamics(robot, *state)).max(axis=0)
+    assert (seen <= np.array(output_amplitudes(problem_of(robot))) * (1 + 1e-9)).all()
