@@ -3,37 +3,35 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pinocchio as pin
 import pytest
-from checker.sections import section
+from checker.certified import section
 from pinocchio_model import after_joint, pinocchio_model, placed
 from samples import branched_robot, general_robot, random_robot, random_states
 
+from boolcomp.checker import origin
 from boolcomp.checker.functions.waves import precise
-from boolcomp.checker.origin import function_of
-from boolcomp.checker.steps import NotCoveredError
 from boolcomp.problem.functions import robot_problem
 from boolcomp.problem.robot import load_robot
 from boolcomp.proof.certificate.origin import origin_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
-    from boolcomp.checker.functions.waves import Space, Sum
     from boolcomp.problem.robot import Robot
 
     Floats = NDArray[np.float64]
 
-CONTROL = dict.fromkeys(("q", "qd", "qr", "qdr", "qddr"), 8)
-ROBOTS = [random_robot, general_robot, branched_robot]
+MAKERS = [random_robot, general_robot, branched_robot]
+FRICTION = "inverse-dynamics-with-friction"
 
 
-def value(space: Space, of: Sum, at: Mapping[str, float]) -> float:
+def value(space: Any, of: Any, at: Mapping[str, float]) -> float:
     """Return a sum at a state."""
     found = 0j
     for key, c in of.parts.items():
@@ -53,7 +51,7 @@ def outputs(robot: Robot, of: str, *state: Floats) -> dict[str, float]:
     names = [one.name for one in problem.inputs]
     at = dict(zip(names, map(float, np.concatenate(state)), strict=True))
     with precise():
-        space, found = function_of(text)
+        space, found = origin.function_of(text)
     return {name: value(space, one, at) for name, one in found.items()}
 
 
@@ -62,44 +60,35 @@ def agree(ours: Floats | list[float], theirs: Floats) -> None:
     assert np.allclose(ours, theirs, rtol=0, atol=1e-10 * (1 + np.abs(theirs).max()))
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("make", ROBOTS)
-def test_torques_of_chains_and_trees_in_any_frames_are_pinocchios(make: object, seed: int) -> None:
-    robot = make(seed, 4)  # type: ignore[operator]  # one of three makers
-    model, (q, qd, qdd) = pinocchio_model(robot), (x[0] for x in random_states(robot, 1, seed))
-    found = outputs(robot, "inverse-dynamics", q, qd, qdd)
-    agree(list(found.values()), pin.rnea(model, model.createData(), q, qd, qdd))
+@pytest.mark.parametrize(
+    "robot", [load_robot("puma560"), *(make(seed, 4) for make in MAKERS for seed in range(2))]
+)
+def test_torques_of_chains_and_trees_in_any_frames_are_pinocchios(robot: Robot) -> None:
+    model, state = pinocchio_model(robot), [x[0] for x in random_states(robot, 1, 9)]
+    found = outputs(robot, "inverse-dynamics", *state)
+    agree(list(found.values()), pin.rnea(model, model.createData(), *state))
 
 
-def test_torques_of_the_puma_are_pinocchios() -> None:
-    robot = load_robot("puma560")
-    model, (q, qd, qdd) = pinocchio_model(robot), (x[0] for x in random_states(robot, 1, 9))
-    found = outputs(robot, "inverse-dynamics", q, qd, qdd)
-    agree(list(found.values()), pin.rnea(model, model.createData(), q, qd, qdd))
-
-
-@pytest.mark.parametrize("make", ROBOTS)
-def test_gravity_bias_inertia_and_the_tip_are_pinocchios(make: object) -> None:
-    robot = make(7, 3)  # type: ignore[operator]  # one of three makers
+@pytest.mark.parametrize("make", MAKERS)
+def test_gravity_bias_inertia_and_the_tip_are_pinocchios(make: Callable[..., Robot]) -> None:
+    robot = make(7, 3)
     model, (q, qd, _) = pinocchio_model(robot), (x[0] for x in random_states(robot, 1, 2))
     data = model.createData()
-    weight = pin.computeGeneralizedGravity(model, data, q)
-    agree(list(outputs(robot, "gravity", q).values()), weight)
-    agree(list(outputs(robot, "bias", q, qd).values()), pin.rnea(model, data, q, qd, 0 * q))
-    upper = pin.crba(model, data, q)[np.triu_indices(3)]
-    agree(list(outputs(robot, "inertia", q).values()), upper)
     pin.forwardKinematics(model, data, q)
     tip = data.oMi[robot.joints] * after_joint(robot.links[-1])
     tip = tip * placed(robot.tool) if robot.tool else tip
-    pose = outputs(robot, "forward-kinematics", q)
-    agree(list(pose.values()), np.concatenate([tip.translation, tip.rotation.ravel()]))
+    for of, state, theirs in (
+        ("gravity", [q], pin.computeGeneralizedGravity(model, data, q)),
+        ("bias", [q, qd], pin.rnea(model, data, q, qd, 0 * q)),
+        ("inertia", [q], pin.crba(model, data, q)[np.triu_indices(3)]),
+        ("forward-kinematics", [q], np.concatenate([tip.translation, tip.rotation.ravel()])),
+    ):
+        agree(list(outputs(robot, of, *state).values()), theirs)
 
 
-@pytest.mark.parametrize(("make", "seed"), [(random_robot, 3), (general_robot, 3),
-                                            (branched_robot, 0), (branched_robot, 3)])  # fmt: skip
-def test_the_jacobian_is_how_the_tip_moves(make: object, seed: int) -> None:
-    robot, step = make(seed, 3), 1e-6  # type: ignore[operator]  # one of three makers
-    (q, _, _) = (x[0] for x in random_states(robot, 1, 4))
+@pytest.mark.parametrize("robot", [random_robot(3, 3), general_robot(3, 3), branched_robot(0, 3)])
+def test_the_jacobian_is_how_the_tip_moves(robot: Robot) -> None:
+    step, (q, _, _) = 1e-6, (x[0] for x in random_states(robot, 1, 4))
     found = list(outputs(robot, "jacobian", q).values())
     columns = np.reshape(found, (3, 6))  # one joint after another
     for joint in range(3):
@@ -151,29 +140,19 @@ def test_laws_of_control_are_made_of_torques() -> None:
 
 
 def test_friction_is_at_the_motor_and_its_sign_is_smoothed() -> None:
-    text = str(load_robot("machado-2r")).replace("gear_ratio = 1", "gear_ratio = -3")
+    arm = load_robot("machado-2r")
+    text = origin_text(robot_problem(arm), {"q": 8, "qd": 8, "qdd": 8})
+    text = text.replace("gear_ratio = 1", "gear_ratio = -3").replace("inverse-dynamics", FRICTION)
     text = text.replace("viscous_friction = 0", "viscous_friction = 0.25")
-    origin = origin_text(robot_problem(load_robot("machado-2r")), {"q": 8, "qd": 8, "qdd": 8})
-    head = "function inverse-dynamics-with-friction\n" + "".join(
-        f"| {x}\n" for x in text.splitlines()
-    )
-    inputs = "".join(f"{x}\n" for x in origin.splitlines() if x.startswith("input"))
-    space, found = function_of(section(head + inputs))
+    space, found = origin.function_of(section(text))
     state = dict.fromkeys(space.variables, 0.0)
     still, moving = (value(space, found["tau2"], {**state, "qd2": speed}) for speed in (0.0, 1.0))
     assert moving - still == pytest.approx(0.25 * 9)
-    rough = head.replace("coulomb_friction = [0, 0]", "coulomb_friction = [2, 1]")
-    space, found = function_of(
-        section(rough.replace("friction\n", "friction:smoothing=0.5,0.25\n") + inputs)
-    )
-    name, _ = (name for name in space.variables if name.startswith("tanh"))
-    low, high = space.variables[name][1].low, space.variables[name][1].high
-    assert (low, high) == pytest.approx((np.tanh(-1 / 0.5), np.tanh(1 / 0.5)), abs=1e-9)
+    rough = text.replace("coulomb_friction = [0, 0]", "coulomb_friction = [2, 1]")
+    rough = rough.replace(FRICTION, f"{FRICTION}:smoothing=0.5,0.25")
+    space, found = origin.function_of(section(rough))
+    name = next(name for name in space.variables if name.startswith("tanh"))
+    ends = space.variables[name][1].low, space.variables[name][1].high
+    assert ends == pytest.approx((np.tanh(-1 / 0.5), np.tanh(1 / 0.5)), abs=1e-9)
     dry = [value(space, found["tau1"], {**state, name: sign}) for sign in (0.0, 1.0, -1.0)]
     assert [x - dry[0] for x in dry[1:]] == pytest.approx([2 * 3, -1 * 3])
-
-
-def test_functions_that_the_checker_does_not_know_are_not_covered() -> None:
-    text = section(origin_text(robot_problem(load_robot("machado-2r"), "control"), CONTROL))
-    with pytest.raises(NotCoveredError, match="control is no function that the checker knows"):
-        function_of(text)

@@ -32,18 +32,12 @@ def test_an_unknown_input_is_told_the_nearest() -> None:
         ARM.input("qdd")
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (
-            {"q": 8, "qd": 8, "qdd": 8, "q3": 9},
-            r"no input 'q3' .*: inputs are q, qd, qdd, q1",
-        ),
-        ({"q": 8, "qd": 8}, "how many bits has qdd"),
-        ({"q": 8, "qd": 8, "qdd1": 8}, "how many bits has qdd"),
-        ({}, "how many bits has q"),
-    ],
-)
+@pytest.mark.parametrize(("given", "message"), [
+    ({"q": 8, "qd": 8, "qdd": 8, "q3": 9}, r"no input 'q3' .*: inputs are q, qd, qdd, q1"),
+    ({"q": 8, "qd": 8}, "how many bits has qdd"),
+    ({"q": 8, "qd": 8, "qdd1": 8}, "how many bits has qdd"),
+    ({}, "how many bits has q"),
+])  # fmt: skip
 def test_words_that_are_unknown_or_missing_are_sentences(
     given: dict[str, int], message: str
 ) -> None:
@@ -57,15 +51,12 @@ def test_a_words_own_width_goes_before_that_of_its_group() -> None:
     assert list(widths) == [one.name for one in ARM.inputs]
 
 
-@pytest.mark.parametrize(
-    "groups",
-    [
-        ARM.groups[:2],
-        (ARM.groups[1], ARM.groups[0], ARM.groups[2]),
-        (Group("q", ("q2", "q1")), *ARM.groups[1:]),
-        (*ARM.groups, ARM.groups[0]),
-    ],
-)
+@pytest.mark.parametrize("groups", [
+    ARM.groups[:2],
+    (ARM.groups[1], ARM.groups[0], ARM.groups[2]),
+    (Group("q", ("q2", "q1")), *ARM.groups[1:]),
+    (*ARM.groups, ARM.groups[0]),
+])  # fmt: skip
 def test_groups_hold_every_input_once_and_in_order(groups: tuple[Group, ...]) -> None:
     with pytest.raises(UsageError, match="the groups do not hold every input once, in order"):
         replace(ARM, groups=groups)

@@ -27,24 +27,12 @@ def two_links() -> Problem:
     return problem_of(load_robot("machado-2r"))  # ±200 and ±100 N·m
 
 
-@pytest.mark.parametrize(
-    ("text", "steps"),
-    [
-        ("1lsb", (1, 1)),
-        ("1 LSB", (1, 1)),
-        ("1lsb,0.8lsb", (1, 0.8)),
-        ("tau2=2lsb", (math.inf, 2)),
-        ("tau=2lsb,tau1=1lsb", (1, 2)),
-        ("tau1=1lsb,tau=2lsb", (1, 2)),
-        ({"tau1": "3lsb"}, (3, math.inf)),
-        (["1lsb", "2lsb"], (1, 2)),
-        ("3.125Nm", (2, 4)),
-        ("3.125 N·m", (2, 4)),
-        ("3.125N*m", (2, 4)),
-        ("3.125abs", (2, 4)),
-        ("1lsb,3.125Nm", (1, 4)),
-    ],
-)
+@pytest.mark.parametrize(("text", "steps"), [
+    ("1lsb", (1, 1)), ("1 LSB", (1, 1)), ("1lsb,0.8lsb", (1, 0.8)), ("tau2=2lsb", (math.inf, 2)),
+    ("tau=2lsb,tau1=1lsb", (1, 2)), ("tau1=1lsb,tau=2lsb", (1, 2)),
+    ({"tau1": "3lsb"}, (3, math.inf)), (["1lsb", "2lsb"], (1, 2)), ("3.125Nm", (2, 4)),
+    ("3.125 N·m", (2, 4)), ("3.125N*m", (2, 4)), ("3.125abs", (2, 4)), ("1lsb,3.125Nm", (1, 4)),
+])  # fmt: skip
 def test_errors_are_counted_in_steps_of_their_outputs(
     text: Promised, steps: tuple[float, ...]
 ) -> None:
@@ -59,35 +47,23 @@ def test_no_unit_makes_more_steps_of_an_error_than_there_are() -> None:
                 assert most * step <= amount
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("1", "Give a unit"),
-        (1.0, "a number without a unit"),
-        ("lsb", "no amount"),
-        ("-1lsb", "no amount"),
-        ("0lsb", "no amount"),
-        ("1e9lsb", "no amount"),
-        ("1.2.3lsb", "no amount"),
-        ("", "no amount"),
-        ("1lsb,,", "no amount"),
-        ("tau1=1lsb,2lsb", "names for all amounts, or for none"),
-        ("tau1=1lsb,tau1=2lsb", "named twice"),
-    ],
-)
+@pytest.mark.parametrize(("text", "said"), [
+    ("1", "Give a unit"), (1.0, "a number without a unit"), ("lsb", "no amount"),
+    ("-1lsb", "no amount"), ("0lsb", "no amount"), ("1e9lsb", "no amount"),
+    ("1.2.3lsb", "no amount"), ("", "no amount"), ("1lsb,,", "no amount"),
+    ("tau1=1lsb,2lsb", "names for all amounts, or for none"),
+    ("tau1=1lsb,tau1=2lsb", "named twice"),
+])  # fmt: skip
 def test_what_says_no_error_is_refused(text: Promised, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         promise_of("--error", text)
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("1rad", r"tau1 has the unit N·m: give lsb, N·m, abs"),
-        ("tau3=1lsb", r"no output 'tau3' \(did you mean"),
-        ("1lsb,1lsb,1lsb", "3 values: one for all joints"),
-    ],
-)
+@pytest.mark.parametrize(("text", "said"), [
+    ("1rad", r"tau1 has the unit N·m: give lsb, N·m, abs"),
+    ("tau3=1lsb", r"no output 'tau3' \(did you mean"),
+    ("1lsb,1lsb,1lsb", "3 values: one for all joints"),
+])  # fmt: skip
 def test_what_a_problem_does_not_have_is_refused(text: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         given(text).steps(two_links(), 8)

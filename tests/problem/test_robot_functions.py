@@ -236,15 +236,12 @@ def test_an_arm_with_a_wrist_comes_where_it_is_wanted(name: str, elbow: str) -> 
         assert there[k, 3:] == pytest.approx(wanted.ravel(), abs=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("name", "why"),
-    [
-        ("ur5e", "the last three axes meet in a point"),
-        ("stanford", "all of them turn"),
-        ("elbow-3r", "two parallel joints that turn, and of six"),
-        ("panda", "two parallel joints that turn, and of six"),
-    ],
-)
+@pytest.mark.parametrize(("name", "why"), [
+    ("ur5e", "the last three axes meet in a point"),
+    ("stanford", "all of them turn"),
+    ("elbow-3r", "two parallel joints that turn, and of six"),
+    ("panda", "two parallel joints that turn, and of six"),
+])  # fmt: skip
 def test_arms_without_a_closed_form_are_refused(name: str, why: str) -> None:
     with pytest.raises(UsageError, match=why):
         robot_problem(load_robot(name), "inverse-kinematics")
@@ -262,19 +259,16 @@ def test_a_name_says_what_is_chosen_and_nothing_usual() -> None:
     assert function_name(USUAL, friction=True, smoothing=[0.5]) == f"{FRICTION}:smoothing=0.5"
 
 
-@pytest.mark.parametrize(
-    ("of", "choices", "message"),
-    [
-        ("gravity", {"kp": 3}, "gravity has no kp .a gain kp.: it has load"),
-        ("jacobian", {"load": "0..5"}, "jacobian has no load .*: it has no choices"),
-        ("control", {"kd": 0}, "kd 0: give one number above zero"),
-        ("control", {"kd": "x"}, "kd 'x': give one number above zero"),
-        ("gravity", {"load": "5..2"}, "load-range '5..2': give a range of kg that rises"),
-        ("control:kpp=3", {}, "'kpp=3' is no choice .did you mean 'kp'"),
-        ("control:kp=3:kp=4", {}, "kp is chosen twice"),
-        ("inverse-kinematics", {"elbow": "left"}, "elbow 'left': up or down"),
-    ],
-)
+@pytest.mark.parametrize(("of", "choices", "message"), [
+    ("gravity", {"kp": 3}, "gravity has no kp .a gain kp.: it has load"),
+    ("jacobian", {"load": "0..5"}, "jacobian has no load .*: it has no choices"),
+    ("control", {"kd": 0}, "kd 0: give one number above zero"),
+    ("control", {"kd": "x"}, "kd 'x': give one number above zero"),
+    ("gravity", {"load": "5..2"}, "load-range '5..2': give a range of kg that rises"),
+    ("control:kpp=3", {}, "'kpp=3' is no choice .did you mean 'kp'"),
+    ("control:kp=3:kp=4", {}, "kp is chosen twice"),
+    ("inverse-kinematics", {"elbow": "left"}, "elbow 'left': up or down"),
+])  # fmt: skip
 def test_what_cannot_be_chosen_is_wrong_usage(of: str, choices: Any, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         function_name(of, **choices)

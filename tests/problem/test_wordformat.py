@@ -73,19 +73,14 @@ def test_formats_are_given_as_texts_or_by_name() -> None:
         formats("words", {"q1": 12})
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "asked", "wraps", "said"),
-    [
-        (-1.0, 1.0, "twos:tread", False, ""),
-        (0.0, 2.0, "gray:tread", False, ""),
-        (-0.5, 1.5, "natural:tread", False, ""),
-        (-0.4, 1.6, "natural:tread", False, "no cell at zero"),
-        (-0.4, 1.6, "natural", False, ""),
-        (0.0, 2.0, "twos", False, "no sign"),
-        (-1.0, 1.0, "sign-magnitude:tread", False, ""),
-        (-1.0, 1.0, "sign-magnitude:tread", True, "lacks half a turn"),
-    ],
-)
+@pytest.mark.parametrize(("low", "high", "asked", "wraps", "said"), [
+    (-1.0, 1.0, "twos:tread", False, ""), (0.0, 2.0, "gray:tread", False, ""),
+    (-0.5, 1.5, "natural:tread", False, ""),
+    (-0.4, 1.6, "natural:tread", False, "no cell at zero"),
+    (-0.4, 1.6, "natural", False, ""), (0.0, 2.0, "twos", False, "no sign"),
+    (-1.0, 1.0, "sign-magnitude:tread", False, ""),
+    (-1.0, 1.0, "sign-magnitude:tread", True, "lacks half a turn"),
+])  # fmt: skip
 def test_a_format_fits_a_range_or_a_sentence_says_why_not(
     low: float, high: float, asked: str, said: str, *, wraps: bool
 ) -> None:

@@ -62,13 +62,10 @@ def test_small_functions_reach_their_known_minimum() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "faithful", "most"),
-    [
-        ("T12", False, 181), ("T13", False, 34), ("T15", False, 80), ("T24", False, 124),
-        ("T12", True, 72), ("T15", True, 58), ("T24", True, 57),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "faithful", "most"), [
+    ("T12", False, 181), ("T13", False, 34), ("T15", False, 80), ("T24", False, 124),
+    ("T12", True, 72), ("T15", True, 58), ("T24", True, 57),
+])  # fmt: skip
 def test_the_arms_small_tables_stay_below_espressos_size(
     name: str,
     *,
@@ -79,10 +76,9 @@ def test_the_arms_small_tables_stay_below_espressos_size(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "faithful", "most"),
-    [("T11", False, 2000), ("T14", False, 1642), ("T11", True, 621), ("T16", False, 20_000)],
-)
+@pytest.mark.parametrize(("name", "faithful", "most"), [
+    ("T11", False, 2000), ("T14", False, 1642), ("T11", True, 621), ("T16", False, 20_000),
+])  # fmt: skip
 def test_the_arms_large_tables_stay_below_espressos_size(
     name: str,
     *,

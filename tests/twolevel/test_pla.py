@@ -132,29 +132,25 @@ def test_the_end_line_may_be_missing_but_announced_rows_may_not() -> None:
         pla.parse(".i 1\n.o 1\n.p 2\n1 1\n")
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("", "p:1: no .i line"),
-        (".i 2\n", "p:2: no .o line"),
-        (".i 2\n.o 1\n.tpye fd\n", r"p:3: unknown directive '.tpye' \(did you mean '.type'"),
-        (".i 2\n.o 1\n.type fx\n", "p:3: .type 'fx'.*allowed: f, fd, fr, fdr"),
-        (".i two\n", "p:1: .i takes one whole number, not 'two'"),
-        (".i 2\n.i 3\n", "p:2: .i was given before"),
-        (".i 99999999\n", "at most 65536 columns"),
-        (".i 2\n.o 1\n01 1\n0x 1\n", "p:4: input 1 is 'x'; allowed: 0 1 - 2 3 ?"),
-        (".i 2\n.o 1\n01 5\n", "p:3: output 0 is '5'; allowed: 0 1 - ~ 2 3 4"),
-        (".i 2\n.o 1\n01 11\n", "p:3: a row of 4 letters"),
-        (".i 2\n.o 1\n01\n", "p:3: a row of 2 letters; 3 are needed"),
-        (".i 2\n.o 1\n.ilb a b c\n", "3 names for 2 inputs"),
-        ("01 1\n", "p:1: a row before .i and .o"),
-        ("module top;\n", "p:1: neither a row nor a directive: 'module top;'"),
-        (".i 2\n.o 1\n01 1\n.type fr\n", ".type must stand before the first row"),
-        (".mv 4 2 3\n", r"p:1: .mv \(multiple-valued variables\) is not supported"),
-        (".i 2\n.o 1\n.phase 11\n.e\n", ".phase has 2 letters for 1 outputs"),
-        (".i 0\n.o 0\n1\n", "no inputs and no outputs"),
-    ],
-)
+@pytest.mark.parametrize(("text", "words"), [
+    ("", "p:1: no .i line"), (".i 2\n", "p:2: no .o line"),
+    (".i 2\n.o 1\n.tpye fd\n", r"p:3: unknown directive '.tpye' \(did you mean '.type'"),
+    (".i 2\n.o 1\n.type fx\n", "p:3: .type 'fx'.*allowed: f, fd, fr, fdr"),
+    (".i two\n", "p:1: .i takes one whole number, not 'two'"),
+    (".i 2\n.i 3\n", "p:2: .i was given before"),
+    (".i 99999999\n", "at most 65536 columns"),
+    (".i 2\n.o 1\n01 1\n0x 1\n", "p:4: input 1 is 'x'; allowed: 0 1 - 2 3 ?"),
+    (".i 2\n.o 1\n01 5\n", "p:3: output 0 is '5'; allowed: 0 1 - ~ 2 3 4"),
+    (".i 2\n.o 1\n01 11\n", "p:3: a row of 4 letters"),
+    (".i 2\n.o 1\n01\n", "p:3: a row of 2 letters; 3 are needed"),
+    (".i 2\n.o 1\n.ilb a b c\n", "3 names for 2 inputs"),
+    ("01 1\n", "p:1: a row before .i and .o"),
+    ("module top;\n", "p:1: neither a row nor a directive: 'module top;'"),
+    (".i 2\n.o 1\n01 1\n.type fr\n", ".type must stand before the first row"),
+    (".mv 4 2 3\n", r"p:1: .mv \(multiple-valued variables\) is not supported"),
+    (".i 2\n.o 1\n.phase 11\n.e\n", ".phase has 2 letters for 1 outputs"),
+    (".i 0\n.o 0\n1\n", "no inputs and no outputs"),
+])  # fmt: skip
 def test_mistakes_are_told_with_place_and_remedy(text: str, words: str) -> None:
     with pytest.raises(DataError, match=words):
         pla.parse(text, "p")

@@ -57,22 +57,19 @@ def recorded(expression: Any, *, fold: bool = True) -> Straight:
     return tape.finish([("z", expression(tape, tape.input("x"), tape.input("y")))])
 
 
-@pytest.mark.parametrize(
-    ("expression", "operations"),
-    [
-        (lambda _t, x, y: x * 0.0 + y, Operations()),
-        (lambda _t, x, y: x * 1.0 - y * -1.0, Operations(0, 1)),
-        (lambda _t, x, y: -1.0 * (-x) * y, Operations(1, 0)),
-        (lambda _t, x, y: (x * y) + (y * x), Operations(1, 1)),
-        (lambda _t, x, y: (x - y) * (y - x), Operations(1, 1)),
-        (lambda _t, x, _y: 2.0 * (3.0 * x), Operations(1, 0)),
-        (lambda _t, x, y: (x * -2.0) + (x * 2.0) * y, Operations(2, 1)),
-        (lambda t, x, y: t.sine(t.constant(math.pi)) * x + y, Operations()),
-        (lambda t, x, _y: t.root(t.constant(4.0)) / t.constant(2.0) * x, Operations()),
-        (lambda _t, x, y: x / 4.0 + (-x) / (-y), Operations(1, 1, 1)),
-        (lambda t, x, y: 0.0 / x + t.sign(y), Operations(functions=1)),
-    ],
-)
+@pytest.mark.parametrize(("expression", "operations"), [
+    (lambda _t, x, y: x * 0.0 + y, Operations()),
+    (lambda _t, x, y: x * 1.0 - y * -1.0, Operations(0, 1)),
+    (lambda _t, x, y: -1.0 * (-x) * y, Operations(1, 0)),
+    (lambda _t, x, y: (x * y) + (y * x), Operations(1, 1)),
+    (lambda _t, x, y: (x - y) * (y - x), Operations(1, 1)),
+    (lambda _t, x, _y: 2.0 * (3.0 * x), Operations(1, 0)),
+    (lambda _t, x, y: (x * -2.0) + (x * 2.0) * y, Operations(2, 1)),
+    (lambda t, x, y: t.sine(t.constant(math.pi)) * x + y, Operations()),
+    (lambda t, x, _y: t.root(t.constant(4.0)) / t.constant(2.0) * x, Operations()),
+    (lambda _t, x, y: x / 4.0 + (-x) / (-y), Operations(1, 1, 1)),
+    (lambda t, x, y: 0.0 / x + t.sign(y), Operations(functions=1)),
+])  # fmt: skip
 def test_known_numbers_signs_and_repetitions_cost_nothing(
     expression: Any, operations: Operations
 ) -> None:

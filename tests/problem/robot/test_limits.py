@@ -37,25 +37,16 @@ GOOD = HEAD + JOINT
 MISTAKES = [
     ('"pi/2"', '"pi/0.0"', r"r.toml:7: joint\[1\].alpha: must be finite, not 'pi/0.0'"),
     ('"pi/2"', '"pi/000"', r"r.toml:7: joint\[1\].alpha: must be finite, not 'pi/000'"),
-    (
-        "a = 0.5",
-        f"a = 1{'0' * 400}",
-        r"r.toml:6: joint\[1\].a: must be from -10000 to 10000 m, not",
-    ),
+    ("a = 0.5", f"a = 1{'0' * 400}",
+     r"r.toml:6: joint\[1\].a: must be from -10000 to 10000 m, not"),
     ("a = 0.5", f"a = {'9' * 5000}", r"r.toml: not a TOML file: .*integer"),
     ("a = 0.5", f"a = 0x{'f' * 5000}", r"r.toml:6: .*not an integer of about 60.. digits"),
     ("a = 0.5", f"a = {'[' * 900}{']' * 900}", r"r.toml: not read: .*nested too deep"),
-    (
-        "a = 0.5",
-        f"a = {'[' * 90}{']' * 90}",
-        r"r.toml:6: joint\[1\].a: must be a number .* not \[\[",
-    ),
+    ("a = 0.5", f"a = {'[' * 90}{']' * 90}",
+     r"r.toml:6: joint\[1\].a: must be a number .* not \[\["),
     ("a = 0.5", f"a{'.a' * 150} = 0.5", r"r.toml:6: joint\[1\].a: must be a number .* not \{'a'"),
-    (
-        "a = 0.5",
-        "a = 1e308",
-        r"r.toml:6: joint\[1\].a: must be from -10000 to 10000 m, not 1e\+308",
-    ),
+    ("a = 0.5", "a = 1e308",
+     r"r.toml:6: joint\[1\].a: must be from -10000 to 10000 m, not 1e\+308"),
     ("mass = 2", "mass = 1e8", r"r.toml:9: .*mass: must be from -1e\+07 to 1e\+07 kg"),
     ("mass = 2", "mass = 1e-300", r"r.toml:9: .*mass: must be at least 1e-09 kg, not 1e-300"),
     ("[-1, 1]", "[-1.5e308, 1.5e308]", r"velocity_range: must be from .* 1e\+06 rad/s, not"),
@@ -65,7 +56,7 @@ MISTAKES = [
     ("d = 0", "d = 0\nd" + "x" * 9999 + " = 1", r"joint\[1\].dx{38}…x{20}: unknown key"),
     ('"revolute"', f'"{"r" * 9999}"', "unknown joint type 'rrr"),
     ('"one"', f'"{"n" * 999}"', "name: 'nnn.*60 at most"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("good", "bad", "message"), MISTAKES)

@@ -57,16 +57,12 @@ REFERENCES = ARM.replace('name="shoulder"', 'name="shoulder" ref="30"').replace(
 )
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        ARM,
-        ARM.replace('eulerseq="xyz"', 'eulerseq="XzY"'),
-        ARM.replace('angle="degree"', 'angle="radian"'),
-        REFERENCES,
-    ],
-    ids=["as it is", "another eulerseq", "radians", "references"],
-)
+@pytest.mark.parametrize("text", [
+    ARM,
+    ARM.replace('eulerseq="xyz"', 'eulerseq="XzY"'),
+    ARM.replace('angle="degree"', 'angle="radian"'),
+    REFERENCES,
+], ids=["as it is", "another eulerseq", "radians", "references"])  # fmt: skip
 def test_arms_agree_with_mujoco_where_it_is_installed(tmp_path: Path, text: str) -> None:
     if importlib.util.find_spec("mujoco") is None:
         pytest.skip("mujoco is not installed")

@@ -103,17 +103,14 @@ def test_a_robot_file_holds_a_body_in_the_frame_of_its_tool() -> None:
     assert np.allclose(one, other, rtol=0, atol=1e-10 * (1 + np.abs(other).max()))
 
 
-@pytest.mark.parametrize(
-    ("table", "message"),
-    [
-        ("payload = 3\n\n", "payload: must be a table: "),
-        ("[payload]\nmas = 1\n", r"payload.mas: unknown key \(did you mean 'mass'\?\)"),
-        ("[payload]\nmass = 0\n", r":\d+: payload.mass: must be positive, not 0"),
-        ("[payload]\ninertia = [1, 1, 1]\n", "payload.mass: missing"),
-        ("[payload]\nmass = 1\ninertia = [-1, 1, 1]\n", "payload.inertia: not positive semidefin"),
-        ("[payload]\nmass = 1e7\ncenter_of_mass = [9e3, 0, 0]\n", r"payload.\w+: with that of"),
-    ],
-)
+@pytest.mark.parametrize(("table", "message"), [
+    ("payload = 3\n\n", "payload: must be a table: "),
+    ("[payload]\nmas = 1\n", r"payload.mas: unknown key \(did you mean 'mass'\?\)"),
+    ("[payload]\nmass = 0\n", r":\d+: payload.mass: must be positive, not 0"),
+    ("[payload]\ninertia = [1, 1, 1]\n", "payload.mass: missing"),
+    ("[payload]\nmass = 1\ninertia = [-1, 1, 1]\n", "payload.inertia: not positive semidefin"),
+    ("[payload]\nmass = 1e7\ncenter_of_mass = [9e3, 0, 0]\n", r"payload.\w+: with that of"),
+])  # fmt: skip
 def test_mistakes_in_a_payload_are_named_with_their_key(table: str, message: str) -> None:
     with pytest.raises(DataError, match=message):
         parse_robot(with_payload_table(str(TOOLED), table))

@@ -158,22 +158,13 @@ def test_rotor_inertia_reaches_the_joint_through_the_gear_squared() -> None:
 
 
 MISTAKES = [
-    (
-        "a = 0.5",
-        "a = 0.5\norigin = [0, 0, 0]",
-        r"joint\[1\].a: given beside origin: a joint has a, al",
-    ),
-    (
-        "a = 0.5",
-        "axis = [0, 0, 1]",
-        r"joint\[1\].alpha: given beside axis: a joint has a, alpha, d",
-    ),
+    ("a = 0.5", "a = 0.5\norigin = [0, 0, 0]",
+     r"joint\[1\].a: given beside origin: a joint has a, al"),
+    ("a = 0.5", "axis = [0, 0, 1]",
+     r"joint\[1\].alpha: given beside axis: a joint has a, alpha, d"),
     ('a = 0.5\nalpha = "pi/2"\nd = 0\n', "axis = [0, 0, 1]\n", r"joint\[1\].origin: missing"),
-    (
-        'a = 0.5\nalpha = "pi/2"\nd = 0\n',
-        "origin = [0, 0, 0]\naxis = [0, 0, 0]\n",
-        r"joint\[1\].axis: an axis must not be zero: give its direction",
-    ),
+    ('a = 0.5\nalpha = "pi/2"\nd = 0\n', "origin = [0, 0, 0]\naxis = [0, 0, 0]\n",
+     r"joint\[1\].axis: an axis must not be zero: give its direction"),
     ("a = 0.5", "a == 0.5", r"r.toml: not a TOML file: .*\(at line 6, column 4\)"),
     ("a = 0.5", "a = 0.5\na = 1", r"not a TOML file: .*line 7"),
     ("mass = 2", "mas = 2", r"r.toml:9: joint\[1\].mas: unknown key \(did you mean 'mass'"),
@@ -204,7 +195,7 @@ MISTAKES = [
     ("d = 0\n", "d = 0\nrotor_inertia = -1\n", r"rotor_inertia: must not be negative, not -1"),
     ("d = 0\n", "d = 0\ncoulomb_friction = [1]\n", r"coulomb_friction: must be one number, or two"),
     ("d = 0\n", "d = 0\ncoulomb_friction = -1\n", r"coulomb_friction: must not be negative"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("good", "bad", "message"), MISTAKES)

@@ -104,14 +104,11 @@ def _file(line: str) -> str:
     return text.replace("position_range = [-2.5, 2.5]", f"position_range = [-2.5, 2.5]\n{line}")
 
 
-@pytest.mark.parametrize(
-    ("line", "word"),
-    [
-        ('word_range = "exact"', Interval(-2.5, 2.5)),
-        ("word_range = [-2.5, 2.6]", Interval(-2.5, 2.6)),
-        ('word_range = ["-pi", "pi"]', Interval(-PI, PI)),
-    ],
-)
+@pytest.mark.parametrize(("line", "word"), [
+    ('word_range = "exact"', Interval(-2.5, 2.5)),
+    ("word_range = [-2.5, 2.6]", Interval(-2.5, 2.6)),
+    ('word_range = ["-pi", "pi"]', Interval(-PI, PI)),
+])  # fmt: skip
 def test_a_file_may_say_what_a_word_spans(line: str, word: Interval) -> None:
     robot = parse_robot(_file(line))
     assert robot.links[1].span.word == word
@@ -119,17 +116,11 @@ def test_a_file_may_say_what_a_word_spans(line: str, word: Interval) -> None:
     assert parse_robot(str(robot)) == robot
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        (
-            "word_range = [-2, 2.6]",
-            r"joint\[2\].word_range: -2 .. 2.6 does not hold position_range",
-        ),
-        ('word_range = "all"', "must be two numbers that rise, or 'exact'"),
-        ("word_range = [3, 3]", "must rise"),
-    ],
-)
+@pytest.mark.parametrize(("line", "message"), [
+    ("word_range = [-2, 2.6]", r"joint\[2\].word_range: -2 .. 2.6 does not hold position_range"),
+    ('word_range = "all"', "must be two numbers that rise, or 'exact'"),
+    ("word_range = [3, 3]", "must rise"),
+])  # fmt: skip
 def test_a_word_that_holds_no_range_is_refused(line: str, message: str) -> None:
     with pytest.raises(DataError, match=message):
         parse_robot(_file(line))

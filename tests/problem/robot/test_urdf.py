@@ -116,15 +116,12 @@ def test_what_the_file_does_not_say_is_proposed_and_said(tmp_path: Path) -> None
         assert sentence in said
 
 
-@pytest.mark.parametrize(
-    ("limits", "said"),
-    [
-        ("", "no limits of its position"),
-        ('lower="-99" upper="99"', "limits of more than 4 turns"),
-        ('lower="0" upper="0"', "equal lower and upper limits (0)"),
-        ('lower="1.5" upper="1.5"', "equal lower and upper limits (1.5)"),
-    ],
-)
+@pytest.mark.parametrize(("limits", "said"), [
+    ("", "no limits of its position"),
+    ('lower="-99" upper="99"', "limits of more than 4 turns"),
+    ('lower="0" upper="0"', "equal lower and upper limits (0)"),
+    ('lower="1.5" upper="1.5"', "equal lower and upper limits (1.5)"),
+])  # fmt: skip
 def test_a_turning_joint_without_limits_goes_once_around(
     tmp_path: Path, limits: str, said: str
 ) -> None:
@@ -198,15 +195,12 @@ def test_tips_come_in_the_order_in_which_they_are_said(tmp_path: Path) -> None:
     assert arm.robot.tool is None
 
 
-@pytest.mark.parametrize(
-    ("tips", "message"),
-    [
-        (("left fore", "left upper"), "the tip 'left upper' adds no joint to those of left fore: "),
-        (("left fore", "left fore"), "the tip 'left fore' adds no joint to those of left fore: "),
-        (("left fore", "right hnd"), r"no link is called 'right hnd' \(did you mean 'right hand'"),
-        (("left fore", "base"), "no joint moves between 'base' and 'base'"),
-    ],
-)
+@pytest.mark.parametrize(("tips", "message"), [
+    (("left fore", "left upper"), "the tip 'left upper' adds no joint to those of left fore: "),
+    (("left fore", "left fore"), "the tip 'left fore' adds no joint to those of left fore: "),
+    (("left fore", "right hnd"), r"no link is called 'right hnd' \(did you mean 'right hand'"),
+    (("left fore", "base"), "no joint moves between 'base' and 'base'"),
+])  # fmt: skip
 def test_a_tip_that_makes_no_branch_is_refused(
     tmp_path: Path, tips: tuple[str, ...], message: str
 ) -> None:
@@ -249,15 +243,12 @@ def test_gears_without_rotors_and_those_of_several_actuators_add_nothing(tmp_pat
         assert (left.joint_inertia, left.gear_ratio, left.viscous_friction) == (0.0, 1.0, 0.8)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        (">-20<", ">0<", r":15: <actuator name=\"m\">: the gear ratio must not be zero"),
-        (">-20<", ">x<", r":16: <mechanicalReduction>: its text must be a number, not 'x'"),
-        (">0.001<", ">-1<", r":15: .*: the rotor inertia must not be negative, not -1"),
-        (">0.001<", ">1e9<", r":16: <rotorInertia>: its text must be from -1e\+06 to 1e\+06 kg"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "message"), [
+    (">-20<", ">0<", r":15: <actuator name=\"m\">: the gear ratio must not be zero"),
+    (">-20<", ">x<", r":16: <mechanicalReduction>: its text must be a number, not 'x'"),
+    (">0.001<", ">-1<", r":15: .*: the rotor inertia must not be negative, not -1"),
+    (">0.001<", ">1e9<", r":16: <rotorInertia>: its text must be from -1e\+06 to 1e\+06 kg"),
+])  # fmt: skip
 def test_mistakes_in_a_transmission_are_named(
     tmp_path: Path, old: str, new: str, message: str
 ) -> None:
@@ -282,15 +273,10 @@ def test_a_base_within_the_tree_stands_as_it_does_at_zero(tmp_path: Path) -> Non
     assert np.allclose(inverse_dynamics(robot, q, 0, 0), theirs[1:4], rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("angle", "asked", "found"),
-    [
-        ("1.5708", False, 1.5708),
-        ("1.5708", True, math.pi / 2),
-        ("1.570796326795", False, math.pi / 2),
-        ("1.571", True, 1.571),
-    ],
-)
+@pytest.mark.parametrize(("angle", "asked", "found"), [
+    ("1.5708", False, 1.5708), ("1.5708", True, math.pi / 2),
+    ("1.570796326795", False, math.pi / 2), ("1.571", True, 1.571),
+])  # fmt: skip
 def test_right_angles_are_those_of_twelve_digits_or_of_five_where_asked(
     tmp_path: Path, angle: str, found: float, *, asked: bool
 ) -> None:
@@ -323,14 +309,11 @@ def test_the_longest_arm_is_meant_and_the_leaves_on_its_way_are_named(tmp_path: 
     assert arm.notes[0].startswith("the arm ends in finger; --tip may say another")
 
 
-@pytest.mark.parametrize(
-    ("base", "tip", "message"),
-    [
-        (None, "tol0", r"no link is called 'tol0' \(did you mean 'tool0'\?\)"),
-        ("upper", "post", r"'post' does not hang on 'upper': it hangs on foot, world"),
-        ("rail", "tool0", r"no joint moves between 'rail' and 'tool0'"),
-    ],
-)
+@pytest.mark.parametrize(("base", "tip", "message"), [
+    (None, "tol0", r"no link is called 'tol0' \(did you mean 'tool0'\?\)"),
+    ("upper", "post", r"'post' does not hang on 'upper': it hangs on foot, world"),
+    ("rail", "tool0", r"no joint moves between 'rail' and 'tool0'"),
+])  # fmt: skip
 def test_ends_that_make_no_arm_are_refused(
     tmp_path: Path, base: str | None, tip: str, message: str
 ) -> None:
@@ -339,80 +322,47 @@ def test_ends_that_make_no_arm_are_refused(
 
 
 MISTAKES = [
-    (
-        '<link name="finger">',
-        '<link name="f"/><link name="finger">',
-        r":11: .*: no joint moves it, nor",
-    ),
+    ('<link name="finger">', '<link name="f"/><link name="finger">',
+     r":11: .*: no joint moves it, nor"),
     ("<robot name", "<model name", r"arm.urdf:20: not XML: mismatched tag"),
     ("</robot>", "", r"arm.urdf:20: not XML: no element found"),
-    (
-        '<?xml version="1.0"?>',
-        "<!DOCTYPE robot [<!ENTITY a 'b'>]>",
-        r":1: a document type .* not read",
-    ),
-    (
-        'type="continuous"',
-        'type="continous"',
-        r":13: <joint name=\"waist\">: unknown type 'continous' \(did",
-    ),
-    (
-        'type="continuous"',
-        'type="floating"',
-        r":13: .*a floating joint between world and tool0: no arm",
-    ),
-    (
-        'parent link="post"',
-        'parent link="past"',
-        r":14: <parent>: no link is called 'past' \(did you mean",
-    ),
+    ('<?xml version="1.0"?>', "<!DOCTYPE robot [<!ENTITY a 'b'>]>",
+     r":1: a document type .* not read"),
+    ('type="continuous"', 'type="continous"',
+     r":13: <joint name=\"waist\">: unknown type 'continous' \(did"),
+    ('type="continuous"', 'type="floating"',
+     r":13: .*a floating joint between world and tool0: no arm"),
+    ('parent link="post"', 'parent link="past"',
+     r":14: <parent>: no link is called 'past' \(did you mean"),
     ('<parent link="post"/>', "", r":14: <joint name=\"shoulder\">: <parent link=…> is missing"),
     ('child link="upper"', 'child link="post"', r"link 'post' is moved by joint 'waist' already"),
-    (
-        'child link="foot"',
-        'child link="world"',
-        r":3: <link name=\"world\">: the joints above it go",
-    ),
-    (
-        'link name="post"',
-        'link name="foot"',
-        r":5: <link name=\"foot\">: a second link of this name",
-    ),
+    ('child link="foot"', 'child link="world"',
+     r":3: <link name=\"world\">: the joints above it go"),
+    ('link name="post"', 'link name="foot"',
+     r":5: <link name=\"foot\">: a second link of this name"),
     ('<mass value="4"/>', '<mass value="-4"/>', r":4: <mass>: value must not be negative, not -4"),
-    (
-        '<mass value="4"/>',
-        '<mass value="4 kg"/>',
-        r":4: <mass>: value must be a number, not '4 kg'",
-    ),
+    ('<mass value="4"/>', '<mass value="4 kg"/>',
+     r":4: <mass>: value must be a number, not '4 kg'"),
     ('<mass value="4"/>', "", r":4: <inertial>: <mass value=…> is missing"),
-    (
-        '<mass value="3"/>',
-        '<mass value="1e9"/>',
-        r":5: <mass>: value must be from -1e\+07 to 1e\+07 kg",
-    ),
+    ('<mass value="3"/>', '<mass value="1e9"/>',
+     r":5: <mass>: value must be from -1e\+07 to 1e\+07 kg"),
     ('"1 -2 3"', '"0 0 0"', r":16: <axis>: xyz must not be zero: give its direction"),
     ('"1 -2 3"', '"1 -2"', r":16: <axis>: xyz must be three numbers, not '1 -2'"),
     ('"1 -2 3"', '"1 -2 nan"', r":16: <axis>: xyz must be finite, not 'nan'"),
     ('lower="-2.1"', 'lower="2.1"', r":14: <limit>: lower, 2.1, is above upper, 1.4"),
-    (
-        'lower="0" upper="0.3"',
-        "",
-        r":17: <joint name=\"slide\">: it has no limits of its position: say how far",
-    ),
+    ('lower="0" upper="0.3"', "",
+     r":17: <joint name=\"slide\">: it has no limits of its position: say how far"),
     ('joint name="waist"', 'joint name="wai&#10;st"', r":13: .*holds characters that cannot be"),
     (LIMIT, "", r":14: <joint name=\"shoulder\">: <limit> is missing: where it may go"),
     (LIMIT, LIMIT + '<mimic joint="waist"/>', r":14: .*it mimics joint 'waist': arms whose joints"),
     (LIMIT, LIMIT + LIMIT, r":14: <limit>: a second <limit> in <joint>"),
     ('damping="0.1"', 'damping="-1"', r":13: <dynamics>: damping must not be negative, not -1"),
     ("0.02", "-0.9", r"<joint name=\"\w+\">: the inertia of what it moves is not positive semidef"),
-    (
-        'name="stand"',
-        'name="waist"',
-        r":13: <joint name=\"waist\">: a second joint of this name; .* 12",
-    ),
+    ('name="stand"', 'name="waist"',
+     r":13: <joint name=\"waist\">: a second joint of this name; .* 12"),
     ('link name="tool0"', "link", r":10: <link>: name is missing"),
     ('  <link name="world"/>', "<xacro:arm/>", r"not XML|this is a xacro file: run xacro first"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("old", "new", "message"), MISTAKES)
@@ -424,17 +374,14 @@ def test_mistakes_are_named_with_line_and_element(
         arm_of(tmp_path, ARM.replace(old, new) if old == "0.02" else ARM.replace(old, new, 1))
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "not XML: no element found"),
-        ("<html/>", "arm.urdf:1: <html>: no robot: it begins with <robot> in URDF, <sdf> in"),
-        ("<robot/>", "a robot needs at least one <link>"),
-        ("<a>" * 70 + "</a>" * 70, "nested more than 64 deep"),
-        ("<robot>" + "<a/>" * 20_001 + "</robot>", "more than 20000 elements"),
-        ("<robot>&lol;</robot>", "not XML: undefined entity"),
-    ],
-)
+@pytest.mark.parametrize(("text", "message"), [
+    ("", "not XML: no element found"),
+    ("<html/>", "arm.urdf:1: <html>: no robot: it begins with <robot> in URDF, <sdf> in"),
+    ("<robot/>", "a robot needs at least one <link>"),
+    ("<a>" * 70 + "</a>" * 70, "nested more than 64 deep"),
+    ("<robot>" + "<a/>" * 20_001 + "</robot>", "more than 20000 elements"),
+    ("<robot>&lol;</robot>", "not XML: undefined entity"),
+])  # fmt: skip
 def test_what_is_no_urdf_is_refused(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(DataError, match=message):
         arm_of(tmp_path, text)

@@ -162,10 +162,8 @@ def test_the_wheel_has_its_robots() -> None:
 
 # Robots that ship, and the files their facts are from: angles of so100 have five digits there.
 SHIPPED = [
-    ("panda", "panda.urdf", 1e-9),
-    ("j2s6", "kinova.urdf", 1e-9),
-    ("so100", "so100.urdf", 1e-3),
-]
+    ("panda", "panda.urdf", 1e-9), ("j2s6", "kinova.urdf", 1e-9), ("so100", "so100.urdf", 1e-3),
+]  # fmt: skip
 PARTS = r"hand|hand_tcp|leftfinger|rightfinger|\w+_joint\d?"  # of the hand that panda has there
 HAND = rf'<(joint|link) name="panda_({PARTS})"([^>]*/>|[^>]*>.*?</\1>)'
 

@@ -69,21 +69,18 @@ def states() -> tuple[Floats, Floats, Floats]:
     return rng.uniform(-1, 1, 60), rng.uniform(0.5, 3, 60), rng.uniform(-3, 3, 60)
 
 
-@pytest.mark.parametrize(
-    ("expression", "exact"),
-    [
-        ("s*cos(q)", lambda x, y, q: (0.5 * x + y) * np.cos(q)),
-        ("-x - -y + +x*y/2", lambda x, y, q: -x + y + x * y / 2),
-        ("x**3 - y**-2 + 2**3*x", lambda x, y, q: x**3 - 1 / y**2 + 8 * x),
-        ("-x**2", lambda x, y, q: -(x**2)),
-        ("clip(2*x, -1, 0.5)", lambda x, y, q: np.clip(2 * x, -1, 0.5)),
-        ("where_positive(x, y, 0)", lambda x, y, q: np.where(x > 0, y, 0)),
-        ("atan2(x, y)*pi", lambda x, y, q: np.arctan2(x, y) * np.pi),
-        ("sqrt(2)*x + sin(pi/6)*y", lambda x, y, q: np.sqrt(2) * x + 0.5 * y),
-        ("minimum(x, 0.1) + maximum(x, y)", lambda x, y, q: np.minimum(x, 0.1) + np.maximum(x, y)),
-        ("x + 1e-3 + 1_0*y", lambda x, y, q: x + 0.001 + 10 * y),
-    ],
-)
+@pytest.mark.parametrize(("expression", "exact"), [
+    ("s*cos(q)", lambda x, y, q: (0.5 * x + y) * np.cos(q)),
+    ("-x - -y + +x*y/2", lambda x, y, q: -x + y + x * y / 2),
+    ("x**3 - y**-2 + 2**3*x", lambda x, y, q: x**3 - 1 / y**2 + 8 * x),
+    ("-x**2", lambda x, y, q: -(x**2)),
+    ("clip(2*x, -1, 0.5)", lambda x, y, q: np.clip(2 * x, -1, 0.5)),
+    ("where_positive(x, y, 0)", lambda x, y, q: np.where(x > 0, y, 0)),
+    ("atan2(x, y)*pi", lambda x, y, q: np.arctan2(x, y) * np.pi),
+    ("sqrt(2)*x + sin(pi/6)*y", lambda x, y, q: np.sqrt(2) * x + 0.5 * y),
+    ("minimum(x, 0.1) + maximum(x, y)", lambda x, y, q: np.minimum(x, 0.1) + np.maximum(x, y)),
+    ("x + 1e-3 + 1_0*y", lambda x, y, q: x + 0.001 + 10 * y),
+])  # fmt: skip
 def test_expressions_mean_what_python_means(expression: str, exact: Callable[..., Floats]) -> None:
     columns = states()
     assert np.allclose(of(expression)(*columns), exact(*columns), rtol=1e-12, atol=1e-12)
@@ -102,25 +99,17 @@ def test_words_are_those_of_the_file() -> None:
 NOT_ALLOWED = [
     ("x if x else y", "write where_positive(x, a, b)"),
     ("x < y", "x < y: not allowed in an expression: write where_positive"),
-    ("x and y", "write where_positive"),
-    ("x ^ 2", "powers are written **"),
-    ("x // y", "operators are + - * / **"),
-    ("x % y", "operators are + - * / **"),
-    ("x @ y", "operators are + - * / **"),
-    ("~x", "~x: not allowed"),
+    ("x and y", "write where_positive"), ("x ^ 2", "powers are written **"),
+    ("x // y", "operators are + - * / **"), ("x % y", "operators are + - * / **"),
+    ("x @ y", "operators are + - * / **"), ("~x", "~x: not allowed"),
     ("x, y", "a decimal has a point, and an expression one value"),
     ("x.real", "x.real: not allowed in an expression: names have no points"),
-    ("x[0]", "x[0]: not allowed"),
-    ("[x]", "[x]: not allowed"),
-    ("lambda: x", "lambda: x: not allowed"),
-    ("(x := y)", "not allowed"),
+    ("x[0]", "x[0]: not allowed"), ("[x]", "[x]: not allowed"),
+    ("lambda: x", "lambda: x: not allowed"), ("(x := y)", "not allowed"),
     ("__import__(x)", "__import__: unknown function: functions are abs, acos"),
-    ("().__class__", "not allowed"),
-    ("x.sin()", "x.sin: no function"),
+    ("().__class__", "not allowed"), ("x.sin()", "x.sin: no function"),
     ("(x)(y)", "x is no function: a product is written x * (…)"),
-    ("2(x)", "2: no function"),
-    ("True*x", "True: no number"),
-    ("1j*x", "1j: no number"),
+    ("2(x)", "2: no function"), ("True*x", "True: no number"), ("1j*x", "1j: no number"),
     ("x**y", "x**y: an exponent is a whole number"),
     ("x**0.5", "exponents are whole numbers within ±64, not 0.5: write sqrt"),
     ("x**99", "exponents are whole numbers within ±64, not 99"),
@@ -149,10 +138,9 @@ NOT_ALLOWED = [
     ("x - x + 2", "u is always 2: there is nothing to compile"),
     ("1/x", "1/x: it divides by zero at x = 0"),
     ("sqrt(x) + y", "sqrt(x): the square root of -1 at x = -1, where it has no value"),
-    ("y*sin(x*q)", "x*q: q is an angle"),
-    ("q", "u: q is an angle"),
+    ("y*sin(x*q)", "x*q: q is an angle"), ("q", "u: q is an angle"),
     ("exp(40*y)", "exp(40*y): it grows to"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("expression", "said"), NOT_ALLOWED)

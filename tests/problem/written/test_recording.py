@@ -207,14 +207,11 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "function",
-    [
-        lambda x: np.clip(x, -0.5, 0.75),
-        lambda x: np.clip(x, a_max=0.75, a_min=-0.5),
-        lambda x: np.clip(a=x, a_min=-0.5, a_max=0.75),
-    ],
-)
+@pytest.mark.parametrize("function", [
+    lambda x: np.clip(x, -0.5, 0.75),
+    lambda x: np.clip(x, a_max=0.75, a_min=-0.5),
+    lambda x: np.clip(a=x, a_min=-0.5, a_max=0.75),
+])  # fmt: skip
 def test_the_clip_of_numpy_is_recorded(function: Callable[..., Any]) -> None:
     states = np.linspace(-1, 1, 9)[:, None]
     found = made(function).reference(states)
@@ -239,21 +236,18 @@ def test_inputs_are_the_parameters_of_the_function() -> None:
     assert every.reference(np.array([[0.5]])).tolist() == [[0.5]]
 
 
-@pytest.mark.parametrize(
-    ("inputs", "outputs", "said"),
-    [
-        ({}, ["u"], "inputs of a function are words by name"),
-        ({"x": 3}, ["u"], "x is 3, no word"),
-        ({"x": bc.word()}, ["u"], "input x has no range"),
-        ({"x": X}, [], "outputs of a function are words by name"),
-        ({"x": X}, ["x"], "output 'x' is there already"),
-        ({"x": X}, ["u", "u"], "a name is there twice"),
-        ({"x": X}, ["time"], "'time' means something already"),
-        ({"x": X}, ["in"], "'in' is a word of Python's"),
-        ({"x": X}, ["u v"], "'u v' is no name"),
-        ({"x": X}, {"u": bc.word(1, 1)}, "the range of u is a single value"),
-    ],
-)
+@pytest.mark.parametrize(("inputs", "outputs", "said"), [
+    ({}, ["u"], "inputs of a function are words by name"),
+    ({"x": 3}, ["u"], "x is 3, no word"),
+    ({"x": bc.word()}, ["u"], "input x has no range"),
+    ({"x": X}, [], "outputs of a function are words by name"),
+    ({"x": X}, ["x"], "output 'x' is there already"),
+    ({"x": X}, ["u", "u"], "a name is there twice"),
+    ({"x": X}, ["time"], "'time' means something already"),
+    ({"x": X}, ["in"], "'in' is a word of Python's"),
+    ({"x": X}, ["u v"], "'u v' is no name"),
+    ({"x": X}, {"u": bc.word(1, 1)}, "the range of u is a single value"),
+])  # fmt: skip
 def test_words_and_names_that_do_not_fit_are_sentences(
     inputs: Any, outputs: Any, said: str
 ) -> None:
@@ -261,20 +255,17 @@ def test_words_and_names_that_do_not_fit_are_sentences(
         bc.function_problem(lambda x: x, inputs, outputs)
 
 
-@pytest.mark.parametrize(
-    ("call", "said"),
-    [
-        (partial(bc.word, 1, -1), "a range must rise, not go from 1 to -1"),
-        (partial(word, "1", 2), "a range ends at numbers, not at '1'"),
-        (partial(bc.word, 0, math.inf), "a range has finite ends"),
-        (partial(bc.word, 0, 1e13), "a range ends within"),
-        (partial(bc.word, 1, 1 + 1e-13), "must be at least"),
-        (partial(bc.word, None, 2), "a range has two ends"),
-        (partial(bc.word, 1, 2, bits=40), "a word has 2 to 16 bits, not 40"),
-        (partial(word, 1, 2, bits=2.5), "give a whole number"),
-        (partial(bc.angle, -9000, 9000), "a range ends within"),
-    ],
-)
+@pytest.mark.parametrize(("call", "said"), [
+    (partial(bc.word, 1, -1), "a range must rise, not go from 1 to -1"),
+    (partial(word, "1", 2), "a range ends at numbers, not at '1'"),
+    (partial(bc.word, 0, math.inf), "a range has finite ends"),
+    (partial(bc.word, 0, 1e13), "a range ends within"),
+    (partial(bc.word, 1, 1 + 1e-13), "must be at least"),
+    (partial(bc.word, None, 2), "a range has two ends"),
+    (partial(bc.word, 1, 2, bits=40), "a word has 2 to 16 bits, not 40"),
+    (partial(word, 1, 2, bits=2.5), "give a whole number"),
+    (partial(bc.angle, -9000, 9000), "a range ends within"),
+])  # fmt: skip
 def test_words_that_are_none_are_sentences(call: Callable[[], Word], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         call()
