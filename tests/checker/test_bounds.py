@@ -310,11 +310,6 @@ def test_groups_that_do_not_split_an_output_are_refused(column: int, groups: Any
 
 
 @pytest.mark.slow
-def test_the_order_of_groups_does_not_matter() -> None:
-    Tight(plain_of(ARM, 4), 1, (("qdd2",), ("qdd1",), ("qd1",))).confirm(*tight_ends(4)[1])
-
-
-@pytest.mark.slow
 def test_the_tight_bound_of_a_damaged_graph_is_not_confirmed() -> None:
     graph, refused, damaged = given(ARM, 4)[0].graph, 0, 0
     for place, node in enumerate(graph.nodes):

@@ -129,13 +129,6 @@ def test_what_is_changed_in_the_program_alone_is_not_the_claim(folder: Path) -> 
     assert f"{CERTIFICATE}:18 is" in found.note
 
 
-def test_all_that_is_not_derived_is_named(folder: Path) -> None:
-    said = claim.not_verified(read_program(folder))
-    for name in ("made_by", "grade", "symbols", "meanings", "rms, sampled_max", "worst_found"):
-        assert name in said
-    assert not {"name", "units", "payload"} & set(said)
-
-
 def test_a_certificate_of_format_1_is_read_and_does_not_hold(folder: Path) -> None:
     def older(text: str) -> str:
         loads = re.sub(r"payload .*\n", "", text[text.index("== load 0") :])
@@ -251,7 +244,9 @@ def test_the_checker_says_what_it_compared_and_what_it_did_not(
     assert main([str(folder), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["holds"]
-    assert "grade" in found["not_verified"]
+    for name in ("made_by", "grade", "symbols", "meanings", "rms, sampled_max", "worst_found"):
+        assert name in found["not_verified"]
+    assert not {"name", "units", "payload"} & set(found["not_verified"])
 
 
 @pytest.mark.check
@@ -277,13 +272,3 @@ def test_a_compiler_that_says_less_of_a_kilogram_states_what_is_confirmed() -> N
     made = with_confirmed_changes(program, origin())
     assert made.per_kilogram[0] > 1
     assert made.per_kilogram[1] == 1e9
-
-
-@pytest.mark.slow
-def test_a_certificate_cut_anywhere_is_a_sentence(folder: Path) -> None:
-    text = (folder / CERTIFICATE).read_text("utf-8")
-    places = [k for k, letter in enumerate(text) if letter == "\n"]
-    for place in [*places[::7], *range(0, len(text), 997)]:
-        (folder / CERTIFICATE).write_text(text[:place] + "\n", "utf-8")
-        seal(folder)
-        assert main([str(folder)]) == 1, place

@@ -18,7 +18,6 @@ from boolcomp.checker.gates import Nodes
 from boolcomp.checker.lemmas import cone_clauses, letters, primes, prove
 from boolcomp.checker.steps import DoesNotHoldError
 from boolcomp.common.errors import DataError
-from boolcomp.logic.equivalence import evaluate
 from boolcomp.proof.certificate.propagation import trimmed
 from boolcomp.proof.certificate.refuting import refutation
 from boolcomp.words.graph import (
@@ -205,22 +204,6 @@ def test_a_proof_is_trimmed_only_where_it_is_one() -> None:
     assert trimmed(given, []) is None
     assert trimmed(given[:3], [[2]]) is None
     assert trimmed(given, [[3], [2]]) is None
-
-
-def test_clauses_of_a_cone_that_misses_an_input_are_none() -> None:
-    nodes = Nodes(3)
-    literal = nodes.node(0x96, 2, 4, 6)
-    with pytest.raises(KeyError):
-        cone_clauses(nodes, literal, 0, {1, 2})
-
-
-def test_networks_are_added_as_they_compute() -> None:
-    program = certified()
-    network = program.networks[0]
-    word = tuple(np.random.default_rng(5).integers(0, 2, network.inputs).tolist())
-    made = made_of(program.loads[0].graph, sections()["first"].text)  # type: ignore[arg-type]  # it has one
-    cut = dict(enumerate(word, 1))
-    assert tuple(made.nodes.values(made.outputs, cut, 1)) == evaluate(network, word)
 
 
 @pytest.mark.parametrize(("file", "old", "new"), [

@@ -81,12 +81,6 @@ def test_no_state_errs_by_more_than_what_is_certified() -> None:
 
 
 @pytest.mark.slow
-def test_certificates_are_the_same_bytes_again() -> None:
-    again = bc.compile("machado-2r", 4, of="gravity", mode="paper", certify=True)
-    assert again.certificate == certified().certificate
-
-
-@pytest.mark.slow
 def test_the_first_bit_of_an_entry_that_is_flipped_is_caught_in_every_table(folder: Path) -> None:
     paths = sorted((folder / "networks").iterdir())
     for path in paths:

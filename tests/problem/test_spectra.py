@@ -22,7 +22,6 @@ from boolcomp.problem.robot import load_robot
 from boolcomp.problem.spectra import (
     Spectra,
     Summand,
-    derivative,
     grid,
     sparse,
     spectra_of,
@@ -96,13 +95,6 @@ def test_random_expressions_have_the_values_that_numpy_gives_them(seed: int) -> 
     element, values = expression(rng, 4, states)
     scale = max(1.0, float(np.abs(values).max()))
     assert value_of(element, states) == pytest.approx(values, abs=1e-11 * scale)
-
-
-def test_what_cancels_is_gone() -> None:
-    u = SPACE.input(U)
-    one = SPACE.sine(u) * SPACE.sine(u) + SPACE.cosine(u) * SPACE.cosine(u)
-    assert one.parts == {0: pytest.approx(1.0)}
-    assert (SPACE.cosine(u + 0.3) * 1.1 - 1.1 * SPACE.cosine(u + 0.3)).parts == {}
 
 
 @pytest.mark.parametrize("one", INPUTS)
@@ -234,24 +226,6 @@ def test_every_form_of_it_adds_up_to_it(form: str) -> None:
     (terms,) = split(CRANE, form).outputs
     found = evaluate_terms(terms, CRANE.columns(arrays))
     assert found == pytest.approx(CRANE.reference(*arrays)[:, 0], abs=1e-12)
-
-
-def test_a_derivative_is_the_derivative() -> None:
-    spectrum = transform(AXES, _sampled(_still))
-    angles = [
-        lambda u, v, d: 2 * d * np.cos(u - v) + d**2 * np.sin(2 * u),
-        lambda u, v, d: -2 * d * np.cos(u - v),
-        lambda u, v, d: 2 * np.sin(u - v) - d * np.cos(2 * u),
-    ]
-    for place, function in enumerate(angles):
-        expected = transform(AXES, _sampled(function))
-        assert derivative(AXES, spectrum, place) == pytest.approx(expected, abs=1e-12)
-
-
-def test_a_transform_is_kept_by_its_harmonics_and_powers() -> None:
-    assert {k: round(c.real, 12) for k, c in _form().outputs[0][0].coefficient.items()} == {
-        (0, 0, 1): -0.25, (0, 1, 0): 0.75, (0, -1, 0): 0.75,
-    }  # fmt: skip
 
 
 def test_monomials_know_any_harmonic() -> None:

@@ -128,17 +128,6 @@ def test_prices_rise_as_far_in_many_short_calls_as_in_a_long_one() -> None:
     assert 4.4 < found[0][bound_kernels.BOUND] <= 4.5
 
 
-def test_columns_chosen_by_prices_meet_all_rows_and_none_is_superfluous() -> None:
-    rows = [{0, 1}, {1, 2}, {2, 3}, {3, 4}]
-    matrix = matrix_of(rows)
-    turned = matrix.turned
-    prices = np.array([0.5, 0.5, 0.5, 0.5])
-    chosen = bound_kernels.priced_greedy(
-        matrix.starts, matrix.indices, turned.starts, turned.indices, prices
-    )
-    assert set(np.flatnonzero(chosen).tolist()) == {1, 3}
-
-
 @given(rows_of)
 def test_a_block_is_solved_to_its_optimum(rows: list[set[int]]) -> None:
     with Milp() as milp:
@@ -146,12 +135,6 @@ def test_a_block_is_solved_to_its_optimum(rows: list[set[int]]) -> None:
     best, _ = optimum(rows, [0] * COLUMNS)
     assert (solution.value, solution.bound, solution.proved) == (best, best, True)
     assert covers(set(solution.chosen.tolist()), rows)
-
-
-def test_blocks_share_no_column_and_come_smallest_first() -> None:
-    matrix = matrix_of([{0, 1}, {2, 3}, {1, 4}, {5, 6}, {4, 0}, {3, 7}])
-    blocks = [sorted(set(block.indices.tolist())) for block in matrix.blocks()]
-    assert blocks == [[5, 6], [2, 3, 7], [0, 1, 4]]
 
 
 def steiner_triples() -> CoverMatrix:
@@ -246,18 +229,6 @@ def test_the_books_of_a_local_search_are_true_at_any_time(rows: list[set[int]], 
             gain = [int(state.weight[r]) for r, row in enumerate(rows) if k in row and met[r] == at]
             assert state.score[k] == sign * sum(gain)
     assert covers(set(search.best.tolist()), rows)
-
-
-@given(rows_of)
-def test_a_greedy_choice_takes_what_rare_rows_need_and_nothing_superfluous(
-    rows: list[set[int]],
-) -> None:
-    weight = [sum(1 / len(row) for row in rows if k in row) for k in range(COLUMNS)]
-    chosen = set(greedy_columns(matrix_of(rows)).tolist())
-    assert covers(chosen, rows)
-    assert all(not covers(chosen - {k}, rows) for k in chosen)
-    if covers({int(np.argmax(weight))}, rows):
-        assert len(chosen) == 1
 
 
 @given(st.integers(0, 10**6), st.integers(0, 7), st.integers(1, 3))

@@ -123,12 +123,6 @@ def test_assigned_phases_cover_what_they_say_and_never_take_more_products(some: 
             assert letter == "-" or (got[point][j] == letter) == found.phase[j]
 
 
-def test_an_or_of_many_is_cheaper_upside_down() -> None:
-    rows = [("1-----", "10"), ("-1----", "10"), ("--1---", "10"), ("---111", "01")]
-    found = assigned(function_of((rows, 6, 2)), "exact")
-    assert (found.phase, found.cover.products) == ((False, True), 2)
-
-
 def all_prime_terms(table: dict[str, str], inputs: int, outputs: int) -> set[tuple[str, str]]:
     """Return the multi-output primes of ON and don't-cares by looking at all cubes."""
     cubes = {}

@@ -30,7 +30,7 @@ from twolevel.strategies import (
     values,
 )  # fmt: skip
 
-from boolcomp.twolevel import exact, gather, gather_kernels, prime_kernels
+from boolcomp.twolevel import exact, gather, prime_kernels
 from boolcomp.twolevel import isop as isop_module
 from boolcomp.twolevel import primes as prime_module
 from boolcomp.twolevel.cover import Cover, Function
@@ -103,13 +103,6 @@ def test_primes_of_seventy_inputs_and_outputs_use_several_words() -> None:
 def test_the_primes_come_largest_first() -> None:
     rows = [("111", "1"), ("0--", "1")]
     assert primes_of(Cubes.from_rows(3, 1, rows)) == [("0--", "1"), ("-11", "1")]
-
-
-def test_merging_finds_the_prime_that_spans_both_halves() -> None:
-    shape = Shape(3, 1)
-    low, high = (packed(Cubes.from_rows(3, 1, [(term, "1")])) for term in ("-1-", "--1"))
-    both = merged(low, high, 0, shape, Budget(100, LATER))
-    assert set(unpacked(both, shape).rows()) == {("01-", "1"), ("1-1", "1"), ("-11", "1")}
 
 
 def test_too_many_primes_and_too_little_time_are_errors() -> None:
@@ -303,15 +296,6 @@ def test_a_start_is_proved_a_minimum_without_a_list_of_primes(
     assert len(cover.cubes) == least
 
 
-def test_one_product_more_than_needed_is_found_without_a_list_of_primes() -> None:
-    on, free, two = (
-        Cubes.from_rows(12, 1, [(f"{term}{'-' * 9}", "1") for term in terms])
-        for terms in (("001", "011"), ("000", "111"), ("00-", "-11"))  # 0-1 would do
-    )
-    cover = minimise_exact(Function.from_cubes(on, free), 20.0, start=two, prime_limit=0)
-    assert (cover.proved, cover.lower_bound, cover.products) == (True, 1, 1)
-
-
 def test_too_many_primes_leave_the_start_with_a_bound() -> None:
     function = tabulated(11, 1, lambda x: x * x * 2_654_435_761 >> 17 & 1)
     start = minimise(function, "isop").cubes
@@ -392,12 +376,6 @@ def test_columns_are_the_largest_sets_that_a_product_can_hold() -> None:
     assert members(found) == {frozenset({0, k}) for k in (1, 2, 3)}
 
 
-def test_points_of_two_outputs_are_held_where_both_outputs_allow_it() -> None:
-    found = Gathering(packed(Cubes.from_rows(2, 2, [("10", "01")])), Shape(2, 2))
-    found.add(packed_points(2, "00/10", "10/10", "00/01", outputs=2), LATER)
-    assert members(found) == {frozenset({0, 1}), frozenset({0, 2})}
-
-
 def test_a_cube_that_grows_stops_at_off_and_takes_literals_before_outputs() -> None:
     shape = Shape(3, 2)
     off = packed(Cubes.from_rows(3, 2, [("11-", "10"), ("0--", "01")]))
@@ -424,10 +402,3 @@ def test_at_the_end_of_the_time_it_stops_with_what_is_proved() -> None:
     assert found.bound == 1
     assert found.search(LATER)
     assert found.bound == len(found.best) == minimise_exact(function, 60).products
-
-
-def test_a_set_is_entered_once() -> None:
-    sets = gather_kernels.new_sets(8, 2)
-    one, other = np.array([1, 2], np.uint64), np.array([2, 1], np.uint64)
-    assert [gather_kernels.enter(sets, x) for x in (one, other, one)] == [True, True, False]
-    assert sets.size[0] == 2

@@ -63,12 +63,6 @@ def test_every_product_of_a_single_output_is_needed(table: Dense) -> None:
         assert not implements(Function.from_dense(single), rest)
 
 
-def test_equal_outputs_share_all_products() -> None:
-    one = random_table(np.random.default_rng(5), 7, 1, 0.4, 0.2)
-    both = Dense(7, 2, np.repeat(one.on, 2, axis=0), np.repeat(one.dc, 2, axis=0))
-    assert len(summed(both)) == len(summed(one))
-
-
 def test_a_clock_that_has_run_out_ends_it() -> None:
     hard = random_table(np.random.default_rng(0), 17, 6, 0.5, 0.0)
     assert isop(hard, Clock(0)) is None
@@ -275,13 +269,3 @@ def test_a_cube_grown_at_random_is_a_prime(seed: int, share: float) -> None:
         wider += [(term, f"{owners[:j]}1{owners[j + 1 :]}") for j in range(OUTPUTS)
                   if owners[j] == "0"]  # fmt: skip
         assert not any(held_by([one]) <= wanted for one in wider)
-
-
-def test_the_same_lists_are_improved_to_the_same_cover() -> None:
-    rows = random_rows(100, 12)
-    made = []
-    for _ in range(2):
-        function = as_lists(of_rows(*rows))
-        made.append(improve_lists(function, function.on, Clock()).rows())
-    assert made[0] == made[1]
-    assert held_by(made[0]) == held_by(rows)

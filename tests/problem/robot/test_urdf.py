@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pinocchio as pin
 import pytest
-from urdf_texts import ARM, LIMIT, TREE, body, damaged, joint
+from urdf_texts import ARM, LIMIT, TREE, damaged, joint
 
 from boolcomp.common.errors import BoolcompError, DataError, DataWarning, UsageError
 from boolcomp.problem.dynamics import inverse_dynamics
@@ -239,18 +239,15 @@ def test_right_angles_are_those_of_twelve_digits_or_of_five_where_asked(
     assert near == (found == 1.5708)
 
 
-def test_without_a_tip_the_only_arm_is_meant_and_its_last_link(tmp_path: Path) -> None:
+def test_without_a_tip_the_only_or_longest_arm_is_meant_and_its_last_link(tmp_path: Path) -> None:
+    arm = arm_of(tmp_path, tip=None)
+    assert arm.chain.tips == ("finger",)
+    assert arm.notes[0].startswith("the arm ends in finger; --tip may say another")
     text = re.sub('<joint name="grip".*?</joint>', "", ARM).replace('"finger"', '"tool1"')
     text = text.replace("</robot>", joint("more", "fixed", "rail tool1", "0 0 0") + "</robot>")
     assert arm_of(tmp_path, text, tip=None).chain.tips == ("rail",)
     only = re.sub('<joint name="more".*?</joint>|<link name="tool1">.*?</link>', "", text)
     assert arm_of(tmp_path, only, tip=None).chain.tips == ("tool0",)
-
-
-def test_the_longest_arm_is_meant_and_the_leaves_on_its_way_are_named(tmp_path: Path) -> None:
-    arm = arm_of(tmp_path, tip=None)
-    assert arm.chain.tips == ("finger",)
-    assert arm.notes[0].startswith("the arm ends in finger; --tip may say another")
 
 
 MISTAKES = [
@@ -370,33 +367,3 @@ def test_commands_take_a_base_and_a_tip(run: Callable[..., Result], command: str
     more = ("-i", "states.csv") if command == "evaluate" else ()
     assert run(command, "arm.urdf", "--base", "bracket", "--tip", "tool0", *more).code == 0
     assert run(command, "machado-2r", "--tip", "tool0", *more).code == 2
-
-
-@pytest.mark.check
-def test_three_joints_of_a_urdf_compile_from_file_to_torques(run: Callable[..., Result]) -> None:
-    Path("arm.urdf").write_text(THREE)
-    few = "--bits", "5", "--effort", "0"
-    made = run("compile", "arm.urdf", "--tip", "tool0", *few, "-o", "made")
-    assert made.code == 0, made.err
-    header = ",".join(f"{kind}{k}" for kind in ("q", "qd", "qdd") for k in (1, 2, 3))
-    Path("states.csv").write_text(f"{header}\n.5,-.4,1,1,-1,.5,2,-2,3\n")
-    found, exact = (
-        np.array(run("evaluate", what, "-i", "states.csv").out.split()[1].split(","), float)
-        for what in ("made", "arm.urdf#tool0")
-    )
-    assert (np.abs(found - exact) < 4 * np.array([20, 30, 10]) / 16).all()
-
-
-THREE = "\n".join([
-    '<robot name="three">',
-    '<link name="foot"/>',
-    f'<link name="a">{body(2, "0 0 0.05", "0.01 0.01 0.01")}</link>',
-    f'<link name="b">{body(1.5, "0.15 0 0", "0.01 0.01 0.01")}</link>',
-    f'<link name="c">{body(1, "0.1 0 0", "0.01 0.01 0.01")}</link>',
-    '<link name="tool0"/>',
-    joint("waist", "revolute", "foot a", "0 0 0.2", "0 0 1", LIMIT.replace("40", "20")),
-    joint("shoulder", "revolute", "a b", "0 0 0.1", "0 1 0", LIMIT.replace("40", "30")),
-    joint("elbow", "revolute", "b c", "0.3 0 0", "0 1 0", LIMIT.replace("40", "10")),
-    joint("flange", "fixed", "c tool0", "0.25 0 0"),
-    "</robot>",
-])  # fmt: skip

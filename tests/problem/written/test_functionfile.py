@@ -213,13 +213,6 @@ def test_the_controller_does_not_wind_up() -> None:
     assert step(-0.3)["u"] < 0.2  # and gone at once
 
 
-def test_transforms_turn_a_current_on_the_field_axis_to_the_direct_axis() -> None:
-    ia, ib = math.cos(0.7), math.cos(0.7 - 2 * math.pi / 3)
-    found = example("park", ia=ia, ib=ib, theta=0.7)
-    assert (found["direct"], found["quadrature"]) == pytest.approx((1.0, 0.0), abs=1e-12)
-    assert example("thermistor", share=0.5)["celsius"] == pytest.approx(25.0)
-
-
 def test_the_servo_of_python_settles_where_it_is_told_to() -> None:
     servo = runpy.run_path(str(EXAMPLES / "servo.py"))
     controller, travel = servo["controller"], servo["travel"]
