@@ -77,8 +77,6 @@ if TYPE_CHECKING:
 
 
 # programs ----------------------------------------------------------------------------------------
-
-
 def _arm() -> Mapping[str, str]:
     return render_program(certified())
 
@@ -140,8 +138,6 @@ def program(name: str) -> Forged:
 
 
 # changes of `program.json`, at a path like `inputs.0.unit` ----------------------------------------
-
-
 def _place(head: Any, path: str) -> tuple[Any, Any]:
     *way, last = path.split(".")
     for key in way:
@@ -193,8 +189,6 @@ def swapped(one: str, other: str) -> Change:
 
 
 # changes of texts --------------------------------------------------------------------------------
-
-
 def rewritten(new: Callable[[str], str], file: str = CERTIFICATE) -> Change:
     """Return what makes another text of a file."""
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from checker.test_dynamics import value
+from checker.certified import section
 from flint import arb
 from synthesis.networks import random_network
 
+from boolcomp.checker import origin
 from boolcomp.checker.errors.many import ByWord, Many, fixed
 from boolcomp.checker.errors.many import number as near_number
 from boolcomp.checker.functions.curves import Functions
@@ -23,8 +25,27 @@ from boolcomp.checker.tabledcells import largest
 from boolcomp.checker.tablednets import KINDS, cells_of, table_of, words_of
 from boolcomp.codes import Code
 from boolcomp.common.errors import DataError
+from boolcomp.problem.functions import robot_problem
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.robot import load_robot
+from boolcomp.proof.certificate.origin import origin_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def value(space: Any, of: Any, at: Mapping[str, float]) -> float:
+    """Return a sum at a state."""
+    found = 0j
+    for key, c in of.parts.items():
+        factors = (
+            complex(np.exp(1j * k * at[one.name])) if one.angle else at[one.name] ** k
+            for one, k in space.exponents(key)
+        )
+        found += complex(c) * math.prod(factors)
+    assert abs(found.imag) < 1e-9 * (1 + abs(found.real))
+    return float(found.real)
+
 
 VARIABLES = [
     Variable("q", angle=True, low=-4.0, high=4.0),
@@ -106,8 +127,6 @@ def test_an_axis_of_a_robot_file_need_not_have_length_one() -> None:
 
 
 # curves ------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("kind", "slope"), [
     ("sin", 1.0), ("tanh", 1.0), ("exp", 20.0856), ("inverse", 1.0), ("log", 1.0), ("sqrt", 0.5),
 ])  # fmt: skip
@@ -156,8 +175,6 @@ def test_a_function_without_a_value_is_not_covered() -> None:
 
 
 # spans of many at once ---------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_products_and_multiples_of_spans_hold_those_of_all_that_they_hold(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -192,8 +209,6 @@ def test_a_range_of_words_that_wraps_holds_the_spans_of_all_of_them() -> None:
 
 
 # sums of tables ----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_words_are_those_of_codes(kind: str) -> None:
     code, cells = Code(Interval(-1, 1), 5, kind), np.arange(32)  # type: ignore[arg-type]  # any of them
@@ -225,3 +240,26 @@ def test_the_largest_sum_of_tables_is_that_of_all_states_or_more(most: int) -> N
     )
     found = largest(tables, most)
     assert found == best if most > 1 else found > best
+
+
+# dynamics ----------------------------------------------------------------------------------------
+FRICTION = "inverse-dynamics-with-friction"
+
+
+def test_friction_is_at_the_motor_and_its_sign_is_smoothed() -> None:
+    arm = load_robot("machado-2r")
+    text = origin_text(robot_problem(arm), {"q": 8, "qd": 8, "qdd": 8})
+    text = text.replace("gear_ratio = 1", "gear_ratio = -3").replace("inverse-dynamics", FRICTION)
+    text = text.replace("viscous_friction = 0", "viscous_friction = 0.25")
+    space, found = origin.function_of(section(text))
+    state = dict.fromkeys(space.variables, 0.0)
+    still, moving = (value(space, found["tau2"], {**state, "qd2": speed}) for speed in (0.0, 1.0))
+    assert moving - still == pytest.approx(0.25 * 9)
+    rough = text.replace("coulomb_friction = [0, 0]", "coulomb_friction = [2, 1]")
+    rough = rough.replace(FRICTION, f"{FRICTION}:smoothing=0.5,0.25")
+    space, found = origin.function_of(section(rough))
+    name = next(name for name in space.variables if name.startswith("tanh"))
+    ends = space.variables[name][1].low, space.variables[name][1].high
+    assert ends == pytest.approx((np.tanh(-1 / 0.5), np.tanh(1 / 0.5)), abs=1e-9)
+    dry = [value(space, found["tau1"], {**state, name: sign}) for sign in (0.0, 1.0, -1.0)]
+    assert [x - dry[0] for x in dry[1:]] == pytest.approx([2 * 3, -1 * 3])

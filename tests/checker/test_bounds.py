@@ -58,8 +58,6 @@ def with_node(graph: WordGraph, place: int, node: Any) -> WordGraph:
 
 
 # plain bounds ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("name", "bits"), [
     (ARM, 5), pytest.param("elbow-3r", 8, marks=pytest.mark.slow),
     pytest.param("puma560", 8, marks=pytest.mark.check),
@@ -223,8 +221,6 @@ def test_another_coefficient_makes_the_bound_larger() -> None:
 
 
 # boxes -------------------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 def test_boxes_confirm_less_than_plain_bounds_and_never_less_than_what_is_found() -> None:
     built, plain = built_of(ARM, 8), plain_of(ARM, 8)
@@ -262,8 +258,6 @@ def test_a_heap_that_does_overflow_is_named_with_words() -> None:
 
 
 # tight bounds ------------------------------------------------------------------------------------
-
-
 @cache
 def tight_ends(bits: int) -> list[tuple[Fraction, Fraction]]:
     """Return what the compiler proves, and what cells that bend add to it in the checker."""

@@ -53,8 +53,6 @@ def same(load: LoadFiles, *, within: float = SMALL) -> None:
 
 
 # robots ------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("form", [Form(), Form(chained=True), Form(accelerations=True, exact=True),
                                   Form(speeds=False, shared=False), Form(tabled=True)])  # fmt: skip
 @pytest.mark.parametrize("robot", ["machado-2r", "elbow-3r"])
@@ -70,12 +68,15 @@ def test_random_arms_with_stops_sliding_joints_and_branches_are_covered(seed: in
         same(sketched(robot_problem(robot)), within=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("of", [
-    "gravity", "bias", "inertia", "forward-kinematics", "jacobian", "computed-torque",
-    "pd-gravity", "inverse-dynamics:load=0..5",
+    "gravity", "bias", "inertia", "forward-kinematics", "jacobian", "derivatives",
+    "computed-torque", "pd-gravity", "inverse-dynamics:load=0..5",
 ])  # fmt: skip
-def test_other_functions_of_a_robot_are_covered(of: str) -> None:
+def test_other_functions_of_robots_are_covered(of: str) -> None:
     same(sketched(robot_problem(load_robot("machado-2r"), of)))
+    for robot in (random_robot(7, 3), general_robot(7, 2), branched_robot(7, 3)):
+        same(sketched(robot_problem(robot, of)), within=1e-3)
 
 
 def test_angles_over_any_range_and_cells_at_zero_are_covered() -> None:
@@ -104,8 +105,6 @@ def test_dry_friction_is_covered() -> None:
 
 
 # differences -------------------------------------------------------------------------------------
-
-
 def test_a_difference_is_the_largest_that_states_show() -> None:
     load = sketched(robot_problem(load_robot("machado-2r")))
     found = off(with_line(load, "sketch", " 1.96 ", " 1.9601 "))
@@ -159,7 +158,6 @@ def test_a_changed_coefficient_is_noticed(k: int) -> None:
 
 
 # messages ----------------------------------------------------------------------------------------
-
 NO_LINE = "no line of a sketch"
 
 
@@ -209,7 +207,6 @@ def test_a_sketch_too_large_to_expand_is_refused() -> None:
 
 
 # functions that users write ----------------------------------------------------------------------
-
 KINDS = {"x": "range = [-1, 1]", "z": "range = [-1, 1]", "a": "angle = true", "b": "angle = true"}
 
 

@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,20 +39,10 @@ def folder(tmp_path: Path) -> Path:
 
 
 # files -------------------------------------------------------------------------------------------
-
-
 def test_a_program_keeps_its_certificate_and_is_saved_unchanged(folder: Path) -> None:
     loaded = bc.load_program(folder)
     assert loaded.certificate == certified().certificate != ""
     assert render_program(loaded) == render_program(certified())
-
-
-def test_a_program_without_a_certificate_has_no_such_file_and_proves_nothing(
-    tmp_path: Path,
-) -> None:
-    replace(certified(), certificate="").save(tmp_path / "a")
-    assert not (tmp_path / "a" / CERTIFICATE).exists()
-    assert [one.holds for one in steps(tmp_path / "a").values()] == [None]
 
 
 def test_checker_and_compiler_know_the_same_sections() -> None:
@@ -71,12 +60,6 @@ def test_sections_are_read_as_they_stand() -> None:
     assert (found.claim.lines, found.claim.where(0)) == (("x 1",), "certificate.txt:3")
     assert (load["graph"].text, load["graph"].where(2)) == ("a\n\nb\n", "certificate.txt:8")
     assert load["first"].lines == ()
-
-
-def test_format_1_has_no_claim() -> None:
-    found = container.parse(f"{container.OLD_LINE}\n== load 0\n= graph\na\n")
-    assert found.claim is None
-    assert found.loads[0]["graph"].where(0) == "certificate.txt:4"
 
 
 @pytest.mark.parametrize(("text", "line"), [
@@ -113,8 +96,6 @@ def test_the_checker_imports_nothing_of_the_compiler() -> None:
 
 
 # programs that ship ------------------------------------------------------------------------------
-
-
 def checked(folder: Path, elsewhere: Path, *options: str) -> tuple[int, list[str]]:
     """Run the checker alone from another folder; return its exit code and its lines."""
     command = [sys.executable, "-P", "-m", "boolcomp.checker", str(folder), *options]
@@ -186,8 +167,6 @@ def test_certificates_are_the_same_bytes_again() -> None:
 
 
 # the command -------------------------------------------------------------------------------------
-
-
 def test_compile_certifies_and_verify_checks_the_chain_alone(run: Callable[..., Result]) -> None:
     assert run("compile", "machado-2r", "--bits", "4", "--certify", "-o", "arm").code == 0
     found = json.loads(run("verify", "arm", "--chain-only", "--json").out)

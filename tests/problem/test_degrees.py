@@ -56,6 +56,12 @@ def test_more_than_a_hundredth_of_the_samples_is_asked_about(wrong: int, *, aske
     assert found.question == (told if asked else "")
 
 
+def test_angles_of_a_problem_have_their_stops() -> None:
+    limited = robot_problem(with_ranges("machado-2r", q2=(-2.5, 2.5)), "gravity")
+    assert angles_of(limited) == {"q1": None, "q2": Interval(-2.5, 2.5)}
+    assert "q3" not in angles_of(robot_problem(load_robot("scara"), "gravity"))  # it slides
+
+
 def test_two_turns_are_the_most_unless_stops_are_further() -> None:
     assert seen(1000, [0, 0, -FAR]) == Seen(FAR, 0, 1000)
     assert "an angle of 12.58 rad is beyond two turns" in Seen(FAR, 0, 1000).question
@@ -69,14 +75,6 @@ def test_one_state_is_looked_at_as_many_are() -> None:
         assert ARM.near([q, [99.0] * 3]) == ARM.near([np.array(q), np.full(3, 99.0)]) == near
     assert WIDE.near([1.0])
     assert not WIDE.near([41.0])
-
-
-def test_angles_of_a_problem_have_their_stops() -> None:
-    assert angles_of(robot_problem(load_robot("machado-2r"))) == {"q1": None, "q2": None}
-    limited = with_ranges("machado-2r", q1=(0.3, 1.4), q2=(-2.5, 2.5))
-    found = angles_of(robot_problem(limited, "gravity"))
-    assert found == {"q1": Interval(0.3, 1.4), "q2": Interval(-2.5, 2.5)}
-    assert "q3" not in angles_of(robot_problem(load_robot("scara"), "gravity"))  # it slides
 
 
 def questions(call: Any, *arguments: Any) -> int:

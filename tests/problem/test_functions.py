@@ -71,8 +71,6 @@ def ranges_from_few_samples(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # references --------------------------------------------------------------------------------------
-
-
 @pytest.mark.usefixtures("rough_ranges")
 @pytest.mark.parametrize("robot", ARMS)
 def test_kinematics_inertia_and_bias_are_pinocchios(robot: Robot) -> None:
@@ -173,8 +171,6 @@ def test_both_ends_that_a_function_reaches_are_found_wherever_zero_lies(middle: 
 
 
 # terms -------------------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("of", [
     *PLAIN, "control", "control:kp=2:load=0..3", f"{FRICTION}:load=1..2", "gravity:load=0..5",
@@ -217,8 +213,6 @@ def test_viscous_friction_is_a_term() -> None:
 
 
 # problems ----------------------------------------------------------------------------------------
-
-
 def test_the_name_of_a_problem_says_its_function() -> None:
     assert robot_problem(ARM) == problem_of(ARM)
     assert [robot_problem(ARM, of).name for of in NAMES[:3]] == [
@@ -287,8 +281,6 @@ def test_parallel_axes_hint_at_their_first_sum_and_at_every_part(
 
 
 # friction ----------------------------------------------------------------------------------------
-
-
 def test_dry_friction_is_a_tanh_with_a_size_for_each_direction() -> None:
     arm = with_friction((8.0, 6.0))
     problem = robot_problem(arm, f"{FRICTION}:smoothing=0.1,0.3")
@@ -319,8 +311,6 @@ def test_the_sign_of_dry_friction_is_a_factor_that_is_prepared() -> None:
 
 
 # control -----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("of", ["control", "control:kp=40,9:kd=14,6"])
 def test_control_is_inverse_dynamics_of_the_command(of: str) -> None:
     kp, kd = (np.array([40.0, 9.0]), np.array([14.0, 6.0])) if ":" in of else (100.0, 20.0)
@@ -358,8 +348,6 @@ def test_where_a_joint_has_stops_the_difference_goes_between_them() -> None:
 
 
 # loads, forward dynamics, inverse kinematics -----------------------------------------------------
-
-
 @pytest.mark.parametrize("name", ["machado-2r", "puma560", "scara"])
 def test_a_load_as_an_input_is_a_point_mass_at_the_tip(name: str) -> None:
     robot = load_robot(name)
@@ -441,8 +429,6 @@ def test_an_arm_with_a_wrist_comes_where_it_is_wanted(name: str, elbow: str) -> 
 
 
 # choices -----------------------------------------------------------------------------------------
-
-
 def test_a_name_says_what_is_chosen_and_nothing_usual() -> None:
     name = function_name("control", kp="50.0, 40", kd=20, load="0..5")
     assert name == "control:kp=50,40:load=0..5"

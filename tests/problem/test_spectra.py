@@ -167,7 +167,6 @@ def test_terms_of_random_arms_add_up_to_newton_euler(seed: int) -> None:
 
 
 # a function that is no robot's -------------------------------------------------------------------
-
 LEFT, RIGHT = input_of("left", TURN, angle=True), input_of("right", TURN, angle=True)
 BOOM, PULL = input_of("boom", Interval(0.5, 2.0)), input_of("pull", Interval(-3.0, 3.0))
 AXES = (LEFT, RIGHT, BOOM)

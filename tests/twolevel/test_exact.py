@@ -36,13 +36,12 @@ from boolcomp.twolevel import primes as prime_module
 from boolcomp.twolevel.cover import Cover, Function
 from boolcomp.twolevel.cubes import Cubes
 from boolcomp.twolevel.exact import minimise_exact
-from boolcomp.twolevel.gather import Gatherer, Gathering, TooManySetsError, grown
+from boolcomp.twolevel.gather import Gatherer, Gathering, TooManySetsError
 from boolcomp.twolevel.isop import minterms
 from boolcomp.twolevel.minimise import minimise
 from boolcomp.twolevel.packed import Shape, packed, unpacked
 from boolcomp.twolevel.primes import Budget, PrimesTooManyError, all_primes, merged
 from boolcomp.twolevel.warm_exact import warm_exact
-from boolcomp.twolevel.witness import SearchEndedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,8 +51,6 @@ small = st.tuples(st.integers(0, 4), st.integers(0, 3)).flatmap(lambda shape: cu
 
 
 # primes ------------------------------------------------------------------------------------------
-
-
 def primes_of(cubes: Cubes, limit: int = 10_000) -> Rows:
     shape = Shape(cubes.inputs, cubes.outputs)
     rows = unpacked(all_primes(packed(cubes), shape, limit, LATER), shape).rows()
@@ -142,8 +139,6 @@ def test_the_clock_is_looked_at_between_short_steps(monkeypatch: pytest.MonkeyPa
 
 
 # minima ------------------------------------------------------------------------------------------
-
-
 def slow_minimum(function: Function) -> tuple[int, int]:
     """Return the fewest products, and the fewest literals of so few, by trying everything."""
     wanted = set()
@@ -252,8 +247,6 @@ def test_minima_of_the_arms_tables_are_proved(name: str, *, faithful: bool, prod
 
 
 # deadlines and starts ----------------------------------------------------------------------------
-
-
 def ended(cover: Cover) -> None:
     assert not cover.proved
     assert 0 < cover.lower_bound < cover.products
@@ -340,8 +333,6 @@ def test_a_table_that_no_time_is_left_for_is_not_drawn_up_as_a_sum(
 
 
 # minima by the points that products hold ---------------------------------------------------------
-
-
 def drawn(seed: int, inputs: int, outputs: int) -> Function:
     return Function.from_dense(random_table(np.random.default_rng(seed), inputs, outputs, 0.5, 0.2))
 
@@ -374,15 +365,6 @@ def test_columns_are_the_largest_sets_that_a_product_can_hold() -> None:
     found.add(packed_points(3, "000", "011"), LATER)
     found.add(packed_points(3, "101", "110"), LATER)  # two of the last three meet 111
     assert members(found) == {frozenset({0, k}) for k in (1, 2, 3)}
-
-
-def test_a_cube_that_grows_stops_at_off_and_takes_literals_before_outputs() -> None:
-    shape = Shape(3, 2)
-    off = packed(Cubes.from_rows(3, 2, [("11-", "10"), ("0--", "01")]))
-    cube = packed_points(3, "000/10", outputs=2)
-    assert list(unpacked(grown(cube, off, shape, LATER), shape).rows()) == [("-0-", "10")]
-    with pytest.raises(SearchEndedError):
-        grown(cube, off, shape, time.monotonic() - 1)
 
 
 def test_too_many_ways_to_hold_points_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

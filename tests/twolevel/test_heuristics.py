@@ -6,8 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given
 from twolevel.strategies import (
     Rows,
     as_lists,
@@ -30,13 +29,12 @@ from boolcomp.twolevel import lists
 from boolcomp.twolevel.clock import Clock
 from boolcomp.twolevel.cover import Function
 from boolcomp.twolevel.cubes import Cubes
-from boolcomp.twolevel.dense import Dense, rasterised, to_index
+from boolcomp.twolevel.dense import Dense, rasterised
 from boolcomp.twolevel.improve import improve, suits
 from boolcomp.twolevel.improve_lists import improve_lists, irredundant
 from boolcomp.twolevel.isop import isop, minterms
 from boolcomp.twolevel.pooled import Pool
 from boolcomp.twolevel.scatter_kernels import grow_at_random
-from boolcomp.twolevel.selection import matrix, without_idle
 
 
 def summed(table: Dense) -> Cubes:
@@ -46,8 +44,6 @@ def summed(table: Dense) -> Cubes:
 
 
 # irredundant sums --------------------------------------------------------------------------------
-
-
 @given(tables())
 def test_an_irredundant_sum_implements_the_table_and_so_do_minterms(table: Dense) -> None:
     assert implements(Function.from_dense(table), summed(table))
@@ -69,8 +65,6 @@ def test_a_clock_that_has_run_out_ends_it() -> None:
 
 
 # tables improved ---------------------------------------------------------------------------------
-
-
 @given(tables())
 def test_an_improved_cover_implements_the_table_within_its_bound(table: Dense) -> None:
     start = summed(table)
@@ -122,27 +116,7 @@ def test_a_deadline_in_the_past_returns_the_start() -> None:
     assert not suits(Dense(21, 9, words, words.copy()))  # tables too large are not tried
 
 
-@settings(max_examples=30)
-@given(st.integers(0, 10**6))
-def test_a_reduced_covering_matrix_keeps_every_demand(seed: int) -> None:
-    table = random_table(np.random.default_rng(seed), 5, 2, 0.5, 0.2)
-    cover = summed(table)
-    whole = matrix(table, to_index(cover.joined(minterms(table))))
-    assert whole is not None
-    core, stand_in = without_idle(whole)
-    # Whatever meets the reduced rows meets, through the stand-ins, every point.
-    chosen = np.unique(stand_in[: len(cover)])
-    met = np.isin(core.indices, chosen)
-    assert np.logical_or.reduceat(met, core.starts[:-1]).all()
-    kept = cover.joined(minterms(table)).take(chosen.astype(np.intp))
-    for x, point in enumerate(points(5)):
-        for j in range(2):
-            assert not int(table.on[j, 0]) >> x & 1 or values(kept, point)[j] == "1"
-
-
 # lists of cubes ----------------------------------------------------------------------------------
-
-
 @given(functions())
 def test_lists_of_cubes_are_improved_to_a_right_cover(function: Function) -> None:
     twin = as_lists(function)
@@ -201,7 +175,6 @@ def test_a_walk_gives_up_when_the_clock_has_run_out() -> None:
 
 
 # pools -------------------------------------------------------------------------------------------
-
 INPUTS, OUTPUTS = 5, 3
 
 

@@ -60,8 +60,6 @@ def hard() -> tuple[Any, Any, Any]:
 
 
 # solvers -----------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def _always_a_child(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(milp_module, "SMALL", 0)
@@ -154,8 +152,6 @@ def test_the_child_does_not_outlive_a_killed_parent() -> None:
 
 
 # what is proved once more ------------------------------------------------------------------------
-
-
 def test_any_prices_prove_a_true_bound() -> None:
     starts, indices, cost = (one.tolist() for one in TRIANGLE)
     problem: dict[str, Any] = {"starts": starts, "indices": indices, "cost": cost, "count": None}

@@ -52,7 +52,6 @@ def test_every_method_implements_the_function(
 
 
 # claims beside the exhaustive minimum of functions of at most three inputs -----------------------
-
 Files = tuple[int, int, str, list[tuple[str, str]]]
 LETTERS = {"0": "0", "1": "1", "-": "01"}
 
@@ -141,8 +140,6 @@ def test_no_method_claims_more_than_is_true(
 
 
 # functions at the borders ------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("method", ["isop", "own"])
 @pytest.mark.parametrize("inputs", [0, 7, 50])
 def test_empty_and_constant_functions_have_covers_of_no_and_one_product(
@@ -196,8 +193,6 @@ def test_products_grow_within_on_and_dont_care_where_the_off_set_is_out_of_reach
 
 
 # what may go wrong -------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("deadline", [0.0, 0.5])
 def test_a_cover_at_the_deadline_is_right(deadline: float) -> None:
@@ -284,8 +279,6 @@ def test_the_cover_is_the_same_in_any_process() -> None:
 
 
 # Espresso in its own process ---------------------------------------------------------------------
-
-
 @needs_pyeda
 @settings(max_examples=8)
 @given(functions())
