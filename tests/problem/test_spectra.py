@@ -12,21 +12,14 @@ import numpy as np
 import pytest
 from samples import TURN, input_of, problem_of, random_robot
 
+import boolcomp as bc
 from boolcomp.common.errors import UsageError
 from boolcomp.problem.dynamics.algebra import Folding
 from boolcomp.problem.dynamics.recurrence import newton_euler
 from boolcomp.problem.harmonics import Harmonics
 from boolcomp.problem.interval import Interval
-from boolcomp.problem.problem import Group, Output, Problem
 from boolcomp.problem.robot import load_robot
-from boolcomp.problem.spectra import (
-    Spectra,
-    Summand,
-    grid,
-    sparse,
-    spectra_of,
-    transform,
-)  # fmt: skip
+from boolcomp.problem.spectra import Spectra
 from boolcomp.terms import FORMS, evaluate_terms, split
 
 if TYPE_CHECKING:
@@ -34,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from boolcomp.problem.problem import Input
+    from boolcomp.problem.problem import Input, Problem
     from boolcomp.problem.robot import Robot
 
     Floats = NDArray[np.float64]
@@ -167,71 +160,29 @@ def test_terms_of_random_arms_add_up_to_newton_euler(seed: int) -> None:
 
 
 # a function that is no robot's -------------------------------------------------------------------
-LEFT, RIGHT = input_of("left", TURN, angle=True), input_of("right", TURN, angle=True)
-BOOM, PULL = input_of("boom", Interval(0.5, 2.0)), input_of("pull", Interval(-3.0, 3.0))
-AXES = (LEFT, RIGHT, BOOM)
-SIZES = (5, 3, 3)
+@pytest.fixture(name="crane", scope="module")
+def a_crane() -> Problem:
+    return bc.function_problem(
+        lambda left, right, boom, pull: 3 + 2 * boom * bc.sin(left - right)
+        - 0.5 * boom**2 * bc.cos(2 * left) + pull * (1.5 * bc.cos(right) - 0.25 * boom),
+        {"left": bc.angle(), "right": bc.angle(), "boom": bc.word(0.5, 2), "pull": bc.word(-3, 3)},
+        ["H"],
+    )  # fmt: skip
 
 
-def _still(left: Floats, right: Floats, boom: Floats) -> Floats:
-    return np.asarray(3 + 2 * boom * np.sin(left - right) - 0.5 * boom**2 * np.cos(2 * left))
-
-
-def _slope(left: Floats, right: Floats, boom: Floats) -> Floats:
-    return np.asarray(1.5 * np.cos(right) - 0.25 * boom + 0 * left)
-
-
-def _sampled(function: Any) -> Floats:
-    return np.asarray(function(*grid(AXES, SIZES).T)).reshape(SIZES)
-
-
-def _form() -> Any:
-    summands = [
-        Summand((PULL,), sparse(AXES, transform(AXES, _sampled(_slope)), 3.0)),
-        Summand((), sparse(AXES, transform(AXES, _sampled(_still)), 3.0)),
-    ]
-    return spectra_of(AXES, [summands], 3.0)
-
-
-def _reference(place: Floats, pull: Floats) -> Floats:
-    left, right, boom = place.T
-    return (_still(left, right, boom) + pull[:, 0] * _slope(left, right, boom))[:, None]
-
-
-CRANE = Problem(
-    name="crane",
-    key="a crane",
-    inputs=(*AXES, PULL),
-    outputs=(Output("height", "H", Interval(-16.0, 16.0), "m"),),
-    groups=(Group("place", ("left", "right", "boom")), Group("pull", ("pull",))),
-    returned=Group("height", ("height",)),
-    reference=_reference,
-    form=_form,
-    plural="heights",
-)
-
-
-def test_a_function_is_split_into_the_terms_it_was_made_of() -> None:
-    assert str(split(CRANE)).splitlines() == [
-        "H = H1 + H2",
-        "  H1 = (-0.25 boom + 1.5 cos right) pull",
-        "  H2 = 3 - 0.5 boom^2 cos(2 left) + 2 boom sin(left - right)",
-    ]
+def test_a_function_is_split_into_the_terms_it_was_made_of(crane: Problem) -> None:
+    terms = sorted(line.split(" = ")[1] for line in str(split(crane)).splitlines()[1:])
+    assert terms == ["(-0.25 boom + 1.5 cos right) pull",
+                     "3 - 0.5 boom^2 cos(2 left) + 2 boom sin(left - right)"]  # fmt: skip
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_form_of_it_adds_up_to_it(form: str) -> None:
-    arrays = CRANE.draw(200, 1)
-    (terms,) = split(CRANE, form).outputs
-    found = evaluate_terms(terms, CRANE.columns(arrays))
-    assert found == pytest.approx(CRANE.reference(*arrays)[:, 0], abs=1e-12)
-
-
-def test_monomials_know_any_harmonic() -> None:
-    spectra = spectra_of(
-        (LEFT,), [[Summand((), {(-5,): -0.5j, (5,): 0.5j, (4,): 1, (-4,): 1})]], 1.0
+def test_every_form_of_a_function_adds_up_to_it(crane: Problem, form: Any) -> None:
+    many = bc.function_problem(
+        lambda q: 2 * bc.cos(4 * q) - bc.sin(5 * q), {"q": bc.angle()}, ["y"]
     )
-    (terms,) = split(replace(CRANE, form=lambda: spectra), "products").outputs
-    x = np.linspace(-3, 3, 50)
-    found = evaluate_terms(terms, {"left": x})
-    assert found == pytest.approx(2 * np.cos(4 * x) - np.sin(5 * x), abs=1e-12)
+    for problem in (crane, many):
+        arrays = problem.draw(200, 1)
+        (terms,) = split(problem, form).outputs
+        found = evaluate_terms(terms, problem.columns(arrays))
+        assert found == pytest.approx(problem.reference(*arrays)[:, 0], abs=1e-12)
