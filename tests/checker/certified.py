@@ -1,32 +1,72 @@
-"""A small program with a certificate, and folders in which it is damaged and sealed anew."""
+"""Small programs with certificates, sections of them, and folders damaged and sealed anew."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from boolcomp.checker.chain import check_program
-from boolcomp.checker.folder import read_program
+from boolcomp.checker.container import Section, parse
+from boolcomp.checker.folder import LoadFiles, read_program
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
+from boolcomp.compact.sketch.build import Form, build_sketch
 from boolcomp.pipeline import compile_compact
-from boolcomp.program import writing
+from boolcomp.program.writing import HEAD, render_program, sealed
+from boolcomp.proof.certificate.origin import origin_text
+from boolcomp.proof.certificate.sketch import sketch_text
+from boolcomp.terms import split
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from boolcomp.checker.steps import Step
+    from boolcomp.problem.problem import Problem
     from boolcomp.program.program import Program
 
 
 @cache
-def certified(bits: int = 4, name: str = "machado-2r") -> Program:
+def certified(bits: int = 4, name: str = "machado-2r", proof: Any = "plain") -> Program:
     """Return the paper's arm, from the results that ship, with its certificate."""
-    return compile_compact(
-        name, CompactChoices(usual_demand(bits), proof="plain", certify=True)
-    ).program
+    choices = CompactChoices(usual_demand(bits), proof=proof, certify=True)
+    return compile_compact(name, choices).program
+
+
+def load_of(program: Program) -> LoadFiles:
+    """Return the only load of a program as the checker reads it, without its network."""
+    document: dict[str, Any] = json.loads(render_program(program)[HEAD])
+    (sections,) = parse(program.certificate).loads
+    return LoadFiles(0, document, document["loads"][0], program.loads[0].graph, None, sections)
+
+
+def shipped(name: str = "machado-2r", bits: int = 8) -> LoadFiles:
+    """Return the program that ships, with its certificate."""
+    return load_of(certified(bits, name))
+
+
+def section(text: str) -> Section:
+    return Section(tuple(text.splitlines()), 1)
+
+
+def sketched(problem: Problem, form: Form | None = None, bits: int = 8) -> LoadFiles:
+    """Return what a certificate says of a problem up to its sketch."""
+    words, steps = {one.name: bits for one in problem.inputs}, problem.steps(8)
+    sketch = build_sketch(split(problem), words, steps, form)
+    sections = {
+        "origin": section(origin_text(problem, words)),
+        "sketch": section(sketch_text(sketch, problem, steps)),
+    }
+    return LoadFiles(0, {}, {}, None, None, sections)
+
+
+def with_line(load: LoadFiles, name: str, old: str, new: str) -> LoadFiles:
+    """Return the same with a text in a section that is another one, once."""
+    text = load.sections[name].text
+    assert old in text, (name, old)
+    return replace(load, sections={**load.sections, name: section(text.replace(old, new, 1))})
 
 
 def changed(folder: Path, file: str, change: Callable[[str], str]) -> None:
@@ -36,17 +76,17 @@ def changed(folder: Path, file: str, change: Callable[[str], str]) -> None:
     new = change(text)
     assert new != text
     path.write_text(new, "utf-8")
-    sealed(folder)
+    seal(folder)
 
 
-def sealed(folder: Path) -> None:
+def seal(folder: Path) -> None:
     """Write the checksums of the files that are there."""
-    head = folder / writing.HEAD
+    head = folder / HEAD
     document = json.loads(head.read_text("utf-8"))
     files = {name: (folder / name).read_text("utf-8") for name in document["files"]}
-    head.write_text(writing.sealed(document, files), "utf-8")
+    head.write_text(sealed(document, files), "utf-8")
 
 
 def steps(folder: Path) -> dict[str, Step]:
-    """Return the steps of a folder's certificate by the first word of their names."""
+    """Return the steps of a folder's certificate by the first words of their names."""
     return {one.name.partition(":")[0]: one for one in check_program(read_program(folder))}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tempfile
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
@@ -20,31 +21,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PRODUCT = """\
-name = "product"
 
-[inputs.x]
-range = [-1, 1]
-bits = 4
-unit = "m"
 
-[inputs.u]
-range = [-1, 1]
-bits = 4
-unit = "V"
+def _word(table: str, unit: str, low: float, more: str = "") -> str:
+    return f'\n[{table}]\nrange = [{low}, {-low}]\nbits = 4\nunit = "{unit}"\n{more}'
 
-[outputs.z]
-expression = "x*u + 0.5*u"
-range = [-2, 2]
-bits = 4
-unit = "W"
 
-[outputs.y]
-expression = "x - u"
-range = [-2.5, 2.5]
-bits = 4
-unit = "A"
-"""
+PRODUCT = 'name = "product"\n' + "".join([
+    _word("inputs.x", "m", -1), _word("inputs.u", "V", -1),
+    _word("outputs.z", "W", -2, 'expression = "x*u + 0.5*u"\n'),
+    _word("outputs.y", "A", -2.5, 'expression = "x - u"\n'),
+])  # fmt: skip
 JOINT = """
 [[joint]]
 type = "revolute"
@@ -76,11 +63,9 @@ class Forged:
     files: dict[str, str]
 
     def rendered(self) -> dict[str, str]:
-        """Return all files, with right checksums."""
         return {HEAD: sealed(self.head, self.files), **self.files}
 
     def write(self, folder: Path) -> None:
-        """Write all files into a folder."""
         for name, text in self.rendered().items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -92,20 +77,16 @@ if TYPE_CHECKING:
 
 
 # programs ----------------------------------------------------------------------------------------
-
-
 def _arm() -> Mapping[str, str]:
     return render_program(certified())
 
 
 def _loads() -> Mapping[str, str]:
-    asked = {"of": "gravity", "payloads": [0, 1, 2], "effort": 0, "proof": "plain"}
-    return render_program(bc.compile("machado-2r", 4, certify=True, **asked))  # type: ignore[arg-type]
+    asked: Any = {"of": "gravity", "payloads": [0, 1, 2], "effort": 0, "proof": "plain"}
+    return render_program(bc.compile("machado-2r", 4, certify=True, **asked))
 
 
 def _written(name: str, text: str, **asked: Any) -> Mapping[str, str]:
-    import tempfile
-
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"{name}.toml"
         path.write_text(text, "utf-8")
@@ -117,22 +98,17 @@ def _conditional() -> Mapping[str, str]:
     """Return the arm with bounds that hold while its first sum does not overflow."""
     forged = Forged(json.loads(_arm()[HEAD]), dict(_arm()))
     del forged.files[HEAD]
-    graph = forged.files["graphs/0.txt"]
-    heap = re.search(r"^w(\d+)\[\d+\] = heap", graph, re.MULTILINE)
+    heap = re.search(r"^w(\d+)\[\d+\] = heap", forged.files["graphs/0.txt"], re.MULTILINE)
     assert heap is not None
     conditioned(f"w{heap[1]}")(forged)
     restated(forged)
     return forged.rendered()
 
 
-def _shipped(name: str) -> Callable[[], Mapping[str, str]]:
-    folder = ROOT / "certified" / name
-
-    def files() -> Mapping[str, str]:
-        paths = (path for path in folder.rglob("*") if path.is_file())
-        return {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in paths}
-
-    return files
+def _shipped() -> Mapping[str, str]:
+    folder = ROOT / "certified" / "machado-2r-8"
+    paths = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in paths}
 
 
 # What is forged: how it is made, and the file that it is of, as its user has it.
@@ -145,7 +121,7 @@ PROGRAMS: dict[str, tuple[Callable[[], Mapping[str, str]], str]] = {
     "product": (lambda: _written("product", PRODUCT, words={"u": "twos:tread"}), PRODUCT),
     "stopped": (lambda: _written("stopped", STOPPED, of="gravity"), STOPPED),
     "conditional": (_conditional, ARM),
-    "machado-2r-8": (_shipped("machado-2r-8"), ARM),
+    "machado-2r-8": (_shipped, ARM),
 }  # fmt: skip
 
 
@@ -161,9 +137,7 @@ def program(name: str) -> Forged:
     return Forged(deepcopy(head), dict(files))
 
 
-# changes -----------------------------------------------------------------------------------------
-
-
+# changes of `program.json`, at a path like `inputs.0.unit` ----------------------------------------
 def _place(head: Any, path: str) -> tuple[Any, Any]:
     *way, last = path.split(".")
     for key in way:
@@ -171,18 +145,8 @@ def _place(head: Any, path: str) -> tuple[Any, Any]:
     return head, int(last) if isinstance(head, list) else last
 
 
-def put(path: str, value: Any) -> Change:
-    """Return what sets a value of `program.json`, whose path is like `inputs.0.unit`."""
-
-    def change(forged: Forged) -> None:
-        where, key = _place(forged.head, path)
-        where[key] = deepcopy(value)
-
-    return change
-
-
 def made(path: str, new: Callable[[Any], Any]) -> Change:
-    """Return what makes another value of one of `program.json`."""
+    """Return what makes another value of one."""
 
     def change(forged: Forged) -> None:
         where, key = _place(forged.head, path)
@@ -191,19 +155,24 @@ def made(path: str, new: Callable[[Any], Any]) -> Change:
     return change
 
 
+def put(path: str, value: Any) -> Change:
+    def change(forged: Forged) -> None:
+        where, key = _place(forged.head, path)
+        where[key] = deepcopy(value)
+
+    return change
+
+
 def scaled(path: str, factor: float) -> Change:
-    """Return what multiplies a number of `program.json`, or both ends of a range."""
+    """Return what multiplies a number, or both ends of a range."""
     return made(path, lambda x: [one * factor for one in x] if isinstance(x, list) else x * factor)
 
 
 def moved(path: str, step: float) -> Change:
-    """Return what moves a range of `program.json`."""
     return made(path, lambda ends: [end + step for end in ends])
 
 
 def removed(path: str) -> Change:
-    """Return what removes a value of `program.json`."""
-
     def change(forged: Forged) -> None:
         where, key = _place(forged.head, path)
         del where[key]
@@ -212,8 +181,6 @@ def removed(path: str) -> Change:
 
 
 def swapped(one: str, other: str) -> Change:
-    """Return what exchanges two values of `program.json`."""
-
     def change(forged: Forged) -> None:
         (a, k), (b, n) = _place(forged.head, one), _place(forged.head, other)
         a[k], b[n] = b[n], a[k]
@@ -221,27 +188,7 @@ def swapped(one: str, other: str) -> Change:
     return change
 
 
-def text(old: str, new: str, file: str = CERTIFICATE, count: int = 1) -> Change:
-    """Return what replaces a text of a file, which must be there; `count` = -1: everywhere."""
-
-    def change(forged: Forged) -> None:
-        assert old in forged.files[file], f"{file} has no {old!r}"
-        forged.files[file] = forged.files[file].replace(old, new, count)
-
-    return change
-
-
-def matched(pattern: str, new: str, file: str = CERTIFICATE, count: int = 1) -> Change:
-    """Return what replaces what a pattern matches, which must be there; `count` = 0: everywhere."""
-
-    def change(forged: Forged) -> None:
-        found, times = re.subn(pattern, new, forged.files[file], count=count, flags=re.MULTILINE)
-        assert times, f"{file} has no {pattern!r}"
-        forged.files[file] = found
-
-    return change
-
-
+# changes of texts --------------------------------------------------------------------------------
 def rewritten(new: Callable[[str], str], file: str = CERTIFICATE) -> Change:
     """Return what makes another text of a file."""
 
@@ -251,36 +198,42 @@ def rewritten(new: Callable[[str], str], file: str = CERTIFICATE) -> Change:
     return change
 
 
+def matched(pattern: str, new: str, file: str = CERTIFICATE, count: int = 1) -> Change:
+    """Return what replaces what a pattern matches, which must be there; `count` = 0: everywhere."""
+
+    def change(old: str) -> str:
+        found, times = re.subn(pattern, new, old, count=count, flags=re.MULTILINE)
+        assert times, f"{file} has no {pattern!r}"
+        return found
+
+    return rewritten(change, file)
+
+
+def text(old: str, new: str, count: int = 1) -> Change:
+    """Return what replaces a text of the certificate; `count` = -1: everywhere."""
+    return matched(re.escape(old), new.replace("\\", r"\\"), count=max(count, 0))
+
+
 def section(name: str, new: Callable[[str], str], load: int = 0) -> Change:
     """Return what makes another text of a section, its head included, of a load's."""
 
-    def change(forged: Forged) -> None:
-        before, *loads = re.split(r"(?m)^(?=== load)", forged.files[CERTIFICATE])
+    def change(old: str) -> str:
+        before, *loads = re.split(r"(?m)^(?=== load)", old)
         parts = re.split(r"(?m)^(?== \w)", loads[load])
         (place,) = [k for k, part in enumerate(parts) if part.startswith(f"= {name}\n")]
         parts[place] = new(parts[place])
         loads[load] = "".join(parts)
-        forged.files[CERTIFICATE] = before + "".join(loads)
+        return before + "".join(loads)
 
-    return change
-
-
-def every(*changes: Change) -> Change:
-    """Return several changes, one after another."""
-
-    def change(forged: Forged) -> None:
-        for one in changes:
-            one(forged)
-
-    return change
+    return rewritten(change)
 
 
-def conditioned(words: str, load: int = 0) -> Change:
-    """Return what says that a load's bounds hold while words do not overflow, as a writer does."""
+def conditioned(words: str) -> Change:
+    """Return what says that bounds hold while words do not overflow, as a writer does."""
 
     def change(forged: Forged) -> None:
-        section("bound", lambda old: f"{old}while {words}\n", load)(forged)
-        for output in forged.head["loads"][load]["outputs"]:
+        section("bound", lambda old: f"{old}while {words}\n")(forged)
+        for output in forged.head["loads"][0]["outputs"]:
             output["bound"] = None
 
     return change

@@ -5,105 +5,87 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
+from checker.certified import certified, load_of, section, shipped, steps, with_line
 
-from boolcomp.checker.bound import check, read_bounds
-from boolcomp.checker.chain import check_program
-from boolcomp.checker.container import Section, parse
-from boolcomp.checker.folder import LoadFiles, read_program
+from boolcomp.checker import bound
+from boolcomp.checker.sketch import differences
 from boolcomp.common.errors import DataError
 from boolcomp.common.workers import ALONE
 from boolcomp.compact.demand import usual_demand
 from boolcomp.compact.passes import CompactChoices
-from boolcomp.compact.result.explained import explained
 from boolcomp.pipeline import compile_compact
 from boolcomp.problem.written.functionfile import parse_function
-from boolcomp.proof.bound.cells import cell_bounds
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from boolcomp.checker.folder import LoadFiles
+    from boolcomp.checker.steps import Step
 
-def section(text: str) -> Section:
-    return Section(tuple(text.splitlines()), 7)
+WIDE = "tau1 plain -9.0 9.0\ntau2 plain -9.0 9.0\n"
 
 
 @cache
 def load() -> LoadFiles:
     """Return the smallest program that ships, with its certificate."""
-    made = compile_compact(
-        "machado-2r", CompactChoices(usual_demand(4), proof="tight", certify=True)
-    )
-    (sections,) = parse(made.program.certificate).loads
-    outputs = [{"bound": one} for one in made.program.bound]
-    said: dict[str, Any] = {"outputs": outputs}
-    return LoadFiles(0, {}, said, made.program.loads[0].graph, None, sections)
+    return load_of(certified(4, proof="tight"))
 
 
-def with_bounds(text: str) -> LoadFiles:
-    """Return the same with other lines in the section."""
-    return replace(load(), sections={**load().sections, "bound": section(text)})
+def of_bounds(text: str) -> dict[str, Step]:
+    """Return the steps of the same program with other lines in the section."""
+    other = replace(load(), sections={**load().sections, "bound": section(text)})
+    return {one.name: one for one in bound.check(other)}
 
 
 @pytest.mark.check
 def test_what_a_certificate_claims_is_confirmed() -> None:
-    steps = list(check(load()))
-    assert [one.name for one in steps] == ["no overflow", "error of tau1", "error of tau2"]
-    assert all(one.holds for one in steps), steps
-    assert all(one.cases > 0 for one in steps)
+    found = list(bound.check(load()))
+    assert [one.name for one in found] == ["no overflow", "error of tau1", "error of tau2"]
+    assert all(one.holds and one.cases > 0 for one in found), found
 
 
 @pytest.mark.check
 def test_a_plain_bound_that_the_checker_does_not_reach_is_claimed_as_wide_as_it_finds() -> None:
     demand = usual_demand(4, {"q": 6}, rms=(0.8,), effort=0.0)
-    made = compile_compact(
-        "machado-2r", CompactChoices(demand, proof="plain", certify=True), of="gravity"
-    )
-    (sections,) = parse(made.program.certificate).loads
-    assert [line.split()[1] for line in sections["bound"].lines] == ["plain", "plain"]
-    said: dict[str, Any] = {"outputs": [{"bound": one} for one in made.program.bound]}
-    steps = list(check(LoadFiles(0, {}, said, made.program.loads[0].graph, None, sections)))
-    assert all(one.holds for one in steps), steps
+    choices = CompactChoices(demand, proof="plain", certify=True)
+    found = load_of(compile_compact("machado-2r", choices, of="gravity").program)
+    assert [line.split()[1] for line in found.sections["bound"].lines] == ["plain", "plain"]
+    assert all(one.holds for one in bound.check(found))
 
 
 @pytest.mark.slow
-def test_of_a_claim_that_is_too_small_both_figures_are_said() -> None:
+def test_both_figures_are_said_of_a_claim_that_is_too_small() -> None:
     first, second = load().sections["bound"].lines
     name, grade, low, high, *groups = first.split()
     less = " ".join([name, grade, low, f"{float(high) * 0.99:.6f}", *groups])
-    steps = {one.name: one for one in check(with_bounds(f"{less}\n{second}\n"))}
-    assert steps["error of tau1"].holds is False
-    assert "is claimed, and 2." in steps["error of tau1"].note
-    assert steps["error of tau2"].holds
-    plain = f"{name} plain -2.0 2.0\n{second}\n"
-    steps = {one.name: one for one in check(with_bounds(plain))}
-    assert steps["error of tau1"].holds is False
-    assert "-2.0000 .. 2.0000 claimed" in steps["error of tau1"].note
+    for line, said in ((less, "is claimed, and 2."),
+                       (f"{name} plain -2.0 2.0", "-2.0000 .. 2.0000 claimed")):  # fmt: skip
+        found = of_bounds(f"{line}\n{second}\n")
+        assert found["error of tau1"].holds is False
+        assert said in found["error of tau1"].note
+        assert found["error of tau2"].holds
 
 
 @pytest.mark.slow
-def test_a_program_that_says_less_than_its_certificate_is_found_out() -> None:
-    lines = "tau1 plain -9.0 9.0\ntau2 plain -9.0 9.0\n"
-    steps = list(check(with_bounds(lines)))
-    assert steps[0].holds
-    assert [one.holds for one in steps[1:]] == [False, False]
-    assert "program.json says" in steps[1].note
+def test_a_program_that_says_less_than_its_certificate_is_refused() -> None:
+    fits, *others = of_bounds(WIDE).values()
+    assert fits.holds
+    assert [one.holds for one in others] == [False, False]
+    assert "program.json says" in others[0].note
 
 
 @pytest.mark.slow
-def test_a_program_with_a_bound_and_words_that_may_overflow_is_found_out() -> None:
-    lines = "tau1 plain -9.0 9.0\ntau2 plain -9.0 9.0\nwhile w7\n"
-    steps = list(check(with_bounds(lines)))
-    assert (steps[0].holds, steps[0].conditional) == (None, True)
-    assert steps[0].note == "while w7 do not overflow, which is not shown"
-    assert steps[1].holds is False
+def test_a_bound_of_words_that_may_overflow_is_conditional() -> None:
+    fits, first, _ = of_bounds(f"{WIDE}while w7\n").values()
+    assert (fits.holds, fits.conditional, first.holds) == (None, True, False)
+    assert fits.note == "while w7 do not overflow, which is not shown"
 
 
-@pytest.mark.slow
-def test_outputs_that_are_others_are_refused() -> None:
-    step, *_ = check(with_bounds("tau1 plain -9.0 9.0\n"))
+def test_bounds_of_other_outputs_are_refused() -> None:
+    step, *_ = of_bounds("tau1 plain -9.0 9.0\n").values()
     assert step.holds is False
     assert "other outputs" in step.note
 
@@ -113,14 +95,12 @@ def test_outputs_that_are_others_are_refused() -> None:
     "tau1 plain -1.0 1e400", "while", "while 3", "tau1 plain -1.0 1.0 qd1;qd2", "",
 ])  # fmt: skip
 def test_a_line_that_is_no_bound_is_named(line: str) -> None:
-    with pytest.raises(DataError, match=r"certificate\.txt:8: .* is no bound"):
-        read_bounds(section(f"tau0 plain -1.0 1.0\n{line}\n"))
+    with pytest.raises(DataError, match=r"certificate\.txt:2: .* is no bound"):
+        bound.read_bounds(section(f"tau0 plain -1.0 1.0\n{line}\n"))
 
 
 @pytest.mark.slow
-def test_of_a_function_without_terms_the_bound_is_that_which_the_checker_confirms(
-    tmp_path: Path,
-) -> None:
+def test_the_bound_of_a_function_without_terms_is_confirmed(tmp_path: Path) -> None:
     text = """
 name = "root"
 [inputs.x]
@@ -134,11 +114,34 @@ range = [0, 1.5]
         usual_demand(5, effort=0.0, rms=(1.0,)), tmp_path / "store", also_shipped=False,
         workers=ALONE, proof="tight", certify=True,
     )  # fmt: skip
-    made = compile_compact(parse_function(text), choices)
-    found = made.built[0]
-    ((low, high),) = cell_bounds(explained(found.compact, found.ends), 1).ends
-    step = Fraction(found.compact.output_codes[0].step)
-    assert made.program.bound[0] >= max(high, -low) * step
-    made.program.save(tmp_path / "root")
-    checked = {one.name: one for one in check_program(read_program(tmp_path / "root"))}
-    assert checked["error of r"].holds
+    compile_compact(parse_function(text), choices).program.save(tmp_path / "root")
+    assert steps(tmp_path / "root")["error of r"].holds
+
+
+def test_a_certified_bound_is_that_of_the_sketch_and_what_the_sketch_errs_by(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    choices = CompactChoices(usual_demand(4))
+    plain = compile_compact("machado-2r", choices).built[0].bounds
+    assert plain is not None
+    for errs in (0.0, 0.125):
+        if errs:
+            monkeypatch.setattr(
+                "boolcomp.proof.certificate.asked.differences",
+                lambda *texts: [replace(x, steps=0.125) for x in differences(*texts)],
+            )
+        made = compile_compact("machado-2r", replace(choices, certify=True)).program
+        for one, other in zip(plain.outputs, made.loads[0].outputs, strict=True):
+            most = (max(one.high, -one.low) + Fraction(errs)) * Fraction(one.step)
+            assert 0 <= Fraction(other.bound or 0) - most < Fraction(1, 10**5)
+
+
+@pytest.mark.slow
+def test_a_sketch_that_errs_more_than_the_program_says_is_refused() -> None:
+    exact = shipped()
+    assert all(step.holds for step in bound.check(exact))
+    changed = with_line(exact, "origin", "alpha = 0", "alpha = 0.005")
+    most = max(x.steps for x in differences(*(changed.section(x) for x in ("origin", "sketch"))))
+    assert 0.0001 < most < 2**-6
+    notes = [step.note for step in bound.check(changed) if not step.holds]
+    assert any("tau2: program.json says" in note for note in notes)

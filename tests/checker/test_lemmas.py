@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from functools import cache
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from checker.certified import certified, changed, steps
+from pysat.solvers import Minisat22
 
 from boolcomp.checker.container import Section, parse
 from boolcomp.checker.first import FirstNetwork
@@ -17,7 +18,6 @@ from boolcomp.checker.gates import Nodes
 from boolcomp.checker.lemmas import cone_clauses, letters, primes, prove
 from boolcomp.checker.steps import DoesNotHoldError
 from boolcomp.common.errors import DataError
-from boolcomp.logic.equivalence import evaluate
 from boolcomp.proof.certificate.propagation import trimmed
 from boolcomp.proof.certificate.refuting import refutation
 from boolcomp.words.graph import (
@@ -35,7 +35,6 @@ from boolcomp.words.graph import (
 from boolcomp.words.simulate import simulate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -109,20 +108,17 @@ def test_the_first_network_is_the_graph_for_all_words() -> None:
     assert bits[:, [3, 9]].sum() == wanted.saturated > 0
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "says"),
-    [
-        ("w3 folds 1 2 4 flip 0", "w3 folds 1 2 flip 0", "entry"),
-        ("w3 folds 1 2 4 flip 0", "w3 folds 1 2 4 flip 8", "mask"),
-        ("w4 folds 1 2 flip 0", "w5 folds 1 2 flip 0", "w4"),
-        ("w2 adds 0 1", "w2 adds 0 0", "column 0"),
-        ("w2 adds 0 1 /", "w2 adds /", "column 0"),
-        ("w2 adds 0 1 /", "w2 adds 0 9 /", "column 0"),
-        ("w2 adds 0 1 /", "w2 adds ", "columns"),
-        ("w2 adds", "w2 sums", "line of first"),
-        ("w2 adds 0", "w2 adds 12345678901", "line of first"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "says"), [
+    ("w3 folds 1 2 4 flip 0", "w3 folds 1 2 flip 0", "entry"),
+    ("w3 folds 1 2 4 flip 0", "w3 folds 1 2 4 flip 8", "mask"),
+    ("w4 folds 1 2 flip 0", "w5 folds 1 2 flip 0", "w4"),
+    ("w2 adds 0 1", "w2 adds 0 0", "column 0"),
+    ("w2 adds 0 1 /", "w2 adds /", "column 0"),
+    ("w2 adds 0 1 /", "w2 adds 0 9 /", "column 0"),
+    ("w2 adds 0 1 /", "w2 adds ", "columns"),
+    ("w2 adds", "w2 sums", "line of first"),
+    ("w2 adds 0", "w2 adds 12345678901", "line of first"),
+])  # fmt: skip
 def test_sums_and_tables_that_are_not_made_so_are_refused(old: str, new: str, says: str) -> None:
     graph = small()
     said = f"{SAID}w5 adds {naive_adds(graph)}\n"
@@ -131,71 +127,48 @@ def test_sums_and_tables_that_are_not_made_so_are_refused(old: str, new: str, sa
         made_of(graph, said.replace(old, new))
 
 
-def test_a_program_is_its_graph(tmp_path: Path) -> None:
-    certified().save(tmp_path / "a")
-    found = steps(tmp_path / "a")
-    assert found["first"].holds
-    assert found["lemmas"].holds
+LEMMA = r"^(\d+) = (~?\d+) over( .*)?$"
 
 
-def test_a_node_that_computes_something_else_is_found_with_words_that_show_it(
-    tmp_path: Path,
-) -> None:
-    certified().save(tmp_path / "a")
-    network = certified().networks[0]
-    lines = str(network).splitlines()
-    place = next(k for k, line in enumerate(lines) if re.search(r" & [in]\d+$", line))
-    wrong = lines[place].replace(" & ", " | ")
-    changed(tmp_path / "a", "networks/0.txt", lambda text: text.replace(lines[place], wrong))
-    step = steps(tmp_path / "a")["lemmas"]
-    assert step.holds is False
-    assert re.search(r"at the words q1=\d+ .* output bit \d+ of the network is [01]", step.note)
-
-
-def test_an_entry_that_is_changed_is_found(tmp_path: Path) -> None:
-    certified().save(tmp_path / "a")
-    changed(
-        tmp_path / "a", "graphs/0.txt",
-        lambda text: re.sub(
-            r"(table \S+) (\d+)", lambda said: f"{said[1]} {int(said[2]) ^ 1}", text, count=1
-        ),
-    )  # fmt: skip
-    found = steps(tmp_path / "a")
-    assert False in (found["first"].holds, found["lemmas"].holds)
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        (r"^(\d+) = (\d+) over", r"\1 = ~\2 over"),
-        (r"^(\d+) = (~?\d+) over \d+", r"\1 = \2 over"),
-        (r"^(\d+) = (~?\d+) over", r"\1 = 0 over"),
-        (r"^(\d+) = (~?\d+) over", r"\1 = \1 over"),
-        (r"^(\d+) = (~?\d+) over", r"\1 = 9999999 over"),
-        (r"^(\d+) = (~?\d+) over", r"9999999 = \2 over"),
-        (r"^(\d+) = (~?\d+) over", r"\1 = \2 over 9999999"),
-        (r"^(\d+) = (~?\d+) over( .*)?$", r"\1 = \2 by\3: / 0"),
-        (r"^(\d+) = (~?\d+) over( .*)?$", r"\1 = \2 by\3: --3 / x"),
-        (r"^(\d+) = (~?\d+) over( .*)?$", r"\1 = \2 by\3: -3- / 1"),
-        (r"^(\d+) = (~?\d+) over( .*)?$", r"\1 = \2 by\3: / -99"),
-    ],
-)
-def test_a_lemma_that_is_changed_is_refused(tmp_path: Path, old: str, new: str) -> None:
-    certified().save(tmp_path / "a")
-    changed(
-        tmp_path / "a", "certificate.txt",
-        lambda text: re.sub(old, new, text, count=1, flags=re.MULTILINE),
-    )  # fmt: skip
-    step = steps(tmp_path / "a")["lemmas"]
+@pytest.mark.parametrize(("old", "new"), [
+    (r"^(\d+) = (\d+) over", r"\1 = ~\2 over"), (r"^(\d+) = (~?\d+) over \d+", r"\1 = \2 over"),
+    (LEMMA, r"\1 = 0 over\3"), (LEMMA, r"\1 = \1 over\3"), (LEMMA, r"\1 = 9999999 over\3"),
+    (LEMMA, r"9999999 = \2 over\3"), (LEMMA, r"\1 = \2 over 9999999"),
+    (LEMMA, r"\1 = \2 by\3: / 0"), (LEMMA, r"\1 = \2 by\3: --3 / x"),
+    (LEMMA, r"\1 = \2 by\3: -3- / 1"), (LEMMA, r"\1 = \2 by\3: / -99"),
+])  # fmt: skip
+def test_a_lemma_that_is_changed_is_refused(folder: Path, old: str, new: str) -> None:
+    wrong = re.compile(old, re.MULTILINE)
+    changed(folder, "certificate.txt", lambda text: wrong.sub(new, text, count=1))
+    step = steps(folder)["lemmas"]
     assert step.holds is False
     assert "certificate.txt:" in step.note
 
 
-def test_without_any_lemma_that_is_needed_an_output_is_not_known(tmp_path: Path) -> None:
-    certified().save(tmp_path / "a")
+def test_an_output_is_not_known_without_a_lemma_that_it_needs(folder: Path) -> None:
+    assert steps(folder)["first"].holds
+    assert steps(folder)["lemmas"].holds
     lines = sections()["lemmas"].lines
-    changed(tmp_path / "a", "certificate.txt", lambda text: text.replace(f"{lines[-1]}\n", ""))
-    assert steps(tmp_path / "a")["lemmas"].holds is False
+    changed(folder, "certificate.txt", lambda text: text.replace(f"{lines[-1]}\n", ""))
+    assert steps(folder)["lemmas"].holds is False
+
+
+def test_a_node_that_computes_something_else_is_found_with_words_that_show_it(
+    folder: Path,
+) -> None:
+    lines = str(certified().networks[0]).splitlines()
+    line = next(line for line in lines if re.search(r" & [in]\d+$", line))
+    wrong = line.replace(" & ", " | ")
+    changed(folder, "networks/0.txt", lambda text: text.replace(line, wrong))
+    step = steps(folder)["lemmas"]
+    assert step.holds is False
+    assert re.search(r"at the words q1=\d+ .* output bit \d+ of the network is [01]", step.note)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    certified().save(tmp_path / "a")
+    return tmp_path / "a"
 
 
 def test_primes_say_what_a_table_says() -> None:
@@ -233,43 +206,16 @@ def test_a_proof_is_trimmed_only_where_it_is_one() -> None:
     assert trimmed(given, [[3], [2]]) is None
 
 
-def test_clauses_of_a_cone_that_misses_an_input_are_none() -> None:
-    nodes = Nodes(3)
-    literal = nodes.node(0x96, 2, 4, 6)
-    with pytest.raises(KeyError):
-        cone_clauses(nodes, literal, 0, {1, 2})
-
-
-def test_networks_are_added_as_they_compute() -> None:
-    program = certified()
-    network = program.networks[0]
-    word = tuple(np.random.default_rng(5).integers(0, 2, network.inputs).tolist())
-    made = made_of(program.loads[0].graph, sections()["first"].text)  # type: ignore[arg-type]  # it has one
-    cut = dict(enumerate(word, 1))
-    assert tuple(made.nodes.values(made.outputs, cut, 1)) == evaluate(network, word)
-
-
-def test_errors_of_claims_are_errors_of_data() -> None:
-    assert issubclass(DoesNotHoldError, DataError)
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        (r'("words": \[\s*\[\s*\d+,\s*)(\d+)', lambda said: f"{said[1]}{int(said[2]) - 1}"),
-        (r'("symbol": "T1".*?"bits": )(\d+)', lambda said: f"{said[1]}{int(said[2]) + 1}"),
-        (r'("symbol": "T1".*?"bits": \d+)', lambda said: f'{said[1]}, "zero": "tread"'),
-    ],
-)
-def test_words_of_the_program_are_the_graphs(
-    tmp_path: Path, old: str, new: Callable[[re.Match[str]], str]
-) -> None:
-    certified().save(tmp_path / "a")
-    changed(
-        tmp_path / "a", "program.json",
-        lambda text: re.sub(old, new, text, count=1, flags=re.DOTALL),
-    )  # fmt: skip
-    assert steps(tmp_path / "a")["first"].holds is False
+@pytest.mark.parametrize(("file", "old", "new"), [
+    ("graphs/0.txt", r"(table \S+ )(\d+)", lambda said: f"{said[1]}{int(said[2]) ^ 1}"),
+    ("program.json", r'("words": \[\s*\[\s*\d+,\s*)(\d+)', lambda x: f"{x[1]}{int(x[2]) - 1}"),
+    ("program.json", r'("symbol": "T1".*?"bits": )(\d+)', lambda x: f"{x[1]}{int(x[2]) + 1}"),
+    ("program.json", r'("symbol": "T1".*?"bits": \d+)', lambda x: f'{x[1]}, "zero": "tread"'),
+])  # fmt: skip
+def test_another_entry_or_word_is_found(folder: Path, file: str, old: str, new: Any) -> None:
+    changed(folder, file, lambda text: re.sub(old, new, text, count=1, flags=re.DOTALL))
+    found = steps(folder)
+    assert False in (found["first"].holds, found["lemmas"].holds)
 
 
 def test_a_proof_must_end_with_a_conflict() -> None:
@@ -298,8 +244,6 @@ def nodes_after(nodes: Nodes, line: str) -> int:
 
 @pytest.mark.parametrize("table", [0x96, 0xE8, 0xCA, 0x80, 0x2D])
 def test_clauses_can_hold_just_where_two_literals_differ(table: int) -> None:
-    from pysat.solvers import Minisat22
-
     for operands in product((0, 1, 2, 5), repeat=3):
         nodes = Nodes(2)
         x = nodes.node(table, *operands)

@@ -1,84 +1,164 @@
-"""Certificates on the command line: made by compile, checked by verify."""
+"""Certificates as files of programs, and on the command line: what is checked, and what is told."""
 
 from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from checker.certified import certified, changed
+from checker.certified import certified, changed, steps
 
 import boolcomp as bc
+from boolcomp.checker import bound, container
+from boolcomp.checker.__main__ import main
+from boolcomp.checker.chain import LINKS, TABLED
+from boolcomp.checker.folder import read_program
+from boolcomp.common.errors import DataError
 from boolcomp.measure.verification.certified import chain_tools
+from boolcomp.program.writing import CERTIFICATE, render_program
+from boolcomp.proof.certificate.writing import WRITERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from conftest import Result
 
-
-def test_compile_certifies_and_verify_checks_only_the_chain(run: Callable[..., Result]) -> None:
-    made = run("compile", "machado-2r", "--bits", "4", "--certify", "-o", "arm")
-    assert made.code == 0
-    assert (Path("arm") / "certificate.txt").is_file()
-    found = json.loads(run("verify", "arm", "--chain-only", "--json").out)
-    checks = {check["name"]: check["holds"] for check in found["checks"]}
-    assert checks["first: graph to network"]
-    assert checks["lemmas: first to final network"]
-    assert set(found["checks"][0]) == {
-        "name",
-        "method",
-        "cases",
-        "seconds",
-        "holds",
-        "note",
-        "conditional",
-    }
-    assert found["holds"] == all(checks.values())
+ROOT = Path(__file__).resolve().parent.parent.parent
+SHIPPED = ROOT / "certified" / "machado-2r-8"
 
 
-def test_verify_names_what_does_not_hold(run: Callable[..., Result]) -> None:
-    run("compile", "machado-2r", "--bits", "4", "--certify", "-o", "arm")
-    changed(
-        Path("arm"), "certificate.txt",
-        lambda text: re.sub(r"^(\d+ = )", r"\g<1>0 ", text, count=1, flags=re.MULTILINE),
-    )  # fmt: skip
-    wrong = run("verify", "arm", "--chain-only")
-    assert wrong.code == 1
-    assert "arm: these do not hold: lemmas: first to final network\n" in wrong.err
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    certified().save(tmp_path / "arm")
+    return tmp_path / "arm"
 
 
-def test_a_program_without_a_certificate_has_no_chain(run: Callable[..., Result]) -> None:
-    run("compile", "machado-2r", "--bits", "4", "-o", "arm")
-    assert not (Path("arm") / "certificate.txt").exists()
-    wrong = run("verify", "arm", "--chain-only")
-    assert wrong.code == 1
-    assert "compile with --certify" in wrong.out
-    assert "nothing is known of these: certificate" in wrong.err
-    whole = run("verify", "arm", "--json")
-    assert whole.code == 0
-    assert json.loads(whole.out)["checks"][0]["note"] == "there is none: compile with --certify"
-    assert run("verify", "arm", "--chain-only", "--with-tools").code == 2
+# files -------------------------------------------------------------------------------------------
+def test_a_program_keeps_its_certificate_and_is_saved_unchanged(folder: Path) -> None:
+    loaded = bc.load_program(folder)
+    assert loaded.certificate == certified().certificate != ""
+    assert render_program(loaded) == render_program(certified())
 
 
-def test_a_program_of_paper_mode_without_one_has_no_chain_either(
-    run: Callable[..., Result],
+def test_checker_and_compiler_know_the_same_sections() -> None:
+    assert tuple(WRITERS) == ("words", *LINKS)  # words are read with the program's files
+    assert {"words", *LINKS, *TABLED} == set(container.SECTIONS)
+    assert CERTIFICATE == container.NAME
+    assert certified().certificate.startswith(container.FIRST_LINE)
+
+
+def test_sections_are_read_as_they_stand() -> None:
+    text = f"{container.FIRST_LINE}\n= claim\nx 1\n== load 0\n= graph\na\n\nb\n= first\n"
+    found = container.parse(text)
+    (load,) = found.loads
+    assert found.claim is not None
+    assert (found.claim.lines, found.claim.where(0)) == (("x 1",), "certificate.txt:3")
+    assert (load["graph"].text, load["graph"].where(2)) == ("a\n\nb\n", "certificate.txt:8")
+    assert load["first"].lines == ()
+
+
+@pytest.mark.parametrize(("text", "line"), [
+    ("", 1), ("boolcomp certificate 3\n", 1), ("2\n", 2), ("1\n", 2), ("2\n= graph\n", 2),
+    ("2\n== load 0\n", 2), ("1\n= claim\n", 2), ("1\nx\n== load 0\n", 2), ("1\n== load 1\n", 2),
+    ("2\n= claim\n== load 1\n", 3), ("2\n= claim\n= claim\n", 3), ("1\n== load 0\nx\n= graph\n", 2),
+    ("1\n== load 0\n= graphs\n", 3), ("1\n== load 0\n= graph\n= graph\n", 4),
+    ("1\n== load 0\n=graph\n", 3),
+])  # fmt: skip
+def test_a_text_that_is_no_certificate_is_refused_with_its_line(text: str, line: int) -> None:
+    heads = {"1": container.OLD_LINE, "2": container.FIRST_LINE}
+    with pytest.raises(DataError, match=f"certificate.txt:{line}:"):
+        container.parse(heads.get(text[:1], text[:1]) + text[1:])
+
+
+def test_a_file_outside_the_folder_is_not_read(folder: Path) -> None:
+    (folder.parent / "networks").mkdir()
+    (folder.parent / "networks" / "0.txt").write_text("x")
+    changed(folder, "program.json", lambda text: text.replace('"graphs/0', '"../networks/0'))
+    with pytest.raises(DataError, match="no file of a program"):
+        read_program(folder)
+
+
+def test_a_missing_section_is_not_known(folder: Path) -> None:
+    changed(folder, CERTIFICATE, lambda text: text[: text.index("= lemmas")])
+    assert steps(folder)["lemmas"].holds is None
+
+
+def test_the_checker_imports_nothing_of_the_compiler() -> None:
+    code = "import boolcomp.checker.__main__, sys; print(*sys.modules)"
+    made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    rooms = {name.split(".")[1] for name in made.stdout.split() if name.startswith("boolcomp.")}
+    assert rooms == {"checker", "common", "logic", "words"}
+
+
+# programs that ship ------------------------------------------------------------------------------
+def checked(folder: Path, elsewhere: Path, *options: str) -> tuple[int, list[str]]:
+    """Run the checker alone from another folder; return its exit code and its lines."""
+    command = [sys.executable, "-P", "-m", "boolcomp.checker", str(folder), *options]
+    made = subprocess.run(command, capture_output=True, text=True, check=False, cwd=elsewhere)
+    return made.returncode, (made.stdout + made.stderr).splitlines()
+
+
+@pytest.mark.check
+@pytest.mark.parametrize(("name", "outputs"), [("machado-2r", 2), ("elbow-3r", 3)])
+def test_the_checker_confirms_every_step_of_a_program_that_ships(
+    name: str, outputs: int, tmp_path: Path
 ) -> None:
-    bc.compile("machado-2r", 4, mode="paper").save("arm")
-    wrong = run("verify", "arm", "--chain-only")
-    assert wrong.code == 1
-    assert "compile with --certify" in wrong.out
-    assert "nothing is known of these: certificate" in wrong.err
+    robot = str(ROOT / "robots" / f"{name}.toml")
+    code, lines = checked(ROOT / "certified" / f"{name}-8", tmp_path, "--robot", robot)
+    assert code == 0
+    assert "not verified: worst_found" in lines
+    lines = [line for line in lines if not line.startswith("not verified: ")]
+    assert all(": holds (" in line for line in lines)
+    assert len(lines) == 11 + outputs
+    errors = [line.partition(": holds")[0] for line in lines if line.startswith("error of ")]
+    assert errors == [f"error of tau{k + 1}" for k in range(outputs)]
 
 
-def test_what_is_no_certificate_is_named_with_its_folder(run: Callable[..., Result]) -> None:
-    certified().save("arm")
-    changed(Path("arm"), "certificate.txt", lambda text: text.replace("= origin", "= orogin"))
-    wrong = run("verify", "arm", "--chain-only")
-    assert wrong.code == 1
-    assert "arm: certificate.txt:23: '= orogin' is no head" in wrong.err
+@pytest.mark.check
+def test_the_checker_names_all_that_does_not_hold_of_a_damaged_program(tmp_path: Path) -> None:
+    shutil.copytree(SHIPPED, tmp_path / "arm")
+
+    def damaged(text: str) -> str:
+        lemmas, bounds = text.index("= lemmas\n"), text.index("= bound\n")
+        wrong = re.sub(r"(?m)^(\d+ = )~?(\d+)", r"\g<1>0", text[lemmas:bounds], count=1)
+        return text[:lemmas] + wrong + re.sub(r"(tau1 tight \S+) 3\.\d+", r"\1 3.6", text[bounds:])
+
+    changed(tmp_path / "arm", CERTIFICATE, damaged)
+    code, lines = checked(tmp_path / "arm", tmp_path)
+    assert code == 1
+    wrong = [line.partition(":")[0] for line in lines if "DOES NOT HOLD" in line]
+    assert wrong == ["lemmas", "error of tau1"]
+
+
+def test_a_changed_byte_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copytree(SHIPPED, tmp_path / "arm")
+    path = tmp_path / "arm" / "networks" / "0.txt"
+    path.write_text(path.read_text() + "\n")
+    assert main([str(tmp_path / "arm")]) == 1
+    said = f"{path}: damaged: its checksum is not the one in program.json"
+    assert capsys.readouterr().err.splitlines() == [said]
+    assert main([str(tmp_path)]) == 1
+    assert main([]) == 2
+
+
+@pytest.mark.check
+def test_what_ships_is_what_compile_makes_and_no_bound_has_grown() -> None:
+    texts = (bc.compile("machado-2r", 8, proof="tight", certify=True).certificate,
+             (SHIPPED / CERTIFICATE).read_text())  # fmt: skip
+    (made,), (shipped,) = (container.parse(text).loads for text in texts)
+    of_others = {"terms", "words", "cones"}
+    assert made.keys() == shipped.keys() == set(container.SECTIONS) - of_others
+    for name in made.keys() - {"bound"}:
+        assert made[name].text == shipped[name].text
+    pairs = [bound.read_bounds(one["bound"]).outputs for one in (made, shipped)]
+    for now, then in zip(*pairs, strict=True):
+        assert now.name == then.name
+        assert then.low <= now.low < now.high <= then.high
 
 
 def test_certificates_are_the_same_bytes_again() -> None:
@@ -86,10 +166,52 @@ def test_certificates_are_the_same_bytes_again() -> None:
     assert one == two
 
 
+# the command -------------------------------------------------------------------------------------
+def test_compile_certifies_and_verify_checks_the_chain_alone(run: Callable[..., Result]) -> None:
+    assert run("compile", "machado-2r", "--bits", "4", "--certify", "-o", "arm").code == 0
+    found = json.loads(run("verify", "arm", "--chain-only", "--json").out)
+    checks = {check["name"]: check["holds"] for check in found["checks"]}
+    assert {"first: graph to network", "lemmas: first to final network"} <= set(checks)
+    assert found["holds"] == all(checks.values()) is True
+
+
+def test_verify_names_what_does_not_hold(run: Callable[..., Result], folder: Path) -> None:
+    wrong_lemma = re.compile(r"(?m)^(\d+ = )")
+    changed(folder, CERTIFICATE, lambda text: wrong_lemma.sub(r"\g<1>0 ", text, count=1))
+    wrong = run("verify", str(folder), "--chain-only")
+    assert wrong.code == 1
+    assert "these do not hold: lemmas: first to final network\n" in wrong.err
+
+
+@pytest.mark.parametrize("mode", ["compact", "paper"])
+def test_a_program_without_a_certificate_has_no_chain(
+    mode: str, run: Callable[..., Result]
+) -> None:
+    bc.compile("machado-2r", 4, mode=mode).save("arm")
+    wrong = run("verify", "arm", "--chain-only")
+    assert wrong.code == 1
+    assert "compile with --certify" in wrong.out
+    assert "nothing is known of these: certificate" in wrong.err
+    if mode == "compact":
+        whole = run("verify", "arm", "--json")
+        assert whole.code == 0
+        assert json.loads(whole.out)["checks"][0]["note"] == "there is none: compile with --certify"
+        assert run("verify", "arm", "--chain-only", "--with-tools").code == 2
+
+
+def test_a_file_that_is_no_certificate_is_named_with_its_line(
+    run: Callable[..., Result], folder: Path
+) -> None:
+    changed(folder, CERTIFICATE, lambda text: text.replace("= origin", "= orogin"))
+    wrong = run("verify", str(folder), "--chain-only")
+    assert wrong.code == 1
+    assert "arm: certificate.txt:23: '= orogin' is no head" in wrong.err
+
+
 @pytest.mark.check
 def test_every_load_has_its_own_sections_and_is_checked(run: Callable[..., Result]) -> None:
-    choices = "--bits", "4", "--effort", "0", "--payloads", "0,1"
-    run("compile", "machado-2r", *choices, "--certify", "-o", "arm")
+    asked = "--of", "gravity", "--bits", "4", "--effort", "0", "--payloads", "0,1", "--certify"
+    run("compile", "machado-2r", *asked, "-o", "arm")
     found = json.loads(run("verify", "arm", "--chain-only", "--json").out)
     holds = {check["name"]: check["holds"] for check in found["checks"]}
     for place in (0, 1):
@@ -102,9 +224,6 @@ def test_other_solvers_say_the_same_of_networks_and_lemmas(tmp_path: Path) -> No
     said = {one.method: one for one in chain_tools(str(tmp_path / "a"), 60.0, lambda _: None)}
     assert said["CaDiCaL"].holds
     assert said["ABC cec"].holds or said["ABC cec"].skipped
-    changed(
-        tmp_path / "a", "certificate.txt",
-        lambda text: re.sub(r" over \d+", " over", text, count=1),
-    )  # fmt: skip
+    changed(tmp_path / "a", CERTIFICATE, lambda text: re.sub(r" over \d+", " over", text, count=1))
     said = {one.method: one for one in chain_tools(str(tmp_path / "a"), 60.0, lambda _: None)}
     assert said["CaDiCaL"].holds is False

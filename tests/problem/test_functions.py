@@ -1,32 +1,27 @@
-"""Functions of a robot: their references against Pinocchio and differences, terms against those."""
+"""Functions of robots: references beside Pinocchio and differences, terms beside references."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pinocchio as pin
 import pytest
 from limited import with_ranges
-from pinocchio_model import after_joint, pinocchio_model
+from pinocchio_model import after_joint, pinocchio_model, placed
 from samples import problem_of, random_robot
 
+import boolcomp as bc
 from boolcomp.common.errors import UsageError
-from boolcomp.problem.choices import KD, KP
-from boolcomp.problem.dynamics import bias_torques, gravity_torques, inverse_dynamics
-from boolcomp.problem.functions import (
-    FUNCTIONS,
-    NAMES,
-    USUAL,
-    function_of,
-    robot_problem,
-    with_friction,
-)
+from boolcomp.problem.dynamics import gravity_torques, inverse_dynamics
+from boolcomp.problem.expressions.straight import Straight
+from boolcomp.problem.extremes import extremes
+from boolcomp.problem.functions import NAMES, USUAL, function_name, function_of, robot_problem
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.problem import PartHint, SumHint
-from boolcomp.problem.robot import Robot, load_robot, robot_names, with_payload
-from boolcomp.terms import evaluate_terms, split
+from boolcomp.problem.robot import Pose, Robot, load_robot, robot_names, with_payload
+from boolcomp.terms import FORMS, evaluate_terms, split
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,13 +30,15 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-STEP = 1e-6
-PLAIN = [name for name, one in FUNCTIONS.items() if not (one.prepared or one.stepwise)]
+FRICTION = "inverse-dynamics-with-friction"
+PLAIN = ["gravity", "bias", "inertia", "forward-kinematics", "jacobian", "derivatives",
+         "computed-torque", "pd-gravity", FRICTION]  # fmt: skip
+ARM, ELBOW = load_robot("machado-2r"), load_robot("elbow-3r")
+SMALL = [ARM, ELBOW, random_robot(0, 2), random_robot(2, 3)]
 ARMS = [
     pytest.param(robot, id=robot.name, marks=[pytest.mark.slow] if robot.joints > 3 else [])
-    for robot in (*map(load_robot, robot_names()), *(random_robot(k) for k in range(8)))
+    for robot in (*map(load_robot, robot_names()), *(random_robot(k) for k in range(4)))
 ]
-SMALL = [load_robot("machado-2r"), load_robot("elbow-3r"), random_robot(0, 2), random_robot(2, 3)]
 
 
 def outputs_of(problem: Problem, *arrays: Floats) -> dict[str, Floats]:
@@ -50,21 +47,20 @@ def outputs_of(problem: Problem, *arrays: Floats) -> dict[str, Floats]:
     return found | {name: np.full(len(arrays[0]), value) for name, value in problem.constants}
 
 
-def tip(robot: Robot, q: Floats) -> tuple[pin.SE3, Floats]:
-    """Return the last frame by Pinocchio, and the geometric Jacobian of its place."""
-    model = pinocchio_model(robot)
-    data = model.createData()
-    joint = model.njoints - 1
-    placement = after_joint(robot.links[-1])
-    if robot.tool is not None:
-        turned = pin.rpy.rpyToMatrix(*robot.tool.rotation)
-        placement = placement * pin.SE3(turned, np.array(robot.tool.origin))
-    frame = model.addFrame(pin.Frame("tip", joint, placement, pin.FrameType.OP_FRAME))
-    data = model.createData()
-    pin.forwardKinematics(model, data, q)
-    pin.updateFramePlacements(model, data)
-    jacobian = pin.computeFrameJacobian(model, data, q, frame, pin.LOCAL_WORLD_ALIGNED)
-    return data.oMf[frame], jacobian
+def of_terms(problem: Problem, *arrays: Floats, form: Any = "grouped") -> Floats:
+    """Return outputs by terms, with the factors that are prepared calculated first."""
+    terms, columns = split(problem, form), problem.columns(arrays)
+    if terms.prepared is not None:
+        made = terms.prepared.evaluate([columns[name] for name in terms.prepared.inputs])
+        names = (one.name for one in terms.prepared.outputs)
+        columns |= dict(zip(names, made, strict=True))
+    return np.stack([evaluate_terms(several, columns) for several in terms.outputs], axis=1)
+
+
+def with_friction(dry: tuple[float, float], viscous: float = 0.0) -> Robot:
+    """Return the paper's arm with friction in both joints."""
+    links = (replace(x, coulomb_friction=dry, viscous_friction=viscous) for x in ARM.links)
+    return replace(ARM, links=tuple(links))
 
 
 @pytest.fixture(name="rough_ranges")
@@ -74,56 +70,58 @@ def ranges_from_few_samples(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"boolcomp.problem.robotfunction.{name}", value)
 
 
+# references --------------------------------------------------------------------------------------
 @pytest.mark.usefixtures("rough_ranges")
 @pytest.mark.parametrize("robot", ARMS)
-def test_forward_kinematics_and_jacobian_are_pinocchios(robot: Robot) -> None:
-    poses, slopes = (robot_problem(robot, of) for of in ("forward-kinematics", "jacobian"))
-    (q,) = poses.draw(4, 1)
-    pose, slope = outputs_of(poses, q), outputs_of(slopes, q)
-    for k, state in enumerate(q):
-        frame, jacobian = tip(robot, state)
-        for axis, value in zip("xyz", frame.translation, strict=True):
-            assert pose[f"p{axis}"][k] == pytest.approx(value, abs=1e-9)
-        for (i, j), value in np.ndenumerate(frame.rotation):
-            assert pose[f"r{i + 1}{j + 1}"][k] == pytest.approx(value, abs=1e-9)
-        for (i, j), value in np.ndenumerate(jacobian):
-            assert slope[f"j{i + 1}{j + 1}"][k] == pytest.approx(value, abs=1e-8)
-
-
-@pytest.mark.usefixtures("rough_ranges")
-@pytest.mark.parametrize("robot", ARMS)
-def test_inertia_and_bias_are_pinocchios(robot: Robot) -> None:
-    inertias, bias = robot_problem(robot, "inertia"), robot_problem(robot, "bias")
-    q, qd = bias.draw(4, 1)
-    found, model = outputs_of(inertias, q), pinocchio_model(robot)
+def test_kinematics_inertia_and_bias_are_pinocchios(robot: Robot) -> None:
+    model, last = pinocchio_model(robot), robot.joints
+    place = after_joint(robot.links[-1]) * (
+        placed(robot.tool) if robot.tool else pin.SE3.Identity()
+    )
+    frame = model.addFrame(pin.Frame("tip", last, place, pin.FrameType.OP_FRAME))
+    data, bias = model.createData(), robot_problem(robot, "bias")
+    q, qd = bias.draw(3, 1)
     torques = outputs_of(bias, q, qd)
-    data = model.createData()
-    for k in range(len(q)):
-        upper = np.triu(pin.crba(model, data, q[k]))
-        for i in range(robot.joints):
-            for j in range(i, robot.joints):
-                scale = np.abs(upper).max()
-                assert found[f"m{i + 1}{j + 1}"][k] == pytest.approx(upper[i, j], abs=1e-8 * scale)
-        theirs = pin.nonLinearEffects(model, data, q[k], qd[k])
-        mine = [torques[f"tau{i + 1}"][k] for i in range(robot.joints)]
+    found = {
+        of: outputs_of(robot_problem(robot, of), q)
+        for of in ("forward-kinematics", "jacobian", "inertia")
+    }
+
+    def same(of: str, letter: str, k: int, matrix: Floats) -> None:
+        scale = 1 + np.abs(matrix).max()
+        for (i, j), value in np.ndenumerate(matrix):
+            if (name := f"{letter}{i + 1}{j + 1}") in found[of]:
+                assert found[of][name][k] == pytest.approx(value, abs=1e-8 * scale), name
+
+    for k, state in enumerate(q):
+        jacobian = pin.computeFrameJacobian(model, data, state, frame, pin.LOCAL_WORLD_ALIGNED)
+        pin.framesForwardKinematics(model, data, state)
+        same("jacobian", "j", k, jacobian)
+        same("forward-kinematics", "r", k, data.oMf[frame].rotation)
+        point = [found["forward-kinematics"][f"p{axis}"][k] for axis in "xyz"]
+        assert point == pytest.approx(list(data.oMf[frame].translation), abs=1e-9)
+        same("inertia", "m", k, np.triu(pin.crba(model, data, state)))
+        assert len(found["inertia"]) == last * (last + 1) // 2
+        theirs = pin.nonLinearEffects(model, data, state, qd[k])
+        mine = [torques[f"tau{i + 1}"][k] for i in range(last)]
         assert mine == pytest.approx(list(theirs), abs=1e-9 * (1 + np.abs(theirs).max()))
 
 
 @pytest.mark.parametrize("robot", SMALL, ids=lambda robot: robot.name)
 def test_derivatives_are_slopes_of_newton_euler(robot: Robot) -> None:
-    problem = robot_problem(robot, "derivatives")
+    problem, tiny = robot_problem(robot, "derivatives"), 1e-6
     state = problem.draw(5, 2)
     found = outputs_of(problem, *state)
     for place, letters in enumerate(("q", "qd")):
         for j in range(robot.joints):
-            step = STEP * np.eye(robot.joints)[j]
+            step = tiny * np.eye(robot.joints)[j]
             moved = [
                 [x + sign * step if k == place else x for k, x in enumerate(state)]
                 for sign in (1, -1)
             ]
             ahead, behind = (inverse_dynamics(robot, *arrays) for arrays in moved)
             for i in range(robot.joints):
-                slope = (ahead[:, i] - behind[:, i]) / (2 * STEP)
+                slope = (ahead[:, i] - behind[:, i]) / (2 * tiny)
                 assert found[f"dtau{i + 1}_d{letters}{j + 1}"] == pytest.approx(slope, abs=1e-5)
 
 
@@ -131,96 +129,26 @@ def test_derivatives_are_slopes_of_newton_euler(robot: Robot) -> None:
 def test_controllers_are_what_their_formulas_say(robot: Robot) -> None:
     problem = robot_problem(robot, "computed-torque")
     q, qd, qddr, e, de = problem.draw(20, 3)
-    expected = inverse_dynamics(robot, q, qd, qddr + KP * e + KD * de)
+    expected = inverse_dynamics(robot, q, qd, qddr + 100 * e + 20 * de)
     assert problem.reference(q, qd, qddr, e, de) == pytest.approx(expected, abs=1e-9)
     problem = robot_problem(robot, "pd-gravity")
     q, e, de = problem.draw(20, 3)
-    expected = gravity_torques(robot, q) + KP * e + KD * de
+    expected = gravity_torques(robot, q) + 100 * e + 20 * de
     assert problem.reference(q, e, de) == pytest.approx(expected, abs=1e-9)
 
 
-@pytest.mark.parametrize("of", PLAIN)
-@pytest.mark.parametrize("robot", SMALL, ids=lambda robot: robot.name)
-def test_terms_of_every_function_add_up_to_it(robot: Robot, of: str) -> None:
-    problem = robot_problem(robot, of)
-    arrays = problem.draw(40, 4)
-    exact, columns = problem.reference(*arrays), problem.columns(arrays)
-    for k, terms in enumerate(split(problem).outputs):
-        assert evaluate_terms(terms, columns) == pytest.approx(
-            exact[:, k], abs=1e-9 * np.abs(exact).max()
-        )
-
-
-@pytest.mark.parametrize("of", ["bias", "forward-kinematics", "inertia", "derivatives"])
-def test_joints_that_are_held_are_no_variables(of: str) -> None:
-    robot = with_ranges(random_robot(3, 3), q2=(0.4, 0.4))
-    problem = robot_problem(robot, of)
-    arrays = problem.draw(20, 4)
-    exact, columns = problem.reference(*arrays), problem.columns(arrays)
-    for k, terms in enumerate(split(problem).outputs):
-        assert "q2" not in {v.name for term in terms for v in term.variables}
-        found = evaluate_terms(terms, columns)
-        assert found == pytest.approx(exact[:, k], abs=1e-9 * np.abs(exact).max())
-
-
-def test_viscous_friction_is_compiled_in() -> None:
-    arm = load_robot("machado-2r")
-    robot = replace(arm, links=tuple(replace(x, viscous_friction=0.7) for x in arm.links))
-    problem = robot_problem(robot, with_friction(USUAL))
-    q, qd, qdd = problem.draw(20, 3)
-    expected = inverse_dynamics(robot, q, qd, qdd) + 0.7 * qd
-    assert problem.reference(q, qd, qdd) == pytest.approx(expected, abs=1e-9)
-    terms = [str(term) for several in split(problem).outputs for term in several]
-    assert [text for text in terms if text.startswith("0.7")] == ["0.7 qd1", "0.7 qd2"]
-
-
-def test_friction_belongs_to_inverse_dynamics() -> None:
-    with pytest.raises(UsageError, match="friction belongs to inverse-dynamics, not to gravity"):
-        with_friction("gravity")
-
-
-def test_an_unknown_function_is_told_the_nearest() -> None:
-    with pytest.raises(UsageError, match=r"'gravitty' \(did you mean 'gravity'"):
-        robot_problem(load_robot("machado-2r"), "gravitty")
-
-
-def test_the_usual_function_is_inverse_dynamics() -> None:
-    robot = load_robot("machado-2r")
-    assert robot_problem(robot) == problem_of(robot)
-    assert [robot_problem(robot, of).name for of in NAMES[:3]] == [
-        "machado-2r", "machado-2r-gravity", "machado-2r-inverse-dynamics-with-friction",
-    ]  # fmt: skip
-
-
-def test_what_never_changes_is_no_output() -> None:
-    problem = robot_problem(load_robot("machado-2r"), "forward-kinematics")
-    assert problem.returned.members == ("px", "py", "r11", "r12", "r21", "r22")
-    assert dict(problem.constants) == {
-        "pz": 0.0, "r13": 0.0, "r23": 0.0, "r31": 0.0, "r32": 0.0, "r33": 1.0,
-    }  # fmt: skip
-    assert str(split(problem)).splitlines()[:2] == [
-        "px = px1",
-        "  px1 = 1 cos q1 + 0.8 cos(q1 + q2)",
-    ]
-
-
-def test_equal_outputs_are_made_once() -> None:
-    problem = robot_problem(load_robot("machado-2r"), "forward-kinematics")
-    assert problem.parts == (PartHint(2, 5, 1), PartHint(3, 4, -1))  # r11 = r22, r12 = -r21
-
-
-def test_a_function_that_never_changes_is_refused() -> None:
-    arm = load_robot("machado-2r")
-    slider = replace(arm.links[0], type="prismatic", position=Interval(0.0, 1.0))
-    robot = replace(arm, name="slider", links=(slider,))
-    with pytest.raises(UsageError, match="inertia of slider never changes"):
-        robot_problem(robot, "inertia")
+def test_a_load_at_the_tip_counts_in_every_function_of_forces() -> None:
+    loaded = with_payload(ARM, 2.0)
+    problem = robot_problem(loaded, "bias")
+    q, qd = problem.draw(5, 1)
+    expected = inverse_dynamics(loaded, q, qd, 0 * q)
+    assert problem.reference(q, qd) == pytest.approx(expected)
+    assert problem.key != robot_problem(ARM, "bias").key
 
 
 @pytest.mark.parametrize("of", PLAIN)
 def test_ranges_hold_what_is_found_or_are_the_robots_own(of: str) -> None:
-    robot = load_robot("elbow-3r")
-    problem = robot_problem(robot, of)
+    problem = robot_problem(ELBOW, of)
     reached = np.abs(problem.reference(*problem.draw(5000, 8))).max(axis=0)
     for output, reach in zip(problem.outputs, reached, strict=True):
         assert reach <= 2 * output.range.high
@@ -228,25 +156,326 @@ def test_ranges_hold_what_is_found_or_are_the_robots_own(of: str) -> None:
             assert reach <= output.range.high < 3 * reach
 
 
-def test_a_controllers_words_add_up_to_an_acceleration() -> None:
-    problem = robot_problem(load_robot("machado-2r"), "computed-torque")
-    assert problem.sums[:3] == (
-        SumHint("commands", "qddr1", "de1", 1, KD), SumHint("commands", "qddr1+de1", "e1", 1, KP),
-        SumHint("commands", "qddr2", "de2", 1, KD),
-    )  # fmt: skip
-    assert problem.input("e1").range == Interval(-1 / KP, 1 / KP)
-    assert problem.input("de1").unit == "rad/s"
+@pytest.mark.parametrize("middle", [3.0, -3.0, 0.0])
+def test_both_ends_that_a_function_reaches_are_found_wherever_zero_lies(middle: float) -> None:
+    """An input that nothing depends on gives equal heights, which are no gain."""
+    calls: list[int] = []
+
+    def exact(x: np.ndarray) -> np.ndarray:
+        calls.append(len(x))
+        return np.asarray(middle + np.cos(3 * x[:, :1] + 0.4) * np.sin(2 * x[:, 1:2]))
+
+    _, most = extremes(exact, (-np.ones(3), np.ones(3)), samples=100, best=2, fine=1e-6)
+    assert most[:, 0] == pytest.approx([middle + 1, 1 - middle], abs=1e-9)
+    assert len(calls) < 60
 
 
-def test_a_load_at_the_tip_counts_in_every_function_of_forces() -> None:
-    robot = load_robot("machado-2r")
-    problem = robot_problem(with_payload(robot, 2.0), "bias")
-    q, qd = problem.draw(5, 1)
-    assert problem.reference(q, qd) == pytest.approx(bias_torques(with_payload(robot, 2.0), q, qd))
-    assert problem.key != robot_problem(robot, "bias").key
+# terms -------------------------------------------------------------------------------------------
+@pytest.mark.slow
+@pytest.mark.parametrize("of", [
+    *PLAIN, "control", "control:kp=2:load=0..3", f"{FRICTION}:load=1..2", "gravity:load=0..5",
+])  # fmt: skip
+def test_terms_of_every_function_add_up_to_it(of: str) -> None:
+    held = with_ranges(random_robot(3, 3), q2=(0.4, 0.4))
+    robots = SMALL if ":" not in of else [ARM]
+    for robot in (*robots, held, with_friction((8.0, 6.0), 0.7)):
+        problem = robot_problem(robot, of)
+        arrays = problem.draw(40, 4)
+        exact = problem.reference(*arrays)
+        assert of_terms(problem, *arrays) == pytest.approx(exact, abs=1e-9 * np.abs(exact).max())
+        names = {x.name for terms in split(problem).outputs for t in terms for x in t.variables}
+        assert robot is not held or "q2" not in names  # a joint that is held is no variable
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_of_terms_adds_up(form: str) -> None:
+    for robot in (*SMALL, with_ranges(random_robot(5, 4), q2=(0.5, 0.5))):
+        problem = robot_problem(robot, "gravity")
+        (q,) = problem.draw(50, 1)
+        exact = problem.reference(q)
+        assert of_terms(problem, q, form=form) == pytest.approx(exact, abs=1e-9)
+
+
+def test_gravity_of_the_papers_arm_has_two_waves() -> None:
+    problem = robot_problem(ARM, "gravity")
+    assert [group.members for group in problem.groups] == [("q1", "q2")]
+    assert str(split(problem)).splitlines() == [
+        "T1 = T11", "  T11 = 66.15 cos q1 + 49 cos(q1 + q2)", "T2 = T21", "  T21 = 49 cos(q1 + q2)",
+    ]  # fmt: skip
+    texts = [str(term) for term in split(robot_problem(ARM, "gravity:load=0..5")).outputs[1]]
+    assert texts == ["7.84 cos(q1 + q2) mass", "49 cos(q1 + q2)"]
+
+
+def test_viscous_friction_is_a_term() -> None:
+    problem = robot_problem(with_friction((0.0, 0.0), 0.7), FRICTION)
+    terms = [str(term) for several in split(problem).outputs for term in several]
+    assert [text for text in terms if text.startswith("0.7")] == ["0.7 qd1", "0.7 qd2"]
+
+
+# problems ----------------------------------------------------------------------------------------
 def test_the_name_of_a_problem_says_its_function() -> None:
+    assert robot_problem(ARM) == problem_of(ARM)
+    assert [robot_problem(ARM, of).name for of in NAMES[:3]] == [
+        "machado-2r", "machado-2r-gravity", f"machado-2r-{FRICTION}",
+    ]  # fmt: skip
     assert function_of("puma560-stops-gravity", "puma560-stops") == "gravity"
     assert function_of("puma560-stops", "puma560") == USUAL
     assert function_of("zero-gravity", "zero-gravity") == USUAL
+
+
+def test_other_functions_have_other_keys() -> None:
+    keys = [robot_problem(ARM, of).key for of in ("gravity", "bias", USUAL, "gravity")]
+    assert len(set(keys)) == 3
+    assert robot_problem(ARM, "gravity") == robot_problem(ARM, "gravity") != problem_of(ARM)
+
+
+def test_what_never_changes_is_no_output_and_equal_outputs_are_made_once() -> None:
+    problem = robot_problem(ARM, "forward-kinematics")
+    assert problem.returned.members == ("px", "py", "r11", "r12", "r21", "r22")
+    assert dict(problem.constants) == {
+        "pz": 0.0, "r13": 0.0, "r23": 0.0, "r31": 0.0, "r32": 0.0, "r33": 1.0,
+    }  # fmt: skip
+    assert str(split(problem)).splitlines()[1] == "  px1 = 1 cos q1 + 0.8 cos(q1 + q2)"
+    assert problem.parts == (PartHint(2, 5, 1), PartHint(3, 4, -1))  # r11 = r22, r12 = -r21
+
+
+def test_a_controllers_words_add_up_to_an_acceleration() -> None:
+    problem = robot_problem(ARM, "computed-torque")
+    assert problem.sums[:3] == (
+        SumHint("commands", "qddr1", "de1", 1, 20), SumHint("commands", "qddr1+de1", "e1", 1, 100),
+        SumHint("commands", "qddr2", "de2", 1, 20),
+    )  # fmt: skip
+    assert problem.input("e1").range == Interval(-0.01, 0.01)
+    assert problem.input("de1").unit == "rad/s"
+
+
+def hinged(**link: Any) -> Robot:
+    """Return the paper's arm with another link."""
+    place = link.pop("place", 0)
+    links = [replace(x, **link) if k == place else x for k, x in enumerate(ARM.links)]
+    return replace(ARM, links=tuple(links))
+
+
+TURNED = Pose((1.0, 0.0, 0.0), (np.pi / 2, 0.0, 0.0))  # z looks along link 1's -y, y along z
+
+
+@pytest.mark.parametrize(("robot", "pairs", "sign"), [
+    (load_robot("planar-3r"), [(0, 1), (1, 2)], 1), (ELBOW, [(1, 2)], 1),
+    (hinged(alpha=np.pi), [(0, 1)], -1), (hinged(alpha=0.3), [], 1), (hinged(alpha=1.57), [], 1),
+    (hinged(place=1, pose=TURNED, axis=(0.0, 1.0, 0.0)), [(0, 1)], 1),
+    (hinged(place=1, pose=TURNED, axis=(0.0, -1.0, 0.0)), [(0, 1)], -1),
+    (hinged(place=1, pose=TURNED, axis=(0.0, 0.0, 1.0)), [], 1),
+])  # fmt: skip
+def test_parallel_axes_hint_at_their_first_sum_and_at_every_part(
+    robot: Robot, pairs: list[tuple[int, int]], sign: int
+) -> None:
+    problem = problem_of(robot)
+    assert problem.parts == tuple(PartHint(a, b, sign) for a, b in pairs)
+    assert problem.sums == tuple(
+        SumHint(kind, f"{letters}{a + 1}", f"{letters}{b + 1}", sign)
+        for a, b in pairs[:1]
+        for kind, letters in (("speeds", "qd"), ("accelerations", "qdd"))
+    )
+    gravity = robot_problem(robot, "gravity")
+    assert (gravity.parts, gravity.sums) == (problem.parts, ())
+
+
+# friction ----------------------------------------------------------------------------------------
+def test_dry_friction_is_a_tanh_with_a_size_for_each_direction() -> None:
+    arm = with_friction((8.0, 6.0))
+    problem = robot_problem(arm, f"{FRICTION}:smoothing=0.1,0.3")
+    q, qd, qdd = problem.draw(200, 3)
+    s = np.tanh(qd / [0.1, 0.3])
+    dry = np.where(s > 0, 8.0, 6.0) * s
+    dry += (s * s - np.abs(s)) * 1.0  # (8 - 6) / 2: half the difference, times the square
+    expected = inverse_dynamics(arm, q, qd, qdd) + dry
+    assert problem.reference(q, qd, qdd) == pytest.approx(expected, abs=1e-9)
+
+
+def test_smoothed_friction_is_the_signs_at_ten_times_the_smoothing() -> None:
+    problem = robot_problem(ELBOW, FRICTION)
+    q, qd, qdd = problem.draw(300, 3)
+    fast = np.abs(qd).min(axis=1) > 0.2 * max(x.velocity.magnitude for x in ELBOW.links)
+    signed = inverse_dynamics(ELBOW, q, qd, qdd, friction=True)
+    assert fast.sum() > 50
+    assert problem.reference(q, qd, qdd)[fast] == pytest.approx(signed[fast], abs=1e-6)
+    assert "tanh(qd/v)" in problem.notes[0]
+
+
+def test_the_sign_of_dry_friction_is_a_factor_that_is_prepared() -> None:
+    terms = split(robot_problem(with_friction((8.0, 6.0)), FRICTION))
+    assert not terms.plain
+    assert [str(term) for term in terms.outputs[0] if "dry" in str(term)] == ["1 dry1"]
+    with pytest.raises(UsageError, match="compact mode compiles it"):
+        terms.required()
+
+
+# control -----------------------------------------------------------------------------------------
+@pytest.mark.parametrize("of", ["control", "control:kp=40,9:kd=14,6"])
+def test_control_is_inverse_dynamics_of_the_command(of: str) -> None:
+    kp, kd = (np.array([40.0, 9.0]), np.array([14.0, 6.0])) if ":" in of else (100.0, 20.0)
+    problem = robot_problem(ARM, of)
+    q, qd, qr, qdr, qddr = problem.draw(3000, 5)
+    qr = q + 0.03 * qr  # where the command is not held
+    command = qddr + kd * (qdr - qd) + kp * (qr - q)
+    expected = inverse_dynamics(ARM, q, qd, np.clip(command, -1, 1))
+    assert (np.abs(command) < 1).sum() > 100
+    assert problem.reference(q, qd, qr, qdr, qddr) == pytest.approx(expected, abs=1e-9)
+
+
+def test_the_difference_of_two_angles_wraps_and_is_led_through_zero_half_a_turn_away() -> None:
+    problem, zeros = robot_problem(ARM, "control"), np.zeros((5, 2))
+    q = np.array([[3.1, 0], [-3.1, 0], [0.2, 0], [0.2, 0], [0, 0]])
+    qr = np.array([[-3.1, 0], [3.1, 0], [0.2 + np.pi, 0], [0.2 - np.pi, 0], [2.0, 0]])
+    found = problem.reference(q, zeros, qr, zeros, zeros) - gravity_torques(ARM, q)
+    inertia = 25.75  # of joint 1, arm stretched: M11 at q2 = 0
+    assert found[:, 0] == pytest.approx([inertia, -inertia, 0, 0, inertia], abs=1e-6)
+
+
+def test_no_torque_of_control_jumps() -> None:
+    q = np.stack([np.linspace(-np.pi, np.pi, 200_001), np.zeros(200_001)], axis=1)
+    still = np.zeros_like(q)
+    found = robot_problem(ARM, "control").reference(q, still, still, still, still)[:, 0]
+    assert np.abs(np.diff(found)).max() < 0.2
+
+
+def test_where_a_joint_has_stops_the_difference_goes_between_them() -> None:
+    arm = with_ranges(ARM, q2=(-2.5, 2.5))
+    problem = robot_problem(arm, "control:kp=0.1:kd=1")
+    one, other, zeros = np.array([[0.0, -2.4]]), np.array([[0.0, 2.4]]), np.zeros((1, 2))
+    expected = inverse_dynamics(arm, one, zeros, [[0.0, 0.48]])
+    assert problem.reference(one, zeros, other, zeros, zeros) == pytest.approx(expected, abs=1e-9)
+
+
+# loads, forward dynamics, inverse kinematics -----------------------------------------------------
+@pytest.mark.parametrize("name", ["machado-2r", "puma560", "scara"])
+def test_a_load_as_an_input_is_a_point_mass_at_the_tip(name: str) -> None:
+    robot = load_robot(name)
+    problem = robot_problem(robot, f"{USUAL}:load=0..5")
+    q, qd, qdd, mass = problem.draw(4, 1)
+    found = problem.reference(q, qd, qdd, mass)
+    for k, kilograms in enumerate(mass[:, 0]):
+        model = pinocchio_model(with_payload(robot, float(kilograms)))
+        theirs = pin.rnea(model, model.createData(), q[k], qd[k], qdd[k])
+        assert found[k] == pytest.approx(theirs, abs=1e-9 * (1 + np.abs(theirs).max()))
+    assert problem.groups[-1].members == ("mass",)
+    assert problem.input("mass").range == Interval(0.0, 5.0)
+
+
+@pytest.mark.parametrize("name", ["machado-2r", "elbow-3r", "roarm-m2", "scara"])
+def test_forward_dynamics_are_pinocchios(name: str) -> None:
+    robot = load_robot(name)
+    problem, model = robot_problem(robot, "forward-dynamics"), pinocchio_model(robot)
+    states = problem.draw(10, 1)
+    data = model.createData()
+    theirs = np.array([pin.aba(model, data, *state) for state in zip(*states, strict=True)])
+    scale = np.abs(theirs).max()
+    assert problem.reference(*states) == pytest.approx(theirs, abs=1e-11 * scale)
+    assert isinstance(problem.form(), Straight)
+
+
+def upright() -> Robot:
+    """Return an arm of two links in the base's plane of x and z, whose second joint turns back."""
+    first = replace(ARM.links[0], a=0.0, pose=Pose((0.1, 0.0, 0.3), (0.0, 0.0, 0.0)))
+    second = replace(ARM.links[1], a=0.0, pose=Pose((0.5, 0.0, 0.2), (0.0, 0.0, 0.0)))
+    links = (replace(first, axis=(0.0, 1.0, 0.0)), replace(second, axis=(0.0, -1.0, 0.0)))
+    return replace(ARM, links=links, tool=Pose((0.3, 0.0, -0.1), (0.0, 0.0, 0.0)))
+
+
+def turned() -> Robot:
+    """Return the paper's arm with angles of its own at zero, the second axis turned over."""
+    first = replace(ARM.links[0], theta=0.4, alpha=np.pi)
+    return replace(ARM, links=(first, replace(ARM.links[1], theta=1.0, a=0.5)))
+
+
+@pytest.mark.parametrize("elbow", ["up", "down"])
+@pytest.mark.parametrize("robot", [ARM, turned(), upright()], ids=["paper", "turned", "upright"])
+def test_forward_kinematics_lead_back_from_inverse_ones(robot: Robot, elbow: str) -> None:
+    problem = robot_problem(robot, function_name("inverse-kinematics", elbow=elbow))
+    names = [one.name for one in problem.inputs]
+    (point,) = problem.draw(10_000, 1)
+    there = robot_problem(robot, "forward-kinematics")
+    back = there.reference(problem.reference(point))
+    places = [there.returned.members.index(name) for name in names]
+    missed = np.abs(back[:, places] - point).max(axis=1)
+    assert (missed < 1e-9).mean() > 0.6  # of a square the workspace is a ring
+    outside = missed > 1e-3
+    tip, centre = back[outside][:, places], problem.bounds()[0] / 2 + problem.bounds()[1] / 2
+    (a, b), (x, y) = (tip - centre).T, (point[outside] - centre).T
+    assert np.abs(a * y - b * x).max() < 1e-4  # stretched, or folded, towards it
+
+
+def test_an_elbow_is_up_or_down() -> None:
+    up, down = (
+        robot_problem(ARM, f"inverse-kinematics{end}").reference(np.array([[1.0, 0.5]]))[0]
+        for end in ("", ":elbow=down")
+    )
+    assert up[1] == pytest.approx(-down[1])
+    assert np.sin(up[0]) > np.sin(down[0])  # the end of the first link
+
+
+@pytest.mark.parametrize(("name", "elbow"), [("puma560", "up"), ("j2s6", "down")])
+def test_an_arm_with_a_wrist_comes_where_it_is_wanted(name: str, elbow: str) -> None:
+    robot = load_robot(name)
+    problem = robot_problem(robot, function_name("inverse-kinematics", elbow=elbow))
+    point, rpy = problem.draw(5000, 2)
+    found = problem.reference(point, rpy)
+    there = robot_problem(robot, "forward-kinematics").reference(found)
+    missed = np.abs(there[:, :3] - point).max(axis=1)
+    assert (missed < 1e-9).mean() > 0.15  # of a cube
+    for k in range(50):
+        wanted = pin.rpy.rpyToMatrix(*rpy[k])
+        assert there[k, 3:] == pytest.approx(wanted.ravel(), abs=1e-9)
+
+
+# choices -----------------------------------------------------------------------------------------
+def test_a_name_says_what_is_chosen_and_nothing_usual() -> None:
+    name = function_name("control", kp="50.0, 40", kd=20, load="0..5")
+    assert name == "control:kp=50,40:load=0..5"
+    assert function_name(name) == name
+    assert function_of(f"machado-2r-{name}", "machado-2r") == name
+    assert function_name("inverse-kinematics", elbow="up") == "inverse-kinematics"
+    assert function_name(USUAL, friction=True, smoothing=[0.5]) == f"{FRICTION}:smoothing=0.5"
+
+
+@pytest.mark.parametrize(("of", "choices", "message"), [
+    ("gravitty", {}, r"'gravitty' \(did you mean 'gravity'"),
+    ("gravity", {"friction": True}, "friction belongs to inverse-dynamics, not to gravity"),
+    ("gravity", {"kp": 3}, "gravity has no kp .a gain kp.: it has load"),
+    ("jacobian", {"load": "0..5"}, "jacobian has no load .*: it has no choices"),
+    ("control", {"kd": 0}, "kd 0: give one number above zero"),
+    ("control", {"kd": "x"}, "kd 'x': give one number above zero"),
+    ("gravity", {"load": "5..2"}, "load-range '5..2': give a range of kg that rises"),
+    ("control:kpp=3", {}, "'kpp=3' is no choice .did you mean 'kp'"),
+    ("control:kp=3:kp=4", {}, "kp is chosen twice"),
+    ("inverse-kinematics", {"elbow": "left"}, "elbow 'left': up or down"),
+])  # fmt: skip
+def test_what_cannot_be_chosen_is_wrong_usage(of: str, choices: Any, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        function_name(of, **choices)
+
+
+@pytest.mark.parametrize(("name", "of", "message"), [
+    ("machado-2r", "control:kp=1,2,3", "kp has 3 values: one for all joints of machado-2r, or 2"),
+    ("machado-2r", f"{FRICTION}:smoothing=1", "machado-2r has no coulomb_friction"),
+    ("puma560", "forward-dynamics", "at most 3 joints are coupled by their inertia; of this"),
+    ("ur5e", "inverse-kinematics", "the last three axes meet in a point"),
+    ("stanford", "inverse-kinematics", "all of them turn"),
+    ("elbow-3r", "inverse-kinematics", "two parallel joints that turn, and of six"),
+    ("slider", "inertia", "inertia of slider never changes"),
+])  # fmt: skip
+def test_a_function_that_a_robot_has_not_is_refused(name: str, of: str, message: str) -> None:
+    slider = replace(ARM.links[0], type="prismatic", position=Interval(0.0, 1.0))
+    robot = replace(ARM, name=name, links=(slider,)) if name == "slider" else load_robot(name)
+    with pytest.raises(UsageError, match=message):
+        robot_problem(robot, of)
+
+
+@pytest.mark.parametrize(("asked", "message"), [
+    ({"of": "gravity", "elbow": "up"}, "gravity has no elbow"),
+    ({"of": "gravity", "load_range": (5, 2)}, r"load-range .*: give a range of kg that rises"),
+    ({"of": 3}, "a int is no function"),
+])  # fmt: skip
+def test_python_takes_the_same_choices(asked: Any, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        bc.compile("machado-2r", **asked)

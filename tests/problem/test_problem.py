@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from limited import with_ranges
 from samples import problem_of
 
 from boolcomp.common.errors import UsageError
-from boolcomp.problem.problem import Group, Problem, name_order, stopped
+from boolcomp.problem.problem import Group, Problem, name_order
 
 ARM = problem_of("machado-2r")
 
@@ -19,31 +20,19 @@ ARM = problem_of("machado-2r")
 def test_an_input_has_a_name_a_unit_and_a_range() -> None:
     assert str(ARM.input("q1")) == "q1 in -pi .. pi rad"
     assert str(ARM.input("qdd2")) == "qdd2 in -1 .. 1 rad/s²"
-    assert [str(output) for output in ARM.outputs] == [
-        "tau1 in -200 .. 200 N·m", "tau2 in -100 .. 100 N·m",
-    ]  # fmt: skip
-    assert [(one.symbol, one.title, one.noun) for one in ARM.outputs] == [
-        ("T1", "torque 1", "torque"), ("T2", "torque 2", "torque"),
-    ]  # fmt: skip
-
-
-def test_an_unknown_input_is_told_the_nearest() -> None:
+    first, second = ARM.outputs
+    assert (str(first), str(second)) == ("tau1 in -200 .. 200 N·m", "tau2 in -100 .. 100 N·m")
+    assert (first.symbol, first.title, first.noun) == ("T1", "torque 1", "torque")
     with pytest.raises(UsageError, match=r"machado-2r has no input 'qdd' \(did you mean 'qdd"):
         ARM.input("qdd")
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (
-            {"q": 8, "qd": 8, "qdd": 8, "q3": 9},
-            r"no input 'q3' .*: inputs are q, qd, qdd, q1",
-        ),
-        ({"q": 8, "qd": 8}, "how many bits has qdd"),
-        ({"q": 8, "qd": 8, "qdd1": 8}, "how many bits has qdd"),
-        ({}, "how many bits has q"),
-    ],
-)
+@pytest.mark.parametrize(("given", "message"), [
+    ({"q": 8, "qd": 8, "qdd": 8, "q3": 9}, r"no input 'q3' .*: inputs are q, qd, qdd, q1"),
+    ({"q": 8, "qd": 8}, "how many bits has qdd"),
+    ({"q": 8, "qd": 8, "qdd1": 8}, "how many bits has qdd"),
+    ({}, "how many bits has q"),
+])  # fmt: skip
 def test_words_that_are_unknown_or_missing_are_sentences(
     given: dict[str, int], message: str
 ) -> None:
@@ -57,26 +46,17 @@ def test_a_words_own_width_goes_before_that_of_its_group() -> None:
     assert list(widths) == [one.name for one in ARM.inputs]
 
 
-@pytest.mark.parametrize(
-    "groups",
-    [
-        ARM.groups[:2],
-        (ARM.groups[1], ARM.groups[0], ARM.groups[2]),
-        (Group("q", ("q2", "q1")), *ARM.groups[1:]),
-        (*ARM.groups, ARM.groups[0]),
-    ],
-)
-def test_groups_hold_every_input_once_and_in_order(groups: tuple[Group, ...]) -> None:
-    with pytest.raises(UsageError, match="the groups do not hold every input once, in order"):
-        replace(ARM, groups=groups)
-
-
-def test_names_are_there_once_and_outputs_in_the_order_of_their_group() -> None:
-    first = ARM.inputs[0]
-    with pytest.raises(UsageError, match="do not hold every input once"):
-        replace(ARM, inputs=(first, first), groups=(Group("q", ("q1", "q1")),))
-    with pytest.raises(UsageError, match="the group of outputs does not hold them in order"):
-        replace(ARM, returned=Group("tau", ("tau2", "tau1")))
+@pytest.mark.parametrize(("change", "said"), [
+    ({"groups": ARM.groups[:2]}, "groups do not hold every input once, in order"),
+    ({"groups": (ARM.groups[1], ARM.groups[0], ARM.groups[2])}, "do not hold every input once"),
+    ({"groups": (Group("q", ("q2", "q1")), *ARM.groups[1:])}, "do not hold every input once"),
+    ({"groups": (*ARM.groups, ARM.groups[0])}, "do not hold every input once"),
+    ({"inputs": ARM.inputs[:1] * 2, "groups": (Group("q", ("q1", "q1")),)}, "every input once"),
+    ({"returned": Group("tau", ("tau2", "tau1"))}, "the group of outputs does not hold them in"),
+])  # fmt: skip
+def test_groups_hold_every_name_once_and_in_order(change: Any, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        replace(ARM, **change)
 
 
 def test_arrays_of_groups_columns_by_name_and_states_are_the_same_numbers() -> None:
@@ -103,27 +83,15 @@ def test_drawn_states_lie_within_the_ranges_and_are_seeded() -> None:
     assert not np.array_equal(states, np.concatenate(problem.draw(1000, 2), axis=1))
 
 
-def test_problems_are_equal_where_their_functions_are_not_compared() -> None:
-    again = problem_of("machado-2r")
-    assert again == ARM
-    assert hash(again) == hash(ARM)
-    assert replace(ARM, key="another") != ARM
-    assert problem_of("planar-3r") != ARM
-
-
-def test_a_problem_can_be_sent_to_another_process() -> None:
+def test_a_problem_is_equal_by_its_key_and_can_be_sent_to_another_process() -> None:
     sent: Problem = pickle.loads(pickle.dumps(ARM))  # noqa: S301  # our own bytes
     states = np.concatenate(ARM.draw(5, 0), axis=1)
-    assert sent == ARM
+    assert sent == ARM == problem_of("machado-2r")
+    assert hash(sent) == hash(ARM)
     assert np.array_equal(sent.exact(states), ARM.exact(states))
+    assert replace(ARM, key="another") != ARM != problem_of("planar-3r")
 
 
 def test_names_sort_by_letters_and_then_by_number() -> None:
     names = ["q10", "qd1", "q2", "height", "q1"]
     assert sorted(names, key=name_order) == ["height", "q1", "q2", "q10", "qd1"]
-
-
-def test_what_can_be_said_beyond_where_an_input_may_be_is_stopped() -> None:
-    problem = problem_of(with_ranges("machado-2r", q1=(0.3, 1.4), qd2=(0.5, 0.5)))
-    assert [one.name for one in stopped(problem)] == ["q1", "qd2"]
-    assert not list(stopped(ARM))

@@ -1,14 +1,30 @@
-"""Hypothesis strategies for cubes, functions and PLA files."""
+"""Cubes, functions and tables for tests of minimisers; values of cubes the slow and obvious way."""
 
 from __future__ import annotations
+
+import functools
+import itertools
 
 import numpy as np
 from hypothesis import strategies as st
 
+from boolcomp.paper.plan import Options
+from boolcomp.pipeline import run_passes
 from boolcomp.twolevel.cover import Function
 from boolcomp.twolevel.cubes import Cubes
 from boolcomp.twolevel.dense import Dense
 from boolcomp.twolevel.verify import verify
+
+Rows = list[tuple[str, str]]
+
+
+@functools.cache
+def robot_table(name: str, *, faithful: bool = False) -> Dense:
+    """Return the table of a term of the 1988 paper's arm at 8 bits: `T11` … `T26`."""
+    options = Options(rounding="faithful" if faithful else "nearest")
+    found = {entry.plan.term.name: entry.table for entry in run_passes("machado-2r", options)}
+    truth = found[name]
+    return Dense.from_columns(truth.inputs, truth.columns, truth.free or None)
 
 
 def cubes_of(inputs: int, outputs: int, most: int = 12) -> st.SearchStrategy[Cubes]:
@@ -25,9 +41,9 @@ cubes = shapes.flatmap(lambda shape: cubes_of(*shape))
 
 
 @st.composite
-def functions(draw: st.DrawFn) -> Function:
+def functions(draw: st.DrawFn, most: int = 8) -> Function:
     """Return functions of few inputs with don't-cares."""
-    inputs, outputs = draw(shapes)
+    inputs, outputs = draw(st.tuples(st.integers(0, most), st.integers(0, 4)))
     on, dc = draw(cubes_of(inputs, outputs)), draw(cubes_of(inputs, outputs, 5))
     return Function.from_cubes(on, dc)
 
@@ -55,6 +71,10 @@ def random_table(
     return Dense(inputs, outputs, planes[0] & ~planes[1], planes[1])
 
 
+def of_rows(*rows: tuple[str, str]) -> Function:
+    return Function.from_cubes(Cubes.from_rows(len(rows[0][0]), len(rows[0][1]), rows))
+
+
 def as_lists(function: Function) -> Function:
     """Return the same function, treated as if it had too many inputs for truth tables."""
     twin = Function(function.inputs, function.outputs, function.on, function.dc, function.given_off)
@@ -62,20 +82,26 @@ def as_lists(function: Function) -> Function:
     return twin
 
 
-def values(cubes: Cubes, point: str) -> str:
-    """Return what a cover computes at a point, the slow and obvious way."""
-    result = ["0"] * cubes.outputs
-    for term, owners in cubes.rows():
-        if all(letter in ("-", bit) for letter, bit in zip(term, point, strict=True)):
-            result = ["1" if "1" in pair else "0" for pair in zip(result, owners, strict=True)]
-    return "".join(result)
+def in_pairs(count: int) -> Rows:
+    """Return x1 y1 | x2 y2 | …, whose complement is made of 2^count parts."""
+    width = 2 * count
+    return [("-" * 2 * i + "11" + "-" * (width - 2 - 2 * i), "1") for i in range(count)]
 
 
 def points(inputs: int) -> list[str]:
     """Return all points in the order of truth tables."""
-    return [f"{x:0{inputs}b}" if inputs else "" for x in range(1 << inputs)]
+    return list(map("".join, itertools.product("01", repeat=inputs)))
+
+
+def holds(term: str, point: str) -> bool:
+    return all(letter in ("-", bit) for letter, bit in zip(term, point, strict=True))
+
+
+def values(cubes: Cubes, point: str) -> str:
+    """Return what a cover computes at a point."""
+    met = [owners for term, owners in cubes.rows() if holds(term, point)]
+    return "".join("01"[any(one[j] == "1" for one in met)] for j in range(cubes.outputs))
 
 
 def implements(function: Function, cubes: Cubes) -> bool:
-    """Tell whether a cover is right."""
     return verify(function, cubes) is None

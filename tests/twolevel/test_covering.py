@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from itertools import combinations
 
 import numpy as np
@@ -16,7 +15,6 @@ from boolcomp.twolevel import bound_kernels
 from boolcomp.twolevel.blocks import UNIT, lagrangian, solve_block
 from boolcomp.twolevel.covering import (
     CoverMatrix,
-    distinct,
     greedy_columns,
     independent,
     reduced,
@@ -30,21 +28,22 @@ from boolcomp.twolevel.milp import Milp
 from boolcomp.twolevel.selection import matrix as table_matrix
 from boolcomp.twolevel.witness import SearchEndedError
 
-COLUMNS = 9
+COLUMNS, LATER = 9, math.inf
 rows_of = st.lists(
     st.sets(st.integers(0, COLUMNS - 1), min_size=1, max_size=4), min_size=1, max_size=14
 )
-
-
-@given(st.lists(st.integers(0, COLUMNS - 1)))
-def test_distinct_numbers_rise_and_are_there_once(numbers: list[int]) -> None:
-    assert distinct(np.array(numbers, np.int32), COLUMNS).tolist() == sorted(set(numbers))
 
 
 def matrix_of(rows: list[set[int]], columns: int = COLUMNS) -> CoverMatrix:
     starts = np.cumsum([0, *(len(row) for row in rows)])
     indices = np.array([k for row in rows for k in sorted(row)], np.int32)
     return CoverMatrix(starts.astype(np.int64), indices, columns)
+
+
+def sets_of(matrix: CoverMatrix) -> list[set[int]]:
+    return [set(row.tolist()) for row in np.split(matrix.indices, matrix.starts[1:-1])][
+        : matrix.rows
+    ]
 
 
 def covers(chosen: set[int], rows: list[set[int]]) -> bool:
@@ -64,16 +63,11 @@ def optimum(rows: list[set[int]], cost: list[int]) -> tuple[int, int]:
     raise AssertionError
 
 
-def soon() -> float:
-    return time.monotonic() + 60
-
-
 @given(rows_of, st.lists(st.integers(0, 3), min_size=COLUMNS, max_size=COLUMNS))
 def test_reduction_keeps_an_optimum(rows: list[set[int]], cost: list[int]) -> None:
-    essential, core = reduced(matrix_of(rows), np.array(cost), soon())
-    left = [set(row.tolist()) for row in np.split(core.indices, core.starts[1:-1])]
-    left = left if core.rows else []
-    count, least = optimum(left, cost) if left else (0, 0)
+    essential, core = reduced(matrix_of(rows), np.array(cost), LATER)
+    left = sets_of(core)
+    count, least = optimum(left, cost)
     expected = optimum(rows, cost)
     assert (count + len(essential), least + sum(cost[k] for k in essential)) == expected
     again, holder = without_dominated_rows(core, np.array(cost))
@@ -81,24 +75,41 @@ def test_reduction_keeps_an_optimum(rows: list[set[int]], cost: list[int]) -> No
     assert (holder == -1).all()
 
 
+@pytest.mark.parametrize(("rows", "cost", "essential", "left"), [
+    ([{0, 1, 2}, {0, 1, 2}], [3, 1, 2], [1], 0),  # of equal columns the cheapest stays
+    ([{0, 1}, {1, 2}, {2, 0}, {0, 1, 2, 3}], [5, 5, 5, 1], [], 3),  # none for a larger one
+])  # fmt: skip
+def test_columns_are_weighed_by_what_they_cost(
+    rows: list[set[int]], cost: list[int], essential: list[int], left: int
+) -> None:
+    costs = np.array(cost + [0] * (COLUMNS - len(cost)))
+    chosen, core = reduced(matrix_of(rows), costs, LATER)
+    assert (chosen.tolist(), core.rows) == (essential, left)
+    with pytest.raises(SearchEndedError):
+        reduced(matrix_of([{0, 1}, {1, 2}]), costs, -math.inf)
+
+
 @pytest.mark.slow
 @given(rows_of)
 def test_bounds_enclose_the_optimum(rows: list[set[int]]) -> None:
     matrix = matrix_of(rows)
     best, _ = optimum(rows, [0] * COLUMNS)
-    greedy = greedy_columns(matrix)
+    greedy, used_rows, count = greedy_columns(matrix), set[int](), 0
     assert covers(set(greedy.tolist()), rows)
-    assert independent(matrix) <= best <= len(greedy)
+    for row in sorted(rows, key=len):  # independent rows are taken shortest first
+        count += not used_rows & row
+        used_rows |= row if not used_rows & row else set()
+    assert independent(matrix) == count <= best <= len(greedy)
     used = np.unique(matrix.indices, return_inverse=True)[1]
     dense = CoverMatrix(matrix.starts, used.astype(np.int64), int(used.max()) + 1)
-    bound, costs, chosen = lagrangian(dense, greedy, soon())
+    bound, costs, chosen = lagrangian(dense, greedy, LATER)
     assert bound <= best * UNIT
     assert len(costs) == dense.columns
     numbers = np.unique(matrix.indices)
     assert best <= len(chosen) <= len(greedy)
     assert covers(set((chosen if chosen is greedy else numbers[chosen]).tolist()), rows)
     search = LocalSearch(matrix, greedy, 0)
-    search.run(200, soon())
+    search.run(200, LATER)
     assert best <= len(search.best) <= len(greedy)
     assert covers(set(search.best.tolist()), rows)
 
@@ -117,48 +128,13 @@ def test_prices_rise_as_far_in_many_short_calls_as_in_a_long_one() -> None:
     assert 4.4 < found[0][bound_kernels.BOUND] <= 4.5
 
 
-def test_columns_chosen_by_prices_meet_all_rows_and_none_is_superfluous() -> None:
-    rows = [{0, 1}, {1, 2}, {2, 3}, {3, 4}]
-    matrix = matrix_of(rows)
-    turned = matrix.turned
-    prices = np.array([0.5, 0.5, 0.5, 0.5])
-    chosen = bound_kernels.priced_greedy(
-        matrix.starts, matrix.indices, turned.starts, turned.indices, prices
-    )
-    assert set(np.flatnonzero(chosen).tolist()) == {1, 3}
-
-
 @given(rows_of)
 def test_a_block_is_solved_to_its_optimum(rows: list[set[int]]) -> None:
     with Milp() as milp:
-        solution = solve_block(matrix_of(rows), milp, soon())
+        solution = solve_block(matrix_of(rows), milp, LATER)
     best, _ = optimum(rows, [0] * COLUMNS)
     assert (solution.value, solution.bound, solution.proved) == (best, best, True)
     assert covers(set(solution.chosen.tolist()), rows)
-
-
-def test_blocks_share_no_column_and_come_smallest_first() -> None:
-    matrix = matrix_of([{0, 1}, {2, 3}, {1, 4}, {5, 6}, {4, 0}, {3, 7}])
-    blocks = [sorted(set(block.indices.tolist())) for block in matrix.blocks()]
-    assert blocks == [[5, 6], [2, 3, 7], [0, 1, 4]]
-
-
-def test_of_equal_columns_the_cheapest_stays() -> None:
-    rows = [{0, 1, 2}, {0, 1, 2}]
-    essential, core = reduced(matrix_of(rows), np.array([3, 1, 2] + [0] * 6), soon())
-    assert essential.tolist() == [1]
-    assert core.rows == 0
-
-
-def test_a_cheaper_column_is_not_dropped_for_a_larger_one() -> None:
-    rows = [{0, 1}, {1, 2}, {2, 0}]
-    _, core = reduced(matrix_of([*rows, {0, 1, 2, 3}]), np.array([5, 5, 5, 1] + [0] * 5), soon())
-    assert core.rows == 3  # the last row holds all others, so column 3 has none of its own
-
-
-def test_reduction_stops_at_the_deadline() -> None:
-    with pytest.raises(SearchEndedError):
-        reduced(matrix_of([{0, 1}, {1, 2}]), np.zeros(COLUMNS, np.int64), -math.inf)
 
 
 def steiner_triples() -> CoverMatrix:
@@ -172,27 +148,10 @@ def steiner_triples() -> CoverMatrix:
     return matrix_of([set(row) for row in rows], 27)
 
 
-def test_a_local_search_takes_the_same_steps_on_any_machine() -> None:
-    search = LocalSearch(steiner_triples(), np.arange(27), 17)
-    search.improve(10**6, 60)
-    state = search._choice  # noqa: SLF001 (what cannot be seen from outside)
-    assert state.sizes.tolist() == [17, 2, 60, 3485]
-    assert (state.weight.sum(), state.moved.sum()) == (230, 1367)
-    chosen = [23, 24, 19, 3, 7, 13, 4, 11, 20, 16, 12, 14, 8, 17, 0, 22, 6]
-    assert state.chosen[:17].tolist() == chosen
-
-
 def test_local_search_reaches_the_optimum_of_steiner_triples() -> None:
     search = LocalSearch(steiner_triples(), np.arange(27), 18)
-    search.run(20_000, soon())
+    search.run(20_000, LATER)
     assert len(search.best) == 18
-
-
-def sets_of(matrix: CoverMatrix) -> list[set[int]]:
-    return [
-        set(matrix.indices[a:b].tolist())
-        for a, b in zip(matrix.starts[:-1], matrix.starts[1:], strict=True)
-    ]
 
 
 @given(rows_of, st.integers(0, 2**14 - 1), st.integers(0, 2**COLUMNS - 1))
@@ -260,29 +219,6 @@ def test_the_books_of_a_local_search_are_true_at_any_time(rows: list[set[int]], 
             gain = [int(state.weight[r]) for r, row in enumerate(rows) if k in row and met[r] == at]
             assert state.score[k] == sign * sum(gain)
     assert covers(set(search.best.tolist()), rows)
-
-
-@given(rows_of)
-def test_independent_rows_are_taken_shortest_first(rows: list[set[int]]) -> None:
-    used: set[int] = set()
-    count = 0
-    for row in sorted(rows, key=len):
-        if not used & row:
-            used |= row
-            count += 1
-    assert independent(matrix_of(rows)) == count
-
-
-@given(rows_of)
-def test_a_greedy_choice_takes_what_rare_rows_need_and_nothing_superfluous(
-    rows: list[set[int]],
-) -> None:
-    weight = [sum(1 / len(row) for row in rows if k in row) for k in range(COLUMNS)]
-    chosen = set(greedy_columns(matrix_of(rows)).tolist())
-    assert covers(chosen, rows)
-    assert all(not covers(chosen - {k}, rows) for k in chosen)
-    if covers({int(np.argmax(weight))}, rows):
-        assert len(chosen) == 1
 
 
 @given(st.integers(0, 10**6), st.integers(0, 7), st.integers(1, 3))

@@ -1,45 +1,144 @@
-"""Minima are compared with every choice among all primes, and with minima known otherwise."""
+"""Minima are compared with every choice among all primes, and with minima known otherwise.
+
+Primes are compared with all implicants; covers by points that products hold, with lists of primes.
+"""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
+import contextlib
+import itertools
+import math
 import time
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from twolevel.robot_tables import table
-from twolevel.strategies import as_lists, cubes_of, implements, points, random_table, values
-from twolevel.test_primes import slow_primes
+from twolevel.strategies import (
+    Rows,
+    as_lists,
+    cubes_of,
+    functions,
+    holds,
+    implements,
+    of_rows,
+    points,
+    random_table,
+    robot_table,
+    values,
+)  # fmt: skip
 
-from boolcomp.twolevel import exact
+from boolcomp.twolevel import exact, gather, prime_kernels
 from boolcomp.twolevel import isop as isop_module
+from boolcomp.twolevel import primes as prime_module
 from boolcomp.twolevel.cover import Cover, Function
 from boolcomp.twolevel.cubes import Cubes
 from boolcomp.twolevel.exact import minimise_exact
+from boolcomp.twolevel.gather import Gatherer, Gathering, TooManySetsError
 from boolcomp.twolevel.isop import minterms
 from boolcomp.twolevel.minimise import minimise
+from boolcomp.twolevel.packed import Shape, packed, unpacked
+from boolcomp.twolevel.primes import Budget, PrimesTooManyError, all_primes, merged
 from boolcomp.twolevel.warm_exact import warm_exact
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-ANSWERS = {"T13": 32, "T15": 78, "T24": 111, "T12": 173}
-FAITHFUL = {"T13": 18, "T15": 51, "T24": 53, "T12": 68}
+LATER = math.inf  # of `time.monotonic`
+small = st.tuples(st.integers(0, 4), st.integers(0, 3)).flatmap(lambda shape: cubes_of(*shape, 8))
 
 
-@st.composite
-def small_functions(draw: st.DrawFn) -> Function:
-    inputs, outputs = draw(st.integers(0, 3)), draw(st.integers(1, 3))
-    on, dc = draw(cubes_of(inputs, outputs, 7)), draw(cubes_of(inputs, outputs, 3))
-    return Function.from_cubes(on, dc)
+# primes ------------------------------------------------------------------------------------------
+def primes_of(cubes: Cubes, limit: int = 10_000) -> Rows:
+    shape = Shape(cubes.inputs, cubes.outputs)
+    rows = unpacked(all_primes(packed(cubes), shape, limit, LATER), shape).rows()
+    assert len(rows) == len(set(rows))
+    return rows
 
 
+def slow_primes(cubes: Cubes) -> set[tuple[str, str]]:
+    """Return the implicants that lie in no other."""
+    truth = {point: values(cubes, point) for point in points(cubes.inputs)}
+    implicants = []
+    for term in map("".join, itertools.product("01-", repeat=cubes.inputs)):
+        held = [p for p in truth if holds(term, p)]
+        owners = "".join(
+            str(int(all(truth[p][j] == "1" for p in held))) for j in range(cubes.outputs)
+        )
+        if "1" in owners:
+            implicants.append((term, owners))
+
+    def lies_in(a: tuple[str, str], b: tuple[str, str]) -> bool:
+        return all(y in ("-", x) for x, y in zip(a[0], b[0], strict=True)) and all(
+            x <= y for x, y in zip(a[1], b[1], strict=True)
+        )
+
+    return {a for a in implicants if not any(a != b and lies_in(a, b) for b in implicants)}
+
+
+@given(small, st.booleans())
+def test_all_primes_with_their_outputs_are_found_and_nothing_else(
+    cubes: Cubes,
+    split: bool,  # noqa: FBT001 (drawn: to the last input, or to leaves)
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        if split:
+            patch.setattr(prime_module, "LEAF_INPUTS", 0)
+        assert set(primes_of(cubes)) == slow_primes(cubes)
+
+
+def test_primes_of_seventy_inputs_and_outputs_use_several_words() -> None:
+    wide = [("1" * 35 + "-" * 34 + "0", "1" * 70), ("-" * 69 + "1", "1" + "0" * 69)]
+    consensus = ("1" * 35 + "-" * 35, "1" + "0" * 69)
+    assert set(primes_of(Cubes.from_rows(70, 70, wide))) == {*wide, consensus}
+    rows = [("11", "1" * 66), ("1-", "0" * 65 + "1")]
+    assert set(primes_of(Cubes.from_rows(2, 66, rows))) == set(rows)
+
+
+def test_the_primes_come_largest_first() -> None:
+    rows = [("111", "1"), ("0--", "1")]
+    assert primes_of(Cubes.from_rows(3, 1, rows)) == [("0--", "1"), ("-11", "1")]
+
+
+def test_too_many_primes_and_too_little_time_are_errors() -> None:
+    odd = [(p, "1") for p in points(4) if p.count("1") % 2]
+    with pytest.raises(PrimesTooManyError, match="more than 7 primes"):
+        primes_of(Cubes.from_rows(4, 1, odd), limit=7)
+    noise = np.random.default_rng(1)
+    rows = [("".join(noise.choice(list("01---"), 40)), "1") for _ in range(200)]
+    some = packed(Cubes.from_rows(40, 1, rows))
+    with pytest.raises(PrimesTooManyError, match="time ended"):
+        all_primes(some, Shape(40, 1), 10**6, time.monotonic() + 0.1)
+
+
+def test_the_clock_is_looked_at_between_short_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = []
+    maximal = prime_kernels.maximal
+
+    def noted(cubes: Any, first: int, last: int, kept: Any, size: int) -> int:
+        steps.append((last - first) * (size + last - first))
+        return int(maximal(cubes, first, last, kept, size))
+
+    def contained(small: Any, large: Any) -> Any:
+        steps.append(small.size * len(large))
+        return np.zeros(len(small), np.bool_)
+
+    monkeypatch.setattr(prime_kernels, "maximal", noted)
+    monkeypatch.setattr(prime_module, "PAIRS", 1000)
+    alone = Cubes.from_rows(9, 1, [(f"{x:09b}", "1") for x in range(512)])
+    all_primes(packed(alone), Shape(9, 1), 10**6, math.inf)
+    assert max(steps) <= 3 * 1000
+    monkeypatch.setattr(prime_kernels, "contained", contained)
+    rows = [(f"{x:011b}", "1" * 6400) for x in range(0, 2048, 63)]
+    halves = [packed(Cubes.from_rows(11, 6400, rows[k::2])) for k in (0, 1)]
+    with contextlib.suppress(PrimesTooManyError):
+        merged(halves[0], halves[1], 0, Shape(11, 6400), Budget(10**6, math.inf))
+    assert max(steps) <= 2 * 4 * 1000
+
+
+# minima ------------------------------------------------------------------------------------------
 def slow_minimum(function: Function) -> tuple[int, int]:
     """Return the fewest products, and the fewest literals of so few, by trying everything."""
     wanted = set()
@@ -48,11 +147,7 @@ def slow_minimum(function: Function) -> tuple[int, int]:
         wanted |= {(point, j) for j, (on, dc) in enumerate(pairs) if on == "1" and dc == "0"}
     primes = sorted(slow_primes(function.on.joined(function.dc)))
     held = [
-        {
-            (point, j)
-            for point, j in wanted
-            if owners[j] == "1" and all(a in ("-", b) for a, b in zip(term, point, strict=True))
-        }
+        {(point, j) for point, j in wanted if owners[j] == "1" and holds(term, point)}
         for term, owners in primes
     ]
     cost = [len(term) - term.count("-") for term, _ in primes]
@@ -69,115 +164,90 @@ def slow_minimum(function: Function) -> tuple[int, int]:
 
 def tabulated(inputs: int, outputs: int, word: Callable[[int], int]) -> Function:
     """Return the function whose output word is that of the input word, bit for bit."""
-    rows = [(f"{x:0{inputs}b}", f"{word(x):0{outputs}b}") for x in range(1 << inputs)]
-    return Function.from_cubes(Cubes.from_rows(inputs, outputs, rows))
+    return of_rows(*((f"{x:0{inputs}b}", f"{word(x):0{outputs}b}") for x in range(1 << inputs)))
 
 
-def proved(function: Function, deadline: float = 60) -> tuple[int, int]:
+def proved(function: Function, **more: Any) -> tuple[int, int]:
     """Minimise, check all that a proved cover promises, and return products and literals."""
-    cover = minimise_exact(function, deadline)
+    cover = minimise_exact(function, 60, **more)
     assert implements(function, cover.cubes)
     assert cover.proved
     assert cover.lower_bound == cover.products
-    assert cover.note == ""
-    assert cover.method == "exact"
+    assert (cover.note, cover.method) == ("", "exact") or more
     return cover.products, cover.literals
 
 
-@given(small_functions())
-def test_products_and_then_literals_are_the_fewest(function: Function) -> None:
-    assert proved(function) == slow_minimum(function)
-
-
-@given(small_functions())
-@settings(max_examples=40)
-def test_the_lazy_search_for_wide_functions_finds_the_same_minimum(function: Function) -> None:
+@given(functions(3), st.booleans())
+def test_products_and_then_literals_are_the_fewest(
+    function: Function,
+    lazy: bool,  # noqa: FBT001 (drawn: the search for wide functions)
+) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("boolcomp.twolevel.points.TABLE_POINTS", -1)
+        if lazy:
+            patch.setattr("boolcomp.twolevel.points.TABLE_POINTS", -1)
         assert proved(function) == slow_minimum(function)
 
 
-@given(small_functions())
+@given(functions(3))
 @settings(max_examples=30)
 def test_what_a_given_off_set_leaves_open_is_used(function: Function) -> None:
-    on, off = function.on, function.off
-    keep = np.arange(len(off)) % 2 == 0
-    partial = Function.from_cubes(on, off=off.take(keep))
-    cover = minimise_exact(partial, 60)
-    assert implements(partial, cover.cubes)
-    lists = minimise_exact(as_lists(partial), 60)
-    free = Function.from_dense(partial.dense)
-    assert (cover.products, lists.products) == (slow_minimum(free)[0],) * 2
+    keep = np.arange(len(function.off)) % 2 == 0
+    partial = Function.from_cubes(function.on, off=function.off.take(keep))
+    least = slow_minimum(Function.from_dense(partial.dense))[0]
+    for one in (partial, as_lists(partial)):
+        cover = minimise_exact(one, 60)
+        assert implements(partial, cover.cubes)
+        assert cover.products == least
 
 
 def test_products_are_shared_between_outputs_and_spared_where_they_are_idle() -> None:
-    rows = [("11-", "10"), ("-11", "01"), ("111", "11")]
-    cover = minimise_exact(Function.from_cubes(Cubes.from_rows(3, 2, rows)), 60)
+    cover = minimise_exact(of_rows(("11-", "10"), ("-11", "01"), ("111", "11")), 60)
     assert cover.cubes.rows() == [("-11", "01"), ("11-", "10")]
 
 
-@pytest.mark.parametrize("outputs", [0, 1, 3])
-def test_a_function_that_is_never_1_needs_no_product(outputs: int) -> None:
-    cover = minimise_exact(Function.from_cubes(Cubes.empty(4, outputs)), 60)
-    assert (cover.products, cover.proved, cover.lower_bound) == (0, True, 0)
+@pytest.mark.parametrize(("function", "products", "literals"), [
+    (tabulated(5, 1, lambda x: x.bit_count() & 1), 16, 80),  # parity needs every odd point
+    (tabulated(7, 1, lambda x: int(x.bit_count() > 3)), 35, 140),  # a majority: all sets of four
+    (tabulated(5, 3, int.bit_count), 31, None),  # counting ones: as many as points but one
+    (of_rows(*((f"{way:05b}" + "-" * way + "1" + "-" * (31 - way), "1") for way in range(32))),
+     32, 192),  # a multiplexer of 37 inputs
+])  # fmt: skip
+def test_known_minima_are_proved(function: Function, products: int, literals: int | None) -> None:
+    found = proved(function)
+    assert found == (products, literals or found[1])
 
 
-def test_parity_needs_every_odd_point() -> None:
-    assert proved(tabulated(5, 1, lambda x: x.bit_count() & 1)) == (16, 80)
-
-
-def test_a_majority_of_seven_needs_all_sets_of_four() -> None:
-    assert proved(tabulated(7, 1, lambda x: int(x.bit_count() > 3))) == (35, 140)
-
-
-def test_the_adder_of_two_words_of_six_bits_needs_355_products() -> None:
-    assert proved(tabulated(12, 7, lambda x: (x >> 6) + (x & 63))) == (355, 2196)
-
-
-@pytest.mark.parametrize(("inputs", "products"), [(5, 31), (7, 127)])
-def test_counting_ones_needs_as_many_products_as_there_are_points_but_one(
-    inputs: int, products: int
-) -> None:
-    assert proved(tabulated(inputs, 3, int.bit_count))[0] == products
-
-
-@pytest.mark.slow
-def test_nine_inputs_with_three_to_six_ones_need_84_products() -> None:
+@pytest.mark.check
+@pytest.mark.parametrize(("function", "products", "literals"), [
+    (tabulated(12, 7, lambda x: (x >> 6) + (x & 63)), 355, 2196),  # two words of six bits added
+    (tabulated(7, 3, int.bit_count), 127, None),
     # A hard cyclic core: 1680 primes, none essential; Espresso finds 86.
-    assert proved(tabulated(9, 1, lambda x: int(3 <= x.bit_count() <= 6)))[0] == 84
-
-
-def test_a_multiplexer_of_37_inputs_needs_a_product_for_each_of_its_32_ways() -> None:
-    rows = [(f"{way:05b}" + "-" * way + "1" + "-" * (31 - way), "1") for way in range(32)]
-    assert proved(Function.from_cubes(Cubes.from_rows(37, 1, rows))) == (32, 192)
-
-
-@pytest.mark.slow
-def test_seventy_inputs_are_no_obstacle() -> None:
-    # Ten copies of f(a, b, c) = "not all equal" over inputs of their own: 3 products each.
-    rows = [
-        ("-" * 3 * k + term + "-" * (67 - 3 * k), "1")
-        for k in range(10)
-        for term in ("10-", "1-0", "01-", "-10", "0-1", "-01")
-    ]
-    function = Function.from_cubes(Cubes.from_rows(70, 1, rows))
-    assert proved(function) == (30, 60)
+    (tabulated(9, 1, lambda x: int(3 <= x.bit_count() <= 6)), 84, None),
+    # Seventy inputs: ten copies of "not all equal" over inputs of their own, 3 products each.
+    (of_rows(*(("-" * 3 * k + term + "-" * (67 - 3 * k), "1") for k in range(10)
+               for term in ("10-", "1-0", "01-", "-10", "0-1", "-01"))), 30, 60),
+])  # fmt: skip
+def test_larger_known_minima_are_proved(
+    function: Function, products: int, literals: int | None
+) -> None:
+    found = proved(function)
+    assert found == (products, literals or found[1])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ANSWERS)
-def test_minima_of_the_arm_s_tables_are_proved(name: str) -> None:
-    assert proved(Function.from_dense(table(name)))[0] == ANSWERS[name]
+@pytest.mark.parametrize(("name", "faithful", "products"), [
+    ("T13", False, 32), ("T15", False, 78), ("T13", True, 18), ("T15", True, 51),
+    *(pytest.param(*row, marks=pytest.mark.check) for row in (
+        ("T24", False, 111), ("T24", True, 53), ("T12", False, 173), ("T12", True, 68),
+    )),
+])  # fmt: skip
+def test_minima_of_the_arms_tables_are_proved(name: str, *, faithful: bool, products: int) -> None:
+    table = Function.from_dense(robot_table(name, faithful=faithful))
+    assert proved(table)[0] == products
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", FAITHFUL)
-def test_minima_of_the_arm_s_faithful_tables_are_proved(name: str) -> None:
-    assert proved(Function.from_dense(table(name, faithful=True)))[0] == FAITHFUL[name]
-
-
-def overrun(cover: Cover, deadline: float, begin: float) -> None:
-    assert time.process_time() - begin < 1.1 * deadline + 1.0
+# deadlines and starts ----------------------------------------------------------------------------
+def ended(cover: Cover) -> None:
     assert not cover.proved
     assert 0 < cover.lower_bound < cover.products
     assert cover.note
@@ -186,10 +256,8 @@ def overrun(cover: Cover, deadline: float, begin: float) -> None:
 @pytest.mark.slow
 def test_the_deadline_brings_the_best_cover_and_a_bound() -> None:
     function = Function.from_dense(random_table(np.random.default_rng(4), 10, 6, 0.4, 0.5))
-    warm_exact()
-    begin = time.process_time()
     cover = minimise_exact(function, 0.7)
-    overrun(cover, 0.7, begin)
+    ended(cover)
     assert implements(function, cover.cubes)
     assert cover.products < 1.1 * cover.lower_bound
 
@@ -201,88 +269,49 @@ def way(choice: int, inputs: int = 12) -> str:
     return f"{choice >> 1}{choice & 1}{''.join(data)}"
 
 
-def test_primes_that_every_cover_has_prove_a_minimum_without_a_list_of_primes() -> None:
-    rows = [(way(choice), "1") for choice in range(4)]
-    consensus = ("0-11" + "-" * 8, "1")  # between the first two ways: a prime that nobody needs
-    function = Function.from_cubes(Cubes.from_rows(12, 1, [*rows, consensus]))
-    start = Cubes.from_rows(12, 1, rows)
-    cover = minimise_exact(function, 20.0, start=start, prime_limit=0)
-    assert (cover.proved, cover.lower_bound, cover.note) == (True, 4, "")
-    assert sorted(cover.cubes.rows()) == sorted(rows)
+WAYS = [(way(choice), "1") for choice in range(4)]
+NEEDLESS = ("0-11" + "-" * 8, "1")  # between the first two ways: a prime that nobody needs
+# Six primes, none needed, of which three do, and an output of its own.
+RING = [(f"{term}{'-' * 9}", "10") for term in ("00-", "-01", "1-1", "11-", "-10", "0-0")]
+RING += [("-" * 3 + "1" * 9, "01")]
 
 
-def test_what_such_primes_leave_takes_one_product_at_least_and_two_points_apart_take_two() -> None:
-    ring = ["00-", "-01", "1-1", "11-", "-10", "0-0"]  # six primes, none needed, of which three do
-    rows = [(f"{term}{'-' * 9}", "10") for term in ring]
-    rows += [("-" * 3 + "1" * 9, "01")]
-    function = Function.from_cubes(Cubes.from_rows(12, 2, rows))
-    start = Cubes.from_rows(12, 2, [rows[0], rows[2], rows[4], rows[6]])
-    cover = minimise_exact(function, 20.0, start=start, prime_limit=0)
-    assert (cover.proved, cover.lower_bound, len(cover.cubes)) == (True, 4, 4)
-    assert cover.note == "the literals were not proved least"
-
-
-def test_one_product_more_than_needed_is_found_without_a_list_of_primes() -> None:
-    rest = "-" * 9
-    on = Cubes.from_rows(12, 1, [(f"001{rest}", "1"), (f"011{rest}", "1")])
-    free = Cubes.from_rows(12, 1, [(f"000{rest}", "1"), (f"111{rest}", "1")])
-    two = Cubes.from_rows(12, 1, [(f"00-{rest}", "1"), (f"-11{rest}", "1")])  # 0-1 would do
-    cover = minimise_exact(Function.from_cubes(on, free), 20.0, start=two, prime_limit=0)
-    assert (cover.proved, cover.lower_bound, cover.products) == (True, 1, 1)
+@pytest.mark.parametrize(("rows", "start", "least", "note"), [
+    ([*WAYS, NEEDLESS], WAYS, 4, ""),
+    (RING, [RING[0], RING[2], RING[4], RING[6]], 4, "the literals were not proved least"),
+])  # fmt: skip
+def test_a_start_is_proved_a_minimum_without_a_list_of_primes(
+    rows: Rows, start: Rows, least: int, note: str
+) -> None:
+    given = Cubes.from_rows(12, len(start[0][1]), start)
+    cover = minimise_exact(of_rows(*rows), 20.0, start=given, prime_limit=0)
+    assert (cover.proved, cover.lower_bound, cover.note) == (True, least, note)
+    assert len(cover.cubes) == least
 
 
 def test_too_many_primes_leave_the_start_with_a_bound() -> None:
     function = tabulated(11, 1, lambda x: x * x * 2_654_435_761 >> 17 & 1)
     start = minimise(function, "isop").cubes
-    begin = time.process_time()
-    cover = minimise_exact(function, 1.0, start=start, prime_limit=5)
-    overrun(cover, 1.0, begin)
-    assert cover.method == "given"
+    cover = minimise_exact(function, 0.5, start=start, prime_limit=5)
+    ended(cover)
+    assert (cover.method, cover.products) == ("given", len(start))
     assert "more than 5 primes" in cover.note
-    assert 1 < cover.lower_bound < cover.products == len(start)
 
 
-def test_points_that_no_product_joins_can_prove_a_minimum_without_primes() -> None:
-    function = tabulated(4, 1, lambda x: x.bit_count() & 1)
-    cover = minimise_exact(function, 5.0, prime_limit=2)
-    assert (cover.products, cover.lower_bound, cover.proved) == (8, 8, True)
-
-
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_start_better_than_what_time_allows_is_kept() -> None:
-    function = Function.from_dense(table("T24"))
+    function = Function.from_dense(robot_table("T24"))
     start = minimise_exact(function, 60).cubes
     cover = minimise_exact(function, 0.05, start=start)
     assert cover.products == len(start)
     assert implements(function, cover.cubes)
 
 
-def test_a_start_that_is_no_cover_is_refused() -> None:
-    function = tabulated(3, 1, lambda x: int(x == 7))
-    for rows in ([], [("---", "1")]):
-        for twin in (function, as_lists(function)):
-            with pytest.raises(ValueError, match="not a cover: output 0 at inputs"):
-                minimise_exact(twin, 5, start=Cubes.from_rows(3, 1, rows))
-
-
-PROGRAM = """
-from twolevel.robot_tables import table
-from boolcomp.twolevel.cover import Function
-from boolcomp.twolevel.exact import minimise_exact
-print(minimise_exact(Function.from_dense(table("T24")), 60).cubes)
-"""
-
-
-@pytest.mark.slow
-def test_the_same_cover_comes_out_whatever_the_hash_seed() -> None:
-    printed = set()
-    for seed in ("0", "1", "77"):
-        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": "tests:."}
-        run = subprocess.run(
-            [sys.executable, "-c", PROGRAM], env=environment, capture_output=True, check=True
-        )
-        printed.add(run.stdout)
-    assert len(printed) == 1
+@pytest.mark.parametrize("rows", [[], [("---", "1")]])
+def test_a_start_that_is_no_cover_is_refused(rows: Rows) -> None:
+    for twin in (of_rows(("111", "1")), as_lists(of_rows(("111", "1")))):
+        with pytest.raises(ValueError, match="not a cover: output 0 at inputs"):
+            minimise_exact(twin, 5, start=Cubes.from_rows(3, 1, rows))
 
 
 def test_warming_takes_what_time_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -301,3 +330,57 @@ def test_a_table_that_no_time_is_left_for_is_not_drawn_up_as_a_sum(
     monkeypatch.setattr(isop_module, "isop", lambda *_: pytest.fail("no clock"))
     for cover in (start, None):
         assert minimise_exact(function, 1.0, start=cover).cubes.rows() == start.rows()
+
+
+# minima by the points that products hold ---------------------------------------------------------
+def drawn(seed: int, inputs: int, outputs: int) -> Function:
+    return Function.from_dense(random_table(np.random.default_rng(seed), inputs, outputs, 0.5, 0.2))
+
+
+def packed_points(inputs: int, *texts: str, outputs: int = 1) -> np.ndarray:
+    """Return packed points: values of the inputs, then `/`, then outputs (the first if none)."""
+    rows = [(text.split("/")[0], text.partition("/")[2] or "1") for text in texts]
+    return packed(Cubes.from_rows(inputs, outputs, rows))
+
+
+def members(found: Gathering) -> set[frozenset[int]]:
+    """Return the columns as sets of numbers of rows."""
+    matrix = found.matrix.turned
+    parts = itertools.pairwise(matrix.starts.tolist())
+    return {frozenset(matrix.indices[a:b].tolist()) for a, b in parts}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("seeds", "inputs"), [(range(6), 4), (range(100, 115), 5)])
+def test_as_many_products_are_proved_by_points_as_by_a_list_of_primes(
+    seeds: range, inputs: int
+) -> None:
+    for seed in seeds:
+        function = drawn(seed, inputs, 1 + seed % 3)
+        assert proved(function, prime_limit=0)[0] == proved(function)[0]
+
+
+def test_columns_are_the_largest_sets_that_a_product_can_hold() -> None:
+    found = Gathering(packed_points(3, "111"), Shape(3, 1))
+    found.add(packed_points(3, "000", "011"), LATER)
+    found.add(packed_points(3, "101", "110"), LATER)  # two of the last three meet 111
+    assert members(found) == {frozenset({0, k}) for k in (1, 2, 3)}
+
+
+def test_too_many_ways_to_hold_points_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gather, "LEAST_ROOM", 4)
+    monkeypatch.setattr(gather, "MOST_ROOM", 4)
+    odd, even = ([p for p in points(5) if p.count("1") == count] for count in (3, 4))
+    found = Gathering(packed_points(5, *even), Shape(5, 1))
+    with pytest.raises(TooManySetsError):
+        found.add(packed_points(5, *odd, "00000"), LATER)
+
+
+def test_at_the_end_of_the_time_it_stops_with_what_is_proved() -> None:
+    function = drawn(3, 4, 1)
+    sets = packed(function.on), packed(function.dc), packed(function.off)
+    found = Gatherer(*sets, Shape(4, 1))
+    assert not found.search(time.monotonic() - 1)
+    assert found.bound == 1
+    assert found.search(LATER)
+    assert found.bound == len(found.best) == minimise_exact(function, 60).products

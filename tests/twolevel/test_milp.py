@@ -1,42 +1,68 @@
-"""HiGHS in its own process: right answers, and an answer whatever happens to the process."""
+"""HiGHS and CP-SAT in a process of their own: right answers, and an answer whatever happens.
+
+What branch and bound said is proved once more: never more than is true, and mostly all of it.
+"""
 
 from __future__ import annotations
 
+import itertools
 import math
 import subprocess
 import sys
 import time
-from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from boolcomp.twolevel import cpsat_worker, milp_worker
 from boolcomp.twolevel import milp as milp_module
 from boolcomp.twolevel.milp import Milp
+from boolcomp.twolevel.recheck import Node, Tree, rechecked
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-STARTS = np.array([0, 2, 4, 6])
-INDICES = np.array([0, 1, 1, 2, 2, 0])  # a triangle: two of three columns
-COST = np.array([1, 1, 5])
+# A triangle: two of three columns.
+TRIANGLE = np.array([0, 2, 4, 6]), np.array([0, 1, 1, 2, 2, 0]), np.array([1, 1, 5])
 
 
+def drawn(rows: int, columns: int, each: int, seed: int, most: int = 1) -> dict[str, Any]:
+    """Return a random problem, of costs from one to `most`."""
+    noise = np.random.default_rng(seed)
+    lists = [np.sort(noise.choice(columns, each, replace=False)) for _ in range(rows)]
+    return {
+        "starts": np.arange(0, each * rows + 1, each), "indices": np.concatenate(lists),
+        "cost": noise.integers(1, most + 1, columns), "count": None, "end": time.monotonic() + 60,
+    }  # fmt: skip
+
+
+def least(problem: dict[str, Any]) -> int | None:
+    """Return what a solution costs at least, of all subsets of columns."""
+    costs = problem["cost"].tolist()
+    rows = [set(row.tolist()) for row in np.split(problem["indices"], problem["starts"][1:-1])]
+    sizes = range(len(costs) + 1) if problem["count"] is None else [problem["count"]]
+    return min(
+        (
+            sum(costs[k] for k in some)
+            for size in sizes
+            for some in itertools.combinations(range(len(costs)), size)
+            if all(row & set(some) for row in rows)
+        ),
+        default=None,
+    )
+
+
+def hard() -> tuple[Any, Any, Any]:
+    """Return a random problem that takes HiGHS minutes."""
+    problem = drawn(400, 300, 12, 3)
+    return problem["starts"], problem["indices"], problem["cost"]
+
+
+# solvers -----------------------------------------------------------------------------------------
 @pytest.fixture
 def _always_a_child(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(milp_module, "SMALL", 0)
-
-
-def hard(
-    rows: int = 400, columns: int = 300
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return a random problem that takes HiGHS minutes."""
-    noise = np.random.default_rng(3)
-    lists = [np.sort(noise.choice(columns, 12, replace=False)) for _ in range(rows)]
-    return np.arange(0, 12 * rows + 1, 12), np.concatenate(lists), np.ones(columns, np.int64)
 
 
 @pytest.fixture(params=["CP-SAT", "HiGHS"])
@@ -47,65 +73,40 @@ def _each_solver(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.slow
 @pytest.mark.usefixtures("_always_a_child", "_each_solver")
 def test_either_solver_finds_what_looking_at_all_choices_finds() -> None:
-    noise = np.random.default_rng(7)
-    with Milp() as milp:
-        for count in (None, None, None, 3, 4, 5):
-            lists = [np.sort(noise.choice(9, 3, replace=False)) for _ in range(12)]
-            cost = noise.integers(1, 6, 9)
-            rows = [set(one.tolist()) for one in lists]
-            every = [
-                (int(cost[list(chosen)].sum()), chosen)
-                for size in ([count] if count else range(10))
-                for chosen in combinations(range(9), size)
-                if all(row & set(chosen) for row in rows)
-            ]
-            starts = np.arange(0, 37, 3)
-            found = milp.solve(starts, np.concatenate(lists), cost, 60, count)
-            if not every:
+    with Milp() as milp:  # one child answers problem after problem
+        for seed, count in enumerate((None, None, None, 3, 4, 5)):
+            problem = {**drawn(12, 9, 3, seed, 5), "count": count}
+            given = problem["starts"], problem["indices"], problem["cost"]
+            true, found = least(problem), milp.solve(*given, 60, count)
+            if true is None:
                 assert found.chosen is None
-                continue
-            assert found.chosen is not None
-            assert int(cost[found.chosen].sum()) == min(every)[0] == found.bound == found.exact
-            assert count in (None, len(found.chosen))
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("_always_a_child", "_each_solver")
-def test_a_hint_changes_no_minimum_even_where_it_is_no_solution() -> None:
-    with Milp() as milp:
-        for hint in ([], [0], [0, 1, 2]):
-            found = milp.solve(STARTS, INDICES, COST, 30, hint=np.array(hint, np.int64))
+            else:
+                assert found.chosen is not None
+                assert int(problem["cost"][found.chosen].sum()) == true
+                assert found.bound == found.exact == true
+                assert count in (None, len(found.chosen))
+        for hint in ([], [0], [0, 1, 2]):  # which changes no minimum, even where it is no solution
+            found = milp.solve(*TRIANGLE, 30, hint=np.array(hint, np.int64))
             assert found.chosen is not None
             assert (found.chosen.tolist(), found.bound, found.exact) == ([0, 1], 2, 2)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("_always_a_child", "_each_solver")
-def test_one_child_answers_problem_after_problem() -> None:
-    with Milp() as milp:
-        first = milp.solve(STARTS, INDICES, COST, 30)
-        assert first.chosen is not None
-        assert (first.chosen.tolist(), first.bound) == ([0, 1], 2)
-        three = milp.solve(STARTS, INDICES, COST, 30, count=3)
-        assert three.chosen is not None
-        assert (three.chosen.tolist(), three.bound) == ([0, 1, 2], 7)
-
-
-def test_a_small_problem_needs_no_child() -> None:
-    with Milp(memory=1) as milp:
-        answer = milp.solve(STARTS, INDICES, COST, 30)
-    assert answer.bound == 2
 
 
 @pytest.mark.usefixtures("_always_a_child")
 def test_a_child_without_memory_proves_nothing() -> None:
     with Milp(memory=1 << 20) as milp:
-        answer = milp.solve(STARTS, INDICES, COST, 30)
+        answer = milp.solve(*TRIANGLE, 30)
+    assert (answer.chosen, answer.bound) == (None, 0)
+
+
+def test_a_small_problem_needs_no_child_and_no_time_is_no_answer() -> None:
+    with Milp(memory=1) as milp:
+        assert milp.solve(*TRIANGLE, 30).bound == 2
+        answer = milp.solve(*TRIANGLE, 0)
     assert (answer.chosen, answer.bound) == (None, 0)
 
 
 @pytest.mark.slow
-def test_the_deadline_is_kept_and_the_relaxation_still_bounds() -> None:
+def test_the_relaxation_bounds_where_time_ends() -> None:
     idle_calls: list[int] = []
     with Milp() as milp:
         answer = milp.solve(*hard(), 2.5, idle=lambda: idle_calls.append(1))
@@ -114,18 +115,12 @@ def test_the_deadline_is_kept_and_the_relaxation_still_bounds() -> None:
     assert idle_calls
 
 
-def test_no_time_is_no_answer() -> None:
-    with Milp() as milp:
-        answer = milp.solve(STARTS, INDICES, COST, 0)
-    assert (answer.chosen, answer.bound) == (None, 0)
-
-
 def test_an_answer_that_leaves_a_row_unmet_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     for chosen in ([0], [0, 1]):
         answer = np.array(chosen), 1
         monkeypatch.setattr(milp_worker, "solved", lambda _, found=answer: found)
         with Milp() as milp:
-            found = milp.solve(STARTS, INDICES, COST, 30, count=len(chosen)).chosen
+            found = milp.solve(*TRIANGLE, 30, count=len(chosen)).chosen
         assert (found is None) == (chosen == [0])
 
 
@@ -145,21 +140,21 @@ def test_the_child_does_not_outlive_a_killed_parent() -> None:
     parent = subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, text=True)
     assert parent.stdout is not None
     child = Path("/proc", parent.stdout.readline().strip())
-    time.sleep(1.0)  # until the child has asked for it
+    for _ in range(5):  # until the child has asked for it
+        parent.stdout.readline()
     assert child.exists()
     parent.kill()
     parent.communicate()
-    time.sleep(0.5)
-    assert not child.exists() or "(zombie)" in (child / "status").read_text()
+    end = time.monotonic() + 20
+    while child.exists() and "(zombie)" not in (child / "status").read_text():
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
+# what is proved once more ------------------------------------------------------------------------
 def test_any_prices_prove_a_true_bound() -> None:
-    problem: dict[str, Any] = {
-        "starts": STARTS.tolist(),
-        "indices": INDICES.tolist(),
-        "cost": COST.tolist(),
-        "count": None,
-    }
+    starts, indices, cost = (one.tolist() for one in TRIANGLE)
+    problem: dict[str, Any] = {"starts": starts, "indices": indices, "cost": cost, "count": None}
     noise = np.random.default_rng(1)
     for _ in range(200):
         prices = noise.normal(0, 3, 3) * noise.choice([0.1, 1, 1e30])
@@ -168,8 +163,67 @@ def test_any_prices_prove_a_true_bound() -> None:
     assert milp_worker.certified(problem, np.array([1.0, 0.0, 1.0]), 0.0) >= 1
 
 
-def test_a_floating_bound_gives_way_by_the_tolerance_of_every_column() -> None:
-    assert milp_worker.rounded_bound(7.00005, 100) == 8
-    assert milp_worker.rounded_bound(7.00005, 1_000_000) == 7
-    assert milp_worker.rounded_bound(7.0, 1_000_000) == 7
-    assert milp_worker.rounded_bound(None, 1) == milp_worker.rounded_bound(-math.inf, 1) == 0
+@pytest.mark.parametrize(("bound", "columns", "proved"), [
+    (7.00005, 100, 8), (7.00005, 1_000_000, 7), (7.0, 1_000_000, 7), (None, 1, 0),
+    (-math.inf, 1, 0),
+])  # fmt: skip
+def test_a_floating_bound_gives_way_by_the_tolerance_of_every_column(
+    bound: float | None, columns: int, proved: int
+) -> None:
+    assert milp_worker.rounded_bound(bound, columns) == proved
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from([1, 5]), st.sampled_from([None, 3, 6]))
+def test_no_more_is_proved_than_is_true_and_all_that_is(
+    seed: int, most: int, count: int | None
+) -> None:
+    problem = {**drawn(12, 9, 3, seed, most), "count": count}
+    true = least(problem)
+    for target in (true or 20, 1 + (true or 20), 30):
+        found = rechecked({**problem, "target": target})
+        assert found == (target if true is None else min(target, true))
+
+
+@pytest.mark.parametrize("nodes", [0, 3])
+def test_fewer_nodes_prove_less_and_never_too_much(nodes: int) -> None:
+    problem = drawn(24, 14, 3, 1)
+    true = least(problem)
+    assert true is not None
+    found = [Tree(problem, true).proved(n) for n in (nodes, 2000)]
+    assert found[0] <= found[1] == true
+    assert Tree(problem, true + 1).proved() == true
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 6))
+def test_whatever_prices_are_the_bound_of_a_node_holds(seed: int, target: int) -> None:
+    problem = drawn(10, 8, 3, seed, 3)
+    rng = np.random.default_rng(seed)
+    lower = rng.integers(0, 2, 8).astype(np.int8)
+    upper = np.maximum(lower, rng.integers(0, 2, 8)).astype(np.int8)
+    rows = np.split(problem["indices"], problem["starts"][1:-1])
+    solutions = [
+        taken for taken in itertools.product((0, 1), repeat=8)
+        if all(a <= x <= b for a, x, b in zip(lower, taken, upper, strict=True))
+        and all(any(taken[k] for k in row) for row in rows)
+    ]  # fmt: skip
+    prices, node = rng.uniform(-4, 2, 10), Node(lower, upper)
+    bound, fixed, _ = Tree(problem, target)._judged(node, prices, 0.0, np.zeros(8))  # noqa: SLF001 (the certificate itself)
+    for taken in solutions:
+        cost = int(np.dot(taken, problem["cost"]))
+        assert cost >= bound
+        kept = all(a <= x <= b for a, x, b in zip(fixed.lower, taken, fixed.upper, strict=True))
+        assert kept or cost >= target
+
+
+@pytest.mark.parametrize("small", [0, 600])
+def test_an_answer_says_what_whole_numbers_prove(
+    small: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(milp_module, "SMALL", small)
+    problem = drawn(30, 25, 4, 2)
+    with Milp() as milp:
+        answer = milp.solve(problem["starts"], problem["indices"], problem["cost"], 60)
+    assert answer.chosen is not None
+    assert answer.exact == answer.bound == len(answer.chosen)

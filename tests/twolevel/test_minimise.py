@@ -1,29 +1,41 @@
-"""The one function for every method: always a verified cover, whatever happens."""
+"""The one function for every method: always a verified cover, and no claim beyond the truth."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
-import time
-from pathlib import Path
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from twolevel.robot_tables import table as robot_table
-from twolevel.strategies import as_lists, functions, implements, random_table
+from twolevel.strategies import (
+    as_lists,
+    functions,
+    implements,
+    in_pairs,
+    of_rows,
+    random_table,
+    robot_table,
+)  # fmt: skip
 
 from boolcomp.common.errors import UsageError
-from boolcomp.twolevel import espresso, improve, isop, sweep_kernels
+from boolcomp.twolevel import espresso, espresso_worker, improve, isop, pla, sweep_kernels
 from boolcomp.twolevel.cover import Function
 from boolcomp.twolevel.cubes import Cubes
-from boolcomp.twolevel.minimise import minimise
+from boolcomp.twolevel.minimise import METHODS, minimise
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from boolcomp.twolevel.clock import Clock
     from boolcomp.twolevel.dense import Dense
+
+needs_pyeda = pytest.mark.skipif(not espresso.available(), reason="pyeda is not installed")
+BLOCKS = of_rows(*in_pairs(24))  # whose OFF set is made of 2^24 parts
 
 
 @given(functions(), st.sampled_from(["isop", "own"]), st.booleans())
@@ -39,90 +51,104 @@ def test_every_method_implements_the_function(
     assert cover.note == ""
 
 
-@pytest.mark.parametrize("method", ["isop", "own"])
-def test_empty_and_constant_functions_have_covers_of_no_and_one_product(method: str) -> None:
-    for inputs in (0, 1, 7, 50):
-        empty = minimise(Function.from_cubes(Cubes.empty(inputs, 2)), method)
-        always = Cubes.from_rows(inputs, 2, [("-" * inputs, "11")])
-        constant = minimise(Function.from_cubes(always), method)
-        assert (empty.products, empty.proved) == (0, True)
-        assert (constant.cubes.rows(), constant.proved) == (always.rows(), True)
-    assert minimise(Function.from_cubes(Cubes.empty(3, 0)), method).products == 0
+# claims beside the exhaustive minimum of functions of at most three inputs -----------------------
+Files = tuple[int, int, str, list[tuple[str, str]]]
+LETTERS = {"0": "0", "1": "1", "-": "01"}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("deadline", [0.0, 0.2, 1.0])
-def test_a_deadline_is_kept_and_the_cover_still_right(deadline: float) -> None:
-    minimise(robot_table("T13"), "own")  # loads the loops
-    hard = Function.from_dense(random_table(np.random.default_rng(0), 14, 6, 0.5, 0.1))
-    begin = time.process_time()
-    cover = minimise(hard, "own", deadline)
-    assert time.process_time() - begin < 1.1 * deadline + 1.0
-    assert implements(hard, cover.cubes)
-    assert cover.note
-
-
-def test_a_deadline_is_kept_for_many_inputs() -> None:
-    rows = [("-" * 2 * i + "11" + "-" * (46 - 2 * i), "1") for i in range(24)]
-    blocks = Function.from_cubes(Cubes.from_rows(48, 1, rows))
-    minimise(as_lists(Function.from_cubes(Cubes.from_rows(2, 1, [("11", "1")]))), "own")
-    begin = time.process_time()
-    cover = minimise(blocks, "own", 0.5)
-    assert time.process_time() - begin < 2.0  # 0.55 on a quiet machine
-    assert cover.products == 24
-
-
-def test_an_off_set_out_of_reach_is_told_and_the_cover_is_right() -> None:
-    # The complement of x1 y1 | x2 y2 | ... is made of 2^24 parts.
-    rows = [("-" * 2 * i + "11" + "-" * (46 - 2 * i), "1") for i in range(24)]
-    blocks = Function.from_cubes(Cubes.from_rows(48, 1, rows))
-    cover = minimise(blocks, "own")
-    assert "OFF set is too large" in cover.note
-    assert implements(blocks, cover.cubes)
-
-
-def test_what_does_not_verify_is_discarded_with_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
-    wrong = Cubes.from_rows(11, 6, [("-" * 11, "111111")])
-    monkeypatch.setattr(improve, "improve", lambda *_: (wrong, 1))
-    table = robot_table("T12")
-    cover = minimise(table, "own")
-    assert "own's cover is discarded: output" in cover.note
-    assert (cover.method, cover.proved) == ("isop", False)
-    assert implements(Function.from_dense(table), cover.cubes)
-
-
-def test_without_espresso_the_irredundant_sum_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(espresso, "find_spec", lambda _: None)
-    cover = minimise(robot_table("T12"), "espresso")
-    assert cover.method == "isop"
-    assert "pyeda is not installed" in cover.note
-
-
-def test_an_unknown_method_is_told_the_nearest() -> None:
-    with pytest.raises(UsageError, match="did you mean 'espresso'"):
-        minimise(robot_table("T13"), "expresso")
-
-
-@pytest.mark.slow
-def test_the_cover_is_the_same_in_any_process() -> None:
-    program = (
-        "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from twolevel.robot_tables import table\n"
-        "from boolcomp.twolevel.minimise import minimise\n"
-        "print(repr(minimise(table('T13'), 'own').cubes))\n"
+def points_of(term: str, outputs: str, inputs: int) -> int:
+    """Return a product as a set of (output, point) pairs, one bit each."""
+    return sum_of(
+        1 << ((j << inputs) + int("".join(point) or "0", 2))
+        for point in product(*(LETTERS[letter] for letter in term))
+        for j, letter in enumerate(outputs)
+        if letter == "1"
     )
-    here = str(Path(__file__).parent.parent)
-    texts = [
-        subprocess.run(
-            [sys.executable, "-c", program, here],
-            env={"PYTHONHASHSEED": seed, "PATH": ""},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    ]
-    assert texts[0] == texts[1] != ""
+
+
+def sum_of(masks: Iterable[int]) -> int:
+    union = 0
+    for mask in masks:
+        union |= mask
+    return union
+
+
+def demands(rows: list[tuple[str, str]], kind: str, inputs: int, outputs: int) -> tuple[int, int]:
+    """Return the pairs to cover and those that may be covered, by the letters of PLA rows."""
+    sets = {
+        letter: [(term, "".join("01"[c == letter] for c in word)) for term, word in rows]
+        for letter in "01-"
+    }
+    on, off, dc = (
+        sum_of(points_of(*row, inputs) for row in sets[letter]) if meant in kind else 0
+        for letter, meant in (("1", "f"), ("0", "r"), ("-", "d"))
+    )
+    everything = (1 << (outputs << inputs)) - 1
+    return on & ~dc, (everything & ~off) if "r" in kind else on | dc
+
+
+def fewest(required: int, allowed: int, inputs: int, outputs: int) -> int:
+    """Return the least number of products, found by trying all of them, one more at a time."""
+    masks = set()
+    for term in map("".join, product("01-", repeat=inputs)):
+        parts = (points_of(term, "0" * j + "1", inputs) for j in range(outputs))
+        masks.add(sum_of(part for part in parts if not part & ~allowed) & required)
+    covered, count = {0}, 0
+    while required not in covered:
+        covered = {have | mask for have in covered for mask in masks}
+        count += 1
+    return count
+
+
+@st.composite
+def files(draw: st.DrawFn) -> Files:
+    """Return inputs, outputs, type and rows of small PLA files without contradictions."""
+    inputs, outputs = draw(st.integers(0, 3)), draw(st.integers(0, 2))
+    kind = draw(st.sampled_from(pla.KINDS))
+    term = st.text("01-", min_size=inputs, max_size=inputs)
+    if "r" in kind:  # one letter a point, so that nothing contradicts
+        terms = ["".join(p) for p in product("01", repeat=inputs)]
+        words = [draw(st.text("01-~", min_size=outputs, max_size=outputs)) for _ in terms]
+        return inputs, outputs, kind, list(zip(terms, words, strict=True))
+    word = st.text("01-", min_size=outputs, max_size=outputs)
+    return inputs, outputs, kind, draw(st.lists(st.tuples(term, word), max_size=7))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", METHODS)
+@given(file=files(), dense=st.booleans())
+@example(file=(0, 1, "fd", [("", "1"), ("", "-")]), dense=False)
+def test_no_method_claims_more_than_is_true(
+    method: str,
+    file: Files,
+    dense: bool,  # noqa: FBT001 (drawn)
+) -> None:
+    inputs, outputs, kind, rows = file
+    rows = rows if inputs + outputs else []
+    body = "".join(f"{term} {word}\n" for term, word in rows)
+    text = f".i {inputs}\n.o {outputs}\n.type {kind}\n{body}.e\n"
+    function = pla.parse(text).function()
+    cover = minimise(function if dense else as_lists(function), method)
+    required, allowed = demands(rows, kind, inputs, outputs)
+    least = fewest(required, allowed, inputs, outputs)
+    got = sum_of(points_of(*row, inputs) for row in cover.cubes.rows())
+    assert not required & ~got
+    assert not got & ~allowed
+    assert cover.lower_bound <= least <= cover.products
+    assert cover.proved == (cover.lower_bound == cover.products)
+    assert cover.proved or method != "exact"
+
+
+# functions at the borders ------------------------------------------------------------------------
+@pytest.mark.parametrize("method", ["isop", "own"])
+@pytest.mark.parametrize("inputs", [0, 7, 50])
+def test_empty_and_constant_functions_have_covers_of_no_and_one_product(
+    method: str, inputs: int
+) -> None:
+    always = Cubes.from_rows(inputs, 2, [("-" * inputs, "11")])
+    for cubes in (Cubes.empty(inputs, 2), always, Cubes.empty(inputs, 0)):
+        cover = minimise(Function.from_cubes(cubes), method)
+        assert (cover.cubes.rows(), cover.proved) == (cubes.rows(), True)
 
 
 @pytest.mark.parametrize("method", ["isop", "own", "exact", "espresso"])
@@ -138,33 +164,60 @@ def test_what_need_not_be_covered_takes_no_product(method: str, inputs: int) -> 
 
 @pytest.mark.parametrize("method", ["isop", "own", "exact"])
 def test_nor_where_the_off_set_is_out_of_reach(method: str) -> None:
-    rows = [("-" * 2 * i + "11" + "-" * (46 - 2 * i), "1") for i in range(24)]
     on = Cubes.from_rows(48, 1, [("111" + "-" * 45, "1")])
-    cover = minimise(Function.from_cubes(on, Cubes.from_rows(48, 1, rows)), method)
+    cover = minimise(Function.from_cubes(on, BLOCKS.on), method)
     assert (cover.products, cover.lower_bound, cover.proved) == (0, 0, True)
+
+
+def test_an_off_set_out_of_reach_is_told_and_the_cover_is_right() -> None:
+    cover = minimise(BLOCKS, "own")
+    assert "OFF set is too large" in cover.note
+    assert implements(BLOCKS, cover.cubes)
 
 
 @pytest.mark.slow
 def test_contained_cubes_go_although_the_off_set_is_out_of_reach() -> None:
-    rows = [("-" * 2 * i + "11" + "-" * (46 - 2 * i), "1") for i in range(24)]
+    rows = in_pairs(24)
     smaller = [(term[:-2] + "00" if term[-1] == "-" else "00" + term[2:], o) for term, o in rows]
     for method in ("isop", "own"):
-        cover = minimise(Function.from_cubes(Cubes.from_rows(48, 1, rows + smaller)), method)
-        assert sorted(cover.cubes.rows()) == sorted(rows)
+        assert sorted(minimise(of_rows(*rows, *smaller), method).cubes.rows()) == sorted(rows)
 
 
 def test_products_grow_within_on_and_dont_care_where_the_off_set_is_out_of_reach() -> None:
-    rows = [("-" * 2 * i + "11" + "-" * (46 - 2 * i), "1") for i in range(24)]
-    halves = [(("0" if rows[i][0][0] == "-" else "") + term[1:], o) if term[0] == "-" else
-              (term, o) for i, (term, o) in enumerate(rows)]  # fmt: skip
-    others = [("1" + term[1:], "-") for term, _ in rows if term[0] == "-"]
-    function = Function.from_cubes(
-        Cubes.from_rows(48, 1, halves),
-        Cubes.from_rows(48, 1, [(term, "1") for term, _ in others]),
-    )
-    cover = minimise(function, "own")
+    halves = [("0" + term[1:] if term[0] == "-" else term, o) for term, o in in_pairs(24)]
+    free = [("1" + term[1:], "1") for term, _ in in_pairs(24) if term[0] == "-"]
+    on, dc = (Cubes.from_rows(48, 1, rows) for rows in (halves, free))
+    cover = minimise(Function.from_cubes(on, dc), "own")
     assert (cover.products, cover.literals) == (24, 48)
-    assert implements(function, cover.cubes)
+    assert implements(Function.from_cubes(on, dc), cover.cubes)
+
+
+# what may go wrong -------------------------------------------------------------------------------
+@pytest.mark.slow
+@pytest.mark.parametrize("deadline", [0.0, 0.5])
+def test_a_cover_at_the_deadline_is_right(deadline: float) -> None:
+    hard = Function.from_dense(random_table(np.random.default_rng(0), 14, 6, 0.5, 0.1))
+    cover = minimise(hard, "own", deadline)
+    assert implements(hard, cover.cubes)
+    assert cover.note
+    assert minimise(BLOCKS, "own", deadline).products == 24
+
+
+def test_a_cover_that_does_not_verify_is_discarded_with_a_note(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wrong = Cubes.from_rows(11, 6, [("-" * 11, "111111")])
+    monkeypatch.setattr(improve, "improve", lambda *_: (wrong, 1))
+    table = robot_table("T12")
+    cover = minimise(table, "own")
+    assert "own's cover is discarded: output" in cover.note
+    assert (cover.method, cover.proved) == ("isop", False)
+    assert implements(Function.from_dense(table), cover.cubes)
+
+
+def test_an_unknown_method_is_told_the_nearest() -> None:
+    with pytest.raises(UsageError, match="did you mean 'espresso'"):
+        minimise(robot_table("T13"), "expresso")
 
 
 def test_many_outputs_are_not_weighed_again_for_every_output_added(
@@ -193,8 +246,7 @@ def test_a_table_too_large_to_improve_is_not_listed_beyond_the_deadline(
     table = random_table(np.random.default_rng(1), 6, 3, 0.3, 0.5)
     monkeypatch.setattr(improve, "suits", lambda _: False)
     assert minimise(table, "own").method == "own"
-    whole = isop.isop
-    seen: list[bool] = []
+    whole, seen = isop.isop, list[bool]()
 
     def clocked(planes: Dense, clock: Clock | None = None) -> Cubes | None:
         seen.append(clock is not None)
@@ -203,3 +255,95 @@ def test_a_table_too_large_to_improve_is_not_listed_beyond_the_deadline(
     monkeypatch.setattr(isop, "isop", clocked)
     cover = minimise(table, "own")
     assert (cover.method, seen) == ("isop", [True, True])
+
+
+PROGRAM = """
+from twolevel.strategies import robot_table
+from boolcomp.twolevel.minimise import minimise
+for method in ("own", "exact"):
+    print(repr(minimise(robot_table("T13"), method).cubes))
+"""
+
+
+@pytest.mark.slow
+def test_the_cover_is_the_same_in_any_process() -> None:
+    texts = set()
+    for seed in ("0", "77"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": "tests:."}
+        run = subprocess.run(
+            [sys.executable, "-c", PROGRAM], env=environment, capture_output=True, check=True
+        )
+        texts.add(run.stdout)
+    assert len(texts) == 1
+    assert texts != {b""}
+
+
+# Espresso in its own process ---------------------------------------------------------------------
+@needs_pyeda
+@settings(max_examples=8)
+@given(functions())
+def test_covers_of_espresso_implement_the_function(function: Function) -> None:
+    answer = espresso.run(function, function.on)
+    assert answer.note == ""
+    assert answer.cubes is not None
+    assert implements(function, answer.cubes)
+
+
+@needs_pyeda
+def test_espresso_is_free_beside_a_given_off_set() -> None:
+    on = Cubes.from_rows(3, 2, [("111", "11"), ("100", "10")])
+    function = Function.from_cubes(on, None, Cubes.from_rows(3, 2, [("0--", "11")]))
+    answer = espresso.run(function, on)
+    assert answer.cubes is not None
+    assert answer.cubes.rows() == [("1--", "11")]
+
+
+@pytest.mark.slow
+@needs_pyeda
+def test_espresso_is_stopped_at_the_deadline() -> None:
+    function = Function.from_dense(robot_table("T11"))
+    answer = espresso.run(function, function.on, 0.3)
+    assert answer.cubes is None
+    assert "stopped after 0.3 s" in answer.note
+
+
+@needs_pyeda
+def test_espresso_that_dies_of_a_contradiction_is_reported() -> None:
+    on, off = (Cubes.from_rows(3, 1, [(term, "1")]) for term in ("1--", "11-"))
+    answer = espresso.run(Function(3, 1, on, Cubes.empty(3, 1), off), on)
+    assert answer.cubes is None
+    assert "died with exit code 1" in answer.note
+
+
+def test_without_espresso_the_irredundant_sum_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(espresso, "find_spec", lambda _: None)
+    cover = minimise(robot_table("T12"), "espresso")
+    assert cover.method == "isop"
+    assert "pyeda is not installed" in cover.note
+
+
+class Does:
+    """What a worker unpickles as a function of this text: it knows no module of the tests."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return eval, (f"lambda *_: exec({self.text!r})",)
+
+
+@pytest.mark.parametrize(("text", "words"), [
+    ("import os; os.kill(os.getpid(), 9)", "died by signal 9"),
+    ("raise ImportError", "cannot be imported"), ("raise MemoryError", "more than 2048 MiB"),
+    ("raise ValueError('x')", "Espresso failed: x"),
+    ("import sys; sys.exit('boom')", "exit code 1: boom"),
+])  # fmt: skip
+def test_whatever_a_worker_does_becomes_a_sentence(
+    text: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(espresso_worker, "minimised", Does(text))
+    monkeypatch.setattr(espresso, "find_spec", lambda _: True)
+    function = of_rows(("1", "1"))
+    answer = espresso.run(function, function.on)
+    assert answer.cubes is None
+    assert words in answer.note

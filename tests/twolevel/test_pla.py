@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import time
 import tracemalloc
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -40,11 +38,10 @@ def files(draw: st.DrawFn) -> str:
 
 
 @given(files())
-def test_what_is_written_is_read_as_the_same_file(text: str) -> None:
+def test_a_file_is_read_back_as_it_was_written(text: str) -> None:
     first = pla.parse(text)
-    written = pla.render(first)
-    again = pla.parse(written)
-    assert pla.render(again) == written
+    again = pla.parse(pla.render(first))
+    assert pla.render(again) == pla.render(first)
     for one, other in ((first.on, again.on), (first.dc, again.dc), (first.off, again.off)):
         assert one.rows() == other.rows()
     assert again.kind == first.kind
@@ -57,17 +54,15 @@ def test_a_cover_is_written_in_canonical_order_and_read_back(some: Cubes) -> Non
         assert again.on.rows() == some.valid().canonical().rows()
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(st.one_of(st.binary(max_size=200), st.text(".iope 01-2~\n#typefdr", max_size=120)))
-def test_junk_is_refused_with_a_sentence_and_never_crashes(junk: bytes | str) -> None:
+def test_junk_is_refused_with_a_sentence(junk: bytes | str) -> None:
     try:
         pla.parse(junk, "junk.pla").function("junk.pla")
     except DataError as error:
         assert str(error).startswith("junk.pla")  # noqa: PT017 (most junk raises, some is a file)
 
 
-@pytest.mark.slow
-@settings(max_examples=200)
 @given(files(), st.data())
 def test_a_file_damaged_anywhere_is_read_or_refused(text: str, data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(text)))
@@ -81,39 +76,27 @@ def test_a_file_damaged_anywhere_is_read_or_refused(text: str, data: st.DataObje
 def test_letters_mean_what_they_mean_in_espresso() -> None:
     body = ".i 1\n.o 6\n{}0 014-2~\n"
     everything = pla.parse(body.format(".type fdr\n"))
-    assert everything.on.rows()[0][1] == "011000"
-    assert everything.dc.rows()[0][1] == "000110"
-    assert everything.off.rows()[0][1] == "100000"
+    sets = (everything.on, everything.dc, everything.off)
+    assert [one.rows()[0][1] for one in sets] == ["011000", "000110", "100000"]
     only_on = pla.parse(body.format(".type f\n"))
     assert (len(only_on.dc.valid()), len(only_on.off.valid())) == (0, 0)
+    assert len(pla.parse(".i 2\n.o 1\n?1 1\n31 1\n").function().on) == 0  # rows of no points
 
 
-def test_the_default_type_gives_on_and_dont_care() -> None:
-    function = pla.parse(".i 2\n.o 1\n11 1\n0- -\n").function()
-    assert [int(plane[0, 0]) for plane in (function.dense.on, function.dense.dc)] == [
-        0b1000,
-        0b0011,
-    ]
+@pytest.mark.parametrize(("text", "on", "dc", "off"), [
+    (".i 2\n.o 1\n11 1\n0- -\n", 0b1000, 0b0011, 0b0100),  # fd unless something else is said
+    (".i 1\n.o 1\n1 1\n1 -\n", 0, 0b10, 0b01),  # a don't-care wins
+    (".i 2\n.o 1\n.type fr\n11 1\n00 0\n", 0b1000, 0b0110, 0b0001),  # unnamed points are free
+])  # fmt: skip
+def test_types_say_what_rows_leave_open(text: str, on: int, dc: int, off: int) -> None:
+    table = pla.parse(text).function().dense
+    assert [int(plane[0, 0]) for plane in (table.on, table.dc, table.off)] == [on, dc, off]
 
 
-def test_where_on_and_dont_care_overlap_dont_care_wins() -> None:
-    function = pla.parse(".i 1\n.o 1\n1 1\n1 -\n").function()
-    assert not function.dense.on.any()
-
-
-def test_type_fr_leaves_unnamed_points_free() -> None:
-    table = pla.parse(".i 2\n.o 1\n.type fr\n11 1\n00 0\n").function().dense
-    assert [int(p[0, 0]) for p in (table.on, table.dc, table.off)] == [0b1000, 0b0110, 0b0001]
-
-
-def test_contradicting_on_and_off_rows_are_refused_with_the_point() -> None:
+def test_contradicting_rows_are_refused_with_the_point() -> None:
     file = pla.parse(".i 3\n.o 2\n.type fr\n1-- 11\n-10 10\n", "bad.pla")
     with pytest.raises(DataError, match=r"bad\.pla: output 1 is both .* at inputs '110'"):
         file.function("bad.pla")
-
-
-def test_an_empty_input_letter_makes_a_row_of_no_points() -> None:
-    assert len(pla.parse(".i 2\n.o 1\n?1 1\n31 1\n").function().on) == 0
 
 
 def test_labels_comments_continued_rows_and_line_ends_are_read() -> None:
@@ -128,68 +111,55 @@ def test_labels_comments_continued_rows_and_line_ends_are_read() -> None:
 def test_the_end_line_may_be_missing_but_announced_rows_may_not() -> None:
     assert len(pla.parse(".i 1\n.o 1\n.p 1\n1 1").on) == 1
     assert "announces 9" in pla.parse(".i 1\n.o 1\n.p 9\n1 1\n.e\n").notes[0]
-    with pytest.raises(DataError, match="cut off"):
-        pla.parse(".i 1\n.o 1\n.p 2\n1 1\n")
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("", "p:1: no .i line"),
-        (".i 2\n", "p:2: no .o line"),
-        (".i 2\n.o 1\n.tpye fd\n", r"p:3: unknown directive '.tpye' \(did you mean '.type'"),
-        (".i 2\n.o 1\n.type fx\n", "p:3: .type 'fx'.*allowed: f, fd, fr, fdr"),
-        (".i two\n", "p:1: .i takes one whole number, not 'two'"),
-        (".i 2\n.i 3\n", "p:2: .i was given before"),
-        (".i 99999999\n", "at most 65536 columns"),
-        (".i 2\n.o 1\n01 1\n0x 1\n", "p:4: input 1 is 'x'; allowed: 0 1 - 2 3 ?"),
-        (".i 2\n.o 1\n01 5\n", "p:3: output 0 is '5'; allowed: 0 1 - ~ 2 3 4"),
-        (".i 2\n.o 1\n01 11\n", "p:3: a row of 4 letters"),
-        (".i 2\n.o 1\n01\n", "p:3: a row of 2 letters; 3 are needed"),
-        (".i 2\n.o 1\n.ilb a b c\n", "3 names for 2 inputs"),
-        ("01 1\n", "p:1: a row before .i and .o"),
-        ("module top;\n", "p:1: neither a row nor a directive: 'module top;'"),
-        (".i 2\n.o 1\n01 1\n.type fr\n", ".type must stand before the first row"),
-        (".mv 4 2 3\n", r"p:1: .mv \(multiple-valued variables\) is not supported"),
-        (".i 2\n.o 1\n.phase 11\n.e\n", ".phase has 2 letters for 1 outputs"),
-        (".i 0\n.o 0\n1\n", "no inputs and no outputs"),
-    ],
-)
+@pytest.mark.parametrize(("text", "words"), [
+    ("", "p:1: no .i line"), (".i 2\n", "p:2: no .o line"), (".i 1\n.o 1\n.p 2\n1 1\n", "cut off"),
+    (".i 2\n.o 1\n.tpye fd\n", r"p:3: unknown directive '.tpye' \(did you mean '.type'"),
+    (".i 2\n.o 1\n.type fx\n", "p:3: .type 'fx'.*allowed: f, fd, fr, fdr"),
+    (".i two\n", "p:1: .i takes one whole number, not 'two'"),
+    (".i 2\n.i 3\n", "p:2: .i was given before"),
+    (".i 1000000\n.o 1000000\n", r"p:1: \.i 1000000: at most 65536 columns"),
+    (".i 2\n.o 1\n01 1\n0x 1\n", "p:4: input 1 is 'x'; allowed: 0 1 - 2 3 ?"),
+    (".i 2\n.o 1\n01 5\n", "p:3: output 0 is '5'; allowed: 0 1 - ~ 2 3 4"),
+    (".i 2\n.o 1\n01 11\n", "p:3: a row of 4 letters"),
+    (".i 2\n.o 1\n01\n", "p:3: a row of 2 letters; 3 are needed"),
+    (".i 2\n.o 1\n.ilb a b c\n", "3 names for 2 inputs"),
+    ("01 1\n", "p:1: a row before .i and .o"),
+    ("module top;\n", "p:1: neither a row nor a directive: 'module top;'"),
+    (".i 2\n.o 1\n01 1\n.type fr\n", ".type must stand before the first row"),
+    (".mv 4 2 3\n", r"p:1: .mv \(multiple-valued variables\) is not supported"),
+    (".i 2\n.o 1\n.phase 11\n.e\n", ".phase has 2 letters for 1 outputs"),
+    (".i 0\n.o 0\n1\n", "no inputs and no outputs"),
+])  # fmt: skip
 def test_mistakes_are_told_with_place_and_remedy(text: str, words: str) -> None:
     with pytest.raises(DataError, match=words):
         pla.parse(text, "p")
 
 
 def test_no_inputs_is_a_constant_and_no_outputs_an_empty_cover() -> None:
-    constant = pla.parse(".i 0\n.o 2\n10\n").function()
-    assert values(constant.on, "") == "10"
+    assert values(pla.parse(".i 0\n.o 2\n10\n").function().on, "") == "10"
     assert len(pla.parse(".i 2\n.o 0\n01\n").function().on) == 0
 
 
-def test_a_file_of_a_hundred_thousand_rows_is_read_in_less_than_a_processor_second() -> None:
-    letters = np.random.default_rng(1).choice(np.frombuffer(b"01-", np.uint8), (100_000, 25))
-    letters[:, 16] = ord(" ")
-    letters[:, 24] = ord("\n")
-    text = b".i 16\n.o 7\n" + letters.tobytes()
-    begin = time.process_time()
-    assert len(pla.parse(text).on) == 100_000
-    assert time.process_time() - begin < 1.0  # 0.07 on a quiet machine
-
-
-def test_files_are_read_from_disk_or_the_reason_is_told(tmp_path: Path) -> None:
+def test_files_are_read_from_disk_or_the_reason_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "a.pla"
     path.write_bytes(b".i 1\n.o 1\n1 1\n.e\n")
     assert len(pla.read(path).on) == 1
     with pytest.raises(DataError, match="cannot be read"):
         pla.read(tmp_path / "missing.pla")
+    monkeypatch.setattr(pla, "MOST_BYTES", 10)
+    with pytest.raises(DataError, match="larger than 0 MiB, which is the most allowed"):
+        pla.read(path)
 
 
 @pytest.mark.parametrize("key", [".ilb", ".ob"])
 def test_a_count_swallowed_by_a_label_line_is_read_with_a_warning(tmp_path: Path, key: str) -> None:
-    path = tmp_path / "a.pla"
-    path.write_text(f".i 2\n.o 2\n{key} a b .p 1\n01 11\n.e\n")
+    (tmp_path / "a.pla").write_text(f".i 2\n.o 2\n{key} a b .p 1\n01 11\n.e\n")
     with pytest.warns(DataWarning, match=rf"a\.pla: the {key} line ends in \.p 1"):
-        found = pla.read(path)
+        found = pla.read(tmp_path / "a.pla")
     assert ("a", "b") in (found.input_names, found.output_names)
     assert len(found.on) == 1
     with pytest.raises(DataError, match="cut off"):
@@ -203,19 +173,13 @@ def test_labels_of_some_columns_alone_are_passed_over_with_a_remark() -> None:
 
 
 def test_reading_takes_a_few_bytes_for_each_of_a_file() -> None:
-    row = b"01-1" * 8 + b" " + b"01-0" * 8 + b"\n"
-    text = b".i 32\n.o 32\n.type fd\n" + row * 20_000
+    text = b".i 32\n.o 32\n.type fd\n" + (b"01-1" * 8 + b" " + b"01-0" * 8 + b"\n") * 20_000
     tracemalloc.start()
     found = pla.parse(text)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert len(found.on) == 20_000
     assert peak < 4 * len(text)
-
-
-def test_sizes_are_refused_before_any_memory_is_taken() -> None:
-    with pytest.raises(DataError, match=r"p:1: \.i 1000000: at most 65536 columns"):
-        pla.parse(".i 1000000\n.o 1000000\n", "p")
 
 
 def test_messages_show_only_the_beginning_of_long_words() -> None:
@@ -228,12 +192,3 @@ def test_messages_show_only_the_beginning_of_long_words() -> None:
         with pytest.raises(DataError) as caught:
             pla.parse(text, "p")
         assert len(str(caught.value)) < 250
-
-
-def test_a_file_that_is_too_large_is_refused(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(pla, "MOST_BYTES", 1 << 10)
-    (tmp_path / "a.pla").write_bytes(b"#" * 1025)
-    with pytest.raises(DataError, match="larger than 0 MiB, which is the most allowed"):
-        pla.read(tmp_path / "a.pla")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from boolcomp.problem.robot.model import Inertia
 
-TOLERANCE = 1e-9
+TOLERANCE = 1e-7  # where two moments are equal, half of the digits are lost
 NO_PRODUCT = 1e-40  # of squared products of inertia beside the largest entry: they add nothing
 
 

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boolcomp.common.errors import DataError
-from boolcomp.problem.dynamics import inverse_dynamics
+from boolcomp.common.errors import DataError, UsageError
 from boolcomp.problem.dynamics.algebra import Constant, Folding
 from boolcomp.problem.dynamics.operations import Operations
-from boolcomp.problem.dynamics.recurrence import newton_euler
+from boolcomp.problem.expressions.straight import Operation, Returned, Straight
 from boolcomp.problem.expressions.tape import Tape, task
-from boolcomp.problem.robot import load_robot
-
-if TYPE_CHECKING:
-    from boolcomp.problem.expressions.straight import Straight
 
 STEPS = st.lists(
     st.tuples(st.sampled_from("+-*~c"), st.integers(0, 30), st.integers(0, 30)), max_size=25
@@ -57,22 +52,19 @@ def recorded(expression: Any, *, fold: bool = True) -> Straight:
     return tape.finish([("z", expression(tape, tape.input("x"), tape.input("y")))])
 
 
-@pytest.mark.parametrize(
-    ("expression", "operations"),
-    [
-        (lambda _t, x, y: x * 0.0 + y, Operations()),
-        (lambda _t, x, y: x * 1.0 - y * -1.0, Operations(0, 1)),
-        (lambda _t, x, y: -1.0 * (-x) * y, Operations(1, 0)),
-        (lambda _t, x, y: (x * y) + (y * x), Operations(1, 1)),
-        (lambda _t, x, y: (x - y) * (y - x), Operations(1, 1)),
-        (lambda _t, x, _y: 2.0 * (3.0 * x), Operations(1, 0)),
-        (lambda _t, x, y: (x * -2.0) + (x * 2.0) * y, Operations(2, 1)),
-        (lambda t, x, y: t.sine(t.constant(math.pi)) * x + y, Operations()),
-        (lambda t, x, _y: t.root(t.constant(4.0)) / t.constant(2.0) * x, Operations()),
-        (lambda _t, x, y: x / 4.0 + (-x) / (-y), Operations(1, 1, 1)),
-        (lambda t, x, y: 0.0 / x + t.sign(y), Operations(functions=1)),
-    ],
-)
+@pytest.mark.parametrize(("expression", "operations"), [
+    (lambda _t, x, y: x * 0.0 + y, Operations()),
+    (lambda _t, x, y: x * 1.0 - y * -1.0, Operations(0, 1)),
+    (lambda _t, x, y: -1.0 * (-x) * y, Operations(1, 0)),
+    (lambda _t, x, y: (x * y) + (y * x), Operations(1, 1)),
+    (lambda _t, x, y: (x - y) * (y - x), Operations(1, 1)),
+    (lambda _t, x, _y: 2.0 * (3.0 * x), Operations(1, 0)),
+    (lambda _t, x, y: (x * -2.0) + (x * 2.0) * y, Operations(2, 1)),
+    (lambda t, x, y: t.sine(t.constant(math.pi)) * x + y, Operations()),
+    (lambda t, x, _y: t.root(t.constant(4.0)) / t.constant(2.0) * x, Operations()),
+    (lambda _t, x, y: x / 4.0 + (-x) / (-y), Operations(1, 1, 1)),
+    (lambda t, x, y: 0.0 / x + t.sign(y), Operations(functions=1)),
+])  # fmt: skip
 def test_known_numbers_signs_and_repetitions_cost_nothing(
     expression: Any, operations: Operations
 ) -> None:
@@ -127,28 +119,67 @@ def test_a_tape_inside_folding_knows_its_tasks() -> None:
     assert tape.finish([("y", y)]).tasks == ("a",)
 
 
-def test_impossible_known_numbers_get_a_sentence() -> None:
-    with pytest.raises(DataError, match="divides by zero, whatever"):
-        recorded(lambda _t, x, y: x * y / 0.0)
-    with pytest.raises(DataError, match="divides by zero, whatever"):
-        recorded(lambda t, _x, _y: t.constant(1.0) / t.constant(0.0))
-    with pytest.raises(DataError, match="the root of -4, whatever"):
-        recorded(lambda t, _x, _y: t.root(t.constant(-4.0)))
+@pytest.mark.parametrize(("expression", "said"), [
+    (lambda _t, x, y: x * y / 0.0, "divides by zero, whatever"),
+    (lambda t, _x, _y: t.constant(1.0) / t.constant(0.0), "divides by zero, whatever"),
+    (lambda t, _x, _y: t.root(t.constant(-4.0)), "the root of -4, whatever"),
+])  # fmt: skip
+def test_impossible_known_numbers_get_a_sentence(expression: Any, said: str) -> None:
+    with pytest.raises(DataError, match=said):
+        recorded(expression)
 
 
-def test_an_input_asked_for_twice_is_one() -> None:
+# straight-line programs --------------------------------------------------------------------------
+def small() -> Straight:
     tape = Tape()
-    assert tape.finish([("y", tape.input("x") + tape.input("x"))]).inputs == ("x",)
+    x, y = tape.input("x"), tape.input("y")
+    with tape.task("a"):
+        product = x * y
+    with tape.task("b"):
+        return tape.finish([("s", product + tape.sine(tape.input("x"))), ("p", product), ("x", x)])
 
 
-@pytest.mark.parametrize("folding", [False, True])
-def test_the_recurrence_on_a_tape_gives_its_torques(*, folding: bool) -> None:
-    robot = load_robot("machado-2r")
+def test_a_program_prints_line_by_line_and_knows_its_operations_and_last_uses() -> None:
+    program = small()
+    assert str(program).splitlines() == [
+        "inputs x y", "v2 = x * y  # a", "v3 = sin(x)  # b", "v4 = v2 + v3  # b",
+        "output s = v4", "output p = v2", "output x = x",
+    ]  # fmt: skip
+    assert program.operations == Operations(1, 1, functions=1)
+    assert (program.tasks, program.last_use) == (("a", "b"), (5, 2, 5, 4, 5))
+
+
+def test_a_program_evaluates_columns_and_scalars() -> None:
+    x, y = np.array([0.0, 1.0, 2.0]), 3.0
+    s, p, same = small().evaluate([x, y])
+    for found, expected in ((s, x * y + np.sin(x)), (p, x * y), (same, x)):
+        assert np.array_equal(found, expected)
+    (zero,) = recorded(lambda t, _x, _y: t.constant(0.0)).evaluate([np.ones(4), y])
+    assert np.array_equal(zero, np.zeros(4))  # of the shape of the columns
+    with pytest.raises(UsageError, match="1 columns given, where x, y are wanted"):
+        small().evaluate([1.0])
+
+
+def test_a_node_that_uses_a_later_one_is_refused() -> None:
+    with pytest.raises(AssertionError):
+        Straight((Operation("neg", (1,)), Operation("input", name="x")), (Returned("y", 0),))
+
+
+def test_live_order_computes_the_same_with_fewer_values_kept() -> None:
     tape = Tape()
-    state = [[tape.input(f"{name}{k}") for k in range(2)] for name in ("q", "qd", "qdd")]
-    found = newton_euler(robot, Folding(tape) if folding else tape, *state)
-    program = tape.finish([(f"tau{k}", torque) for k, torque in enumerate(found)])
-    columns = np.random.default_rng(1).normal(size=(3, 2, 7))
-    torques = np.stack(program.evaluate([c for x in columns for c in x]), axis=-1)
-    expected = inverse_dynamics(robot, *(x.T for x in columns))
-    assert np.allclose(torques, expected, rtol=1e-12, atol=1e-12)
+    x = tape.input("x")
+    waves = [tape.sine(x * float(k)) for k in range(2, 8)]  # all made before any is used
+    program = tape.finish([("s", sum(waves[1:], waves[0])), ("x", x)])
+    other = program.live_order()
+    columns = [np.random.default_rng(0).normal(size=5)]
+    for left, right in zip(program.evaluate(columns), other.evaluate(columns), strict=True):
+        assert np.array_equal(left, right)
+    assert (other.operations, other.inputs) == (program.operations, program.inputs)
+    assert other.most_live < program.most_live
+
+
+def test_most_live_counts_what_must_be_kept() -> None:
+    tape = Tape()
+    x = tape.input("x")
+    one, two, three = x * x, tape.sine(x), tape.cosine(x)
+    assert tape.finish([("y", one + two + three)]).most_live == 4  # x and two beside the third

@@ -16,18 +16,16 @@ from sdf_texts import ARM, BODY
 from boolcomp.common.errors import DataError
 from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.problem.interval import Interval
-from boolcomp.problem.robot import load_urdf
-from boolcomp.problem.robot.model import Pose
+from boolcomp.problem.robot import Pose, load_urdf
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from boolcomp.problem.robot import Link, Robot
-    from boolcomp.problem.robot.arm import Arm
 
 
-def arm_of(folder: Path, text: str, tip: str | Sequence[str] | None = None) -> Arm:
+def arm_of(folder: Path, text: str, tip: str | Sequence[str] | None = None) -> Any:
     path = folder / "arm.sdf"
     path.write_text(text)
     return load_urdf(path, tip=tip)
@@ -94,7 +92,7 @@ def sdf_of(robot: Robot, seed: int) -> str:
     )
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(8))
 def test_random_trees_written_as_sdf_have_the_torques_that_they_had(
     tmp_path: Path, seed: int
 ) -> None:
@@ -145,11 +143,6 @@ def test_limits_of_zeros_are_taken_as_none(tmp_path: Path) -> None:
     assert "speeds of up to pi rad/s are proposed for turn" in notes
 
 
-def test_equal_limits_of_a_sliding_joint_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"equal lower and upper limits .*how far it slides"):
-        arm_of(tmp_path, ARM.replace("<upper>0.2<", "<upper>0<"))
-
-
 def test_a_model_that_stands_on_nothing_stands_where_its_pose_says(tmp_path: Path) -> None:
     """Turned by a right angle about x, its own y points up."""
     assert arm_of(tmp_path, ARM).robot.gravity == (0.0, -9.81, 0.0)
@@ -171,6 +164,7 @@ MISTAKES = [
     ("<xyz>1 0 0</xyz>", "<xyz>0 0 0</xyz>", r":10: <xyz>: its text must not be zero"),
     ("<xyz>1 0 0</xyz>", "<xyz>1 0</xyz>", r":10: <xyz>: its text must be three numbers, not '1 "),
     ("<upper>0.2</upper>", "<upper>-1</upper>", r":10: <limit>: lower, 0, is above upper, -1"),
+    ("<upper>0.2<", "<upper>0<", r"equal lower and upper limits .*how far it slides"),
     ("<upper>0.2</upper>", "", r":9: .*it has no limits of its position: say how far it slides"),
     ("<damping>0.4", "<damping>-1", r":11: <damping>: its text must not be negative, not -1"),
     ("0 0 1 0 0 0</pose>", "0 0 1</pose>", r":7: <pose>: its text must be 6 numbers, not '0 0 1'"),

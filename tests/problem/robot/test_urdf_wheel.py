@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.metadata
 import re
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,16 +11,15 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from boolcomp.common.errors import DataError, DataWarning
+from boolcomp.common.errors import DataError
 from boolcomp.problem.dynamics import inverse_dynamics
-from boolcomp.problem.robot import load_robot, parse_robot
-from boolcomp.problem.robot.library import load_urdf
+from boolcomp.problem.robot import load_robot, load_urdf, parse_robot
 
 if TYPE_CHECKING:
     from boolcomp.problem.robot import Robot
 
 MOST = 7
-STATES = 1000
+STATES = 200
 REFUSED = ("it mimics joint", "not positive semidefinite")
 
 
@@ -31,6 +29,10 @@ def files() -> list[Path]:
     except importlib.metadata.PackageNotFoundError:  # 131 MB, which not everybody has
         return []
     return sorted(Path(str(p.locate())) for p in listed if p.suffix == ".urdf")
+
+
+ROBOTS = [path for path in files() if "<link" in path.read_text(encoding="utf-8")]
+BARE = [path for path in files() if path not in ROBOTS]
 
 
 def chains(model: Any) -> set[tuple[int, ...]]:
@@ -81,29 +83,6 @@ def compare(robot: Robot, model: Any, kept: tuple[int, ...], states: int = STATE
     return worst
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("path", files(), ids=lambda path: path.stem)
-def test_every_chain_of_a_file_agrees_with_pinocchio_to_nine_digits(path: Path) -> None:
-    if "<link" not in path.read_text(encoding="utf-8"):
-        with pytest.raises(DataError, match="a robot needs at least one <link>"):
-            load_urdf(path)
-        return
-    model = pin.buildModelFromUrdf(str(path))
-    for kept in sorted(chains(model)):
-        base = body_of(model, model.parents[kept[0]])
-        try:
-            arm = load_urdf(path, base, body_of(model, kept[-1]))
-        except DataError as error:
-            if any(reason in str(error) for reason in REFUSED):
-                continue
-            raise
-        assert [joint.name for joint in arm.chain.joints] == [model.names[k] for k in kept]
-        assert compare(arm.robot, model, kept) < 1e-9
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DataWarning)
-            assert parse_robot(str(arm.robot)) == arm.robot
-
-
 TRUNK, BRANCH = 2, 3  # joints of a tree's trunk and of each of its branches, at most
 
 
@@ -131,51 +110,53 @@ def trees(model: Any) -> dict[tuple[int, ...], list[tuple[int, ...]]]:
     return found
 
 
+def same(path: Path, model: Any, kept: tuple[int, ...], ends: list[int], states: int) -> None:
+    """Hold the arm of these joints against the model's, unless it is one that is refused."""
+    base = body_of(model, model.parents[kept[0]])
+    try:
+        arm = load_urdf(path, base, [body_of(model, end) for end in ends])
+    except DataError as error:
+        if not any(reason in str(error) for reason in REFUSED):
+            raise
+    else:
+        assert [joint.name for joint in arm.chain.joints] == [model.names[k] for k in kept]
+        assert compare(arm.robot, model, kept, states) < 1e-9
+        assert parse_robot(str(arm.robot)) == arm.robot
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("path", files(), ids=lambda path: path.stem)
-def test_trees_of_a_file_agree_with_pinocchio_to_nine_digits(path: Path) -> None:
-    if "<link" not in path.read_text(encoding="utf-8"):
-        return
+@pytest.mark.filterwarnings("ignore::boolcomp.common.errors.DataWarning")
+@pytest.mark.parametrize("path", ROBOTS, ids=lambda path: path.stem)
+def test_chains_and_trees_of_a_file_agree_with_pinocchio_to_nine_digits(path: Path) -> None:
     model = pin.buildModelFromUrdf(str(path))
+    for kept in sorted(chains(model)):
+        same(path, model, kept, [kept[-1]], STATES)
     for trunk, below in trees(model).items():
         kept = (*trunk, *(joint for branch in below for joint in branch))
-        base = body_of(model, model.parents[kept[0]])
-        try:
-            arm = load_urdf(path, base, [body_of(model, branch[-1]) for branch in below])
-        except DataError as error:
-            if any(reason in str(error) for reason in REFUSED):
-                continue
-            raise
-        assert [joint.name for joint in arm.chain.joints] == [model.names[k] for k in kept]
-        assert compare(arm.robot, model, kept, 50) < 1e-9
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DataWarning)
-            assert parse_robot(str(arm.robot)) == arm.robot
+        same(path, model, kept, [branch[-1] for branch in below], 50)
 
 
-@pytest.mark.slow
-def test_the_wheel_has_its_robots() -> None:
-    if not files():
-        pytest.skip("example-robot-data is not installed")
-    assert len(files()) > 50
+@pytest.mark.skipif(not files(), reason="example-robot-data is not installed")
+def test_files_without_links_are_refused() -> None:
+    assert len(ROBOTS) > 50
+    for path in BARE:
+        with pytest.raises(DataError, match="a robot needs at least one <link>"):
+            load_urdf(path)
 
 
 # Robots that ship, and the files their facts are from: angles of so100 have five digits there.
 SHIPPED = [
-    ("panda", "panda.urdf", 1e-9),
-    ("j2s6", "kinova.urdf", 1e-9),
-    ("so100", "so100.urdf", 1e-3),
-]
+    ("panda", "panda.urdf", 1e-9), ("j2s6", "kinova.urdf", 1e-9), ("so100", "so100.urdf", 1e-3),
+]  # fmt: skip
 PARTS = r"hand|hand_tcp|leftfinger|rightfinger|\w+_joint\d?"  # of the hand that panda has there
 HAND = rf'<(joint|link) name="panda_({PARTS})"([^>]*/>|[^>]*>.*?</\1>)'
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not files(), reason="example-robot-data is not installed")
 @pytest.mark.parametrize(("name", "file", "tolerance"), SHIPPED)
 def test_shipped_arms_are_those_of_the_wheel(name: str, file: str, tolerance: float) -> None:
-    path = next((path for path in files() if path.name == file), None)
-    if path is None:
-        pytest.skip("example-robot-data is not installed")
+    path = next(path for path in ROBOTS if path.name == file)
     text = re.sub(HAND, "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
     robot = load_robot(name)
     kept = tuple(range(1, robot.joints + 1))

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 import runpy
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,6 @@ from boolcomp.problem.problem import Problem
 from boolcomp.problem.robot import Robot, load_robot, parse_robot
 from boolcomp.problem.sources import load_source, problem_of
 from boolcomp.problem.written.functionfile import parse_function
-from boolcomp.problem.written.making import evaluated
 from boolcomp.terms import split
 
 if TYPE_CHECKING:
@@ -58,35 +56,23 @@ def with_output(expression: str) -> str:
     return FILE.replace('"s*cos(q)"', f"{expression!r}".replace("'", '"'))
 
 
-def of(expression: str) -> Callable[[Floats, Floats, Floats], Floats]:
-    """Return what an expression calculates."""
-    made = parse_function(with_output(expression), "f.toml")
-    return lambda *columns: made.reference(*(c[:, None] for c in columns))[:, 0]
-
-
-def states() -> tuple[Floats, Floats, Floats]:
-    rng = np.random.default_rng(5)
-    return rng.uniform(-1, 1, 60), rng.uniform(0.5, 3, 60), rng.uniform(-3, 3, 60)
-
-
-@pytest.mark.parametrize(
-    ("expression", "exact"),
-    [
-        ("s*cos(q)", lambda x, y, q: (0.5 * x + y) * np.cos(q)),
-        ("-x - -y + +x*y/2", lambda x, y, q: -x + y + x * y / 2),
-        ("x**3 - y**-2 + 2**3*x", lambda x, y, q: x**3 - 1 / y**2 + 8 * x),
-        ("-x**2", lambda x, y, q: -(x**2)),
-        ("clip(2*x, -1, 0.5)", lambda x, y, q: np.clip(2 * x, -1, 0.5)),
-        ("where_positive(x, y, 0)", lambda x, y, q: np.where(x > 0, y, 0)),
-        ("atan2(x, y)*pi", lambda x, y, q: np.arctan2(x, y) * np.pi),
-        ("sqrt(2)*x + sin(pi/6)*y", lambda x, y, q: np.sqrt(2) * x + 0.5 * y),
-        ("minimum(x, 0.1) + maximum(x, y)", lambda x, y, q: np.minimum(x, 0.1) + np.maximum(x, y)),
-        ("x + 1e-3 + 1_0*y", lambda x, y, q: x + 0.001 + 10 * y),
-    ],
-)
+@pytest.mark.parametrize(("expression", "exact"), [
+    ("s*cos(q)", lambda x, y, q: (0.5 * x + y) * np.cos(q)),
+    ("-x - -y + +x*y/2", lambda x, y, q: -x + y + x * y / 2),
+    ("x**3 - y**-2 + 2**3*x", lambda x, y, q: x**3 - 1 / y**2 + 8 * x),
+    ("-x**2", lambda x, y, q: -(x**2)),
+    ("clip(2*x, -1, 0.5)", lambda x, y, q: np.clip(2 * x, -1, 0.5)),
+    ("where_positive(x, y, 0)", lambda x, y, q: np.where(x > 0, y, 0)),
+    ("atan2(x, y)*pi", lambda x, y, q: np.arctan2(x, y) * np.pi),
+    ("sqrt(2)*x + sin(pi/6)*y", lambda x, y, q: np.sqrt(2) * x + 0.5 * y),
+    ("minimum(x, 0.1) + maximum(x, y)", lambda x, y, q: np.minimum(x, 0.1) + np.maximum(x, y)),
+    ("x + 1e-3 + 1_0*y", lambda x, y, q: x + 0.001 + 10 * y),
+])  # fmt: skip
 def test_expressions_mean_what_python_means(expression: str, exact: Callable[..., Floats]) -> None:
-    columns = states()
-    assert np.allclose(of(expression)(*columns), exact(*columns), rtol=1e-12, atol=1e-12)
+    rng = np.random.default_rng(5)
+    columns = rng.uniform(-1, 1, 60), rng.uniform(0.5, 3, 60), rng.uniform(-3, 3, 60)
+    found = parse_function(with_output(expression)).reference(*(c[:, None] for c in columns))
+    assert np.allclose(found[:, 0], exact(*columns), rtol=1e-12, atol=1e-12)
 
 
 def test_words_are_those_of_the_file() -> None:
@@ -102,40 +88,28 @@ def test_words_are_those_of_the_file() -> None:
 NOT_ALLOWED = [
     ("x if x else y", "write where_positive(x, a, b)"),
     ("x < y", "x < y: not allowed in an expression: write where_positive"),
-    ("x and y", "write where_positive"),
-    ("x ^ 2", "powers are written **"),
-    ("x // y", "operators are + - * / **"),
-    ("x % y", "operators are + - * / **"),
-    ("x @ y", "operators are + - * / **"),
-    ("~x", "~x: not allowed"),
+    ("x and y", "write where_positive"), ("x ^ 2", "powers are written **"),
+    ("x // y", "operators are + - * / **"), ("x % y", "operators are + - * / **"),
+    ("x @ y", "operators are + - * / **"), ("~x", "~x: not allowed"),
     ("x, y", "a decimal has a point, and an expression one value"),
     ("x.real", "x.real: not allowed in an expression: names have no points"),
-    ("x[0]", "x[0]: not allowed"),
-    ("[x]", "[x]: not allowed"),
-    ("lambda: x", "lambda: x: not allowed"),
-    ("(x := y)", "not allowed"),
+    ("x[0]", "x[0]: not allowed"), ("[x]", "[x]: not allowed"),
+    ("lambda: x", "lambda: x: not allowed"), ("(x := y)", "not allowed"),
     ("__import__(x)", "__import__: unknown function: functions are abs, acos"),
-    ("().__class__", "not allowed"),
-    ("x.sin()", "x.sin: no function"),
+    ("().__class__", "not allowed"), ("x.sin()", "x.sin: no function"),
     ("(x)(y)", "x is no function: a product is written x * (…)"),
-    ("2(x)", "2: no function"),
-    ("True*x", "True: no number"),
-    ("1j*x", "1j: no number"),
+    ("2(x)", "2: no function"), ("True*x", "True: no number"), ("1j*x", "1j: no number"),
     ("x**y", "x**y: an exponent is a whole number"),
     ("x**0.5", "exponents are whole numbers within ±64, not 0.5: write sqrt"),
-    ("x**99", "exponents are whole numbers within ±64, not 99"),
     ("9**64*x", "numbers are within ±1e+12"),
-    ("1e999*x", "numbers are within ±1e+12"),
     ("9" * 400 + "*x", "numbers are within ±1e+12"),
     ("x/0", "x/0: the calculation divides by zero"),
-    ("x + 1/0", "1/0: it divides by zero, whatever its inputs are"),
     ("x*0**-1", "0**-1: it divides by zero"),
     ("x + sqrt(-2)", "sqrt(-2): sqrt(-2) has no value"),
     ("sine(x)", "sine: unknown function (did you mean 'sin'"),
     ("sin(x, y)", "sin(x, y): 2 values given: write sin(x)"),
     ("clip(x)", "1 values given: write clip(x, low, high)"),
     ("atan2(y=x, x=y)", "write atan2(y, x)"),
-    ("sin(*x)", "write sin(x)"),
     ("sin + x", "sin is a function: write sin(x)"),
     ("hafl*x", "hafl: unknown name (did you mean 'half'"),
     ("zz*x", "zz: unknown name: names are x, y, q, half, s, pi"),
@@ -147,12 +121,9 @@ NOT_ALLOWED = [
     ("abs(" * 50 + "x" + ")" * 50, "more than 40 operations within each other"),
     ("3", "it is always 3: there is nothing to compile"),
     ("x - x + 2", "u is always 2: there is nothing to compile"),
-    ("1/x", "1/x: it divides by zero at x = 0"),
     ("sqrt(x) + y", "sqrt(x): the square root of -1 at x = -1, where it has no value"),
-    ("y*sin(x*q)", "x*q: q is an angle"),
-    ("q", "u: q is an angle"),
-    ("exp(40*y)", "exp(40*y): it grows to"),
-]
+    ("y*sin(x*q)", "x*q: q is an angle"), ("q", "u: q is an angle"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("expression", "said"), NOT_ALLOWED)
@@ -171,7 +142,6 @@ WRONG = [
     (FILE.replace("bits = 10", "bits = 40"), "f.toml:5: inputs.x.bits: a word has 2 to 16 bits"),
     (FILE.replace("bits = 10", "bits = '8'"), "f.toml:5: inputs.x.bits: must be a whole number"),
     (FILE.replace("[-1, 1]", "[1, -1]"), "f.toml:4: inputs.x.range: a range must rise"),
-    (FILE.replace("[-1, 1]", "[-1]"), "f.toml:4: inputs.x.range: must be two numbers"),
     (FILE.replace("[-1, 1]", "[-1, true]"), "f.toml:4: inputs.x.range: must hold numbers"),
     (FILE.replace("[-1, 1]", "[-1, nan]"), "f.toml:4: inputs.x.range: a range has finite ends"),
     (FILE.replace("[-1, 1]", "[0, 1" + "0" * 400 + "]"), "must hold smaller numbers"),
@@ -181,7 +151,6 @@ WRONG = [
     (FILE.replace("half", "sin"), "f.toml:15: let.sin: sin is a function: take another name"),
     (FILE.replace("half", "pi"), "f.toml:15: let.pi: 'pi' means something already"),
     (FILE.replace("half = ", "x = "), "f.toml:15: let.x: 'x' is there already, as inputs.x"),
-    (FILE.replace("outputs.u", "outputs.x"), "f.toml:18: outputs.x: 'x' is there already"),
     (FILE.replace("outputs.u", "outputs.s"), "outputs.s: 's' is there already, as let.s"),
     (FILE.replace("inputs.y", "inputs.time"), "f.toml:7: inputs.time: 'time' means something"),
     (FILE.replace('"half*x + y"', '"later*x"\nlater = 2'),
@@ -193,7 +162,6 @@ WRONG = [
     (FILE[: FILE.index("[inputs.x]")] + FILE[FILE.index("[let]") :], "a function needs at least"),
     ("inputs = 3\n" + FILE.replace("[inputs.", "[other."), "f.toml"),
     (FILE.replace("[inputs.x]", "[inputs.x"), "f.toml: not a TOML file"),
-    (FILE + "[inputs.x]\n", "f.toml: not a TOML file"),
     (FILE + "#" * 200_001, "f.toml: too large"),
     (FILE + "\n".join(f"[outputs.v{k}k]\nexpression = 'x'" for k in range(500)), "more than 500"),
 ]  # fmt: skip
@@ -216,46 +184,33 @@ def test_the_examples_are_functions(path: Path) -> None:
     assert not made.notes
 
 
-@cache
-def problem(name: str) -> Problem:
-    """Return an example, read once."""
-    return problem_of(EXAMPLES / f"{name}.toml")
-
-
 def example(name: str, **columns: float) -> dict[str, float]:
     """Return the outputs of an example at one state."""
-    made = problem(name)
+    made = problem_of(EXAMPLES / f"{name}.toml")
     found = made.reference(*(np.array([[columns[one.name]]]) for one in made.inputs))
     return dict(zip(made.returned.members, found[0].tolist(), strict=True))
 
 
 def test_the_arm_reaches_the_point_that_its_inverse_kinematics_were_asked_for() -> None:
-    for x, y in ((0.2, -0.25), (0.35, 0.0), (0.5, 0.25)):
-        q = example("scara", x=x, y=y)
-        assert 0.325 * math.cos(q["q1"]) + 0.275 * math.cos(q["q1"] + q["q2"]) == pytest.approx(x)
-        assert 0.325 * math.sin(q["q1"]) + 0.275 * math.sin(q["q1"] + q["q2"]) == pytest.approx(y)
+    q = example("scara", x=0.2, y=-0.25)
+    one, both = q["q1"], q["q1"] + q["q2"]
+    assert 0.325 * math.cos(one) + 0.275 * math.cos(both) == pytest.approx(0.2)
+    assert 0.325 * math.sin(one) + 0.275 * math.sin(both) == pytest.approx(-0.25)
 
 
 def test_the_controller_does_not_wind_up() -> None:
-    integral = 0.0
+    made, integral = problem_of(EXAMPLES / "pid.toml"), 0.0
+
+    def step(e: float) -> dict[str, float]:
+        at = {"e": e, "de": 0.0, "i": integral}
+        found = made.reference(*(np.array([[at[one.name]]]) for one in made.inputs))[0]
+        return dict(zip(made.returned.members, found.tolist(), strict=True))
+
     for _ in range(500):  # an error that the drive cannot remove
-        step = example("pid", e=0.5, de=0.0, i=integral)
-        integral = step["i_next"]
-    assert step["u"] == pytest.approx(2.0)
+        integral = step(0.5)["i_next"]
+    assert step(0.5)["u"] == pytest.approx(2.0)
     assert 0.25 * 1.0 < integral < 1.0  # held near the limit less the proportional part
-    assert example("pid", e=-0.3, de=0.0, i=integral)["u"] < 0.2  # and gone at once
-
-
-def test_transforms_turn_a_current_on_the_field_axis_to_the_direct_axis() -> None:
-    for theta in (-2.0, 0.0, 0.7):
-        ia, ib = math.cos(theta), math.cos(theta - 2 * math.pi / 3)
-        found = example("park", ia=ia, ib=ib, theta=theta)
-        assert found["direct"] == pytest.approx(1.0)
-        assert found["quadrature"] == pytest.approx(0.0, abs=1e-12)
-
-
-def test_the_thermistor_is_its_nominal_resistance_at_25_degrees() -> None:
-    assert example("thermistor", share=0.5)["celsius"] == pytest.approx(25.0)
+    assert step(-0.3)["u"] < 0.2  # and gone at once
 
 
 def test_the_servo_of_python_settles_where_it_is_told_to() -> None:
@@ -279,6 +234,10 @@ def test_a_function_is_told_from_a_robot_by_its_tables(tmp_path: Path) -> None:
     assert isinstance(load_source(path), Problem)
     with pytest.raises(DataError, match="a function, and no robot: compile, evaluate, terms"):
         load_robot(path)
+    with pytest.raises(BoolcompError, match="made is no robot: it has no gravity"):
+        problem_of(path, "gravity")
+    with pytest.raises(BoolcompError, match="payloads are for robots"):
+        problem_of(path, mass=1.0)
     path.write_text(str(load_robot("machado-2r")))
     assert isinstance(load_source(path), Robot)
     path.write_text("[inputs.x")
@@ -290,18 +249,9 @@ def test_a_function_is_told_from_a_robot_by_its_tables(tmp_path: Path) -> None:
         parse_robot("name = 'x'\n[inputs.a]\n[[joint]]\n")
 
 
-def test_a_function_has_no_function_of_a_robot_and_no_payload() -> None:
-    park = EXAMPLES / "park.toml"
-    with pytest.raises(BoolcompError, match="park is no robot: it has no gravity"):
-        problem_of(park, "gravity")
-    with pytest.raises(BoolcompError, match="payloads are for robots"):
-        problem_of(park, mass=1.0)
-
-
 def test_no_place_of_a_step_is_part_of_what_is_compiled() -> None:
     moved = parse_function("\n\n" + FILE, "elsewhere.toml")
     assert moved.key == parse_function(FILE, "f.toml").key
     steps = split(parse_function(with_output("sqrt(y)"), "f.toml")).steps
     assert steps is not None
     assert steps.tasks == ("",)
-    assert evaluated(steps, *(np.ones((1, 1)),) * 3).tolist() == [[1.0]]

@@ -1,0 +1,325 @@
+"""The checker's bounds beside the compiler's, beside what climbing finds, and of damaged graphs.
+
+Plain bounds take every word alone, boxes split inputs, tight bounds look at all words of groups.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from proof.explainedstates import drawn
+from shippedarms import built_of, made_by_name
+
+from boolcomp.checker.claims import nodes
+from boolcomp.checker.errors.boxes import Boxes
+from boolcomp.checker.errors.plain import Plain
+from boolcomp.checker.errors.tight import Tight
+from boolcomp.checker.spans import ONE
+from boolcomp.checker.steps import DoesNotHoldError, NotCoveredError
+from boolcomp.compact.result.explained import explained
+from boolcomp.proof.bound.checked import claim_of
+from boolcomp.proof.bound.graded import graded_bounds
+from boolcomp.proof.bound.plain import plain_bounds
+from boolcomp.words.graph import Heap, Lookup, PartialProducts, WordGraph
+from boolcomp.words.simulate import node_word
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ARM = "machado-2r"
+GROUPS = (("qd1", "qd2"), ("qdd1",), ("qdd2",)), (("qd1",), ("qdd1",), ("qdd2",))
+
+
+def given(name: str, bits: int, folder: Path | None = None) -> tuple[Any, Any]:
+    """Return a compact graph and the ends of its outputs."""
+    if folder is not None and name in {"stops", "curved"}:
+        return made_by_name(name, folder)
+    built = built_of(name, bits)
+    return built.compact, built.ends
+
+
+def plain_of(name: str, bits: int, graph: WordGraph | None = None) -> Plain:
+    claim = claim_of(explained(*given(name, bits)))
+    return Plain(replace(claim, graph=graph or claim.graph))
+
+
+def ends_of(plain: Plain) -> list[tuple[Fraction, Fraction]]:
+    return [plain.error(one, k).ends for k, one in enumerate(plain.claim.outputs)]
+
+
+def with_node(graph: WordGraph, place: int, node: Any) -> WordGraph:
+    changed = (*graph.nodes[:place], node, *graph.nodes[place + 1 :])
+    return WordGraph(changed, graph.scales, graph.results)
+
+
+# plain bounds ------------------------------------------------------------------------------------
+@pytest.mark.parametrize(("name", "bits"), [
+    (ARM, 5), pytest.param("elbow-3r", 8, marks=pytest.mark.slow),
+    pytest.param("puma560", 8, marks=pytest.mark.check),
+    pytest.param("stops", 5, marks=pytest.mark.check),
+    pytest.param("curved", 5, marks=pytest.mark.check),
+])  # fmt: skip
+def test_plain_bounds_are_close_to_the_compilers_and_no_less_than_what_is_found(
+    name: str, bits: int, tmp_path: Path
+) -> None:
+    compact, ends = given(name, bits, tmp_path)
+    said = explained(compact, ends)
+    plain, theirs = Plain(claim_of(said)), plain_bounds(said)
+    assert set(plain.overflow) <= set(theirs.unproved)
+    small = name in {"stops", "curved"}
+    found = compact.errors.max if small else built_of(name, bits).worst.most
+    for k, (low, high) in enumerate(ends_of(plain)):
+        most, ours = theirs.outputs[k].steps, float(max(high, -low))
+        assert found[k] <= ours <= most * 1.02
+        assert ours >= 0.55 * most  # lost bits by value: a wrist of the PUMA has 0.56
+
+
+@pytest.mark.parametrize(("name", "bits"), [
+    (ARM, 5), *(pytest.param(name, 8, marks=pytest.mark.check)
+                for name in ("elbow-3r", "puma560", "stops", "curved")),
+])  # fmt: skip
+def test_values_words_and_errors_of_every_node_lie_in_the_checkers_spans(
+    name: str, bits: int, tmp_path: Path
+) -> None:
+    compact, ends = given(name, bits, tmp_path)
+    claim, count = claim_of(explained(compact, ends)), 20_000 if bits > 5 else 4000
+    plain, states = Plain(claim), drawn(compact, count, 11)
+    for place, (function, seen) in enumerate(zip(claim.functions, plain.seen, strict=True)):
+        if getattr(function, "angle", False) or hasattr(function, "items"):
+            continue  # an angle has no value
+        turn = float(1 << getattr(function, "turning", 0))
+        value = states.values[place]
+        inside(value, seen.exact, None, f"{place}: exact")
+        stands = claim.places[place]
+        if not stands.words:
+            continue
+        said = np.zeros(count)
+        for k in stands.words:
+            said += centred(claim, states, k)
+            said += 0.0 if place in plain.outputs else claim.graph.scales[k].offset
+        if stands.product:
+            a, b = (centred(claim, states, k) for k in stands.product)
+            said += a * b
+        around = turn if turn > 1 else None
+        inside(said, seen.said, around, f"{place}: said")
+        inside(said - value, seen.error, around, f"{place}: error")
+
+
+def centred(claim: Any, states: Any, k: int) -> np.ndarray:
+    """Return what a word says, without its offset."""
+    scale, bits = claim.graph.scales[k], claim.graph.nodes[k].bits
+    return np.asarray((states.words[k] - ((1 << bits) - 1) / 2) * 2.0**scale.lsb)
+
+
+def inside(x: np.ndarray, span: Any, turn: float | None, what: str) -> None:
+    """Hold numbers against a span; those that wrap lie in it but for whole turns."""
+    ends = float(Fraction(span.low, ONE)), float(Fraction(span.high, ONE))
+    if turn is not None:
+        middle = sum(ends) / 2
+        x = (x - middle + turn / 2) % turn - turn / 2 + middle
+    slack = 1e-9 * max(1.0, *map(abs, ends))
+    assert x.min() >= ends[0] - slack, what
+    assert x.max() <= ends[1] + slack, what
+
+
+def mutants(graph: WordGraph) -> list[tuple[int, Any]]:
+    """Return a node in place of every node: an entry, a constant, a column, a sign, fewer bits."""
+    found: list[tuple[int, Any]] = []
+    for place, node in enumerate(graph.nodes):
+        if isinstance(node, Lookup):
+            k = len(node.entries) // 3
+            entries = (*node.entries[:k], (1 << node.bits >> 1) ^ node.entries[k])
+            found.append((place, replace(node, entries=entries + node.entries[k + 1 :])))
+            found.append((place, replace(node, entries=(0,) * len(node.entries))))
+        elif isinstance(node, Heap):
+            first, *rest = node.parts
+            up = isinstance(first, PartialProducts) or not first.column
+            moved = replace(first, column=first.column + (1 if up else -1))
+            turned = replace(first, negative=not first.negative)
+            changes: list[dict[str, Any]] = [
+                {"constant": node.constant + 1}, {"constant": max(0, node.constant - 64)},
+                {"parts": (moved, *rest)}, {"parts": (turned, *rest)}, {"bits": node.bits - 1},
+            ]  # fmt: skip
+            found += [(place, replace(node, **change)) for change in changes]
+    return found
+
+
+def test_a_damaged_graph_has_a_wider_bound_or_errs_no_more_than_is_claimed() -> None:
+    compact, _ = given(ARM, 5)
+    plain = plain_of(ARM, 5)
+    claimed, seen, harmless = ends_of(plain), 0, 0
+    for place, node in mutants(plain.claim.graph):
+        try:
+            graph = with_node(plain.claim.graph, place, node)
+            mutant = Plain(replace(plain.claim, graph=graph))
+            ends = ends_of(mutant)
+        except (DoesNotHoldError, ValueError):
+            seen += 1
+            continue
+        wider = any(a[0] < b[0] or a[1] > b[1] for a, b in zip(ends, claimed, strict=True))
+        if wider or mutant.overflow:
+            seen += 1
+            continue
+        harmless += 1
+        errors = sampled(replace(compact, graph=graph), plain.claim, 20_000)
+        for (low, high), (least, most) in zip(claimed, errors, strict=True):
+            assert float(low) <= least <= most <= float(high)
+    assert seen >= 20
+    assert harmless <= 6  # widths with room, and what is made larger and smaller at once
+
+
+def sampled(compact: Any, claim: Any, count: int) -> list[tuple[float, float]]:
+    """Return between which numbers outputs' errors lie at random states, without rounding."""
+    states, found = drawn(compact, count, 3), []
+    for one, result in zip(claim.outputs, compact.graph.results, strict=True):
+        words, _ = node_word(compact.graph, result.node, states.words)
+        bits = compact.graph.nodes[result.node].bits
+        said = (words >> result.drop) + 0.5 - 2.0 ** (bits - result.drop - 1) + float(one.shift)
+        error = said - states.values[one.node]
+        found.append((float(error.min()), float(error.max())))
+    return found
+
+
+@pytest.mark.slow
+def test_a_map_that_names_another_word_has_a_larger_bound_or_is_refused() -> None:
+    plain = plain_of(ARM, 5)
+    claim, changed = plain.claim, 0
+    before = [max(-low, high) for low, high in ends_of(plain)]
+    for k, place in enumerate(claim.places):
+        for word in set(range(len(claim.graph.nodes))) - set(place.words) if place.words else ():
+            places = list(claim.places)
+            places[k] = replace(place, words=(word, *place.words[1:]))
+            changed += 1
+            try:
+                ends = ends_of(Plain(replace(claim, places=tuple(places))))
+            except DoesNotHoldError:
+                continue
+            after = [max(-low, high) for low, high in ends]
+            assert any(a > b for a, b in zip(after, before, strict=True)), (k, word)
+    assert changed > 100
+
+
+def test_another_coefficient_makes_the_bound_larger() -> None:
+    plain = plain_of(ARM, 5)
+    claim, changed = plain.claim, 0
+    before = [max(-low, high) for low, high in ends_of(plain)]
+    for k, function in enumerate(claim.functions):
+        if isinstance(function, nodes.Waves):
+            functions = list(claim.functions)
+            parts = tuple((n, a * 1.5, b * 1.5) for n, a, b in function.parts)
+            functions[k] = replace(function, parts=parts)
+            ends = ends_of(Plain(replace(claim, functions=tuple(functions))))
+            after = [max(-low, high) for low, high in ends]
+            assert any(a > b * Fraction(11, 10) for a, b in zip(after, before, strict=True))
+            changed += 1
+    assert changed
+
+
+# boxes -------------------------------------------------------------------------------------------
+@pytest.mark.slow
+def test_boxes_confirm_less_than_plain_bounds_and_never_less_than_what_is_found() -> None:
+    built, plain = built_of(ARM, 8), plain_of(ARM, 8)
+    for column, output in enumerate(plain.claim.outputs):
+        worst, moved = Fraction(built.worst.most[column]), plain.moved(output, column)
+        beside = Fraction(1, 2) - Fraction(1, 2 << plain.graph.results[column].drop) + abs(moved)
+        assert worst * Fraction(6, 5) * ONE < plain.error(output, column).size
+        boxes, enough = Boxes(plain, output.node), worst * Fraction(6, 5) - beside
+        boxes.confirm(-enough, enough, 200_000)
+        small = worst * Fraction(999, 1000) - beside
+        with pytest.raises(NotCoveredError, match="boxes did not confirm it: where w0 = "):
+            boxes.confirm(-small, small, 50_000)
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("name", ["elbow-3r", "puma560"])
+def test_boxes_show_that_heaps_fit_which_spans_leave_open(name: str) -> None:
+    plain = plain_of(name, 8)
+    places = {one.words[0]: k for k, one in enumerate(plain.claim.places) if one.words}
+    assert plain.overflow
+    for word in plain.overflow:
+        assert Boxes(plain, places[word]).fits(300_000) > 0
+
+
+def test_a_heap_that_does_overflow_is_named_with_words() -> None:
+    plain = plain_of(ARM, 5)
+    output = plain.claim.outputs[0]
+    seen = plain.seen[output.node]
+    boxes, narrow = Boxes(plain, output.node), Fraction(1, 8)
+    assert boxes.fits(100) == 1
+    line = type(seen.line)(seen.line.start * narrow, seen.line.step * narrow)  # an eighth of it
+    plain.seen[output.node] = type(seen)(seen.exact, seen.said, seen.error, seen.word, line)
+    with pytest.raises(DoesNotHoldError, match=r"may overflow: where w0 = \d+"):
+        boxes.fits(20_000)
+
+
+# tight bounds ------------------------------------------------------------------------------------
+@cache
+def tight_ends(bits: int) -> list[tuple[Fraction, Fraction]]:
+    """Return what the compiler proves, and what cells that bend add to it in the checker."""
+    found = graded_bounds(explained(*given(ARM, bits)), "tight").outputs
+    return [(one.low - Fraction(one.remainder), one.high + Fraction(one.remainder))
+            for one in found]  # fmt: skip
+
+
+@pytest.mark.check
+@pytest.mark.parametrize(("bits", "column"), [(4, 0), (4, 1), (8, 1)])
+def test_tight_bounds_confirm_the_compilers_and_not_a_tenth_of_a_percent_less(
+    bits: int, column: int
+) -> None:
+    low, high = tight_ends(bits)[column]
+    tight = Tight(plain_of(ARM, bits), column, GROUPS[column])
+    assert tight.confirm(low, high) >= 1 << (2 * bits)
+    found = graded_bounds(explained(*given(ARM, bits)), "tight").outputs[column]
+    less = Fraction(999, 1000)
+    for ends in ((found.low * less, high), (low, found.high * less)):
+        with pytest.raises(DoesNotHoldError, match=r"is claimed, and -?\d\.\d+ confirmed where w"):
+            tight.confirm(*ends)
+
+
+@pytest.mark.slow
+def test_tight_bounds_confirm_no_less_than_climbing_finds() -> None:
+    built, plain, tiny = built_of(ARM, 7), plain_of(ARM, 7), Fraction(1, 10**6)
+    for column, (most, least) in enumerate(built.worst.errors):
+        tight = Tight(plain, column, GROUPS[column])
+        far = Fraction(10)
+        for ends in ((-far, Fraction(most) - tiny), (Fraction(least) + tiny, far)):
+            with pytest.raises(DoesNotHoldError):
+                tight.confirm(*ends)
+
+
+@pytest.mark.parametrize(("column", "groups"), [
+    (0, (("qd1",), ("qd2",), ("qdd1",), ("qdd2",))),  # the first two are multiplied
+    (0, (("qd1", "qd2"), ("qdd1",))),  # an input of no group
+    (0, ()),
+    (1, (("qd1", "qdd1", "qdd2"),)),  # several functions
+])  # fmt: skip
+def test_groups_that_do_not_split_an_output_are_refused(column: int, groups: Any) -> None:
+    with pytest.raises(NotCoveredError):
+        Tight(plain_of(ARM, 4), column, groups)
+
+
+@pytest.mark.slow
+def test_the_tight_bound_of_a_damaged_graph_is_not_confirmed() -> None:
+    graph, refused, damaged = given(ARM, 4)[0].graph, 0, 0
+    for place, node in enumerate(graph.nodes):
+        if isinstance(node, Lookup):
+            k = len(node.entries) // 2
+            entries = (*node.entries[:k], (1 << node.bits) - 1 - node.entries[k])
+            other: Any = replace(node, entries=entries + node.entries[k + 1 :])
+        elif isinstance(node, Heap):
+            other = replace(node, constant=node.constant + 2)
+        else:
+            continue
+        damaged += 1
+        plain = plain_of(ARM, 4, with_node(graph, place, other))
+        try:
+            for column in range(2):
+                Tight(plain, column, GROUPS[column]).confirm(*tight_ends(4)[column])
+        except DoesNotHoldError:
+            refused += 1
+    assert refused >= damaged - 1

@@ -1,0 +1,400 @@
+"""Robot files: what they hold, the sentence that every mistake gets, and numbers no arm has."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+from pinocchio_model import after_joint, pinocchio_model, placed
+from samples import branched_robot, general_robot, random_robot, random_states, terms_of
+
+from boolcomp.common.errors import BoolcompError, DataError, DataWarning, UsageError
+from boolcomp.problem.dynamics import christoffel, inverse_dynamics
+from boolcomp.problem.functions import robot_problem
+from boolcomp.problem.interval import Interval
+from boolcomp.problem.robot import Pose, Robot, load_robot, parse_robot, robot_names, with_payload
+from boolcomp.problem.robot.frames import roll_pitch_yaw, rotation_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+HEAD = 'name = "one"\ngravity = [0, 0, -9.81]\n'
+JOINT = """
+[[joint]]
+type = "revolute"
+a = 0.5
+alpha = "pi/2"
+d = 0
+mass = 2
+center_of_mass = [-0.25, 0, 0]
+inertia = [0, 0.04, 0.04]
+position_range = ["-pi", "pi"]
+velocity_range = [-1, 1]
+acceleration_range = [-1, 1]
+torque_range = [-8, 8]
+"""
+GOOD = HEAD + JOINT
+FRAME = 'a = 0.5\nalpha = "pi/2"\nd = 0\n'
+GENERAL = GOOD.replace(FRAME, "origin = [0, 1, 0]\naxis = [0, 0, 2]\n")
+ARM = load_robot("machado-2r")
+
+
+# what files hold ---------------------------------------------------------------------------------
+def test_a_good_file_gives_its_values() -> None:
+    link = parse_robot(GOOD + "rotor_inertia = 0.002\ngear_ratio = -50\n").links[0]
+    assert (link.type, link.a, link.alpha, link.mass) == ("revolute", 0.5, math.pi / 2, 2.0)
+    assert link.position == Interval(-math.pi, math.pi)
+    assert (link.theta, link.gear_ratio, link.joint_inertia) == (0.0, -50.0, 5.0)
+
+
+def test_the_robots_ship() -> None:
+    assert robot_names() == (
+        "desk-3r", "elbow-3r", "iiwa14", "indy7", "j2s6", "machado-2r", "panda", "planar-3r",
+        "puma560", "puma560-5", "puma560-stops", "roarm-m2", "scara", "so100", "stanford",
+        "stanford-scaled", "ur5e",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", robot_names())
+def test_shipped_robots_load_without_warning_and_print_as_files(name: str) -> None:
+    robot = load_robot(name)
+    assert robot.name == name
+    assert parse_robot(str(robot)) == robot == robot.mechanism
+
+
+@pytest.mark.filterwarnings("ignore::boolcomp.common.errors.DataWarning")
+@given(st.sampled_from([random_robot, general_robot, branched_robot]), st.integers(0, 10_000))
+def test_any_robot_is_read_as_it_was_written(make: Callable[[int], Robot], seed: int) -> None:
+    assert parse_robot(str(make(seed))) == make(seed)
+
+
+def test_a_robot_loads_from_a_path(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(GOOD)
+    assert load_robot(tmp_path / "mine.toml").name == "one"
+    assert load_robot(str(tmp_path / "mine.toml")) == load_robot(tmp_path / "mine.toml")
+
+
+def test_a_parent_that_is_the_joint_before_makes_no_tree() -> None:
+    head, first, second = str(ARM).split("[[joint]]\n")
+    text = "{}[[joint]]\n{}[[joint]]\nparent = {}\n{}"
+    chain, tree = (parse_robot(text.format(head, first, k, second)) for k in (1, 0))
+    assert chain == ARM
+    assert (chain.branched, tree.branched, tree.parents) == (False, True, (0, 0))
+
+
+def test_a_general_frame_has_an_axis_of_length_one() -> None:
+    link = parse_robot(GENERAL).links[0]
+    assert link.pose == Pose((0.0, 1.0, 0.0), (0.0, 0.0, 0.0))
+    assert (link.axis, link.alpha) == ((0.0, 0.0, 1.0), 0.0)
+
+
+@pytest.mark.parametrize("axis", [(1, 0, 0), (0, -2, 0), (1, 2, -3)])
+def test_four_numbers_of_a_rotation_are_an_axis_and_an_angle(axis: tuple[int, ...]) -> None:
+    text = GENERAL.replace("axis =", f"rotation = [{', '.join(map(str, axis))}, 1.5]\naxis =")
+    pose = parse_robot(text).links[0].pose
+    assert pose is not None
+    expected = pin.AngleAxis(1.5, np.array(axis) / np.linalg.norm(axis)).toRotationMatrix()
+    assert np.allclose(rotation_rows(pose.rotation), expected, rtol=0, atol=1e-15)
+
+
+def test_roll_pitch_and_yaw_hold_any_rotation_to_fifteen_digits() -> None:
+    rng = np.random.default_rng(5)
+    ends = (0.0, 1e-9, math.pi / 2, -math.pi / 2, 1.0, math.pi)
+    for turn in (*rng.choice(ends, (200, 3)), *rng.uniform(-4, 4, (200, 3))):
+        rows = pin.rpy.rpyToMatrix(*turn)
+        (a, b, c), (d, e, f), (g, h, i) = rows.tolist()
+        found = rotation_rows(roll_pitch_yaw(((a, b, c), (d, e, f), (g, h, i))))
+        assert np.allclose(found, rows, rtol=0, atol=1.2e-15)
+
+
+def test_a_right_angle_printed_to_five_digits_is_a_right_angle() -> None:
+    assert parse_robot(GOOD.replace('"pi/2"', "1.5708")).links[0].alpha == math.pi / 2
+    assert parse_robot(GOOD.replace('"pi/2"', "1.571")).links[0].alpha == 1.571
+
+
+# inertia -----------------------------------------------------------------------------------------
+ENTRY = st.floats(-5, 5, allow_subnormal=False).map(lambda x: round(x, 4))
+
+
+@given(st.tuples(*[ENTRY] * 6))
+@example((0.0, 1.0, 1.0, 0.0, 0.0, 0.0))  # a rod
+@example((1.0, 1.0, 1.0, 0.0, 0.0, 0.0))
+@example((0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+@example((1e-200, 1e-200, 1e-200, 1e-200, 0.0, 0.0))  # whose squares vanish
+def test_an_inertia_is_refused_or_doubted_by_its_eigenvalues(moments: tuple[float, ...]) -> None:
+    xx, yy, zz, xy, yz, xz = moments
+    least, middle, most = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    text = GOOD.replace("[0, 0.04, 0.04]", str(list(moments)))
+    assume(abs(least) > 1e-6 or least == 0 or most < 1e-100)
+    assume(abs(most - middle - least) > 1e-6 or most == middle + least or most < 1e-100)
+    if least < -1e-100:
+        with pytest.raises(DataError, match="inertia: not positive semidefinite"):
+            parse_robot(text)
+    elif most - middle - least > 0.5 * most > 0:
+        with pytest.warns(DataWarning, match=r"r.toml:11: joint\[1\].inertia: no body has"):
+            parse_robot(text, "r.toml")
+    elif most <= middle + least:
+        parse_robot(text)
+
+
+@pytest.mark.parametrize("moments", [(0, 1, 1), (1, 1, 2)])
+def test_a_rod_and_a_disc_in_any_frame_are_no_reason_to_warn(moments: tuple[float, ...]) -> None:
+    for seed in range(50):
+        turn = pin.rpy.rpyToMatrix(*np.random.default_rng(seed).uniform(-3, 3, 3))
+        (xx, xy, xz), (_, yy, yz), (*_, zz) = (turn @ np.diag(moments) @ turn.T).tolist()
+        parse_robot(GOOD.replace("[0, 0.04, 0.04]", f"[{xx}, {yy}, {zz}, {xy}, {yz}, {xz}]"))
+
+
+def test_a_doubt_that_is_stated_is_no_warning() -> None:
+    parse_robot(GOOD.replace("[0, 0.04, 0.04]", "[0, 0.04, 0]") + 'doubt = "as published"\n')
+
+
+# mistakes ----------------------------------------------------------------------------------------
+NUMBER = "must be a number "
+MISTAKES = [
+    ("a = 0.5", "a = 0.5\norigin = [0, 0, 0]", "joint[1].a: given beside origin: a joint has a, a"),
+    ("a = 0.5", "axis = [0, 0, 1]", "joint[1].alpha: given beside axis: a joint has a, alpha, d"),
+    (FRAME, "axis = [0, 0, 1]\n", "joint[1].origin: missing"),
+    (FRAME, "origin = [0, 0, 0]\naxis = [0, 0, 0]\n", "joint[1].axis: an axis must not be zero: g"),
+    ("a = 0.5", "a == 0.5", "r.toml: not a TOML file: "),
+    ("a = 0.5", "a = 0.5\na = 1", "not a TOML file: "),
+    ("mass = 2", "mas = 2", "r.toml:9: joint[1].mas: unknown key (did you mean 'mass'"),
+    ("mass = 2\n", "", "joint[1].mass: missing (massless = true"),
+    ("mass = 2", "mass = 0", "r.toml:9: joint[1].mass: must be positive, not 0"),
+    ("mass = 2", "mass = nan", "joint[1].mass: must be finite"),
+    ("mass = 2", "mass = true", "not True"),
+    ("mass = 2", 'mass = "two"', "not 'two'"),
+    ("mass = 2", "mass = 2\nmassless = true", "joint[1].mass: given for a link that is"),
+    ("mass = 2", "massless = 1", "joint[1].massless: must be true or false, not 1"),
+    ("a = 0.5\n", "", "r.toml:4: joint[1].a: missing"),
+    ("[-1, 1]", "[1, -1]", "r.toml:13: joint[1].velocity_range: must rise, not go from 1 to -1"),
+    ("[-8, 8]", "[8, 8]", "torque_range: must rise, not go from 8 to 8"),
+    ("[-1, 1]", "[1]", "velocity_range: must be a list of 2 numbers, not [1]"),
+    ("[-8, 8]", "[-4, 8]", "give [-8, 8]"),
+    ("[0, 0.04, 0.04]", "[0, 0.04]", "inertia: must be a list of 3 or 6 numbers"),
+    ('"revolute"', '"revolut"', "joint[1].type: unknown joint type 'revolut' (did you mean"),
+    ('"revolute"', '"screw"', "unknown joint type 'screw' (allowed: revolute, prismatic)"),
+    ('name = "one"\n', "", "r.toml: name: missing"),
+    ('name = "one"', 'name = "a b"', "r.toml:1: name: 'a b' may hold letters, digits"),
+    ('name = "one"', "name = 1", "name: must be text, not 1"),
+    ("gravity = [0, 0, -9.81]", "gravity = 9.81", "r.toml:2: gravity: must be a list of 3"),
+    ("gravity", "gravitas", "r.toml:2: gravitas: unknown key (did you mean 'gravity'"),
+    ("[[joint]]", "[[joints]]", "joints: unknown key (did you mean 'joint'"),
+    (JOINT, "", "at least one [[joint]]"),
+    ("d = 0\n", "d = 0\nrotor_inertia = -1\n", "rotor_inertia: must not be negative, not -1"),
+    ("d = 0\n", "d = 0\ncoulomb_friction = [1]\n", "coulomb_friction: must be one number, or two"),
+    ("d = 0\n", "d = 0\ncoulomb_friction = -1\n", "coulomb_friction: must not be negative"),
+    *(("d = 0\n", f"d = 0\n{key} = {value}\n", key) for key in ("torque_limit", "encoder_step")
+      for value in ("0", "-1", "true", "1e300")),
+    *(("gravity", f"control_rate = {x}\ngravity", "control_rate") for x in ("0", "true", "1e300")),
+    # numbers that no arm has
+    ('"pi/2"', '"pi/0.0"', "r.toml:7: joint[1].alpha: must be finite, not 'pi/0.0'"),
+    ('"pi/2"', '"pi/000"', "r.toml:7: joint[1].alpha: must be finite, not 'pi/000'"),
+    ("a = 0.5", f"a = 1{'0' * 400}", "r.toml:6: joint[1].a: must be from -10000 to 10000 m, not"),
+    ("a = 0.5", f"a = {'9' * 5000}", "r.toml: not a TOML file: "),
+    ("a = 0.5", f"a = 0x{'f' * 5000}", "not an integer of about 60"),
+    ("a = 0.5", f"a = {'[' * 900}{']' * 900}", "nested too deep"),
+    ("a = 0.5", f"a = {'[' * 90}{']' * 90}", f"r.toml:6: joint[1].a: {NUMBER}"),
+    ("a = 0.5", f"a{'.a' * 150} = 0.5", f"r.toml:6: joint[1].a: {NUMBER}"),
+    ("a = 0.5", "a = 1e308", "joint[1].a: must be from -10000 to 10000 m, not 1e+308"),
+    ("mass = 2", "mass = 1e8", "mass: must be from -1e+07 to 1e+07 kg"),
+    ("mass = 2", "mass = 1e-300", "mass: must be at least 1e-09 kg, not 1e-300"),
+    ("[-1, 1]", "[-1.5e308, 1.5e308]", "1e+06 rad/s, not"),
+    ("[-1, 1]", "[1, 1.00000000001]", "velocity_range: must be at least 1e-09 wide"),
+    ("[-8, 8]", "[-1e-13, 1e-13]", "torque_range: must be at least 1e-12 wide"),
+    ("d = 0", "d = 0\ngear_ratio = 1e200", "gear_ratio: must be from -1e+06 to 1e+06, not"),
+    ("d = 0", "d = 0\nd" + "x" * 9999 + " = 1", f"joint[1].d{'x' * 38}…{'x' * 20}: unknown key"),
+    ('"revolute"', f'"{"r" * 9999}"', "unknown joint type 'rrr"),
+    ('"one"', f'"{"n" * 999}"', "60 at most"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("good", "bad", "said"), MISTAKES)
+def test_every_mistake_gets_a_sentence_with_its_place(good: str, bad: str, said: str) -> None:
+    assert good in GOOD
+    with pytest.raises(DataError) as raised:
+        parse_robot(GOOD.replace(good, bad, 1), "r.toml")
+    assert said in str(raised.value)
+    assert len(str(raised.value)) < 450  # where all keys are listed
+
+
+@pytest.mark.parametrize("parent", ["2", "-1", "true", "1.0", '"one"'])
+def test_a_parent_is_an_earlier_joint(parent: str) -> None:
+    text = str(ARM).replace("[[joint]]\n", f"[[joint]]\nparent = {parent}\n", 1)
+    with pytest.raises(DataError, match=r"joint\[1\].parent: must be 0, the base, for the first"):
+        parse_robot(text)
+    head, first, second = str(ARM).split("[[joint]]\n")
+    text = f"{head}[[joint]]\n{first}[[joint]]\nparent = {parent}\n{second}"
+    with pytest.raises(DataError, match=r"joint\[2\].parent: must be .* joint, 1 to 1, or 0 for"):
+        parse_robot(text)
+
+
+def test_a_sliding_joint_is_told_its_own_units() -> None:
+    text = GOOD.replace("revolute", "prismatic").replace("d = 0", "theta = 0")
+    with pytest.raises(DataError, match=r"position_range: must be from -10000 to 10000 m, not"):
+        parse_robot(text.replace('["-pi", "pi"]', "[0, 1e5]"))
+
+
+@pytest.mark.parametrize("ends", ["[-110, 110]", "[-13, 13]", "[85, 95]"])
+def test_a_position_many_turns_away_is_a_warning(ends: str) -> None:
+    text = GOOD.replace('["-pi", "pi"]', ends)
+    with pytest.warns(DataWarning, match=r"r.toml:12: .*position_range: .* turns: is it in deg"):
+        parse_robot(text, "r.toml")
+
+
+@pytest.mark.parametrize("ends", ['["-4*pi", "4*pi"]', "[-10, 10]"])
+def test_four_turns_and_long_slides_are_no_reason_to_warn(ends: str) -> None:
+    parse_robot(GOOD.replace('["-pi", "pi"]', ends))
+    slides = GOOD.replace("revolute", "prismatic").replace("d = 0", "theta = 0")
+    parse_robot(slides.replace('["-pi", "pi"]', "[-110, 110]"))
+
+
+@given(st.binary(max_size=300))
+def test_junk_is_refused_with_a_sentence(junk: bytes) -> None:
+    with pytest.raises(BoolcompError):
+        parse_robot(junk.decode("utf-8", errors="replace"))
+
+
+@pytest.mark.parametrize(("name", "said"), [
+    ("puma-560", r"no robot named 'puma-560' \(did you mean 'puma560'"),
+    ("desk-4r", r"'desk-4r' \(did you mean 'desk-4r.toml'\?\): robots"),
+    (Path("nowhere/machado.toml"), r"nowhere/machado.toml: no such robot file \(did you"),
+])  # fmt: skip
+def test_an_unknown_name_is_told_the_nearest_robot_or_file(
+    name: str | Path, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("desk-4r.toml").write_text(GOOD)
+    with pytest.raises(UsageError, match=said):
+        load_robot(name)
+
+
+# sizes -------------------------------------------------------------------------------------------
+def test_a_robot_has_at_most_64_joints_and_its_file_256_kilobytes(tmp_path: Path) -> None:
+    assert parse_robot(HEAD + JOINT * 64).joints == 64
+    with pytest.raises(DataError, match="joint: 65 joints: a robot has at most 64"):
+        parse_robot(HEAD + JOINT * 65)
+    (tmp_path / "r.toml").write_text(GOOD + "#" * 1_000_000)
+    with pytest.raises(DataError, match=r"r.toml: too large: at most 262144 bytes"):
+        load_robot(tmp_path / "r.toml")
+    with pytest.raises(DataError, match=r"r.toml: too large"):
+        parse_robot((tmp_path / "r.toml").read_text(), "r.toml")
+
+
+def test_the_largest_numbers_that_are_allowed_give_finite_torques() -> None:
+    joint = JOINT
+    for good, bad in [
+        ("a = 0.5", "a = 1e4\ngear_ratio = 1e6\nrotor_inertia = 1e6"),
+        ("mass = 2", "mass = 1e7"), ("[-0.25, 0, 0]", "[1e4, 1e4, 1e4]"),
+        ("[0, 0.04, 0.04]", "[1e12, 1e12, 1e12]"), ("[-1, 1]\nacc", "[-1e6, 1e6]\nacc"),
+        ("acceleration_range = [-1, 1]", "acceleration_range = [-1e9, 1e9]"),
+    ]:  # fmt: skip
+        assert good in joint
+        joint = joint.replace(good, bad)
+    robot = parse_robot(HEAD + 4 * joint)
+    torques = inverse_dynamics(robot, [1.0] * 4, [1e6] * 4, [1e9] * 4)
+    assert (abs(torques) < 1e40).all()
+    terms_of(robot)
+
+
+def test_terms_of_too_many_joints_are_refused_before_anything_is_sampled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class SampledError(Exception):
+        pass
+
+    def sampled(*_: object) -> None:
+        raise SampledError
+
+    monkeypatch.setattr(christoffel, "inertia_matrix", sampled)
+    for joints, said in ((10, r"terms of 10 joints need 12.5 GB"),
+                         (9, r"terms of 9 joints need 2\.02 GB.*up to eight turning")):  # fmt: skip
+        with pytest.raises(DataError, match=said):
+            terms_of(replace(ARM, links=(ARM.links[0],) * joints))
+    with pytest.raises(SampledError):
+        terms_of(replace(ARM, links=(ARM.links[0],) * 8))
+
+
+# drives ------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", ["machado-2r", "scara"])
+def test_a_robot_with_drives_is_read_as_it_is_written_and_its_logic_is_the_same(name: str) -> None:
+    plain = load_robot(name)
+    links = tuple(replace(link, torque_limit=12.5, encoder_step=0.001) for link in plain.links)
+    robot = replace(plain, links=links, control_rate=500.0)
+    assert parse_robot(str(robot)) == robot
+    assert str(robot).count("control_rate = 500\n") == 1
+    assert str(robot).count("torque_limit = 12.5\n") == robot.joints
+    assert robot.mechanism == plain
+    for of in ("inverse-dynamics", "gravity", "bias", "computed-torque"):
+        assert robot_problem(robot, of).key == robot_problem(plain, of).key
+
+
+# loads -------------------------------------------------------------------------------------------
+TOOLED = replace(ARM, tool=Pose((0.1, 0.2, 0.3), (0.4, -0.5, 0.6)))
+
+
+def held(robot: Robot, table: str) -> str:
+    return str(robot).replace("[[joint]]", f"[payload]\n{table}\n[[joint]]", 1)
+
+
+@pytest.mark.filterwarnings("ignore::boolcomp.common.errors.DataWarning")
+@pytest.mark.parametrize("seed", range(5))
+def test_a_held_body_has_the_torques_that_pinocchio_gives_it(seed: int) -> None:
+    """Mass, centre and inertia in the tool's frame, appended to Pinocchio's last joint there."""
+    robot = branched_robot(seed, 2 + seed % 5)
+    moments, centre = [0.3, 0.4, 0.5, 0.02, -0.03, 0.04], [0.1, -0.2, 0.3]
+    xx, yy, zz, xy, yz, xz = moments
+    tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    assert robot.tool is not None
+    place = after_joint(robot.links[-1]) * placed(robot.tool)
+    text = held(robot, f"mass = 2.5\ncenter_of_mass = {centre}\ninertia = {moments}\n")
+    for loaded, body in (
+        (parse_robot(text), pin.Inertia(2.5, np.array(centre), tensor)),
+        (with_payload(robot, 2.5), pin.Inertia(2.5, np.zeros(3), np.zeros((3, 3)))),
+        (parse_robot(held(robot, "mass = 2.5\n")), pin.Inertia(2.5, np.zeros(3), 0 * tensor)),
+    ):
+        model = pinocchio_model(robot)
+        model.appendBodyToJoint(robot.joints, body, place)
+        data, (q, qd, qdd) = model.createData(), random_states(robot, 5, seed)
+        ours = inverse_dynamics(loaded, q, qd, qdd)
+        theirs = np.array([pin.rnea(model, data, q[k], qd[k], qdd[k]) for k in range(5)])
+        assert np.allclose(ours, theirs, rtol=0, atol=1e-10 * (1 + np.abs(theirs).max()))
+
+
+def test_a_load_of_the_papers_arm_is_its_second_mass() -> None:
+    """m2 sits at the tip: 1 kg more gives (J, C, G) of the paper's equation (3) with 7.25 kg."""
+    terms = terms_of(with_payload(ARM, 1.0)).outputs[0]
+    assert str(terms[0]) == "(17.39 + 11.6 cos q2) qdd1"
+    assert with_payload(ARM, 0.0) is ARM
+    with pytest.raises(UsageError, match="a payload is a mass in kg, zero or more, not -1"):
+        with_payload(ARM, -1.0)
+
+
+def test_a_held_body_is_written_into_the_robots_file() -> None:
+    robot = parse_robot(held(TOOLED, "mass = 2.5\ncenter_of_mass = [0.1, -0.2, 0.3]\n"))
+    assert parse_robot(str(robot)) == robot != TOOLED
+
+
+@pytest.mark.parametrize(("table", "message"), [
+    ("mas = 1\n", r"payload.mas: unknown key \(did you mean 'mass'\?\)"),
+    ("mass = 0\n", r":\d+: payload.mass: must be positive, not 0"),
+    ("inertia = [1, 1, 1]\n", "payload.mass: missing"),
+    ("mass = 1\ninertia = [-1, 1, 1]\n", "payload.inertia: not positive semidefin"),
+    ("mass = 1e7\ncenter_of_mass = [9e3, 0, 0]\n", r"payload.\w+: with that of"),
+])  # fmt: skip
+def test_mistakes_in_a_payload_are_named_with_their_key(table: str, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        parse_robot(held(TOOLED, table))
+
+
+def test_a_payload_is_a_table() -> None:
+    with pytest.raises(DataError, match="payload: must be a table: "), warnings.catch_warnings():
+        parse_robot(f"payload = 3\n{GOOD}")

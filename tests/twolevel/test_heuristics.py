@@ -1,0 +1,244 @@
+"""Irredundant sums, sweeps, lists of cubes and pools: right covers, small ones, the same again."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from twolevel.strategies import (
+    Rows,
+    as_lists,
+    cubes,
+    cubes_of,
+    functions,
+    holds,
+    implements,
+    in_pairs,
+    of_rows,
+    points,
+    random_table,
+    robot_table,
+    tables,
+    values,
+)  # fmt: skip
+
+from boolcomp.twolevel import list_sweep_kernels as kernels
+from boolcomp.twolevel import lists
+from boolcomp.twolevel.clock import Clock
+from boolcomp.twolevel.cover import Function
+from boolcomp.twolevel.cubes import Cubes
+from boolcomp.twolevel.dense import Dense, rasterised
+from boolcomp.twolevel.improve import improve, suits
+from boolcomp.twolevel.improve_lists import improve_lists, irredundant
+from boolcomp.twolevel.isop import isop, minterms
+from boolcomp.twolevel.pooled import Pool
+from boolcomp.twolevel.scatter_kernels import grow_at_random
+
+
+def summed(table: Dense) -> Cubes:
+    cover = isop(table)
+    assert cover is not None
+    return cover
+
+
+# irredundant sums --------------------------------------------------------------------------------
+@given(tables())
+def test_an_irredundant_sum_implements_the_table_and_so_do_minterms(table: Dense) -> None:
+    assert implements(Function.from_dense(table), summed(table))
+    assert implements(Function.from_dense(table), minterms(table))
+
+
+@given(tables().filter(lambda table: table.outputs > 0))
+def test_every_product_of_a_single_output_is_needed(table: Dense) -> None:
+    single = Dense(table.inputs, 1, table.on[:1].copy(), table.dc[:1].copy())
+    cover = summed(single)
+    for k in range(len(cover)):
+        rest = cover.take(np.arange(len(cover)) != k)
+        assert not implements(Function.from_dense(single), rest)
+
+
+def test_a_clock_that_has_run_out_ends_it() -> None:
+    hard = random_table(np.random.default_rng(0), 17, 6, 0.5, 0.0)
+    assert isop(hard, Clock(0)) is None
+
+
+# tables improved ---------------------------------------------------------------------------------
+@given(tables())
+def test_an_improved_cover_implements_the_table_within_its_bound(table: Dense) -> None:
+    start = summed(table)
+    cover, bound = improve(table, start, Clock())
+    assert implements(Function.from_dense(table), cover)
+    assert bound <= len(cover) <= len(start)
+    assert implements(Function.from_dense(table), improve(table, minterms(table), Clock())[0])
+
+
+def test_small_functions_reach_their_known_minimum() -> None:
+    # Parity of five inputs needs all its 16 minterms; a two-of-four function its 6 pairs.
+    parity = [(p, "1") for p in points(5) if p.count("1") % 2]
+    pairs = [(p, "1") for p in points(4) if p.count("1") >= 2]
+    for rows, least in ((parity, 16), (pairs, 6)):
+        table = of_rows(*rows).dense
+        cover, bound = improve(table, minterms(table), Clock())
+        assert len(cover) == least == bound
+
+
+@pytest.mark.parametrize(("name", "most"), [("T12", 200), ("T11", 2424), ("T14", 2026)])
+def test_irredundant_sums_of_the_arms_tables_are_small(name: str, most: int) -> None:
+    assert len(summed(robot_table(name))) <= most
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "faithful", "most"), [
+    ("T12", False, 181), ("T13", False, 34), ("T24", False, 124), ("T12", True, 72),
+    ("T15", True, 58), ("T24", True, 57),
+    *(pytest.param(*row, marks=pytest.mark.check) for row in (
+        ("T11", False, 2000), ("T14", False, 1642), ("T11", True, 621), ("T16", False, 20_000),
+    )),
+])  # fmt: skip
+def test_tables_of_the_arm_stay_below_the_size_of_espressos(
+    name: str, *, faithful: bool, most: int
+) -> None:
+    table = robot_table(name, faithful=faithful)
+    cover, _ = improve(table, summed(table), Clock())
+    assert len(cover) <= most
+    assert implements(Function.from_dense(table), cover)
+    if most < 200:
+        assert improve(table, summed(table), Clock())[0].rows() == cover.rows()
+
+
+def test_a_deadline_in_the_past_returns_the_start() -> None:
+    table = random_table(np.random.default_rng(3), 10, 2, 0.5, 0.1)
+    start = minterms(table)
+    assert improve(table, start, Clock(0))[0] is start
+    words = np.zeros((9, 1 << 15), np.uint64)
+    assert not suits(Dense(21, 9, words, words.copy()))  # tables too large are not tried
+
+
+# lists of cubes ----------------------------------------------------------------------------------
+@given(functions())
+def test_lists_of_cubes_are_improved_to_a_right_cover(function: Function) -> None:
+    twin = as_lists(function)
+    cover = improve_lists(twin, function.on, Clock())
+    assert implements(function, cover)
+    assert len(cover) <= len(function.on.valid())
+    assert implements(function, irredundant(twin, Clock()))
+
+
+def test_functions_of_many_inputs_are_reduced_to_their_blocks() -> None:
+    # Eight blocks of the same three-input function, each given as five minterms, need three each.
+    block = ["000", "001", "011", "111", "110"]
+    rows = [("---" * k + term + "---" * (7 - k), "1") for k in range(8) for term in block]
+    function = of_rows(*rows)
+    assert not function.is_dense
+    cover = improve_lists(function, function.on, Clock())
+    assert len(cover) == 24
+    assert implements(function, cover)
+
+
+@given(cubes)
+def test_the_complement_holds_all_other_points_and_no_more(some: Cubes) -> None:
+    rest = rasterised(lists.complement(some))
+    every = Cubes.from_rows(some.inputs, some.outputs, [("-" * some.inputs, "1" * some.outputs)])
+    assert not (rest & rasterised(some)).any()
+    assert (rest | rasterised(some) == rasterised(every)).all()
+
+
+@given(cubes_of(4, 1), cubes_of(4, 1, 1), cubes_of(4, 1))
+def test_the_parts_left_are_disjoint_and_a_point_is_missed_where_there_are_some(
+    some: Cubes, target: Cubes, cover: Cubes
+) -> None:
+    parts = lists.uncovered_parts(some)
+    owner = np.ones((len(parts), 1), np.uint64)
+    terms = Cubes(4, 1, parts[:, 0].copy(), parts[:, 1].copy(), owner).rows()
+    held = [p for term, _ in terms for p in points(4) if holds(term, p)]
+    assert sorted(held) == [p for p in points(4) if not any(holds(t, p) for t, _ in some.rows())]
+    left = {p for p in points(4) if "1" in values(target, p) and "1" not in values(cover, p)}
+    part = lists.first_uncovered(target.valid(), cover.valid())
+    assert (part is None) == (not left)
+    assert part is None or lists.some_point(part, 4) in left
+
+
+def test_a_tautology_of_many_inputs_is_known_at_once() -> None:
+    rows = [("-" * i + "1" + "-" * (99 - i), "1") for i in range(100)] + [("0" * 100, "1")]
+    whole, some = (Cubes.from_rows(100, 1, r) for r in ([("-" * 100, "1")], rows))
+    assert lists.first_uncovered(whole, some) is None
+    part = lists.first_uncovered(whole, Cubes.from_rows(100, 1, rows[:-1]))
+    assert part is not None
+    assert lists.some_point(part, 100) == "0" * 100
+
+
+def test_a_walk_gives_up_when_the_clock_has_run_out() -> None:
+    with pytest.raises(lists.GaveUpError):
+        lists.complement(Cubes.from_rows(48, 1, in_pairs(24)), Clock(0.05))
+
+
+# pools -------------------------------------------------------------------------------------------
+INPUTS, OUTPUTS = 5, 3
+
+
+def held_by(rows: Rows) -> set[tuple[str, int]]:
+    """Return all (point, output) that some row holds."""
+    return {
+        (point, j)
+        for term, owners in rows
+        for point in points(INPUTS)
+        if holds(term, point)
+        for j, letter in enumerate(owners)
+        if letter == "1"
+    }
+
+
+def random_rows(seed: int, count: int) -> Rows:
+    chooser, rows = np.random.default_rng(seed), Rows()
+    while len(rows) < count:
+        term = "".join(chooser.choice(list("01-"), INPUTS))
+        owners = "".join(chooser.choice(["0", "1"], OUTPUTS))
+        rows += [(term, owners)] * ("1" in owners)
+    return rows
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_fewest_of_a_pool_are_those_that_looking_at_all_choices_finds(seed: int) -> None:
+    rows = random_rows(seed, 6)
+    wanted = held_by(rows)
+    more = [row for row in random_rows(seed + 99, 40) if held_by([row]) <= wanted]
+    pool = Pool(as_lists(of_rows(*rows)))
+    pool.add(Cubes.from_rows(INPUTS, OUTPUTS, [*rows, *more]))
+    found = pool.fewest(Clock())
+    assert found is not None
+    assert held_by(found.rows()) == wanted
+    assert len(found) == next(
+        size
+        for size in range(len(rows) + 1)
+        for chosen in itertools.combinations({*rows, *more}, size)
+        if held_by(list(chosen)) == wanted
+    )
+
+
+def test_a_pool_counts_what_is_new_and_time_that_is_over_gives_nothing() -> None:
+    function = as_lists(of_rows(("1----", "100")))
+    pool = Pool(function)
+    assert [pool.add(function.on) for _ in range(2)] == [1, 0]
+    assert pool.fewest(Clock(-1)) is None
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("seed", range(2))
+def test_a_cube_grown_at_random_is_a_prime(seed: int, share: float) -> None:
+    function = of_rows(*random_rows(seed, 5))
+    on, off, wanted = function.on, function.off, held_by(function.on.rows())
+    s = kernels.Lists(
+        on.zero.copy(), on.one.copy(), on.out.copy(), np.array([len(on)]),
+        off.zero, off.one, off.out, np.array([seed + 1], np.uint64),
+    )  # fmt: skip
+    for c in range(len(on)):
+        grow_at_random(s, c, INPUTS, OUTPUTS, share, np.zeros_like(off.zero))
+    grown = Cubes(INPUTS, OUTPUTS, s.zero, s.one, s.out)
+    for before, (term, owners) in zip(on.rows(), grown.rows(), strict=True):
+        assert held_by([before]) <= held_by([(term, owners)]) <= wanted
+        wider = [(f"{term[:k]}-{term[k + 1 :]}", owners) for k in range(INPUTS) if term[k] != "-"]
+        wider += [(term, f"{owners[:j]}1{owners[j + 1 :]}") for j in range(OUTPUTS)
+                  if owners[j] == "0"]  # fmt: skip
+        assert not any(held_by([one]) <= wanted for one in wider)
