@@ -266,14 +266,6 @@ def test_an_input_that_is_not_read_is_told_from_its_low_bits() -> None:
     assert unread(dict.fromkeys(asked, 0), asked) == []
 
 
-def test_a_picture_that_is_no_svg_is_refused_before_anything_is_searched(
-    run: Callable[..., Result],
-) -> None:
-    result = run("plan", "machado-2r", "--mode", "compact", "--graph", "g.png")
-    assert result.code == 2
-    assert "--graph g.png: the picture is an SVG: give a name ending in .svg" in result.err
-
-
 def test_words_in_other_codes_are_read_from_the_store_and_their_cost_is_printed(
     run: Callable[..., Result],
 ) -> None:
@@ -292,16 +284,3 @@ def test_words_in_other_codes_are_read_from_the_store_and_their_cost_is_printed(
         "rise",
     )
     assert [one["code"] for one in document["outputs"]] == ["sign-magnitude"] * 2
-
-
-def test_a_word_that_is_none_is_wrong_usage(run: Callable[..., Result]) -> None:
-    for word, said in (
-        ("q1", "--word 'q1': give NAME=FORMAT, such as q1=gray:12"),
-        ("q1=grey", "--word q1 'grey': 'grey' is no code, width, range or place of zero"),
-        ("q7=gray", "machado-2r has no word 'q7'"),
-    ):
-        found = run("compile", "machado-2r", "--word", word)
-        assert (found.code, found.out) == (2, "")
-        assert said in found.err
-    found = run("compile", "machado-2r", "--mode", "paper", "--word", "q1=gray")
-    assert (found.code, "--word belongs to --mode compact" in found.err) == (2, True)

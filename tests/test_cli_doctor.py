@@ -160,9 +160,3 @@ def test_scripts_name_the_command_and_how_it_is_asked(
     assert f"_BOOLCOMP_COMPLETE={shell}_complete" in result.out
     document = json.loads(run("completion", shell, "--json").out)
     assert document["script"] == result.out
-
-
-def test_an_unknown_shell_is_told_the_nearest(run: Callable[..., Result]) -> None:
-    result = run("completion", "bsh")
-    assert result.code == 2
-    assert "(did you mean 'bash' or 'zsh'?)" in result.err

@@ -119,28 +119,6 @@ def test_values_outside_the_range_saturate_and_are_counted(
     assert Path("far.out.csv").read_text() == Path("near.out.csv").read_text()
 
 
-MISTAKES = [
-    (("-i", "s.npy", "--engine", "lvm"), 2, "engine 'lvm' (did you mean 'llvm'?)"),
-    (("-i", "s.npy", "--shard", "term"), 2, "shard 'term' (did you mean 'terms'?)"),
-    (("-i", "s.npy", "--processes", "0"), 2, "processes must be 1 to"),
-    (("-i", "s.npy", "--payload", "3"), 2, "no payload 3.0: this program has 0, 1 kg"),
-    (("-i", "s.npy", "--json"), 2, "--json prints on standard output"),
-    (("-i", "no.csv", "--payload", "0"), 1, "no.csv: cannot be read"),
-    (("-i", "nan.csv", "--payload", "0"), 1, "not a finite number"),
-]
-
-
-@pytest.mark.parametrize(("arguments", "code", "sentence"), MISTAKES)
-def test_mistakes_are_sentences(
-    run: Callable[..., Result], program: str, arguments: tuple[str, ...], code: int, sentence: str
-) -> None:
-    Path("nan.csv").write_text("q1,q2,qd1,qd2,qdd1,qdd2\n0,0,0,nan,0,0\n")
-    result = run("evaluate", program, *arguments)
-    assert result.code == code
-    assert sentence in result.err
-    assert "Traceback" not in result.err
-
-
 def test_evaluation_says_what_no_error_exceeds(run: Callable[..., Result], program: str) -> None:
     asked = ("evaluate", program, "-i", "s.npy", "-o", "t.npy", "--payload", "1")
     load = load_program(program).load(1.0)
@@ -167,47 +145,10 @@ def test_a_damaged_program_is_a_sentence(run: Callable[..., Result], program: st
     assert not Path("t.npy").exists()
 
 
-def test_compile_json_has_the_agreed_keys(run: Callable[..., Result]) -> None:
-    document = json.loads(
-        run("compile", "machado-2r", "--mode", "paper", "--bits", "4", "--json").out
-    )
-    assert {"program", "mode", "bits", "seconds", "luts", "depth", "tables", "joints"} <= set(
-        document
-    )
-    kinds = ("rms", "sampled_max", "worst_found", "bound")
-    for joint, output in zip(document["joints"], document["outputs"], strict=True):
-        keys = {"joint", "lsb", "promised", *kinds, *(f"{kind}_lsb" for kind in kinds)}
-        assert keys | {"bound_over_found"} == set(joint)
-        assert joint["promised"] is None
-        assert 0 < joint["rms"] < joint["sampled_max"] <= joint["worst_found"] <= joint["bound"]
-        for kind in kinds:
-            assert joint[kind] == output[kind]
-            assert joint[f"{kind}_lsb"] == pytest.approx(joint[kind] / joint["lsb"])
-    agreed = {
-        "name", "inputs", "outputs", "products", "literals", "proved", "lower_bound", "seconds",
-    }  # fmt: skip
-    assert agreed <= set(document["tables"][0])
-
-
 def test_a_family_wants_to_be_told_its_payload(run: Callable[..., Result], program: str) -> None:
     result = run("evaluate", program, "-i", "s.npy", "-o", "t.npy")
     assert result.code == 2
     assert "this program has payloads 0, 1 kg: say which with --payload" in result.err
-
-
-def test_the_input_is_never_overwritten(run: Callable[..., Result], program: str) -> None:
-    before = Path("s.npy").read_bytes()
-    result = run("evaluate", program, "-i", "s.npy", "-o", "./s.npy", "--payload", "0")
-    assert result.code == 2
-    assert "s.npy is the input" in result.err
-    assert Path("s.npy").read_bytes() == before
-
-
-def test_newton_euler_refuses_what_is_not_finite(run: Callable[..., Result]) -> None:
-    Path("nan.csv").write_text("q1,q2,qd1,qd2,qdd1,qdd2\n0,0,0,nan,0,0\n")
-    result = run("evaluate", "machado-2r", "-i", "nan.csv")
-    assert result.code == 1
-    assert "not a finite number" in result.err
 
 
 @pytest.mark.check
@@ -221,14 +162,6 @@ def test_a_torque_that_can_leave_its_range_is_named(run: Callable[..., Result]) 
         *("--bits", "4", "--extra", "0", "--samples", "500"),
     )
     assert "samples saturate: no bound for them" in report.out
-
-
-@pytest.mark.check
-def test_a_table_too_large_to_minimise_is_a_sentence(run: Callable[..., Result]) -> None:
-    result = run("compile", "puma560", "--mode", "paper", "--bits", "4")
-    assert result.code == 1
-    assert "minimisation takes 22 inputs and 2^25 bits" in result.err
-    assert "Traceback" not in result.err
 
 
 def test_angles_in_degrees_are_asked_about_once(warm_run: Callable[..., Result]) -> None:

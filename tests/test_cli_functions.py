@@ -20,24 +20,6 @@ if TYPE_CHECKING:
     from conftest import Result
 
 
-def test_terms_of_gravity_are_printed(run: Callable[..., Result]) -> None:
-    found = run("terms", "machado-2r", "--of", "gravity")
-    assert found.out.splitlines()[1] == "  T11 = 66.15 cos q1 + 49 cos(q1 + q2)"
-
-
-def test_an_unknown_function_is_wrong_usage(run: Callable[..., Result]) -> None:
-    for command in ("terms", "plan", "compile", "tables", "report"):
-        found = run(command, "machado-2r", "--of", "jacobi")
-        assert (found.code, found.out) == (2, "")
-        assert "no function 'jacobi' (did you mean 'jacobian'" in found.err
-
-
-def test_friction_belongs_to_inverse_dynamics(run: Callable[..., Result]) -> None:
-    found = run("compile", "machado-2r", "--of", "gravity", "--friction")
-    assert (found.code, found.out) == (2, "")
-    assert "friction belongs to inverse-dynamics, not to gravity" in found.err
-
-
 def test_a_plan_and_tables_of_kinematics_have_its_outputs(run: Callable[..., Result]) -> None:
     plan = json.loads(run("plan", "machado-2r", "--of", "jacobian", "--bits", "5", "--json").out)
     assert plan["robot"] == "machado-2r-jacobian"
@@ -71,17 +53,6 @@ def test_arithmetic_is_of_the_function_that_is_asked_for(run: Callable[..., Resu
     reached = np.exp(1j * other[0]) + 0.8 * np.exp(1j * other.sum())
     assert reached == pytest.approx(1j)
     assert other[1] > 0
-
-
-@pytest.mark.slow
-def test_choices_that_a_function_has_not_are_wrong_usage(run: Callable[..., Result]) -> None:
-    for command in ("terms", "plan", "compile", "tables", "report", "evaluate"):
-        found = run(command, "machado-2r", "--of", "control", "--elbow", "up")
-        assert (found.code, found.out) == (2, "")
-        assert "control has no elbow" in found.err
-    found = run("report", "machado-2r", "--of", "forward-dynamics", "--mode", "paper")
-    assert found.code == 2
-    assert "compact mode compiles it" in found.err
 
 
 def test_a_load_has_tables_in_paper_mode(run: Callable[..., Result]) -> None:

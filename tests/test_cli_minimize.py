@@ -71,52 +71,6 @@ def test_several_files_go_to_a_folder_and_one_bad_file_stops_no_other(
     assert [path.name for path in Path("out").iterdir()] == ["good.pla"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "sentence"),
-    [
-        (("minimize",), 2, "Missing argument 'FILES...'"),
-        (("minimize", "no.pla"), 1, "no.pla: cannot be read: No such file or directory"),
-        (("minimize", "a.pla", "--method", "fast"), 2, "method 'fast'"),
-        (("minimize", "a.pla", "--deadline", "-3"), 2, "a deadline is a positive number"),
-        (("minimize", "a.pla", "a.pla", "-o", "-"), 2, "-o - writes one PLA file"),
-        (("minimize", "a.pla", "a.pla", "-o", "a.pla"), 2, "a.pla is a file: several results"),
-        (("compile", "machado-2r", "--mode", "papers"), 2, "mode 'papers' (did you mean 'paper'"),
-        (("compile", "planar-3r", "--bits", "12", "--mode", "paper"), 1, "needs a table of"),
-        (("compile", "machado-2r", "--code", "gray"), 2, "--code belongs to --mode paper"),
-        (
-            ("compile", "machado-2r", "--mode", "paper", "--effort", "3"),
-            2,
-            "--effort belongs to --mode compact",
-        ),
-        (("compile", "machado-2r", "--rms-error", "x"), 2, "--rms-error 'x': give LSB"),
-        (("compile", "machado-2r", "--input-bits", "q=a"), 2, "--input-bits 'q=a': give bits"),
-        (("compile", "machado-2r", "--input-bits", "qq=9"), 2, "no input 'qq'"),
-        (("compile", "machado-2r", "--rms-error", ".2"), 2, "rounding alone makes"),
-    ],
-)
-def test_mistakes_are_sentences(
-    run: Callable[..., Result], arguments: tuple[str, ...], code: int, sentence: str
-) -> None:
-    Path("a.pla").write_text(ADDER)
-    result = run(*arguments)
-    assert result.code == code
-    assert sentence in result.err
-
-
-@pytest.mark.check
-def test_compile_makes_all_twelve_covers_and_then_reads_them(run: Callable[..., Result]) -> None:
-    arguments = ("compile", "machado-2r", "--bits", "5", "--mode", "paper", "-o", "out", "--json")
-    first = json.loads(run(*arguments).out)
-    assert [item["name"] for item in first["tables"]] == [
-        f"T{joint}{k}" for joint in (1, 2) for k in range(1, 7)
-    ]
-    assert not any(item["stored"] for item in first["tables"])
-    second = json.loads(run(*arguments).out)
-    assert all(item["stored"] for item in second["tables"])
-    assert [i["products"] for i in first["tables"]] == [i["products"] for i in second["tables"]]
-    assert Path("out/program.json").is_file()
-
-
 @pytest.mark.check
 def test_the_papers_arm_at_8_bits_comes_from_the_tables_that_ship(
     warm_run: Callable[..., Result],
@@ -208,17 +162,6 @@ def test_standard_input_is_minimised_to_standard_output_as_by_espresso(
     assert pla.parse(result.out).output_names == ("carry", "sum")
 
 
-@pytest.mark.parametrize("kind", ["fd", "fr", "fdr"])
-def test_sets_that_are_asked_for_are_written(run: Callable[..., Result], kind: str) -> None:
-    Path("adder.pla").write_text(ADDER)
-    result = run("minimize", "adder.pla", "-q", "-o", "-", "--output-type", kind)
-    written = pla.parse(result.out)
-    assert written.kind == kind
-    assert bool(written.off.out.any()) == ("r" in kind)
-    again = run("minimize", "adder.pla", "--verify", "adder.pla")
-    assert again.code == 0
-
-
 def test_netlists_take_the_names_of_the_file(run: Callable[..., Result]) -> None:
     Path("adder.pla").write_text(ADDER)
     text = run("minimize", "adder.pla", "-q", "-o", "-", "--output-type", "verilog").out
@@ -261,29 +204,6 @@ def test_primes_and_counts_are_printed_on_request(run: Callable[..., Result]) ->
     assert (found["rows"], found["literals"], found["on_share"]) == (6, 12, 0.75)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (("--output-type", "veriog"), "(did you mean 'verilog'?)"),
-        (("--primes", "some"), "primes 'some'"),
-        (("--cost", "3,1"), "cost '3,1': products, literals, or prices"),
-        (("--cost", "0:0", "--method", "exact"), "one of them is not 0"),
-        (("--cost", "literals"), "--cost literals takes --method exact"),
-        (("--verify",), "--verify compares two files, and there are 1"),
-        (("--verify", "--stats"), "--verify and --stats do different things"),
-        (("--stats", "-o", "x"), "-o means nothing with --stats"),
-        (("--primes", "all", "--output-type", "blif"), "primes are no cover to build"),
-    ],
-)
-def test_choices_that_contradict_each_other_are_refused(
-    run: Callable[..., Result], arguments: tuple[str, ...], sentence: str
-) -> None:
-    Path("adder.pla").write_text(ADDER)
-    result = run("minimize", "adder.pla", *arguments)
-    assert (result.code, result.out) == (2, "")
-    assert sentence in " ".join(result.err.split())
-
-
 def test_fewest_literals_may_take_more_products(run: Callable[..., Result]) -> None:
     Path("two.pla").write_text(".i 4\n.o 2\n111- 11\n1-11 01\n0--- 10\n.e\n")
     asked = ("minimize", "two.pla", "--method", "exact", "--json")
@@ -312,16 +232,6 @@ def test_what_type_fr_leaves_over_is_written_as_dont_care(run: Callable[..., Res
         given = pla.parse(run("minimize", "left.pla", "--output-type", kind, "-o", "-").out)
         free = {row for row, owners in given.dc.rows() if owners == "1"}
         assert free in ({"1-"}, {"10", "11"}), kind
-
-
-def test_results_that_would_have_one_name_are_refused(run: Callable[..., Result]) -> None:
-    Path("a.pla").write_text(ADDER)
-    Path("a.esp").write_text(LEFT_OVER)
-    Path("made").mkdir()
-    result = run("minimize", "a.pla", "a.esp", "--output-type", "blif", "-o", "made")
-    assert result.code == 2
-    assert "two FILES are called a.blif" in result.err
-    assert not list(Path("made").iterdir())
 
 
 def test_a_name_that_ends_in_a_backslash_ends_its_line_of_blif(run: Callable[..., Result]) -> None:

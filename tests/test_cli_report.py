@@ -64,20 +64,3 @@ def test_a_program_of_a_robot_of_ones_own_asks_for_its_file(run: Callable[..., R
     Path("my-2r.toml").write_text(str(robot))
     assert "say its robot file with --robot my-2r.toml" in run(*few).err
     assert run(*few, "--robot", "my-2r.toml").code == 0
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (("--bits", "3-5"), "bits must be 4 to 16, not 3"),
-        (("--bits", "x"), "--bits 'x': give a number"),
-        (("--samples", "0"), "samples must be 1 to 20000000, not 0"),
-        (("--extra", "11", "--bits", "8"), "13 guard bits: at most 12"),
-    ],
-)
-def test_mistakes_are_sentences(
-    run: Callable[..., Result], arguments: tuple[str, ...], sentence: str
-) -> None:
-    result = run("report", "machado-2r", "--no-logic", *arguments)
-    assert result.code == 2
-    assert sentence in result.err

@@ -246,20 +246,3 @@ def test_where_nothing_can_be_written_is_said_before_any_work(
     result = run(*arguments)
     assert (result.code, result.out) == (1, "")
     assert "cannot be written: Not a directory" in result.err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (("show", "out", "-o", "x.pdf"), "a page is HTML: give a name ending in .html"),
-        (("simulate", "machado-2r", "--bits", "40"), "--bits must be 2 to 16, not 40"),
-        (("simulate", "machado-2r", "--rate", "0"), "a control rate is 1 to 1e+06 Hz, not 0"),
-        (("compile", "machado-2r", "--cluster", "nofile.json"), "nofile.json: no such scheduler"),
-    ],
-)
-def test_values_that_mean_nothing_are_refused(
-    run: Callable[..., Result], arguments: tuple[str, ...], sentence: str
-) -> None:
-    result = run(*arguments)
-    assert (result.code, result.out) == (2, "")
-    assert sentence in " ".join(result.err.split())

@@ -17,30 +17,6 @@ if TYPE_CHECKING:
 LOGIC = ("boolean", "compact", "compact-32")
 
 
-def test_the_example_of_the_help_prints_operations_and_a_chart(run: Callable[..., Result]) -> None:
-    arguments = ("puma560", "--method", "lagrangian", "--machine", "t800")
-    result = run("schedule", "simulate", *arguments)
-    assert (result.code, result.err) == (0, "")
-    assert "recursive Lagrangian in ten plus six jobs (Zalzala and Morris 1989)" in result.out
-    assert "W, n>1        24/15    24/15" in result.out
-    assert "path, n=6   383/307  383/307" in result.out
-    assert all(f"\nP{k} [" in result.out for k in range(4))
-    assert "any schedule: at least" in result.out
-
-
-def test_json_has_the_promised_keys(run: Callable[..., Result]) -> None:
-    result = run(
-        "schedule", "simulate", "elbow-3r", "--method", "zeng-10", "--machine", "encore", "--json"
-    )
-    document = json.loads(result.out)
-    assert {"makespan_us", "sequential_us", "speedup", "utilisation", "critical_path_us"} <= set(
-        document
-    )
-    assert {"task", "processor", "start_us", "end_us"} == set(document["tasks"][0])
-    assert len(document["utilisation"]) == 4
-    assert document["makespan_us"] >= document["lower_bound_us"] > 0
-
-
 def test_a_pipeline_over_a_trajectory_is_faster_a_point(run: Callable[..., Result]) -> None:
     arguments = ("elbow-3r", "--method", "lagrangian", "--points", "50", "--json")
     document = json.loads(run("schedule", "simulate", *arguments).out)
@@ -120,70 +96,6 @@ def test_a_sub_command_has_few_options_and_an_example(
     assert f"Example: boolcomp schedule {name} " in text
     assert len(re.findall(r"^  (-\w, )?--(?!help)", text, re.MULTILINE)) <= 10
     assert f"\n  {name} " in run("schedule", "--help").out
-
-
-def test_a_misspelt_sub_command_gets_the_nearest(run: Callable[..., Result]) -> None:
-    result = run("schedule", "chrat", "puma560")
-    assert (result.code, result.out) == (2, "")
-    assert "no sub-command 'chrat' (did you mean 'chart'?)" in result.err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "sentence"),
-    [
-        ((), 2, "which robot?"),
-        (("puma560", "--paper", "zeng"), 2, "needs no robot"),
-        (("--paper", "zengg"), 2, "did you mean 'zeng'"),
-        (("--paper", "zeng", "--machine", "t800"), 2, "--machine means nothing with --paper"),
-        (("--paper", "zeng", "-o", "out"), 2, "--output means nothing with --paper"),
-        (("--paper", "zeng", "--engine", "numpy"), 2, "--engine means nothing with --paper"),
-        (("--paper", "zeng", "--samples", "9"), 2, "--samples means nothing with --paper"),
-        (("puma560", "--engine", "numpy"), 2, "--engine means nothing without --run"),
-        (("puma560", "--samples", "9"), 2, "--samples means nothing without --run"),
-        (("puma560", "--run", "--samples", "0"), 2, "--samples 0: a run has at least one"),
-        (("puma560", "--run", "--engine", "nump"), 2, "did you mean 'numpy'"),
-        (("machado-2r", "--method", "boolean", "--folded"), 2, "--folded means nothing with"),
-        (("puma560", "--method", "customised", "--folded"), 2, "it folds constants anyway"),
-        (("puma560", "--bits", "6"), 2, "--bits means nothing with --method newton-euler"),
-        (
-            ("puma560", "--assignment", "bad.toml", "--scheduler", "optimal"),
-            *(2, "--scheduler means nothing with --assignment"),
-        ),
-        (("puma560", "--method", "lagrange"), 2, "did you mean 'lagrangian'"),
-        (("puma560", "--scheduler", "cpmisf"), 2, "did you mean 'cp-misf'"),
-        (("puma560", "--machine", "t80"), 2, "did you mean 't800'"),
-        (("puma560", "--processors", "0"), 2, "has 1 to 1024 processors, not 0"),
-        (("puma560", "--points", "0"), 2, "--points 0"),
-        (("puma560", "--machine", "bad.toml"), 1, "bad.toml"),
-        pytest.param(
-            *(("puma560", "--method", "boolean"), 1, "needs a table of"), marks=pytest.mark.check
-        ),
-        (("machado-2r", "--method", "symbolic-cycle", "--run"), 2, "--run executes methods"),
-    ],
-)
-def test_mistakes_are_sentences(
-    run: Callable[..., Result], arguments: tuple[str, ...], code: int, sentence: str
-) -> None:
-    Path("bad.toml").write_text('name = "x"\nprocessors = 4\n[operations]\nmultiplication = -1\n')
-    result = run("schedule", *arguments)
-    assert (result.code, result.out) == (code, "")
-    assert sentence in result.err
-
-
-@pytest.mark.parametrize(
-    "option",
-    [
-        ("--method", "boolean"), ("--scheduler", "optimal"), ("--points", "3"), ("--run",),
-        ("--processors", "2"), ("--assignment", "a.toml"), ("--folded",), ("--engine", "numpy"),
-        ("--samples", "9"),
-    ],
-)  # fmt: skip
-def test_a_chart_refuses_what_is_of_one_schedule(
-    run: Callable[..., Result], option: tuple[str, ...]
-) -> None:
-    result = run("schedule", "puma560", "--chart", *option)
-    assert (result.code, result.out) == (2, "")
-    assert f"{option[0]} means nothing with --chart" in result.err
 
 
 @pytest.mark.check

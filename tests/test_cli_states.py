@@ -37,13 +37,6 @@ def test_a_state_too_large_for_newton_euler_is_named(run: Callable[..., Result])
     assert not Path("t.csv").exists()
 
 
-def test_nothing_is_printed_for_a_first_row_that_is_wrong(run: Callable[..., Result]) -> None:
-    for row in ("0,0,1e308,0,0,1e308\n", "0,0,nan,0,0,0\n", "0,0,x,0,0,0\n"):
-        Path("s.csv").write_text(HEAD + row)
-        result = run("evaluate", "machado-2r", "-i", "s.csv")
-        assert (result.code, result.out) == (1, "")
-
-
 @pytest.mark.parametrize("engine", ["numpy", "llvm"])
 def test_a_program_saturates_at_the_largest_numbers_without_a_word(
     run: Callable[..., Result], program: str, engine: str
@@ -116,10 +109,3 @@ def test_no_samples_are_a_table_without_rows(run: Callable[..., Result], program
             Path("s.csv").write_text(head)
             assert run("evaluate", way, "-i", "s.csv", "-o", "t.csv").code == 0
             assert Path("t.csv").read_text() == found
-
-
-def test_what_is_no_folder_and_no_robot_is_a_sentence(run: Callable[..., Result]) -> None:
-    for name in ("/dev/zero", "x" * 5000, ""):
-        result = run("evaluate", name, "-i", "s.csv")
-        assert result.code == 2
-        assert "neither a program's folder nor a robot" in result.err

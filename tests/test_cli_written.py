@@ -65,37 +65,12 @@ def test_a_plan_and_tables_are_made_of_terms_and_of_nothing_else(
         assert "gelu is no sum of waves and powers of its inputs" in refused.err
 
 
-def test_ranges_that_are_not_about_zero_need_compact_mode(run: Callable[..., Result]) -> None:
-    Path("square.toml").write_text(
-        'name = "square"\n[inputs.x]\nrange = [-1, 1]\n[outputs.u]\nexpression = "x*x"\n'
-    )
-    refused = run("plan", "square.toml")
-    assert refused.code == 2
-    assert "u has the range 0 .. 1.2: in paper mode terms share a scale about zero" in refused.err
-
-
 def test_a_function_is_evaluated_as_it_is(run: Callable[..., Result]) -> None:
     Path("small.toml").write_text(SMALL)
     Path("states.csv").write_text("time,y,x\n0.1,2,1\n0.2,0.5,-0.25\n")
     found = run("evaluate", "small.toml", "-i", "states.csv")
     assert found.code == 0
     assert found.out == "time,ratio\n0.1,0.5\n0.2,-0.5\n"
-
-
-def test_where_only_robots_are_taken_a_function_is_a_sentence(run: Callable[..., Result]) -> None:
-    for command in (("robots",), ("schedule", "simulate")):
-        found = run(*command, text_of("park"))
-        assert found.code == 1
-        assert "a function, and no robot: compile, evaluate, terms, plan" in found.err
-
-
-def test_mistakes_in_a_file_are_one_line_with_the_place(run: Callable[..., Result]) -> None:
-    Path("bad.toml").write_text(SMALL.replace("x / y", "x / (y - 1)"))
-    for command in ("compile", "terms", "plan", "tables", "report", "evaluate"):
-        found = run(command, "bad.toml")
-        assert (found.code, found.out) == (1, "")
-        assert found.err.count("\n") == 1
-        assert "bad.toml:9: outputs.ratio.expression: x / (y - 1): it divides by zero" in found.err
 
 
 def test_what_belongs_to_functions_is_said_of_functions_alone() -> None:
@@ -189,8 +164,3 @@ def test_what_jumps_make_of_coarse_words_is_no_less_than_it_is(run: Callable[...
 
     error = (law(q - r) - law(coarse[0] - coarse[1])) / 0.125  # type: ignore[operator]  # arrays
     assert made == pytest.approx(np.sqrt((error**2).mean() + 1 / 12), rel=0.15)
-
-
-def test_a_mark_of_byte_order_is_no_part_of_a_file(run: Callable[..., Result]) -> None:
-    Path("bom.toml").write_text("\ufeff" + SMALL, encoding="utf-8")
-    assert run("terms", "bom.toml").code == 0

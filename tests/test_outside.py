@@ -17,7 +17,6 @@ from samples import input_of, terms_of
 
 import boolcomp as bc
 from boolcomp.codes import Code
-from boolcomp.common.errors import UsageError
 from boolcomp.common.places import Folder
 from boolcomp.logic.network import Builder
 from boolcomp.logic.simulation import truth_planes
@@ -33,7 +32,7 @@ from boolcomp.paper.plan import Options, TermPlan, make_plan
 from boolcomp.paper.quantised import quantised
 from boolcomp.paper.store import Recipe, Store, function_of
 from boolcomp.paper.truth import tabulate
-from boolcomp.paper.words import Addend, AngleSum, words_of
+from boolcomp.paper.words import Addend, words_of
 from boolcomp.pipeline import PAPER, PaperCompilation, TipLoad, compile_paper, run
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.span import TURN, part_of
@@ -53,6 +52,7 @@ if TYPE_CHECKING:
     from boolcomp.problem.robot import Robot
 
 ALL = Options(4, rounding="faithful", signs="outside", sums="outside")
+ODD = random_limited(2, 1)
 STOPPED = with_ranges("machado-2r", q1=(0.3, 1.4), q2=(-2.5, 2.5), qd1=(-0.5, 1.0))
 
 
@@ -91,13 +91,10 @@ QUARTER, EIGHTHS = (0.0, math.pi / 2), (math.pi / 4, 5 * math.pi / 4)
 @pytest.mark.parametrize(
     ("ranges", "times", "read", "kept"),
     [
-        ((TURN_WORD, TURN_WORD), (1, 1), (4, 3), 3),
         ((TURN_WORD, TURN_WORD), (1, -1), (4, 3), 3),
         ((TURN_WORD, TURN_WORD), (2, -1), (3, 3), 3),
         ((TURN_WORD, TURN_WORD, TURN_WORD), (1, 1, 1), (3, 3, 3), 3),
-        ((TURN_WORD, TURN_WORD), (3, 2), (3, 3), 3),
         ((TURN_WORD, TURN_WORD), (5, 1), (4, 3), 2),
-        ((TURN_WORD, QUARTER), (1, 1), (3, 3), 5),
         ((QUARTER, EIGHTHS), (1, 1), (3, 3), 5),
         ((QUARTER, QUARTER), (1, 2), (3, 3), 5),
     ],
@@ -222,10 +219,12 @@ def sums_in_cells(plan: TermPlan, cells: dict[str, NDArray[Any]]) -> dict[str, N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("robot", ["machado-2r", "planar-3r", STOPPED], ids=["2r", "3r", "stops"])
-@pytest.mark.parametrize("signs", ["inside", "outside"])
-@pytest.mark.parametrize("sums", ["inside", "outside"])
-@pytest.mark.parametrize("rounding", ["nearest", "faithful"])
+@pytest.mark.parametrize(
+    ("robot", "signs", "sums", "rounding"),
+    [("machado-2r", "outside", "outside", "nearest"), (STOPPED, "outside", "outside", "faithful"),
+     ("machado-2r", "inside", "outside", "faithful"), ("planar-3r", "outside", "inside", "nearest")],
+    ids=["2r", "stops", "sums", "signs"],
+)  # fmt: skip
 def test_logic_says_a_neighbouring_cell_of_every_term_at_all_words(
     robot: Robot | str, signs: Any, sums: Any, rounding: Any
 ) -> None:
@@ -256,9 +255,8 @@ def test_logic_says_a_neighbouring_cell_of_every_term_at_all_words(
     assert looked > 500
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_adders_of_angles_are_the_arithmetic_of_cells(seed: int) -> None:
-    rng = random.Random(seed)  # noqa: S311 (of tests)
+def test_adders_of_angles_are_the_arithmetic_of_cells() -> None:
+    rng = random.Random(2)  # noqa: S311 (of tests)
     for _ in range(12):
         spans = rng.choices(
             [TURN_WORD, QUARTER, EIGHTHS, (-math.pi / 2, math.pi / 2)], k=rng.choice((2, 3))
@@ -313,11 +311,10 @@ def test_signs_cost_an_exclusive_or_each_and_nothing_else_is_there() -> None:
 
 
 @pytest.mark.parametrize(
-    ("robot", "of"),
-    [("machado-2r", "inverse-dynamics"), (STOPPED, "gravity")],
+    ("robot", "of", "rounding"),
+    [("machado-2r", "inverse-dynamics", "faithful"), (STOPPED, "gravity", "nearest")],
     ids=["2r", "stops"],
 )
-@pytest.mark.parametrize("rounding", ["nearest", "faithful"])
 def test_logic_says_what_arithmetic_says(robot: Robot | str, of: str, rounding: Any) -> None:
     choices = PaperChoices(Options(4, rounding=rounding, signs="outside", sums="outside"))
     (tabulated,) = run(PAPER, [TipLoad(robot, of=of)], choices, "tables")
@@ -344,9 +341,8 @@ def compiled(robot: Robot | str, options: Options, folder: Path, **more: Any) ->
 @pytest.mark.check
 @pytest.mark.parametrize(
     ("robot", "of"),
-    [("machado-2r", "inverse-dynamics"), (STOPPED, "inverse-dynamics"), ("elbow-3r", "gravity"),
-     ("planar-3r", "inverse-dynamics"), ("machado-2r", "forward-kinematics")],
-    ids=["2r", "stops", "elbow", "planar", "kinematics"],
+    [(STOPPED, "inverse-dynamics"), ("machado-2r", "forward-kinematics"), (ODD, "gravity")],
+    ids=["stops", "kinematics", "odd"],
 )  # fmt: skip
 def test_programs_say_what_was_measured_and_keep_their_bounds(
     robot: Robot | str, of: str, tmp_path: Path
@@ -380,22 +376,6 @@ def test_known_errors_of_faithful_tables_are_those_of_the_logic(tmp_path: Path) 
 
 
 @pytest.mark.check
-@pytest.mark.parametrize("seed", range(4))
-def test_random_arms_with_stops_keep_their_bounds(seed: int, tmp_path: Path) -> None:
-    robot = random_limited(2, seed)
-    one = compiled(
-        robot, Options(4, rounding="faithful", signs="outside", sums="outside"), tmp_path
-    )
-    (made,) = one.made
-    arrays = made.plan.problem.draw(5000, seed)
-    found = one.program.evaluate(*arrays, engine="numpy")
-    assert np.array_equal(found.words, quantised(made.plan, arrays, said_words(made.terms)).words)
-    for output in one.program.outputs:
-        assert output.errors is not None
-        assert output.errors.sampled_max <= output.bound
-
-
-@pytest.mark.check
 def test_the_checker_confirms_what_stands_outside(
     run: Callable[..., Result], tmp_path: Path
 ) -> None:
@@ -414,71 +394,6 @@ def test_the_checker_confirms_what_stands_outside(
     errors = [one for one in checks["checks"] if "error of" in one["name"]]
     assert errors
     assert all(one["holds"] for one in errors)
-
-
-def test_plans_say_what_stands_outside(run: Callable[..., Result]) -> None:
-    asked = ("plan", "machado-2r", "--signs", "outside", "--sums", "outside")
-    assert "6 ±(q1+q2)" in run(*asked).out
-    terms = json.loads(run(*asked, "--json").out)["joints"][0]["terms"]
-    assert terms[-1]["inputs"] == [
-        {
-            "variable": "q1+q2", "bits": 8, "dropped": 2, "turning": [6],
-            "sum": [
-                {"variable": "q1", "bits": 9, "times": 1},
-                {"variable": "q2", "bits": 8, "times": 1},
-            ],
-        }
-    ]  # fmt: skip
-    usual = json.loads(run("plan", "machado-2r", "--json").out)["joints"][0]["terms"]
-    assert [(one["name"], one["bits"], one["expression"]) for one in usual] == [
-        (one["name"], one["bits"], one["expression"]) for one in terms
-    ]
-    assert all(set(w) == {"variable", "bits", "dropped"} for one in usual for w in one["inputs"])
-
-
-def test_tables_say_what_stands_outside(run: Callable[..., Result], tmp_path: Path) -> None:
-    run(
-        "tables",
-        "machado-2r",
-        "--bits",
-        "4",
-        "--signs",
-        "outside",
-        "--sums",
-        "outside",
-        "-o",
-        str(tmp_path),
-    )
-    text = (tmp_path / "T16.pla").read_text()
-    assert (
-        "# input: q1+q2 gray 4 bits, -pi .. pi, drops 2, bit 2 turns the sign, the sum of 1 q1"
-        in text
-    )
-    assert "# Bits that turn the sign" in text
-    assert ".i 2\n" in text
-
-
-@pytest.mark.parametrize(
-    ("chosen", "message"),
-    [
-        ({"signs": "out"}, r"signs 'out' \(did you mean 'outside'\?\): inside, outside"),
-        ({"sums": "no"}, "sums 'no': inside, outside"),
-        ({"signs": "outside", "code": "sign-magnitude"}, "signs outside need gray code"),
-    ],
-)
-def test_what_cannot_stand_outside_is_a_sentence(chosen: dict[str, Any], message: str) -> None:
-    with pytest.raises(UsageError, match=message):
-        Options(**chosen)
-
-
-def test_sums_of_angles_are_a_sum_for_no_one_else() -> None:
-    quarter = Code(Interval(0.0, math.pi / 2), 3)
-    total = AngleSum(
-        (Addend(joint("q", *QUARTER), quarter, 1), Addend(joint("p", *QUARTER), quarter, 1))
-    )
-    assert total.middle % 2 == 0
-    with pytest.raises(ValueError, match="between cells"):
-        _ = total.offset
 
 
 @pytest.mark.check
