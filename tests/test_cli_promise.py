@@ -21,24 +21,20 @@ from boolcomp.program.program import Program
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from conftest import Result
-
-    Run = Callable[..., Result]
 
 PAPER = ("compile", "machado-2r", "--mode", "paper", "--minimizer", "isop", "--bits", "4")
 
 
 @pytest.mark.check
-def test_paper_mode_keeps_a_promise_by_guard_bits(run: Run, tmp_path: Path) -> None:
-    folder = tmp_path / "program"
-    found = run(*PAPER, "--error", "2lsb,1.9lsb", "-o", str(folder), "--json")
+def test_paper_mode_keeps_a_promise_by_guard_bits(run: Callable[..., Result]) -> None:
+    found = run(*PAPER, "--error", "2lsb,1.9lsb", "-o", "program", "--json")
     assert found.code == 0
     joints = json.loads(found.out)["joints"]
     assert [joint["promised"] for joint in joints] == pytest.approx([50, 23.75])
     assert all(joint["bound"] <= joint["promised"] for joint in joints)
-    program = bc.load_program(folder)
+    program = bc.load_program("program")
     problem = problem_of(bc.load_robot("machado-2r"))
     states = problem.draw(20_000, 0)
     error = np.abs(program(*states) - problem.reference(*states))
@@ -51,38 +47,20 @@ def test_paper_mode_keeps_a_promise_by_guard_bits(run: Run, tmp_path: Path) -> N
 @pytest.mark.check
 def test_paper_plans_take_the_fewest_guard_bits_that_keep_a_promise() -> None:
     terms = run_passes("machado-2r", until="terms")
-    guards = []
-    for error in ("4lsb", "2lsb", "1lsb"):
+
+    def planned(error: str, bits: int = 5, guard: int | None = None) -> Options:
         promise = promise_of("error", error)
         assert promise is not None
-        (plan,) = promised_plans([terms], _options(5), promise, free=False)
-        guard = plan.options.guard_bits or 0
-        guards.append(guard)
-        if guard:
-            fewer = _options(5, guard - 1)
-            with pytest.raises(bc.DataError, match="the best that was reached"):
-                promised_plans([terms], fewer, promise, free=False)
-    assert guards == sorted(guards)
-    assert guards[0] != guards[-1]
-    promise = promise_of("error", "20Nm")
-    assert promise is not None
-    (plan,) = promised_plans([terms], _options(8), promise, free=True)
-    assert plan.options.bits in (5, 6)
+        options = Options(bits, guard_bits=guard)
+        (plan,) = promised_plans([terms], options, promise, free=error.endswith("Nm"))
+        return plan.options
 
-
-def test_python_says_the_same_of_a_promise() -> None:
-    with pytest.raises(bc.UsageError, match="Give a unit"):
-        bc.compile("machado-2r", error="1")
-    with pytest.raises(bc.UsageError, match="a number without a unit"):
-        bc.compile("machado-2r", error=1.0)  # type: ignore[arg-type]  # what is refused
-    with pytest.raises(bc.UsageError, match=r"proof 'tihgt' \(did you mean 'tight'\?\)"):
-        bc.compile("machado-2r", error="1lsb", proof="tihgt")
-    with pytest.raises(bc.DataError, match="give it 9 bits or more"):
-        bc.compile("machado-2r", bits=8, error={"tau1": "0.5Nm"})
-
-
-def _options(bits: int, guard: int | None = None) -> Options:
-    return Options(bits, guard_bits=guard)
+    guards = [planned(error).guard_bits or 0 for error in ("4lsb", "2lsb", "1lsb")]
+    assert guards == sorted(set(guards))
+    for guard, error in zip(guards[1:], ("2lsb", "1lsb"), strict=True):
+        with pytest.raises(bc.DataError, match="the best that was reached"):
+            planned(error, guard=guard - 1)
+    assert planned("20Nm", bits=8).bits in (5, 6)
 
 
 def paper_plan(amplitude: float) -> Any:

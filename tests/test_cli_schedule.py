@@ -34,56 +34,55 @@ def test_charts_and_page_are_written(run: Callable[..., Result]) -> None:
 
 def test_an_assignment_of_ones_own(run: Callable[..., Result]) -> None:
     Path("mine.toml").write_text('[processors]\nP0 = ["[a-v]*"]\nP1 = ["[A-Z]*", "w*"]\n')
-    result = run(
-        "schedule", "machado-2r", "--processors", "2", "--assignment", "mine.toml", "--json"
-    )
-    document = json.loads(result.out)
+    asked = ("schedule", "machado-2r", "--processors", "2", "--assignment", "mine.toml")
+    document = json.loads(run(*asked, "--json").out)
     assert document["scheduler"] == "mine"
     on = {task["task"]: task["processor"] for task in document["tasks"]}
     assert on["w/1"] == 1
     assert on["n/2"] == 0
     assert {(v["source"], v["target"]) for v in document["communication"]} == {(0, 1), (1, 0)}
-    text = run("schedule", "machado-2r", "--processors", "2", "--assignment", "mine.toml").out
+    text = run(*asked).out
     for v in document["communication"]:
         tasks = ", ".join(v["tasks"])
         assert f"\n  P{v['source']}->P{v['target']}: {v['words']} words of {tasks}\n" in text
 
 
-@pytest.mark.parametrize("paper", ["zomaya", "zalzala"])
-def test_a_papers_counts_are_reproduced(run: Callable[..., Result], paper: str) -> None:
+@pytest.mark.parametrize(
+    ("paper", "count", "wrong"),
+    [("zomaya", 19, []), ("zalzala", 71, ["Uicker-Kahn mul, n = 6", "Waters mul, n = 6"])],
+)
+def test_the_counts_of_a_paper_are_reproduced_but_for_its_slips(
+    run: Callable[..., Result], paper: str, count: int, wrong: list[str]
+) -> None:
     findings = json.loads(run("schedule", "paper", paper, "--json").out)["findings"]
-    counted = [x for x in findings if x["kind"] == "count"]
-    assert len(counted) > 15
-    assert all(x["holds"] or x["note"] for x in counted)
+    counted = [one for one in findings if one["kind"] == "count"]
+    assert len(counted) == count
+    far = [(abs(x["ours"] - x["printed"]) - max(0.5, 0.005 * x["printed"]), x) for x in counted]
+    assert [one["figure"] for difference, one in far if difference > 0] == wrong
+    assert [one["figure"] for one in counted if not one["holds"]] == wrong
+    assert all(one["note"] for one in counted if not one["holds"])
 
 
 @pytest.mark.parametrize(
     ("older", "newer"),
     [
-        (("elbow-3r", "--method", "zeng-10"), ("simulate", "elbow-3r", "--method", "zeng-10")),
-        (
-            ("--points", "9", "machado-2r", "--json"),
-            ("simulate", "machado-2r", "--points", "9", "--json"),
-        ),
-        (("--paper", "zalzala"), ("paper", "zalzala")),
-        (("--json", "--paper", "zomaya"), ("paper", "zomaya", "--json")),
-        (("--paper", "zengg"), ("paper", "zengg")),
-        (("nobody",), ("simulate", "nobody")),
-        (
-            ("machado-2r", "--run", "--samples", "0"),
-            ("run", "machado-2r", "--samples", "0"),
-        ),
+        ("elbow-3r --method zeng-10", "simulate elbow-3r --method zeng-10"),
+        ("--points 9 machado-2r --json", "simulate machado-2r --points 9 --json"),
+        ("--json --paper zomaya", "paper zomaya --json"),
+        ("--paper zengg", "paper zengg"),
+        ("nobody", "simulate nobody"),
+        ("machado-2r --run --samples 0", "run machado-2r --samples 0"),
         pytest.param(
-            ("machado-2r", "--chart", "--bits", "5", "--machine", "cortex-m"),
-            ("chart", "machado-2r", "--bits", "5", "--machine", "cortex-m"),
+            "machado-2r --chart --bits 5 --machine cortex-m",
+            "chart machado-2r --bits 5 --machine cortex-m",
             marks=pytest.mark.check,
         ),
     ],
 )
 def test_the_older_spelling_prints_the_same(
-    run: Callable[..., Result], older: tuple[str, ...], newer: tuple[str, ...]
+    run: Callable[..., Result], older: str, newer: str
 ) -> None:
-    one, other = run("schedule", *older), run("schedule", *newer)
+    one, other = (run("schedule", *line.split()) for line in (older, newer))
     assert (one.code, one.out) == (other.code, other.out)
     assert one.err.splitlines()[-1:] == other.err.splitlines()[-1:]
 
@@ -140,13 +139,3 @@ def test_a_real_run_gives_the_torques(run: Callable[..., Result]) -> None:
     assert found["exchanged"]["scheduled"] == sum(v["words"] for v in document["communication"])
     assert 0 < found["exchanged"]["dealt"] < found["exchanged"]["scheduled"]
     assert found["exchanged"]["one"] == found["exchanged"]["points"] == 0
-
-
-@pytest.mark.check
-def test_a_real_run_is_printed_by_kind(run: Callable[..., Result]) -> None:
-    arguments = ("schedule", "run", "machado-2r", "--processors", "2", "--samples", "1000")
-    lines = run(*arguments, "--engine", "numpy").out.splitlines()[-5:]
-    assert lines[0].startswith("really run in one process: ")
-    assert lines[0].endswith(" ns a sample, speed-up 1.00")
-    assert lines[1].startswith("really run as scheduled: ")
-    assert lines[4].startswith("1000 samples, least of ")
