@@ -24,22 +24,18 @@ from fuzzprograms import files_of, forged_program, written
 from fuzzwritten import written_case
 from samples import terms_of
 
+import boolcomp as bc
 from boolcomp import cli
-from boolcomp.common.errors import BoolcompError, DataWarning
+from boolcomp.common.errors import DataWarning
 from boolcomp.paper.plan import Options
 from boolcomp.pipeline import run_passes
-from boolcomp.problem.dynamics import inverse_dynamics
-from boolcomp.problem.robot import load_robot, load_urdf, parse_robot, robot_names
-from boolcomp.program.programfile import load_program
+from boolcomp.problem.robot import load_urdf, parse_robot
 from boolcomp.twolevel import pla
-from boolcomp.twolevel.minimise import minimise
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Callable
     from pathlib import Path
-
-    from numpy.typing import NDArray
 
     Files = dict[str, bytes]
     Case = Callable[[int, Path], bool]
@@ -57,7 +53,7 @@ VALUES = (
 
 @cache
 def robot_texts() -> tuple[str, ...]:
-    return tuple(str(load_robot(name)) for name in robot_names())
+    return tuple(str(bc.load_robot(name)) for name in bc.robot_names())
 
 
 def damaged_robot(rng: random.Random) -> str:
@@ -85,20 +81,20 @@ def robot_case(seed: int, folder: Path) -> bool:
     text = damaged_robot(rng)
     try:
         robot = parse_robot(text, "r.toml")
-    except BoolcompError as error:
+    except bc.BoolcompError as error:
         sentence(error)
         return False
     if parse_robot(str(robot)) != robot:
         raise BrokenError("a robot does not survive its text")
     ends = [(x.position.high, x.velocity.high, x.acceleration.high) for x in robot.links]
-    if not np.isfinite(inverse_dynamics(robot, *zip(*ends, strict=True))).all():
+    if not np.isfinite(bc.inverse_dynamics(robot, *zip(*ends, strict=True))).all():
         raise BrokenError("torques are not finite")
     try:
         if robot.joints <= 3:
             str(terms_of(robot))
         if robot.joints <= 2 and rng.random() < 0.05:
             run_passes(robot, Options(bits=4), until="plan")
-    except BoolcompError as error:
+    except bc.BoolcompError as error:
         sentence(error)
     return True
 
@@ -119,13 +115,13 @@ def description_case(seed: int, folder: Path) -> bool:
     path.write_bytes(urdf_texts.damaged(rng, text).encode(errors="surrogatepass"))
     try:
         robot = load_urdf(path, tip=rng.choice(DESCRIBED[text])).robot
-    except BoolcompError as error:
+    except bc.BoolcompError as error:
         sentence(error)
         return False
     if parse_robot(str(robot)) != robot:
         raise BrokenError("an arm does not survive its text")
     ends = [(x.position.high, x.velocity.high, x.acceleration.high) for x in robot.links]
-    if not np.isfinite(inverse_dynamics(robot, *zip(*ends, strict=True))).all():
+    if not np.isfinite(bc.inverse_dynamics(robot, *zip(*ends, strict=True))).all():
         raise BrokenError("torques are not finite")
     return True
 
@@ -134,8 +130,8 @@ def program_case(seed: int, folder: Path) -> bool:
     """Read a damaged or forged program; one that is accepted runs, and survives its files."""
     written(forged_program(seeded(seed)), folder)
     try:
-        program = load_program(folder)
-    except BoolcompError as error:
+        program = bc.load_program(folder)
+    except bc.BoolcompError as error:
         sentence(error)
         return False
     str(program)
@@ -152,7 +148,7 @@ def program_case(seed: int, folder: Path) -> bool:
             if not np.isfinite(found.values).all():
                 raise BrokenError("outputs are not finite")
     written(files_of(program), folder)
-    if load_program(folder) != program:
+    if bc.load_program(folder) != program:
         raise BrokenError("a program does not survive its files")
     return True
 
@@ -245,7 +241,7 @@ def pla_case(seed: int, folder: Path) -> bool:
         data = data[:place] + letter + data[place + rng.randrange(2) :]
     try:
         found = pla.parse(data)
-    except BoolcompError as error:
+    except bc.BoolcompError as error:
         sentence(error)
         return False
     text = pla.render(found)
@@ -254,58 +250,10 @@ def pla_case(seed: int, folder: Path) -> bool:
     return True
 
 
-def random_function(rng: np.random.Generator) -> str:
-    """Return the text of a random PLA of up to 8 inputs and 4 outputs."""
-    inputs, outputs = int(rng.integers(0, 9)), int(rng.integers(1, 5))
-    rows = [
-        "".join(rng.choice(list("01-"), inputs)) + " " + "".join(rng.choice(list("01-~"), outputs))
-        for _ in range(int(rng.integers(0, 40)))
-    ]
-    return "\n".join([f".i {inputs}", f".o {outputs}", *rows, ".e", ""])
-
-
-def points(
-    rows: list[tuple[str, str]], inputs: int, outputs: int, letter: str
-) -> NDArray[np.bool_]:
-    """Return which (point, output) pairs the rows with this letter hold, by brute force."""
-    held = np.zeros((1 << inputs, outputs), dtype=bool)
-    for term, values in rows:
-        for point in range(1 << inputs):
-            word = f"{point:0{inputs}b}" if inputs else ""
-            if all(t in ("-", w) for t, w in zip(term, word, strict=True)):
-                held[point] |= [value == letter for value in values]
-    return held
-
-
-def check(text: str, method: str) -> None:
-    """Minimise a function and compare with its definition."""
-    source = pla.parse(text)
-    shape = (source.inputs, source.outputs)
-    rows = [
-        (line.split()[0] if source.inputs else "", line.split()[-1])
-        for line in text.splitlines()
-        if line and not line.startswith(".")
-    ]
-    on, free = points(rows, *shape, "1"), points(rows, *shape, "-")
-    cover = minimise(source.function(), method, 10)
-    held = points(cover.cubes.rows(), *shape, "1")
-    if ((held != on) & ~free).any():
-        raise BrokenError(f"{method} is wrong on\n{text}")
-
-
-def function_case(seed: int, folder: Path) -> bool:
-    """Minimise a random function of several outputs by three methods, checked by brute force."""
-    del folder
-    text = random_function(np.random.default_rng(seed))
-    for method in ("own", "isop", "exact"):
-        check(text, method)
-    return True
-
-
 CASES: dict[str, Case] = {
     "robots": robot_case, "descriptions": description_case, "pla": pla_case,
     "programs": program_case, "samples": sample_case, "lines": line_case,
-    "functions": function_case, "written": written_case,
+    "written": written_case,
     "batches": batch_case, "ways": way_case,
 }  # fmt: skip
 

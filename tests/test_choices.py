@@ -7,38 +7,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+import boolcomp as bc
 from boolcomp.common.choices import flag, real, reals, whole, widths
-from boolcomp.common.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-@pytest.mark.parametrize("given", [8, 8.0, "8", " 8 ", np.int64(8), np.float32(8)])
-def test_a_whole_number_has_many_spellings(given: Any) -> None:
-    found = whole("bits", given)
-    assert (found, type(found)) == (8, int)
-
-
-@pytest.mark.parametrize(
-    "given", [".4,.6", [0.4, 0.6], (0.4, ".6"), np.array([0.4, 0.6]), iter([0.4, 0.6])]
-)
-def test_several_numbers_have_many_spellings(given: Any) -> None:
-    assert reals("rms_error", given) == (0.4, 0.6)
-
-
-@pytest.mark.parametrize("given", [0.1, ".1", np.float64(0.1), np.array(0.1), [0.1]])
-def test_one_number_serves_all(given: Any) -> None:
-    assert reals("rms_error", given) == (0.1,)
+def test_numbers_have_many_spellings() -> None:
+    for given in (8, 8.0, "8", " 8 ", np.int64(8), np.float32(8)):
+        found = whole("bits", given)
+        assert (found, type(found)) == (8, int)
+    several: list[Any] = [".4,.6", [0.4, 0.6], (0.4, ".6"), np.array([0.4, 0.6]), iter([0.4, 0.6])]
+    assert [reals("rms_error", given) for given in several] == [(0.4, 0.6)] * 5
+    alone: list[Any] = [0.1, ".1", np.float64(0.1), np.array(0.1), [0.1]]
+    assert [reals("rms_error", given) for given in alone] == [(0.1,)] * 5
 
 
 def test_input_words_have_one_width_or_each_its_own() -> None:
-    same = {"words": 12}
-    assert widths("input_bits", 12) == widths("input_bits", "12") == same
-    own = {"q": 12, "qdd3": 9}
-    assert (
-        widths("input_bits", "q=12, qdd3=9") == widths("input_bits", {"q": 12, "qdd3": "9"}) == own
-    )
+    same: list[Any] = [12, "12"]
+    assert [widths("input_bits", given) for given in same] == [{"words": 12}] * 2
+    own: list[Any] = ["q=12, qdd3=9", {"q": 12, "qdd3": "9"}]
+    assert [widths("input_bits", given) for given in own] == [{"q": 12, "qdd3": 9}] * 2
     assert widths("input_bits", None) == {}
 
 
@@ -66,6 +56,6 @@ def test_input_words_have_one_width_or_each_its_own() -> None:
 def test_what_cannot_be_read_is_a_sentence(
     read: Callable[[str, Any], object], given: Any, sentence: str
 ) -> None:
-    with pytest.raises(UsageError, match=sentence) as caught:
+    with pytest.raises(bc.UsageError, match=sentence) as caught:
         read("x", given)
     assert len(str(caught.value)) < 150

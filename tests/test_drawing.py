@@ -77,7 +77,3 @@ def test_a_legend_names_the_colours_and_a_note_a_torque_with_a_bit_more() -> Non
     assert ">sum of words and products<" in draw_graph(graph())
     assert "one bit more" not in draw_graph(graph(), bits=5)
     assert "torques 1, 2: one bit more than 4, for it may exceed" in draw_graph(graph(), bits=4)
-
-
-def test_the_same_graph_is_the_same_text() -> None:
-    assert draw_graph(graph(), "x") == draw_graph(graph(), "x")

@@ -59,6 +59,11 @@ def run(command: list[str], home: Path, *arguments: str) -> subprocess.Completed
     return made
 
 
+def test_robots_and_types_ship(site: Path, command: list[str], tmp_path: Path) -> None:
+    assert "machado-2r" in run(command, tmp_path, "robots").stdout
+    assert (site / "boolcomp" / "py.typed").exists()
+
+
 def test_a_stored_result_is_compiled_evaluated_and_exported(
     command: list[str], tmp_path: Path
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from boolcomp.common.errors import DataError
+import boolcomp as bc
 from boolcomp.common.text import (
     MOST_DEPTH,
     angle,
@@ -28,39 +28,15 @@ def test_a_number_reads_back_as_the_same_float(value: float) -> None:
     assert parse_number(angle(value)) == value
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("pi", math.pi),
-        ("-pi/2", -math.pi / 2),
-        ("2*pi/3", 2 * math.pi / 3),
-        ("+1.5*pi", 1.5 * math.pi),
-        ("0.25", 0.25),
-        ("-1e-3", -1e-3),
-    ],
-)
-def test_angles_may_be_written_with_pi(text: str, value: float) -> None:
-    assert parse_number(text) == value
-
-
-@pytest.mark.parametrize("text", ["", "tau", "pi/0", "pi pi", "1/2", "*pi", "pi*2"])
-def test_what_is_no_number_is_none_or_not_a_number(text: str) -> None:
-    value = parse_number(text)
-    assert value is None or math.isnan(value)
-
-
-def test_multiples_of_pi_are_written_as_such() -> None:
-    assert [angle(k * math.pi / 6) for k in (0, 1, -3, 4, 12)] == [
-        "0",
-        "pi/6",
-        "-pi/2",
-        "2*pi/3",
-        "2*pi",
-    ]
-
-
-def test_short_numbers_lose_trailing_zeros() -> None:
-    assert (short(12.5), short(1 / 3), short(200.0)) == ("12.5", "0.333333", "200")
+def test_angles_are_read_and_written_with_pi() -> None:
+    texts = {"pi": 1, "-pi/2": -1 / 2, "2*pi/3": 2 / 3, "+1.5*pi": 1.5}
+    assert all(parse_number(text) == pytest.approx(x * math.pi) for text, x in texts.items())
+    assert (parse_number("0.25"), parse_number("-1e-3")) == (0.25, -1e-3)
+    written = ["0", "pi/6", "-pi/2", "2*pi/3", "2*pi"]
+    assert [angle(k * math.pi / 6) for k in (0, 1, -3, 4, 12)] == written
+    for text in ("", "tau", "pi/0", "pi pi", "1/2", "*pi", "pi*2"):
+        value = parse_number(text)
+        assert value is None or math.isnan(value), text
 
 
 @given(st.floats(1e-300, 1e15), st.integers(2, 6))
@@ -72,7 +48,8 @@ def test_a_bound_is_written_no_smaller_and_hardly_larger_than_it_is(
     assert len(short_above(value, digits).split("e")[0].strip("0.").replace(".", "")) <= digits
 
 
-def test_bounds_are_rounded_up_and_what_is_short_already_stays() -> None:
+def test_short_numbers_lose_zeros_and_bounds_are_rounded_up() -> None:
+    assert (short(12.5), short(1 / 3), short(200.0)) == ("12.5", "0.333333", "200")
     assert short_above(3.6331, 4) == "3.634"
     assert short_above(3.634, 4) == "3.634"
     assert (short_above(0.0), short_above(math.inf)) == ("0", "inf")
@@ -111,7 +88,9 @@ def test_json_is_read_to_a_depth_and_no_deeper(begin: str, end: str) -> None:
     deepest = begin * levels + "1" + end * levels
     assert parse_json(deepest, "a.json") == json.loads(deepest)
     for text in (f"[{deepest}]", begin * 100_000, "[" + "[]," * 100 + begin * 100_000):
-        with pytest.raises(DataError, match=f"^a.json: not read: nested deeper than {MOST_DEPTH} "):
+        with pytest.raises(
+            bc.DataError, match=f"^a.json: not read: nested deeper than {MOST_DEPTH} "
+        ):
             parse_json(text, "a.json")
 
 
@@ -120,11 +99,11 @@ def test_json_is_read_to_a_depth_and_no_deeper(begin: str, end: str) -> None:
     ["", "[", "]" * 100, "{'a': 1}", '["' + '\\"[' * 10**6, "[" + "1" * 5000 + "]", "[1] [2]"],
 )
 def test_what_is_no_json_is_a_sentence(text: str) -> None:
-    with pytest.raises(DataError, match=r"^a\.json: damaged: not JSON \(.{,200}\)$"):
+    with pytest.raises(bc.DataError, match=r"^a\.json: damaged: not JSON \(.{,200}\)$"):
         parse_json(text, "a.json")
 
 
 def test_long_json_is_not_parsed() -> None:
     assert parse_json("[1, 2]", "a", most=6) == [1, 2]
-    with pytest.raises(DataError, match="a: too large: at most 5 characters of JSON are read"):
+    with pytest.raises(bc.DataError, match="a: too large: at most 5 characters of JSON are read"):
         parse_json("[1, 2]", "a", most=5)
