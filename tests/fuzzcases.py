@@ -31,11 +31,14 @@ from boolcomp.paper.plan import Options
 from boolcomp.pipeline import run_passes
 from boolcomp.problem.robot import load_urdf, parse_robot
 from boolcomp.twolevel import pla
+from boolcomp.twolevel.minimise import minimise
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Callable
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
     Files = dict[str, bytes]
     Case = Callable[[int, Path], bool]
@@ -250,10 +253,58 @@ def pla_case(seed: int, folder: Path) -> bool:
     return True
 
 
+def random_function(rng: np.random.Generator) -> str:
+    """Return the text of a random PLA of up to 8 inputs and 4 outputs."""
+    inputs, outputs = int(rng.integers(0, 9)), int(rng.integers(1, 5))
+    rows = [
+        "".join(rng.choice(list("01-"), inputs)) + " " + "".join(rng.choice(list("01-~"), outputs))
+        for _ in range(int(rng.integers(0, 40)))
+    ]
+    return "\n".join([f".i {inputs}", f".o {outputs}", *rows, ".e", ""])
+
+
+def points(
+    rows: list[tuple[str, str]], inputs: int, outputs: int, letter: str
+) -> NDArray[np.bool_]:
+    """Return which (point, output) pairs the rows with this letter hold, by brute force."""
+    held = np.zeros((1 << inputs, outputs), dtype=bool)
+    for term, values in rows:
+        for point in range(1 << inputs):
+            word = f"{point:0{inputs}b}" if inputs else ""
+            if all(t in ("-", w) for t, w in zip(term, word, strict=True)):
+                held[point] |= [value == letter for value in values]
+    return held
+
+
+def check(text: str, method: str) -> None:
+    """Minimise a function and compare with its definition."""
+    source = pla.parse(text)
+    shape = (source.inputs, source.outputs)
+    rows = [
+        (line.split()[0] if source.inputs else "", line.split()[-1])
+        for line in text.splitlines()
+        if line and not line.startswith(".")
+    ]
+    on, free = points(rows, *shape, "1"), points(rows, *shape, "-")
+    cover = minimise(source.function(), method, 10)
+    held = points(cover.cubes.rows(), *shape, "1")
+    if ((held != on) & ~free).any():
+        raise BrokenError(f"{method} is wrong on\n{text}")
+
+
+def function_case(seed: int, folder: Path) -> bool:
+    """Minimise a random function of several outputs by three methods, checked by brute force."""
+    del folder
+    text = random_function(np.random.default_rng(seed))
+    for method in ("own", "isop", "exact"):
+        check(text, method)
+    return True
+
+
 CASES: dict[str, Case] = {
     "robots": robot_case, "descriptions": description_case, "pla": pla_case,
     "programs": program_case, "samples": sample_case, "lines": line_case,
-    "written": written_case,
+    "functions": function_case, "written": written_case,
     "batches": batch_case, "ways": way_case,
 }  # fmt: skip
 
