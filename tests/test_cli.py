@@ -1,19 +1,24 @@
-"""The command line: what it prints, how it fails, how fast it starts."""
+"""The command line: what its commands leave behind, how it starts and how it ends."""
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import resource
 import subprocess
 import sys
+from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tablefile import parse_table
+from small_programs import stages
 
+import boolcomp as bc
 from boolcomp.cli import COMMANDS
+from boolcomp.commands.options import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,43 +28,6 @@ if TYPE_CHECKING:
 BOOLCOMP = [sys.executable, "-m", "boolcomp"]
 
 
-@pytest.mark.slow
-def test_robots_prints_one_as_a_file_that_can_be_used(run: Callable[..., Result]) -> None:
-    Path("mine.toml").write_text(run("robots", "puma560").out)
-    assert run("robots", "mine.toml").out == Path("mine.toml").read_text()
-
-
-@pytest.mark.slow
-def test_a_plan_with_a_term_too_wide_is_printed_and_fails(run: Callable[..., Result]) -> None:
-    result = run("plan", "planar-3r", "--bits", "12")
-    assert result.code == 1
-    assert "TOO WIDE" in result.out
-    assert result.err.startswith("boolcomp: error: planar-3r: T")
-    assert json.loads(run("plan", "planar-3r", "--bits", "12", "--json").out)["bits"] == 12
-
-
-def test_tables_writes_files_that_read_back(run: Callable[..., Result]) -> None:
-    result = run("tables", "machado-2r", "--bits", "5", "-o", "made")
-    assert result.code == 0
-    files = sorted(Path("made").iterdir())
-    assert [path.stem for path in files] == [f"T{j}{k}" for j in (1, 2) for k in range(1, 7)]
-    for path in files:
-        parse_table(path.read_text())
-    row = next(line for line in result.out.splitlines() if line.startswith("T21"))
-    assert "T12" in row.split()
-
-
-@pytest.mark.slow
-def test_a_doubtful_inertia_is_a_warning_not_an_error(run: Callable[..., Result]) -> None:
-    text = run("robots", "puma560").out
-    Path("mine.toml").write_text(text.replace("doubt = ", "# doubt = "))
-    result = run("robots", "mine.toml", "--json")
-    assert result.code == 0
-    assert "boolcomp: warning: mine.toml:" in result.err
-    assert "no body has principal moments" in result.err
-    json.loads(result.out)
-
-
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help_with_an_example(run: Callable[..., Result], name: str) -> None:
     result = run(name, "--help")
@@ -67,20 +35,15 @@ def test_every_command_has_help_with_an_example(run: Callable[..., Result], name
     assert f"Example: boolcomp {name}" in " ".join(result.out.split())
 
 
-@pytest.mark.parametrize(
-    ("arguments", "most"), [(["-m", "boolcomp", "--help"], 0.15), (["-c", "import boolcomp"], 0.1)]
-)
-def test_help_and_import_take_little_processor_time(arguments: list[str], most: float) -> None:
-    def seconds() -> float:
+def test_help_and_import_take_little_and_import_nothing_heavy() -> None:
+    def seconds(arguments: list[str]) -> float:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run([sys.executable, *arguments], capture_output=True, check=True)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
-    assert min(seconds() for _ in range(3)) < most
-
-
-def test_help_imports_nothing_heavy() -> None:
+    for arguments, most in ((["-m", "boolcomp", "--help"], 0.15), (["-c", "import boolcomp"], 0.1)):
+        assert min(seconds(arguments) for _ in range(3)) < most
     program = (
         "import sys, boolcomp.cli as c\n"
         "try: c.main(['--help'])\n"
@@ -89,6 +52,26 @@ def test_help_imports_nothing_heavy() -> None:
     )
     made = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert made.stderr == b""
+
+
+@pytest.mark.slow
+def test_a_robot_is_printed_as_a_file_whose_doubts_are_warnings(run: Callable[..., Result]) -> None:
+    Path("mine.toml").write_text(run("robots", "puma560").out)
+    assert run("robots", "mine.toml").out == Path("mine.toml").read_text()
+    Path("mine.toml").write_text(Path("mine.toml").read_text().replace("doubt = ", "# doubt = "))
+    result = run("robots", "mine.toml", "--json")
+    assert result.code == 0
+    assert "boolcomp: warning: mine.toml:" in result.err
+    assert "no body has principal moments" in result.err
+    json.loads(result.out)
+
+
+@pytest.mark.slow
+def test_a_plan_with_a_term_too_wide_is_printed_and_fails(run: Callable[..., Result]) -> None:
+    result = run("plan", "planar-3r", "--bits", "12")
+    assert (result.code, "TOO WIDE" in result.out) == (1, True)
+    assert result.err.startswith("boolcomp: error: planar-3r: T")
+    assert json.loads(run("plan", "planar-3r", "--bits", "12", "--json").out)["bits"] == 12
 
 
 @pytest.mark.slow
@@ -103,6 +86,9 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
         assert process.wait() == 0
 
 
+# Where nothing can be written.
+
+
 @pytest.mark.slow
 def test_a_folder_that_may_not_be_written_is_a_sentence(tmp_path: Path) -> None:
     if os.geteuid() == 0:
@@ -112,10 +98,118 @@ def test_a_folder_that_may_not_be_written_is_a_sentence(tmp_path: Path) -> None:
         target.mkdir(mode=0o500)
     made = subprocess.run(
         [*BOOLCOMP, "tables", "machado-2r", "--bits", "4", "-o", str(target)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert made.returncode == 1
-    assert "cannot be written: " in made.stderr
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (made.returncode, "cannot be written: " in made.stderr) == (1, True)
     assert "Traceback" not in made.stderr
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "compile machado-2r --bits 4 -o taken/out",
+        "simulate machado-2r -o taken/x.html",
+        "report machado-2r -o taken/x",
+        "minimize good.pla -o taken/x.pla",
+        "show good.pla -o taken/x.html",
+    ],
+)
+def test_where_nothing_can_be_written_is_said_before_any_work(
+    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    Path("taken").write_text("a file")
+    Path("good.pla").write_text(".i 1\n.o 1\n1 1\n.e\n")
+    for work in ("boolcomp.pipeline.run", "boolcomp.twolevel.minimise.minimise"):
+        monkeypatch.setattr(work, None)  # whoever works fails
+    result = run(*line.split())
+    assert (result.code, result.out) == (1, "")
+    assert "cannot be written: Not a directory" in result.err
+
+
+def left(folder: Path) -> dict[str, bytes]:
+    """Return all files and folders but the cache, by name."""
+    found = (one for one in folder.rglob("*") if folder / "cache" not in (one, *one.parents))
+    return {str(one): one.read_bytes() if one.is_file() else b"" for one in found}
+
+
+@pytest.mark.parametrize(
+    ("line", "written"),
+    [
+        ("tables machado-2r --bits 4 -o new/deep", 4),
+        ("tables machado-2r --bits 4 -o new --page new/page.html", 12),
+        ("terms machado-2r --page new/page.html", 1),
+        ("robots machado-2r -o new/robot.txt", 1),
+        ("minimize f.pla -o new/deep/g.pla", 1),
+        ("evaluate program -i s.csv -o new/t.csv", 1),
+        ("evaluate machado-2r -i s.csv -o new/deep/t.npy", 1),
+        ("export program --to verilog --test-bench -o new/deep", 2),
+        ("schedule simulate machado-2r -o new/deep", 2),
+        ("compile machado-2r --bits 6 --rms-error .43,.58 -o new/deep/p", 1),
+    ],
+)
+def test_on_a_full_disk_a_command_leaves_no_file_or_folder_that_it_made(
+    line: str, written: int, warm_run: Callable[..., Result], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """Let the disk be full from the so-and-so-many-th output on: each is synced, and its folder."""
+    stages(4)[2].save(tmp_path / "program")
+    (tmp_path / "f.pla").write_text(".i 2\n.o 1\n01 1\n11 1\n.e\n")
+    (tmp_path / "s.csv").write_text("q1,q2,qd1,qd2,qdd1,qdd2\n0.3,-0.7,0.4,0.9,-0.5,0.2\n")
+    before, calls, real = left(tmp_path), count(1), os.fsync
+
+    def full(handle: int) -> None:
+        if next(calls) >= 2 * written - 1:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        real(handle)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        found = warm_run(*line.split())
+    assert (found.code, found.err.count("cannot be written: No space left on device")) == (1, 1)
+    assert left(tmp_path) == before
+    assert next(calls) > 2 * written - 1
+
+
+# Reports.
+
+
+def test_ranges_and_lists_of_numbers() -> None:
+    assert numbers("--bits", "8") == (8,)
+    assert numbers("--bits", "4-6,9, 5") == (4, 5, 6, 9)
+    for wrong in ("", "x", "6-4", "4-", "-4", "4,,5"):
+        with pytest.raises(bc.UsageError, match=r"--bits .*: give a number, a range or a list"):
+            numbers("--bits", wrong)
+
+
+@pytest.mark.check
+def test_a_report_leaves_its_files_repeats_itself_and_tells_of_saturation(
+    run: Callable[..., Result],
+) -> None:
+    text = run("robots", "machado-2r").out.replace("[-200, 200]", "[-50, 50]")
+    Path("small.toml").write_text(text)
+    few = ("--mode", "paper", "--bits", "4,5", "--extra", "0", "--samples", "500")
+    asked = ("report", "small.toml", *few, "--evaluations", "2000", "--no-logic")
+    result = run(*asked, "-o", "r")
+    assert result.code == 0
+    assert "samples saturate: no bound for them" in result.out
+    names = {path.name for path in Path("r").iterdir()}
+    pictures = {"errors.svg", "errors.png"}
+    assert names == {*pictures, *(f"report.{end}" for end in ("txt", "csv", "json", "html"))}
+    one, two, other = (json.loads(run(*asked, *more, "--json").out)["rows"]
+                       for more in ((), (), ("--seed", "1")))  # fmt: skip
+    assert one == two
+    assert one[0]["max_error"] != other[0]["max_error"]
+    made = run("compile", "small.toml", "--mode", "paper", "--bits", "4", "--minimizer", "isop")
+    assert "T1 can reach ±152.422, beyond its range ±50" in made.out
+
+
+@pytest.mark.check
+def test_a_program_of_a_robot_of_ones_own_asks_for_its_file(run: Callable[..., Result]) -> None:
+    replace(stages(4)[2], name="my-2r").save("mine")
+    few = ("report", "mine", "--samples", "10", "--evaluations", "0")
+    result = run(*few)
+    assert result.code == 2
+    assert "none of the robots that ship: say its robot file with --robot FILE" in result.err
+    Path("my-2r.toml").write_text(str(replace(bc.load_robot("machado-2r"), name="my-2r")))
+    assert "say its robot file with --robot my-2r.toml" in run(*few).err
+    assert run(*few, "--robot", "my-2r.toml").code == 0

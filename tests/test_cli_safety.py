@@ -16,7 +16,7 @@ import pytest
 from small_programs import stages
 
 import boolcomp
-from boolcomp.common.errors import UsageError
+import boolcomp as bc
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -203,7 +203,9 @@ def test_the_native_engine_says_what_it_needs_and_another_takes_over(
     wiring = stages(4)[2].wiring()
     monkeypatch.setattr("platform.machine", lambda: "arm64")
     assert make_engine(wiring).name == "numpy"
-    with pytest.raises(UsageError, match="'llvm' needs an x86-64 processor, and this one is arm64"):
+    with pytest.raises(
+        bc.UsageError, match="'llvm' needs an x86-64 processor, and this one is arm64"
+    ):
         make_engine(wiring, "llvm")
 
 
@@ -224,25 +226,3 @@ def test_tables_that_happen_to_lie_here_are_not_believed(run: Callable[..., Resu
         result = run("compile", "machado-2r", *arguments)
     assert json.loads(result.out)["bits"] == 4
     assert not {"tables", str(Path("tables").absolute())} & set(seen)
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("compile", "machado-2r", "--bits", "4", "-o", "taken/out"),
-        ("simulate", "machado-2r", "-o", "taken/x.html"),
-        ("report", "machado-2r", "-o", "taken/x"),
-        ("minimize", "good.pla", "-o", "taken/x.pla"),
-        ("show", "good.pla", "-o", "taken/x.html"),
-    ],
-)
-def test_where_nothing_can_be_written_is_said_before_any_work(
-    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
-) -> None:
-    Path("taken").write_text("a file")
-    Path("good.pla").write_text(".i 1\n.o 1\n1 1\n.e\n")
-    for work in ("boolcomp.pipeline.run", "boolcomp.twolevel.minimise.minimise"):
-        monkeypatch.setattr(work, None)  # whoever works fails
-    result = run(*arguments)
-    assert (result.code, result.out) == (1, "")
-    assert "cannot be written: Not a directory" in result.err
