@@ -237,18 +237,3 @@ def test_a_program_is_exported_to_a_file_or_a_folder(tmp_path: Path) -> None:
     assert [path.name for path in beside] == ["x.v", "pid_tb.v"]
     with pytest.raises(bc.UsageError, match=r"Python has no registers"):
         bc.export(program, "python", tmp_path, pipeline=2)
-
-
-@pytest.mark.check
-def test_a_tight_bound_can_be_asked_for_from_python() -> None:
-    plain, tight = (bc.compile("machado-2r", bits=5, proof=grade) for grade in ("plain", "tight"))
-    for one, other, worst in zip(plain.bound, tight.bound, tight.worst_found, strict=True):
-        assert worst is not None
-        assert worst <= other < one
-    between = bc.compile("machado-2r", bits=5, proof="tables")
-    assert all(
-        low <= x <= high
-        for low, x, high in zip(tight.bound, between.bound, plain.bound, strict=True)
-    )
-    few = bc.compile("machado-2r", bits=5, proof="tight", proof_effort="1")
-    assert all(one <= other for one, other in zip(few.bound, plain.bound, strict=True))

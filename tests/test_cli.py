@@ -213,3 +213,5 @@ def test_a_program_of_a_robot_of_ones_own_asks_for_its_file(run: Callable[..., R
     Path("my-2r.toml").write_text(str(replace(bc.load_robot("machado-2r"), name="my-2r")))
     assert "say its robot file with --robot my-2r.toml" in run(*few).err
     assert run(*few, "--robot", "my-2r.toml").code == 0
+    other = run(*few, "--robot", "elbow-3r")
+    assert (other.code, "was compiled for my-2r with 2 joints" in other.err) == (2, True)

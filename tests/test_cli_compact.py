@@ -146,17 +146,3 @@ def test_the_report_shows_both_modes_and_takes_tight_bounds(
     for one, other in zip(rows, tight, strict=False):
         assert other["worst_found"] <= other["bound"] < one["bound"]
     assert warm_run(*asked, "--proof", "tigth").code == 2
-
-
-@pytest.mark.check
-def test_a_saved_program_is_reported(warm_run: Callable[..., Result]) -> None:
-    compact().save("c")
-    few = ("report", "c", "--samples", "2000", "--json")
-    for evaluations in ("20000", "0"):
-        rows = json.loads(warm_run(*few, "--evaluations", evaluations).out)["rows"]
-        assert {row["mode"] for row in rows} == {"compact"}
-        assert rows[0]["ns_per_sample"] > 0
-        assert all((row["worst_found"] is None) == (evaluations == "0") for row in rows)
-    result = warm_run("report", "c", "--robot", "elbow-3r")
-    assert result.code == 2
-    assert "was compiled for machado-2r with 2 joints" in result.err

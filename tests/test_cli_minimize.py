@@ -81,19 +81,6 @@ def test_several_files_go_to_a_folder_and_one_bad_file_stops_no_other(
 
 
 @pytest.mark.check
-def test_the_papers_arm_at_8_bits_comes_from_the_tables_that_ship(
-    warm_run: Callable[..., Result],
-) -> None:
-    arguments = ("compile", "machado-2r", "--mode", "paper", "--json")
-    warm_run(*arguments)
-    document = json.loads(warm_run(*arguments).out)
-    assert all(item["stored"] for item in document["tables"])
-    products = {item["name"]: item["products"] for item in document["tables"]}
-    most = {"T11": 2000, "T12": 181, "T13": 34, "T14": 1642, "T15": 80, "T24": 124}
-    assert all(products[name] <= bound for name, bound in most.items())
-
-
-@pytest.mark.check
 @pytest.mark.parametrize("after", [1.0, 5.0])
 def test_an_interrupt_leaves_no_process_and_no_half_written_file(
     tmp_path: Path, after: float

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -85,16 +84,6 @@ def test_the_older_spelling_prints_the_same(
     one, other = (run("schedule", *line.split()) for line in (older, newer))
     assert (one.code, one.out) == (other.code, other.out)
     assert one.err.splitlines()[-1:] == other.err.splitlines()[-1:]
-
-
-@pytest.mark.parametrize("name", ["simulate", "run", "chart", "paper"])
-def test_a_sub_command_has_few_options_and_an_example(
-    run: Callable[..., Result], name: str
-) -> None:
-    text = run("schedule", name, "--help").out
-    assert f"Example: boolcomp schedule {name} " in text
-    assert len(re.findall(r"^  (-\w, )?--(?!help)", text, re.MULTILINE)) <= 10
-    assert f"\n  {name} " in run("schedule", "--help").out
 
 
 @pytest.mark.check

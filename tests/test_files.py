@@ -20,16 +20,6 @@ from small_programs import stages
 
 import boolcomp as bc
 from boolcomp.common import files
-from boolcomp.common.files import (
-    check_place,
-    is_file,
-    is_folder,
-    output_file,
-    outputs,
-    read_text,
-    write_output,
-    write_text,
-)
 from boolcomp.twolevel import pla
 
 if TYPE_CHECKING:
@@ -64,31 +54,31 @@ def special(kind: str, path: Path, dear: Path) -> Iterator[int | None]:
 
 def test_a_file_is_written_whole_and_keeps_its_permissions(tmp_path: Path) -> None:
     for path in (tmp_path / "new" / "a.txt", tmp_path / ("a" * 255)):
-        write_text(path, "cos θ\n")
+        files.write_text(path, "cos θ\n")
         path.chmod(0o640)
-        write_text(path, "two\n")
-        assert read_text(path) == "two\n"
+        files.write_text(path, "two\n")
+        assert files.read_text(path) == "two\n"
         assert path.stat().st_mode & 0o777 == 0o640
     assert names(tmp_path) == ["a" * 255, "new", "new/a.txt"]
 
 
 def test_line_ends_of_other_systems_are_read_as_ours(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"one\r\ntwo\rthree\n")
-    assert read_text(tmp_path / "a.txt") == "one\ntwo\nthree\n"
+    assert files.read_text(tmp_path / "a.txt") == "one\ntwo\nthree\n"
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
-    write_text(tmp_path / "a.txt", "old")
+    files.write_text(tmp_path / "a.txt", "old")
     with (
         mock.patch.object(Path, "replace", side_effect=FULL),
         pytest.raises(bc.DataError, match=r"a\.txt: cannot be written: No space left on device"),
     ):
-        write_text(tmp_path / "a.txt", "new")
-    assert read_text(tmp_path / "a.txt") == "old"
+        files.write_text(tmp_path / "a.txt", "new")
+    assert files.read_text(tmp_path / "a.txt") == "old"
     assert names(tmp_path) == ["a.txt"]
 
 
-@pytest.mark.parametrize("write", [write_text, write_output])
+@pytest.mark.parametrize("write", [files.write_text, files.write_output])
 def test_a_file_that_cannot_be_written_leaves_no_folder(
     write: Callable[[Path, str], None], tmp_path: Path
 ) -> None:
@@ -105,7 +95,7 @@ def test_a_failure_removes_new_files_and_folders_and_no_others(tmp_path: Path) -
     (tmp_path / "old" / "a").write_text("older")
 
     def failing() -> None:
-        with outputs() as put:
+        with files.outputs() as put:
             for name in ("old/a", "old/b", "old/new/c", "new/deep/d", "new/e"):
                 put(tmp_path / name, "text")
                 assert (tmp_path / name).read_text() == "text"
@@ -128,26 +118,26 @@ def test_a_file_is_on_the_disk_before_it_gets_its_name(tmp_path: Path) -> None:
         mock.patch.object(os, "fsync", side_effect=lambda _: done.append("synced")),
         mock.patch.object(Path, "replace", replace),
     ):
-        write_text(tmp_path / "a.txt", "text")
+        files.write_text(tmp_path / "a.txt", "text")
     assert done == ["synced", "named", "synced"]  # the file, its name, the folder
 
 
 def test_mistakes_are_sentences(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"abc\xff\xfe")
     for refused, sentence in (
-        (lambda: write_text(tmp_path / "a" / "b", ""), "cannot be written: "),
-        (lambda: write_text(tmp_path, ""), "cannot be written: it is a folder"),
-        (lambda: write_output(tmp_path, ""), "cannot be written: it is a folder"),
-        (lambda: read_text(tmp_path), "cannot be read: Is a directory"),
-        (lambda: read_text(tmp_path / "a"), r"a: not UTF-8 text \(byte 3\)"),
+        (lambda: files.write_text(tmp_path / "a" / "b", ""), "cannot be written: "),
+        (lambda: files.write_text(tmp_path, ""), "cannot be written: it is a folder"),
+        (lambda: files.write_output(tmp_path, ""), "cannot be written: it is a folder"),
+        (lambda: files.read_text(tmp_path), "cannot be read: Is a directory"),
+        (lambda: files.read_text(tmp_path / "a"), r"a: not UTF-8 text \(byte 3\)"),
     ):
         with pytest.raises(bc.DataError, match=sentence):
             refused()
     for name in ("x" * 5000, "a\0b"):
-        assert not is_file(tmp_path / name)
-        assert not is_folder(tmp_path / name)
+        assert not files.is_file(tmp_path / name)
+        assert not files.is_folder(tmp_path / name)
         with pytest.raises(bc.DataError, match="cannot"):
-            read_text(tmp_path / name)
+            files.read_text(tmp_path / name)
         with pytest.raises(bc.BoolcompError, match=r"cannot be read|no such robot file"):
             bc.load_robot(f"{name}.toml")
 
@@ -159,7 +149,7 @@ def test_a_symbolic_link_to_output_stays_one_and_its_file_is_written(tmp_path: P
     (tmp_path / "there").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "there" / "a.txt")
     for text in ("new", "newer"):  # a link to nothing yet, then to a file
-        write_output(tmp_path / "link", text)
+        files.write_output(tmp_path / "link", text)
         assert (tmp_path / "link").is_symlink()
         assert [x.read_text() for x in (tmp_path / "there").iterdir()] == [text]
 
@@ -171,11 +161,11 @@ def test_a_pipe_stays_one_and_its_reader_gets_everything(
     os.mkfifo(path)
     with ThreadPoolExecutor(1) as threads:
         reader = threads.submit(path.read_text)
-        write_output(path, "x" * 100_000)
+        files.write_output(path, "x" * 100_000)
         assert reader.result() == "x" * 100_000
     monkeypatch.setattr(files, "PATIENCE", 0.05)
     with pytest.raises(bc.DataError, match=r"pipe: cannot be written: nobody has read .* 0.05 s"):
-        write_output(path, "text")
+        files.write_output(path, "text")
     assert path.is_fifo()
 
 
@@ -184,21 +174,21 @@ def test_a_descriptor_gets_the_bytes_where_it_stands(name: str, tmp_path: Path) 
     with (tmp_path / "log").open("w+b") as log:
         log.write(b"one ")
         log.flush()
-        write_output(Path(name.format(log.fileno())), "two")
+        files.write_output(Path(name.format(log.fileno())), "two")
     assert (tmp_path / "log").read_bytes() == b"one two"
     with pytest.raises(bc.DataError, match="cannot be written: Bad file descriptor"):
-        write_output(Path(name.format(987_654)), "text")
+        files.write_output(Path(name.format(987_654)), "text")
 
 
 def test_of_devices_only_that_of_nothing_is_written(tmp_path: Path) -> None:
-    check_place(Path("/dev/null"))
-    write_output(Path("/dev/null"), "text")
+    files.check_place(Path("/dev/null"))
+    files.write_output(Path("/dev/null"), "text")
     assert Path("/dev/null").is_char_device()
     (tmp_path / "link").symlink_to("/dev/zero")
     with socket.socket(socket.AF_UNIX) as made:
         made.bind(str(tmp_path / "s"))
         for name in ("/dev/zero", "/dev/full", "/dev/random", tmp_path / "link", tmp_path / "s"):
-            for refuse in (check_place, lambda path: write_output(path, "text")):
+            for refuse in (files.check_place, lambda path: files.write_output(path, "text")):
                 with pytest.raises(
                     bc.DataError, match=r"neither a file nor a pipe, and of devices"
                 ):
@@ -211,10 +201,10 @@ def test_a_file_in_shared_memory_is_replaced_like_any_other() -> None:
         path = Path(folder) / "a.txt"
         path.write_text("old")
         before = path.stat().st_ino
-        with pytest.raises(ZeroDivisionError), output_file(path) as stream:
+        with pytest.raises(ZeroDivisionError), files.output_file(path) as stream:
             stream.write(bytes([1 // len(stream.read())]))
         assert path.read_text() == "old"
-        write_output(path, "new")
+        files.write_output(path, "new")
         assert (path.read_text(), path.stat().st_ino != before) == ("new", True)
 
 
@@ -227,8 +217,8 @@ def test_an_internal_file_replaces_what_is_none_without_opening_it(
     with special(kind, path, dear) as reader:
         if kind not in ("link", "device"):  # a link is read, as far as it leads to a file
             with pytest.raises(bc.DataError, match=r"a: cannot be read: (not a reg|No such)"):
-                read_text(path)
-        write_text(path, "text")
+                files.read_text(path)
+        files.write_text(path, "text")
         assert (stat.S_ISREG(path.lstat().st_mode), path.read_text()) == (True, "text")
         if reader is not None:
             assert os.read(reader, 9) == b""
@@ -287,7 +277,7 @@ def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path: Path, made: str
     assert left.name.endswith(files.UNFINISHED)
     for name in (f"a{files.UNFINISHED}", ".a.tmp"):  # like names that are not ours
         (tmp_path / name).write_text("another's")
-    write_text(tmp_path / "b.txt", "text")
+    files.write_text(tmp_path / "b.txt", "text")
     assert names(tmp_path) == [".a.tmp", f"a{files.UNFINISHED}", "b.txt"]
 
 
@@ -319,7 +309,7 @@ def test_without_locks_files_are_written_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files, "fcntl", None)
-    write_text(tmp_path / "a.txt", "text")
+    files.write_text(tmp_path / "a.txt", "text")
     with files.temporary_folder(tmp_path / "b") as folder:
         assert folder.is_dir()
     assert names(tmp_path) == ["a.txt"]

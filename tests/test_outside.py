@@ -20,12 +20,11 @@ from small_programs import cover_of
 from boolcomp.codes import Code
 from boolcomp.logic.network import Builder
 from boolcomp.logic.simulation import truth_planes
-from boolcomp.paper import bounds
+from boolcomp.paper import bounds, outside
 from boolcomp.paper.bounds import error_bound, explained
 from boolcomp.paper.coverlogic import network_of_cover
 from boolcomp.paper.covers import said_words
 from boolcomp.paper.known import plan_subject
-from boolcomp.paper.outside import composed, said, with_outside
 from boolcomp.paper.passes import PaperChoices
 from boolcomp.paper.plan import Options, TermPlan, make_plan
 from boolcomp.paper.quantised import quantised
@@ -221,8 +220,8 @@ def test_logic_says_a_neighbouring_cell_of_every_term_at_all_words(
     for plan in plans(robot, Options(4, rounding=rounding, signs=signs, sums=sums)):
         table = tabulate(plan)
         cover = cover_of(TermTable("arm", plan, table))
-        network = with_outside(plan, network_of_cover(cover))
-        told = composed(plan, said(table, cover))
+        network = outside.with_outside(plan, network_of_cover(cover))
+        told = outside.composed(plan, outside.said(table, cover))
         planes = truth_planes(network)
         for column, plane in zip(told.columns, planes, strict=True):
             assert not table.free or int(column.to01()[::-1], 2) == plane
@@ -257,7 +256,7 @@ def test_adders_of_angles_are_the_arithmetic_of_cells() -> None:
         plan = TermPlan(term_of(angles), code, words)
         builder = Builder(words[0].inputs)
         straight = builder.build([builder.input(k) for k in range(words[0].inputs)])
-        network = with_outside(plan, straight)
+        network = outside.with_outside(plan, straight)
         planes = truth_planes(network)
         shape = [1 << word.inputs for word in plan.read]
         for row, at in enumerate(np.ndindex(*shape)):
@@ -277,7 +276,7 @@ def test_what_entries_miss_of_sums_is_known_without_a_table(
     monkeypatch.setattr(bounds, "MADE", 0)
     sums, term = plan.outputs[0].terms[-1], explained(plan.outputs[0]).terms[-1]
     assert term.estimated
-    entries = term.code.decode(composed(sums, tabulate(sums)).words())
+    entries = term.code.decode(outside.composed(sums, tabulate(sums)).words())
     words = [word.code.decode(np.arange(word.code.cells)) for word in term.words]
     at = np.meshgrid(*words, indexing="ij")
     values = {word.variable.name: one for word, one in zip(term.words, at, strict=True)}
@@ -293,7 +292,7 @@ def test_signs_cost_an_exclusive_or_each_and_nothing_else_is_there() -> None:
     table = network_of_cover(cover_of(TermTable("arm", plan, tabulate(plan))))
     assert set(table.operations()) <= {"and", "or", "not"}
     assert sum(len(word.turning) for word in plan.words) == 3
-    assert with_outside(plan, table).operations()["xor"] <= 3
+    assert outside.with_outside(plan, table).operations()["xor"] <= 3
 
 
 @pytest.mark.parametrize(

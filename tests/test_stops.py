@@ -14,7 +14,6 @@ from samples import terms_of
 
 import boolcomp as bc
 from boolcomp.engines.wiring import Stop
-from boolcomp.paper import truth
 from boolcomp.paper.bounds import error_bound
 from boolcomp.paper.plan import Options, make_plan
 from boolcomp.paper.quantised import quantised
@@ -190,16 +189,6 @@ def test_a_state_on_a_stop_that_is_a_border_of_cells_is_no_free_row(bits: int) -
             row = row << word.inputs | kept
         for column in entry.table.free:
             assert not any(column[int(k)] for k in row), str(entry.plan.term)
-
-
-def test_only_equal_tables_have_equal_signatures() -> None:
-    # What words span is no part of where the joint may be: both arms go as far.
-    plans = [plan_of(with_ranges(ARM, word2=(-2.5, high))) for high in (2.5, 3.5)]
-    tables: dict[object, Any] = {}
-    for term in (term for plan in plans for joint in plan.outputs for term in joint.terms):
-        table = truth.tabulate(term)
-        assert tables.setdefault(truth.signature(term), table) == table
-    assert len(set(tables.values())) > 3
 
 
 # Arms that hold still.

@@ -98,13 +98,6 @@ def test_a_dropped_bit_changes_nothing() -> None:
                 assert np.array_equal(outputs[:half], outputs[half:])
 
 
-def test_terms_that_are_the_same_function_share_one_table() -> None:
-    by_name = {entry.plan.term.name: entry.table for entry in tables()}
-    assert by_name["T12"] is by_name["T21"] is by_name["T22"]
-    assert by_name["T16"] is by_name["T25"] is by_name["T26"]
-    assert len({id(table) for table in by_name.values()}) == 8
-
-
 def test_equal_signatures_have_equal_tables_and_different_ones_do_not() -> None:
     entries = tables(7)
     for one in entries:
