@@ -36,3 +36,8 @@ def test_whatever_stands_in_a_line_its_cells_are_the_line(line: str) -> None:
 @pytest.mark.parametrize("line", ['"', 'a,"b', '"a""', ' "a,b', 'a,"""', '"a","b'])
 def test_a_quote_that_is_not_closed_is_seen(line: str) -> None:
     assert csvtext.unclosed(line)
+
+
+def test_a_long_line_of_quotes_takes_no_longer_than_another() -> None:
+    assert csvtext.unclosed('"' * 1_000_001)
+    assert csvtext.cells_of('"a" ' * 250_000 + ",b")[1] == "b"

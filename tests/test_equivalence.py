@@ -6,7 +6,7 @@ import signal
 from itertools import combinations, product
 
 import pytest
-from bitarray import frozenbitarray
+from bitarray import bitarray, frozenbitarray
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from synthesis.networks import networks, tables
@@ -147,6 +147,9 @@ def test_chunks_hold_every_input_word_once_in_order(
             assert bits == [start + word >> k & 1 for k in reversed(range(inputs))]
         place += count
     assert place == 1 << inputs
+    for endian in ("big", "little"):
+        column = bitarray([k % 3 == 1 for k in range(32)], endian=endian)
+        assert simulation.plane_of(column) == sum(1 << row for row in range(1, 32, 3))
     for count in range(4):
         for word in range(1 << count):
             bits = [plane >> word & 1 for plane in simulation.input_planes(count)]

@@ -102,6 +102,19 @@ def test_between_two_loads_errors_are_the_mean_of_both() -> None:
     assert choose(LOADS, MORE, 2.0, interpolate=True).loads == (LOADS[2],)
 
 
+@pytest.mark.slow
+def test_what_a_kilogram_changes_is_said_of_every_output_or_of_none() -> None:
+    assert replace(library(), per_kilogram=()).payloads == library().payloads
+    for changes in ((1.0,), (1.0, -1.0), (1.0, 1.0, 1.0)):
+        with pytest.raises(ValueError, match="what a kilogram changes"):
+            replace(library(), per_kilogram=changes)
+    for of in ("forward-dynamics", "inverse-kinematics", "jacobian"):
+        assert per_kilogram("machado-2r", of) == ()
+    many = [load_of(k / 2, 1.0) for k in range(20)]
+    with pytest.raises(bc.UsageError, match=r"has 0, 0.5 … 9.5 \(20 of them\)"):
+        choose(tuple(many), (), 0.25)
+
+
 @pytest.mark.parametrize("mass", [-1.0, 2.5, float("nan"), float("inf")])
 def test_beyond_all_loads_there_is_no_answer(mass: float) -> None:
     with pytest.raises(bc.UsageError, match=r"has 1, 0, 2 kg, and answers from 0 to 2$"):

@@ -85,6 +85,10 @@ def test_bits_of_even_words_are_dropped_in_gray_code() -> None:
     assert not any(w.dropped for t in plan(code="natural").terms for w in t.words)
 
 
+def test_guard_bits_follow_equation_2() -> None:
+    assert [guard_bits_for(p) for p in (1, 2, 3, 5, 6, 7, 14, 15)] == [1, 1, 2, 2, 2, 3, 3, 4]
+
+
 @pytest.mark.parametrize("bits", [4, 7, 10])  # beyond, another table is the largest to split
 def test_each_bit_of_the_word_is_a_bit_of_every_term(bits: int) -> None:
     widths = [term.code.bits for term in plan(bits=bits).terms]
@@ -143,7 +147,8 @@ def test_a_term_too_wide_for_a_table_is_refused_by_name_size_and_remedy() -> Non
     assert message.startswith("planar-3r: T")
     assert "boolcomp compile --mode compact" in message
     assert "input bits (q" in message
-    assert "at most 24" in message
+    others = sum(term.too_wide for term in plan("planar-3r", bits=12).terms) - 1
+    assert f"tables have at most 24, and {others} others would be too large. Compact" in message
     found = re.search(r"In paper mode, lower --bits to (\d+)$", message)
     assert found is not None
     fits = int(found[1])

@@ -129,7 +129,15 @@ def test_twenty_inputs_take_less_than_two_seconds_and_200_megabytes() -> None:
         TruthTable(2, (frozenbitarray("010"),))
 
 
-def test_a_plan_that_is_too_wide_makes_no_table() -> None:
+def test_a_plan_that_is_too_wide_makes_no_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    small = planned("1 sin q1 qd1", [(HALF, 3, 0), (SPEED, 3, 0)])
+    for most in (6, 5):
+        monkeypatch.setattr("boolcomp.paper.truth.MOST_INPUT_BITS", most)
+        if most == 6:
+            assert tabulate(small).inputs == 6
+    with pytest.raises(bc.DataError, match="a table of 6 input bits is too large"):
+        tabulate(small)
+    monkeypatch.undo()
     plan = make_plan(terms_of("planar-3r"), Options(bits=12))
     wide = next(term for term in plan.terms if term.too_wide)
     with pytest.raises(bc.DataError, match=r"a table of \d+ input bits is too large"):
