@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from parallel.schedule.programs import there_and_back
+from parallel.schedule.graphs import there_and_back
 
 from boolcomp.common.errors import DataError, UsageError
-from boolcomp.parallel.schedule.execute import Engine, Executed, StageRunner, execute
+from boolcomp.parallel.schedule.execute import Engine, Executed, StageRunner
 from boolcomp.parallel.schedule.placed import Assignment
 from boolcomp.problem.expressions.tape import Tape, task
 
@@ -123,12 +123,6 @@ def test_a_last_segment_that_needs_no_earlier_one_does_not_end_the_work(engine: 
 
 
 @pytest.mark.slow
-def test_one_batch_is_one_call() -> None:
-    given = columns(100)
-    check(execute(STRAIGHT, NAMES, TWO, given), given)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("forked", [False, True])
 def test_workers_end_with_their_parent(forked: bool) -> None:  # noqa: FBT001
     """Even if a process that the parent forked still holds their sockets."""
@@ -137,7 +131,7 @@ def test_workers_end_with_their_parent(forked: bool) -> None:  # noqa: FBT001
         "import numpy as np\n"
         "from boolcomp.parallel.schedule.execute import StageRunner\n"
         "from boolcomp.parallel.schedule.placed import Assignment\n"
-        "from parallel.schedule.programs import there_and_back\n"
+        "from parallel.schedule.graphs import there_and_back\n"
         "lists = Assignment((('out', 'back'), ('beyond',)))\n"
         "with StageRunner(*there_and_back(), lists, block=8) as runner:\n"
         f"    child = os.fork() if {forked} else 0\n"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from parallel.schedule.programs import there_and_back
+from parallel.schedule.graphs import there_and_back
 
 from boolcomp.common.errors import UsageError
 from boolcomp.parallel.schedule.execute import Engine, Executed, StageRunner
@@ -19,7 +19,6 @@ from boolcomp.parallel.schedule.realrun import (
     MOST_ROUNDS,
     ROUNDS,
     check_engine,
-    noisy,
     run_really,
 )
 from boolcomp.problem.dynamics.operations import Operations
@@ -33,12 +32,6 @@ GRAPH = TaskGraph(
 TWO = Assignment((("out", "back"), ("beyond",)))
 GIVEN = [np.linspace(-2, 2, 300), np.linspace(0, 1, 300)]
 EXPECTED = np.array(STRAIGHT.evaluate(GIVEN))
-
-
-def test_more_than_the_processes_can_give_is_noise() -> None:
-    seconds = {"one": 2.0, "scheduled": 1.01, "dealt": 0.95, "points": 0.98}
-    assert noisy(seconds, 2) == ["dealt"]
-    assert noisy(seconds, 3) == []
 
 
 def test_an_unknown_engine_is_refused() -> None:
