@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 import time
@@ -66,23 +65,6 @@ def test_the_child_of_a_fork_evaluates_in_threads(name: EngineName) -> None:
     assert forked(lambda: results(engine) == expected)
     assert forked(lambda: forked(lambda: results(engine) == expected))
     assert results(engine) == expected
-
-
-@pytest.mark.parametrize("name", ["llvm", "words"])
-def test_a_process_that_multiprocessing_forks_evaluates_in_threads(name: EngineName) -> None:
-    engine, expected = used(name)
-
-    def work() -> None:
-        os._exit(0 if results(engine) == expected else 1)
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        child = multiprocessing.get_context("fork").Process(target=work)
-        child.start()
-    child.join(SECONDS)
-    child.kill()
-    child.join()
-    assert child.exitcode == 0
 
 
 def test_the_child_of_a_fork_is_told_that_a_pool_of_processes_is_its_parents() -> None:
