@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -75,8 +76,8 @@ def interpreted(graph: WordGraph, given: list[int]) -> tuple[list[int], int]:
     return made, saturated
 
 
-def random_graph(seed: int) -> WordGraph:
-    """Return a graph of all kinds of nodes, parts, signs and widths."""
+def random_graph(seed: int, *, fits: bool = False) -> WordGraph:
+    """Return a graph of all kinds of nodes, parts, signs and widths; `fits`: no sum wraps."""
     rng = np.random.default_rng(seed)
 
     def pick(low: int, high: int) -> int:
@@ -101,8 +102,8 @@ def random_graph(seed: int) -> WordGraph:
             bits = pick(2, 12)
             nodes.append(Angles(turns, pick(0, (1 << bits) - 1), bits))
         else:
-            nodes.append(random_heap(pick, nodes))
-    nodes.append(random_heap(pick, nodes))
+            nodes.append(random_heap(pick, nodes, fits=fits))
+    nodes.append(random_heap(pick, nodes, fits=fits))
     heaps = [k for k, node in enumerate(nodes) if isinstance(node, Heap)]
     results = []
     for _ in range(pick(1, 2)):
@@ -112,7 +113,7 @@ def random_graph(seed: int) -> WordGraph:
     return WordGraph(tuple(nodes), tuple(Scale(0, 0.0) for _ in nodes), tuple(results))
 
 
-def random_heap(pick: Callable[[int, int], int], nodes: list[Node]) -> Heap:
+def random_heap(pick: Callable[[int, int], int], nodes: list[Node], *, fits: bool) -> Heap:
     parts: list[HeapPart] = []
     for _ in range(pick(1, 4)):
         a, b = pick(0, len(nodes) - 1), pick(0, len(nodes) - 1)
@@ -123,4 +124,11 @@ def random_heap(pick: Callable[[int, int], int], nodes: list[Node]) -> Heap:
             column = pick(-9, 3)
             parts.append(PartialProducts(a, drops[0], b, drops[1], column, bool(pick(0, 1))))
     bits = pick(2, 19)
-    return Heap(tuple(parts), pick(-300, (1 << bits) - 1), bits)
+    constant = pick(-300, (1 << bits) - 1)
+    ones = [(1 << node.bits) - 1 for node in nodes]  # digits of ones agree: parts count most
+    most = total_of([replace(part, negative=False) for part in parts], ones, tuple(nodes))
+    if fits:
+        constant = abs(constant)
+        bits = max(bits, (constant + most).bit_length())
+    wraps = not 0 <= constant <= constant + most < 1 << bits
+    return Heap(tuple(parts), constant, bits, wraps)

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from exports import kept
-from targets.exported import family, tiny
+from targets.exported import family
 
-from boolcomp.common.errors import UsageError
 from boolcomp.targets import Options, export
 
 if TYPE_CHECKING:
@@ -54,5 +53,3 @@ def test_a_test_in_cocotb_is_a_python_text_with_one_wrong_vector() -> None:
         assert 'INPUTS = ("a", "b", "c", "load",)' in text
         assert "wrong on purpose" in text
         assert text.count("valid_in") == (1 if pipeline else 0)
-    with pytest.raises(UsageError, match=r"no test in cocotb for VHDL-93: leave out --cocotb"):
-        export(tiny(), "vhdl", None, Options(cocotb=True))

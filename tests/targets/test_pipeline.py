@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 from synthesis.networks import networks, random_network
-from targets.exported import arm
 
 from boolcomp.logic.network import CONSTANTS
 from boolcomp.targets.pipeline import flip_flops, stages_of
-from boolcomp.targets.ports import design_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,11 +70,3 @@ def test_two_stages_of_small_networks_have_hardly_more_flip_flops_than_the_best(
         assert made <= min(costs) + 1
         found, best = found + made, best + min(costs)
     assert found <= 1.05 * best
-
-
-def test_the_arm_takes_no_more_flip_flops_than_it_did() -> None:
-    network = design_of(arm("compact", 8)).network
-    taken = {count: flip_flops(network, stages_of(network, count), count) for count in (2, 4, 8)}
-    assert taken[2] <= 104
-    assert taken[4] <= 211
-    assert taken[8] <= 411

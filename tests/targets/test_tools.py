@@ -39,7 +39,7 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("one", OF_GATES, ids=lambda one: f"{one.tool}-{one.pipeline}")
-@pytest.mark.parametrize("name", ["tiny", "awkward", "family"])  # others: `test_matrix.py`
+@pytest.mark.parametrize("name", ["awkward", "family"])  # others: `test_matrix.py`
 def test_a_simulator_agrees_and_warns_of_nothing(name: str, one: Simulated) -> None:
     program = PROGRAMS[name]()
     files = export(program, one.target, None, Options("gates", one.pipeline, one.bench))
