@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
-import threading
 import time
 from concurrent.futures import Executor, Future
 from typing import TYPE_CHECKING, Any
@@ -77,15 +75,6 @@ def test_no_more_calls_are_under_way_than_workers_have_use_for() -> None:
     assert pool.submitted == 3
 
 
-def test_a_worker_that_is_killed_is_replaced_and_its_call_made_again() -> None:
-    with Processes(1) as pool:
-        pool.submit(os.getpid).result()
-        killed = pool._workers[0].process.pid  # noqa: SLF001 (it is killed from outside)
-        threading.Timer(0.5, os.kill, (killed, signal.SIGKILL)).start()
-        assert pool.submit(time.sleep, 1.0).result() is None
-        assert pool.submit(os.getpid).result() != killed
-
-
 def test_a_call_that_kills_every_worker_is_given_up_and_the_others_go_on() -> None:
     with Processes(2) as pool:
         calls = [(0,), (7,)]
@@ -93,11 +82,6 @@ def test_a_call_that_kills_every_worker_is_given_up_and_the_others_go_on() -> No
         assert list(in_order(pool, abs, calls)) == [0, 7]
         with pytest.raises(WorkerLostError, match="3 worker processes died"):
             deadly.result()
-
-
-def test_what_runs_already_is_taken_as_it_is() -> None:
-    pool = Counting()
-    assert executor(pool) is pool
 
 
 @pytest.mark.parametrize(

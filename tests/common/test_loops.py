@@ -85,7 +85,7 @@ def test_a_loop_pickles_by_its_name() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("more", [(), ("--method", "exact"), ("--phase",), ("--stats",)])
+@pytest.mark.parametrize("more", [(), ("--method", "exact")])
 def test_a_small_file_is_minimised_without_numba_and_highs(
     tmp_path: Path, more: tuple[str, ...]
 ) -> None:

@@ -53,13 +53,6 @@ def test_calls_are_given_the_value_itself(workers: Workers) -> None:
     assert list(workers.in_order(sum, [(value,), (value,)])) == [12, 12]
 
 
-def test_what_is_sent_twice_is_pickled_once() -> None:
-    value = Shared([0])
-    before = pickle.dumps(value)
-    value.value.append(1)  # nobody does; it would show
-    assert pickle.dumps(value) == before
-
-
 def test_a_worker_of_another_version_says_so() -> None:
     assert called(VERSION, abs, Shared(-3)) == 3
     with pytest.raises(WorkerLostError, match=r"it is asked by one of 0\.0\.1"):

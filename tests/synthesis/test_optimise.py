@@ -11,7 +11,9 @@ from synthesis.networks import random_network
 from synthesis.test_abc import fake, no_abc
 
 from boolcomp.common.errors import UsageError
+from boolcomp.logic import luts
 from boolcomp.logic.equivalence import equivalent
+from boolcomp.logic.network import Builder, Network
 from boolcomp.logic.synthesis import abc
 from boolcomp.logic.synthesis.measure import OBJECTIVES, Objective, measure
 from boolcomp.logic.synthesis.optimise import Step, optimise
@@ -20,9 +22,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.mark.check
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.sampled_from(OBJECTIVES))
-@settings(max_examples=10)
+@settings(max_examples=6)
 def test_what_comes_out_is_equivalent_and_no_worse(seed: int, objective: Objective) -> None:
     network = random_network(seed, 11, 60, 8)
     found = optimise(network, None, objective, rounds=1, use_abc=seed % 3 == 0).network
@@ -68,3 +70,24 @@ def test_no_time_gives_the_network_back() -> None:
 def test_an_unknown_objective_is_refused() -> None:
     with pytest.raises(UsageError, match="did you mean 'depth'"):
         optimise(random_network(1, 3, 5, 1), 1.0, "dept")  # type: ignore[arg-type]
+
+
+def adder(bits: int) -> Network:
+    """Return the sum of two words, its carries one after the other."""
+    builder = Builder(2 * bits)
+    carry, total = 0, []
+    for k in range(bits):
+        three = builder.input(k), builder.input(bits + k), carry
+        total.append(builder.node(luts.XOR3, *three))
+        carry = builder.node(luts.MAJ3, *three)
+    return builder.build([*total, carry])
+
+
+def test_passes_for_depth_make_an_adder_of_fewer_levels_for_few_nodes() -> None:
+    plain = adder(12)
+    made = optimise(plain, None, "depth", rounds=1, use_abc=False)
+    assert made.steps[0].name == "bypass"
+    assert plain.depth == 12
+    assert made.network.depth <= 7
+    assert made.steps[0].nodes <= 2 * len(plain.nodes)
+    assert equivalent(plain, made.network).holds
