@@ -72,19 +72,6 @@ def test_a_chunk_of_zarr_that_is_not_there_is_named(tmp_path: Path) -> None:
     refused(folder, tmp_path / "t.npy", r"s\.zarr: chunk c/2/0 is not there")
 
 
-def test_a_truncated_chunk_of_zarr_is_named(tmp_path: Path) -> None:
-    folder = write(tmp_path / "s.zarr", states(ROWS))
-    os.truncate(folder / "c" / "2" / "0", 100)
-    with pytest.raises(DataError, match=r"s\.zarr: chunk c/2/0: damaged"):
-        evaluated(folder, tmp_path / "t.npy")
-
-
-def test_what_is_no_array_of_zarr_is_a_sentence(tmp_path: Path) -> None:
-    folder = write(tmp_path / "s.zarr", states(ROWS))
-    (folder / "zarr.json").write_text("{}")
-    refused(folder, tmp_path / "t.npy", r"s\.zarr: not a zarr array")
-
-
 def test_headers_that_claim_very_much_take_no_memory(tmp_path: Path) -> None:
     (tmp_path / "s.npy").write_bytes(npyfiles.header(350_000_000_000, 6, "float64"))
     zarr: Any = pytest.importorskip("zarr")
@@ -162,19 +149,6 @@ def test_a_missing_package_is_a_sentence_that_names_the_extra(
     source, target = (name, "t.npy") if name[0] == "s" else ("s.npy", name)
     said = rf"needs .*{package}: pip install 'boolcomp\[cluster\]'"
     refused(tmp_path / source, tmp_path / target, said, UsageError)
-
-
-def test_a_disk_without_room_is_a_sentence_before_anything_is_evaluated(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(handle: int, start: int, size: int) -> None:
-        assert handle >= 0
-        assert (start, size) == (0, 128 + ROWS * 16)
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    write(tmp_path / "s.npy", states(ROWS))
-    monkeypatch.setattr(os, "posix_fallocate", full)
-    refused(tmp_path / "s.npy", tmp_path / "t.npy", r"t\.npy: cannot be written: No space left")
 
 
 def test_a_disk_that_fills_up_is_a_sentence_and_what_was_there_stays(

@@ -10,7 +10,6 @@ from batchfiles import NAMES, RESULTS, program, read, states, torques, write, wr
 
 from boolcomp.batches import chunk as chunks
 from boolcomp.batches import zarrays
-from boolcomp.batches.plan import usual_chunk
 from boolcomp.batches.run import evaluate_files
 from boolcomp.common.errors import DataError, UsageError
 from boolcomp.problem.sources import problem_of
@@ -104,15 +103,6 @@ def test_columns_of_zarr_go_by_their_names_where_the_array_says_them(tmp_path: P
     assert np.array_equal(read(tmp_path / "t.npy"), torques(table))
 
 
-def test_shards_of_zarr_are_read(tmp_path: Path) -> None:
-    import zarr
-
-    table = states(ROWS)
-    zarr.create_array(str(tmp_path / "s.zarr"), data=table, chunks=(100, 6), shards=(1000, 6))
-    evaluated(tmp_path / "s.zarr", tmp_path / "t.npy")
-    assert np.array_equal(read(tmp_path / "t.npy"), torques(table))
-
-
 def test_results_say_their_names_and_units(tmp_path: Path) -> None:
     import pyarrow.parquet as pq
     import zarr
@@ -184,12 +174,6 @@ def test_other_endings_are_refused_with_those_that_are_known(target: str, tmp_pa
     write(tmp_path / "s.npy", states(10))
     with pytest.raises(UsageError, match=r"kinds are \.npy, \.zarr, \.parquet"):
         evaluated(tmp_path / "s.npy", tmp_path / target)
-
-
-def test_chunks_are_enough_for_several_workers_and_no_larger_than_worth_losing() -> None:
-    assert [usual_chunk(rows) for rows in (0, 1, 1 << 17)] == [1 << 17] * 3
-    assert usual_chunk((1 << 24) + 1) == (1 << 20) + (1 << 17)
-    assert usual_chunk(10**11) == 1 << 22
 
 
 def test_a_folder_of_different_kinds_of_numbers_is_refused(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from samples import problem_of
 from boolcomp.common.errors import UsageError
 from boolcomp.measure.bench.harness import Case, Checked, check, run
 from boolcomp.measure.bench.rows import Timing, break_evens
-from boolcomp.measure.bench.states import BenchStates, aligned, draw_states
+from boolcomp.measure.bench.states import BenchStates, draw_states
 from boolcomp.measure.bench.tasks import Offer, PythonTask
 
 if TYPE_CHECKING:
@@ -44,12 +44,6 @@ def test_results_beyond_their_bound_are_wrong(states: BenchStates) -> None:
     assert isinstance(wrong, Checked)
     assert (right.wrong, wrong.wrong) == (False, True)
     assert wrong.max_errors == pytest.approx((2 / (200 / 128), 2 / (100 / 128)))
-
-
-def test_infinities_are_wrong(states: BenchStates) -> None:
-    found = check(Offer("a", "float64", maker(0.0, np.inf), np.inf), states, 8)
-    assert isinstance(found, Checked)
-    assert found.wrong
 
 
 def test_ratios_are_times_the_logics_time(states: BenchStates) -> None:
@@ -97,13 +91,6 @@ def test_break_even_is_where_the_logic_stays_faster() -> None:
     rows = [row(1, 1.5), row(64, 0.5), row(4096, 2.0), row(10**6, 3.0)]
     assert break_evens(rows) == {("r", "int8"): 4096}
     assert break_evens([row(1, 0.5)]) == {("r", "int8"): None}
-
-
-def test_columns_begin_at_a_cache_line_and_repeat() -> None:
-    column = aligned(np.arange(10, dtype=np.int16), 25)
-    assert column.ctypes.data % 64 == 0
-    assert column[:25].tolist() == [k % 10 for k in range(25)]
-    assert len(column) > 25
 
 
 def test_words_stand_for_the_middle_of_their_cells(states: BenchStates) -> None:

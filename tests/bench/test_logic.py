@@ -8,7 +8,6 @@ from small_programs import stages
 
 from boolcomp.measure.bench.harness import Case, Checked, check, run
 from boolcomp.measure.bench.logic import LogicSubject, logic_offers
-from boolcomp.measure.bench.roofline import roofline
 from boolcomp.measure.bench.states import draw_states
 
 
@@ -34,12 +33,3 @@ def test_batches_that_fill_no_block_and_two_cores() -> None:
     rows = run(list(logic_offers(program, "logic")), states, 4, [Case(1), Case(1000, 2)], 0.05)
     assert not any(row.wrong for row in rows)
     assert all(row.ns_per_sample or row.skipped for row in rows)
-
-
-@pytest.mark.slow
-def test_the_roofline_knows_where_time_goes() -> None:
-    found = roofline(stages(4)[2], 50.0)
-    share = found["share of the limit"]
-    assert isinstance(share, float)
-    assert 0 < share < 1.5
-    assert float(found["vector instructions"]) > float(found["nodes executed"]) / 2

@@ -5,10 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-import pytest
-
-from boolcomp.measure.bench.chart import draw_bench
-from boolcomp.measure.bench.roofline import spills
 from boolcomp.measure.bench.rows import Bench, Host, Timing, text_report
 
 ROWS = (
@@ -39,20 +35,6 @@ def test_a_table_says_what_is_wrong_and_what_is_missing() -> None:
     assert BENCH.wrong == ("broken (float32)",)
 
 
-def test_rivals_stand_in_the_order_of_their_times() -> None:
-    lines = text_report(BENCH).splitlines()
-    start = next(k for k, line in enumerate(lines) if line.startswith("batch 4096"))
-    names = [line.split("  ")[0] for line in lines[start + 2 : start + 5]]
-    assert names == ["broken", "boolcomp, compact logic", "rival"]
-
-
-def test_json_has_the_promised_keys() -> None:
-    document = json.loads(json.dumps(BENCH.document(), allow_nan=False))
-    promised = {"rival", "ns_per_sample", "ratio", "max_error", "rms_error", "batch", "cores"}
-    assert all(promised | {"types", "skipped"} <= set(row) for row in document["rows"])
-    assert document["rows"][1]["types"] == {"in": "int8", "out": "int8"}
-
-
 def test_a_bench_says_of_each_figure_whether_it_is_sampled_searched_or_proved() -> None:
     known = replace(
         BENCH, worst_found=(2.5, 3.0), evaluations=1000, sampled_max=(1.9, 1.5),
@@ -66,25 +48,3 @@ def test_a_bench_says_of_each_figure_whether_it_is_sampled_searched_or_proved() 
     assert document["sampled_max"] == [1.9, 1.5]
     assert document["bound"] == [3.0001, None]
     assert "proved" not in text_report(BENCH)
-
-
-@pytest.mark.check
-def test_the_chart_is_drawn_and_repeats_itself() -> None:
-    assert draw_bench(BENCH, "svg") == draw_bench(BENCH, "svg")
-    assert draw_bench(BENCH, "png").startswith(b"\x89PNG")
-
-
-def test_spills_are_counted() -> None:
-    text = """\
-vmovdqa64 64(%rsp), %zmm1
-vpternlogq $8, 128(%rsp), %zmm2, %zmm3
-vmovdqa64 %zmm1, 64(%rbp)
-vpandq %zmm1, %zmm2, %zmm3
-vmovdqa64 %zmm1, %zmm2
-mov 8(%rsp), %rax"""
-    assert spills(text) == {
-        "vector instructions": 5.0,
-        "vector loads from the stack": 2.0,
-        "vector stores to the stack": 1.0,
-        "vector copies": 1.0,
-    }

@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from boolcomp.measure.bench.byte_tables import byte_header
-from boolcomp.measure.bench.two_link import TwoLink, closed_form, fixed_header, header, two_link
+from boolcomp.measure.bench.two_link import TwoLink, closed_form, two_link
 from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.robot import Robot, load_robot
@@ -56,21 +55,3 @@ def test_other_arms_are_told_why_not() -> None:
     assert "symmetric" in str(two_link(lopsided))
     bent = replace(robot, links=(first, replace(second, center_of_mass=(0.0, 0.1, 0.0))))
     assert isinstance(two_link(bent), str)
-
-
-def test_headers_carry_the_constants(arm: TwoLink) -> None:
-    assert "#define MASS_E 9.0f" in header(arm, 1e-3)
-    fixed = fixed_header(arm)
-    assert fixed is not None
-    assert "#define FIXED_GB2 16056" in fixed
-    tables = byte_header(arm)
-    assert tables is not None
-    assert "TABLE_CB[256]" in tables
-
-
-def test_constants_that_do_not_fit_have_no_header(arm: TwoLink) -> None:
-    unequal = replace(arm, speeds=(1.0, 2.0))
-    assert fixed_header(unequal) is None
-    assert byte_header(unequal) is None
-    assert byte_header(replace(arm, b=-5.0)) is None
-    assert fixed_header(replace(arm, weight_b=250.0)) is None

@@ -12,12 +12,11 @@ from control.textbook import moved, torques
 from boolcomp.common.errors import UsageError
 from boolcomp.measure.control.blocks import Called, planned
 from boolcomp.measure.control.drive import Drive, Sensors, drive_of
-from boolcomp.measure.control.figures import figures
 from boolcomp.measure.control.laws import law_of
-from boolcomp.measure.control.loop import Loop, Recording
+from boolcomp.measure.control.loop import Loop
 from boolcomp.measure.control.plant import plant_of
 from boolcomp.measure.control.recorded import friction
-from boolcomp.measure.control.study import enough, study
+from boolcomp.measure.control.study import study
 from boolcomp.measure.control.trajectories import Trajectory, trajectory_of
 from boolcomp.measure.control.variants import Variant, exact_of
 from boolcomp.paper.plan import Options, make_plan
@@ -190,41 +189,6 @@ def test_joints_without_stops_go_the_short_way_round() -> None:
     assert e == pytest.approx([-5, -5, -5, 2 * np.pi - 5])
 
 
-@pytest.mark.parametrize("zeta", [0.3, 0.7, 1.0, 2.0])
-def test_the_pull_is_the_integral_of_the_impulse_response(zeta: float) -> None:
-    w = 10.0
-    t = np.linspace(0, 12, 240_001)
-    if zeta == 1:
-        h = t * np.exp(-w * t)
-    else:
-        root = np.sqrt(complex(zeta**2 - 1)) * w
-        h = (np.exp((-zeta * w + root) * t) - np.exp((-zeta * w - root) * t)) / (2 * root)
-    exact = float(np.abs(h.real).sum() * 5e-5)
-    assert law_of(ARM, "computed-torque", np.ones(2), w, zeta).pull[0] == pytest.approx(exact, 1e-4)
-
-
-def test_what_remains_at_rest_has_its_size_and_period() -> None:
-    count, rate = 4001, 1000.0
-    t = np.arange(count) / rate
-    still = np.zeros((count, 1))
-    way = Trajectory("hold", still, still, still, count)
-    q = (0.01 + 0.002 * np.sin(2 * np.pi * 8 * t))[:, None, None]
-    q[:1900] += 0.5  # the first half is left to settle
-    tau = 3 * np.sign(np.sin(2 * np.pi * 8 * t))[:, None, None]
-    recording = Recording((way,), q, q, q, tau, tau, tau, np.zeros(1, np.int64))
-    told = figures(recording, 0, 0, None, np.zeros(count, np.bool_), rate)
-    assert told is not None
-    assert told.rest is not None
-    assert told.rest.amplitude == pytest.approx(0.002, rel=1e-3)
-    assert told.rest.period == pytest.approx(0.125, rel=1e-3)
-    assert told.rest.offset == pytest.approx(-0.01, rel=1e-2)
-    assert told.rest.torque == pytest.approx(3)
-    assert told.rms_noise is None
-    moving = Trajectory("sine", still, still + 1, still, count)
-    recording = Recording((moving,), q, q, q, tau, tau, tau, np.zeros(1, np.int64))
-    assert figures(recording, 0, 0, None, np.zeros(count, np.bool_), rate).rest is None  # type: ignore[union-attr]
-
-
 def test_a_loop_that_runs_away_is_given_up_and_the_others_go_on() -> None:
     exact = exact_of(ARM, loop_of().law)
     strong = replace(ARM, links=tuple(replace(one, torque_limit=1e9) for one in ARM.links))
@@ -247,20 +211,3 @@ def test_friction_of_the_file_is_made_good_where_it_is_asked_for() -> None:
         found = study(loop, [exact_of(rough, loop.law)], [path()])
         worst.append(max(x.figures.max_tracking for x in found.rows if x.figures))
     assert worst[1] < worst[0] / 20
-
-
-def test_the_fewest_bits_that_do_are_those_after_which_none_fails() -> None:
-    way, exact = path(), exact_of(ARM, loop_of().law)
-    rows = study(loop_of(), [exact], [way]).rows
-    told = rows[0].figures
-    assert told is not None
-
-    def row(mode: str, bits: int, size: float) -> Any:
-        figure = replace(told, max_tracking=size)
-        return replace(rows[0], variant=Variant(mode, bits, None), figures=figure)
-
-    sizes = {4: 9e-3, 5: 0.5e-3, 6: 2e-3, 7: 1e-3, 8: 1e-4}
-    found = [row("compact", bits, size) for bits, size in sizes.items()]
-    assert enough([*found, row("paper", 4, 1.0)], 1e-3) == {"compact": 7, "paper": None}
-    lost = replace(rows[0], variant=Variant("compact", 9, None), figures=None)
-    assert enough([*found, lost], 1e-3) == {"compact": None}

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from boolcomp.common.errors import DataError, UsageError
-from boolcomp.measure.control.circle import tip
-from boolcomp.measure.control.trajectories import lengthened, trajectory_of
+from boolcomp.measure.control.trajectories import trajectory_of
 from boolcomp.problem.robot import load_robot
 
 if TYPE_CHECKING:
@@ -45,15 +44,6 @@ def test_a_circle_is_one_and_closes() -> None:
     assert np.abs(distance - 0.15).max() < 1e-9
     assert np.allclose(found.q[0], [0.2, 1.1], atol=1e-12)
     assert np.allclose(found.q[0], found.q[-1], atol=1e-9)
-
-
-def test_a_circle_lies_in_the_plane_that_is_named() -> None:
-    robot = load_robot("panda")
-    found = trajectory_of(robot, "circle:plane=xz:radius=.05:period=3", 3.0, 100.0)
-    places = tip(robot, found.q)
-    middle = places[:-1].mean(axis=0)
-    assert np.ptp(places[:, 1]) < 1e-8
-    assert np.allclose(np.linalg.norm(places - middle, axis=1), 0.05, atol=1e-8)
 
 
 def test_a_point_to_point_motion_rests_at_both_ends() -> None:
@@ -108,15 +98,6 @@ def test_what_is_no_trajectory_is_said_with_what_is_one(text: str, said: str) ->
 def test_a_circle_out_of_reach_is_said_to_be_one() -> None:
     with pytest.raises(DataError, match="out of reach"):
         trajectory_of(load_robot("machado-2r"), "circle:radius=3", 1.0, RATE)
-
-
-def test_a_trajectory_that_is_lengthened_stays_where_it_ends() -> None:
-    short = trajectory_of(load_robot("machado-2r"), "sine", 0.1, RATE)
-    found = lengthened(short, 150)
-    assert found.own == short.own == 101
-    assert np.array_equal(found.q[100:], np.repeat(short.q[-1:], 50, axis=0))
-    assert not found.qd[101:].any()
-    assert not found.qdd[101:].any()
 
 
 @pytest.mark.parametrize("end", ["inf", "1e308"])

@@ -10,10 +10,10 @@ import pytest
 from click.testing import CliRunner
 from targets.exported import arm, tiny
 
-from boolcomp.commands.area import command, document
+from boolcomp.commands.area import command
 from boolcomp.common.errors import DataError, UsageError
 from boolcomp.measure.hardware import tools
-from boolcomp.measure.hardware.area import Area, area, cell_kinds, clock_of, longest, mapped_area
+from boolcomp.measure.hardware.area import area, cell_kinds, clock_of, longest, mapped_area
 from boolcomp.measure.hardware.devices import DEVICES, Cells, counted, device, flip_flops
 from boolcomp.measure.hardware.sources import framed, source_of
 
@@ -32,19 +32,6 @@ STAT = json.dumps({
         },
     },
 })  # fmt: skip
-LTP = """
-10. Executing LTP pass (find longest path).
-
-Longest topological path in machado_2r (length=25):
-    0: \\q1 [7]
-    1: \\n4 (via n4_t.cell_)
-"""
-REPORT = json.dumps({
-    "fmax": {
-        "clock$SB_IO_IN_$glb_clk": {"achieved": 199.8, "constraint": 250.0},
-        "other": {"achieved": 210.5, "constraint": 250.0},
-    },
-})  # fmt: skip
 
 
 def test_cells_are_sorted_as_tables_carries_multipliers_memories_and_flip_flops() -> None:
@@ -59,14 +46,6 @@ def test_cells_of_the_other_families_are_known() -> None:
     assert counted(lattice, device("ecp5")) == Cells(1, 2, 3, 0, 4)
 
 
-def test_the_longest_path_is_read() -> None:
-    assert longest(LTP) == 25
-
-
-def test_the_slowest_clock_is_taken() -> None:
-    assert clock_of(REPORT) == 199.8
-
-
 @pytest.mark.parametrize(
     ("read", "text"),
     [
@@ -78,21 +57,6 @@ def test_what_tools_should_not_have_said_is_a_sentence(read: object, text: str) 
     assert callable(read)
     with pytest.raises(DataError):
         read(text)
-
-
-def test_the_median_of_seeds_is_the_clock_and_stages_make_the_latency() -> None:
-    one = Area("ice40", "luts, 8 stages", Cells(1, 0, 0, 0, 0), 3, (190.0, 250.0, 200.0), 8)
-    assert one.clock == 200.0
-    assert one.latency == 40.0
-    assert document(one)["fmax_best_mhz"] == 250.0
-    assert Area("lut4", "luts", one.cells, 3).latency is None
-
-
-def test_a_row_has_the_promised_keys() -> None:
-    row = document(Area("lut4", "luts", Cells(1, 2, 3, 4, 5), 6))
-    assert list(row)[:9] == [
-        "target", "design", "luts", "carries", "dsp", "bram", "ff", "levels", "fmax_mhz",
-    ]  # fmt: skip
 
 
 def test_an_unknown_target_is_named_with_the_nearest() -> None:

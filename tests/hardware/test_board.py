@@ -15,12 +15,8 @@ from boolcomp.commands.build import command
 from boolcomp.common.errors import DataError, UsageError
 from boolcomp.logic.synthesis import abc
 from boolcomp.measure.hardware import tools
-from boolcomp.measure.hardware.boards import BOARDS, Sources, board, built, constraints, sources
+from boolcomp.measure.hardware.boards import Sources, board, built, sources
 from boolcomp.targets import Options
-from boolcomp.targets.board import sizes_of
-from boolcomp.targets.gates import gates_of
-from boolcomp.targets.ports import design_of
-from boolcomp.targets.verilog import SYNTAX
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,17 +61,6 @@ def test_a_core_with_another_table_fails_its_bench(tmp_path: Path) -> None:
     wrong = found.core.replace("assign made = INIT", "assign made = ~INIT")
     assert wrong != found.core
     assert "FAIL" in simulated(replace(found, core=wrong), tmp_path)
-
-
-def test_requests_and_answers_are_whole_bytes() -> None:
-    sizes = sizes_of(gates_of(design_of(tiny()), SYNTAX, 1))
-    assert (sizes.given, sizes.request, sizes.made, sizes.answer) == (5, 1, 3, 1)
-
-
-@pytest.mark.parametrize("name", BOARDS)
-def test_every_pin_of_the_top_module_has_a_place(name: str) -> None:
-    text = constraints(board(name))
-    assert all(pin in text for pin in ("clk", "rx", "tx"))
 
 
 @pytest.mark.parametrize("taken", ["2r.bin", "2r_tb.v", "2r.pcf"])

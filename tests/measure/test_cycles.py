@@ -138,17 +138,6 @@ def test_instructions_take_what_the_reference_manuals_say(
     assert thumb.cost(name, operands, "cortex-m3") == large
 
 
-def test_what_is_traced_but_not_in_the_listing_is_an_error() -> None:
-    known = thumb.instructions(LISTING, "cortex-m3")
-    with pytest.raises(DataError, match="not in the program's listing"):
-        arm.counted(np.array([0x20, 0x30], np.uint32), known, 0x10, 1)
-
-
-def test_addresses_are_read_from_what_qemu_writes() -> None:
-    trace = b"Trace 0: 0x7f85a4000100 [00800400/00000020/00000510/ff000201] reset\n" * 2
-    assert arm.addresses(trace).tolist() == [0x20, 0x20]
-
-
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

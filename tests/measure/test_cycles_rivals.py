@@ -14,13 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import boolcomp
-from boolcomp.measure.cycles import avr, board, byhand, fixed, floats, formats
-from boolcomp.measure.cycles.design import Design, Measured
+from boolcomp.measure.cycles import avr, byhand, fixed
+from boolcomp.measure.cycles.design import Design
 from boolcomp.measure.cycles.measure import BOARDS
 from boolcomp.measure.cycles.rows import CyclesRow, text_report
 from boolcomp.measure.cycles.subject import Subject
 from boolcomp.parallel.methods import straight_line
-from boolcomp.problem.expressions.straight import Operation, Returned, Straight
 from boolcomp.problem.robot import load_robot
 from boolcomp.problem.sources import problem_of
 
@@ -74,11 +73,6 @@ def test_two_joints_by_hand_err_no_more_than_half_a_last_bit() -> None:
     )  # words were rounded, and not the wish read
 
 
-def test_arms_that_no_hand_wrote_for_are_told_why() -> None:
-    found = byhand.hand_design(two_link(), load_robot("elbow-3r"), 60.0)
-    assert found == "not two revolute joints"
-
-
 @needs_gcc
 @needs_avr
 @pytest.mark.slow
@@ -111,58 +105,6 @@ def test_a_value_times_a_factor_is_right_to_a_last_bit(factor: float, value: int
     constants = [int(x) for x in text.replace("(", " ").replace(",", " ").replace(")", " ").split()
                  if x.lstrip("-").isdigit()]  # fmt: skip
     assert all(abs(x) < 1 << 15 for x in constants)
-
-
-def straight(*nodes: Operation) -> Straight:
-    return Straight(nodes, (Returned("y", len(nodes) - 1),))
-
-
-Q, X = Operation("input", name="q"), Operation("input", name="x")
-
-
-def test_angles_are_sums_of_inputs_that_turn_and_nobody_else_reads_them() -> None:
-    both = straight(Q, X, Operation("add", (0, 1)), Operation("sin", (2,)))
-    assert formats.angles_of(both, {"q", "x"}) == frozenset((0, 1, 2))
-    assert formats.angles_of(both, {"q"}) == "an angle is read by add"
-    squared = straight(Q, Operation("mul", (0, 0)))
-    assert formats.angles_of(squared, {"q"}) == "an angle is read by mul"
-
-
-def test_a_sum_has_the_places_that_its_largest_value_allows() -> None:
-    program = straight(
-        Operation("input", name="a"), X, Operation("mul", (0, 1)), Operation("add", (2, 1))
-    )
-    columns = {"a": np.array([-3.0, 1.0]), "x": np.array([0.2, 0.1])}
-    most = formats.tops(program, columns)
-    # 3, 0.2, 0.6 and 0.4 with 15 % more: below 4, 1/4, 1 and 1/2
-    assert most == [13, 17, 15, 16]
-    found = formats.formats(program, most, frozenset(), 8)
-    assert found.places == (13, 17, 15, 16)
-    assert formats.formats(program, most, frozenset(), 0).places[2] == 13 + 17 - 16
-
-
-def test_what_float_cannot_say_is_named() -> None:
-    program = straight(X, Operation("tanh", (0,)))
-    problem = problem_of("machado-2r")
-    assert floats.float_design(problem, program, "float", 5, 1) == (
-        "tanh is not written in float here"
-    )
-
-
-def test_the_fastest_option_of_a_compiler_counts() -> None:
-    taken = {"-O2": 30.0, "-Os": 20.0, "-O1": 25.0}
-    seen = []
-
-    def measure(design: Design, folder: Path, deadline: float, option: str) -> Measured:
-        del folder, deadline
-        seen.append((option, len(design.rows)))
-        return Measured(cycles=taken[option])
-
-    machine = board.Board("x", "", (), "", measure, "cycles")
-    rows = tuple((k, 0) for k in range(50))
-    design = Design("d", "f", {}, ("a",), ("b",), "int16_t", rows)
-    assert board.fastest(machine, design, 1.0) == (Measured(cycles=20.0), "-Os")
-    assert seen == [("-O2", 10), ("-Os", 10), ("-O1", 10), ("-Os", 50)]
 
 
 def test_the_table_compares_with_the_first_design_of_a_target() -> None:

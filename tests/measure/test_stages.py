@@ -76,14 +76,6 @@ def test_a_page_of_a_word_graph_is_a_picture_instead(run: Callable[..., Result])
     assert "say --graph x.svg" in result.err
 
 
-@pytest.mark.slow
-def test_names_on_these_pages_are_escaped() -> None:
-    problem = problem_of("machado-2r", "inverse-dynamics")
-    terms = split(problem, "grouped")
-    text = terms_page(terms, "boolcomp terms '</script><img onerror=x>'")
-    assert "<img onerror" not in text
-
-
 @needs_chromium
 @pytest.mark.slow
 def test_pages_of_stages_fit_phones_and_people_who_listen(window: Window, tmp_path: Path) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -13,14 +11,12 @@ import pytest
 from samples import problem_of, terms_of
 
 from boolcomp.common.errors import UsageError
-from boolcomp.common.pages.parts import Pen
 from boolcomp.common.places import Folder
 from boolcomp.measure.report import draw_samples, error_rows
-from boolcomp.measure.report.chart import draw_errors, errors_figure
-from boolcomp.measure.report.columns import figures_table
+from boolcomp.measure.report.chart import errors_figure
 from boolcomp.measure.report.compare import Question, report_rows
-from boolcomp.measure.report.measure import documents, errors
-from boolcomp.measure.report.tabulate import csv_table, text_table
+from boolcomp.measure.report.measure import documents
+from boolcomp.measure.report.tabulate import text_table
 from boolcomp.paper.plan import Options, make_plan
 from boolcomp.paper.store import Recipe, Store
 from boolcomp.problem.interval import Interval
@@ -51,12 +47,6 @@ def test_samples_are_seeded_and_within_the_ranges() -> None:
         draw_samples(PROBLEM, 0)
 
 
-def test_errors_are_summarised() -> None:
-    found = errors(np.array([3.0, -4.0, 0.0, 1.0]), 2.0)
-    assert (found.max, found.mean, found.beyond_lsb) == (4.0, 0.0, 0.5)
-    assert found.rms == pytest.approx(np.sqrt(26 / 4))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("bits", [4, 8, 12])
 def test_errors_halve_with_every_bit_and_stay_below_the_bound(bits: int) -> None:
@@ -79,16 +69,6 @@ def test_more_guard_bits_err_less_and_every_joint_keeps_its_terms(tmp_path: Path
     first = [row.total.rms for row in rows if row.place == 1]
     assert first == sorted(first, reverse=True)
     assert all(row.products is None for row in rows)
-
-
-@pytest.mark.check
-def test_products_are_counted_once_a_distinct_table(tmp_path: Path) -> None:
-    samples = draw_samples(PROBLEM, 100)
-    question = Question(bits=(4,), extra=(0,), recipe=Recipe("isop"))
-    told: list[str] = []
-    rows = report_rows(samples, question, Store((Folder(tmp_path),)), told.append)
-    assert told == ["4 bits, m + 0"]
-    assert all(row.products and row.literals and row.seconds is not None for row in rows)
 
 
 @pytest.mark.check
@@ -140,27 +120,6 @@ def test_the_legend_of_the_picture_covers_no_curves() -> None:
 
 
 @pytest.mark.slow
-def test_text_csv_json_and_page_tell_the_same() -> None:
-    samples = draw_samples(PROBLEM, 200)
-    rows = error_rows(make_plan(TORQUES, Options(bits=5)), samples)
-    rows = (replace(rows[0], products=7, literals=30, note="why & how"), rows[1])
-    agreed = {
-        "bits", "mode", "joint", "lsb", "max_error", "rms_error", "bound", "products", "luts",
-        "seconds", "ns_per_sample",
-    }  # fmt: skip
-    assert agreed <= set(documents(rows)[0])
-    table = list(csv.DictReader(io.StringIO(csv_table(rows))))
-    assert [float(row["max_error"]) for row in table] == [row.total.max for row in rows]
-    assert len(text_table(rows, 200).splitlines()) == 5
-    assert text_table(rows, 200).endswith("sampled on 200 states, not proved; bounds are proved")
-    html = figures_table(rows).markup(Pen())
-    assert '<td class="words">why &amp; how</td>' in html
-    assert html.count("<tr>") == 3
-    for row in rows:
-        assert f'data-value="{row.total.max!r}">{row.total.max:.4g}<' in html
-
-
-@pytest.mark.slow
 def test_bounds_far_above_what_was_found_are_said_to_be() -> None:
     row, other = error_rows(make_plan(TORQUES, Options(bits=4)), draw_samples(PROBLEM, 200))
     row = replace(row, worst=2.0, evaluations=10, bound=3.98, proved=3.98)
@@ -176,14 +135,6 @@ def test_bounds_far_above_what_was_found_are_said_to_be() -> None:
     assert "times" not in text_table(unknown, 200)
 
 
-def test_pictures_are_the_same_bytes_every_time() -> None:
-    rows = error_rows(make_plan(TORQUES, Options(bits=5)), draw_samples(PROBLEM, 200))
-    for kind, start in (("svg", b"<?xml"), ("png", b"\x89PNG")):
-        one = draw_errors(rows, kind)
-        assert one == draw_errors(rows, kind)
-        assert one.startswith(start)
-
-
 @pytest.mark.parametrize("splits", [0, 1, 2, 3, 6])
 def test_torques_have_no_bias_however_terms_repeat(splits: int) -> None:
     arm = load_robot("machado-2r")
@@ -192,13 +143,3 @@ def test_torques_have_no_bias_however_terms_repeat(splits: int) -> None:
     plan = make_plan(terms_of(pendulum), Options(bits=6, splits=splits, guard_bits=2))
     for row in error_rows(plan, draw_samples(problem_of(pendulum), 200_000, seed=2)):
         assert abs(row.total.mean) < 0.02 * row.lsb
-
-
-@pytest.mark.check
-def test_errors_of_a_sliding_joint_are_in_newtons() -> None:
-    robot = load_robot("stanford")
-    rows = error_rows(
-        make_plan(terms_of(robot), Options(bits=4)), draw_samples(problem_of(robot), 100)
-    )
-    assert [row.output.unit for row in rows] == ["N·m", "N·m", "N", "N·m", "N·m", "N·m"]
-    assert documents(rows)[2]["unit"] == "N"

@@ -21,10 +21,9 @@ from boolcomp.compact.graph.logic import word_logic
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.measure.report import draw_samples, error_rows, kept
 from boolcomp.measure.report.beside import read_beside
-from boolcomp.measure.report.columns import proofs_table
 from boolcomp.measure.report.findings import Asked
-from boolcomp.measure.report.looks import CELLS, STEPS, Surveyor, walk, words_of
-from boolcomp.measure.report.page import growth, report_page, shown_rows
+from boolcomp.measure.report.looks import CELLS, Surveyor, words_of
+from boolcomp.measure.report.page import report_page, shown_rows
 from boolcomp.measure.report.pictures import error_charts
 from boolcomp.measure.report.written import Written
 from boolcomp.paper.plan import Options, make_plan
@@ -103,15 +102,6 @@ def test_the_inputs_of_the_map_are_those_that_were_named() -> None:
             Surveyor(SAMPLES, wrong)
 
 
-def test_a_walk_stays_within_the_ranges_and_reaches_their_ends() -> None:
-    arrays = walk(PROBLEM)
-    assert {len(array) for array in arrays} == {STEPS}
-    for name, column in PROBLEM.columns(arrays).items():
-        span = PROBLEM.input(name).range
-        assert span.low - 1e-9 <= column.min() < span.low + 0.1 * span.width
-        assert span.high - 0.1 * span.width < column.max() <= span.high + 1e-9
-
-
 @pytest.mark.slow
 def test_the_nodes_of_words_are_all_that_are_made() -> None:
     program = compile_compact("machado-2r", CompactChoices(usual_demand(4))).program
@@ -132,13 +122,6 @@ def test_the_head_shows_compact_mode_at_eight_bits_or_what_is_nearest(pictured: 
     assert {(row.mode, row.bits) for row in shown_rows(both)} == {("compact", 4)}
 
 
-def test_growth_is_the_factor_from_bit_to_bit(pictured: Pictured) -> None:
-    nodes, error = growth(pictured.rows)["paper, m"]
-    assert nodes == pytest.approx(3.0)
-    rms = {row.bits: row.total.rms for row in pictured.rows if row.place == 1}
-    assert error == pytest.approx(rms[5] / rms[4])
-
-
 def test_curves_of_errors_are_the_rows(pictured: Pictured) -> None:
     chart = error_charts(pictured.rows)[1]
     found = {(row["bits"], row["kind"]): row["error"] for row in chart.rows}
@@ -147,13 +130,6 @@ def test_curves_of_errors_are_the_rows(pictured: Pictured) -> None:
             assert found[row.bits, "rms"] == pytest.approx(row.total.rms, rel=1e-3)
             assert found[row.bits, "bound"] == pytest.approx(row.bound, rel=1e-3)
             assert (row.bits, "worst found") not in found  # nobody sought it
-
-
-def test_proofs_say_what_is_sampled_and_what_is_proved(pictured: Pictured) -> None:
-    text = proofs_table(pictured.rows, pictured.looks).markup(Pen())
-    assert "proved: no input within its range errs more" in text
-    first = pictured.rows[0]
-    assert f">{math.ceil(100 * first.bound / first.lsb - 1e-9) / 100:.2f}</td>" in text
 
 
 @pytest.mark.slow

@@ -207,19 +207,6 @@ def test_products_of_a_map_come_one_by_one(window: Window, folder: Path) -> None
     assert "product 1: " in window.find(".said")[0].text
 
 
-def test_steps_are_shown_one_at_a_time(window: Window, folder: Path) -> None:
-    window.open(folder / "table.html")
-    window.wait(READY)
-    window.run("document.querySelectorAll('details').forEach(one => { one.open = true; })")
-    steps = (
-        "return [...document.querySelectorAll('.steps')[0].children].slice(1).map(s => s.hidden)"
-    )
-    first = window.run(steps)
-    assert first.count(False) == 1
-    window.run("document.querySelectorAll('.stepbar button')[1].click()")
-    assert window.run(steps).index(False) == 1
-
-
 def test_without_scripts_the_page_is_read(window: Window, folder: Path) -> None:
     window.scripts(on=False)
     try:
@@ -231,12 +218,3 @@ def test_without_scripts_the_page_is_read(window: Window, folder: Path) -> None:
         assert not window.find(".map-view")[0].is_displayed()
     finally:
         window.scripts(on=True)
-
-
-def test_on_paper_there_are_no_buttons(window: Window, folder: Path) -> None:
-    window.open(folder / "paper.html")
-    window.wait(READY)
-    window.media("print")
-    assert not window.find(".play")[0].is_displayed()
-    assert window.find("#arm-picture")[0].is_displayed()
-    window.media("screen")

@@ -13,7 +13,7 @@ from sweepcells import DEADLY
 from boolcomp.common.executor import WorkerLostError, executor
 from boolcomp.sweep import run as runs
 from boolcomp.sweep.batches import Batches
-from boolcomp.sweep.estimate import Costs, Remaining, makespan
+from boolcomp.sweep.estimate import Costs
 from boolcomp.sweep.folder import Folder
 from boolcomp.sweep.run import run, state_of
 from boolcomp.sweep.spec import parse_spec
@@ -51,11 +51,6 @@ def test_small_cells_go_together_until_a_task_takes_a_second() -> None:
     assert [batches.take(2) for _ in range(3)] == [
         tuple(range(k, k + 4)) for k in (0, 4, 8)
     ]  # fmt: skip
-
-
-def test_the_more_workers_there_are_the_more_a_task_takes() -> None:
-    few, many = (Batches(cells([4], 100) * 100, range(10_000), costs(b4=0.25)) for _ in range(2))
-    assert (len(few.take(100)), len(many.take(200))) == (4, 8)
 
 
 def test_cells_of_which_nothing_is_known_go_first_and_alone_then_the_longest() -> None:
@@ -130,16 +125,6 @@ def test_cells_that_were_read_say_nothing_of_how_long_others_take(
     assert learnt == [(0.1,)]
 
 
-def test_what_is_left_is_counted_by_what_it_takes() -> None:
-    some, known = cells([4, 8]), costs(b4=1.0, b8=9.0)
-    remaining = Remaining(some, known)
-    assert remaining.share == 0
-    remaining.finished(some[0], 1.0)
-    assert remaining.share == pytest.approx(0.1)
-    remaining.finished(some[1], 9.0)
-    assert remaining.share == 1
-
-
 def test_nearest_bits_on_both_sides_say_together_what_a_cell_takes() -> None:
     known = costs(b4=1.0, b6=5.0, b9=100.0)
     assert [known.of(cells([bits])[0]) for bits in (4, 5, 6, 7, 16)] == [1.0, 3.0, 5.0, 5.0, 100.0]
@@ -169,11 +154,3 @@ def test_costs_that_no_sweep_wrote_are_passed_over(document: dict[str, Any]) -> 
     assert Costs([document]).of(cell) is None
     ours = {"asked": cell.asked, "seconds": 3.0}
     assert Costs([document, ours]).of(cell) == 3.0
-
-
-@pytest.mark.parametrize(
-    ("seconds", "workers", "end"),
-    [([], 2, 0.0), ([3, 1, 1, 1], 2, 3.0), ([2, 2, 2], 2, 4.0), ([5, 4, 3, 3, 3], 3, 7.0)],
-)
-def test_the_end_is_that_of_the_last_worker(seconds: list[float], workers: int, end: float) -> None:
-    assert makespan(seconds, workers) == end

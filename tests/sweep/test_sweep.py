@@ -19,7 +19,6 @@ from sweepcells import DEADLY, REFUSED, contents, spec
 from boolcomp.common.executor import WorkerLostError, executor
 from boolcomp.sweep import run as runs
 from boolcomp.sweep.cell import canonical, compute, digest_of
-from boolcomp.sweep.estimate import Costs
 from boolcomp.sweep.folder import Folder
 from boolcomp.sweep.run import State, state_of
 from boolcomp.sweep.spec import read_spec
@@ -199,18 +198,6 @@ def test_a_worker_of_another_version_says_so_and_computes_nothing(tmp_path: Path
         compute(cell, ["0.0.1", "abc"])
 
 
-def test_costs_of_similar_cells_say_how_long_others_take(tmp_path: Path) -> None:
-    path = spec(tmp_path, bits=[4, 8])
-    swept(path, tmp_path / "out")
-    costs = Folder(tmp_path / "out").costs()
-    for one in costs:
-        one["seconds"] = {4: 10.0, 8: 50.0}[one["asked"]["bits"]]
-    near, far = (read_spec(spec(tmp_path, bits=[bits])).cells[0] for bits in (5, 9))
-    assert (Costs(costs).of(near), Costs(costs).of(far)) == (10.0, 50.0)
-    other = read_spec(spec(tmp_path, bits=[4], functions=("inertia",))).cells[0]
-    assert Costs(costs).of(other) is None
-
-
 def test_a_dry_run_lists_the_cells_and_computes_none(
     tmp_path: Path, run: Callable[..., Result]
 ) -> None:
@@ -272,18 +259,3 @@ def test_processes_and_a_cluster_are_not_asked_for_together(
     command = run("sweep", path, "-o", "o", "--processes", "2", "--cluster", "local:2")
     assert command.code == 2
     assert "give one" in command.err
-
-
-@pytest.mark.check
-def test_real_cells_have_the_same_bytes_from_one_process_and_from_two(tmp_path: Path) -> None:
-    path = spec(tmp_path, bits=[4, 5])
-    path.write_text(path.read_text() + 'exports = ["c", "program"]\n')
-    for processes in ("1", "2"):
-        out, cache = str(tmp_path / processes), str(tmp_path / f"cache{processes}")
-        subprocess.run(
-            [sys.executable, "-m", "boolcomp", "sweep", str(path), "-o", out,
-             "--processes", processes],
-            env={**os.environ, "XDG_CACHE_HOME": cache}, check=True, stdout=subprocess.DEVNULL,
-        )  # fmt: skip
-    assert contents(tmp_path / "1") == contents(tmp_path / "2")
-    assert done(tmp_path / "1") == 2
