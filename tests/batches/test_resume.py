@@ -8,11 +8,9 @@ import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pytest
 from batchfiles import bytes_of, program, states, write
 
-from boolcomp.batches import zarrays
 from boolcomp.batches.journal import Journal
 from boolcomp.batches.run import evaluate_files
 from boolcomp.common.errors import DataError
@@ -32,7 +30,7 @@ class EndedError(Exception):
 @pytest.fixture(autouse=True)
 def small_chunks_of_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let an array be many chunks."""
-    monkeypatch.setattr(zarrays, "ROWS", 512)
+    monkeypatch.setattr("boolcomp.batches.zarrays.ROWS", 512)
 
 
 def evaluated(source: Path, target: Path, **choices: Any) -> Any:
@@ -160,16 +158,6 @@ def test_a_run_that_was_ended_between_its_last_two_steps_is_over(
     assert not (tmp_path / f"{target}.unfinished").exists()
 
 
-def test_a_file_is_replaced_only_when_the_new_one_is_whole(tmp_path: Path) -> None:
-    write(tmp_path / "s.npy", states(ROWS))
-    (tmp_path / "t.npy").write_bytes(b"older")
-    with pytest.raises(EndedError):
-        evaluated(tmp_path / "s.npy", tmp_path / "t.npy", advance=ending_after(2))
-    assert (tmp_path / "t.npy").read_bytes() == b"older"
-    evaluated(tmp_path / "s.npy", tmp_path / "t.npy")
-    assert len(np.load(tmp_path / "t.npy")) == ROWS
-
-
 @pytest.mark.parametrize("kind", ["link", "pipe", "endless", "folder"])
 def test_what_is_no_journal_is_refused_and_left_as_it_was(kind: str, tmp_path: Path) -> None:
     write(tmp_path / "s.npy", states(20))
@@ -190,13 +178,3 @@ def test_what_is_no_journal_is_refused_and_left_as_it_was(kind: str, tmp_path: P
     assert (dear / "journal").read_text() == "no line's end"
     assert os.path.lexists(folder)
     assert not (tmp_path / "t.npy").exists()
-
-
-def test_a_refused_folder_of_somebody_else_is_not_tidied_away(tmp_path: Path) -> None:
-    write(tmp_path / "s.npy", states(20))
-    folder = tmp_path / "t.npy.unfinished"
-    folder.mkdir()
-    (folder / "journal").write_text("dear diary\n")
-    with pytest.raises(DataError, match="it cannot be read"):
-        evaluated(tmp_path / "s.npy", tmp_path / "t.npy")
-    assert (folder / "journal").read_text() == "dear diary\n"

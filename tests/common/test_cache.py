@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -109,30 +108,6 @@ def test_a_file_that_is_changed_between_look_and_read_is_looked_at_as_it_is_read
 
     monkeypatch.setattr(Path, "stat", swapped)
     assert caches.read_entry(path) == b"good"
-
-
-def test_a_cut_library_is_compiled_again_and_a_foreign_one_never_loaded(cache: Path) -> None:
-    from boolcomp.measure.bench.build import Unit, compiled, compiler, function
-
-    by = compiler("gcc") or compiler("clang")
-    if by is None:
-        pytest.skip("no C compiler")
-    import ctypes
-
-    unit = Unit("int answer(void) { return 42; }", flags=("-O1",))
-    compiled(by, unit)
-    (path,) = caches.user_cache("rivals").iterdir()
-    whole = path.read_bytes()
-    foreign = "void __attribute__((constructor)) x(void) { __builtin_trap(); } int answer = 1;"
-    (cache / "x.c").write_text(foreign)
-    made = [by.path, "-shared", "-fPIC", str(cache / "x.c"), "-o", str(path)]
-    for content in (whole[: len(whole) // 2], b"", None):
-        if content is None:
-            subprocess.run(made, check=True)
-        else:
-            path.write_bytes(content)
-        assert function(compiled(by, unit), "answer", ctypes.c_int)() == 42
-        assert path.read_bytes() == whole
 
 
 @pytest.mark.parametrize("shared", ["source", "beside", "neither"])

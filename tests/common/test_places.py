@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import sys
 import threading
 import time
 import urllib.request
@@ -83,14 +82,6 @@ def test_what_is_put_is_found_by_who_put_it_and_not_believed_by_others(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another"))
     assert found(place) == [("text", False)]
     assert pickle.loads(pickle.dumps(place)) == place  # noqa: S301 (our own)
-
-
-def test_names_with_brackets_are_names() -> None:
-    import glob
-
-    store = place_of("memory://lab")
-    places.put(store, "a[1]*.txt", cache.sealed("1"))
-    assert found(store, glob.escape("a[1]*.txt")) == [("1", True)]
 
 
 @pytest.mark.parametrize("kind", ["folder", "memory"])
@@ -179,12 +170,6 @@ def test_strange_answers_are_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_address_that_is_none_is_a_sentence(address: str, sentence: str) -> None:
     with pytest.raises(UsageError, match=sentence):
         place_of(address)
-
-
-def test_a_missing_package_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "fsspec", None)
-    with pytest.raises(UsageError, match=r"s3:// s3fs: pip install 'boolcomp\[cluster\]'"):
-        place_of("s3://lab/x")
 
 
 def test_a_signal_is_heard_while_a_store_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:

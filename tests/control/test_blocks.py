@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +20,6 @@ from boolcomp.measure.control.blocks import (
 from boolcomp.measure.control.recorded import inverse_dynamics
 from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.problem.robot import load_robot
-from boolcomp.problem.wordformat import WordFormat
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,15 +52,6 @@ def test_rounded_words_are_rounded_before_and_after_exact_torques() -> None:
     words = [code.centre(code.cell(exact[:, k])[0]) for k, code in enumerate(codes)]
     assert np.allclose(block.torques(signals), words, rtol=0, atol=1e-9)
     assert [code.step for code in codes] == [400 / 64, 200 / 64]
-
-
-def test_words_with_a_cell_at_zero_are_rounded_so() -> None:
-    problem = problem_of("machado-2r")
-    tread = replace(problem, outputs=tuple(
-        replace(one, format=WordFormat(zero="tread", bits=9)) for one in problem.outputs
-    ))  # fmt: skip
-    _, codes = rounded_block(tread, inverse_dynamics(load_robot("machado-2r")), READS, 6)
-    assert all(code.tread and code.bits == 9 for code in codes)
 
 
 @pytest.mark.parametrize("runs", [1, 3, 20])

@@ -39,7 +39,7 @@ def rounded_torques() -> Variant:
 
     def rounded(q: NDArray[Any], qd: NDArray[Any], qdd: NDArray[Any], **_: Any) -> NDArray[Any]:
         exact = np.array([torques(*state) for state in zip(q, qd, qdd, strict=True)])
-        return (np.floor(exact / steps) + 0.5) * steps
+        return np.asarray((np.floor(exact / steps) + 0.5) * steps)
 
     return Variant("paper", 6, Called(rounded, "rounded"), steps=tuple(steps))
 

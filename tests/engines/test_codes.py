@@ -108,33 +108,14 @@ def test_planes_made_once_give_what_codes_give(width: int) -> None:
     assert (again == made).all()
 
 
-@pytest.mark.parametrize("missing", ["assembles", "has_affine"])
-def test_what_a_system_or_processor_lacks_changes_nothing(
-    missing: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from boolcomp.engines.native import machine
-
-    if missing == "assembles":  # then LLVM chooses the registers
-        monkeypatch.setattr(machine, "assembles", lambda: False)
-    else:
-        monkeypatch.setattr(machine.Processor, "has_affine", property(lambda _: False))
+def test_where_llvm_chooses_the_registers_nothing_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("boolcomp.engines.native.machine.assembles", lambda: False)
     made = NativeEngine(wiring("gray"), HERE[0])
     given = columns(1100)
     assert (cells(made.run_codes(given)) == expected(given, "gray")[0]).all()
     planes = made.run_planes(made.to_planes(given))
     assert (cells(made.from_planes(planes, 1100)) == expected(given, "gray")[0]).all()
     assert made.from_planes(planes, 1100).saturated == expected(given, "gray")[1]
-
-
-def test_only_the_lowest_bits_of_a_code_count() -> None:
-    given = columns(700)
-    wide = [c.copy() for c in given]
-    wide[2] += 32 * (wide[2] < 0).astype(np.int8)  # five bits
-    wide[3] ^= np.int16(1 << 13)  # twelve
-    for width in HERE:
-        for kind in ("natural", "gray"):
-            chosen = engine(width, kind)
-            assert (cells(chosen.run_codes(wide)) == cells(chosen.run_codes(given))).all()
 
 
 def test_threads_change_nothing() -> None:

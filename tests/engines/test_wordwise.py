@@ -206,27 +206,6 @@ def test_what_is_wrong_with_one_state_is_said_as_of_a_batch(given: list[Any]) ->
         assert len(set(said)) == 1
 
 
-def test_lists_numbers_and_arrays_of_one_state_are_alike() -> None:
-    expected = PROGRAM.evaluate([[0.5, 1.0]], [[0.25, -0.5]], [[1.0, 0.0]], engine="numpy")
-    for state in (
-        ([0.5, 1.0], (0.25, -0.5), [1.0, 0.0]),
-        (np.array([0.5, 1.0]), [0.25, -0.5], np.array([1, 0])),
-        tuple(np.array(x, np.float32) for x in ([0.5, 1.0], [0.25, -0.5], [1.0, 0.0])),
-    ):
-        found = PROGRAM.evaluate(*state)
-        assert np.array_equal(found.values, expected.values[0])
-        assert np.array_equal(found.words, expected.words[0])
-    named = PROGRAM(q1=0.5, q2=1.0, qd=[0.25, -0.5], qdd=[1.0, 0.0])
-    assert np.array_equal(named, expected.values[0])
-
-
-def test_results_of_one_state_are_the_callers_own() -> None:
-    first = PROGRAM.evaluate([0.5, 1.0], [0.0, 0.0], [0.0, 0.0])
-    kept = first.values.copy()
-    PROGRAM.evaluate([-2.5, 2.0], [0.5, 0.5], [0.5, 1.0])
-    assert np.array_equal(first.values, kept)
-
-
 def test_threads_share_a_batch_and_change_nothing() -> None:
     wiring = rested(2)
     rng = np.random.default_rng(6)
@@ -243,10 +222,3 @@ def test_without_a_word_graph_or_in_several_processes_it_is_refused() -> None:
         ProcessPool(PROGRAM, engine="words")
     with pytest.raises(UsageError, match="engine 'words' needs a word graph"):
         make_engine(replace(rested(0), logic=None), "words")
-
-
-def test_of_two_engines_the_one_with_fewer_operations_is_taken() -> None:
-    engine = PROGRAM.engine()
-    assert engine.name == "auto"
-    assert engine.takes_words(1)  # type: ignore[attr-defined]  # only `auto` has the choice
-    assert not engine.takes_words(1 << 20)  # type: ignore[attr-defined]

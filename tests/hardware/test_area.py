@@ -13,50 +13,14 @@ from targets.exported import arm, tiny
 from boolcomp.commands.area import command
 from boolcomp.common.errors import DataError, UsageError
 from boolcomp.measure.hardware import tools
-from boolcomp.measure.hardware.area import area, cell_kinds, clock_of, longest, mapped_area
-from boolcomp.measure.hardware.devices import DEVICES, Cells, counted, device, flip_flops
+from boolcomp.measure.hardware.area import area, mapped_area
+from boolcomp.measure.hardware.devices import DEVICES, device
 from boolcomp.measure.hardware.sources import framed, source_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 needs_yosys = pytest.mark.skipif(tools.find("yosys") is None, reason="Yosys is not installed")
-# As Yosys 0.70 printed them for a pipelined arm on the iCE40, shortened.
-STAT = json.dumps({
-    "creator": "Yosys 0.70", "modules": {},
-    "design": {
-        "num_wires": 30, "num_cells": 999,
-        "num_cells_by_type": {
-            "$scopeinfo": 7, "SB_CARRY": 40, "SB_DFF": 8, "SB_DFFE": 399, "SB_LUT4": 537,
-            "SB_MAC16": 3, "SB_RAM40_4K": 2,
-        },
-    },
-})  # fmt: skip
-
-
-def test_cells_are_sorted_as_tables_carries_multipliers_memories_and_flip_flops() -> None:
-    assert counted(cell_kinds(STAT), device("ice40")) == Cells(537, 40, 3, 2, 407)
-    assert sorted(flip_flops(cell_kinds(STAT), device("ice40"))) == ["SB_DFF", "SB_DFFE"]
-
-
-def test_cells_of_the_other_families_are_known() -> None:
-    xilinx = {"LUT1": 1, "LUT2": 2, "LUT6": 3, "INV": 4, "CARRY4": 5, "DSP48E1": 6, "FDRE": 7}
-    assert counted(xilinx, device("xilinx7")) == Cells(10, 5, 6, 0, 7)
-    lattice = {"LUT4": 1, "CCU2C": 2, "MULT18X18D": 3, "TRELLIS_FF": 4, "$scopeinfo": 9}
-    assert counted(lattice, device("ecp5")) == Cells(1, 2, 3, 0, 4)
-
-
-@pytest.mark.parametrize(
-    ("read", "text"),
-    [
-        (cell_kinds, "{}"), (cell_kinds, "no JSON"), (cell_kinds, "[]"), (longest, "nothing"),
-        (clock_of, "{}"), (clock_of, '{"fmax": {}}'), (clock_of, '{"fmax": {"a": {}}}'),
-    ],
-)  # fmt: skip
-def test_what_tools_should_not_have_said_is_a_sentence(read: object, text: str) -> None:
-    assert callable(read)
-    with pytest.raises(DataError):
-        read(text)
 
 
 def test_an_unknown_target_is_named_with_the_nearest() -> None:

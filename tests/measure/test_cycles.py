@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from conftest import Result
 
-    from boolcomp.measure.cycles.design import Measured
-
 
 def needs(name: str) -> pytest.MarkDecorator:
     missing = [tool for tool in BOARDS[name].tools if shutil.which(tool) is None]
@@ -35,7 +33,7 @@ def needs(name: str) -> pytest.MarkDecorator:
 EVERY = [pytest.param(name, marks=needs(name)) for name in BOARDS]
 
 
-def measure(name: str, design: Design, folder: Path) -> Measured:
+def measure(name: str, design: Design, folder: Path) -> Any:
     return BOARDS[name].measure(design, folder, 100.0, "-O2")
 
 

@@ -10,27 +10,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import boolcomp
-from boolcomp.measure.cycles import avr, byhand, fixed
+from boolcomp.measure.cycles import byhand
 from boolcomp.measure.cycles.design import Design
-from boolcomp.measure.cycles.measure import BOARDS
-from boolcomp.measure.cycles.rows import CyclesRow, text_report
 from boolcomp.measure.cycles.subject import Subject
-from boolcomp.parallel.methods import straight_line
 from boolcomp.problem.robot import load_robot
 from boolcomp.problem.sources import problem_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from conftest import Result
 
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="not installed: gcc")
-needs_avr = pytest.mark.skipif(bool(BOARDS["avr"].missing()), reason=BOARDS["avr"].missing())
 
 
 @cache
@@ -71,55 +64,6 @@ def test_two_joints_by_hand_err_no_more_than_half_a_last_bit() -> None:
     assert (
         np.sqrt((np.array(errors) ** 2).mean()) > 0.2
     )  # words were rounded, and not the wish read
-
-
-@needs_gcc
-@needs_avr
-@pytest.mark.slow
-def test_fixed_point_is_the_same_on_8_bits_whose_products_are_assembly(tmp_path: Path) -> None:
-    program = straight_line("regrouped", load_robot("machado-2r"))
-    design = fixed.fixed_design(two_link(), program, 60.0)
-    assert isinstance(design, Design)
-    assert design.rms is not None
-    assert all(0.28 < rms < most for rms, most in zip(design.rms, (0.43, 0.58), strict=True))
-    assert "times(" in design.files["fixed_torques.c"]
-    assert avr.measure(design, tmp_path, 60.0, "-O2").wrong == 0
-    problem = two_link().problem
-    assert problem is not None
-    states = np.hstack(problem.draw(100_000, 14))[:30]
-    exact = [torques(state) for state in states]
-    cells = np.array(design.rows)[:, 6:]
-    low = np.array([o.code.centre(np.zeros(1, np.int64))[0] for o in two_link().load.outputs])
-    steps = np.array(two_link().steps)
-    assert np.abs((cells * steps + low - np.array(exact)) / steps).max() < 1.5
-
-
-@given(st.floats(-3.9, 3.9).filter(lambda x: abs(x) > 1e-3), st.integers(-8000, 8000))
-def test_a_value_times_a_factor_is_right_to_a_last_bit(factor: float, value: int) -> None:
-    text = fixed.scaled("x", factor)
-    space = {
-        "x": value, "TIMES": lambda a, b, up: (a * b) >> (16 - up), "UP": lambda a, by: a << by,
-        "DOWN": lambda a, by: a >> by, "LESS": lambda a, b: a - b,
-    }  # fmt: skip
-    assert abs(eval(text, space) - factor * value) <= 1.2 + abs(value) * 4 / 65536  # noqa: S307 (our own text)
-    constants = [int(x) for x in text.replace("(", " ").replace(",", " ").replace(")", " ").split()
-                 if x.lstrip("-").isdigit()]  # fmt: skip
-    assert all(abs(x) < 1 << 15 for x in constants)
-
-
-def test_the_table_compares_with_the_first_design_of_a_target() -> None:
-    rows = [
-        CyclesRow("avr", "words", 100.0, None, None, 5, 6, (0.4, 0.5), "-O2"),
-        CyclesRow("avr", "float", 2500.0, None, None, 7, 8),
-        CyclesRow("host", "words", None, 7.0, 4.0, 9),
-        CyclesRow("host", "float", None, 9.0, 5.0, 9),
-        CyclesRow("cortex-m0", "", skipped="not there"),
-    ]
-    lines = [line.split() for line in text_report(rows).splitlines()]
-    assert lines[2] == ["avr", "words", "100", "1.00", "5", "6", "-O2", "0.400", "0.500"]
-    assert lines[3] == ["avr", "float", "2500", "25.00", "7", "8"]
-    assert lines[5] == ["host", "float", "9", "5.0", "1.25", "9"]
-    assert lines[6] == ["cortex-m0:", "skipped:", "not", "there"]
 
 
 @needs_gcc

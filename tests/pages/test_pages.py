@@ -7,7 +7,6 @@ import json
 import math
 import re
 from html.parser import HTMLParser
-from typing import Any
 
 import pytest
 from browser import specs
@@ -15,14 +14,12 @@ from samplepage import charts, sample_page, table
 
 from boolcomp.common.errors import UsageError
 from boolcomp.common.pages import (
-    Axis,
     Column,
     Drawing,
     Page,
     Section,
     Table,
     Text,
-    lines,
     page_text,
     vega,
 )
@@ -160,41 +157,6 @@ def test_charts_draw_the_rows_that_they_were_given(text: str) -> None:
     drawn = made[3].markup(Pen()).partition('class="mark-rect')[2]
     cells = drawn.partition("</g>")[0].count("<path")
     assert cells == len(made[3].rows)  # of the map
-
-
-def test_values_that_are_missing_are_gaps_not_zeros() -> None:
-    chart = charts()[0]
-    rows = [{"bits": 4, "error": None, "series": "a", "kind": "b"}, *chart.rows]
-    made = lines(rows, Axis("bits", "bits"), Axis("error", "error"), title="x")
-    assert "error" not in made.rows[0]
-
-
-def test_kinds_have_shapes_and_above_one_place_no_lines_join_them() -> None:
-    kind, error = Axis("kind", "", names=True), Axis("error", "error", log=True)
-    rows = [
-        {"bits": b, "error": share / b, "kind": name}
-        for b in (4, 5)
-        for name, share in (("rms", 1.0), ("max", 4.0), ("bound", 9.0))
-    ]
-    for count in (3, 6):
-        given = lines(rows[:count], Axis("bits", "bits"), error, dash_by=kind, title="x").spec
-        drawn = given["encoding"]
-        assert drawn["shape"]["field"] == "kind"
-        assert len(set(drawn["shape"]["scale"]["range"])) == 3
-        assert ("strokeDash" in drawn) == (count == 6)
-        assert drawn.get("detail", {}).get("field") == (None if count == 6 else "kind")
-
-
-def test_a_single_number_can_be_read_off_its_axis() -> None:
-    def scale(value: float, *, log: bool) -> dict[str, Any]:
-        axis = Axis("y", "y", log=log)
-        made = lines([{"x": 1, "y": value}], Axis("x", "x", values=(1,)), axis, title="x")
-        found: dict[str, Any] = made.spec["encoding"]["y"]["scale"]
-        return found
-
-    assert scale(0.45, log=False)["zero"]
-    assert scale(0.45, log=True)["domain"] == [0.1, 1]
-    assert scale(100, log=True)["domain"] == [100, 1000]
 
 
 def test_ids_of_drawings_are_their_own() -> None:

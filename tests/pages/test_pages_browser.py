@@ -142,12 +142,3 @@ def test_without_scripts_everything_can_be_read(window: Window, page: Path) -> N
         assert window.find("td[data-value]")
     finally:
         window.scripts(on=True)
-
-
-def test_charts_in_a_narrower_window_become_narrower(window: Window, page: Path) -> None:
-    window.open(page, 1280)
-    window.enliven()
-    window.size(360)
-    window.wait("return document.documentElement.scrollWidth <= innerWidth")
-    wide = "return Math.max(...[...document.querySelectorAll('.live svg')].map(s => s.clientWidth))"
-    window.wait(f"{wide} <= 360")

@@ -13,7 +13,6 @@ from samples import problem_of, terms_of
 from boolcomp.common.errors import UsageError
 from boolcomp.common.places import Folder
 from boolcomp.measure.report import draw_samples, error_rows
-from boolcomp.measure.report.chart import errors_figure
 from boolcomp.measure.report.compare import Question, report_rows
 from boolcomp.measure.report.measure import documents
 from boolcomp.measure.report.tabulate import text_table
@@ -92,31 +91,6 @@ def test_a_reason_stands_in_the_rows_of_its_own_torque_alone(tmp_path: Path) -> 
     for row in rows:
         assert row.products is None
         assert bool(row.note) == (widths[row.place] > question.widest)
-
-
-@pytest.mark.check
-def test_the_legend_of_the_picture_covers_no_curves() -> None:
-    samples = draw_samples(PROBLEM, 50)
-    plans = {bits: make_plan(TORQUES, Options(bits=bits)) for bits in (4, 5)}
-    rows = [
-        replace(row, extra=extra, program_luts=100 * bits)
-        for bits, plan in plans.items()
-        for row in error_rows(plan, samples, evaluations=100)
-        for extra in range(5)
-    ]
-    for some in (rows, [row for row in rows if row.place == 1]):
-        figure = errors_figure(some)
-        figure.canvas.draw()
-        (legend,) = figure.legends
-        box = legend.get_window_extent()
-        assert len(legend.get_texts()) == 1 + 5 * 5  # sampled, found, proved, rms, nodes
-        assert figure.bbox.contains(box.x0, box.y0)
-        assert figure.bbox.contains(box.x1, box.y1)
-        for panel in figure.axes:
-            assert panel.get_legend() is None
-            around = panel.get_tightbbox()
-            assert around is not None
-            assert not around.overlaps(box)
 
 
 @pytest.mark.slow

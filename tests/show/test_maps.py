@@ -8,11 +8,9 @@ import re
 
 import numpy as np
 import pytest
-from exports import kept
 
 from boolcomp.measure.show.maps import picture, split
 from boolcomp.measure.show.quine import minterms
-from boolcomp.measure.show.terms import terms_of
 from boolcomp.twolevel.karnaugh import CELL, EDGE, cells, karnaugh
 
 RECT = re.compile(r'<rect class="loop c\d" data-cube="(\d+)" x="(\S+)" y="(\S+)" width="(\S+)" '
@@ -60,21 +58,3 @@ def test_loops_hold_the_cells_of_their_product_and_no_others(cube: str) -> None:
             if 0 < across[0] - float(x) < float(w) and 0 < across[1] - float(y) < float(h):
                 inside.add(int(minterm))
     assert inside == set(minterms(cube))
-
-
-def test_products_are_read_off_the_logic_of_terms() -> None:
-    program = kept("format-2-paper")
-    terms = terms_of(program, program.outputs)
-    assert terms[0].uses[0] == "T11"
-    assert sum(len(term.uses) for term in terms) == sum(len(x.terms) for x in program.outputs)
-    for term in terms:
-        network = program.networks[term.network]
-        assert term.tables is not None
-        assert term.cubes is not None
-        made = np.zeros_like(term.tables)
-        for cube, owners in term.cubes:
-            for output, letter in enumerate(owners):
-                if letter == "1":
-                    made[output, list(minterms(cube))] = 1
-        assert np.array_equal(made, term.tables)
-        assert term.tables.shape == (len(network.outputs), 1 << network.inputs)

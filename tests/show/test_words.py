@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from exports import kept
 
-from boolcomp.measure.show.arm import arm_steps, view_of
+from boolcomp.measure.show.arm import arm_steps
 from boolcomp.measure.show.effects import effects_of
-from boolcomp.measure.show.trajectory import FULL, trajectory_of
+from boolcomp.measure.show.trajectory import trajectory_of
 from boolcomp.problem.robot import load_robot
 from boolcomp.words.graph import Bits, Heap, InputWord, OutputWord, Scale, WordGraph
 
@@ -58,17 +58,6 @@ def test_speeds_and_accelerations_are_the_derivatives_of_positions() -> None:
         assert np.abs(later[:, order : order + 2] - found).max() < 1e-4 * np.abs(found).max()
 
 
-def test_a_trajectory_stays_within_ranges_and_uses_them() -> None:
-    states = trajectory_of(JOINTS, RANGES).states(5000)
-    names = [name for _, members in JOINTS for name in members]
-    for name, column in zip(names, states.T, strict=True):
-        low, high = RANGES[name]
-        assert low <= column.min() < column.max() <= high
-    share = [np.abs(column).max() / max(map(abs, RANGES[name]))
-             for name, column in zip(names[2:], states.T[2:], strict=True)]  # fmt: skip
-    assert max(share) == pytest.approx(FULL, rel=1e-3)
-
-
 @pytest.mark.parametrize("robot", ["puma560", "scara", "stanford"])
 def test_an_elbow_lies_along_the_axis_and_a_from_the_next_joint(robot: str) -> None:
     arm = load_robot(robot)
@@ -82,19 +71,3 @@ def test_an_elbow_lies_along_the_axis_and_a_from_the_next_joint(robot: str) -> N
         along = link.d if link.revolute else link.d + x
         assert np.allclose(elbow - place, along * axis, atol=1e-12)
         assert np.linalg.norm(end - elbow) == pytest.approx(abs(link.a), abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("robot", "flat"),
-    [("machado-2r", True), ("planar-3r", True), ("scara", False), ("puma560", False)],
-)
-def test_arms_that_move_in_a_plane_are_seen_from_across(robot: str, flat: bool) -> None:  # noqa: FBT001
-    arm = load_robot(robot)
-    view = view_of(arm, arm_steps(arm))
-    assert view.flat == flat
-    right, up = np.array(view.right), np.array(view.up)
-    assert abs(right @ up) < 1e-12
-    assert np.linalg.norm(right) == pytest.approx(1)
-    assert np.linalg.norm(up) == pytest.approx(1)
-    if any(arm.gravity):
-        assert up @ np.array(arm.gravity) < 0  # things fall down

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
@@ -15,17 +15,17 @@ from boolcomp.logic import luts
 from boolcomp.logic.equivalence import equivalent
 from boolcomp.logic.network import Builder, Network
 from boolcomp.logic.synthesis import abc
-from boolcomp.logic.synthesis.measure import OBJECTIVES, Objective, measure
-from boolcomp.logic.synthesis.optimise import Step, optimise
+from boolcomp.logic.synthesis.measure import measure
+from boolcomp.logic.synthesis.optimise import optimise
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
 @pytest.mark.slow
-@given(st.integers(0, 10**6), st.sampled_from(OBJECTIVES))
+@given(st.integers(0, 10**6), st.sampled_from(["nodes", "depth", "lut6"]))
 @settings(max_examples=6)
-def test_what_comes_out_is_equivalent_and_no_worse(seed: int, objective: Objective) -> None:
+def test_what_comes_out_is_equivalent_and_no_worse(seed: int, objective: Any) -> None:
     network = random_network(seed, 11, 60, 8)
     found = optimise(network, None, objective, rounds=1, use_abc=seed % 3 == 0).network
     assert equivalent(network, found).holds
@@ -35,7 +35,7 @@ def test_what_comes_out_is_equivalent_and_no_worse(seed: int, objective: Objecti
 
 def test_the_same_network_gives_the_same_result_and_every_step_is_told() -> None:
     network = random_network(7, 14, 120, 10)
-    told: list[Step] = []
+    told: list[Any] = []
     first = optimise(network, None, rounds=2, use_abc=False, report=told.append)
     assert first.steps == tuple(told)
     assert optimise(network, None, rounds=2, use_abc=False) == first

@@ -11,7 +11,7 @@ from synthesis.networks import networks, random_network, tables
 from boolcomp.logic.blif import clean
 from boolcomp.logic.equivalence import equivalent, matches
 from boolcomp.logic.synthesis.builtin.diagram import diagram_networks
-from boolcomp.logic.synthesis.builtin.resub import LevelLimits, resubstitute
+from boolcomp.logic.synthesis.builtin.resub import resubstitute
 from boolcomp.logic.synthesis.builtin.windows import improve_windows
 from boolcomp.twolevel.clock import Clock
 
@@ -41,15 +41,6 @@ def test_resubstitution_uses_dont_cares_and_nothing_else(table: TruthTable) -> N
     found = resubstitute(start, Clock(), table=table, sweeps=4)
     assert matches(found, table).holds
     assert len(found.nodes) <= len(start.nodes)
-
-
-@given(networks)
-def test_no_output_gets_later_than_allowed(network: Network) -> None:
-    network = clean(network)
-    found = resubstitute(
-        network, Clock(), sweeps=4, timing=LevelLimits.of_depth(network, network.depth)
-    )
-    assert found.depth <= network.depth
 
 
 @given(seed=st.integers(0, 10**6), keep=st.booleans())

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from exports import kept
@@ -18,10 +18,8 @@ from boolcomp.targets import Options, export
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from boolcomp.targets import Files
 
-
-def failed(files: Files, folder: Path) -> int:
+def failed(files: Any, folder: Path) -> int:
     """Return with what the one test among files ends."""
     for name, text in files.items():
         (folder / name).write_text(str(text))

@@ -244,27 +244,6 @@ def test_the_paper_arm_takes_less_than_390_cycles_of_an_8_bit_machine(tmp_path: 
     assert (wrong, cycles < 390) == (0, True)
 
 
-@needs("gcc")
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("    0, 0, 1, 1, 3,", "    0, 0, 1, 2, 3,"),
-        ("(68U", "(70U"),
-        ("_rounded = (uint8_t)((unsigned)w10 >> 3)", "_rounded = (uint8_t)((unsigned)w10 >> 4)"),
-    ],
-    ids=["table", "constant", "shift"],
-)
-def test_a_mutated_export_is_caught(old: str, new: str, tmp_path: Path) -> None:
-    program = kept("export-formats")
-    words = words_of(program, 3000)
-    files = export(program, "c")
-    (source,) = (name for name in files if name.endswith(".c"))
-    text = str(files[source])
-    assert text.count(old) == 1
-    mutated = {**files, source: text.replace(old, new)}
-    assert not np.array_equal(run_c(mutated, words, tmp_path), expected(program, words))
-
-
 def test_bits_beyond_those_of_a_word_are_cut_off() -> None:
     program = kept("export-formats")
     words = words_of(program, 300)

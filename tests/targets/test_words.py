@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -134,42 +133,6 @@ def test_a_product_of_which_nothing_is_discarded_is_a_multiplication(
     assert holds(program, found)
     for wrong in ("$signed({a[4], a[3:0], 1'b1})", "$signed({~a[4], a[3:0], 1'b0})"):
         assert not holds(program, found.replace("$signed({~a[4], a[3:0], 1'b1})", wrong))
-
-
-def test_a_product_alone_has_the_name_of_its_word() -> None:
-    parts = (PartialProducts(0, 0, 1, 0, 0, negative=False),)
-    nodes = (InputWord("a", 4, angle=False), InputWord("b", 3, angle=False), Heap(parts, 11, 8))
-    graph = WordGraph(nodes, (Scale(0, 0.0),) * 3, (OutputWord(2, 0, 8),))
-    assert holds(of_graph("alone", graph), text(of_graph("alone", graph)))
-    rows = replace(parts[0], drop_b=2)
-    graph = replace(graph, nodes=(*nodes[:2], replace(nodes[2], parts=(rows,), constant=0)))
-    assert holds(of_graph("row", graph), text(of_graph("row", graph)))
-
-
-def test_a_table_that_is_a_bit_of_its_index_is_that_bit() -> None:
-    parts = (PartialProducts(2, 0, 1, 0, 0, negative=False), Bits(2, 0, 1, negative=True))
-    nodes = (InputWord("a", 3, angle=False), InputWord("b", 3, angle=False),
-             Lookup(0, 3, (1, 1, 1, 1, 0, 0, 0, 0), 1), Heap(parts, 3, 5))  # fmt: skip
-    program = of_graph("bit", WordGraph(nodes, (Scale(0, 0.0),) * 4, (OutputWord(3, 0, 5),)))
-    assert "wire w2 = ~a[2];" in text(program)
-    assert holds(program, text(program))
-
-
-def test_what_never_changes_has_no_wires() -> None:
-    nodes = (
-        InputWord("a", 4, angle=False),
-        Lookup(0, 1, (6, 6), 3),
-        Heap((Bits(0, 1, 3, negative=False), Bits(1, 0, 0, negative=True)), 4, 6),
-        Heap((Bits(2, 0, 2, negative=False), PartialProducts(1, 0, 0, 2, 1, negative=False)), 1, 8),
-    )
-    graph = WordGraph(nodes, (Scale(0, 0.0),) * 4, (OutputWord(3, 0, 8),))
-    program = of_graph("still", graph)
-    found = text(program)
-    assert holds(program, found)
-    assert "case" not in found
-    for pipeline in (1, 2):
-        checks = words_read_back(program, None, pipeline)
-        assert all(check.holds for check in checks)
 
 
 def test_names_are_legal_and_no_word_of_the_language() -> None:

@@ -14,7 +14,6 @@ from boolcomp.common.errors import UsageError
 from boolcomp.parallel.methods import METHODS, method_named, straight_line, task_graph
 from boolcomp.problem.dynamics import inverse_dynamics
 from boolcomp.problem.dynamics.operations import Operations
-from boolcomp.problem.expressions.tape import Tape
 from boolcomp.problem.robot import load_robot, robot_names
 
 if TYPE_CHECKING:
@@ -125,13 +124,6 @@ def test_customising_costs_less_than_half_of_the_semi_customised_form() -> None:
     semi = task_graph("semi-customised", robot).straight.operations
     assert (semi.multiplications, semi.additions) == (636, 504)  # 630/498 and the rotors
     assert 2 * customised.total < semi.total
-
-
-def test_graphs_and_programs_are_the_same_every_time() -> None:
-    robot = load_robot("stanford")
-    for name in ("customised", "lagrangian", "symbolic"):
-        assert task_graph(name, robot) == task_graph(name, robot)
-        assert str(straight_line(name, robot)) == str(straight_line(name, robot, tape=Tape()))
 
 
 def test_unknown_methods_get_the_nearest_spelling() -> None:

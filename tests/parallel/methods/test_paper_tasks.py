@@ -21,15 +21,6 @@ TEN = {
     5: [(1, 0), (2, 0)], 6: [(4, 0), (6, 1)], 7: [(6, 1), (9, 1)], 8: [(4, 0)],
     9: [(5, 0), (7, 0), (8, 0)], 10: [(9, 0)],
 }  # fmt: skip
-# Version 5's levels, printed for four processors and for three.
-FOUR = (
-    "0|52 1 2 47|53 11 12 3|54 21 22 13|55 31 32 23|56 41 42 33|24 34 45 43|25 35 44|28 38 46 48|"
-    "14 36 49|15 50 26 37|18 4 16 39|5 40 27|8 29|6 30 17|20 19|7|9|10|51"
-)
-THREE = (
-    "0|1 2 47|11 12 3|21 22 13|31 32 23|41 42 33|34 45 43|24 35 44|14 46 48|38 36 49|25 26 37|"
-    "28 16 39|15 50 27|18 40 29|4 30 17|5 20 19|8 6 7|9|10|51"
-)
 
 
 def zeng(name: str) -> Recorded:
@@ -71,24 +62,6 @@ def test_ten_tasks_precede_each_other_as_printed() -> None:
     found = before(printed(zeng("zeng-10")))
     for name, expected in closure(table).items():
         assert found[name] - {"0"} == expected, name
-
-
-def late(name: str, levels: str) -> set[str]:
-    """Return the tasks that a level table puts no later than something they wait for."""
-    level = {task: k for k, tasks in enumerate(levels.split("|")) for task in tasks.split()}
-    graph = printed(zeng(name))
-    tasks = {task.name for task in graph.tasks}
-    assert tasks == set(level)
-    return {
-        edge.after
-        for edge in graph.edges
-        if level.get(edge.before, -1) >= level.get(edge.after, len(level))
-    }
-
-
-def test_the_level_tables_fit_the_graphs_but_for_one_task() -> None:
-    assert late("zeng-52", FOUR) == {"20"}
-    assert late("zeng-10", THREE) == {"20"}
 
 
 # What each equation names on its right-hand side: (symbol, links ahead).

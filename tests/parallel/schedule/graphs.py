@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -12,9 +12,6 @@ from boolcomp.parallel.schedule.graph import Edge, Task, TaskGraph
 from boolcomp.parallel.schedule.machine import Costs, Links, Machine, Shared, Topology
 from boolcomp.problem.dynamics.operations import Operations
 from boolcomp.problem.expressions.tape import Tape, task
-
-if TYPE_CHECKING:
-    from boolcomp.problem.expressions.straight import Straight
 
 COSTS = Costs(0.5, 0.25, 1.0, 2.0, 4.0)
 
@@ -77,7 +74,7 @@ def machines() -> st.SearchStrategy[Machine]:
     )
 
 
-def there_and_back() -> tuple[Straight, list[str]]:
+def there_and_back() -> tuple[Any, list[str]]:
     """Three tasks of all operations: the second uses the first, the third both."""
     tape = Tape()
     x, y = tape.input("x"), tape.input("y")
