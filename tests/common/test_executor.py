@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from boolcomp.common import executor as executors
 from boolcomp.common.errors import DataError, UsageError
 from boolcomp.common.executor import WorkerLostError, completed, executor, in_order
 from boolcomp.common.processes import Processes
@@ -131,7 +130,7 @@ def test_dask_is_imported_only_where_it_is_used() -> None:
 
 
 def test_calls_that_nobody_waits_for_are_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(executors, "TICK", 0.01)
+    monkeypatch.setattr("boolcomp.common.executor.TICK", 0.01)
     with Processes(1) as pool:
         pool.ahead = 3
         following = completed(pool, time.sleep, [(0.0,), (0.2,), (60.0,)])

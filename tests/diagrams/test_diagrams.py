@@ -13,9 +13,6 @@ from boolcomp.diagrams import diagram as diagrams
 from boolcomp.diagrams.diagram import Diagram, Node, diagram_of
 from boolcomp.diagrams.forest import Forest
 from boolcomp.diagrams.levels import Levels
-from boolcomp.diagrams.tables import words_of
-from boolcomp.logic import luts
-from boolcomp.logic.network import Builder
 
 
 def walked(diagram: Diagram, row: int) -> int:
@@ -125,14 +122,3 @@ def test_what_diagrams_share_is_in_a_forest_once(one: list[int], two: list[int])
                 assert max(node.zero, node.one) < at
                 at = node.one if row >> (diagram.inputs - 1 - (9 - node.input)) & 1 else node.zero
             assert forest.leaves[~at] == word
-
-
-def test_the_table_of_a_network_has_its_outputs_words() -> None:
-    builder = Builder(3)
-    a, b, c = (builder.input(k) for k in range(3))
-    outputs = [builder.node(luts.MAJ3, a, b, c), a, builder.node(luts.XOR2, b, c) ^ 1]
-    words = words_of(builder.build(outputs))
-    wanted = [
-        (x + y + z >= 2) * 4 + x * 2 + (y == z) for x, y, z in itertools.product((0, 1), repeat=3)
-    ]
-    assert words.tolist() == wanted

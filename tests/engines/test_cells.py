@@ -74,18 +74,3 @@ def test_floats_beyond_doubt_are_in_their_cells(code: Code) -> None:
     sure = (cells >= 0) & (cells < code.cells) & (place < (1 << found.places) - found.doubt)
     assert (cells[sure] == code.cell(values[sure])[0]).all()
     assert inside(code, values[sure]).all()
-
-
-def test_usual_words_are_in_doubt_once_in_some_thousands() -> None:
-    for high in (np.pi, 1.0, 5.0):
-        for bits in range(4, 11):
-            found = coarse(Code(Interval(-high, high), bits))
-            assert found is not None
-            assert found.doubt == 1
-            assert found.places == 23 - bits
-
-
-def test_words_far_from_zero_or_wide_are_left_to_the_careful_way() -> None:
-    assert fine(Code(Interval(1e6, 1e6 + 1), 8)) is None
-    assert fine(Code(Interval(-1, 1), 17)) is None
-    assert coarse(Code(Interval(-1, 1), 17)) is None

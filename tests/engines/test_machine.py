@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -83,10 +83,3 @@ def test_an_entry_that_others_may_write_is_not_used(folder: Path) -> None:
     (entry,) = folder.iterdir()
     entry.chmod(0o666)
     assert not machine.NativeCode(TEXT, machine.host()).cached
-
-
-def test_a_machine_without_avx512_has_none_of_its_features() -> None:
-    fast: Any = machine.Processor("x", "+avx512f,+avx2,-avx512bw,+avx512vl")
-    slow = fast.without_ternary()
-    assert (fast.has_ternary, slow.has_ternary, slow.has_wide) == (True, False, True)
-    assert slow.features == "-avx512f,+avx2,-avx512bw,-avx512vl"

@@ -7,18 +7,19 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-from click.testing import CliRunner
 from targets.exported import arm, tiny
 
-from boolcomp.commands.area import command
 from boolcomp.common.errors import DataError, UsageError
 from boolcomp.measure.hardware import tools
 from boolcomp.measure.hardware.area import area, mapped_area
-from boolcomp.measure.hardware.devices import DEVICES, device
+from boolcomp.measure.hardware.devices import device
 from boolcomp.measure.hardware.sources import framed, source_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+    from conftest import Result
 
 needs_yosys = pytest.mark.skipif(tools.find("yosys") is None, reason="Yosys is not installed")
 
@@ -42,21 +43,20 @@ def test_a_tool_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
 
 
 def test_missing_tools_are_named_and_skipped(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tools, "find", lambda _: None)
-    tiny().save(tmp_path / "tiny")
-    ran = CliRunner().invoke(command, [str(tmp_path / "tiny"), "--on", "ice40,lut4", "--json"])
-    said = json.loads(ran.stdout)
+    tiny().save("tiny")
+    said = json.loads(run("area", "tiny", "--on", "ice40,lut4", "--json").out)
     assert [row["target"] for row in said["rows"]] == ["lut4"]
     assert "boolcomp[hardware]" in said["skipped"][0]
 
 
 @pytest.mark.check
 def test_generic_tables_are_our_own_mapping() -> None:
-    found = mapped_area(arm("compact", 4), None, DEVICES["lut4"], 0)
+    found = mapped_area(arm("compact", 4), None, device("lut4"), 0)
     assert (found.cells.ff, found.stages) == (0, 0)
-    staged = mapped_area(arm("compact", 4), None, DEVICES["lut4"], 3)
+    staged = mapped_area(arm("compact", 4), None, device("lut4"), 3)
     assert staged.cells.ff > staged.levels
     assert staged.levels < found.levels
 
@@ -80,8 +80,8 @@ def test_a_frame_is_verilog_that_icarus_takes(tmp_path: Path, stages: int) -> No
 @pytest.mark.check
 def test_yosys_leaves_our_tables_as_they_are() -> None:
     source = source_of(arm("compact", 4), None, "luts", 2, 4)
-    found = area(source, DEVICES["ice40"], seeds=0)
-    own = mapped_area(arm("compact", 4), None, DEVICES["lut4"], 2)
+    found = area(source, device("ice40"), seeds=0)
+    own = mapped_area(arm("compact", 4), None, device("lut4"), 2)
     assert (found.cells.luts, found.cells.ff) == (own.cells.luts, own.cells.ff)
     assert found.cells.luts == source.text.count("_t (")
     assert found.levels == own.levels
@@ -93,6 +93,6 @@ def test_yosys_leaves_our_tables_as_they_are() -> None:
 def test_a_clock_is_an_estimate_between_registers() -> None:
     if tools.find("nextpnr-ice40") is None:
         pytest.skip("nextpnr-ice40 is not installed")
-    found = area(source_of(tiny(), None, "gates", 1, 4), DEVICES["ice40"], seeds=2)
+    found = area(source_of(tiny(), None, "gates", 1, 4), device("ice40"), seeds=2)
     assert len(found.fmax) == 2
     assert all(50 < clock < 2000 for clock in found.fmax)

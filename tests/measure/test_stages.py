@@ -58,9 +58,3 @@ def test_pages_of_stages_are_written_beside_what_commands_print(run: Callable[..
     made = run("tables", "machado-2r", "--bits", "4", "--json", "--page", "tables.html")
     assert len(json.loads(made.out)["tables"]) == 12
     assert Path("tables.html").read_text().count("<svg") > 0
-
-
-def test_a_page_of_a_word_graph_is_a_picture_instead(run: Callable[..., Result]) -> None:
-    result = run("plan", "machado-2r", "--mode", "compact", "--page", "x.html")
-    assert result.code == 2
-    assert "say --graph x.svg" in result.err

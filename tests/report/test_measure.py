@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -55,29 +54,6 @@ def test_errors_halve_with_every_bit_and_stay_below_the_bound(bits: int) -> None
         assert 0.3 < row.total.rms / row.lsb < 0.7
         assert row.own.rms < row.total.rms
         assert row.lsb == (400, 200)[row.place - 1] / 2**bits
-
-
-@pytest.mark.check
-def test_more_guard_bits_err_less_and_every_joint_keeps_its_terms(tmp_path: Path) -> None:
-    samples = draw_samples(PROBLEM, 5000)
-    question = Question(bits=(6,), extra=(0, 1, 2))
-    rows = report_rows(samples, question, Store((Folder(tmp_path),)))
-    assert [(row.extra, row.guard_bits, row.place) for row in rows] == [
-        (0, 2, 1), (0, 2, 2), (1, 3, 1), (1, 3, 2), (2, 4, 1), (2, 4, 2),
-    ]  # fmt: skip
-    first = [row.total.rms for row in rows if row.place == 1]
-    assert first == sorted(first, reverse=True)
-    assert all(row.products is None for row in rows)
-
-
-@pytest.mark.check
-def test_a_table_too_wide_to_minimise_has_an_error_and_a_reason(tmp_path: Path) -> None:
-    samples = draw_samples(PROBLEM, 100)
-    question = Question(bits=(12,), extra=(0,), recipe=Recipe("isop"), widest=18)
-    for row in report_rows(samples, question, Store((Folder(tmp_path),))):
-        assert row.total.max > 0
-        assert row.products is None
-        assert re.search(r"not minimised: T\d+ has \d\d input bits, more than 18", row.note)
 
 
 def test_a_reason_stands_in_the_rows_of_its_own_torque_alone(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import pytest
 from synthesis.networks import random_network
@@ -12,7 +13,7 @@ from boolcomp.logic import blif
 from boolcomp.logic.lutblif import parse_luts
 from boolcomp.logic.lutnetwork import LutNetwork
 from boolcomp.logic.network import CONSTANTS, Network, Node
-from boolcomp.logic.synthesis import abc, mapping
+from boolcomp.logic.synthesis import abc
 from boolcomp.logic.synthesis.mapping import mapped
 
 needs_abc = pytest.mark.skipif(abc.find() is None, reason="ABC is not installed")
@@ -56,11 +57,11 @@ def test_without_abc_tables_are_cones_of_the_network(
 @pytest.mark.slow
 @needs_abc
 @pytest.mark.parametrize("inputs", [4])
-@pytest.mark.parametrize("goal", mapping.GOALS)
-def test_abc_maps_into_tables_that_are_the_network(inputs: int, goal: mapping.Goal) -> None:
+@pytest.mark.parametrize("goal", ["area", "depth"])
+def test_abc_maps_into_tables_that_are_the_network(inputs: int, goal: Any) -> None:
     network = random_network(9, 8, 60, 4)
     found = mapped(network, inputs, goal)
-    assert found.method == mapping.ABC
+    assert found.method.startswith("ABC")
     assert same_everywhere(network, found.luts)
     assert mapped(network, inputs, goal) == found
 
@@ -80,9 +81,11 @@ def test_tables_that_are_another_function_are_not_taken(
         wrong = Node(~lut & whole, operands)
         return LutNetwork(good.inputs, (*good.nodes[:-1], wrong), good.outputs)
 
-    monkeypatch.setattr(mapping, "parse_luts", lies)
+    monkeypatch.setattr("boolcomp.logic.synthesis.mapping.parse_luts", lies)
     found = mapped(network, 4)
-    assert same_everywhere(network, found.luts) if inputs == 8 else found.method != mapping.ABC
+    assert (
+        same_everywhere(network, found.luts) if inputs == 8 else not found.method.startswith("ABC")
+    )
     assert "not taken" in found.note
 
 

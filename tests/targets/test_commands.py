@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from targets.exported import arm, family, tiny
+from targets.exported import arm, tiny
 
 from boolcomp.logic.synthesis import abc
 from boolcomp.measure.verification import tools
@@ -80,16 +80,6 @@ def test_a_program_is_verified(run: Callable[..., Result], mode: str) -> None:
     assert set(document["checks"][0]) == keys
     if mode == "compact":
         assert checks["network against the graph's logic"]["holds"]
-
-
-def test_a_family_of_loads_is_verified(run: Callable[..., Result]) -> None:
-    family().save("family")
-    assert run("verify", "family").code == 0
-    result = run("export", "family", "--to", "verilog", "-o", "-")
-    assert (
-        "load, natural binary 2 bits: 0: 0 kg, 1: 1.5 kg, 2: 2.5 kg, the last above" in result.out
-    )
-    assert "load" not in run("export", "family", "--to", "blif", "-o", "-", "--load", "1.5").out
 
 
 def test_tools_that_are_missing_are_named_and_skipped(

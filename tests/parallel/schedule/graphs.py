@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from boolcomp.parallel.schedule.graph import Edge, Task, TaskGraph
-from boolcomp.parallel.schedule.machine import Costs, Links, Machine, Shared, Topology
+from boolcomp.parallel.schedule.machine import Costs, Links, Machine, Shared
 from boolcomp.problem.dynamics.operations import Operations
 from boolcomp.problem.expressions.tape import Tape, task
 
@@ -37,7 +37,7 @@ def random_graph(size: int, seed: int, density: float = 0.2, words: int = 3) -> 
 
 
 def linked(
-    topology: Topology = "full", *, overlap: bool = True, count: int = 4, word: float = 1.5
+    topology: Any = "full", *, overlap: bool = True, count: int = 4, word: float = 1.5
 ) -> Machine:
     return Machine("linked", "", "", 64, COSTS, Links(topology, count, 0.5, word, overlap=overlap))
 

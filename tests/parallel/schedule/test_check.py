@@ -11,13 +11,14 @@ from parallel.schedule.graphs import graph_of, linked, random_graph
 from boolcomp.common.errors import DataError
 from boolcomp.parallel.schedule.check import check_schedule
 from boolcomp.parallel.schedule.gantt import gantt_svg
-from boolcomp.parallel.schedule.placed import Assignment, Placement, Schedule, Transfer
+from boolcomp.parallel.schedule.placed import Assignment, Schedule
 from boolcomp.parallel.schedule.schedulers import make_schedule
 from boolcomp.parallel.schedule.simulate import simulate
 
 GRAPH = graph_of("a1 b1 c1", "ab1 ac2")
 MACHINE = linked(count=1)
 GOOD = simulate(GRAPH, Assignment((("a", "b"), ("c",))), MACHINE)
+SENT, STRANGE = GOOD.transfers[0], replace(GOOD.placements[0], task="x")
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -45,19 +46,26 @@ def test_a_valid_schedule_has_no_faults() -> None:
         (replace(GOOD, transfers=()), "never comes"),
         (replace(GOOD, placements=GOOD.placements[:2]), "done 0 times"),
         (replace(GOOD, placements=(*GOOD.placements, GOOD.placements[0])), "done 2 times"),
-        (replace(GOOD, placements=(*GOOD.placements, Placement("x", 0, 0, 0))), "not of the"),
-        (replace(GOOD, transfers=(replace(GOOD.transfers[0], words=1),)), "only 1 words"),
-        (replace(GOOD, transfers=(replace(GOOD.transfers[0], end_us=1.5),)), "too quick"),
-        (replace(GOOD, transfers=(replace(GOOD.transfers[0], start_us=0),)), "before the words"),
+        (
+            replace(GOOD, placements=(*GOOD.placements, STRANGE)),
+            "not of the",
+        ),
+        (replace(GOOD, transfers=(replace(SENT, words=1),)), "only 1 words"),
+        (replace(GOOD, transfers=(replace(SENT, end_us=1.5),)), "too quick"),
+        (replace(GOOD, transfers=(replace(SENT, start_us=0),)), "before the words"),
         (
             replace(
                 GOOD,
-                transfers=(*GOOD.transfers, replace(GOOD.transfers[0], start_us=2, end_us=5.5)),
+                transfers=(*GOOD.transfers, replace(SENT, start_us=2, end_us=5.5)),
             ),
             "on one channel",
         ),
         (
-            replace(GOOD, processors=3, transfers=(*GOOD.transfers, Transfer("a", 0, 2, 2, 1, 5))),
+            replace(
+                GOOD,
+                processors=3,
+                transfers=(*GOOD.transfers, replace(SENT, target=2)),
+            ),
             "more than 1 links",
         ),
     ],
@@ -75,7 +83,10 @@ def test_a_sender_that_calculates_meanwhile_is_found() -> None:
 def test_a_missing_link_is_found() -> None:
     graph = replace(GRAPH, edges=())
     schedule = replace(
-        GOOD, transfers=(Transfer("a", 0, 2, 1, 1.0, 9.0),), processors=3, makespan_us=9.0
+        GOOD,
+        transfers=(replace(SENT, target=2, words=1, end_us=9.0),),
+        processors=3,
+        makespan_us=9.0,
     )
     with pytest.raises(DataError, match="line topology"):
         check_schedule(schedule, graph, linked("line"))

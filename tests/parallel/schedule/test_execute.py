@@ -42,6 +42,7 @@ def check(done: Executed, given: list[NDArray[np.float64]]) -> None:
 def test_two_processes_calculate_what_one_does(engine: Engine) -> None:
     with StageRunner(STRAIGHT, NAMES, TWO, engine=engine, block=16) as runner:
         assert len(set(runner.processes)) == 2
+        assert (runner.staged.stages, runner.staged.exchanged) == (3, 2)
         for samples in (1, 16, 1000, 5000, 37):  # the same workers, and a file that grows
             given = columns(samples)
             check(runner.run(given), given)
@@ -91,6 +92,8 @@ def test_a_killed_worker_is_reported_at_once_and_nothing_is_left(
 def test_workers_must_be_running() -> None:
     with pytest.raises(UsageError, match="with statement"):
         StageRunner(STRAIGHT, NAMES, TWO).run(columns(3))
+    with pytest.raises(DataError, match="'back' of the program is on no processor"):
+        StageRunner(STRAIGHT, NAMES, Assignment((("out", "beyond"),)))
     with pytest.raises(UsageError, match="multiple of 8"):
         StageRunner(STRAIGHT, NAMES, TWO, block=12)
 

@@ -18,7 +18,7 @@ import pytest
 from small_programs import stages
 
 from boolcomp.common.errors import DataError, UsageError
-from boolcomp.parallel.sharding.pool import SHARDINGS, ProcessPool
+from boolcomp.parallel.sharding.pool import ProcessPool
 from boolcomp.parallel.sharding.workergroup import WorkerError
 
 if TYPE_CHECKING:
@@ -81,6 +81,7 @@ def nothing_left() -> Iterator[None]:
     assert set(SHM.iterdir()) <= shared
 
 
+SHARDINGS = ("samples", "terms", "pipeline")
 FAST = [("samples", "llvm"), ("terms", "numpy"), ("pipeline", "llvm")]
 SLOW = [("samples", "numpy"), ("terms", "llvm"), ("pipeline", "numpy")]
 ALL = [*FAST, *(pytest.param(kind, marks=pytest.mark.check) for kind in SLOW)]
