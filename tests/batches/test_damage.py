@@ -5,14 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import sys
-import tracemalloc
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from batchfiles import NAMES, bytes_of, program, states, write, write_parquet
 
-from boolcomp.batches import npyfiles
 from boolcomp.batches.run import evaluate_files
 from boolcomp.common.errors import BoolcompError, DataError, UsageError
 
@@ -72,36 +70,6 @@ def test_a_chunk_of_zarr_that_is_not_there_is_named(tmp_path: Path) -> None:
     refused(folder, tmp_path / "t.npy", r"s\.zarr: chunk c/2/0 is not there")
 
 
-def test_a_truncated_chunk_of_zarr_is_named(tmp_path: Path) -> None:
-    folder = write(tmp_path / "s.zarr", states(ROWS))
-    os.truncate(folder / "c" / "2" / "0", 100)
-    with pytest.raises(DataError, match=r"s\.zarr: chunk c/2/0: damaged"):
-        evaluated(folder, tmp_path / "t.npy")
-
-
-def test_what_is_no_array_of_zarr_is_a_sentence(tmp_path: Path) -> None:
-    folder = write(tmp_path / "s.zarr", states(ROWS))
-    (folder / "zarr.json").write_text("{}")
-    refused(folder, tmp_path / "t.npy", r"s\.zarr: not a zarr array")
-
-
-def test_headers_that_claim_very_much_take_no_memory(tmp_path: Path) -> None:
-    (tmp_path / "s.npy").write_bytes(npyfiles.header(350_000_000_000, 6, "float64"))
-    zarr: Any = pytest.importorskip("zarr")
-    zarr.create_array(
-        str(tmp_path / "s.zarr"), shape=(350_000_000_000, 6), dtype="f8", chunks=(1 << 40, 6)
-    )
-    zarr.create_array(
-        str(tmp_path / "r.zarr"), shape=(350_000_000_000, 6), dtype="f8", chunks=(1 << 10, 6)
-    )
-    tracemalloc.start()
-    refused(tmp_path / "s.npy", tmp_path / "t.npy", r"takes 16800000000000 bytes, and there are 0")
-    refused(tmp_path / "s.zarr", tmp_path / "t.npy", r"chunks of 52776558133248 bytes: at most")
-    refused(tmp_path / "r.zarr", tmp_path / "t.npy", r"chunk c/0/0 is not there")
-    assert tracemalloc.get_traced_memory()[1] < 30_000_000
-    tracemalloc.stop()
-
-
 @pytest.mark.parametrize("name", ["s.npy", "s.parquet", "s.zarr"])
 def test_the_first_bad_value_is_named_with_its_place_in_its_file(name: str, tmp_path: Path) -> None:
     table = states(ROWS)
@@ -126,14 +94,6 @@ def test_a_word_that_does_not_fit_is_named_with_its_samples(tmp_path: Path) -> N
     np.save(tmp_path / "w.npy", wide)
     with pytest.raises(DataError, match=r"w\.npy: a word of more than 32 bits: 1099511627776"):
         evaluated(tmp_path / "w.npy", tmp_path / "u.npy")
-
-
-def test_a_null_in_parquet_is_named(tmp_path: Path) -> None:
-    columns: dict[str, Any] = {name: np.zeros(ROWS) for name in NAMES}
-    columns["q2"] = [0.0] * 1200 + [None] + [0.0] * (ROWS - 1201)
-    write_parquet(tmp_path / "s.parquet", columns)
-    with pytest.raises(DataError, match=r"s\.parquet: q2 of sample 1200 is not there \(null\)"):
-        evaluated(tmp_path / "s.parquet", tmp_path / "t.npy")
 
 
 def test_columns_that_miss_or_are_no_numbers_or_in_other_units_are_named(tmp_path: Path) -> None:
@@ -162,19 +122,6 @@ def test_a_missing_package_is_a_sentence_that_names_the_extra(
     source, target = (name, "t.npy") if name[0] == "s" else ("s.npy", name)
     said = rf"needs .*{package}: pip install 'boolcomp\[cluster\]'"
     refused(tmp_path / source, tmp_path / target, said, UsageError)
-
-
-def test_a_disk_without_room_is_a_sentence_before_anything_is_evaluated(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(handle: int, start: int, size: int) -> None:
-        assert handle >= 0
-        assert (start, size) == (0, 128 + ROWS * 16)
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    write(tmp_path / "s.npy", states(ROWS))
-    monkeypatch.setattr(os, "posix_fallocate", full)
-    refused(tmp_path / "s.npy", tmp_path / "t.npy", r"t\.npy: cannot be written: No space left")
 
 
 def test_a_disk_that_fills_up_is_a_sentence_and_what_was_there_stays(

@@ -8,11 +8,9 @@ import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pytest
 from batchfiles import bytes_of, program, states, write
 
-from boolcomp.batches import zarrays
 from boolcomp.batches.journal import Journal
 from boolcomp.batches.run import evaluate_files
 from boolcomp.common.errors import DataError
@@ -32,7 +30,7 @@ class EndedError(Exception):
 @pytest.fixture(autouse=True)
 def small_chunks_of_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let an array be many chunks."""
-    monkeypatch.setattr(zarrays, "ROWS", 512)
+    monkeypatch.setattr("boolcomp.batches.zarrays.ROWS", 512)
 
 
 def evaluated(source: Path, target: Path, **choices: Any) -> Any:
@@ -119,13 +117,6 @@ def test_a_file_of_a_folder_that_is_lost_is_made_again(tmp_path: Path) -> None:
     assert bytes_of(tmp_path / "t") == bytes_of(tmp_path / "whole")
 
 
-def test_what_killed_workers_leave_is_not_in_a_folder_of_results(tmp_path: Path) -> None:
-    folder = ended(tmp_path, "t")
-    (folder / "output" / ".00000004.npy.0123456789ab.boolcomp-tmp").write_bytes(b"half")
-    evaluated(tmp_path / "s.npy", tmp_path / "t")
-    assert all(name[0] != "." for name in bytes_of(tmp_path / "t"))
-
-
 @pytest.mark.parametrize(
     ("choices", "what"),
     [({"chunk": 700}, "chunks, chunk"), ({"against": "machado-2r"}, "against")],
@@ -138,13 +129,6 @@ def test_a_run_of_another_kind_is_left_alone(
     with pytest.raises(DataError, match=rf"t\.npy\.unfinished: is of another run \(other {what}\)"):
         evaluated(tmp_path / "s.npy", tmp_path / "t.npy", **choices)
     assert bytes_of(folder) == before
-
-
-def test_an_input_that_was_changed_since_is_another_run(tmp_path: Path) -> None:
-    ended(tmp_path, "t.npy")
-    np.save(tmp_path / "s.npy", states(ROWS, seed=5))
-    with pytest.raises(DataError, match=r"is of another run \(other input\)"):
-        evaluated(tmp_path / "s.npy", tmp_path / "t.npy")
 
 
 def test_one_run_at_a_time_has_an_output(tmp_path: Path) -> None:
@@ -174,25 +158,6 @@ def test_a_run_that_was_ended_between_its_last_two_steps_is_over(
     assert not (tmp_path / f"{target}.unfinished").exists()
 
 
-def test_a_file_is_replaced_only_when_the_new_one_is_whole(tmp_path: Path) -> None:
-    write(tmp_path / "s.npy", states(ROWS))
-    (tmp_path / "t.npy").write_bytes(b"older")
-    with pytest.raises(EndedError):
-        evaluated(tmp_path / "s.npy", tmp_path / "t.npy", advance=ending_after(2))
-    assert (tmp_path / "t.npy").read_bytes() == b"older"
-    evaluated(tmp_path / "s.npy", tmp_path / "t.npy")
-    assert len(np.load(tmp_path / "t.npy")) == ROWS
-
-
-def test_a_link_stays_one(tmp_path: Path) -> None:
-    write(tmp_path / "s.npy", states(10))
-    (tmp_path / "disk").mkdir()
-    (tmp_path / "t.npy").symlink_to(tmp_path / "disk" / "real.npy")
-    evaluated(tmp_path / "s.npy", tmp_path / "t.npy")
-    assert (tmp_path / "t.npy").is_symlink()
-    assert [one.name for one in (tmp_path / "disk").iterdir()] == ["real.npy"]
-
-
 @pytest.mark.parametrize("kind", ["link", "pipe", "endless", "folder"])
 def test_what_is_no_journal_is_refused_and_left_as_it_was(kind: str, tmp_path: Path) -> None:
     write(tmp_path / "s.npy", states(20))
@@ -213,13 +178,3 @@ def test_what_is_no_journal_is_refused_and_left_as_it_was(kind: str, tmp_path: P
     assert (dear / "journal").read_text() == "no line's end"
     assert os.path.lexists(folder)
     assert not (tmp_path / "t.npy").exists()
-
-
-def test_a_refused_folder_of_somebody_else_is_not_tidied_away(tmp_path: Path) -> None:
-    write(tmp_path / "s.npy", states(20))
-    folder = tmp_path / "t.npy.unfinished"
-    folder.mkdir()
-    (folder / "journal").write_text("dear diary\n")
-    with pytest.raises(DataError, match="it cannot be read"):
-        evaluated(tmp_path / "s.npy", tmp_path / "t.npy")
-    assert (folder / "journal").read_text() == "dear diary\n"

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from batchfiles import bytes_of, program, states, write
 
-from boolcomp.batches import chunk as chunks
 from boolcomp.batches import terms
 from boolcomp.batches.chunk import Job, Tally, checksum_of, evaluate_chunk
 from boolcomp.batches.parts import columns_of, results_of
@@ -28,7 +27,7 @@ ROWS = 1700
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a chunk be several pieces, the last of them no whole block."""
-    monkeypatch.setattr(chunks, "piece_rows", lambda *_: 600)
+    monkeypatch.setattr("boolcomp.batches.chunk.piece_rows", lambda *_: 600)
 
 
 def job_for(tmp_path: Path, name: str, engine: Any = "numpy") -> tuple[Job, Plan]:

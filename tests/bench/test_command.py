@@ -9,22 +9,18 @@ from typing import TYPE_CHECKING
 import pytest
 from small_programs import stages
 
-from boolcomp.commands.bench import numbers
-from boolcomp.common.errors import UsageError
-from boolcomp.measure.bench import build
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from conftest import Result
 
 
-@pytest.fixture(name="fewer", autouse=True)
+TINY = ("--batches", "1,256", "--cores", "1", "--seconds", "0.02")
+
+
+@pytest.fixture(autouse=True)
 def fewer_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("boolcomp.measure.bench.bench.EVALUATIONS", 50_000)
-
-
-TINY = ("--batches", "1,256", "--cores", "1", "--seconds", "0.02")
 
 
 @pytest.mark.check
@@ -35,11 +31,17 @@ def test_a_bench_leaves_table_json_and_chart(run: Callable[..., Result]) -> None
     document = json.loads(result.out)
     bounds = zip(document["sampled_max"], document["worst_found"], document["bound"], strict=True)
     assert all(0 < sampled <= worst <= bound for sampled, worst, bound in bounds)
-    rivals = {row["rival"] for row in document["rows"] if row["ns_per_sample"]}
-    assert "boolcomp, two-level logic" in rivals
-    if build.compiler("gcc"):
-        assert "gcc -O3 float" in rivals
-    assert {row["batch"] for row in document["rows"] if row["ns_per_sample"]} == {1, 256}
+    rows = [row for row in document["rows"] if row["ns_per_sample"]]
+    assert {row["batch"] for row in rows} == {1, 256}
+    assert "boolcomp, two-level logic" in {row["rival"] for row in rows}
+    logic = {
+        (row["types"]["in"], row["batch"]): row["ns_per_sample"]
+        for row in rows if row["rival"] == "boolcomp, two-level logic"
+    }  # fmt: skip
+    for row in rows:
+        own = logic.get((row["types"]["in"], row["batch"]))
+        if own is not None and row["ratio"] is not None:
+            assert row["ratio"] == pytest.approx(row["ns_per_sample"] / own, rel=1e-3)
     names = {path.name for path in Path("out/bench").iterdir()}
     assert names == {"bench.txt", "bench.json", "bench.svg", "bench.png"}
     assert "two-level logic" in Path("out/bench/bench.txt").read_text()
@@ -57,17 +59,17 @@ def test_wrong_results_are_exit_code_one(
     assert "numpy (float64)" in result.err
 
 
-def test_what_is_no_program_is_said(run: Callable[..., Result]) -> None:
-    result = run("bench", "machado-2", "--batches", "64")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("machado-2 --batches 64", "did you mean 'machado-2r'"),
+        ("program --batches 0", "whole numbers"),
+        ("program --batches 1.5", "whole numbers"),
+        ("program --batches nan", "whole numbers"),
+    ],
+)
+def test_a_bad_bench_is_refused(run: Callable[..., Result], arguments: str, message: str) -> None:
+    stages(4)[2].save("program")
+    result = run("bench", *arguments.split())
     assert result.code == 2
-    assert "did you mean 'machado-2r'" in result.err
-
-
-@pytest.mark.parametrize("text", ["0", "a", "1.5", "1e9", "", "inf", "nan"])
-def test_batches_are_whole_numbers(text: str) -> None:
-    with pytest.raises(UsageError, match="whole numbers"):
-        numbers("--batches", text, 10**8)
-
-
-def test_batches_are_read_once_each_and_rising() -> None:
-    assert numbers("--batches", "1e6,1,64,1", 10**8) == (1, 64, 10**6)
+    assert message in result.err

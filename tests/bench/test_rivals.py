@@ -67,31 +67,6 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, own_compilers
     assert reasons["clang -O3 float"] == "no clang"
 
 
-def test_only_arms_of_two_parallel_joints_have_rivals_by_hand() -> None:
-    names = {offer.rival for offer in rivals.c_offers(load_robot("elbow-3r"), 8)}
-    assert all("Newton-Euler" in name for name in names)
-
-
-def test_finer_words_want_finer_waves() -> None:
-    robot = load_robot("machado-2r")
-    errors = [rivals.wave_error(robot, bits, "int16") for bits in (6, 8, 12)]
-    assert errors == sorted(errors, reverse=True)
-    assert rivals.wave_error(robot, 12, "int8") == rivals.wave_error(robot, 8, "int8")
-
-
-def test_the_sources_are_found() -> None:
-    names = {path.name for path in build.sources().iterdir()}
-    assert {"rival.h", "loop.c", "vectors.h", "two_link_bytes.c"} <= names
-    assert "KERNEL" in build.source("rival.h")
-
-
-def test_words_too_short_for_the_torques_are_skipped_with_the_reason() -> None:
-    offers = [o for o in rivals.c_offers(load_robot("machado-2r"), 10) if o.kind == "int8"]
-    assert offers
-    assert all("8-bit words cannot hold torques of 10 bits" in o.skipped or "no " in o.skipped
-               for o in offers)  # fmt: skip
-
-
 @pytest.mark.parametrize("name", build.COMPILERS)
 def test_a_loaded_rival_leaves_numbers_of_this_process_alone(name: str) -> None:
     found = build.compiler(name)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
-import threading
 import time
 from concurrent.futures import Executor, Future
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from boolcomp.common import executor as executors
 from boolcomp.common.errors import DataError, UsageError
 from boolcomp.common.executor import WorkerLostError, completed, executor, in_order
 from boolcomp.common.processes import Processes
@@ -77,15 +74,6 @@ def test_no_more_calls_are_under_way_than_workers_have_use_for() -> None:
     assert pool.submitted == 3
 
 
-def test_a_worker_that_is_killed_is_replaced_and_its_call_made_again() -> None:
-    with Processes(1) as pool:
-        pool.submit(os.getpid).result()
-        killed = pool._workers[0].process.pid  # noqa: SLF001 (it is killed from outside)
-        threading.Timer(0.5, os.kill, (killed, signal.SIGKILL)).start()
-        assert pool.submit(time.sleep, 1.0).result() is None
-        assert pool.submit(os.getpid).result() != killed
-
-
 def test_a_call_that_kills_every_worker_is_given_up_and_the_others_go_on() -> None:
     with Processes(2) as pool:
         calls = [(0,), (7,)]
@@ -93,11 +81,6 @@ def test_a_call_that_kills_every_worker_is_given_up_and_the_others_go_on() -> No
         assert list(in_order(pool, abs, calls)) == [0, 7]
         with pytest.raises(WorkerLostError, match="3 worker processes died"):
             deadly.result()
-
-
-def test_what_runs_already_is_taken_as_it_is() -> None:
-    pool = Counting()
-    assert executor(pool) is pool
 
 
 @pytest.mark.parametrize(
@@ -147,7 +130,7 @@ def test_dask_is_imported_only_where_it_is_used() -> None:
 
 
 def test_calls_that_nobody_waits_for_are_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(executors, "TICK", 0.01)
+    monkeypatch.setattr("boolcomp.common.executor.TICK", 0.01)
     with Processes(1) as pool:
         pool.ahead = 3
         following = completed(pool, time.sleep, [(0.0,), (0.2,), (60.0,)])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import sys
 import threading
 import time
 import urllib.request
@@ -18,7 +17,7 @@ from fsspec.spec import AbstractFileSystem
 
 from boolcomp.common import buckets, cache, places
 from boolcomp.common.errors import DataError, DataWarning, UsageError
-from boolcomp.common.places import Folder, place_of
+from boolcomp.common.places import place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,21 +82,6 @@ def test_what_is_put_is_found_by_who_put_it_and_not_believed_by_others(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another"))
     assert found(place) == [("text", False)]
     assert pickle.loads(pickle.dumps(place)) == place  # noqa: S301 (our own)
-
-
-def test_a_stem_is_for_people_and_objects_go_without(tmp_path: Path) -> None:
-    folder, store = Folder(tmp_path), place_of("memory://lab")
-    assert places.put(folder, "d.pla", cache.sealed("1"), stem="arm") == "arm.d.pla"
-    assert places.put(store, "d.pla", cache.sealed("1"), stem="arm") == "d.pla"
-    assert found(folder, "*.d.pla") == found(store, "*.d.pla") == [("1", True)]
-
-
-def test_names_with_brackets_are_names() -> None:
-    import glob
-
-    store = place_of("memory://lab")
-    places.put(store, "a[1]*.txt", cache.sealed("1"))
-    assert found(store, glob.escape("a[1]*.txt")) == [("1", True)]
 
 
 @pytest.mark.parametrize("kind", ["folder", "memory"])
@@ -188,12 +172,6 @@ def test_an_address_that_is_none_is_a_sentence(address: str, sentence: str) -> N
         place_of(address)
 
 
-def test_a_missing_package_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "fsspec", None)
-    with pytest.raises(UsageError, match=r"s3:// s3fs: pip install 'boolcomp\[cluster\]'"):
-        place_of("s3://lab/x")
-
-
 def test_a_signal_is_heard_while_a_store_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(buckets, "DEADLINE", 4.0)
     monkeypatch.setattr(buckets, "TICK", 0.02)
@@ -244,20 +222,6 @@ def test_processes_that_write_at_once_leave_whole_objects(s3: str) -> None:
     assert {letter for each in seen for letter in each} == set("abc")
     text = cache.unsealed(place_of(s3).read("a.txt"))
     assert text == text[0] * 200_000
-
-
-@pytest.mark.slow
-def test_objects_that_are_cut_empty_or_missing_do_not_stop_a_store(s3: str) -> None:
-    place = place_of(s3)
-    whole = cache.sealed("text")
-    assert found(place, "none.txt") == []
-    for k in range(4):
-        for text in (whole[:-4], ""):
-            place.write("cut.txt", text)
-            with pytest.warns(DataWarning, match=r"cut\.txt: "):
-                assert found(place, "cut.txt") == []
-        places.put(place, f"{k}.txt", whole)
-        assert found(place, f"{k}.txt") == [("text", True)]
 
 
 @pytest.mark.slow

@@ -19,8 +19,7 @@ from boolcomp.common import launcher, processes
 from boolcomp.common.errors import DataError, UsageError
 from boolcomp.common.launcher import Limits
 from boolcomp.common.processes import Ended, Processes, Worker, run_program
-from boolcomp.common.text import parse_number, short
-from boolcomp.common.workers import TWO, Workers
+from boolcomp.common.text import short
 
 HOSTILE = "open('/dev/stderr', 'w').write('executed ' + __file__)\nraise SystemExit(7)\n"
 linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
@@ -71,7 +70,6 @@ def test_a_child_runs_nothing_of_the_current_folder(
     [
         ("compile", "machado-2r", "--mode", "paper", "--bits", "4", "--minimizer", "isop"),
         ("evaluate", "program", "-i", "states.npy", "-o", "tau.csv", "--processes", "2"),
-        ("minimize", "a.pla", "--method", "exact"),
         ("minimize", "a.pla", "--method", "espresso"),
         ("schedule", "machado-2r", "--processors", "2", "--run", "--samples", "1000"),
     ],
@@ -132,16 +130,6 @@ def test_a_child_ends_with_its_parent_whatever_it_is_doing(tmp_path: Path, kind:
 
 def text_of(path: Path) -> str:
     return path.read_text() if path.exists() else ""
-
-
-@linux
-def test_a_child_outlives_the_thread_that_asked_for_it() -> None:
-    found: list[Worker] = []
-    thread = threading.Thread(target=lambda: found.append(Worker()))
-    thread.start()
-    thread.join()
-    assert found[0].call(short, 0.5, 3) == short(0.5, 3)
-    found[0].end()
 
 
 @linux
@@ -225,31 +213,12 @@ def test_a_foreign_program_that_is_not_there_is_a_sentence(tmp_path: Path) -> No
     assert ended == Ended(1, b"could not be started: No such file or directory\n")
 
 
-def test_every_call_is_answered_at_its_place() -> None:
-    calls = [(k / 7, 3) for k in range(20)]
-    for count in (1, 2):
-        found = dict(Workers.of(count).completed(short, calls))
-        assert [found[k] for k in range(20)] == [short(*call) for call in calls]
-
-
 def test_the_executor_does_what_those_of_python_do() -> None:
     with Processes(2) as pool:
         assert list(pool.map(short, [0.5, 0.25], [3, 3])) == [short(0.5, 3), short(0.25, 3)]
         assert pool.submit(int, "ff", base=16).result() == 255
     with pytest.raises(RuntimeError, match="after shutdown"):
         pool.submit(int)
-
-
-def test_an_exception_in_a_call_is_raised_here() -> None:
-    with pytest.raises(AttributeError):
-        list(TWO.completed(parse_number, [(3,), (3,)]))
-
-
-def test_an_error_of_ours_keeps_its_text() -> None:
-    from boolcomp.problem.robot import load_robot
-
-    with Processes(1) as pool, pytest.raises(UsageError, match="no robot named 'x'"):
-        pool.submit(load_robot, "x").result()
 
 
 class Unreadable:
@@ -263,13 +232,6 @@ def test_a_call_that_no_worker_can_read_or_answer_is_a_sentence() -> None:
     for function, given in ((short, (Unreadable(), 1)), (threading.Lock, ())):
         with Processes(1) as pool, pytest.raises(DataError, match="a worker process failed: "):
             pool.submit(function, *given).result()
-
-
-def test_a_process_that_dies_is_a_sentence_for_all_that_wait_for_it() -> None:
-    with Processes(1) as pool:
-        for job in [pool.submit(os._exit, 3) for _ in range(2)]:
-            with pytest.raises(DataError, match="3 worker processes died of one call"):
-                job.result()
 
 
 def test_a_block_that_an_exception_ends_waits_for_no_call() -> None:

@@ -7,10 +7,7 @@ import threading
 
 import pytest
 
-from boolcomp.common import shared as module
-from boolcomp.common.processes import WorkerLostError
-from boolcomp.common.shared import Shared, called
-from boolcomp.common.version import VERSION
+from boolcomp.common.shared import Shared
 from boolcomp.common.workers import ALONE, TWO, Workers
 
 
@@ -27,16 +24,6 @@ def test_equal_values_are_the_same_one_to_a_worker_and_others_are_others() -> No
     assert (first.value, other.value) == ([1, 2, 3], [1, 2, 4])
 
 
-def test_a_worker_remembers_the_last_few() -> None:
-    first = sent(["first"])
-    for k in range(module.KEPT - 1):
-        sent([k])
-    assert sent(["first"]).value is first.value
-    for k in range(module.KEPT):
-        sent([k])
-    assert sent(["first"]).value is not first.value
-
-
 def test_threads_of_one_process_have_values_of_their_own() -> None:
     mine, theirs = sent({"a": 1}).value, []
     thread = threading.Thread(target=lambda: theirs.append(sent({"a": 1}).value))
@@ -51,16 +38,3 @@ def test_calls_are_given_the_value_itself(workers: Workers) -> None:
     value = Shared((5, 7))
     assert list(workers.in_order(divmod, [(Shared(k), 3) for k in (7, 8)])) == [(2, 1), (2, 2)]
     assert list(workers.in_order(sum, [(value,), (value,)])) == [12, 12]
-
-
-def test_what_is_sent_twice_is_pickled_once() -> None:
-    value = Shared([0])
-    before = pickle.dumps(value)
-    value.value.append(1)  # nobody does; it would show
-    assert pickle.dumps(value) == before
-
-
-def test_a_worker_of_another_version_says_so() -> None:
-    assert called(VERSION, abs, Shared(-3)) == 3
-    with pytest.raises(WorkerLostError, match=r"it is asked by one of 0\.0\.1"):
-        called("0.0.1", abs, -3)

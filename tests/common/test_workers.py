@@ -10,17 +10,7 @@ from typing import Any
 import pytest
 
 from boolcomp.common.errors import UsageError
-from boolcomp.common.text import short
 from boolcomp.common.workers import ALONE, TWO, Workers
-
-CALLS = [(k / 7, 3) for k in range(12)]
-
-
-@pytest.mark.parametrize("workers", [ALONE, TWO])
-def test_results_are_the_same_wherever_they_are_made(workers: Workers) -> None:
-    expected = [f"{k / 7:.3g}" for k in range(12)]
-    assert list(workers.in_order(short, CALLS)) == expected
-    assert sorted(workers.completed(short, CALLS)) == list(enumerate(expected))
 
 
 def test_workers_stay_from_step_to_step_of_a_block_and_end_with_it() -> None:
@@ -55,11 +45,6 @@ def test_calls_are_made_when_it_is_their_turn(workers: Workers) -> None:
     found = workers.in_order(abs, Many())
     assert [next(found) for _ in range(5)] == [0, 1, 2, 3, 4]
     found.close()  # type: ignore[attr-defined]  # a generator
-
-
-def test_all_places_are_equal_for_results_never_depend_on_them() -> None:
-    assert ALONE == TWO
-    assert hash(ALONE) == hash(TWO)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,20 +15,11 @@ from boolcomp.measure.control.blocks import (
     Called,
     called,
     compiled,
-    planned,
     rounded_block,
-    scale,
-    signal_of,
 )
-from boolcomp.measure.control.kernels import rounded
 from boolcomp.measure.control.recorded import inverse_dynamics
-from boolcomp.paper.plan import Options, make_plan
-from boolcomp.paper.quantised import quantised
-from boolcomp.problem.interval import Interval
 from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.problem.robot import load_robot
-from boolcomp.problem.wordformat import WordFormat
-from boolcomp.terms import split
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,29 +39,6 @@ def drawn(problem: Problem, count: int, reach: float = 1.2) -> dict[str, np.ndar
     return dict(zip(READS, (x.T.copy() for x in arrays), strict=True))
 
 
-@pytest.mark.parametrize(("name", "bits"), [("machado-2r", 4), ("machado-2r", 12), ("scara", 7)])
-def test_a_plan_in_the_loop_gives_the_words_of_its_tables(name: str, bits: int) -> None:
-    problem = problem_of(name)
-    plan = make_plan(split(problem).required(), Options(bits))
-    signals = drawn(problem, 2000)
-    found = planned(plan).torques(signals)
-    exact = quantised(plan, [signals[one].T for one in READS]).values
-    assert np.allclose(found.T, exact, rtol=0, atol=1e-9)
-
-
-@pytest.mark.parametrize("code", [
-    Code(Interval(-2.0, 3.0), 5, "natural"),
-    Code(Interval(-2.0, 3.0), 5, "natural", tread=True),
-    Code(Interval(-np.pi, np.pi), 4, "natural", wraps=True),
-])  # fmt: skip
-def test_values_are_put_on_the_middles_of_their_cells(code: Code) -> None:
-    values = np.concatenate([np.linspace(-9, 9, 1001), code.centre(np.arange(code.cells))])[None]
-    scales = np.broadcast_to(np.array(scale(code)), (*values.shape, 6))
-    found = np.empty_like(values)
-    rounded(values, scales, found)
-    assert np.allclose(found, code.centre(code.cell(values)[0]), rtol=0, atol=1e-12)
-
-
 def test_rounded_words_are_rounded_before_and_after_exact_torques() -> None:
     problem = problem_of("machado-2r")
     block, codes = rounded_block(problem, inverse_dynamics(load_robot("machado-2r")), READS, 6)
@@ -87,15 +54,6 @@ def test_rounded_words_are_rounded_before_and_after_exact_torques() -> None:
     assert [code.step for code in codes] == [400 / 64, 200 / 64]
 
 
-def test_words_with_a_cell_at_zero_are_rounded_so() -> None:
-    problem = problem_of("machado-2r")
-    tread = replace(problem, outputs=tuple(
-        replace(one, format=WordFormat(zero="tread", bits=9)) for one in problem.outputs
-    ))  # fmt: skip
-    _, codes = rounded_block(tread, inverse_dynamics(load_robot("machado-2r")), READS, 6)
-    assert all(code.tread and code.bits == 9 for code in codes)
-
-
 @pytest.mark.parametrize("runs", [1, 3, 20])
 def test_a_program_gives_what_it_evaluates_however_many_runs_there_are(runs: int) -> None:
     program = stages(4)[2]
@@ -104,20 +62,6 @@ def test_a_program_gives_what_it_evaluates_however_many_runs_there_are(runs: int
     exact = program.evaluate(*(signals[name].T for name in READS)).values
     assert found.shape == (2, runs)
     assert np.array_equal(found.T, exact)
-
-
-@pytest.mark.parametrize(
-    ("name", "signal"),
-    [("q1", ("q", 0)), ("qdd12", ("qdd", 11)), ("qddr2", ("qddr", 1)), ("de1", ("de", 0)),
-     ("qdr3", ("qdr", 2)), ("t", ("t", 0))],
-)  # fmt: skip
-def test_names_of_inputs_say_signals_and_joints(name: str, signal: tuple[str, int]) -> None:
-    assert signal_of(name) == signal
-
-
-def test_an_input_that_no_controller_has_is_refused() -> None:
-    with pytest.raises(UsageError, match="pid: no controller has an input 'ia1'"):
-        signal_of("ia1", "pid")
 
 
 def test_a_users_function_is_called_with_runs_as_rows() -> None:

@@ -1,51 +1,52 @@
-"""Loops: against an independent simulation; sensors, limits, rest, runs side by side."""
+"""Loops: against an independent simulation; sensors, limits, runs side by side."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from control.textbook import moved, torques
 
 from boolcomp.common.errors import UsageError
-from boolcomp.measure.control.blocks import Called, planned
-from boolcomp.measure.control.drive import Drive, Sensors, drive_of
-from boolcomp.measure.control.figures import figures
-from boolcomp.measure.control.laws import law_of
-from boolcomp.measure.control.loop import Loop, Recording
-from boolcomp.measure.control.plant import plant_of
-from boolcomp.measure.control.recorded import friction
-from boolcomp.measure.control.study import enough, study
-from boolcomp.measure.control.trajectories import Trajectory, trajectory_of
+from boolcomp.measure.control.ask import Settings
+from boolcomp.measure.control.blocks import Called
+from boolcomp.measure.control.study import study
+from boolcomp.measure.control.trajectories import trajectory_of
 from boolcomp.measure.control.variants import Variant, exact_of
-from boolcomp.paper.plan import Options, make_plan
-from boolcomp.problem.makers import inverse_dynamics_problem
 from boolcomp.problem.robot import Robot, load_robot
-from boolcomp.terms import split
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 ARM = load_robot("machado-2r")
 RATE = 200.0
+LAW = exact_of(ARM, Settings().loop(ARM, "computed-torque").law)
 
 
-def loop_of(robot: Robot = ARM, kind: Any = "computed-torque", **more: Any) -> Loop:
-    law = law_of(robot, kind, np.array([20.0, 9.0]), 8.0, more.pop("damping", 0.7))
-    return Loop(plant_of(robot), drive_of(robot, **{"rate": RATE, **more}), law)
+def loop_of(robot: Robot = ARM, kind: Any = "computed-torque", **more: Any) -> Any:
+    return Settings(**{"rate": RATE, "bandwidth": 8.0, "damping": 0.7, **more}).loop(robot, kind)
 
 
-def path(text: str = "sine", seconds: float = 0.5) -> Trajectory:
+def path(text: str = "sine", seconds: float = 0.5) -> Any:
     return trajectory_of(ARM, text, seconds, RATE)
 
 
-def four_bits() -> Variant:
-    plan = make_plan(split(inverse_dynamics_problem(ARM)).required(), Options(6))
-    return Variant("paper", 6, planned(plan), steps=tuple(x.code.step for x in plan.outputs))
+def rounded_torques() -> Variant:
+    """Return the textbook's torques, rounded to words of six bits."""
+    steps = np.array([400 / 64, 200 / 64])
+
+    def rounded(q: NDArray[Any], qd: NDArray[Any], qdd: NDArray[Any], **_: Any) -> NDArray[Any]:
+        exact = np.array([torques(*state) for state in zip(q, qd, qdd, strict=True)])
+        return np.asarray((np.floor(exact / steps) + 0.5) * steps)
+
+    return Variant("paper", 6, Called(rounded, "rounded"), steps=tuple(steps))
 
 
 def test_a_loop_does_what_a_textbook_loop_does() -> None:
     loop, way = loop_of(), path()
-    found = loop.simulate([exact_of(ARM, loop.law).block], [way])  # type: ignore[list-item]
+    found = loop.simulate([exact_of(ARM, loop.law).block], [way])
     state = np.concatenate([way.q[0], way.qd[0]])
     for k in range(40):
         assert np.abs(found.q[k, :, 0] - state[:2]).max() < 1e-9
@@ -57,17 +58,17 @@ def test_a_loop_does_what_a_textbook_loop_does() -> None:
 
 def test_a_gravity_loop_pulls_with_the_inertias_that_joints_feel() -> None:
     loop, way = loop_of(kind="pd-gravity"), path("point:from=0,0:to=.05,.02:time=.3")
-    found = loop.simulate([exact_of(ARM, loop.law).block], [way])  # type: ignore[list-item]
+    found = loop.simulate([exact_of(ARM, loop.law).block], [way])
     state = np.concatenate([way.q[0], way.qd[0]])
     for k in range(30):
         e, de = way.q[k] - state[:2], way.qd[k] - state[2:]
-        pull = np.array([20.0, 9.0]) * (64 * e + 2 * 0.7 * 8 * de)
+        pull = np.array([25.75, 9.0]) * (64 * e + 2 * 0.7 * 8 * de)
         state = moved(state, torques(state[:2], np.zeros(2), np.zeros(2)) + pull, 1 / RATE)
         assert np.abs(found.q[k + 1, :, 0] - state[:2]).max() < 1e-8
 
 
 def test_what_runs_together_does_not_matter() -> None:
-    loop, blocks = loop_of(), (exact_of(ARM, loop_of().law), four_bits())
+    loop, blocks = loop_of(), (LAW, rounded_torques())
     ways = (path(), path("hold", 0.2))
     together = study(loop, blocks, ways)
     for way in ways:
@@ -79,7 +80,7 @@ def test_what_runs_together_does_not_matter() -> None:
 
 def test_figures_are_those_of_the_recording() -> None:
     loop, way = loop_of(), path()
-    found = study(loop, [exact_of(ARM, loop.law), four_bits()], [way])
+    found = study(loop, [exact_of(ARM, loop.law), rounded_torques()], [way])
     row = next(one for one in found.rows if one.variant.bits == 6 and one.joint == 2)
     told, recording = row.figures, found.recording
     assert told is not None
@@ -107,7 +108,7 @@ def test_figures_are_those_of_the_recording() -> None:
 
 def test_errors_at_the_bound_stray_as_far_as_is_estimated_and_no_further() -> None:
     size = 2.0
-    exact = exact_of(ARM, loop_of().law)
+    exact = LAW
     assert exact.block is not None
 
     def wrong(**signals: np.ndarray) -> np.ndarray:
@@ -124,7 +125,7 @@ def test_errors_at_the_bound_stray_as_far_as_is_estimated_and_no_further() -> No
 
 
 def test_no_estimate_is_made_where_words_end_or_drives_do() -> None:
-    exact = exact_of(ARM, loop_of().law)
+    exact = LAW
     variant = Variant("x", 8, exact.block, bounds=(1.0, 1.0), spans={("qd", 0): (-0.01, 0.01)})
     first, second = study(loop_of(), [exact, variant], [path()]).rows[2:]
     assert first.figures is not None
@@ -146,87 +147,48 @@ def test_drives_give_no_more_than_they_can_and_that_is_counted() -> None:
     assert second.figures.limited == 0
 
 
-def test_encoders_count_and_speeds_are_filtered_differences() -> None:
-    drive = Drive(100.0, (0.1, 0.0), (1.0, 1.0), "filtered", 10.0)
-    state = np.array([[0.26], [0.26], [1.0], [1.0]])
-    sensors = Sensors(drive, state)
-    q, qd = sensors.seen(state)
-    assert q[:, 0] == pytest.approx([0.3, 0.26])
-    assert qd[:, 0] == pytest.approx([1.0, 1.0])
-    state[:2] += 0.1
-    q, qd = sensors.seen(state)
-    share = 1 - np.exp(-2 * np.pi * 10 / 100)
-    assert q[:, 0] == pytest.approx([0.4, 0.36])
-    assert qd[:, 0] == pytest.approx([1 + share * 9, 1 + share * 9])
-    plain = Sensors(replace(drive, speeds="difference"), state)
-    state[:2] += 0.1
-    plain.seen(state - [[0.1], [0.1], [0], [0]])
-    assert plain.seen(state)[1][:, 0] == pytest.approx([10.0, 10.0])
+@pytest.mark.parametrize("speeds", ["filtered", "difference"])
+def test_encoders_count_and_speeds_are_differences_of_counts(speeds: str) -> None:
+    loop = loop_of(encoder_bits=10, speeds=speeds, cutoff=10.0)
+    told = study(loop, [LAW], [path()]).recording
+    q, seen, found = told.q[:100, :, 0], told.seen[:100, :, 0], told.speeds[:100, :, 0]
+    step = 2 * np.pi / 1024
+    assert np.allclose(seen, np.round(q / step) * step, atol=1e-12)
+    share = 1 - np.exp(-2 * np.pi * 10 / RATE) if speeds == "filtered" else 1.0
+    for k in range(1, 100):
+        plain = (seen[k] - seen[k - 1]) * RATE
+        assert np.allclose(found[k], found[k - 1] + share * (plain - found[k - 1]), atol=1e-9)
 
 
 def test_a_drive_is_the_files_unless_it_is_said_otherwise() -> None:
+    def drive(robot: Robot, **more: Any) -> tuple[Any, ...]:
+        found = Settings(**more).loop(robot, "computed-torque").drive
+        return found.rate, found.steps, found.limits, found.speeds
+
     links = tuple(replace(one, encoder_step=0.001, torque_limit=50.0) for one in ARM.links)
     robot = replace(ARM, links=links, control_rate=500.0)
-    assert drive_of(robot) == Drive(500.0, (0.001, 0.001), (50.0, 50.0), "filtered")
-    assert drive_of(ARM) == Drive(1000.0, (0.0, 0.0), (200.0, 100.0), "exact")
-    found = drive_of(load_robot("scara"), encoder_bits=12, speeds="difference", rate=250)
-    assert found.steps == pytest.approx((2 * np.pi / 4096,) * 2 + (0.15 / 4096, 2 * np.pi / 4096))
+    assert drive(robot) == (500.0, (0.001, 0.001), (50.0, 50.0), "filtered")
+    assert drive(ARM) == (1000.0, (0.0, 0.0), (200.0, 100.0), "exact")
+    found = drive(load_robot("scara"), encoder_bits=12, speeds="difference", rate=250)
+    assert found[1] == pytest.approx((2 * np.pi / 4096,) * 2 + (0.15 / 4096, 2 * np.pi / 4096))
     with pytest.raises(UsageError, match="did you mean 'filtered'"):
-        drive_of(ARM, speeds="filterd")
+        drive(ARM, speeds="filterd")
     with pytest.raises(UsageError, match="below half the control rate"):
-        drive_of(ARM, cutoff=500.0)
+        drive(ARM, cutoff=500.0)
 
 
-def test_joints_without_stops_go_the_short_way_round() -> None:
-    law = law_of(ARM, "computed-torque", np.ones(2), 10.0, 1.0)
-    zero = np.zeros((2, 1))
-    signals = law.signals(zero + 3.0, zero, (zero - 3.0, zero, zero), 0.0)
-    assert signals["e"][:, 0] == pytest.approx([2 * np.pi - 6] * 2)
-    assert signals["qdd"][:, 0] == pytest.approx([100 * (2 * np.pi - 6)] * 2)
-    scara = load_robot("scara")
-    stops = law_of(scara, "computed-torque", np.ones(4), 10.0, 1.0)
-    zero = np.zeros((4, 1))
-    e = stops.signals(zero + 2.5, zero, (zero - 2.5, zero, zero), 0.0)["e"][:, 0]
-    assert e == pytest.approx([-5, -5, -5, 2 * np.pi - 5])
-
-
-@pytest.mark.parametrize("zeta", [0.3, 0.7, 1.0, 2.0])
-def test_the_pull_is_the_integral_of_the_impulse_response(zeta: float) -> None:
-    w = 10.0
-    t = np.linspace(0, 12, 240_001)
-    if zeta == 1:
-        h = t * np.exp(-w * t)
-    else:
-        root = np.sqrt(complex(zeta**2 - 1)) * w
-        h = (np.exp((-zeta * w + root) * t) - np.exp((-zeta * w - root) * t)) / (2 * root)
-    exact = float(np.abs(h.real).sum() * 5e-5)
-    assert law_of(ARM, "computed-torque", np.ones(2), w, zeta).pull[0] == pytest.approx(exact, 1e-4)
-
-
-def test_what_remains_at_rest_has_its_size_and_period() -> None:
-    count, rate = 4001, 1000.0
-    t = np.arange(count) / rate
-    still = np.zeros((count, 1))
-    way = Trajectory("hold", still, still, still, count)
-    q = (0.01 + 0.002 * np.sin(2 * np.pi * 8 * t))[:, None, None]
-    q[:1900] += 0.5  # the first half is left to settle
-    tau = 3 * np.sign(np.sin(2 * np.pi * 8 * t))[:, None, None]
-    recording = Recording((way,), q, q, q, tau, tau, tau, np.zeros(1, np.int64))
-    told = figures(recording, 0, 0, None, np.zeros(count, np.bool_), rate)
-    assert told is not None
-    assert told.rest is not None
-    assert told.rest.amplitude == pytest.approx(0.002, rel=1e-3)
-    assert told.rest.period == pytest.approx(0.125, rel=1e-3)
-    assert told.rest.offset == pytest.approx(-0.01, rel=1e-2)
-    assert told.rest.torque == pytest.approx(3)
-    assert told.rms_noise is None
-    moving = Trajectory("sine", still, still + 1, still, count)
-    recording = Recording((moving,), q, q, q, tau, tau, tau, np.zeros(1, np.int64))
-    assert figures(recording, 0, 0, None, np.zeros(count, np.bool_), rate).rest is None  # type: ignore[union-attr]
+@pytest.mark.parametrize(("name", "wanted"), [
+    ("machado-2r", [2 * np.pi - 5] * 2), ("scara", [-5, -5, -5, 2 * np.pi - 5]),
+])  # fmt: skip
+def test_joints_without_stops_go_the_short_way_round(name: str, wanted: list[float]) -> None:
+    robot = load_robot(name)
+    law, zero = Settings().loop(robot, "computed-torque").law, np.zeros((robot.joints, 1))
+    e = law.signals(zero + 2.5, zero, (zero - 2.5, zero, zero), 0.0)["e"][:, 0]
+    assert e == pytest.approx(wanted)
 
 
 def test_a_loop_that_runs_away_is_given_up_and_the_others_go_on() -> None:
-    exact = exact_of(ARM, loop_of().law)
+    exact = LAW
     strong = replace(ARM, links=tuple(replace(one, torque_limit=1e9) for one in ARM.links))
     away = Variant("python", None, Called(lambda q, **_: q * 0 + 1e8, "away"))
     found = study(loop_of(strong), [exact, away], [path()])
@@ -242,25 +204,8 @@ def test_friction_of_the_file_is_made_good_where_it_is_asked_for() -> None:
                          for one in ARM.links)
     )  # fmt: skip
     worst = []
-    for added in (None, friction(rough)):
-        loop = replace(loop_of(rough), friction=added)
+    for how in ("uncompensated", "compensated"):
+        loop = loop_of(rough, friction=how)
         found = study(loop, [exact_of(rough, loop.law)], [path()])
         worst.append(max(x.figures.max_tracking for x in found.rows if x.figures))
     assert worst[1] < worst[0] / 20
-
-
-def test_the_fewest_bits_that_do_are_those_after_which_none_fails() -> None:
-    way, exact = path(), exact_of(ARM, loop_of().law)
-    rows = study(loop_of(), [exact], [way]).rows
-    told = rows[0].figures
-    assert told is not None
-
-    def row(mode: str, bits: int, size: float) -> Any:
-        figure = replace(told, max_tracking=size)
-        return replace(rows[0], variant=Variant(mode, bits, None), figures=figure)
-
-    sizes = {4: 9e-3, 5: 0.5e-3, 6: 2e-3, 7: 1e-3, 8: 1e-4}
-    found = [row("compact", bits, size) for bits, size in sizes.items()]
-    assert enough([*found, row("paper", 4, 1.0)], 1e-3) == {"compact": 7, "paper": None}
-    lost = replace(rows[0], variant=Variant("compact", 9, None), figures=None)
-    assert enough([*found, lost], 1e-3) == {"compact": None}

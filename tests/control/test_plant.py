@@ -10,10 +10,7 @@ from control.textbook import energy, moved
 from pinocchio_model import pinocchio_model
 
 from boolcomp.common.errors import DataError
-from boolcomp.measure.control.plant import inertia, plant_of
-from boolcomp.measure.control.recorded import friction, gravity, inverse_dynamics
-from boolcomp.problem.dynamics.batch import gravity_torques, inertia_matrix
-from boolcomp.problem.dynamics.batch import inverse_dynamics as in_batch
+from boolcomp.measure.control.plant import plant_of
 from boolcomp.problem.robot import Robot, load_robot
 
 START = np.array([0.4, -0.9, 0.3, -0.5])
@@ -29,16 +26,6 @@ def test_an_arm_moves_as_scipy_says_of_a_textbook_arm() -> None:
     state = START[:, None].copy()
     run_plant(load_robot("machado-2r"), state, PUSH[:, None], 1e-3, 500)
     assert np.abs(state[:, 0] - moved(START, PUSH, 0.5)).max() < 1e-10
-
-
-def test_half_the_step_makes_a_sixteenth_of_the_error() -> None:
-    exact = moved(START, PUSH, 0.4)
-    errors = []
-    for steps in (4, 8):
-        state = START[:, None].copy()
-        run_plant(load_robot("machado-2r"), state, PUSH[:, None], 0.4 / steps, steps)
-        errors.append(np.abs(state[:, 0] - exact).max())
-    assert 12 < errors[0] / errors[1] < 20
 
 
 def test_a_free_swing_keeps_its_energy() -> None:
@@ -99,46 +86,6 @@ def test_accelerations_are_those_of_pinocchio(name: str) -> None:
     for k in range(3):
         exact = pin.aba(model, data, q[:, k], qd[:, k], torque[:, k])
         assert np.abs(found[:, k] - exact).max() < 1e-9 * np.abs(exact).max()
-
-
-def test_a_puma_moves_as_pinocchio_moves_it() -> None:
-    import pinocchio as pin
-
-    robot = load_robot("puma560")
-    model = pinocchio_model(robot)
-    data, n, h = model.createData(), robot.joints, 1e-3
-    state = np.concatenate([np.linspace(-0.8, 0.8, n), np.linspace(0.5, -0.5, n)])
-    torque = np.array([5.0, -20.0, 3.0, 0.2, -0.1, 0.1])
-    ours = state[:, None].copy()
-    plant = plant_of(robot, rubs=False)
-    plant.moved(ours, torque[:, None], h, 200, plant.forward.room(1))
-
-    def slope(y: np.ndarray) -> np.ndarray:
-        return np.concatenate([y[n:], pin.aba(model, data, y[:n], y[n:], torque)])
-
-    for _ in range(400):  # the midpoint rule, which is another one, in steps of half the length
-        state = state + h / 2 * slope(state + h / 4 * slope(state))
-    assert np.abs(ours[:, 0] - state).max() < 1e-5
-
-
-@pytest.mark.parametrize("name", ["machado-2r", "scara"])
-def test_recorded_dynamics_are_those_of_the_recurrence(name: str) -> None:
-    robot, rng = load_robot(name), np.random.default_rng(1)
-    q, qd, qdd = (rng.uniform(-2, 2, (robot.joints, 5)) for _ in range(3))
-    found = inverse_dynamics(robot).evaluate(q, qd, qdd)
-    assert np.allclose(found.T, in_batch(robot, q.T, qd.T, qdd.T), rtol=1e-12, atol=1e-12)
-    assert np.allclose(gravity(robot).evaluate(q).T, gravity_torques(robot, q.T), atol=1e-12)
-    assert np.allclose(inertia(robot, q), inertia_matrix(robot, q.T), rtol=1e-12, atol=1e-12)
-
-
-def test_friction_is_that_of_the_file_with_a_smoothed_sign() -> None:
-    robot = load_robot("puma560")
-    speeds = np.array([[1.0], [-1.0], [0.0], [0.5], [-0.5], [2.0]])
-    found = friction(robot).evaluate(speeds)[:, 0]
-    for link, speed, one in zip(robot.links, speeds[:, 0], found, strict=True):
-        dry = link.coulomb_friction[0 if speed > 0 else 1] * abs(link.gear_ratio)
-        size = link.viscous_friction * link.gear_ratio**2 * abs(speed) + dry * (speed != 0)
-        assert one == pytest.approx(np.sign(speed) * size, abs=1e-9)
 
 
 def test_stiff_friction_takes_shorter_steps_and_stays_stable() -> None:

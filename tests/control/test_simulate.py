@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 from types import SimpleNamespace
@@ -27,46 +26,6 @@ if TYPE_CHECKING:
     from conftest import Result
 
 FAST = ("--time", "0.3", "--rate", "200")
-KEYS = {
-    "trajectory", "mode", "bits", "joint", "unit", "rms_tracking", "max_tracking",
-    "bound_tracking", "tip_rms", "tip_max", "torque_unit", "lsb", "rms_noise", "max_noise",
-    "rms_noise_lsb", "rms_jump", "max_jump", "bound", "rest_amplitude", "rest_period",
-    "rest_offset", "rest_torque", "saturated_inputs", "limited_torques", "nodes", "table_bits",
-    "note", "bound_note",
-}  # fmt: skip
-
-
-def test_rows_are_those_of_all_modes_bits_trajectories_and_joints(
-    run: Callable[..., Result],
-) -> None:
-    result = run(
-        "simulate", "machado-2r", *FAST, "-t", "sine", "-t", "hold", "--bits", "4,8", "--mode",
-        "paper,rounded", "--json",
-    )  # fmt: skip
-    assert result.code == 0
-    document = json.loads(result.out)
-    found = [(x["trajectory"], x["mode"], x["bits"], x["joint"]) for x in document["rows"]]
-    variants = [("exact", None), ("paper", 4), ("paper", 8), ("rounded", 4), ("rounded", 8)]
-    assert found == [(t, *v, j) for t in ("sine", "hold") for v in variants for j in (1, 2)]
-    assert all(set(row) == KEYS for row in document["rows"])
-    assert document["kind"] == "simulated"
-    errors = {(x["mode"], x["bits"]): x["max_tracking"] for x in document["rows"][:10]}
-    assert errors["exact", None] < errors["paper", 8] < errors["paper", 4]
-    assert set(document["enough_bits"]) == {"paper", "rounded"}
-
-
-def test_the_table_says_what_its_figures_are_and_how_many_bits_it_takes(
-    run: Callable[..., Result],
-) -> None:
-    result = run("simulate", "machado-2r", *FAST, "--mode", "paper", "--bits", "6,10",
-                 "--tolerance", ".0003")  # fmt: skip
-    assert result.code == 0
-    assert "simulated, not proved: 0.305 s at 200 Hz, exact states" in result.out
-    assert (
-        "paper: for 0.0003 rad at every joint, all the time, 10 bits are enough; for 1 mm at the "
-        "tip " in result.out
-    )
-    assert "paper 6, paper 10: words by arithmetic that does what the logic does" in result.out
 
 
 def test_a_program_is_simulated_beside_exact_torques(run: Callable[..., Result]) -> None:
@@ -154,19 +113,6 @@ def test_what_a_robot_file_says_of_its_drives_is_simulated(run: Callable[..., Re
         assert line in again
 
 
-@pytest.mark.slow
-def test_pictures_and_rows_are_written_and_the_same_again(run: Callable[..., Result]) -> None:
-    ask = ("simulate", "machado-2r", *FAST, "--mode", "paper,rounded", "--bits", "5,6", "-o")
-    for name in ("one.svg", "two.svg", "rows.csv"):
-        assert run(*ask, name).code == 0
-    assert Path("one.svg").read_bytes() == Path("two.svg").read_bytes()
-    assert Path("one.svg").read_bytes().startswith(b"<?xml")
-    with Path("rows.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    assert len(rows) == 10
-    assert set(rows[0]) == KEYS
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
@@ -216,20 +162,3 @@ def test_a_trajectory_beyond_what_a_joint_may_do_is_warned_of(run: Callable[...,
     result = run("simulate", "machado-2r", "--mode", "exact", *FAST, "-t", "sine:amplitude=2")
     assert result.code == 0
     assert "it goes beyond velocity_range of joint 1" in result.err
-
-
-@pytest.mark.slow
-def test_a_page_says_first_how_many_bits_it_takes(run: Callable[..., Result]) -> None:
-    pytest.importorskip("vl_convert", reason="charts are drawn by vl-convert")
-    ask = ("simulate", "machado-2r", *FAST, "--mode", "paper", "--bits", "6,10", "-t", "sine")
-    for name in ("one.html", "two.html"):
-        assert run(*ask, "-o", name).code == 0
-    text = Path("one.html").read_text()
-    assert text.replace("one.html", "") == Path("two.html").read_text().replace("two.html", "")
-    head, rest = text.split("Against bits and nodes", 1)
-    assert "paper, for 1 mm at the tip" in head
-    assert "6 bits" in head
-    assert "src=" not in text.split("<script>")[0]
-    for title in ("Tracking", "Noise of torques", "Over time", "All figures", "bound, rad"):
-        assert title in rest
-    assert len(text) < 3_000_000

@@ -13,9 +13,6 @@ from boolcomp.diagrams import diagram as diagrams
 from boolcomp.diagrams.diagram import Diagram, Node, diagram_of
 from boolcomp.diagrams.forest import Forest
 from boolcomp.diagrams.levels import Levels
-from boolcomp.diagrams.tables import words_of
-from boolcomp.logic import luts
-from boolcomp.logic.network import Builder
 
 
 def walked(diagram: Diagram, row: int) -> int:
@@ -99,24 +96,6 @@ def test_sifting_finds_the_pairs_of_an_order_that_is_bad_by_far() -> None:
     assert len(diagram_of(words, 8).tests) == 8
 
 
-def test_the_bits_of_two_words_are_tried_in_turn() -> None:
-    rows = np.arange(1 << 12)
-    carry = (rows >> 6) + (rows & 63) >> 6
-    assert Levels(carry, 12, range(12)).size > 60
-    assert len(diagram_of(carry, 12, (6, 6)).tests) == 2 * 6 + 5
-
-
-def test_the_same_table_has_the_same_diagram() -> None:
-    words = np.random.default_rng(3).integers(0, 5, 1 << 8)
-    assert str(diagram_of(words, 8, (3, 5))) == str(diagram_of(words.copy(), 8, (3, 5)))
-
-
-def test_a_diagram_prints_as_tests_that_can_be_followed() -> None:
-    text = str(diagram_of(np.array([7, 7, 4, 9]), 2))
-    assert text == "diagram of 2 inputs from n0\nn0: x0 ? n1 : = 7\nn1: x1 ? = 9 : = 4\n"
-    assert str(diagram_of(np.array([5]), 0)) == "diagram of 0 inputs from = 5\n"
-
-
 def test_a_diagram_that_is_not_its_table_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = Diagram(1, (0,), (Node(0, ~1, ~0),), (3, 4))
     monkeypatch.setattr(diagrams, "reduced", lambda _: wrong)
@@ -143,20 +122,3 @@ def test_what_diagrams_share_is_in_a_forest_once(one: list[int], two: list[int])
                 assert max(node.zero, node.one) < at
                 at = node.one if row >> (diagram.inputs - 1 - (9 - node.input)) & 1 else node.zero
             assert forest.leaves[~at] == word
-
-
-def test_the_table_of_a_network_has_its_outputs_words() -> None:
-    builder = Builder(3)
-    a, b, c = (builder.input(k) for k in range(3))
-    outputs = [builder.node(luts.MAJ3, a, b, c), a, builder.node(luts.XOR2, b, c) ^ 1]
-    words = words_of(builder.build(outputs))
-    wanted = [
-        (x + y + z >= 2) * 4 + x * 2 + (y == z) for x, y, z in itertools.product((0, 1), repeat=3)
-    ]
-    assert words.tolist() == wanted
-
-
-def test_too_large_a_table_is_not_begun() -> None:
-    builder = Builder(23)
-    with pytest.raises(ValueError, match="too large"):
-        words_of(builder.build([builder.input(0)]))

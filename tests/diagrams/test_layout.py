@@ -60,9 +60,3 @@ def test_the_test_that_is_made_most_often_does_not_jump() -> None:
         jumping = [k for k in (2, 3, 4) if k not in after]
         assert jumping == [min((2, 3, 4), key=lambda k: weights[k])]
         assert len(set(after.values())) == len(after) == 4
-
-
-def test_where_walks_begin_may_be_one_leaf() -> None:
-    layout = laid_out(*forest_of([[2] * 8, [3] * 8, [2] * 8]), 3)
-    assert layout.instructions == (Leaf(2), Leaf(3))
-    assert layout.entries == (0, 1, 0)

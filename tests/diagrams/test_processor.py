@@ -5,26 +5,20 @@ from __future__ import annotations
 import itertools
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pytest
-from small_programs import cover_of, stages
+from small_programs import stages
 from targets.exported import family, tiny
 
-from boolcomp.common.errors import UsageError
 from boolcomp.diagrams.processor import run
-from boolcomp.paper.assembly import program_of
-from boolcomp.paper.plan import Options
-from boolcomp.pipeline import run_passes
-from boolcomp.program.family import family_of
 from boolcomp.targets.walks import image_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from boolcomp.codes import CodeKind
-    from boolcomp.diagrams.image import Image
     from boolcomp.program.program import Program
 
 
@@ -144,7 +138,7 @@ def test_cycles_are_means_over_all_words_and_none_exceeds_the_worst() -> None:
     assert np.mean(drawn) == pytest.approx(larger.mean_cycles(), abs=0.3)
 
 
-def decoded(image: Image) -> list[str]:
+def decoded(image: Any) -> list[str]:
     """Return the lines of a memory from its bits, by the description of what bits mean."""
     size = -(-image.width // 8)
     data = image.binary()
@@ -168,31 +162,3 @@ def test_the_bits_of_the_memory_are_those_of_the_text(program: Program) -> None:
     lines = [line for line in str(image).splitlines() if line[0].isdigit()]
     assert decoded(image) == lines
     assert image.memory_bits >= image.width * len(lines)
-
-
-def test_a_wrong_instruction_is_noticed() -> None:
-    program = tiny()
-    text = str(image_of(program))
-    every = list(itertools.product(range(4), range(2), range(4)))
-    right = [interpreted(text, list(row)) for row in every]
-    wrong = text.replace("0: if bit", "0: if not bit", 1)
-    assert wrong != text
-    assert [interpreted(wrong, list(row)) for row in every] != right
-
-
-@pytest.mark.slow
-def test_a_load_with_other_guard_bits_has_a_memory_of_its_own() -> None:
-    options = Options(4, guard_bits=3)
-    plan = run_passes("machado-2r", options, until="plan")
-    tables = run_passes("machado-2r", options, until="tables")
-    covers = {entry.table: cover_of(entry) for entry in tables}
-    wider = program_of(plan, tables, [covers[entry.table] for entry in tables], payload=1.0)
-    program = family_of([arm(4), wider])
-    with pytest.raises(UsageError, match="different widths: say which with --load"):
-        image_of(program)
-    words = random_words(program, 100)
-    for payload in program.payloads:
-        image = image_of(program, payload)
-        made = wanted(program, words, payload)
-        for row, word in zip(words.tolist(), made.tolist(), strict=True):
-            assert list(run(image, row).words) == word

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from boolcomp.codes import Code
@@ -44,8 +44,8 @@ def inside(code: Code, values: NDArray[Any]) -> NDArray[np.bool_]:
 @given(codes(), st.sampled_from([np.float32, np.float64]), st.sampled_from(["fused", "rounded"]))
 def test_doubles_beyond_doubt_are_in_their_cells(code: Code, kind: Any, product: str) -> None:
     found = fine(code)
-    if found is None:
-        return
+    assume(found is not None)
+    assert found is not None
     values = around_borders(code, kind).astype(np.float64)
     made: NDArray[Any]
     if product == "fused":
@@ -63,8 +63,8 @@ def test_doubles_beyond_doubt_are_in_their_cells(code: Code, kind: Any, product:
 @given(codes())
 def test_floats_beyond_doubt_are_in_their_cells(code: Code) -> None:
     found = coarse(code)
-    if found is None:
-        return
+    assume(found is not None)
+    assert found is not None
     values = around_borders(code, np.float32)
     # The product is exact in double, and the sum nearly: as if it were rounded but once.
     made = (values.astype(np.float64) * found.factor + found.added).astype(np.float32)
@@ -74,18 +74,3 @@ def test_floats_beyond_doubt_are_in_their_cells(code: Code) -> None:
     sure = (cells >= 0) & (cells < code.cells) & (place < (1 << found.places) - found.doubt)
     assert (cells[sure] == code.cell(values[sure])[0]).all()
     assert inside(code, values[sure]).all()
-
-
-def test_usual_words_are_in_doubt_once_in_some_thousands() -> None:
-    for high in (np.pi, 1.0, 5.0):
-        for bits in range(4, 11):
-            found = coarse(Code(Interval(-high, high), bits))
-            assert found is not None
-            assert found.doubt == 1
-            assert found.places == 23 - bits
-
-
-def test_words_far_from_zero_or_wide_are_left_to_the_careful_way() -> None:
-    assert fine(Code(Interval(1e6, 1e6 + 1), 8)) is None
-    assert fine(Code(Interval(-1, 1), 17)) is None
-    assert coarse(Code(Interval(-1, 1), 17)) is None

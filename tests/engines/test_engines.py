@@ -11,18 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from small_programs import stages, table_wiring
+from test_network import networks
 
-from boolcomp.engines import evaluate, make_engine
-from boolcomp.engines.chunks import MOST_REMADE, split_calls
+from boolcomp.engines import evaluate
+from boolcomp.engines.chunks import split_calls
 from boolcomp.engines.native import NativeEngine
-from boolcomp.engines.native.logic import WIDTHS, lay_out
+from boolcomp.engines.native.logic import WIDTHS
 from boolcomp.engines.native.machine import host
 from boolcomp.engines.planes import NumpyEngine
 from boolcomp.engines.wiring import Call, Wiring
 from boolcomp.logic.network import Builder
-from boolcomp.problem.dynamics import inverse_dynamics
-from boolcomp.problem.problem import numbered
-from boolcomp.problem.robot import load_robot
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,7 +57,7 @@ def same(found: Evaluation, other: Evaluation) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS[1:])
-@pytest.mark.parametrize("count", [0, 1, 63, 64, 65, 511, 512, 513, 70_001])
+@pytest.mark.parametrize("count", [0, 1, 513, 70_001])
 def test_engines_agree_on_batches_of_any_size(kind: str, count: int) -> None:
     states = samples(count, 1.2)
     assert same(
@@ -85,42 +83,9 @@ def test_engines_agree_on_single_precision_and_on_words(kind: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-def test_words_of_values_give_the_torques_of_the_values(kind: str) -> None:
-    states = samples(300)
-    words = [np.zeros((300, 2), np.uint16) for _ in range(3)]
-    for port in engine(kind).wiring.ports:
-        coded = port.code.encode(states[port.array][:, port.column]).words
-        words[port.array][:, port.column] = coded
-    found = evaluate(engine(kind), words, coded=True)
-    assert (found.torques == evaluate(engine(kind), states, coded=False).torques).all()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
-def test_values_on_and_around_borders_are_coded_as_codes_say(kind: str) -> None:
-    borders: list[float] = []
-    for port in engine(kind).wiring.ports:
-        edges = port.code.range.low + np.arange(-1, port.code.cells + 2) * port.code.step
-        borders += np.concatenate([edges, np.nextafter(edges, 9), np.nextafter(edges, -9)]).tolist()
-    column = np.array(borders)
-    states = [np.stack([column, column[::-1]], axis=1)] * 3
-    found = evaluate(engine(kind), states, coded=False)
-    counts = 0
-    words = [np.zeros((len(column), 2), np.uint32) for _ in range(3)]
-    for port in engine(kind).wiring.ports:
-        coded = port.code.encode(states[port.array][:, port.column])
-        words[port.array][:, port.column] = coded.words
-        counts += coded.saturated
-    assert found.saturated_inputs == counts
-    assert (found.words == evaluate(engine(kind), words, coded=True).words).all()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("place", [0, 3, 7])
-def test_every_input_word_of_a_table_gives_its_output_word(kind: str, place: int) -> None:
+def test_every_input_word_of_a_table_gives_its_output_word(kind: str) -> None:
     _, tables, program = stages(5)
-    entry = tables[place]
+    entry = tables[3]
     uses = {t.name: t for output in program.outputs for t in output.terms}
     network = program.networks[uses[entry.plan.term.name].network]
     assert table_words(network, kind).tolist() == entry.table.words().tolist()
@@ -132,46 +97,16 @@ def table_words(network: Network, kind: str) -> NDArray[np.uint32]:
     return evaluate(engine_of(table_wiring(network), kind), (words,), coded=True).words[:, 0]
 
 
-@st.composite
-def networks(draw: st.DrawFn) -> Network:
-    builder = Builder(draw(st.integers(1, 6)))
-    literals = [0, 2, *(builder.input(k) for k in range(builder.inputs))]
-    for _ in range(draw(st.integers(0, 40))):
-        operands = [draw(st.sampled_from(literals)) ^ draw(st.integers(0, 1)) for _ in range(3)]
-        literals.append(builder.node(draw(st.integers(0, 255)), *operands))
-    chosen = draw(st.lists(st.sampled_from(literals), min_size=1, max_size=5))
-    return builder.build(chosen)
-
-
 @pytest.mark.slow
-@given(networks(), st.integers(2, 9))
+@given(networks().filter(lambda n: n.inputs and n.outputs), st.integers(2, 9))
 def test_pieces_of_a_network_give_what_the_whole_gives(network: Network, most: int) -> None:
     wiring = table_wiring(network)
     words = np.arange(1 << network.inputs, dtype=np.uint32)[:, None]
     batch = (words,)
     split = split_calls(wiring, most)
-    assert all(len(piece.nodes) <= most * (1 + MOST_REMADE) for piece in split.networks)
+    assert all(len(piece.nodes) <= 9 * most for piece in split.networks)
     whole = evaluate(NumpyEngine(wiring), batch, coded=True)
     assert same(evaluate(NumpyEngine(split), batch, coded=True), whole)
-
-
-def test_networks_are_cut_where_few_values_pass_over() -> None:
-    rng = np.random.default_rng(4)
-    builder = Builder(20)
-    inputs = [builder.input(k) for k in range(20)]
-
-    def mixed(start: int, count: int) -> int:
-        made = [start]
-        for k in range(count):
-            near = [made[int(rng.integers(len(made)))], inputs[k % 20], inputs[(7 * k + 3) % 20]]
-            made.append(builder.node(0xE8, *near))
-        while len(made) > 1:  # all of them are needed, and nothing but their sum later on
-            made = [*made[3:], builder.node(0x96, *made[:3], *[0] * (3 - len(made)))]
-        return made[0]
-
-    waist = mixed(inputs[0], 40)
-    pieces = split_calls(table_wiring(builder.build([mixed(waist, 46)])), 70).networks
-    assert [len(piece.outputs) for piece in pieces if piece.nodes] == [1, 1]
 
 
 @pytest.mark.slow
@@ -223,32 +158,6 @@ def test_planes_that_calls_pass_on_are_kept_as_long_as_one_of_their_names_is_rea
     batch = (np.arange(64, dtype=np.uint32)[:, None],)
     found = evaluate(engine_of(wiring, kind), batch, coded=True)
     assert same(found, evaluate(NumpyEngine(wiring), batch, coded=True))
-    assert len(set(lay_out(wiring, 64).place)) < 6 + 12 * 2
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("joints", "kind"), [(1, "64"), (1, KINDS[1]), (3, KINDS[1]), (4, "64")])
-def test_other_numbers_of_joints_are_read_and_written_in_their_own_layout(
-    joints: int, kind: str
-) -> None:
-    from boolcomp.codes import Code
-    from boolcomp.engines.wiring import Call, Port, Result, Wiring
-    from boolcomp.problem.interval import Interval
-
-    code = [Code(Interval(-1 - k, 2.0 + k), 3 + 4 * k, "gray") for k in range(joints)]
-    first = [sum(c.bits for c in code[:k]) for k in range(joints + 1)]
-    ports = tuple(Port(k % 3, k, code[k], first[k]) for k in range(joints))
-    builder = Builder(first[-1])
-    network = builder.build([builder.input(k) ^ k % 2 for k in range(first[-1])])
-    call = Call(0, tuple(range(first[-1])), first[-1])
-    results = tuple(
-        Result(f"y{k}", code[k], first[-1] + first[k], first[-1]) for k in range(joints)
-    )
-    groups = tuple(numbered(name, joints) for name in "xyz")
-    wiring = Wiring(groups, ports, (network,), (call,), results, 2 * first[-1])
-    states = [np.random.default_rng(k).uniform(-4, 6, (150, joints)) for k in range(3)]
-    found = evaluate(engine_of(wiring, kind), states, coded=False)
-    assert same(found, evaluate(NumpyEngine(wiring), states, coded=False))
 
 
 @pytest.mark.slow
@@ -260,34 +169,3 @@ def test_an_engine_may_be_used_by_several_threads_at_a_time() -> None:
     with ThreadPoolExecutor(4) as pool:
         jobs = [pool.submit(evaluate, engine(KINDS[1]), states, coded=False) for _ in range(8)]
         assert all(same(job.result(), expected) for job in jobs)
-
-
-@pytest.mark.check
-def test_at_eight_bits_every_table_is_exact_and_engines_agree_on_a_million_samples() -> None:
-    _, tables, program = stages(8)
-    uses = {t.name: t for output in program.outputs for t in output.terms}
-    networks = {uses[e.plan.term.name].network: e.table.words() for e in tables}
-    states = samples(1_000_000, 1.05)
-    expected = program.evaluate(*states, engine="numpy")
-    for place, words in networks.items():
-        assert (table_words(program.networks[place], "numpy") == words).all()
-    for kind in (KINDS[1], KINDS[-1]):  # compiling takes longer than running
-        found = evaluate(engine_of(program.wiring(), kind), states, coded=False)
-        assert same(found, expected)
-
-
-@pytest.mark.check
-def test_at_eight_bits_the_error_is_what_the_paper_arm_should_have() -> None:
-    states = samples(400_000)
-    _, _, program = stages(8)
-    exact = inverse_dynamics(load_robot("machado-2r"), *states)
-    steps = [torque.code.step for torque in program.outputs]
-    error = (program.torques(*states) - exact) / steps
-    rms = np.sqrt((error**2).mean(axis=0))
-    assert np.allclose(error.mean(axis=0), 0, atol=0.02)
-    assert np.allclose(rms, [0.429, 0.590], atol=0.01)
-    assert (abs(error).max(axis=0) < [2.2, 3.1]).all()
-
-
-def test_the_automatic_engine_is_native_where_llvmlite_is_installed() -> None:
-    assert make_engine(stages(4)[2].wiring()).name == "llvm"

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 import time
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import boolcomp as bc
 from boolcomp.common.errors import UsageError
-from boolcomp.common.files import remove_unfinished, temporary_folder
 from boolcomp.common.processes import Processes
 from boolcomp.engines import evaluate, make_engine
 from boolcomp.parallel.sharding.pool import ProcessPool
@@ -22,14 +20,14 @@ from boolcomp.parallel.sharding.pool import ProcessPool
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from boolcomp.engines import Engine, EngineName
+    from boolcomp.engines import Engine
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
 SECONDS = 60.0  # of a child, which takes some milliseconds where it does not hang
 STATES = np.random.default_rng(7).uniform(-1, 1, (3, 100_000, 2))
 
 
-def used(name: EngineName) -> tuple[Engine, bytes]:
+def used(name: Any) -> tuple[Engine, bytes]:
     """Return an engine that has run a batch in two threads, and the results' bytes."""
     wiring = bc.compile("machado-2r", bits=6, rms_error=".43,.58").wiring()
     engine = make_engine(wiring, name, threads=2)
@@ -61,28 +59,11 @@ def forked(work: Callable[[], bool]) -> bool:
 
 
 @pytest.mark.parametrize("name", ["llvm", "words"])
-def test_the_child_of_a_fork_evaluates_in_threads(name: EngineName) -> None:
+def test_the_child_of_a_fork_evaluates_in_threads(name: Any) -> None:
     engine, expected = used(name)
     assert forked(lambda: results(engine) == expected)
     assert forked(lambda: forked(lambda: results(engine) == expected))
     assert results(engine) == expected
-
-
-@pytest.mark.parametrize("name", ["llvm", "words"])
-def test_a_process_that_multiprocessing_forks_evaluates_in_threads(name: EngineName) -> None:
-    engine, expected = used(name)
-
-    def work() -> None:
-        os._exit(0 if results(engine) == expected else 1)
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        child = multiprocessing.get_context("fork").Process(target=work)
-        child.start()
-    child.join(SECONDS)
-    child.kill()
-    child.join()
-    assert child.exitcode == 0
 
 
 def test_the_child_of_a_fork_is_told_that_a_pool_of_processes_is_its_parents() -> None:
@@ -112,13 +93,3 @@ def test_the_child_of_a_fork_is_told_that_workers_are_its_parents() -> None:
 
         assert forked(refused)
         assert workers.submit(abs, -4).result() == 4
-
-
-def test_the_child_of_a_fork_leaves_its_parents_temporary_files_alone() -> None:
-    def removed() -> bool:
-        remove_unfinished()
-        return True
-
-    with temporary_folder() as folder:
-        assert forked(removed)
-        assert folder.is_dir()

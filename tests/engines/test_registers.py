@@ -15,8 +15,6 @@ from boolcomp.engines.native.registers import (
     ReadMemory,
     Ternary,
     WriteMemory,
-    permuted,
-    plain,
     split,
 )
 from boolcomp.logic import luts
@@ -109,14 +107,6 @@ def test_no_more_registers_are_used_than_there_are() -> None:
     assert used <= set(range(6))
 
 
-def test_every_table_of_two_inputs_is_one_plain_operation() -> None:
-    a, b = luts.FIRST, luts.SECOND
-    for lut in (0xC0, 0x30, 0x0C, 0x03, 0xFC, 0xF3, 0xCF, 0x3F, 0x3C, 0xC3):
-        operation, swap, inverted = plain(lut)
-        found = OPERATIONS[operation](*((b, a) if swap else (a, b))) & luts.ALL
-        assert found ^ (luts.ALL if inverted else 0) == lut
-
-
 def test_tables_split_into_two_where_they_can() -> None:
     letters = luts.LETTERS
     count = 0
@@ -131,9 +121,3 @@ def test_tables_split_into_two_where_they_can() -> None:
     # abc 16, a(b + c) 48, a(b ^ c) 24, a ^ bc 24, a ^ b ^ c 2; inversions anywhere are counted in
     assert count == 114
     assert split(luts.MAJ3) is None
-
-
-def test_permuted_tables_read_their_inputs_in_another_order() -> None:
-    a, b, c = 0b10110011, 0b01110001, 0b11100100
-    for lut in (0xCA, 0xE8, 0x1B, 0x96):
-        assert table(permuted(lut, (2, 0, 1)), c, a, b) == table(lut, a, b, c)

@@ -1,96 +1,157 @@
-"""Words with signs and with cells at zero on all engines, bit for bit."""
+"""Every engine codes values and gives back values as codes say, for words of every kind."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from engines.test_engines import KINDS, engine_of
 from small_programs import stages
 
-from boolcomp.codes import Code, CodeKind
-from boolcomp.engines import evaluate
+from boolcomp.codes import Code
+from boolcomp.common.errors import UsageError
+from boolcomp.engines import evaluate, make_engine
+from boolcomp.engines.native import NativeEngine, machine
 from boolcomp.engines.wiring import Call, Port, Result, Wiring
-from boolcomp.logic.network import Builder, Network
-from boolcomp.paper.quantised import quantised
+from boolcomp.logic import luts
+from boolcomp.logic.network import Builder
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.problem import numbered
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-SIGNED: list[CodeKind] = ["twos", "sign-magnitude"]
+    from boolcomp.engines import Engine, Evaluation
+
+UNIT, TURN = Interval(-1, 1), Interval(-np.pi, np.pi)
+SETS: dict[str, list[Code]] = {
+    "bytes": [Code(TURN, 8, "gray"), Code(UNIT, 5, "natural")],
+    "mixed": [Code(UNIT, 10, "natural"), Code(Interval(-2, 3), 7, "gray"),
+              Code(Interval(-0.3, 1.7), 12, "gray")],
+    "fine": [Code(UNIT, 16, "gray")],  # too fine for floats
+    "far": [Code(Interval(1e7, 1e7 + 1), 8, "natural"), Code(UNIT, 8, "natural")],
+    "wide": [Code(UNIT, 20, "gray"), Code(Interval(-2, 1), 17, "natural"), Code(UNIT, 6, "gray"),
+             Code(UNIT, 30, "natural")],
+    "tread": [Code(Interval(-4, 4), 2, "natural", tread=True),
+              Code(Interval(-0.3, 0.3), 18, "natural", tread=True),
+              Code(Interval(-0.3, 0.3), 8, "natural", tread=True)],
+    "turn": [Code(TURN, 10, "natural", wraps=True, tread=True)],
+}  # fmt: skip
 
 
-def passed_on(bits: int) -> Network:
-    """Return a network whose outputs are its inputs, and last 0."""
-    builder = Builder(bits)
-    return builder.build([*(builder.input(k) for k in range(bits)), 0])
+@cache
+def through(name: str) -> Wiring:
+    """Return the wiring that hands the cells of q on as outputs; the top bit marks samples."""
+    codes = SETS[name]
+    first = [sum(c.bits for c in codes[:k]) for k in range(len(codes) + 1)]
+    builder = Builder(first[-1])
+    outputs = []
+    for k, code in enumerate(codes):
+        bits = [builder.input(first[k] + b) for b in range(code.bits)]
+        for b in range(1, code.bits) if code.kind == "gray" else ():
+            bits[b] = builder.node(luts.XOR2, bits[b - 1], bits[b])
+        outputs += bits
+    ports = tuple(Port(0, k, code, first[k]) for k, code in enumerate(codes))
+    call = Call(0, tuple(range(first[-1])), first[-1])
+    results = tuple(
+        Result(f"y{k}", code, first[-1] + first[k], first[-1] + first[k])
+        for k, code in enumerate(codes)
+    )
+    groups = tuple(numbered(name, len(codes)) for name in ("q", "qd", "qdd"))
+    return Wiring(groups, ports, (builder.build(outputs),), (call,), results, 2 * first[-1])
 
 
-def wire_of(code: Code) -> Wiring:
-    """Return a wiring that reads a word and gives it as one like it."""
-    call = Call(0, tuple(range(code.bits)), code.bits)
-    result = Result("y", code, code.bits, 2 * code.bits)
-    port = Port(0, 0, code, 0)
-    planes = 2 * code.bits + 1
-    group = (numbered("x", 1),)
-    return Wiring(group, (port,), (passed_on(code.bits),), (call,), (result,), planes)
+def check(engine: Engine, name: str, q: NDArray[Any]) -> None:
+    """Hold an engine's answer against codes alone."""
+    zero = np.zeros_like(q)
+    found = evaluate(engine, (q, zero, zero), coded=q.dtype == np.uint32)
+    kind = np.float32 if q.dtype == np.float32 else np.float64
+    saturated = high = 0
+    for k, code in enumerate(SETS[name]):
+        coded = None if q.dtype == np.uint32 else code.encode(q[:, k])
+        words = q[:, k] if coded is None else coded.words
+        cells = code.index(words)
+        assert np.array_equal(found.words[:, k], words)
+        assert np.array_equal(found.values[:, k], code.centre(cells).astype(kind))
+        saturated += 0 if coded is None else coded.saturated
+        high += int((cells >= code.cells // 2).sum())
+    assert found.saturated_inputs == saturated
+    assert found.saturated_outputs == high
 
 
-def values_about(code: Code) -> NDArray[np.float64]:
-    """Return values at and beside borders and centres, and beyond the range."""
-    borders = code.low + np.arange(-2, min(code.cells, 300) + 3) * code.step
-    near = [borders + part * code.step for part in (-1e-3, -1e-12, 0.0, 1e-12, 0.5)]
-    drawn = np.random.default_rng(4).uniform(code.range.low, code.range.high, 500)
-    ends = [code.range.low, code.range.high, 0.0, -0.0, 3 * code.range.high]
-    return np.concatenate([*near, drawn, ends])
+def values(codes: list[Code], kind: Any, count: int) -> NDArray[Any]:
+    """Return rows of values on borders, next to them, between them, and outside."""
+    rng = np.random.default_rng(count)
+    columns = []
+    for code in codes:
+        border = code.low + rng.integers(0, code.cells + 1, count) * code.step
+        border -= rng.choice([0, 0, 1e-9, 1.0001e-9, 0.9999e-9, 2e-9], count) * code.step
+        column = border.astype(kind)
+        near = np.nextafter(column, rng.choice([-np.inf, np.inf], count).astype(kind))
+        middle = code.range.low + rng.uniform(-0.01, 1.01, count) * code.cells * code.step
+        columns.append(np.choose(rng.integers(0, 3, count), [column, near, middle.astype(kind)]))
+    return np.stack(columns, axis=1).astype(kind)
+
+
+CASES = [(name, kind) for name in SETS for kind in KINDS]
+FAST = {("bytes", "numpy"), ("bytes", KINDS[1]), ("tread", "numpy")}
+MARKED = [x if x in FAST else pytest.param(*x, marks=pytest.mark.slow) for x in CASES]
+
+
+@pytest.mark.parametrize(("name", "kind"), MARKED)
+def test_values_and_words_are_coded_as_codes_say(name: str, kind: str) -> None:
+    engine = engine_of(through(name), kind)
+    for number in (np.float32, np.float64):
+        for count in (1, 577, 1500):
+            check(engine, name, values(SETS[name], number, count))
+    rng = np.random.default_rng(1)
+    words = np.stack([rng.integers(0, code.cells, 700) for code in SETS[name]], axis=1)
+    check(engine, name, words.astype(np.uint32))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("missing", ["has_affine", "has_fused"])
+def test_without_fused_or_affine_instructions_nothing_changes(
+    missing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine.Processor, missing, property(lambda _: False))
+    for kind in KINDS[1:]:
+        engine = engine_of(through("mixed"), kind)
+        check(engine, "mixed", values(SETS["mixed"], np.float32, 900))
+
+
+def test_words_of_more_than_thirty_bits_are_refused() -> None:
+    code = Code(UNIT, 31, "natural")
+    network = Builder(31).build([2] * 2)
+    result = Result("y", Code(UNIT, 1), 31, 32)
+    groups, call = tuple(numbered(x, 1) for x in "xyz"), Call(0, tuple(range(31)), 31)
+    wiring = Wiring(groups, (Port(0, 0, code, 0),), (network,), (call,), (result,), 33)
+    zero = np.zeros((3, 1))
+    with pytest.raises(UsageError, match="31 bits is more than 30"):
+        evaluate(NativeEngine(wiring, int(KINDS[-1])), (zero, zero, zero), coded=False)
+
+
+def values_of(code: Any, states: list[NDArray[Any]]) -> Evaluation:
+    return evaluate(make_engine(stages(4, code)[2].wiring(), "numpy"), states, coded=False)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("bits", [2, 8, 12, 18])
-@pytest.mark.parametrize("reach", [4.0, 0.3])
-def test_a_word_with_a_cell_at_zero_is_read_and_given_back_at_whole_steps(
-    kind: str, bits: int, reach: float
-) -> None:
-    code = Code(Interval(-reach, reach), bits, "natural", tread=True)
-    values = values_about(code)
-    expected = code.encode(values)
-    found = evaluate(engine_of(wire_of(code), kind), [values[:, None]], coded=False)
-    assert np.array_equal(found.words[:, 0], expected.words)
-    assert np.array_equal(found.values[:, 0], code.decode(expected.words))
-    assert found.saturated_inputs == expected.saturated > 0
-    single = values.astype(np.float32)
-    found = evaluate(engine_of(wire_of(code), kind), [single[:, None]], coded=False)
-    cells = code.index(code.encode(single).words)
-    assert np.array_equal(found.values[:, 0], code.centre(cells).astype(np.float32))
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_an_angle_with_a_cell_at_zero_wraps_on_all_engines(kind: str) -> None:
-    code = Code(Interval(-np.pi, np.pi), 10, "natural", wraps=True, tread=True)
-    values = np.random.default_rng(6).uniform(-40, 40, 1000)
-    found = evaluate(engine_of(wire_of(code), kind), [values[:, None]], coded=False)
-    assert np.array_equal(found.words[:, 0], code.encode(values).words)
-    assert found.saturated_inputs == 0
-
-
-@pytest.mark.check
-@pytest.mark.parametrize("code", SIGNED)
-def test_tables_of_signed_words_give_what_the_plan_says(code: CodeKind) -> None:
-    plan, _, program = stages(4, code)
+def test_tables_of_signed_words_give_the_values_of_natural_words(kind: str) -> None:
     rng = np.random.default_rng(8)
-    states = [rng.uniform(-reach, reach, (500, 2)) for reach in (3.1, 1.1, 1.1)]
-    expected = quantised(plan, states)
-    for kind in KINDS:
+    states = [rng.uniform(-reach, reach, (300, 2)) for reach in (3.1, 1.1, 1.1)]
+    expected = values_of("natural", states).values
+    for code in ("twos", "sign-magnitude"):
+        program = stages(4, code)[2]
         found = evaluate(engine_of(program.wiring(), kind), states, coded=False)
-        assert np.array_equal(found.words, expected.words)
-        assert np.array_equal(found.values, expected.values)
-        words = [np.zeros((500, 2), np.int64) for _ in states]
+        assert np.array_equal(found.values, expected)
+        for k, output in enumerate(program.outputs):
+            assert np.array_equal(output.code.decode(found.words[:, k]), expected[:, k])
+        words = [np.zeros((300, 2), np.int64) for _ in states]
         for word in program.inputs:
             array, column = ("q", "qd", "qdd").index(word.name[:-1]), int(word.name[-1]) - 1
             words[array][:, column] = word.code.encode(states[array][:, column]).words
         again = evaluate(engine_of(program.wiring(), kind), words, coded=True)
-        assert np.array_equal(again.words, expected.words)
+        assert np.array_equal(again.words, found.words)

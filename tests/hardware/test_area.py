@@ -7,92 +7,21 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-from click.testing import CliRunner
 from targets.exported import arm, tiny
 
-from boolcomp.commands.area import command, document
 from boolcomp.common.errors import DataError, UsageError
 from boolcomp.measure.hardware import tools
-from boolcomp.measure.hardware.area import Area, area, cell_kinds, clock_of, longest, mapped_area
-from boolcomp.measure.hardware.devices import DEVICES, Cells, counted, device, flip_flops
+from boolcomp.measure.hardware.area import area, mapped_area
+from boolcomp.measure.hardware.devices import device
 from boolcomp.measure.hardware.sources import framed, source_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
+    from conftest import Result
+
 needs_yosys = pytest.mark.skipif(tools.find("yosys") is None, reason="Yosys is not installed")
-# As Yosys 0.70 printed them for a pipelined arm on the iCE40, shortened.
-STAT = json.dumps({
-    "creator": "Yosys 0.70", "modules": {},
-    "design": {
-        "num_wires": 30, "num_cells": 999,
-        "num_cells_by_type": {
-            "$scopeinfo": 7, "SB_CARRY": 40, "SB_DFF": 8, "SB_DFFE": 399, "SB_LUT4": 537,
-            "SB_MAC16": 3, "SB_RAM40_4K": 2,
-        },
-    },
-})  # fmt: skip
-LTP = """
-10. Executing LTP pass (find longest path).
-
-Longest topological path in machado_2r (length=25):
-    0: \\q1 [7]
-    1: \\n4 (via n4_t.cell_)
-"""
-REPORT = json.dumps({
-    "fmax": {
-        "clock$SB_IO_IN_$glb_clk": {"achieved": 199.8, "constraint": 250.0},
-        "other": {"achieved": 210.5, "constraint": 250.0},
-    },
-})  # fmt: skip
-
-
-def test_cells_are_sorted_as_tables_carries_multipliers_memories_and_flip_flops() -> None:
-    assert counted(cell_kinds(STAT), device("ice40")) == Cells(537, 40, 3, 2, 407)
-    assert sorted(flip_flops(cell_kinds(STAT), device("ice40"))) == ["SB_DFF", "SB_DFFE"]
-
-
-def test_cells_of_the_other_families_are_known() -> None:
-    xilinx = {"LUT1": 1, "LUT2": 2, "LUT6": 3, "INV": 4, "CARRY4": 5, "DSP48E1": 6, "FDRE": 7}
-    assert counted(xilinx, device("xilinx7")) == Cells(10, 5, 6, 0, 7)
-    lattice = {"LUT4": 1, "CCU2C": 2, "MULT18X18D": 3, "TRELLIS_FF": 4, "$scopeinfo": 9}
-    assert counted(lattice, device("ecp5")) == Cells(1, 2, 3, 0, 4)
-
-
-def test_the_longest_path_is_read() -> None:
-    assert longest(LTP) == 25
-
-
-def test_the_slowest_clock_is_taken() -> None:
-    assert clock_of(REPORT) == 199.8
-
-
-@pytest.mark.parametrize(
-    ("read", "text"),
-    [
-        (cell_kinds, "{}"), (cell_kinds, "no JSON"), (cell_kinds, "[]"), (longest, "nothing"),
-        (clock_of, "{}"), (clock_of, '{"fmax": {}}'), (clock_of, '{"fmax": {"a": {}}}'),
-    ],
-)  # fmt: skip
-def test_what_tools_should_not_have_said_is_a_sentence(read: object, text: str) -> None:
-    assert callable(read)
-    with pytest.raises(DataError):
-        read(text)
-
-
-def test_the_median_of_seeds_is_the_clock_and_stages_make_the_latency() -> None:
-    one = Area("ice40", "luts, 8 stages", Cells(1, 0, 0, 0, 0), 3, (190.0, 250.0, 200.0), 8)
-    assert one.clock == 200.0
-    assert one.latency == 40.0
-    assert document(one)["fmax_best_mhz"] == 250.0
-    assert Area("lut4", "luts", one.cells, 3).latency is None
-
-
-def test_a_row_has_the_promised_keys() -> None:
-    row = document(Area("lut4", "luts", Cells(1, 2, 3, 4, 5), 6))
-    assert list(row)[:9] == [
-        "target", "design", "luts", "carries", "dsp", "bram", "ff", "levels", "fmax_mhz",
-    ]  # fmt: skip
 
 
 def test_an_unknown_target_is_named_with_the_nearest() -> None:
@@ -114,21 +43,20 @@ def test_a_tool_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
 
 
 def test_missing_tools_are_named_and_skipped(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tools, "find", lambda _: None)
-    tiny().save(tmp_path / "tiny")
-    ran = CliRunner().invoke(command, [str(tmp_path / "tiny"), "--on", "ice40,lut4", "--json"])
-    said = json.loads(ran.stdout)
+    tiny().save("tiny")
+    said = json.loads(run("area", "tiny", "--on", "ice40,lut4", "--json").out)
     assert [row["target"] for row in said["rows"]] == ["lut4"]
     assert "boolcomp[hardware]" in said["skipped"][0]
 
 
 @pytest.mark.check
 def test_generic_tables_are_our_own_mapping() -> None:
-    found = mapped_area(arm("compact", 4), None, DEVICES["lut4"], 0)
+    found = mapped_area(arm("compact", 4), None, device("lut4"), 0)
     assert (found.cells.ff, found.stages) == (0, 0)
-    staged = mapped_area(arm("compact", 4), None, DEVICES["lut4"], 3)
+    staged = mapped_area(arm("compact", 4), None, device("lut4"), 3)
     assert staged.cells.ff > staged.levels
     assert staged.levels < found.levels
 
@@ -152,8 +80,8 @@ def test_a_frame_is_verilog_that_icarus_takes(tmp_path: Path, stages: int) -> No
 @pytest.mark.check
 def test_yosys_leaves_our_tables_as_they_are() -> None:
     source = source_of(arm("compact", 4), None, "luts", 2, 4)
-    found = area(source, DEVICES["ice40"], seeds=0)
-    own = mapped_area(arm("compact", 4), None, DEVICES["lut4"], 2)
+    found = area(source, device("ice40"), seeds=0)
+    own = mapped_area(arm("compact", 4), None, device("lut4"), 2)
     assert (found.cells.luts, found.cells.ff) == (own.cells.luts, own.cells.ff)
     assert found.cells.luts == source.text.count("_t (")
     assert found.levels == own.levels
@@ -165,6 +93,6 @@ def test_yosys_leaves_our_tables_as_they_are() -> None:
 def test_a_clock_is_an_estimate_between_registers() -> None:
     if tools.find("nextpnr-ice40") is None:
         pytest.skip("nextpnr-ice40 is not installed")
-    found = area(source_of(tiny(), None, "gates", 1, 4), DEVICES["ice40"], seeds=2)
+    found = area(source_of(tiny(), None, "gates", 1, 4), device("ice40"), seeds=2)
     assert len(found.fmax) == 2
     assert all(50 < clock < 2000 for clock in found.fmax)

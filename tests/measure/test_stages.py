@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pytest
-from browser import needs_chromium
 
-from boolcomp.measure.stages import plan_page, tables_page, terms_page
+from boolcomp.measure.stages import tables_page, terms_page
 from boolcomp.paper.plan import Options
 from boolcomp.pipeline import run_passes
 from boolcomp.problem.sources import problem_of
@@ -20,7 +18,6 @@ from boolcomp.terms import split
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from browser import Window
     from conftest import Result
 
 
@@ -36,13 +33,6 @@ def test_the_page_of_terms_has_a_row_for_each_with_what_it_reaches() -> None:
     assert rows["T11"][:2] == ["(15.75 + 10 cos q2) qdd1", "25.75"]
     assert rows["T13"][3] == "qd2"  # -5 sin q2 qd2² is even in the speed alone
     assert rows["T14"][3] == "–"
-
-
-def test_the_page_of_a_plan_has_the_figures_of_the_papers_fig_1() -> None:
-    text = plan_page(run_passes("machado-2r", Options(bits=8), "plan"), "boolcomp …")
-    rows = {row[0]: row[2:] for row in cells(text) if row[0].startswith("T")}
-    assert rows["T14"][:6] == ["12.5", "10", "6", "18", "6 q2 + 6 qd1 + 6 qd2", "1572864"]
-    assert rows["T15"][0] == "100"
 
 
 def test_the_page_of_tables_draws_the_very_bits_and_equal_tables_once() -> None:
@@ -68,31 +58,3 @@ def test_pages_of_stages_are_written_beside_what_commands_print(run: Callable[..
     made = run("tables", "machado-2r", "--bits", "4", "--json", "--page", "tables.html")
     assert len(json.loads(made.out)["tables"]) == 12
     assert Path("tables.html").read_text().count("<svg") > 0
-
-
-def test_a_page_of_a_word_graph_is_a_picture_instead(run: Callable[..., Result]) -> None:
-    result = run("plan", "machado-2r", "--mode", "compact", "--page", "x.html")
-    assert result.code == 2
-    assert "say --graph x.svg" in result.err
-
-
-@pytest.mark.slow
-def test_names_on_these_pages_are_escaped() -> None:
-    problem = problem_of("machado-2r", "inverse-dynamics")
-    terms = split(problem, "grouped")
-    text = terms_page(terms, "boolcomp terms '</script><img onerror=x>'")
-    assert "<img onerror" not in text
-
-
-@needs_chromium
-@pytest.mark.slow
-def test_pages_of_stages_fit_phones_and_people_who_listen(window: Window, tmp_path: Path) -> None:
-    page = tmp_path / "tables.html"
-    entries = run_passes("machado-2r", Options(bits=4), "tables")
-    page.write_text(
-        tables_page(entries, problem_of("machado-2r", "inverse-dynamics"), "boolcomp tables")
-    )
-    window.open(page, width=360)
-    assert window.faults() == []
-    assert window.overflow() <= 0
-    assert window.unreachable() == []

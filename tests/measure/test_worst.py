@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -20,13 +19,11 @@ from boolcomp.paper.plan import Options
 from boolcomp.pipeline import run_passes
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.robot import Link, Robot
-from boolcomp.proof import climbing as module
 from boolcomp.proof.worst import Axis, Subject, axes_of, find_worst, subject_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from boolcomp.engines import EngineName
     from boolcomp.program.program import Program
 
     Floats = NDArray[np.float64]
@@ -141,21 +138,8 @@ def test_climbing_reaches_the_top_of_a_hill_that_no_draw_is_near() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mutation", ["downhill", "still"])
-def test_climbing_that_goes_down_or_nowhere_does_not(
-    monkeypatch: pytest.MonkeyPatch, mutation: str
-) -> None:
-    heights = module.Climbers.heights
-    if mutation == "downhill":
-        monkeypatch.setattr(module.Climbers, "heights", lambda *given: -abs(heights(*given)))
-    else:
-        monkeypatch.setattr(module.Climbers, "moved", lambda _, cell, part: (cell, part))
-    assert find_worst(hills(), 60_000).most[0] < 46
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["numpy", "llvm"])
-def test_the_same_is_found_again_and_on_every_engine(engine: EngineName) -> None:
+def test_the_same_is_found_again_and_on_every_engine(engine: Any) -> None:
     problem, program = problem_of("machado-2r"), stages(4)[2]
     first, again = (
         find_worst(subject_of(program, problem, engine=one), 12_000, seed=7, watched=6)
@@ -182,9 +166,8 @@ def test_the_worst_states_give_the_worst_errors_and_no_draw_a_larger_one() -> No
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("bits", [4, 5])
-def test_paper_mode_errs_nowhere_more_than_its_bound(bits: int) -> None:
-    program = stages(bits)[2]
+def test_paper_mode_errs_nowhere_more_than_its_bound() -> None:
+    program = stages(4)[2]
     worst = find_worst(subject_of(program, problem_of("machado-2r")), FEW)
     steps = [torque.code.step for torque in program.outputs]
     share = worst.most * steps / program.bound
@@ -204,21 +187,6 @@ def test_a_torque_that_no_word_holds_counts_as_the_nearest_that_one_can() -> Non
     assert find_worst(subject, 20_000).most[0] == pytest.approx(0.5, abs=1e-3)
 
 
-def test_given_states_are_climbed_from() -> None:
-    subject = hills()
-    top = np.full((1, 3), 1 - 1e-6)
-    without, given = (find_worst(subject, 400, start=start).most[0] for start in (None, top))
-    assert without < 48 <= given + 1e-6
-
-
-@pytest.mark.slow
-def test_a_payload_is_searched_with_the_robot_that_carries_it() -> None:
-    robot, program = turning()
-    heavy = replace(robot.links[0], mass=MASS + 1)
-    wrong = find_worst(subject_of(program, problem_of(replace(robot, links=(heavy,)))), 20_000)
-    assert (wrong.most > find_worst(subject_of(program, problem_of(robot)), 20_000).most).all()
-
-
 @pytest.mark.check
 def test_the_papers_arm_errs_as_much_as_climbing_is_known_to_find() -> None:
     worst = find_worst(subject_of(bc.compile("machado-2r", 8), problem_of("machado-2r")))
@@ -226,35 +194,3 @@ def test_the_papers_arm_errs_as_much_as_climbing_is_known_to_find() -> None:
     assert (worst.most >= [3.6, 3.65]).all()
     # Proved of the words as they come; the decoder takes an eighth of a step off the second.
     assert (worst.most <= [3.634 + 1e-3, 3.794 - 1 / 8 + 1e-3]).all()
-
-
-def test_words_that_wrap_are_searched_once_around_and_others_between_the_stops() -> None:
-    robot = pendulum(Interval(-2 * math.pi, 2 * math.pi))
-    turn = Code(Interval(-math.pi, math.pi), 5, "natural", wraps=True)
-    angle, rate, _ = axes_of(problem_of(robot), {"q1": turn, "qd1": Code(Interval(-2.0, 2.0), 4)})
-    assert angle.allowed == Interval(-math.pi, math.pi)
-    assert angle.cells == (-math.pi, math.pi / 16, 0, 31)
-    assert rate.allowed == Interval(-1.0, 1.0)
-    assert rate.cells == (-2.0, 0.25, 4, 12)
-    plain = replace(turn, wraps=False)
-    (stopped, *_) = axes_of(problem_of(pendulum(Interval(-1.0, 0.5))), {"q1": plain})
-    assert stopped.cells[2:] == (10, 18)
-    assert Axis(Interval(0.3, 0.3), None).cells == (0.3, 1.0, 0, 0)
-    assert Axis(Interval(0.25, 0.75), None).cells == (0.25, 0.5, 0, 0)
-
-
-def test_no_state_that_is_tried_lies_beyond_a_stop() -> None:
-    problem = problem_of(pendulum(Interval(-0.83, 2.17)))
-    codes = {"q1": Code(Interval(-math.pi, math.pi), 3), "qd1": Code(Interval(-2.0, 2.0), 2)}
-    tried: list[Floats] = []
-
-    def torques(*state: Floats) -> Floats:
-        tried.append(np.concatenate(state, axis=1))
-        return np.zeros((len(state[0]), 1))
-
-    code = Code(Interval(-16.0, 16.0), 5)
-    subject = Subject(problem, axes_of(problem, codes), (code,), torques)
-    find_worst(subject, 4000, start=np.array([[9.0, -9.0, 9.0]]))
-    every = np.concatenate(tried)
-    assert (every.min(axis=0) >= [-0.83, -1, -2]).all()
-    assert (every.max(axis=0) <= [2.17, 1, 2]).all()

@@ -7,27 +7,23 @@ import json
 import math
 import re
 from html.parser import HTMLParser
-from typing import Any
 
 import pytest
-import vl_convert
 from browser import specs
 from samplepage import charts, sample_page, table
 
 from boolcomp.common.errors import UsageError
 from boolcomp.common.pages import (
-    Axis,
     Column,
     Drawing,
     Page,
     Section,
     Table,
     Text,
-    lines,
     page_text,
     vega,
 )
-from boolcomp.common.pages.colours import DARK, LIGHT, SERIES, colour
+from boolcomp.common.pages.colours import DARK, LIGHT, SERIES
 from boolcomp.common.pages.parts import Pen, unique
 
 VOID = {"meta", "link", "br", "rect", "path", "line", "input"}
@@ -76,11 +72,6 @@ def test_a_page_is_the_same_bytes_every_time(text: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_page_is_small(text: str) -> None:
-    assert len(text.encode()) < 3_000_000
-
-
-@pytest.mark.slow
 def test_what_others_wrote_is_escaped_everywhere(text: str) -> None:
     assert "<tests>" not in text
     assert "A page of &amp; for &lt;tests&gt;" in text
@@ -115,11 +106,6 @@ def test_every_explained_column_points_to_its_explanation() -> None:
             rf'data-tip="(\w+)"[^>]*>{re.escape(html.escape(column.name))}</th>', text
         )
         assert f'<dd id="{place}">{html.escape(column.meaning)}</dd>' in text
-
-
-def test_rows_of_another_length_than_the_head_are_refused() -> None:
-    with pytest.raises(ValueError, match="zip"):
-        Table([Column("a"), Column("b")], [[1]]).markup(Pen())
 
 
 def luminance(text: str) -> float:
@@ -161,11 +147,6 @@ def test_the_first_series_differ_for_those_who_see_no_red_or_no_green(
         assert min(apart) > 0.1, apart
 
 
-def test_both_schemes_give_every_colour_and_charts_name_them() -> None:
-    assert set(LIGHT) == set(DARK)
-    assert colour("c1") == f"var(--c1, {LIGHT['c1']})"
-
-
 @pytest.mark.slow
 def test_charts_draw_the_rows_that_they_were_given(text: str) -> None:
     made = charts()
@@ -176,64 +157,6 @@ def test_charts_draw_the_rows_that_they_were_given(text: str) -> None:
     drawn = made[3].markup(Pen()).partition('class="mark-rect')[2]
     cells = drawn.partition("</g>")[0].count("<path")
     assert cells == len(made[3].rows)  # of the map
-
-
-@pytest.mark.slow
-def test_a_chart_has_its_numbers_below_unless_they_are_many(text: str) -> None:
-    assert "Numbers of: Words" in text
-    many = charts()[3]
-    assert len(many.rows) == 121
-    assert "Numbers of: Where" in many.markup(Pen())
-    longer = type(many)("x", {**many.spec, "data": {"values": [*many.rows] * 2}}, "", many.axes)
-    assert "Numbers of" not in longer.markup(Pen())
-
-
-def test_values_that_are_missing_are_gaps_not_zeros() -> None:
-    chart = charts()[0]
-    rows = [{"bits": 4, "error": None, "series": "a", "kind": "b"}, *chart.rows]
-    made = lines(rows, Axis("bits", "bits"), Axis("error", "error"), title="x")
-    assert "error" not in made.rows[0]
-
-
-def test_kinds_have_shapes_and_above_one_place_no_lines_join_them() -> None:
-    kind, error = Axis("kind", "", names=True), Axis("error", "error", log=True)
-    rows = [
-        {"bits": b, "error": share / b, "kind": name}
-        for b in (4, 5)
-        for name, share in (("rms", 1.0), ("max", 4.0), ("bound", 9.0))
-    ]
-    for count in (3, 6):
-        given = lines(rows[:count], Axis("bits", "bits"), error, dash_by=kind, title="x").spec
-        drawn = given["encoding"]
-        assert drawn["shape"]["field"] == "kind"
-        assert len(set(drawn["shape"]["scale"]["range"])) == 3
-        assert ("strokeDash" in drawn) == (count == 6)
-        assert drawn.get("detail", {}).get("field") == (None if count == 6 else "kind")
-
-
-def test_a_single_number_can_be_read_off_its_axis() -> None:
-    def scale(value: float, *, log: bool) -> dict[str, Any]:
-        axis = Axis("y", "y", log=log)
-        made = lines([{"x": 1, "y": value}], Axis("x", "x", values=(1,)), axis, title="x")
-        found: dict[str, Any] = made.spec["encoding"]["y"]["scale"]
-        return found
-
-    assert scale(0.45, log=False)["zero"]
-    assert scale(0.45, log=True)["domain"] == [0.1, 1]
-    assert scale(100, log=True)["domain"] == [100, 1000]
-
-
-def test_word_lengths_are_whole_numbers_on_their_axis() -> None:
-    """Vega takes a format without a precision as one of so few digits as ticks differ by."""
-    rows = [{"bits": bits, "error": bits} for bits in (6, 8, 10)]
-    axis = Axis("bits", "bits", values=(6.0, 8.0, 10.0)).encoding()
-    spec = {
-        "data": {"values": rows}, "mark": "point",
-        "encoding": {"x": axis, "y": {"field": "error", "type": "quantitative"}},
-    }  # fmt: skip
-    drawn = vl_convert.vegalite_to_svg(spec)
-    assert ">10</text>" in drawn
-    assert "e+" not in drawn
 
 
 def test_ids_of_drawings_are_their_own() -> None:

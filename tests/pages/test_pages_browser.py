@@ -87,18 +87,6 @@ def test_a_mark_tells_its_numbers(window: Window, page: Path) -> None:
     assert "compact" in told
 
 
-def test_a_click_on_the_legend_takes_a_series_out_of_the_crowd(window: Window, page: Path) -> None:
-    window.open(page)
-    window.enliven()
-    faint = "return document.querySelectorAll('.live .mark-symbol [opacity=\"0.1\"]').length"
-    assert window.run(faint) == 0
-    entry = window.find(".live .role-legend-label text")[0]
-    window.hover(entry)
-    entry.click()
-    window.wait(f"{faint} > 0")
-    assert window.run(faint) == 2 * len(BITS)  # the other series
-
-
 def test_choices_of_one_label_choose_together(window: Window, page: Path) -> None:
     window.open(page)
     shown = (
@@ -154,20 +142,3 @@ def test_without_scripts_everything_can_be_read(window: Window, page: Path) -> N
         assert window.find("td[data-value]")
     finally:
         window.scripts(on=True)
-
-
-def test_a_link_opens_the_section_that_it_leads_to(window: Window, page: Path) -> None:
-    window.open(page)
-    folded = window.find("details.section")[-1]
-    assert folded.get_attribute("open") is None
-    window.find("nav a")[-1].click()
-    window.wait("return [...document.querySelectorAll('details.section')].at(-1).open")
-
-
-def test_charts_in_a_narrower_window_become_narrower(window: Window, page: Path) -> None:
-    window.open(page, 1280)
-    window.enliven()
-    window.size(360)
-    window.wait("return document.documentElement.scrollWidth <= innerWidth")
-    wide = "return Math.max(...[...document.querySelectorAll('.live svg')].map(s => s.clientWidth))"
-    window.wait(f"{wide} <= 360")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,20 +15,14 @@ from boolcomp.common.cache import user_cache
 from boolcomp.common.errors import DataError, UsageError
 from boolcomp.common.pages import Fact
 from boolcomp.common.pages.parts import Pen
-from boolcomp.compact.demand import usual_demand
-from boolcomp.compact.graph.logic import word_logic
-from boolcomp.compact.passes import CompactChoices
 from boolcomp.measure.report import draw_samples, error_rows, kept
 from boolcomp.measure.report.beside import read_beside
-from boolcomp.measure.report.columns import proofs_table
 from boolcomp.measure.report.findings import Asked
-from boolcomp.measure.report.looks import CELLS, STEPS, Surveyor, walk, words_of
-from boolcomp.measure.report.page import growth, report_page, shown_rows
-from boolcomp.measure.report.pictures import error_charts
+from boolcomp.measure.report.looks import Surveyor
+from boolcomp.measure.report.page import report_page, shown_rows
 from boolcomp.measure.report.written import Written
 from boolcomp.paper.plan import Options, make_plan
 from boolcomp.paper.quantised import quantised
-from boolcomp.pipeline import compile_compact
 from boolcomp.problem.robot import load_robot
 
 if TYPE_CHECKING:
@@ -77,23 +70,6 @@ def test_errors_that_are_seen_are_those_that_rows_sum_up(pictured: Pictured) -> 
     assert look.shares.sum(axis=1) == pytest.approx([1.0, 1.0])
 
 
-def test_a_map_holds_the_rms_of_the_states_in_every_cell(pictured: Pictured) -> None:
-    surveyor, look = pictured.surveyor, pictured.looks[0]
-    assert surveyor.across is not None
-    seen: list[NDArray[np.float64]] = []
-    error_rows(make_plan(TERMS, Options(bits=4)), SAMPLES, seen=seen.append)
-    columns = PROBLEM.columns(SAMPLES.arrays)
-    spans = [PROBLEM.input(name).range for name in surveyor.across]
-    for cell in ((0, 0), (3, 9), (CELLS - 1, CELLS - 1)):
-        inside = np.ones(SAMPLES.count, dtype=bool)
-        for name, span, k in zip(surveyor.across, spans, cell, strict=True):
-            step = span.width / CELLS
-            inside &= columns[name] >= span.low + k * step
-            inside &= columns[name] < span.low + (k + 1) * step
-        found = math.sqrt(float((seen[0][inside, 1] ** 2).mean()))
-        assert look.maps[1][cell] == pytest.approx(found)
-
-
 def test_the_inputs_of_the_map_are_those_that_were_named() -> None:
     assert Surveyor(SAMPLES, "q1, qdd2").across == ("q1", "qdd2")
     with pytest.raises(UsageError, match=r"no input 'q3'.*inputs are q1"):
@@ -101,59 +77,6 @@ def test_the_inputs_of_the_map_are_those_that_were_named() -> None:
     for wrong in ("q1", "q1,q1", "q1,q2,qd1"):
         with pytest.raises(UsageError, match="give two inputs, such as q1,q2"):
             Surveyor(SAMPLES, wrong)
-
-
-def test_a_walk_stays_within_the_ranges_and_reaches_their_ends() -> None:
-    arrays = walk(PROBLEM)
-    assert {len(array) for array in arrays} == {STEPS}
-    for name, column in PROBLEM.columns(arrays).items():
-        span = PROBLEM.input(name).range
-        assert span.low - 1e-9 <= column.min() < span.low + 0.1 * span.width
-        assert span.high - 0.1 * span.width < column.max() <= span.high + 1e-9
-
-
-@pytest.mark.slow
-def test_the_nodes_of_words_are_all_that_are_made() -> None:
-    program = compile_compact("machado-2r", CompactChoices(usual_demand(4))).program
-    graph = program.graph
-    if graph is None:
-        pytest.fail("the program has no graph")
-    words = words_of(graph, program.loads[0].meanings)
-    made = sum(word.nodes for word in words)
-    assert made >= len(word_logic(graph).nodes) > 0
-    assert all(min(word.tables, word.products, word.sums) >= 0 for word in words)
-    assert {word.kind for word in words if word.tables} <= {"table"}
-
-
-def test_the_head_shows_compact_mode_at_eight_bits_or_what_is_nearest(pictured: Pictured) -> None:
-    rows = pictured.rows
-    assert {row.bits for row in shown_rows(rows)} == {5}
-    both = [*rows, *(replace(row, mode="compact") for row in rows if row.bits == 4)]
-    assert {(row.mode, row.bits) for row in shown_rows(both)} == {("compact", 4)}
-
-
-def test_growth_is_the_factor_from_bit_to_bit(pictured: Pictured) -> None:
-    nodes, error = growth(pictured.rows)["paper, m"]
-    assert nodes == pytest.approx(3.0)
-    rms = {row.bits: row.total.rms for row in pictured.rows if row.place == 1}
-    assert error == pytest.approx(rms[5] / rms[4])
-
-
-def test_curves_of_errors_are_the_rows(pictured: Pictured) -> None:
-    chart = error_charts(pictured.rows)[1]
-    found = {(row["bits"], row["kind"]): row["error"] for row in chart.rows}
-    for row in pictured.rows:
-        if row.place == 2:
-            assert found[row.bits, "rms"] == pytest.approx(row.total.rms, rel=1e-3)
-            assert found[row.bits, "bound"] == pytest.approx(row.bound, rel=1e-3)
-            assert (row.bits, "worst found") not in found  # nobody sought it
-
-
-def test_proofs_say_what_is_sampled_and_what_is_proved(pictured: Pictured) -> None:
-    text = proofs_table(pictured.rows, pictured.looks).markup(Pen())
-    assert "proved: no input within its range errs more" in text
-    first = pictured.rows[0]
-    assert f">{math.ceil(100 * first.bound / first.lsb - 1e-9) / 100:.2f}</td>" in text
 
 
 @pytest.mark.slow

@@ -10,8 +10,9 @@ from samples import problem_of
 from small_programs import stages
 
 from boolcomp.common.errors import UsageError
-from boolcomp.measure.report.measure import documents, draw_samples, error_rows
-from boolcomp.measure.report.programs import coded_inputs, program_rows
+from boolcomp.measure.report import draw_samples, error_rows
+from boolcomp.measure.report.measure import documents
+from boolcomp.measure.report.programs import program_rows
 
 
 @pytest.mark.slow
@@ -30,18 +31,6 @@ def test_a_paper_program_errs_as_its_tables_say() -> None:
         assert measured.ns_per_sample is not None
         assert measured.program_luts > 100
         assert measured.ns_per_sample > 0
-
-
-@pytest.mark.slow
-def test_coded_inputs_are_centres_of_cells() -> None:
-    _, _, program = stages(5)
-    samples = draw_samples(problem_of("machado-2r"), 100, seed=1)
-    coded = samples.problem.columns(coded_inputs(program, samples))
-    states = samples.problem.columns(samples.arrays)
-    for word in program.inputs:
-        column, given = coded[word.name], states[word.name]
-        assert np.abs(column - given).max() <= word.code.step / 2 + 1e-12
-        assert np.array_equal(column, word.code.centre(word.code.cell(column)[0]))
 
 
 def test_an_unknown_bound_is_null_in_json() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import math
 import subprocess
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -29,32 +28,15 @@ from showpages import (
 from small_programs import stages
 
 import boolcomp
-from boolcomp.logic.network import Builder
 from boolcomp.measure.show import program_page
-from boolcomp.measure.show.graph import node_values
-from boolcomp.measure.show.model import gates_values
 from boolcomp.measure.show.scripts import data, in_script, straight_function
 from boolcomp.problem.exact import with_exact_words
 from boolcomp.problem.expressions.tape import Tape
-from boolcomp.words.graph import (
-    Angles,
-    Bits,
-    Heap,
-    InputWord,
-    Lookup,
-    OutputWord,
-    PartialProducts,
-    Scale,
-    Turn,
-    WordGraph,
-)
-from boolcomp.words.simulate import node_word
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from browser import Window
-    from numpy.typing import NDArray
     from showpages import Words
 
     from boolcomp.program.program import Program
@@ -104,58 +86,6 @@ def test_values_are_put_in_words_and_read_as_evaluate_does(name: str, tmp_path: 
 
 
 @needs_node
-@pytest.mark.parametrize("name", ["export-formats", "export-pid"])
-def test_every_word_of_the_graph_is_that_of_the_simulation(name: str, tmp_path: Path) -> None:
-    graph = kept(name).loads[0].graph
-    assert graph is not None
-    rng = np.random.default_rng(5)
-    words: list[NDArray[np.int64]] = []
-    for place, node in enumerate(graph.nodes):
-        given_word = isinstance(node, InputWord)
-        words.append(
-            rng.integers(0, 1 << node.bits, 500)
-            if given_word
-            else node_word(graph, place, words)[0]
-        )
-    inputs = np.stack(words[: len(graph.inputs)], axis=1)
-    script = "const run = Boolcomp.graph(model.graph.nodes); return given.map((one) => run(one));"
-    found = in_node(page_of(name), script, tmp_path, inputs.tolist())
-    assert np.array_equal(np.array(found).T, np.stack(words))
-
-
-@needs_node
-def test_all_kinds_of_nodes_are_those_of_the_simulation(tmp_path: Path) -> None:
-    angle, word = InputWord("a", 6, angle=True), InputWord("b", 5, angle=False)
-    turns = Angles((Turn(0, 6, 1, negative=True), Turn(1, 3, 2, negative=False)), 5, 7)
-    part = Lookup(2, 6, tuple(k * k % 32 for k in range(16)), 5, mask=0b101101)
-    grids = (
-        PartialProducts(3, 1, 1, 0, -2, negative=True),
-        PartialProducts(1, 0, 3, 2, 1, negative=False),
-        Bits(2, 2, 3, negative=True),
-    )
-    total = Heap(grids, 77, 11)
-    nodes = (angle, word, turns, part, total)
-    graph = WordGraph(nodes, (Scale(0, 0.0),) * 5, (OutputWord(4, 2, 9),))
-    rng = np.random.default_rng(6)
-    words = [rng.integers(0, 64, 400), rng.integers(0, 32, 400)]
-    for place in (2, 3, 4):
-        words.append(node_word(graph, place, words)[0])
-    values = [{"bits": node.bits, **node_values(graph, node)} for node in nodes]
-    script = "const run = Boolcomp.graph(given[0]); return given[1].map((one) => run(one));"
-    inputs = np.stack(words[:2], axis=1).tolist()
-    found = in_node(page_of("export-pid"), script, tmp_path, [values, inputs])
-    assert np.array_equal(np.array(found).T, np.stack(words))
-
-
-@needs_node
-def test_constants_are_outputs_of_gates_as_well(tmp_path: Path) -> None:
-    network = Builder(1).build([0, 2, 4, 5])  # 0, 1, the input, its inverse
-    script = "return [0, -1, 5].map((plane) => Boolcomp.gates(given)([plane]));"
-    found = in_node(page_of("export-pid"), script, tmp_path, gates_values(network))
-    assert found == [[0, -1, 0, -1], [0, -1, -1, 0], [0, -1, 5, -6]]
-
-
-@needs_node
 def test_exact_words_count_as_the_middles_of_their_cells(tmp_path: Path) -> None:
     program = kept("format-2-paper")
     subject = subject_of(program, "machado-2r")
@@ -173,23 +103,6 @@ def test_exact_words_count_as_the_middles_of_their_cells(tmp_path: Path) -> None
 def compiled(request: pytest.FixtureRequest) -> tuple[Program, str]:
     program = boolcomp.compile(request.param, bits=8, mode="compact")
     return program, program_page(subject_of(program, request.param))
-
-
-@needs_node
-@pytest.mark.check
-def test_shipped_arms_on_a_page_give_the_words_of_evaluate(
-    shipped: tuple[Program, str], tmp_path: Path
-) -> None:
-    program, page = shipped
-    script = (
-        f"{DRAWN} const states = drawn({STATES}, bitsOf(model));"
-        "return [machine.byGates, machine.byWords].map((run) => text(all(run, states)));"
-    )
-    words = drawn(STATES, [word.code.bits for word in program.inputs])
-    wanted = expected(program, words)
-    for found in in_node(page, script, tmp_path):
-        rows = np.frombuffer(base64.b64decode(found), "<i4").reshape(STATES, -1)
-        assert np.array_equal(rows, wanted)
 
 
 @needs_node
@@ -216,16 +129,6 @@ def paper_arm() -> tuple[str, Words]:
 
 def rows_of(text: str) -> Words:
     return np.frombuffer(base64.b64decode(text), "<i4").reshape(STATES, -1).astype(np.int64)
-
-
-@needs_node
-@pytest.mark.check
-def test_the_paper_arm_on_a_page_gives_the_words_of_evaluate(
-    paper: tuple[str, Words], tmp_path: Path
-) -> None:
-    page, wanted = paper
-    script = f"{DRAWN} return text(all(machine.byGates, drawn({STATES}, bitsOf(model))));"
-    assert np.array_equal(rows_of(in_node(page, script, tmp_path)), wanted)
 
 
 @needs_chromium
@@ -287,11 +190,6 @@ def test_values_in_a_script_element_read_back_and_end_nothing(value: object) -> 
     assert "<" not in text
     assert not {"\u2028", "\u2029"} & set(text)
     assert json.loads(text) == value
-
-
-def test_what_is_no_number_is_refused() -> None:
-    with pytest.raises(ValueError, match="JSON"):
-        data({"x": math.nan})
 
 
 @pytest.mark.parametrize("text", ["// </script><script>alert(1)", "// <!-- <script>", "</SCRIPT"])

@@ -8,11 +8,9 @@ import re
 
 import numpy as np
 import pytest
-from exports import kept
 
 from boolcomp.measure.show.maps import picture, split
 from boolcomp.measure.show.quine import minterms
-from boolcomp.measure.show.terms import cubes_of, tables_of, terms_of
 from boolcomp.twolevel.karnaugh import CELL, EDGE, cells, karnaugh
 
 RECT = re.compile(r'<rect class="loop c\d" data-cube="(\d+)" x="(\S+)" y="(\S+)" width="(\S+)" '
@@ -60,43 +58,3 @@ def test_loops_hold_the_cells_of_their_product_and_no_others(cube: str) -> None:
             if 0 < across[0] - float(x) < float(w) and 0 < across[1] - float(y) < float(h):
                 inside.add(int(minterm))
     assert inside == set(minterms(cube))
-
-
-def test_a_loop_that_goes_on_behind_the_edge_is_open_there() -> None:
-    text = karnaugh(np.zeros(16, np.uint8), 2, "abcd", ["-0-0"])
-    found = RECT.findall(text)
-    assert len(found) == 4  # the corners
-    assert min(float(x) for _, x, *_ in found) < EDGE
-    assert max(float(x) + float(w) for _, x, _, w, _ in found) > EDGE + 4 * CELL
-
-
-def test_two_words_of_like_width_are_the_axes_and_else_half_the_bits() -> None:
-    assert split(16, [8, 8]) == 8
-    assert split(15, [7, 8]) == 7
-    assert split(9, [1, 8]) == 4
-    assert split(18, [6, 6, 6]) == 9
-
-
-def test_products_are_read_off_the_logic_of_terms() -> None:
-    program = kept("format-2-paper")
-    terms = terms_of(program, program.outputs)
-    assert terms[0].uses[0] == "T11"
-    assert sum(len(term.uses) for term in terms) == sum(len(x.terms) for x in program.outputs)
-    for term in terms:
-        network = program.networks[term.network]
-        assert term.tables is not None
-        assert term.cubes is not None
-        made = np.zeros_like(term.tables)
-        for cube, owners in term.cubes:
-            for output, letter in enumerate(owners):
-                if letter == "1":
-                    made[output, list(minterms(cube))] = 1
-        assert np.array_equal(made, term.tables)
-        assert term.tables.shape == (len(network.outputs), 1 << network.inputs)
-
-
-def test_products_of_other_logic_are_not_made_up() -> None:
-    network = kept("export-pid").networks[0]  # adders: exclusive or
-    small = network.inputs <= 20
-    assert small
-    assert cubes_of(network, tables_of(network)) is None

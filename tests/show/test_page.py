@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from exports import kept
@@ -149,17 +148,6 @@ def test_a_table_is_shown_with_a_minimal_cover_and_by_hand() -> None:
     assert "no cover has fewer" in page
 
 
-def test_a_program_is_shown_by_the_command(run: Callable[..., Result]) -> None:
-    kept("format-2-paper").save("arm")
-    result = run("show", "arm", "-o", "page.html", "--json")
-    assert result.code == 0
-    said: dict[str, Any] = json.loads(result.out)
-    assert set(said) == {"program", "output", "bytes"}
-    assert (said["program"], said["output"]) == ("arm", "page.html")
-    with open("page.html", "rb") as file:  # noqa: PTH123
-        assert len(file.read()) == said["bytes"]
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "sentence"),
     [
@@ -182,21 +170,3 @@ def test_what_cannot_be_shown_is_said(
     result = run("show", *arguments, "-o", "page.html")
     assert (result.code, result.out) == (code, "")
     assert sentence in result.err
-
-
-def test_an_arm_that_does_not_ship_is_noted(run: Callable[..., Result]) -> None:
-    replace(kept("format-2-paper"), name="mine").save("arm")
-    result = run("show", "arm")
-    assert result.code == 0
-    assert "'mine' is none of the robots that ship: without --robot FILE" in result.err
-    assert "wrote out/show-arm.html" in result.err
-
-
-def test_a_program_of_other_inputs_than_its_robot_is_refused(run: Callable[..., Result]) -> None:
-    program = kept("format-2-paper")
-    first, second, *rest = program.groups
-    renamed = replace(program, groups=(first, replace(second, name="speeds"), *rest))
-    renamed.save("renamed")
-    result = run("show", "renamed", "--robot", "machado-2r", "-o", "page.html")
-    assert result.code == 2
-    assert "has other inputs than the program" in result.err

@@ -8,11 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boolcomp.measure.show.quine import MOST_INPUTS, minimised, minterms
-from boolcomp.twolevel.cover import Function
-from boolcomp.twolevel.cubes import Cubes
+from boolcomp.measure.show.quine import minimised, minterms
 from boolcomp.twolevel.karnaugh import holds
-from boolcomp.twolevel.minimise import minimise
 
 functions = st.integers(1, 4).flatmap(
     lambda n: st.tuples(st.just(n), st.lists(st.sampled_from("01-"), min_size=2**n, max_size=2**n))
@@ -75,16 +72,6 @@ def test_essential_primes_are_those_without_which_a_minterm_is_lost(
     assert set(steps.essential) <= set(steps.cover)
 
 
-@pytest.mark.parametrize("inputs", [5, 6])
-def test_covers_are_as_small_as_the_exact_minimisers(inputs: int) -> None:
-    pattern = (0x9E3779B97F4A7C15 * (inputs + 3)) % (1 << (1 << inputs))
-    on = [k for k in range(1 << inputs) if pattern >> k & 1]
-    rows = [(format(k, f"0{inputs}b"), "1") for k in on]
-    exact = minimise(Function.from_cubes(Cubes.from_rows(inputs, 1, rows)), "exact")
-    assert exact.proved
-    assert len(minimised(inputs, on).cover) == exact.products
-
-
 def test_a_textbook_example_is_done_as_in_the_textbook() -> None:
     # McCluskey's own: f = Σ(4, 8, 10, 11, 12, 15), free 9, 14
     steps = minimised(4, [4, 8, 10, 11, 12, 15], [9, 14])
@@ -101,8 +88,3 @@ def test_constants_have_no_product_or_an_empty_one(inputs: int) -> None:
     assert minimised(inputs, []).cover == ()
     full = minimised(inputs, range(1 << inputs))
     assert [full.primes[p] for p in full.cover] == ["-" * inputs]
-
-
-def test_what_is_too_much_to_look_at_is_refused() -> None:
-    with pytest.raises(ValueError, match="6 are the most"):
-        minimised(MOST_INPUTS + 1, [])

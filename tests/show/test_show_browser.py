@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 from browser import WIDTHS, needs_chromium
-from exports import expected, kept
-from showpages import MAJORITY, READY, drawn, in_page, poisoned, subject_of
+from exports import kept
+from showpages import MAJORITY, READY, poisoned, subject_of
 
 import boolcomp
 from boolcomp.measure.show import program_page, table_page
@@ -75,22 +73,6 @@ def test_nothing_that_a_program_says_runs(window: Window, folder: Path, name: st
     for word in window.find("g.word")[:3]:
         window.run("arguments[0].dispatchEvent(new Event('click'))", word)
     assert window.find("img[onerror]") == []
-
-
-@pytest.mark.parametrize(("name", "robot"), [("compact", "machado-2r"), ("puma", "puma560")])
-def test_the_logic_of_a_page_equals_evaluate_in_the_browser(
-    window: Window, folder: Path, name: str, robot: str
-) -> None:
-    count = 100_000
-    window.open(folder / f"{name}.html")
-    window.wait(READY)
-    program = boolcomp.compile(robot, bits=8, mode="compact")
-    words = drawn(count, [word.code.bits for word in program.inputs])
-    wanted = expected(program, words)
-    for run in ("byGates", "byWords"):
-        found = window.run(in_page(run, count))
-        rows = np.frombuffer(base64.b64decode(found), "<i4").reshape(count, -1)
-        assert np.array_equal(rows, wanted)
 
 
 def test_a_trajectory_plays_and_stops(window: Window, folder: Path) -> None:
@@ -193,33 +175,6 @@ def test_the_only_map_of_a_table_stands_once(window: Window, tmp_path: Path) -> 
     window.media()
 
 
-def test_products_of_a_map_come_one_by_one(window: Window, folder: Path) -> None:
-    window.open(folder / "table.html")
-    window.wait(READY)
-    shown = "return document.querySelectorAll('.stage .loop:not(.off)').length"
-    window.run("document.querySelectorAll('.maps figure')[0].click()")
-    assert window.run(shown) == 3
-    window.run(
-        "const one = document.querySelector('.products'); one.value = 1;"
-        "one.dispatchEvent(new Event('input'))"
-    )
-    assert window.run(shown) == 1
-    assert "product 1: " in window.find(".said")[0].text
-
-
-def test_steps_are_shown_one_at_a_time(window: Window, folder: Path) -> None:
-    window.open(folder / "table.html")
-    window.wait(READY)
-    window.run("document.querySelectorAll('details').forEach(one => { one.open = true; })")
-    steps = (
-        "return [...document.querySelectorAll('.steps')[0].children].slice(1).map(s => s.hidden)"
-    )
-    first = window.run(steps)
-    assert first.count(False) == 1
-    window.run("document.querySelectorAll('.stepbar button')[1].click()")
-    assert window.run(steps).index(False) == 1
-
-
 def test_without_scripts_the_page_is_read(window: Window, folder: Path) -> None:
     window.scripts(on=False)
     try:
@@ -231,12 +186,3 @@ def test_without_scripts_the_page_is_read(window: Window, folder: Path) -> None:
         assert not window.find(".map-view")[0].is_displayed()
     finally:
         window.scripts(on=True)
-
-
-def test_on_paper_there_are_no_buttons(window: Window, folder: Path) -> None:
-    window.open(folder / "paper.html")
-    window.wait(READY)
-    window.media("print")
-    assert not window.find(".play")[0].is_displayed()
-    assert window.find("#arm-picture")[0].is_displayed()
-    window.media("screen")

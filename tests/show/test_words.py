@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from exports import kept
 
-from boolcomp.measure.show.arm import arm_steps, view_of
+from boolcomp.measure.show.arm import arm_steps
 from boolcomp.measure.show.effects import effects_of
-from boolcomp.measure.show.trajectory import FULL, trajectory_of
+from boolcomp.measure.show.trajectory import trajectory_of
 from boolcomp.problem.robot import load_robot
-from boolcomp.words.graph import Bits, Heap, InputWord, Lookup, OutputWord, Scale, WordGraph
+from boolcomp.words.graph import Bits, Heap, InputWord, OutputWord, Scale, WordGraph
 
 JOINTS = [("q", ("q1", "q2")), ("qd", ("qd1", "qd2")), ("qdd", ("qdd1", "qdd2"))]
 RANGES = {"q1": (-3.0, 3.0), "q2": (-1.0, 2.5), "qd1": (-1.0, 1.0), "qd2": (-2.0, 1.5),
@@ -37,17 +37,6 @@ def test_a_step_of_a_word_moves_the_output_by_what_it_counts() -> None:
     assert (a.least, a.most) == (0, 15)
 
 
-def test_a_word_at_its_top_is_moved_down() -> None:
-    entries = (0, 1, 2, 7)
-    words = (InputWord("a", 2, angle=False), Lookup(0, 2, entries, 3))
-    heap = Heap((Bits(1, 0, 0, negative=False),), 0, 3)
-    graph = WordGraph((*words, heap), (Scale(0, 0.0),) * 3, (OutputWord(2, 0, 3),))
-    first = effects_of(graph, 4000)[0]
-    # From 0, 1, 2 and 3 the table goes up by 1, 1 and 5, and at the top down by 5; modulo 8 that is
-    # 1, 1, -3 and 3.
-    assert first.moves[0] == pytest.approx(math.sqrt((1 + 1 + 9 + 9) / 4), rel=0.05)
-
-
 def test_budgets_add_up_to_about_what_was_measured() -> None:
     program = kept("export-pid")
     graph = program.loads[0].graph
@@ -69,24 +58,6 @@ def test_speeds_and_accelerations_are_the_derivatives_of_positions() -> None:
         assert np.abs(later[:, order : order + 2] - found).max() < 1e-4 * np.abs(found).max()
 
 
-def test_a_trajectory_stays_within_ranges_and_uses_them() -> None:
-    states = trajectory_of(JOINTS, RANGES).states(5000)
-    names = [name for _, members in JOINTS for name in members]
-    for name, column in zip(names, states.T, strict=True):
-        low, high = RANGES[name]
-        assert low <= column.min() < column.max() <= high
-    share = [np.abs(column).max() / max(map(abs, RANGES[name]))
-             for name, column in zip(names[2:], states.T[2:], strict=True)]  # fmt: skip
-    assert max(share) == pytest.approx(FULL, rel=1e-3)
-
-
-def test_inputs_of_no_joint_go_through_their_ranges() -> None:
-    states = trajectory_of([("x", ("x",)), ("y", ("y",))], {"x": (0.0, 4.0), "y": (-1.0, 1.0)})
-    column = states.states(1000)[:, 0]
-    assert column.min() == pytest.approx(0.2, abs=1e-3)
-    assert column.max() == pytest.approx(3.8, abs=1e-3)
-
-
 @pytest.mark.parametrize("robot", ["puma560", "scara", "stanford"])
 def test_an_elbow_lies_along_the_axis_and_a_from_the_next_joint(robot: str) -> None:
     arm = load_robot(robot)
@@ -100,19 +71,3 @@ def test_an_elbow_lies_along_the_axis_and_a_from_the_next_joint(robot: str) -> N
         along = link.d if link.revolute else link.d + x
         assert np.allclose(elbow - place, along * axis, atol=1e-12)
         assert np.linalg.norm(end - elbow) == pytest.approx(abs(link.a), abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("robot", "flat"),
-    [("machado-2r", True), ("planar-3r", True), ("scara", False), ("puma560", False)],
-)
-def test_arms_that_move_in_a_plane_are_seen_from_across(robot: str, flat: bool) -> None:  # noqa: FBT001
-    arm = load_robot(robot)
-    view = view_of(arm, arm_steps(arm))
-    assert view.flat == flat
-    right, up = np.array(view.right), np.array(view.up)
-    assert abs(right @ up) < 1e-12
-    assert np.linalg.norm(right) == pytest.approx(1)
-    assert np.linalg.norm(up) == pytest.approx(1)
-    if any(arm.gravity):
-        assert up @ np.array(arm.gravity) < 0  # things fall down

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from concurrent.futures import Executor, Future
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import sweepcells
 from sweepcells import DEADLY
 
-from boolcomp.common.executor import WorkerLostError, executor
-from boolcomp.sweep import run as runs
+from boolcomp.common.executor import WorkerLostError
 from boolcomp.sweep.batches import Batches
-from boolcomp.sweep.estimate import Costs, Remaining, makespan
+from boolcomp.sweep.estimate import Costs
 from boolcomp.sweep.folder import Folder
 from boolcomp.sweep.run import run, state_of
 from boolcomp.sweep.spec import parse_spec
@@ -21,10 +19,8 @@ from boolcomp.sweep.spec import parse_spec
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from boolcomp.sweep.cell import Cell, Outcome
 
-
-def cells(bits: list[int], loads: int = 1) -> tuple[Cell, ...]:
+def cells(bits: list[int], loads: int = 1) -> tuple[Any, ...]:
     masses = [k / 10 for k in range(loads)]
     document = {"robots": "machado-2r", "functions": "gravity", "effort": 0, "bits": bits}
     return parse_spec({**document, "payloads": masses}).cells
@@ -45,31 +41,11 @@ def taken(batches: Batches, workers: int) -> list[tuple[int, ...]]:
     return found
 
 
-def test_small_cells_go_together_until_a_task_takes_a_second() -> None:
-    some = cells([4], 100)
-    batches = Batches(some, range(100), costs(b4=0.25))
-    assert [batches.take(2) for _ in range(3)] == [
-        tuple(range(k, k + 4)) for k in (0, 4, 8)
-    ]  # fmt: skip
-
-
-def test_the_more_workers_there_are_the_more_a_task_takes() -> None:
-    few, many = (Batches(cells([4], 100) * 100, range(10_000), costs(b4=0.25)) for _ in range(2))
-    assert (len(few.take(100)), len(many.take(200))) == (4, 8)
-
-
 def test_cells_of_which_nothing_is_known_go_first_and_alone_then_the_longest() -> None:
     some = cells([4, 5, 6, 7, 8])
     known = costs(b4=3.0, b5=2.0, b6=6.0, b7=1.5, b8=9.0)
     assert taken(Batches(some, range(5), known), 1) == [(4,), (2,), (0,), (1,), (3,)]
     assert taken(Batches(some, range(5), Costs()), 1) == [(4,), (3,), (2,), (1,), (0,)]
-
-
-def test_towards_the_end_batches_are_small_so_that_nobody_waits_for_one() -> None:
-    found = taken(Batches(cells([4], 64), range(64), costs(b4=0.001)), 2)
-    assert [len(one) for one in found[:3]] == [8, 7, 7]
-    assert [len(one) for one in found[-4:]] == [1, 1, 1, 1]
-    assert sorted(place for one in found for place in one) == list(range(64))
 
 
 class Losing(Executor):
@@ -94,7 +70,7 @@ class Losing(Executor):
 def test_a_cell_that_ends_its_workers_takes_none_of_its_company_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runs, "compute", sweepcells.quick)
+    monkeypatch.setattr("boolcomp.sweep.run.compute", sweepcells.quick)
     monkeypatch.setattr(sweepcells, "PAUSE", 0)
     some = cells([4, DEADLY], 16)
     folder, pool = Folder(tmp_path), Losing()
@@ -111,46 +87,9 @@ def test_a_cell_that_ends_its_workers_takes_none_of_its_company_with_it(
     assert (state.made, len(state.failed), state.left) == (15, 15, [])
 
 
-def from_a_store(cell: Cell, asked_by: list[str]) -> Outcome:
-    """Return what was searched for where the loads are heavy, and read where they are not."""
-    found = sweepcells.quick(cell, asked_by)
-    return replace(found, seconds=5.0, stored=cell.payloads == (0.0,))
-
-
-def test_cells_that_were_read_say_nothing_of_how_long_others_take(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    learnt: list[tuple[float, ...]] = []
-    monkeypatch.setattr(sweepcells, "PAUSE", 0)
-    monkeypatch.setattr(runs, "compute", from_a_store)
-    monkeypatch.setattr(Costs, "learn", lambda _, cell, __: learnt.append(cell.payloads))
-    some, folder = cells([4], 2), Folder(tmp_path)
-    with executor("here") as pool:
-        run(some, folder, pool, state_of(some, folder))
-    assert learnt == [(0.1,)]
-
-
-def test_what_is_left_is_counted_by_what_it_takes() -> None:
-    some, known = cells([4, 8]), costs(b4=1.0, b8=9.0)
-    remaining = Remaining(some, known)
-    assert remaining.share == 0
-    remaining.finished(some[0], 1.0)
-    assert remaining.share == pytest.approx(0.1)
-    remaining.finished(some[1], 9.0)
-    assert remaining.share == 1
-
-
 def test_nearest_bits_on_both_sides_say_together_what_a_cell_takes() -> None:
     known = costs(b4=1.0, b6=5.0, b9=100.0)
     assert [known.of(cells([bits])[0]) for bits in (4, 5, 6, 7, 16)] == [1.0, 3.0, 5.0, 5.0, 100.0]
-
-
-def test_a_family_takes_as_long_as_its_loads() -> None:
-    family = parse_spec({
-        "robots": "machado-2r", "functions": "gravity", "effort": 0, "bits": 4,
-        "payloads": [[0, 1, 2]],
-    }).cells[0]  # fmt: skip
-    assert costs(b4=2.0).of(family) == 6.0
 
 
 @pytest.mark.parametrize(
@@ -169,11 +108,3 @@ def test_costs_that_no_sweep_wrote_are_passed_over(document: dict[str, Any]) -> 
     assert Costs([document]).of(cell) is None
     ours = {"asked": cell.asked, "seconds": 3.0}
     assert Costs([document, ours]).of(cell) == 3.0
-
-
-@pytest.mark.parametrize(
-    ("seconds", "workers", "end"),
-    [([], 2, 0.0), ([3, 1, 1, 1], 2, 3.0), ([2, 2, 2], 2, 4.0), ([5, 4, 3, 3, 3], 3, 7.0)],
-)
-def test_the_end_is_that_of_the_last_worker(seconds: list[float], workers: int, end: float) -> None:
-    assert makespan(seconds, workers) == end

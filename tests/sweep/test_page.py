@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 import sweepcells
 from browser import needs_chromium, specs
 
 from boolcomp.sweep.folder import Failure
-from boolcomp.sweep.page import front, page
+from boolcomp.sweep.page import page
 from boolcomp.sweep.run import State
 from boolcomp.sweep.spec import Spec, parse_spec
 
@@ -40,18 +39,6 @@ def some_results() -> tuple[Spec, State]:
     state.failed[3] = Failure("no such <logic>", lost=False)
     state.done[0]["outputs"][0]["bound"] = None
     return spec, state
-
-
-def test_a_front_is_what_nothing_beats() -> None:
-    rng = np.random.default_rng(1)
-    pairs = [(int(x), float(y)) for x, y in rng.integers(0, 9, (60, 2))]
-    found = front(pairs)
-    for k, (nodes, error) in enumerate(pairs):
-        beaten = any(n <= nodes and e <= error and (n < nodes or e < error) for n, e in pairs)
-        if k in found:
-            assert not beaten
-        elif not beaten:  # the same numbers are on the front, once
-            assert (nodes, error) in [pairs[j] for j in found]
 
 
 @pytest.mark.slow
@@ -87,11 +74,6 @@ def test_a_sweep_without_a_result_is_a_page_too(swept: tuple[Spec, State]) -> No
     text = page(spec, State(failed=state.failed))
     assert "0 of 12" in text
     assert not specs(text)
-
-
-@pytest.mark.slow
-def test_the_same_results_are_the_same_bytes(swept: tuple[Spec, State]) -> None:
-    assert page(*swept) == page(*swept)
 
 
 @needs_chromium

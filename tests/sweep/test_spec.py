@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pytest
 
-from boolcomp.checker.chain import check_program
-from boolcomp.checker.folder import read_program
 from boolcomp.common.errors import DataError, UsageError
 from boolcomp.problem.robot import load_robot
-from boolcomp.program.programfile import load_program
-from boolcomp.sweep.cell import compute, installation
 from boolcomp.sweep.spec import parse_spec, read_spec
 
 if TYPE_CHECKING:
@@ -90,28 +84,6 @@ def test_what_files_have_none_of_is_refused_and_files_are_no_robots(tmp_path: Pa
     ):
         with pytest.raises(UsageError, match=said):
             parse_spec(document, folder=tmp_path)
-
-
-@pytest.mark.check
-def test_a_cell_of_a_function_file_is_proved_certified_and_exported(tmp_path: Path) -> None:
-    (tmp_path / "square.toml").write_text(FUNCTION)
-    document = {"function_files": "square.toml", "proof": "tight", "certify": True, "effort": 0}
-    document |= {"exports": ["program", "verilog"]}
-    (cell,) = parse_spec(document, folder=tmp_path).cells
-    outcome = compute(cell, installation())
-    assert outcome.why == ""
-    (output,) = outcome.result["outputs"]
-    assert output["worst_found"] <= output["bound"] < 2 * output["lsb"]
-    for name, text in outcome.files.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_bytes(base64.b64decode(text))
-    assert any(name.startswith("verilog/") for name in outcome.files)
-    steps = list(check_program(read_program(tmp_path / "program")))
-    assert steps
-    assert all(step.holds for step in steps), steps
-    x = np.linspace(-1, 1, 100)
-    y = load_program(tmp_path / "program")(x=x)
-    assert np.abs(np.ravel(y) - x * x).max() <= output["bound"]
 
 
 @pytest.mark.parametrize(

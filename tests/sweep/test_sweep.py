@@ -19,7 +19,6 @@ from sweepcells import DEADLY, REFUSED, contents, spec
 from boolcomp.common.executor import WorkerLostError, executor
 from boolcomp.sweep import run as runs
 from boolcomp.sweep.cell import canonical, compute, digest_of
-from boolcomp.sweep.estimate import Costs
 from boolcomp.sweep.folder import Folder
 from boolcomp.sweep.run import State, state_of
 from boolcomp.sweep.spec import read_spec
@@ -107,7 +106,7 @@ def test_what_is_damaged_is_made_anew(tmp_path: Path, kind: str, how: str) -> No
 
 
 @pytest.mark.parametrize("kind", ["cells", "failed", "costs"])
-@pytest.mark.parametrize("text", ["[" * 100_000, "[]", "null", '{"seconds": 1e999, "stored": 0}'])
+@pytest.mark.parametrize("text", ["[" * 100_000, "[]", '{"seconds": 1e999, "stored": 0}'])
 def test_what_is_nested_too_deep_or_no_object_is_made_anew(
     tmp_path: Path, kind: str, text: str
 ) -> None:
@@ -121,7 +120,7 @@ def test_what_is_nested_too_deep_or_no_object_is_made_anew(
     assert len(Folder(tmp_path / "out").costs()) == (kind != "costs")
 
 
-@pytest.mark.parametrize("kind", ["cells", "exports", "failed", "costs"])
+@pytest.mark.parametrize("kind", ["cells", "costs"])
 def test_a_pipe_in_place_of_a_file_is_replaced(tmp_path: Path, kind: str) -> None:
     path = spec(tmp_path, bits=[4, REFUSED])
     swept(path, tmp_path / "out")
@@ -136,7 +135,7 @@ def test_a_pipe_in_place_of_a_file_is_replaced(tmp_path: Path, kind: str) -> Non
     assert contents(tmp_path / "out") == before
 
 
-@pytest.mark.parametrize("result", [[], "x", None, {}, {"files": {}}, {"files": []}])
+@pytest.mark.parametrize("result", [[], {}, {"files": []}])
 def test_what_is_no_result_is_made_anew_whatever_it_is_sealed_with(
     tmp_path: Path, result: Any
 ) -> None:
@@ -174,8 +173,7 @@ def test_a_cell_that_kills_its_workers_fails_alone_and_is_tried_again(tmp_path: 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("processes", ["1", "2"])
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize(("processes", "number"), [("1", signal.SIGINT), ("2", signal.SIGKILL)])
 def test_a_sweep_that_was_ended_in_the_middle_goes_on_and_gives_the_same_bytes(
     tmp_path: Path, processes: str, number: signal.Signals
 ) -> None:
@@ -197,18 +195,6 @@ def test_a_worker_of_another_version_says_so_and_computes_nothing(tmp_path: Path
     cell = read_spec(spec(tmp_path, bits=[4])).cells[0]
     with pytest.raises(WorkerLostError, match=r"it is asked by one of 0\.0\.1 abc"):
         compute(cell, ["0.0.1", "abc"])
-
-
-def test_costs_of_similar_cells_say_how_long_others_take(tmp_path: Path) -> None:
-    path = spec(tmp_path, bits=[4, 8])
-    swept(path, tmp_path / "out")
-    costs = Folder(tmp_path / "out").costs()
-    for one in costs:
-        one["seconds"] = {4: 10.0, 8: 50.0}[one["asked"]["bits"]]
-    near, far = (read_spec(spec(tmp_path, bits=[bits])).cells[0] for bits in (5, 9))
-    assert (Costs(costs).of(near), Costs(costs).of(far)) == (10.0, 50.0)
-    other = read_spec(spec(tmp_path, bits=[4], functions=("inertia",))).cells[0]
-    assert Costs(costs).of(other) is None
 
 
 def test_a_dry_run_lists_the_cells_and_computes_none(
@@ -263,27 +249,3 @@ def test_the_command_says_what_failed_and_ends_with_one(
         "0.25",
         "0.5",
     )
-
-
-def test_processes_and_a_cluster_are_not_asked_for_together(
-    tmp_path: Path, run: Callable[..., Result]
-) -> None:
-    path = str(spec(tmp_path, bits=[4]))
-    command = run("sweep", path, "-o", "o", "--processes", "2", "--cluster", "local:2")
-    assert command.code == 2
-    assert "give one" in command.err
-
-
-@pytest.mark.check
-def test_real_cells_have_the_same_bytes_from_one_process_and_from_two(tmp_path: Path) -> None:
-    path = spec(tmp_path, bits=[4, 5])
-    path.write_text(path.read_text() + 'exports = ["c", "program"]\n')
-    for processes in ("1", "2"):
-        out, cache = str(tmp_path / processes), str(tmp_path / f"cache{processes}")
-        subprocess.run(
-            [sys.executable, "-m", "boolcomp", "sweep", str(path), "-o", out,
-             "--processes", processes],
-            env={**os.environ, "XDG_CACHE_HOME": cache}, check=True, stdout=subprocess.DEVNULL,
-        )  # fmt: skip
-    assert contents(tmp_path / "1") == contents(tmp_path / "2")
-    assert done(tmp_path / "1") == 2

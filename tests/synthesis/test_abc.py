@@ -141,10 +141,3 @@ def test_every_script_runs_and_writes_nodes_of_three_inputs(name: str) -> None:
     outcome = abc.run(abc.find(), commands, {"a.blif": blif.render(network)}, ["b.blif"])
     assert outcome.note == ""
     assert len(blif.parse(outcome.files["b.blif"]).outputs) == 6
-
-
-@needs_abc
-def test_every_alias_is_ours() -> None:
-    network = blif.render(random_network(4, 6, 30, 3))
-    commands = ["read_blif a.blif", "strash", *abc.ALIASES, "print_stats"]
-    assert abc.run(abc.find(), commands, {"a.blif": network}, []).note == ""

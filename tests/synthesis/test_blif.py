@@ -9,7 +9,7 @@ from hypothesis import given
 from synthesis.networks import networks
 
 from boolcomp.common.errors import DataError
-from boolcomp.logic import blif, simulation
+from boolcomp.logic import blif
 
 if TYPE_CHECKING:
     from boolcomp.logic.network import Network
@@ -18,13 +18,6 @@ if TYPE_CHECKING:
 @given(networks)
 def test_what_is_written_reads_back_the_same(network: Network) -> None:
     assert blif.parse(blif.render(network)) == network
-
-
-@given(networks)
-def test_a_cleaned_network_is_equal_and_no_larger_but_for_outputs(network: Network) -> None:
-    cleaned = blif.clean(network)
-    assert simulation.truth_planes(cleaned) == simulation.truth_planes(network)
-    assert len(cleaned.nodes) <= len(network.nodes) + len(network.outputs)
 
 
 def test_a_network_is_written_node_by_node() -> None:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import product
 from typing import TYPE_CHECKING
 
 from hypothesis import given
 from hypothesis import strategies as st
-from synthesis.networks import networks, random_network
-from targets.exported import arm
+from synthesis.networks import networks
 
 from boolcomp.logic.network import CONSTANTS
 from boolcomp.targets.pipeline import flip_flops, stages_of
-from boolcomp.targets.ports import design_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,29 +51,3 @@ def test_stages_follow_each_other_and_none_is_too_deep(network: Network, count: 
     assert all(0 <= stage < count for stage in stages)
     assert deepest(network, stages) <= -(-network.depth // count)
     assert flip_flops(network, stages, count) == counted(network, stages, count)
-
-
-def test_two_stages_of_small_networks_have_hardly_more_flip_flops_than_the_best() -> None:
-    found = best = 0
-    for seed in range(25):
-        network = random_network(seed, 4, 9, 2)
-        limit = -(-network.depth // 2)
-        costs = []
-        for stages in product((0, 1), repeat=len(network.nodes)):
-            try:
-                if deepest(network, stages) <= limit:
-                    costs.append(counted(network, stages, 2))
-            except AssertionError:
-                continue
-        made = counted(network, stages_of(network, 2), 2)
-        assert made <= min(costs) + 1
-        found, best = found + made, best + min(costs)
-    assert found <= 1.05 * best
-
-
-def test_the_arm_takes_no_more_flip_flops_than_it_did() -> None:
-    network = design_of(arm("compact", 8)).network
-    taken = {count: flip_flops(network, stages_of(network, count), count) for count in (2, 4, 8)}
-    assert taken[2] <= 104
-    assert taken[4] <= 211
-    assert taken[8] <= 411

@@ -13,7 +13,7 @@ from boolcomp.codes import CODE_KINDS, Code, CodeKind
 from boolcomp.measure.verification.checks import own_checks
 from boolcomp.problem.interval import Interval
 from boolcomp.program.parts import CodedInput
-from boolcomp.targets.ports import design_of, input_notes
+from boolcomp.targets.ports import input_notes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,17 +65,3 @@ def test_a_function_in_any_code_is_exported_as_it_is(
     checks = list(own_checks(program, None, 60, lambda _: None))
     assert [check.name for check in checks if not check.holds] == []
     assert checks[0].method == "all words"
-
-
-@pytest.mark.check
-def test_an_output_may_be_called_like_the_flag_of_another() -> None:
-    program = bc.compile(
-        lambda x, y: {"z": x + y, "z_saturated": x - y},
-        inputs={"x": bc.word(-1, 1, bits=5), "y": bc.word(-1, 1, bits=5)},
-        outputs={"z": bc.word(-1, 1, bits=4), "z_saturated": bc.word(-2, 2, bits=4)},
-        effort=0, saturate=True, rms_error=1.0,
-    )  # fmt: skip
-    names = [port.name for port in design_of(program).outputs if not port.flag]
-    assert names == ["z", "z_saturated"]
-    checks = list(own_checks(program, None, 60, lambda _: None))
-    assert [check.name for check in checks if not check.holds] == []

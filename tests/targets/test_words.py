@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
-from itertools import product
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
-from compact.word_robots import case, small_robot
 from exports import kept
-from targets.exported import of_graph, tiny
-from targets.test_code import resting
+from targets.exported import of_graph
+from targets.test_languages import resting
+from wordgraphs import random_graph
 
-from boolcomp.common.errors import UsageError
-from boolcomp.compact.sketch.build import Form
 from boolcomp.measure.verification.wordchecks import words_compared, words_read_back
 from boolcomp.measure.verification.wordtext import read_words
-from boolcomp.measure.verification.wordvalues import Polynomials, simulated
-from boolcomp.problem.interval import Interval
 from boolcomp.targets import Options, export
 from boolcomp.words.graph import (
     Bits,
@@ -35,44 +28,7 @@ from boolcomp.words.graph import (
 if TYPE_CHECKING:
     from boolcomp.program.program import Program
 
-UNIT = Interval(-1.0, 1.0)
 KEPT = ("export-formats", "export-loads", "export-pid")
-MODULE = """\
-module two_words (
-    input wire [3:0] a,
-    input wire [2:0] b,
-    output wire [5:0] y
-);
-
-    wire [2:0] curve_index = {3{a[3]}} ^ a[2:0];
-
-    // w2: curve, 3 bits (0 .. 5), LSB 2^0
-    reg [2:0] curve;
-    always @*
-        case (curve_index)
-            3'd0: curve = 3'd0; 3'd1: curve = 3'd1; 3'd2: curve = 3'd3; 3'd3: curve = 3'd4;
-            3'd4: curve = 3'd5; 3'd5: curve = 3'd5; 3'd6: curve = 3'd5; default: curve = 3'd5;
-        endcase
-
-    (* keep *) wire [2:0] y_sum_part;
-    assign y_sum_part =
-          {2'b0, b[0] ~^ curve[2]}
-        + {1'b0, {2{b[1]}} ~^ curve[2:1]};
-
-    (* keep *) wire [3:0] y_sum_part_2;
-    assign y_sum_part_2 =
-          {1'b0, {3{b[2]}} ~^ curve}
-        + {1'b0, y_sum_part};
-
-    // w3: sum of y, 6 bits, LSB 0.03125
-    wire [5:0] y_sum =
-          {2'b0, y_sum_part_2}
-        + {2'b0, ~a}
-        + 6'd7;
-
-    assign y = y_sum;
-endmodule
-"""
 
 
 def two_words() -> Program:
@@ -96,17 +52,6 @@ def text(program: Program, pipeline: int = 0, target: str = "verilog") -> str:
 def holds(program: Program, verilog: str) -> bool:
     """Tell whether every check of a text holds."""
     return all(check.holds for check in words_compared(program, None, "x.v", verilog))
-
-
-def test_the_text_of_a_table_and_a_product_is_known() -> None:
-    found = text(two_words())
-    assert found.isascii()
-    assert found[found.index("module two_words") :] == MODULE
-
-
-def test_a_text_is_the_same_every_time() -> None:
-    for target in ("verilog", "vhdl"):
-        assert text(kept(KEPT[0]), 3, target) == text(kept(KEPT[0]), 3, target)
 
 
 @pytest.mark.parametrize("name", KEPT)
@@ -190,42 +135,6 @@ def test_a_product_of_which_nothing_is_discarded_is_a_multiplication(
         assert not holds(program, found.replace("$signed({~a[4], a[3:0], 1'b1})", wrong))
 
 
-def test_a_product_alone_has_the_name_of_its_word() -> None:
-    parts = (PartialProducts(0, 0, 1, 0, 0, negative=False),)
-    nodes = (InputWord("a", 4, angle=False), InputWord("b", 3, angle=False), Heap(parts, 11, 8))
-    graph = WordGraph(nodes, (Scale(0, 0.0),) * 3, (OutputWord(2, 0, 8),))
-    assert holds(of_graph("alone", graph), text(of_graph("alone", graph)))
-    rows = replace(parts[0], drop_b=2)
-    graph = replace(graph, nodes=(*nodes[:2], replace(nodes[2], parts=(rows,), constant=0)))
-    assert holds(of_graph("row", graph), text(of_graph("row", graph)))
-
-
-def test_a_table_that_is_a_bit_of_its_index_is_that_bit() -> None:
-    parts = (PartialProducts(2, 0, 1, 0, 0, negative=False), Bits(2, 0, 1, negative=True))
-    nodes = (InputWord("a", 3, angle=False), InputWord("b", 3, angle=False),
-             Lookup(0, 3, (1, 1, 1, 1, 0, 0, 0, 0), 1), Heap(parts, 3, 5))  # fmt: skip
-    program = of_graph("bit", WordGraph(nodes, (Scale(0, 0.0),) * 4, (OutputWord(3, 0, 5),)))
-    assert "wire w2 = ~a[2];" in text(program)
-    assert holds(program, text(program))
-
-
-def test_what_never_changes_has_no_wires() -> None:
-    nodes = (
-        InputWord("a", 4, angle=False),
-        Lookup(0, 1, (6, 6), 3),
-        Heap((Bits(0, 1, 3, negative=False), Bits(1, 0, 0, negative=True)), 4, 6),
-        Heap((Bits(2, 0, 2, negative=False), PartialProducts(1, 0, 0, 2, 1, negative=False)), 1, 8),
-    )
-    graph = WordGraph(nodes, (Scale(0, 0.0),) * 4, (OutputWord(3, 0, 8),))
-    program = of_graph("still", graph)
-    found = text(program)
-    assert holds(program, found)
-    assert "case" not in found
-    for pipeline in (1, 2):
-        checks = words_read_back(program, None, pipeline)
-        assert all(check.holds for check in checks)
-
-
 def test_names_are_legal_and_no_word_of_the_language() -> None:
     names = ("always", "signal", "resize")
     words = tuple(InputWord(name, 3, angle=False) for name in names)
@@ -239,32 +148,11 @@ def test_names_are_legal_and_no_word_of_the_language() -> None:
     assert "signal_2 : in" in text(program, target="vhdl")
 
 
-def test_a_program_without_a_word_graph_says_so() -> None:
-    with pytest.raises(UsageError, match="tiny arm has no word graph to write"):
-        text(tiny())
-
-
-def test_polynomials_are_what_simulation_says() -> None:
-    module = read_words(text(two_words()))
-    over = Polynomials(module, frozenset({"a", "b", "curve"}))
-    found, most = over.number(module.made["y_sum"], 6)
-    for a, b, curve in product(range(16), range(8), range(8)):
-        given = {"a": np.array([a]), "b": np.array([b]), "curve": np.array([curve])}
-        bits = {(name, k): int(word[0]) >> k & 1 for name, word in given.items() for k in range(4)}
-        value = sum(
-            factor for monomial, factor in found.items() if all(bits[bit] for bit in monomial)
-        )
-        assert value % 64 == simulated(module, given, "y_sum")[0]
-        assert value <= most
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("saturate", [False, True])
-@pytest.mark.parametrize("seed", range(3))
-def test_the_graph_of_a_random_arm_is_proved(seed: int, *, saturate: bool) -> None:
-    arm = case(small_robot(seed, 1 + seed % 3), form=Form(speeds=bool(seed % 2)))
-    graph = arm.graph(0.2, saturate=saturate, bits=5 if saturate else 7)
-    program = of_graph("arm", graph)
+@pytest.mark.parametrize(
+    "seed", [2, 3, *(pytest.param(k, marks=pytest.mark.slow) for k in (5, 6, 7, 9))]
+)
+def test_random_graphs_are_proved(seed: int) -> None:
+    program = of_graph("some", random_graph(seed, fits=True))
     for pipeline in (0, 5):
         checks = words_read_back(program, None, pipeline)
         assert all(check.holds for check in checks), checks

@@ -1,17 +1,25 @@
-"""Random task graphs and small machines for the tests of schedules."""
+"""Task graphs, small machines and a small program for the tests of schedules."""
 
 from __future__ import annotations
 
 import random
 from dataclasses import replace
+from typing import Any
 
 from hypothesis import strategies as st
 
 from boolcomp.parallel.schedule.graph import Edge, Task, TaskGraph
-from boolcomp.parallel.schedule.machine import Costs, Links, Machine, Shared, Topology
+from boolcomp.parallel.schedule.machine import Costs, Links, Machine, Shared
 from boolcomp.problem.dynamics.operations import Operations
+from boolcomp.problem.expressions.tape import Tape, task
 
 COSTS = Costs(0.5, 0.25, 1.0, 2.0, 4.0)
+
+
+def graph_of(times: str, edges: str = "") -> TaskGraph:
+    """Return a graph: `a2 b1` are tasks and µs of a free machine, `ab4` is an edge of 4 words."""
+    tasks = tuple(Task(x[0], Operations(2 * int(x[1:]))) for x in times.split())
+    return TaskGraph("g", tasks, tuple(Edge(x[0], x[1], int(x[2:])) for x in edges.split()))
 
 
 def random_graph(size: int, seed: int, density: float = 0.2, words: int = 3) -> TaskGraph:
@@ -29,7 +37,7 @@ def random_graph(size: int, seed: int, density: float = 0.2, words: int = 3) -> 
 
 
 def linked(
-    topology: Topology = "full", *, overlap: bool = True, count: int = 4, word: float = 1.5
+    topology: Any = "full", *, overlap: bool = True, count: int = 4, word: float = 1.5
 ) -> Machine:
     return Machine("linked", "", "", 64, COSTS, Links(topology, count, 0.5, word, overlap=overlap))
 
@@ -64,3 +72,18 @@ def machines() -> st.SearchStrategy[Machine]:
         ),
         st.builds(shared, poll=st.booleans(), own=st.booleans()),
     )
+
+
+def there_and_back() -> tuple[Any, list[str]]:
+    """Three tasks of all operations: the second uses the first, the third both."""
+    tape = Tape()
+    x, y = tape.input("x"), tape.input("y")
+    with task(tape, "out"):
+        a = tape.sine(x) * y - 0.5
+        own = tape.cosine(x) + y * y
+    with task(tape, "beyond"):
+        b = tape.root(a * a + 1.0) / (2.0 + tape.sign(y))
+    with task(tape, "back"):
+        c = -(b * own) + a
+    straight = tape.finish([("c", c), ("own", own), ("x", x)])
+    return straight, [node.task for node in straight.nodes]

@@ -16,15 +16,12 @@ from boolcomp.parallel.schedule.placed import Assignment
 from boolcomp.problem.dynamics.operations import Operations
 from boolcomp.problem.expressions.tape import Tape, task
 
+TASKS = ("M/1", "M/2", "k/1", "solve")
+NEEDS = (("M/1", "M/2", 1), ("M/1", "solve", 3), ("M/2", "solve", 2), ("k/1", "solve", 2))
 GRAPH = TaskGraph(
     "g",
-    tuple(Task(name, Operations(k)) for k, name in enumerate(("M/1", "M/2", "k/1", "solve"), 1)),
-    (
-        Edge("M/1", "M/2", 1),
-        Edge("M/1", "solve", 3),
-        Edge("M/2", "solve", 2),
-        Edge("k/1", "solve", 2),
-    ),
+    tuple(Task(name, Operations(k)) for k, name in enumerate(TASKS, 1)),
+    tuple(Edge(*need) for need in NEEDS),
 )
 GOOD = '[processors]\nP0 = ["M*", "solve"]\nP1 = ["k*"]\n'
 
@@ -40,7 +37,7 @@ def test_patterns_are_sorted_by_urgency_or_left_as_given() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "sentence"),
+    ("old", "new", "message"),
     [
         ("P1", "P2", "processors.P2: unknown processor; there are 2: P0 to P1"),
         ("P1", "p1", "did you mean 'P1'"),
@@ -53,9 +50,9 @@ def test_patterns_are_sorted_by_urgency_or_left_as_given() -> None:
         ("[processors]", 'order = "prio"\n[processors]', "must be priority or given"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_said(old: str, new: str, sentence: str) -> None:
+def test_a_bad_assignment_file_is_refused(old: str, new: str, message: str) -> None:
     assert old in GOOD
-    with pytest.raises(DataError, match=sentence):
+    with pytest.raises(DataError, match=message):
         read(GOOD.replace(old, new))
 
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from parallel.schedule.programs import there_and_back
+from parallel.schedule.graphs import there_and_back
 
 from boolcomp.common.errors import DataError, UsageError
-from boolcomp.parallel.schedule.execute import Engine, Executed, StageRunner, execute
+from boolcomp.parallel.schedule.execute import Engine, Executed, StageRunner
 from boolcomp.parallel.schedule.placed import Assignment
 from boolcomp.problem.expressions.tape import Tape, task
 
@@ -42,6 +42,7 @@ def check(done: Executed, given: list[NDArray[np.float64]]) -> None:
 def test_two_processes_calculate_what_one_does(engine: Engine) -> None:
     with StageRunner(STRAIGHT, NAMES, TWO, engine=engine, block=16) as runner:
         assert len(set(runner.processes)) == 2
+        assert (runner.staged.stages, runner.staged.exchanged) == (3, 2)
         for samples in (1, 16, 1000, 5000, 37):  # the same workers, and a file that grows
             given = columns(samples)
             check(runner.run(given), given)
@@ -91,6 +92,8 @@ def test_a_killed_worker_is_reported_at_once_and_nothing_is_left(
 def test_workers_must_be_running() -> None:
     with pytest.raises(UsageError, match="with statement"):
         StageRunner(STRAIGHT, NAMES, TWO).run(columns(3))
+    with pytest.raises(DataError, match="'back' of the program is on no processor"):
+        StageRunner(STRAIGHT, NAMES, Assignment((("out", "beyond"),)))
     with pytest.raises(UsageError, match="multiple of 8"):
         StageRunner(STRAIGHT, NAMES, TWO, block=12)
 
@@ -123,12 +126,6 @@ def test_a_last_segment_that_needs_no_earlier_one_does_not_end_the_work(engine: 
 
 
 @pytest.mark.slow
-def test_one_batch_is_one_call() -> None:
-    given = columns(100)
-    check(execute(STRAIGHT, NAMES, TWO, given), given)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("forked", [False, True])
 def test_workers_end_with_their_parent(forked: bool) -> None:  # noqa: FBT001
     """Even if a process that the parent forked still holds their sockets."""
@@ -137,7 +134,7 @@ def test_workers_end_with_their_parent(forked: bool) -> None:  # noqa: FBT001
         "import numpy as np\n"
         "from boolcomp.parallel.schedule.execute import StageRunner\n"
         "from boolcomp.parallel.schedule.placed import Assignment\n"
-        "from parallel.schedule.programs import there_and_back\n"
+        "from parallel.schedule.graphs import there_and_back\n"
         "lists = Assignment((('out', 'back'), ('beyond',)))\n"
         "with StageRunner(*there_and_back(), lists, block=8) as runner:\n"
         f"    child = os.fork() if {forked} else 0\n"

@@ -18,20 +18,18 @@ import pytest
 from small_programs import stages
 
 from boolcomp.common.errors import DataError, UsageError
-from boolcomp.parallel.sharding.arena import Arena
-from boolcomp.parallel.sharding.pool import SHARDINGS, ProcessPool
+from boolcomp.parallel.sharding.pool import ProcessPool
 from boolcomp.parallel.sharding.workergroup import WorkerError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from boolcomp.engines import Evaluation
-    from boolcomp.parallel.sharding.pool import Sharding
 
     Samples = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]
 
 PROGRAM = stages(4)[2]
-SIZES = (0, 1, 511, 513, 100_003)
+SIZES = (0, 1, 513, 100_003)
 OPEN = Path("/proc/self/fd")
 SHM = Path("/dev/shm")  # noqa: S108 (only looked at)
 
@@ -83,6 +81,7 @@ def nothing_left() -> Iterator[None]:
     assert set(SHM.iterdir()) <= shared
 
 
+SHARDINGS = ("samples", "terms", "pipeline")
 FAST = [("samples", "llvm"), ("terms", "numpy"), ("pipeline", "llvm")]
 SLOW = [("samples", "numpy"), ("terms", "llvm"), ("pipeline", "numpy")]
 ALL = [*FAST, *(pytest.param(kind, marks=pytest.mark.check) for kind in SLOW)]
@@ -124,12 +123,6 @@ def test_arrays_of_the_pool_are_used_where_they_are(pool: ProcessPool) -> None:
     assert same(pool.evaluate(*first), PROGRAM.evaluate(*first))
     for shared, own in zip(arrays, samples(3001), strict=True):
         assert np.array_equal(shared, own)
-
-
-def test_results_stay_as_they_are_when_the_next_batch_runs(pool: ProcessPool) -> None:
-    results = [pool.evaluate(*samples(count)) for count in (600, 600, 601)]
-    for count, found in zip((600, 600, 601), results, strict=True):
-        assert same(found, PROGRAM.evaluate(*samples(count)))
 
 
 def test_values_that_are_not_finite_are_named_and_the_pool_goes_on(pool: ProcessPool) -> None:
@@ -181,7 +174,7 @@ def test_workers_killed_at_any_moment_leave_no_chunk_undone(pool: ProcessPool) -
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shard", SHARDINGS)
-def test_a_closed_pool_leaves_nothing_behind_and_its_results_stay(shard: Sharding) -> None:
+def test_a_closed_pool_leaves_nothing_behind_and_its_results_stay(shard: Any) -> None:
     with nothing_left():
         with ProcessPool(PROGRAM, 2, shard=shard, engine="numpy") as pool:
             processes = pool.processes
@@ -194,7 +187,7 @@ def test_a_closed_pool_leaves_nothing_behind_and_its_results_stay(shard: Shardin
         del found  # it holds the memory, and with it a descriptor
 
 
-def test_an_exception_in_the_caller_ends_the_workers() -> None:
+def test_a_pool_ends_when_its_caller_fails_or_forgets_it() -> None:
     seen: list[tuple[int, ...]] = []
 
     def fail() -> None:
@@ -206,10 +199,6 @@ def test_an_exception_in_the_caller_ends_the_workers() -> None:
         with pytest.raises(KeyError):
             fail()
         assert not any(map(running, seen[0]))
-
-
-def test_a_pool_that_is_forgotten_is_closed() -> None:
-    with nothing_left():
         processes = ProcessPool(PROGRAM, 2, engine="numpy").processes
         assert gone(processes)
 
@@ -298,12 +287,11 @@ def test_workers_end_when_their_parent_is_interrupted_terminated_or_killed(
 
 @pytest.mark.check
 @pytest.mark.parametrize("shard", SHARDINGS)
-@pytest.mark.parametrize("processes", [1, 3, 5])
-def test_any_number_of_processes_gives_the_results_of_one(shard: Sharding, processes: int) -> None:
+@pytest.mark.parametrize("processes", [1, 5])
+def test_any_number_of_processes_gives_the_results_of_one(shard: Any, processes: int) -> None:
     with ProcessPool(PROGRAM, processes, shard=shard) as pool:
         assert len(pool.processes) == processes
-        for count in (1, 5000):
-            assert same(pool.evaluate(*samples(count)), PROGRAM.evaluate(*samples(count)))
+        assert same(pool.evaluate(*samples(5000)), PROGRAM.evaluate(*samples(5000)))
 
 
 def test_an_unknown_sharding_engine_or_number_of_processes_is_refused() -> None:
@@ -315,17 +303,13 @@ def test_an_unknown_sharding_engine_or_number_of_processes_is_refused() -> None:
         ProcessPool(PROGRAM, 0)
 
 
-@pytest.mark.slow
-def test_memory_that_nobody_needs_is_used_again() -> None:
-    arena = Arena()
-    try:
-        first = arena.lent((1000, 2), np.float64)
-        view = first[10:20]
-        place = arena.place(first)
-        del first
-        assert arena.place(arena.lent((1000, 2), np.float64)) != place
-        view[:] = 1.0
-        del view
-        assert arena.place(arena.lent((1000, 2), np.float64)) == place
-    finally:
-        arena.close()
+def test_memory_of_the_pool_that_nobody_needs_is_used_again(pool: ProcessPool) -> None:
+    def place() -> int:
+        return int(pool.arrays(1000)[0].ctypes.data)
+
+    first = pool.arrays(1000)[0]
+    view, there = first[10:20], int(first.ctypes.data)
+    del first
+    assert place() != there
+    del view
+    assert place() == there

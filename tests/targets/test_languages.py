@@ -1,0 +1,462 @@
+"""Programs as C, C++, Python and JavaScript give the words that their logic and graph give."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from exports import (
+    C_FLAGS,
+    C_MAIN,
+    build,
+    expected,
+    kept,
+    run_avr,
+    run_c,
+    run_javascript,
+    run_python,
+    run_sliced,
+    words_of,
+)
+from matrix import code_checks
+from small_programs import stages
+from targets.exported import of_graph, tiny
+from wordgraphs import interpreted, random_graph
+
+import boolcomp
+from boolcomp.common.errors import UsageError
+from boolcomp.logic.network import Builder
+from boolcomp.targets import Options, export
+from boolcomp.words.graph import (
+    Bits,
+    Heap,
+    InputWord,
+    Lookup,
+    OutputWord,
+    PartialProducts,
+    Scale,
+    WordGraph,
+)
+
+if TYPE_CHECKING:
+    from boolcomp.program.program import Program
+    from boolcomp.words.graph import Node
+
+KEPT = ["export-formats", "export-pid"]
+GATES = Options("gates")
+PAGE = Path(__file__).parents[2] / "docs" / "microcontroller.md"
+MCU = "bits=8 target=mcu8"
+SANITIZED = ("-O1", "-fsanitize=undefined", "-fno-sanitize-recover")
+
+
+def needs(*tools: str) -> pytest.MarkDecorator:
+    missing = [tool for tool in tools if shutil.which(tool) is None]
+    return pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.join(missing)}")
+
+
+def only(program: Program, target: str, options: Options | None = None) -> str:
+    (text,) = export(program, target, options=options or Options()).values()
+    return str(text)
+
+
+def graph_of(*nodes: Node, results: tuple[OutputWord, ...]) -> WordGraph:
+    return WordGraph(nodes, (Scale(0, 0.0),) * len(nodes), results)
+
+
+def word(name: str, bits: int) -> InputWord:
+    return InputWord(name, bits, angle=False)
+
+
+def bits(node: int, drop: int, column: int, *, negative: bool = False) -> Bits:
+    return Bits(node, drop, column, negative)
+
+
+def product(a: int, b: int, column: int = 0, *, negative: bool = False) -> PartialProducts:
+    return PartialProducts(a, 0, b, 0, column, negative)
+
+
+def small(names: tuple[str, ...] = ("x", "y"), name: str = "small") -> Program:
+    """Return the program of a table and a difference."""
+    graph = graph_of(
+        word(names[0], 3), word(names[1], 3), Lookup(0, 2, (0, 1, 3, 2), 2),
+        Heap((bits(2, 0, 0), bits(1, 1, 0, negative=True)), 1, 3), results=(OutputWord(3, 1, 2),),
+    )  # fmt: skip
+    return of_graph(name, graph, (*names, f"f({names[0]})", f"f({names[0]})-{names[1]}"), "z")
+
+
+SPECIAL = {
+    "constant tables": graph_of(
+        word("a", 4), Lookup(0, 1, (6, 6), 3), Lookup(0, 1, (5, 5), 3),
+        Heap((bits(0, 1, 3), bits(1, 0, 0)), 4, 6),
+        Heap((bits(3, 0, 2), product(1, 0, 1), product(0, 1, -2), product(1, 2, -1)), 1, 8),
+        results=(OutputWord(4, 0, 8),),
+    ),
+    "sums of 40 bits": graph_of(
+        word("x", 9), word("y", 12), Heap((bits(0, 0, 31), bits(1, 0, 0, negative=True)), 77, 40),
+        Heap((product(2, 1, -13, negative=True),), (1 << 38) + 5, 39, wraps=True),
+        results=(OutputWord(3, 30, 7), OutputWord(2, 28, 12)),
+    ),
+    "every way of a product": graph_of(
+        word("a", 11), word("b", 11), word("c", 2), word("d", 8),
+        *(Heap((part,), 9, 12, wraps=True)
+          for part in (product(0, 1), product(0, 1, -3), product(1, 0, -9), product(2, 3, -1),
+                       product(2, 3, -4, negative=True), product(3, 3, -6))),
+        results=tuple(OutputWord(k, 0, 12) for k in range(4, 10)),
+    ),
+    "tables that are only added": graph_of(
+        word("x", 5), word("y", 3), Lookup(0, 2, (3, 4, 5, 6), 3),
+        Lookup(0, 4, tuple(k * 5 % 8 for k in range(16)), 3),
+        Heap((bits(2, 1, 2, negative=True), bits(3, 0, 1), bits(1, 0, 0)), 1, 6),
+        results=(OutputWord(4, 0, 6),),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("demand", ["", MCU])
+@pytest.mark.parametrize("given", [0, 1, pytest.param(2, marks=pytest.mark.slow),
+                                   pytest.param(5, marks=pytest.mark.slow), *SPECIAL])  # fmt: skip
+def test_code_gives_what_the_digits_of_a_graph_say(
+    given: int | str, demand: str, tmp_path: Path
+) -> None:
+    graph = random_graph(given) if isinstance(given, int) else SPECIAL[given]
+    program = replace(of_graph("some", graph, output="z"), demand=demand)
+    words = words_of(program, 200)
+    said = [interpreted(graph, row) for row in words.tolist()]
+    wanted = np.array([made for made, _ in said])
+
+    def check(found: Any) -> None:
+        assert np.array_equal(found[:, :-1], wanted)
+        assert [int(flags).bit_count() for flags in found[:, -1]] == [count for _, count in said]
+
+    check(run_python(only(program, "python"), words))
+    if shutil.which("gcc"):
+        check(run_c(export(program, "c"), words, tmp_path, "gcc", *SANITIZED))
+    if shutil.which("node") and given != "sums of 40 bits":
+        check(run_javascript(only(program, "javascript"), words, tmp_path))
+
+
+def test_words_that_javascript_cannot_hold_are_refused() -> None:
+    with pytest.raises(UsageError, match="bits: JavaScript has"):
+        export(of_graph("wide", SPECIAL["sums of 40 bits"]), "javascript")
+
+
+def test_tables_of_one_word_that_are_only_added_become_one() -> None:
+    graph = SPECIAL["tables that are only added"]
+    heap = graph.nodes[-1]
+    assert isinstance(heap, Heap)
+    multiplied = replace(heap, parts=(*heap.parts, product(3, 1)))
+    other = replace(graph, nodes=(*graph.nodes[:-1], multiplied))
+    texts = [str(export(of_graph("some", x), "c")["some.c"]) for x in (graph, other)]
+    assert [len(re.findall(r"^static const .*TABLE", text, re.MULTILINE)) for text in texts] == [
+        1, 2
+    ]  # fmt: skip
+
+
+def test_a_product_in_a_sum_is_one_multiplication_and_a_sum_begins_at_a_byte() -> None:
+    graph = graph_of(
+        word("x", 7), word("y", 7), Heap((product(0, 1),), 64, 15), results=(OutputWord(2, 7, 8),)
+    )
+    text = str(export(replace(of_graph("some", graph), demand=MCU), "c")["some.c"])
+    body = text[text.index("{\n    unsigned saturated") :]
+    assert body.count(" * ") == 1
+    assert "(int8_t)(unsigned)x_signed * (int8_t)(unsigned)y_signed" in body
+    assert ">> 8" in body
+    assert "& 255U" not in body
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*KEPT, "gray", "natural", "twos", "sign-magnitude"])
+def test_programs_in_every_language_give_the_words_of_the_logic(name: str) -> None:
+    program = kept(name) if name in KEPT else stages(4, name)[2]
+    wrong = [x for x in code_checks(program, 1000) if not x.holds and not x.skipped]
+    assert not wrong, wrong
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_python_gives_the_words_of_the_logic(name: str) -> None:
+    program = kept(name)
+    words = words_of(program, 500)
+    for options in (None, GATES):
+        found = run_python(only(program, "python", options), words)
+        assert np.array_equal(found, expected(program, words))
+
+
+def resting() -> Program:
+    """Return a program whose first output is zero where two inputs are."""
+    program = kept("export-formats")
+    (load,) = program.loads
+    first = replace(load.outputs[0], rest=("qdd1", "qdd2"))
+    return replace(program, loads=(replace(load, outputs=(first, *load.outputs[1:])),))
+
+
+def test_an_output_at_rest_is_zero_in_every_language() -> None:
+    program = resting()
+    words = words_of(program, 1000)
+    for column, given in ((-2, program.inputs[-2]), (-1, program.inputs[-1])):
+        half = given.code.cells // 2  # zero, or beside it
+        zeros = given.code.word(np.array([half - (not given.code.tread), half]))
+        words[::2, column] = zeros[np.arange(len(words[::2])) % 2]
+    wanted = expected(program, words)
+    assert not np.array_equal(wanted, expected(kept("export-formats"), words))
+    assert np.array_equal(run_python(only(program, "python"), words), wanted)
+    assert all(check.holds or check.skipped for check in code_checks(program, 1000))
+
+
+@needs("gcc")
+@pytest.mark.slow
+@pytest.mark.parametrize("flags", [["-O1"], ["-O1", "-mavx2"], ["-O1", "-mavx512f"]])
+def test_bit_sliced_c_gives_the_words_of_the_logic(flags: list[str], tmp_path: Path) -> None:
+    cpu = Path("/proc/cpuinfo")
+    features = cpu.read_text().split() if cpu.exists() else []
+    if len(flags) > 1 and flags[-1].removeprefix("-m") not in features:
+        pytest.skip(f"this machine has no {flags[-1]}")
+    for program in (
+        kept("export-formats"),
+        replace(tiny(), networks=(Builder(4).build([2, 0, 0]),)),
+    ):
+        words = words_of(program, 5001)
+        found = run_sliced(export(program, "c-sliced"), words, tmp_path, *flags)
+        assert np.array_equal(found, expected(program, words))
+
+
+@needs("avr-gcc", "simavr")
+@pytest.mark.slow
+def test_c_is_right_where_an_int_has_16_bits(tmp_path: Path) -> None:
+    graph = random_graph(1)
+    for program in (kept(KEPT[0]), kept(KEPT[1]), replace(of_graph("some", graph), demand=MCU)):
+        words = words_of(program, 60)[:200]
+        wrong, _ = run_avr(export(program, "c"), words, expected(program, words), tmp_path)
+        assert wrong == 0
+
+
+@needs("avr-gcc", "simavr")
+@pytest.mark.slow
+def test_the_paper_arm_takes_less_than_390_cycles_of_an_8_bit_machine(tmp_path: Path) -> None:
+    program = boolcomp.compile("machado-2r", bits=8)
+    words = words_of(program, 100)[:300]
+    wrong, cycles = run_avr(export(program, "c"), words, expected(program, words), tmp_path)
+    assert (wrong, cycles < 390) == (0, True)
+
+
+def test_bits_beyond_those_of_a_word_are_cut_off() -> None:
+    program = kept("export-formats")
+    words = words_of(program, 300)
+    sizes = np.array([word.code.bits for word in program.inputs])
+    text = only(program, "python")
+    far = run_python(text, words + (np.arange(len(words))[:, None] << sizes))
+    assert np.array_equal(far, run_python(text, words))
+
+
+def test_every_load_is_a_file_of_its_own_words() -> None:
+    family = kept("export-loads")
+    words = words_of(family, 500)
+    texts = export(family, "python")
+    for load in family.payloads:
+        text = texts[f"machado_2r_{load:g}_kg.py"]
+        assert np.array_equal(run_python(str(text), words), expected(family, words, load))
+    for target in ("c", "c-sliced", "javascript"):
+        names = set(export(family, target))
+        assert {name.split("_kg")[0] for name in names} == {"machado_2r_0", "machado_2r_2"}
+        assert len(export(family, target, 2.0)) == len(names) // 2
+
+
+def test_levels_that_are_not_there_are_refused() -> None:
+    for target, options in (("c", Options()), ("python", Options("words"))):
+        with pytest.raises(UsageError, match="has no word graph to write"):
+            export(stages(4)[2], target, options=options)
+    with pytest.raises(UsageError, match="C99 is written as words"):
+        export(kept("export-pid"), "c", options=GATES)
+
+
+def parses(files: dict[str, Any], folder: Path) -> None:
+    """Let compilers of C and C++ read what was written, with all warnings as errors."""
+    for name, text in files.items():
+        (folder / name).write_text(str(text))
+    (source,) = (name for name in files if name.endswith(".c"))
+    build(["gcc", *C_FLAGS, "-fsyntax-only", str(folder / source)])
+    header = next(name for name in files if name.endswith(".h") and "nodes" not in name)
+    if shutil.which("g++"):
+        (folder / "x.cpp").write_text(f'extern "C" {{\n#include "{header}"\n}}\n')
+        build(["g++", "-Wall", "-Wextra", "-fsyntax-only", str(folder / "x.cpp")])
+
+
+@pytest.mark.parametrize("names", [("int", "class"), ("1", "λ·π"), ("given", "GIVEN"), ("z", "Z")])
+def test_names_are_legal_and_differ_in_every_language(
+    names: tuple[str, str], tmp_path: Path
+) -> None:
+    for program in (small(names, "switch"), small(names, '9 arms */ """')):
+        words = words_of(program, 50)
+        for target in ("c", "c-sliced", "python", "javascript"):
+            files = export(program, target)
+            assert all(name[:1].isalpha() and name.isascii() for name in files)
+            assert all(str(text).isascii() for text in files.values())
+            if target in ("c", "c-sliced") and shutil.which("gcc"):
+                parses(dict(files), tmp_path)
+        found = run_python(only(program, "python"), words)
+        assert np.array_equal(found, expected(program, words))
+
+
+@pytest.mark.parametrize(
+    "names", [("i", "left"), ("saturated", "n0"), ("Q", "q"), ("made", "x_table")]
+)
+def test_words_keep_their_names(tmp_path: Path, names: tuple[str, str]) -> None:
+    program = small(names, "z")  # its output is called z, too
+    words = words_of(program, 50)
+    wanted = expected(program, words)
+    for level in (None, GATES):
+        text = only(program, "python", level)
+        assert f"def z({names[0]}, {names[1]}):" in text
+        assert np.array_equal(run_python(text, words), wanted)
+        text = only(program, "javascript", level)
+        assert f"function z({names[0]}, {names[1]})" in text
+        if shutil.which("node"):
+            assert np.array_equal(run_javascript(text, words, tmp_path), wanted)
+    files = export(program, "c")
+    fields = re.findall(r"^    uint16_t (\w+);", str(files["z.h"]), re.MULTILINE)
+    assert fields == [*names, "z"]
+    if shutil.which("gcc"):
+        assert np.array_equal(run_c(files, words, tmp_path), wanted)
+
+
+FORCED = {
+    "c": "int", "c-header": "virtual", "python": "lambda", "javascript": "new", "verilog": "always",
+    "vhdl": "signal", "bdd-verilog": "always", "blif": "always",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("target", FORCED)
+def test_a_name_that_a_language_forbids_is_listed_at_the_head(target: str) -> None:
+    files = export(small(("x", FORCED[target])), target)
+    (text,) = [str(text) for name, text in files.items() if name != "small.c"]
+    line = f"called {FORCED[target]}_2 here: {FORCED[target]}, which the language does not allow"
+    assert text.count(line) == 1
+    assert len(text.partition(line)[0].splitlines()) < 10
+    assert not any("here:" in str(text) for text in export(small(), target).values())
+
+
+STRICT = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-O1"]
+LANGUAGES = {"c": ["gcc", "-std=c99"], "c++": ["g++", "-x", "c++", "-std=c++11"]}
+
+
+@needs("gcc", "g++")
+@pytest.mark.slow
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_headers_of_several_programs_stand_side_by_side_and_are_all_that_is_needed(
+    language: str, tmp_path: Path
+) -> None:
+    program = kept("export-formats")
+    words = words_of(program, 500)
+    headers = {**export(kept("export-loads"), "c-header"), **export(program, "c-header")}
+    for file, text in headers.items():
+        (tmp_path / file).write_text(str(text))
+    fields = re.findall(r"^    uint\d+_t (\w+);", str(headers["machado_2r.h"]), re.MULTILINE)
+    count = words.shape[1]
+    given = "\n".join(f"given.{f} = (uint16_t)row[{k}];" for k, f in enumerate(fields[:count]))
+    made = "\n".join(f"result[{k}] = made.{f};" for k, f in enumerate(fields[count:]))
+    main = C_MAIN.replace("GIVEN", given).replace("MADE", made).replace("NAME", "machado_2r")
+    main = main.replace("INPUTS", str(count)).replace("OUTPUTS", str(len(fields) - count))
+    lines = "\n".join(f'#include "{file}"' for file in [*headers, *headers])
+    (tmp_path / "main.c").write_text(f"{lines}\n{main}")
+    build([*LANGUAGES[language], *STRICT, "-o", str(tmp_path / "run"), str(tmp_path / "main.c")])
+    raw = words.astype("<u4").tobytes()
+    found = subprocess.run([str(tmp_path / "run")], input=raw, capture_output=True, check=True)
+    got = np.frombuffer(found.stdout, "<u4").reshape(len(words), -1)
+    assert np.array_equal(got, expected(program, words))
+
+
+def test_names_of_tables_and_macros_of_headers_begin_with_the_programs_own() -> None:
+    for file, text in export(kept("export-loads"), "c-header").items():
+        name = file.removesuffix(".h")
+        tables = re.findall(r"^static const \w+ (\w+)\[", str(text), re.MULTILINE)
+        macros = re.findall(r"^#define (\w+)", str(text), re.MULTILINE)
+        assert tables
+        assert all(table.startswith(f"{name}_") for table in tables)
+        assert all(macro.startswith(f"{name.upper()}_") for macro in macros)
+
+
+BOARD = """\
+struct Port {
+    void begin(long) {}
+    void println(long) {}
+};
+static Port Serial;
+int analogRead(int pin);
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "compiler"),
+    [
+        ("c", ["gcc"]), ("c", ["avr-gcc", "-mmcu=atmega328p"]),
+        ("c-header", ["g++"]), ("c-header", ["avr-g++", "-mmcu=atmega328p"]),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_the_programs_of_the_page_on_microcontrollers_build(
+    kind: str, compiler: list[str], tmp_path: Path
+) -> None:
+    if shutil.which(compiler[0]) is None:
+        pytest.skip(f"not installed: {compiler[0]}")
+    block = r"```c main.c" if kind == "c" else r"```cpp sketch.ino"
+    (text,) = re.findall(rf"^{block}\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    for name, content in export(boolcomp.compile("machado-2r", bits=8), kind).items():
+        (tmp_path / name).write_text(str(content))
+    out = ["-o", str(tmp_path / "run")]
+    if kind == "c":
+        (tmp_path / "main.c").write_text(text)
+        sources = [str(tmp_path / "main.c"), str(tmp_path / "machado_2r.c")]
+        build([*compiler, *C_FLAGS, "-O2", *out, *sources])
+    else:  # what the Arduino core says of a board
+        (tmp_path / "sketch.cpp").write_text(BOARD + text)
+        build([*compiler, "-std=gnu++11", *STRICT, *out, "-c", str(tmp_path / "sketch.cpp")])
+
+
+HELPED = """\
+#include <stdio.h>
+#include "NAME.h"
+int main(void)
+{
+    long count;
+    for (count = -12000; count < 12000; count += 7)
+        printf("GIVEN\\n"ARGUMENTS);
+    for (count = 0; count < 16; count++)
+        printf("%ld %ld\\n", (long)NAME_tau1_in_drive_units((uint32_t)count, 4000),
+               (long)NAME_tau2_in_drive_units((uint32_t)count, -30000));
+    return 0;
+}
+"""
+
+
+@needs("gcc")
+def test_helpers_make_the_words_of_counts_and_drive_units_of_words(tmp_path: Path) -> None:
+    program = kept("export-formats")
+    files = export(program, "c")
+    for name, content in files.items():
+        (tmp_path / name).write_text(str(content))
+    first, counts = -5001, 10007
+    names = [word.name for word in program.inputs]
+    text = HELPED.replace("GIVEN", " ".join("%u" for _ in names))
+    calls = [f", (unsigned)NAME_{n}_of_count((int32_t)count, {first}, {counts})" for n in names]
+    text = text.replace("ARGUMENTS", "".join(calls)).replace("NAME", "machado_2r")
+    (tmp_path / "main.c").write_text(text)
+    sources = [str(tmp_path / "main.c"), str(tmp_path / "machado_2r.c")]
+    build(["gcc", *C_FLAGS, "-fsanitize=undefined", "-o", str(tmp_path / "run"), *sources])
+    said = subprocess.run([tmp_path / "run"], capture_output=True, text=True, check=True)
+    lines = [list(map(int, line.split())) for line in said.stdout.splitlines()]
+    at = np.arange(-12000, 12000, 7)
+    for column, word in enumerate(program.inputs):
+        place = (at + 0.001 - first) / counts  # of the range; no count lies on a border but its end
+        values = word.code.range.low + place * word.code.range.width
+        found = [line[column] for line in lines[: len(at)]]
+        assert found == word.code.encode(values).words.tolist(), word.name
+    for column, (output, full) in enumerate(zip(program.outputs, (4000, -30000), strict=True)):
+        values = output.code.decode(np.arange(16)) / output.code.range.width * full
+        found = [line[column] for line in lines[len(at) :]]
+        assert np.abs(np.array(found) - values).max() <= 0.5
