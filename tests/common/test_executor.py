@@ -6,21 +6,16 @@ import os
 import signal
 import subprocess
 import sys
-import threading
-import time
 from concurrent.futures import Executor, Future
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from boolcomp.common import executor as executors
 from boolcomp.common.errors import DataError, UsageError
 from boolcomp.common.executor import WorkerLostError, completed, executor, in_order
 from boolcomp.common.processes import Processes
 from boolcomp.common.text import short
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 WAYS = ["here", "processes:2"]
 CALLS = [(k / 7, 3) for k in range(40)]
@@ -77,12 +72,17 @@ def test_no_more_calls_are_under_way_than_workers_have_use_for() -> None:
     assert pool.submitted == 3
 
 
-def test_a_worker_that_is_killed_is_replaced_and_its_call_made_again() -> None:
+def test_a_worker_that_is_killed_is_replaced_and_its_call_made_again(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
     with Processes(1) as pool:
-        pool.submit(os.getpid).result()
-        killed = pool._workers[0].process.pid  # noqa: SLF001 (it is killed from outside)
-        threading.Timer(0.5, os.kill, (killed, signal.SIGKILL)).start()
-        assert pool.submit(time.sleep, 1.0).result() is None
+        killed = pool.submit(os.getpid).result()
+        call = pool.submit(Path.read_text, pipe)
+        with pipe.open("w"):  # opens when the worker is in the middle of its call
+            os.kill(killed, signal.SIGKILL)
+            pool._workers[0].process.wait()  # noqa: SLF001 (it is killed from outside)
+        pipe.write_text("the second time")
+        assert call.result() == "the second time"
         assert pool.submit(os.getpid).result() != killed
 
 
@@ -146,12 +146,14 @@ def test_dask_is_imported_only_where_it_is_used() -> None:
     assert ended.stdout.strip() == "[]"
 
 
-def test_calls_that_nobody_waits_for_are_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(executors, "TICK", 0.01)
+def test_calls_that_nobody_waits_for_are_cancelled(tmp_path: Path) -> None:
+    pipe, third = tmp_path / "pipe", tmp_path / "third"
+    os.mkfifo(pipe)
+    texts = ("pass", f"open({str(pipe)!r}).read()", f"open({str(third)!r}, 'w')")
     with Processes(1) as pool:
         pool.ahead = 3
-        following = completed(pool, time.sleep, [(0.0,), (0.2,), (60.0,)])
+        following = completed(pool, exec, [(text,) for text in texts])
         next(following)
-        following.close()  # type: ignore[attr-defined]  # a generator
-        start = time.monotonic()
-    assert time.monotonic() - start < 30
+        with pipe.open("w"):  # opens when the worker is in the middle of the second call
+            following.close()  # type: ignore[attr-defined]  # a generator
+    assert not third.exists()
