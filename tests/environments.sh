@@ -245,15 +245,36 @@ in_other-user() {
   local user home=$scratch/home
   [ "$(id -u)" -eq 0 ] || { skip other-user 'only root can become another user'; return; }
   user=$(id -u nobody 2> /dev/null) || user=65534
-  local become=(setpriv --reuid="$user" --regid="$user" --clear-groups)
-  "${become[@]}" "$python" -c 'import boolcomp, pytest' 2> /dev/null || {
-    skip other-user "user $user cannot run $python in $root"
+  mkdir "$home" "$home/tmp" "$scratch/base"
+  chown -R "$user" "$home"
+  become=(setpriv --reuid="$user" --regid="$user" --clear-groups)
+  others_can_run || open_interpreter
+  others_can_run || {
+    skip other-user "user $user cannot run $python"
     return
   }
-  mkdir "$home" "$home/tmp"
-  chown -R "$user" "$home"
-  run other-user "${become[@]}" env -u XDG_CACHE_HOME HOME="$home" TMPDIR="$home/tmp" "${quick[@]}" \
-    "${processes[@]}" "${files[@]}" "${texts[@]}"
+  run other-user "${become[@]}" env -u XDG_CACHE_HOME HOME="$home" TMPDIR="$home/tmp" \
+    "${quick[@]}" "${processes[@]}" "${files[@]}" "${texts[@]}"
+}
+
+others_can_run() {
+  "${become[@]}" env "$python" -c 'import boolcomp, pytest' 2> /dev/null
+}
+
+# Where the interpreter lies below a folder that others may not enter, such as /root, a folder that
+# holds nothing else takes its place, in a mount name space: nobody else sees that.
+open_interpreter() {
+  # shellcheck disable=SC2016
+  local command='mount --bind "$1" "$2" && mount -t tmpfs -o mode=755 none "$0" && mkdir -p "$1" &&
+    mount --bind "$2" "$1" && shift 2 && exec "$@"'
+  local base folder closed=''
+  base=$("$python" -c 'import sys; print(sys.base_prefix)')
+  folder=$base
+  while [ "$folder" != / ]; do
+    [[ $(stat -c %A "$folder") == *x ]] || closed=$folder
+    folder=$(dirname "$folder")
+  done
+  become=(unshare -m sh -c "$command" "${closed:-$base}" "$base" "$scratch/base" "${become[@]}")
 }
 
 main "$@"

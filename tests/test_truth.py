@@ -144,7 +144,7 @@ def test_sixteen_inputs_take_less_than_a_fifth_of_a_processor_second() -> None:
     plan = next(e.plan for e in tables() if e.plan.input_bits == 16)
     start = time.process_time()
     tabulate(plan)
-    assert time.process_time() - start < 0.2
+    assert time.process_time() - start < 0.2  # 0.001 on a quiet machine
 
 
 def test_twenty_inputs_take_less_than_two_seconds_and_200_megabytes() -> None:
@@ -153,7 +153,7 @@ def test_twenty_inputs_take_less_than_two_seconds_and_200_megabytes() -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     start = time.process_time()
     table = tabulate(plan)
-    assert time.process_time() - start < 2.0
+    assert time.process_time() - start < 2.0  # 0.08 on a quiet machine
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000
     assert table.inputs == 20
 

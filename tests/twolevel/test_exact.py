@@ -177,6 +177,7 @@ def test_minima_of_the_arm_s_faithful_tables_are_proved(name: str) -> None:
 
 
 def overrun(cover: Cover, deadline: float, begin: float) -> None:
+    # Of this process alone: the deadline is one of the clock, of which others may take a share.
     assert time.process_time() - begin < 1.1 * deadline + 1.0
     assert not cover.proved
     assert 0 < cover.lower_bound < cover.products
@@ -188,8 +189,8 @@ def test_the_deadline_brings_the_best_cover_and_a_bound() -> None:
     function = Function.from_dense(random_table(np.random.default_rng(4), 10, 6, 0.4, 0.5))
     warm_exact()
     begin = time.process_time()
-    cover = minimise_exact(function, 0.7)
-    overrun(cover, 0.7, begin)
+    cover = minimise_exact(function, 2.0)  # its primes are known after 0.3 on a quiet machine
+    overrun(cover, 2.0, begin)
     assert implements(function, cover.cubes)
     assert cover.products < 1.1 * cover.lower_bound
 

@@ -63,7 +63,7 @@ def test_the_arms_tables_are_covered_in_time(name: str, most: int, seconds: floa
     isop(robot_table("T13"))  # compiles the loop, where it is not yet
     begin = time.process_time()
     cover = isop(table)
-    assert time.process_time() - begin < seconds
+    assert time.process_time() - begin < seconds  # 0.02 on a quiet machine
     assert cover is not None
     assert len(cover) <= most
     assert implements(Function.from_dense(table), cover)

@@ -59,4 +59,4 @@ def test_a_walk_gives_up_when_the_clock_has_run_out() -> None:
     clock, begin = Clock(0.2), time.process_time()
     with pytest.raises(lists.GaveUpError):
         lists.complement(Cubes.from_rows(48, 1, rows), clock)
-    assert time.process_time() - begin < 1.0
+    assert time.process_time() - begin < 1.0  # a busy machine gives less than the clock's 0.2

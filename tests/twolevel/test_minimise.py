@@ -57,6 +57,7 @@ def test_a_deadline_is_kept_and_the_cover_still_right(deadline: float) -> None:
     hard = Function.from_dense(random_table(np.random.default_rng(0), 14, 6, 0.5, 0.1))
     begin = time.process_time()
     cover = minimise(hard, "own", deadline)
+    # Of this process alone: the deadline is one of the clock, of which others may take a share.
     assert time.process_time() - begin < 1.1 * deadline + 1.0
     assert implements(hard, cover.cubes)
     assert cover.note

@@ -112,7 +112,7 @@ def test_the_deadline_ends_prime_generation() -> None:
         all_primes(
             packed(Cubes.from_rows(40, 1, rows)), Shape(40, 1), 10**6, time.monotonic() + 0.3
         )
-    assert time.process_time() < begin + 2.0
+    assert time.process_time() < begin + 2.0  # a busy machine gives less than the clock's 0.3
 
 
 def test_the_clock_is_looked_at_between_short_steps(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,7 +75,7 @@ def test_thousands_of_tasks_are_scheduled_in_seconds(scheduler: str) -> None:
     graph = random_graph(5000, 7, density=0.002)
     started = time.process_time()
     schedule = make_schedule(graph, linked(), 64, scheduler)
-    assert time.process_time() - started < 10
+    assert time.process_time() - started < 10  # 1 to 2 on a quiet machine
     check_schedule(schedule, graph, linked())
 
 
