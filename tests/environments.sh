@@ -148,6 +148,21 @@ count() {
   found=$(grep -oE "[0-9]+ $1\b" <<< "$2") && echo "${found%% *}" || echo 0
 }
 
+# Copies the compiled loops to a folder for NUMBA_CACHE_DIR: who cannot write beside the sources
+# would compile them for minutes.
+copy_loops() {
+  "$python" - "$root/boolcomp" "$1" << 'END'
+import shutil, sys
+from pathlib import Path
+from numba.core.caching import _CacheLocator
+for found in Path(sys.argv[1]).rglob("__pycache__/*.nb[ic]"):
+    source = found.parents[1]
+    target = Path(sys.argv[2], _CacheLocator.get_suitable_cache_subpath(str(source / "any.py")))
+    target.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(found, target)
+END
+}
+
 skip() {
   printf '%-16s skipped: %s\n' "$1" "$2"
 }
@@ -199,10 +214,11 @@ in_unwritable-home() { # in /proc nobody can make a file, whoever it is
 in_read-only() {
   local command='mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && cd "$0" && exec "$@"'
   local kind
+  copy_loops "$scratch/loops"
   for kind in -m -rm; do
     if unshare "$kind" sh -c "$command" "$root" true 2> /dev/null; then
-      run read-only unshare "$kind" sh -c "$command" "$root" "$python" -m pytest -q -m 'not slow' \
-        "${processes[@]}" "${files[@]}" "${texts[@]}"
+      run read-only env NUMBA_CACHE_DIR="$scratch/loops" unshare "$kind" sh -c "$command" "$root" \
+        "$python" -m pytest -q -m 'not slow' "${processes[@]}" "${files[@]}" "${texts[@]}"
       return
     fi
   done
@@ -246,6 +262,7 @@ in_other-user() {
   [ "$(id -u)" -eq 0 ] || { skip other-user 'only root can become another user'; return; }
   user=$(id -u nobody 2> /dev/null) || user=65534
   mkdir "$home" "$home/tmp" "$scratch/base"
+  copy_loops "$home/loops"
   chown -R "$user" "$home"
   become=(setpriv --reuid="$user" --regid="$user" --clear-groups)
   others_can_run || open_interpreter
@@ -254,7 +271,7 @@ in_other-user() {
     return
   }
   run other-user "${become[@]}" env -u XDG_CACHE_HOME HOME="$home" TMPDIR="$home/tmp" \
-    "${quick[@]}" "${processes[@]}" "${files[@]}" "${texts[@]}"
+    NUMBA_CACHE_DIR="$home/loops" "${quick[@]}" "${processes[@]}" "${files[@]}" "${texts[@]}"
 }
 
 others_can_run() {

@@ -138,7 +138,7 @@ def test_workers_end_with_their_parent(forked: bool) -> None:  # noqa: FBT001
         "with StageRunner(*there_and_back(), lists, block=8) as runner:\n"
         f"    child = os.fork() if {forked} else 0\n"
         f"    if {forked} and not child:\n"
-        "        time.sleep(60)\n"
+        "        time.sleep(1000)\n"
         "        os._exit(0)\n"
         "    print(*runner.processes, child, flush=True)\n"
         "    os.kill(runner.processes[1], 19)\n"  # so that the other waits for it
