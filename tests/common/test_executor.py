@@ -79,9 +79,9 @@ def test_a_worker_that_is_killed_is_replaced_and_its_call_made_again(tmp_path: P
         killed = pool.submit(os.getpid).result()
         call = pool.submit(Path.read_text, pipe)
         with pipe.open("w"):  # opens when the worker is in the middle of its call
+            pipe.unlink()
+            pipe.write_text("the second time")
             os.kill(killed, signal.SIGKILL)
-            pool._workers[0].process.wait()  # noqa: SLF001 (it is killed from outside)
-        pipe.write_text("the second time")
         assert call.result() == "the second time"
         assert pool.submit(os.getpid).result() != killed
 
