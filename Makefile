@@ -9,6 +9,7 @@
 #   make lint types layers tests golden  the parts of make test
 #   make unit                             the tests below a third of a second: a minute
 #   make coverage                         which lines the unit tests run
+#   make environments                     tests of processes and files in unusual environments
 #   make golden                           what commands print and write, beside what is recorded
 #   make golden-whole                     the same of everything: minutes
 #   make golden-accept                    record what they print and write now
@@ -37,7 +38,7 @@ WORKERS := -n 2 --dist loadfile
 # Tests start hundreds of processes and are collected four times: modules are compiled once.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test check static lint types layers unit tests long coverage clean help \
+.PHONY: demo test check static lint types layers unit tests long coverage environments clean help \
   golden golden-whole golden-accept \
   bench-dynamics bench-evaluate bench-twolevel bench-compact bench-native bench-rivals bench-check \
   bench-kill bench-certificates mutants docs
@@ -125,6 +126,9 @@ golden-accept: $(VENV)/loops.ready
 coverage: $(VENV)/loops.ready
 	@echo "== coverage of the unit tests"
 	@$(BIN)/pytest -q $(WORKERS) -m "not slow and not check" --cov --cov-report=term
+
+environments: $(VENV)/loops.ready
+	@PYTHON=$(BIN)/python tests/environments.sh
 
 bench-dynamics: $(VENV)/test.ready
 	@$(BIN)/python benchmarks/dynamics.py

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from clusters import loopback
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +34,7 @@ LACKS = [
     for name, there in (
         ("chromium", CHROMIUM), ("chromedriver", DRIVER), ("selenium", find_spec("selenium")),
         ("selenium-axe-python", find_spec("selenium_axe_python")),
+        ("a loopback interface", loopback()),
     )
     if not there
 ]  # fmt: skip

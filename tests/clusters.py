@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+import pytest
+from waiting import until
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
 ROOT = Path(__file__).parents[1]
-PATIENCE = 240  # seconds: the machine may be busy
+
+
+def loopback() -> bool:
+    """Tell whether this machine can connect to itself."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        try:
+            socket.create_connection(server.getsockname()).close()
+        except OSError:
+            return False
+    return True
+
+
+NO_LOOPBACK = "there is no loopback interface"
+needs_loopback = pytest.mark.skipif(not loopback(), reason=NO_LOOPBACK)
 
 
 class Cluster:
@@ -58,11 +74,3 @@ class Cluster:
         for process in self.processes:
             process.kill()
             process.wait()
-
-
-def until(met: Callable[[], bool]) -> None:
-    """Wait until something is so."""
-    end = time.monotonic() + PATIENCE
-    while not met():
-        assert time.monotonic() < end
-        time.sleep(0.02)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PAUSE = 0.15  # seconds of a cell
+ENDLESS = "ENDLESS_CELLS"  # the variable that says up to how many bits cells never end
 REAL = 4  # bits of cells that are compiled, if any is
 DEADLY, REFUSED = 15, 16  # bits of cells that kill their worker, or have no result
 
@@ -26,7 +27,7 @@ DEADLY, REFUSED = 15, 16  # bits of cells that kill their worker, or have no res
 def quick(cell: Cell, asked_by: list[str]) -> Outcome:
     """Return a result that only the cell decides, after a while."""
     del asked_by
-    time.sleep(PAUSE)
+    time.sleep(1000 if cell.bits <= int(os.environ.get(ENDLESS, "0")) else PAUSE)
     if cell.bits == DEADLY:
         os.kill(os.getpid(), signal.SIGKILL)
     if cell.bits == REFUSED:

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,7 @@ import boolcomp
 import boolcomp as bc
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from conftest import Result
 
@@ -58,16 +57,27 @@ def interrupted(
     folder: Path,
     moment: Callable[[subprocess.Popen[str]], None],
     arguments: tuple[str, ...] = COMPILE,
+    main: Sequence[str] = MAIN,
 ) -> tuple[int, str]:
     """Send Ctrl-C to a command at a moment; return its exit code and what it said."""
     with subprocess.Popen(
-        [*MAIN, *arguments], cwd=folder, env=environment(folder), text=True,
+        [*main, *arguments], cwd=folder, env=environment(folder), text=True,
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True,
     ) as process:  # fmt: skip
         moment(process)
         os.killpg(process.pid, signal.SIGINT)
         said = process.communicate()[1]
     return process.returncode, said
+
+
+def told(process: subprocess.Popen[str]) -> None:
+    """Wait until a command says `now`; on a slow machine progress is told before."""
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line == "now\n":
+            return
+        assert "done" in line
+    pytest.fail("the command ended")
 
 
 @pytest.mark.check
@@ -80,21 +90,13 @@ def test_an_interrupt_during_imports_is_one_line(
 ) -> None:
     # A module in place of the real one says that it is being imported, and takes a while.
     (tmp_path / f"{library}.py").write_text(
-        "import sys, time\nprint('importing', file=sys.stderr, flush=True)\ntime.sleep(30)\n"
+        "import sys, time\nprint('now', file=sys.stderr, flush=True)\ntime.sleep(1000)\n"
     )
-
-    def imported(process: subprocess.Popen[str]) -> None:
-        assert process.stderr is not None
-        for line in process.stderr:  # on a slow machine progress is told before
-            if line == "importing\n":
-                return
-            assert "done" in line
-        pytest.fail("nothing was imported")
 
     before = os.environ.get("PYTHONPATH")
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(globals(), "ROOT", f"{tmp_path}{os.pathsep}{ROOT}")
-        assert interrupted(tmp_path, imported, command) == (130, "boolcomp: interrupted\n")
+        assert interrupted(tmp_path, told, command) == (130, "boolcomp: interrupted\n")
     assert os.environ.get("PYTHONPATH") == before
 
 
@@ -112,10 +114,17 @@ def test_an_interrupt_within_code_given_as_text_ends_with_the_usual_code(tmp_pat
 
 
 @pytest.mark.check
-@pytest.mark.parametrize("seconds", [0.5, 3.0])
-def test_an_interrupt_of_a_search_is_one_line(tmp_path: Path, seconds: float) -> None:
-    found = interrupted(tmp_path, lambda _: time.sleep(seconds))
-    assert found == (130, "boolcomp: interrupted\n")
+@pytest.mark.parametrize("step", ["_screened", "errors_seen"])
+def test_an_interrupt_of_a_search_is_one_line(tmp_path: Path, step: str) -> None:
+    text = (
+        "import sys\nfrom boolcomp.cli import main\n"
+        f"from boolcomp.compact.widths import passes\nreal = passes.{step}\n"
+        "def telling(*given):\n"
+        "    print('now', file=sys.stderr, flush=True)\n    return real(*given)\n"
+        f"passes.{step} = telling\nmain(sys.argv[1:])\n"
+    )
+    main = [sys.executable, "-P", "-c", text]
+    assert interrupted(tmp_path, told, main=main) == (130, "boolcomp: interrupted\n")
 
 
 @pytest.mark.slow

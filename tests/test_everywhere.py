@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from clusters import NO_LOOPBACK, loopback
 
 import boolcomp as bc
 from boolcomp.common.executor import executor
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 def running_dask() -> Iterator[Any]:
     """Start two workers of Dask on the loopback interface, and give a client."""
     pytest.importorskip("distributed", reason="the extra cluster (Dask) is not installed")
+    if not loopback():
+        pytest.skip(NO_LOOPBACK)
     with executor("local:2") as pool:
         yield pool._client  # type: ignore[attr-defined]  # noqa: SLF001
 

@@ -122,7 +122,7 @@ def test_twenty_inputs_take_less_than_two_seconds_and_200_megabytes() -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     start = time.process_time()
     table = tabulate(plan)
-    assert time.process_time() - start < 2.0
+    assert time.process_time() - start < 2.0  # 0.08 on a quiet machine
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000
     assert table.inputs == 20
     with pytest.raises(bc.UsageError, match="a column of 2 inputs has 4 rows"):

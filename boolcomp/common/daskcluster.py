@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import math
+import socket
 import threading
 import time
 import warnings
@@ -17,6 +18,7 @@ from concurrent.futures import Executor, Future
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from boolcomp.common.daskchild import LOOPBACK
 from boolcomp.common.errors import BoolcompError, DataError, DataWarning, UsageError, cut
 from boolcomp.common.executor import MOST_DEATHS, WorkerLostError, scheduler_address
 from boolcomp.common.files import temporary_folder
@@ -146,6 +148,7 @@ def of_address(address: str) -> Dask:
 def on_this_machine(count: int) -> Dask:
     """Start a scheduler and workers as processes tied to this one, on the loopback interface."""
     distributed = _distributed()
+    _check_loopback()
     with contextlib.ExitStack() as closing:
         folder = closing.enter_context(temporary_folder())
         end = time.monotonic() + START
@@ -235,8 +238,7 @@ def _heard(child: Worker, end: float) -> str:
     except TimeoutError:
         child.end()
         raise DataError(
-            f"Dask did not start on this machine within {START:g} s: it needs the loopback "
-            "interface (127.0.0.1); --processes does not"
+            f"Dask did not start on this machine within {START:g} s; --processes does without it"
         ) from None
     except EOFError:
         child.end()
@@ -244,6 +246,18 @@ def _heard(child: Worker, end: float) -> str:
     if word != "address":
         raise DataError(f"Dask did not start on this machine: {text}")
     return str(text)
+
+
+def _check_loopback() -> None:
+    """Refuse at once where a machine cannot reach itself: Dask would try again and again."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
+        try:
+            asked.connect((LOOPBACK, 9))  # of a datagram's socket: nothing is sent
+        except OSError as error:
+            text = f"there is no loopback interface ({LOOPBACK}: {error.strerror})"
+            raise DataError(
+                f"Dask cannot start on this machine: {text}; --processes needs none"
+            ) from error
 
 
 def _check_certificates(distributed: Any, address: str) -> None:

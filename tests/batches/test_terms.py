@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from batchfiles import bytes_of, program, states, write
+from clusters import needs_loopback
 
 from boolcomp.batches import terms
 from boolcomp.batches.chunk import Job, Tally, checksum_of, evaluate_chunk
@@ -87,6 +88,7 @@ def test_terms_are_of_programs_that_have_some_and_of_clusters(tmp_path: Path) ->
     assert not list(tmp_path.glob("*.unfinished"))
 
 
+@needs_loopback
 @pytest.mark.check
 def test_dask_workers_hand_planes_to_each_other(tmp_path: Path) -> None:
     write(tmp_path / "s.npy", states(70_000))

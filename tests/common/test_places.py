@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import threading
-import time
 import urllib.request
 import warnings
 from concurrent.futures import ProcessPoolExecutor
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import fsspec
 import pytest
+from clusters import needs_loopback
 from fsspec.spec import AbstractFileSystem
 
 from boolcomp.common import buckets, cache, places
@@ -24,10 +24,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+END = threading.Event()  # of a test: until then a slow store does not answer
+
+
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    END.clear()
     yield
+    END.set()
     fsspec.filesystem("memory").store.clear()
     for address in (*buckets._failed, *buckets._failures):  # noqa: SLF001 (of other tests)
         buckets.forget(address)
@@ -49,7 +54,7 @@ class Trouble(AbstractFileSystem):  # type: ignore[misc]  # without types
     @staticmethod
     def _answer(path: str) -> bytes:
         if "slow" in path:
-            time.sleep(5)
+            END.wait()
         if "denied" in path:
             raise PermissionError("Access\nDenied")
         if "broken" in path:
@@ -115,7 +120,6 @@ def test_a_store_that_does_not_answer_is_left_behind_and_not_asked_again(
 ) -> None:
     monkeypatch.setattr(buckets, "DEADLINE", 0.05)
     place = place_of("trouble://slow/x")
-    start = time.monotonic()
     with pytest.warns(DataWarning, match=r"trouble://slow/x: no answer within 0\.05 s: it is not"):
         assert found(place) == []
     assert found(place) == []
@@ -123,7 +127,6 @@ def test_a_store_that_does_not_answer_is_left_behind_and_not_asked_again(
         assert places.put(place, "a.txt", "text", "not kept") is None
     with pytest.raises(DataError, match="--store trouble://slow/x: no answer"):
         place.check()
-    assert time.monotonic() - start < 4
 
 
 def test_what_a_store_says_no_to_is_a_sentence_and_after_three_it_is_let_alone() -> None:
@@ -214,6 +217,7 @@ def write_and_read(address: str, letter: str) -> list[str]:
     return sorted(seen)
 
 
+@needs_loopback
 @pytest.mark.check
 def test_processes_that_write_at_once_leave_whole_objects(s3: str) -> None:
     assert place_of(s3).check() == place_of(s3).check()
@@ -224,6 +228,7 @@ def test_processes_that_write_at_once_leave_whole_objects(s3: str) -> None:
     assert text == text[0] * 200_000
 
 
+@needs_loopback
 @pytest.mark.slow
 def test_a_bucket_or_a_server_that_is_not_there_is_a_sentence(
     s3: str, monkeypatch: pytest.MonkeyPatch

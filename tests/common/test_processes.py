@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from small_programs import stages
+from waiting import until, until_gone
 
 from boolcomp.common import launcher, processes
 from boolcomp.common.errors import DataError, UsageError
@@ -40,19 +41,6 @@ def command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         [sys.executable, "-P", "-m", "boolcomp", *arguments],
         cwd=folder, env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
-
-
-def gone(number: int) -> bool:
-    """Wait for a process to end; tell whether it did."""
-    end = time.monotonic() + 20
-    while time.monotonic() < end:
-        try:
-            if Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] in "ZX":
-                return True
-        except (FileNotFoundError, ProcessLookupError):
-            return True
-        time.sleep(0.01)
-    return False
 
 
 def test_a_child_runs_nothing_of_the_current_folder(
@@ -108,7 +96,8 @@ def test_a_child_ends_with_its_parent_whatever_it_is_doing(tmp_path: Path, kind:
         "worker": "w = Worker(); w.send((exec, ('import sys; "
         "print(file=sys.stderr, flush=True); sum(range(10**12))',))); print(w.process.pid, "
         "flush=True, file=sys.stderr); signal.pause()",
-        "program": "run_program(['/bin/sh', '-c', 'echo $$ > number; exec sleep 1000'], 100)",
+        "program": "run_program(['/bin/sh', '-c', "
+        "'echo $$ > new; mv new number; exec sleep 1000'], 100)",
     }[kind]
     program = (
         "import signal, sys\nfrom boolcomp.common.processes import Worker, run_program\n" + start
@@ -122,10 +111,10 @@ def test_a_child_ends_with_its_parent_whatever_it_is_doing(tmp_path: Path, kind:
         if kind == "worker":  # the number from the parent, an empty line from the child: it runs
             number = "".join(parent.stderr.readline() for _ in range(2))
         else:
-            while not (number := text_of(tmp_path / "number")):
-                time.sleep(0.01)
+            until(lambda: text_of(tmp_path / "number"))
+            number = text_of(tmp_path / "number")
         parent.kill()
-    assert gone(int(number))
+    until_gone(int(number))
 
 
 def text_of(path: Path) -> str:
@@ -164,8 +153,7 @@ def test_a_start_that_is_interrupted_leaves_no_process(monkeypatch: pytest.Monke
             started.append(self)
 
     def interrupted(_: Future[object]) -> None:
-        while not started:
-            time.sleep(0.001)
+        until(lambda: started)
         monkeypatch.undo()
         raise KeyboardInterrupt
 
@@ -238,8 +226,7 @@ def test_a_block_that_an_exception_ends_waits_for_no_call() -> None:
     def fail() -> None:
         with Processes(2) as pool:
             jobs.extend(pool.submit(time.sleep, 1000) for _ in range(4))
-            while len(pool._workers) < 2:  # noqa: SLF001
-                time.sleep(0.01)
+            until(lambda: len(pool._workers) == 2)  # noqa: SLF001
             numbers.extend(worker.process.pid for worker in pool._workers)  # noqa: SLF001
             raise KeyError
 

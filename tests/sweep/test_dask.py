@@ -5,6 +5,7 @@ They run where the extra `cluster` is installed.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -14,8 +15,9 @@ from pathlib import Path
 
 import pytest
 import sweepcells
-from clusters import PATIENCE, Cluster, until
+from clusters import Cluster, needs_loopback
 from sweepcells import contents, spec
+from waiting import PATIENCE, until, until_gone
 
 from boolcomp.common.daskcluster import of_address
 from boolcomp.common.errors import DataError, UsageError
@@ -49,13 +51,6 @@ def children_of(parent: int) -> list[int]:
     return [int(child) for tasks in found for child in tasks.read_text().split()]
 
 
-def alive(process: int) -> bool:
-    try:
-        return "\nState:\tZ" not in Path(f"/proc/{process}/status").read_text()
-    except OSError:
-        return False
-
-
 def alone(path: Path, folder: Path) -> dict[str, bytes]:
     """Return what a sweep gives in this process."""
     found, kept = read_spec(path), Folder(folder)
@@ -67,6 +62,7 @@ def alone(path: Path, folder: Path) -> dict[str, bytes]:
     return contents(folder)
 
 
+@needs_loopback
 @pytest.mark.check
 def test_a_sweep_outlives_lost_workers_and_an_interrupted_client_and_gives_the_same_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -101,6 +97,7 @@ def test_a_sweep_outlives_lost_workers_and_an_interrupted_client_and_gives_the_s
     assert (unfinished, list(scratch.iterdir())) == ([], [])
 
 
+@needs_loopback
 @pytest.mark.slow
 def test_a_killed_client_leaves_no_process_of_its_own_cluster(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -119,11 +116,12 @@ def test_a_killed_client_leaves_no_process_of_its_own_cluster(
     assert len(children) == 3  # a scheduler and two workers
     command.kill()
     command.wait()
-    until(lambda: not any(alive(child) for child in children))
+    until_gone(*children)
     with temporary_folder():  # whoever comes next takes away what was left
         assert len(list(scratch.iterdir())) == 1
 
 
+@needs_loopback
 @pytest.mark.check
 def test_workers_on_this_machine_answer_in_order_and_a_deadly_call_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -139,6 +137,24 @@ def test_workers_on_this_machine_answer_in_order_and_a_deadly_call_is_given_up(
             deadly.result(120)
         assert pool.submit(abs, -7).result(60) == 7
     assert not list(tmp_path.iterdir())
+
+
+def test_a_machine_that_cannot_reach_itself_is_a_sentence_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    started: list[object] = []
+    monkeypatch.setattr("boolcomp.common.daskcluster._started", started.append)
+
+    def unreachable(*_: object) -> None:
+        raise OSError(errno.ENETUNREACH, "Network is unreachable")
+
+    monkeypatch.setattr("socket.socket.connect", unreachable)
+    said = (
+        r"there is no loopback interface \(127.0.0.1: Network is unreachable\); --processes needs"
+    )
+    with pytest.raises(DataError, match=said):
+        executor("local:2")
+    assert started == []
 
 
 def test_a_scheduler_that_is_not_there_is_a_sentence(

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import sweepcells
 from sweepcells import DEADLY, REFUSED, contents, spec
+from waiting import until
 
 from boolcomp.common.executor import WorkerLostError, executor
 from boolcomp.sweep import run as runs
@@ -60,14 +60,6 @@ def started(*arguments: str) -> subprocess.Popen[bytes]:
 
 def done(folder: Path) -> int:
     return len(list((folder / "cells").glob("*.json")))
-
-
-def until_done(folder: Path, count: int) -> None:
-    """Wait until so many cells are done."""
-    end = time.monotonic() + 60
-    while done(folder) < count:
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 @pytest.mark.check
@@ -178,10 +170,12 @@ def test_a_sweep_that_was_ended_in_the_middle_goes_on_and_gives_the_same_bytes(
     tmp_path: Path, processes: str, number: signal.Signals
 ) -> None:
     path, out = spec(tmp_path, bits=BITS), tmp_path / "out"
-    command = started(str(path), "-o", str(out), "--processes", processes)
-    until_done(out, 2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(sweepcells.ENDLESS, str(BITS[2]))  # the cells of most bits are first
+        command = started(str(path), "-o", str(out), "--processes", processes)
+    until(lambda: done(out) >= 2)
     os.kill(command.pid, number)
-    _, said = command.communicate(timeout=30)
+    _, said = command.communicate()
     if number == signal.SIGINT:
         assert (command.returncode, said) == (130, b"boolcomp: interrupted\n")
     kept = done(out)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import sweepcells
-from clusters import Cluster
+from clusters import Cluster, needs_loopback
 from sweepcells import spec
 
 pytest.importorskip("distributed", reason="the extra cluster (Dask) is not installed")
@@ -44,6 +44,7 @@ def swept(
     )  # fmt: skip
 
 
+@needs_loopback
 @pytest.mark.check
 def test_over_tls_a_client_with_a_certificate_is_served_and_others_are_refused(
     tmp_path: Path,

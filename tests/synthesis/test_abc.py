@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 from synthesis.networks import random_network
+from waiting import PATIENCE, until
 
 from boolcomp.logic import blif
 from boolcomp.logic.synthesis import abc
@@ -41,16 +41,12 @@ def no_abc(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def running(word: str) -> bool:
-    """Tell whether a process whose command has a word stays there: killed ones take a moment."""
-    for _ in range(500):
-        lines = []
-        for path in Path("/proc").glob("[0-9]*/cmdline"):
-            with contextlib.suppress(OSError):
-                lines.append(path.read_bytes().decode("utf-8", "replace"))
-        if not any(word in line for line in lines):
-            return False
-        time.sleep(0.01)
-    return True
+    """Tell whether there is a process whose command has a word."""
+    lines = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            lines.append(path.read_bytes().decode("utf-8", "replace"))
+    return any(word in line for line in lines)
 
 
 def test_without_abc_the_outcome_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,17 +72,15 @@ def test_a_hanging_abc_is_stopped_with_its_children(tmp_path: Path, scratch: Pat
     outcome = abc.run(tool, [], {"a.txt": "a"}, ["a.txt"], deadline=0.3)
     assert (outcome.status, outcome.note) == ("timeout", "ABC was stopped after 0.3 s")
     assert outcome.files == {"a.txt": "a"}
-    assert not running(own)
+    until(lambda: not running(own))
     assert list(scratch.iterdir()) == []
 
 
 def test_a_child_that_abc_leaves_behind_is_stopped(tmp_path: Path, scratch: Path) -> None:
-    tool = fake(tmp_path, "sleep 97.531 > /dev/null 2>&1 &")
-    assert abc.run(tool, [], {}, [], deadline=5).done
-    end = time.monotonic() + 5  # a killed process takes a moment to go
-    while running("97.531") and time.monotonic() < end:
-        time.sleep(0.01)
-    assert not running("97.531")
+    own = f"97.{os.getpid()}"
+    tool = fake(tmp_path, f"sleep {own} > /dev/null 2>&1 &")
+    assert abc.run(tool, [], {}, [], deadline=PATIENCE).done
+    until(lambda: not running(own))
     assert list(scratch.iterdir()) == []
 
 
@@ -103,14 +97,14 @@ def test_a_child_that_abc_leaves_behind_is_stopped(tmp_path: Path, scratch: Path
 def test_a_failing_abc_is_a_sentence(
     tmp_path: Path, scratch: Path, body: str, status: str, sentence: str
 ) -> None:
-    outcome = abc.run(fake(tmp_path, body), [], {}, [], deadline=5)
+    outcome = abc.run(fake(tmp_path, body), [], {}, [], deadline=PATIENCE)
     assert outcome.status == status
     assert sentence in outcome.note
     assert list(scratch.iterdir()) == []
 
 
 def test_a_program_that_cannot_be_started_is_a_sentence(tmp_path: Path) -> None:
-    outcome = abc.run(abc.Tool(tmp_path / "none", "nowhere"), [], {}, [], deadline=5)
+    outcome = abc.run(abc.Tool(tmp_path / "none", "nowhere"), [], {}, [], deadline=PATIENCE)
     assert outcome.status == "crashed"
 
 
@@ -121,15 +115,16 @@ def test_an_interrupt_ends_the_process_and_removes_its_folder(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(subprocess.Popen, "communicate", interrupted)
+    own = f"96.{os.getpid()}"
     with pytest.raises(KeyboardInterrupt):
-        abc.run(fake(tmp_path, "sleep 96.42"), [], {}, [], deadline=5)
-    assert not running("96.42")
+        abc.run(fake(tmp_path, f"sleep {own}"), [], {}, [], deadline=PATIENCE)
+    until(lambda: not running(own))
     assert list(scratch.iterdir()) == []
 
 
 @needs_abc
 def test_the_memory_limit_is_kept() -> None:
-    outcome = abc.run(abc.find(), ["strash"], {}, [], memory=8 << 20, deadline=5)
+    outcome = abc.run(abc.find(), ["strash"], {}, [], memory=8 << 20, deadline=PATIENCE)
     assert outcome.status in ("crashed", "memory")
 
 

@@ -256,7 +256,7 @@ def ended(cover: Cover) -> None:
 @pytest.mark.slow
 def test_the_deadline_brings_the_best_cover_and_a_bound() -> None:
     function = Function.from_dense(random_table(np.random.default_rng(4), 10, 6, 0.4, 0.5))
-    cover = minimise_exact(function, 0.7)
+    cover = minimise_exact(function, 2.0)  # its primes are known after 0.3 on a quiet machine
     ended(cover)
     assert implements(function, cover.cubes)
     assert cover.products < 1.1 * cover.lower_bound

@@ -10,13 +10,13 @@ import math
 import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from waiting import running, until_gone
 
 from boolcomp.twolevel import cpsat_worker, milp_worker
 from boolcomp.twolevel import milp as milp_module
@@ -139,16 +139,11 @@ with Milp() as milp:
 def test_the_child_does_not_outlive_a_killed_parent() -> None:
     parent = subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, text=True)
     assert parent.stdout is not None
-    child = Path("/proc", parent.stdout.readline().strip())
-    for _ in range(5):  # until the child has asked for it
-        parent.stdout.readline()
-    assert child.exists()
+    child = int(parent.stdout.readline())
+    assert running(child)
     parent.kill()
     parent.communicate()
-    end = time.monotonic() + 20
-    while child.exists() and "(zombie)" not in (child / "status").read_text():
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    until_gone(child)
 
 
 # what is proved once more ------------------------------------------------------------------------

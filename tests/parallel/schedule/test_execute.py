@@ -6,14 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-import threading
-import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from parallel.schedule.graphs import there_and_back
+from waiting import until_gone
 
 from boolcomp.common.errors import DataError, UsageError
 from boolcomp.parallel.schedule.execute import Engine, Executed, StageRunner
@@ -70,19 +69,16 @@ def test_a_killed_worker_is_reported_at_once_and_nothing_is_left(
     given = columns(3_000_000 if engine == "llvm" else 100_000)
     with StageRunner(STRAIGHT, NAMES, TWO, engine=engine, block=8) as runner:
         pids = runner.processes
-        killed = []
+        os.kill(pids[1 - victim], signal.SIGSTOP)  # it never answers
+        answers = runner._answers  # noqa: SLF001 (asked when both have been given the batch)
 
-        def kill() -> None:
+        def killed(wanted: str, seconds: float) -> list[Any]:
             os.kill(pids[victim], signal.SIGKILL)
-            killed.append(time.monotonic())
+            return answers(wanted, seconds)
 
-        os.kill(pids[1 - victim], signal.SIGSTOP)  # so that the batch cannot end before
-        timer = threading.Timer(0.4, kill)
-        timer.start()
+        runner._answers = killed  # type: ignore[method-assign]  # noqa: SLF001
         with pytest.raises(DataError, match=rf"worker P{victim} .*killed by signal 9"):
             runner.run(given)
-        assert time.monotonic() - killed[0] < 2
-        timer.join()
     for pid in pids:
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
@@ -139,10 +135,15 @@ def test_workers_end_with_their_parent(forked: bool) -> None:  # noqa: FBT001
         "with StageRunner(*there_and_back(), lists, block=8) as runner:\n"
         f"    child = os.fork() if {forked} else 0\n"
         f"    if {forked} and not child:\n"
-        "        time.sleep(60)\n"
+        "        time.sleep(1000)\n"
         "        os._exit(0)\n"
         "    print(*runner.processes, child, flush=True)\n"
         "    os.kill(runner.processes[1], 19)\n"  # so that the other waits for it
+        "    answers = runner._answers\n"
+        "    def waiting(*of):\n"
+        "        print('given', flush=True)\n"
+        "        return answers(*of)\n"
+        "    runner._answers = waiting\n"
         "    runner.run([np.zeros(3000000)] * 2)\n"
     )
     tests = str(Path(__file__).parents[2])
@@ -152,20 +153,11 @@ def test_workers_end_with_their_parent(forked: bool) -> None:  # noqa: FBT001
     ) as parent:
         assert parent.stdout is not None
         waiting, stopped, child = (int(text) for text in parent.stdout.readline().split())
-        time.sleep(0.5)
+        assert parent.stdout.readline() == "given\n"
         parent.kill()
     os.kill(stopped, signal.SIGCONT)
-    deadline = time.monotonic() + 5
-    while time.monotonic() < deadline and any(_runs(pid) for pid in (waiting, stopped)):
-        time.sleep(0.02)
-    left = [pid for pid in (waiting, stopped) if _runs(pid)]
-    for pid in (*left, *([child] if child else [])):
-        os.kill(pid, signal.SIGKILL)
-    assert left == []
-
-
-def _runs(pid: int) -> bool:
     try:
-        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").split()[2] not in "ZX"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
+        until_gone(waiting, stopped)
+    finally:
+        if child:
+            os.kill(child, signal.SIGKILL)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from parallel.schedule.graphs import there_and_back
+from waiting import ticks
 
 from boolcomp.common.errors import UsageError
 from boolcomp.parallel.schedule.execute import Engine, Executed, StageRunner
@@ -76,12 +76,9 @@ def test_kinds_take_turns_and_noise_is_measured_again(monkeypatch: pytest.Monkey
 def test_idle_workers_take_no_time(engine: Engine) -> None:
     with StageRunner(STRAIGHT, NAMES, TWO, engine=engine) as runner:
         runner.run(GIVEN)
-        before = [_ticks(pid) for pid in runner.processes]
-        time.sleep(0.4)
-        after = [_ticks(pid) for pid in runner.processes]
+        before = [ticks(pid) for pid in runner.processes]
+        begin = time.process_time()
+        while time.process_time() < begin + 0.4:  # in which workers that wait busily run, too
+            pass
+        after = [ticks(pid) for pid in runner.processes]
     assert all(b - a <= 2 for a, b in zip(before, after, strict=True))  # of 40
-
-
-def _ticks(pid: int) -> int:
-    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()
-    return int(fields[11]) + int(fields[12])

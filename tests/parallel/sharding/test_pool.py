@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from small_programs import stages
+from waiting import running, until, until_gone
 
 from boolcomp.common.errors import DataError, UsageError
 from boolcomp.parallel.sharding.pool import ProcessPool
@@ -51,34 +52,18 @@ def same(found: Evaluation, wanted: Evaluation) -> bool:
     )
 
 
-def gone(processes: tuple[int, ...], seconds: float = 10.0) -> bool:
-    """Wait until processes are no more; tell whether that came to pass."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if not any(running(process) for process in processes):
-            return True
-        time.sleep(0.01)
-    return False
-
-
-def running(process: int) -> bool:
-    try:
-        text = Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
-    except OSError:
-        return False
-    return text.rpartition(")")[2].split()[0] != "Z"
-
-
 @contextmanager
 def nothing_left() -> Iterator[None]:
     """Check that the descriptors and the shared memory are those of before."""
-    files, shared = len(list(OPEN.iterdir())), set(SHM.iterdir())
+    files, shared = len(list(OPEN.iterdir())), shared_memory()
     yield
     assert len(list(OPEN.iterdir())) == files
-    end = time.monotonic() + 5.0  # other programs on this machine may use it for a moment
-    while set(SHM.iterdir()) - shared and time.monotonic() < end:
-        time.sleep(0.05)
-    assert set(SHM.iterdir()) <= shared
+    until(lambda: shared_memory() <= shared)  # other programs may use it for a moment
+
+
+def shared_memory() -> set[Path]:
+    """Return the names of shared memory; folders there are other programs' temporary ones."""
+    return {path for path in SHM.iterdir() if not path.is_dir()}
 
 
 SHARDINGS = ("samples", "terms", "pipeline")
@@ -147,14 +132,29 @@ def test_workers_killed_in_the_middle_of_batches_are_replaced_and_nothing_is_los
         # Stopped first: so they surely die before they have finished.
         for victim in victims:
             os.kill(victim, signal.SIGSTOP)
-        with ThreadPoolExecutor(1) as thread:
+        with ThreadPoolExecutor(1) as thread, sent_jobs(pool) as sent:
             found = thread.submit(pool.evaluate, *arrays)
-            time.sleep(0.02)
+            sent.wait()
             for victim in victims:
                 os.kill(victim, signal.SIGKILL)
         assert same(found.result(), wanted)
-    assert gone(before)
+    until_gone(*before)
     assert len(set(pool.processes)) == 2
+
+
+@contextmanager
+def sent_jobs(pool: ProcessPool) -> Iterator[threading.Event]:
+    """Provide an event that is set when the workers of a pool have been given a batch."""
+    workers, sent = pool._workers, threading.Event()  # noqa: SLF001 (nothing public tells)
+    send = workers.send
+
+    def telling(job: Any) -> None:
+        send(job)
+        sent.set()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(workers, "send", telling)
+        yield sent
 
 
 @pytest.mark.check
@@ -164,9 +164,11 @@ def test_workers_killed_at_any_moment_leave_no_chunk_undone(pool: ProcessPool) -
         shared[:] = own
     wanted = PROGRAM.evaluate(*arrays)
     for turn in range(8):
-        with ThreadPoolExecutor(1) as thread:
+        with ThreadPoolExecutor(1) as thread, sent_jobs(pool) as sent:
             found = thread.submit(pool.evaluate, *arrays)
-            time.sleep(0.0004 * (turn + 1))
+            sent.wait()
+            for _ in range(2000 * turn):  # moments that differ; what follows holds for any
+                pass
             os.kill(pool.processes[turn % 2], signal.SIGKILL)
         assert same(found.result(), wanted)
         pool.evaluate(*samples(10))  # whoever died after the last chunk is replaced by now
@@ -200,7 +202,7 @@ def test_a_pool_ends_when_its_caller_fails_or_forgets_it() -> None:
             fail()
         assert not any(map(running, seen[0]))
         processes = ProcessPool(PROGRAM, 2, engine="numpy").processes
-        assert gone(processes)
+        until_gone(*processes)
 
 
 class Bomb:
@@ -231,17 +233,18 @@ def test_an_error_inside_a_worker_is_an_error_of_the_caller_with_its_text() -> N
 
 
 SCRIPT = """
-import sys, time
+import signal, sys
 import numpy as np
 from small_programs import stages
 from boolcomp.parallel.sharding.pool import ProcessPool
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it
 with ProcessPool(stages(4)[2], 2, shard=sys.argv[1], engine="numpy") as pool:
-    print(*pool.processes, flush=True)
     rng = np.random.default_rng(0)
     arrays = [rng.uniform(-1, 1, (200_000, 2)) for _ in range(3)]
     while True:
         pool.evaluate(*arrays)
+        print(*pool.processes, flush=True)
 """
 
 
@@ -258,7 +261,6 @@ def busy_script(shard: str) -> Iterator[tuple[subprocess.Popen[str], tuple[int, 
     try:
         assert script.stdout is not None
         workers = tuple(int(word) for word in script.stdout.readline().split())
-        time.sleep(0.05)
         yield script, workers
     finally:
         script.kill()
@@ -279,7 +281,7 @@ def test_workers_end_when_their_parent_is_interrupted_terminated_or_killed(
         script.send_signal(how)
         _, errors = script.communicate(timeout=20)
         assert script.returncode == -how
-        assert gone(workers)
+        until_gone(*workers)
         lines = errors.strip().splitlines()
         assert not lines or lines[-1] == "KeyboardInterrupt"
         assert "resource_tracker" not in errors
