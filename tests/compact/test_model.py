@@ -535,6 +535,14 @@ def worst_of(*errors: list[float]) -> Worst:
     return Worst(np.array(errors, np.float64), none, 0, none[:, :0])
 
 
+def test_moved_errors_are_those_of_moved_samples() -> None:
+    samples = np.random.default_rng(1).normal([0.2, -0.3], [0.5, 0.4], (1000, 2))
+    by = np.array([-0.25, 0.125])
+    moved, again = errors_from(samples).moved(by), errors_from(samples + by)
+    for name in ("rms", "max", "mean", "ends"):
+        assert np.allclose(getattr(moved, name), getattr(again, name), atol=1e-12), name
+
+
 @pytest.mark.parametrize(
     ("most", "kept"), [((), -0.125), ((3.2,), -0.125), ((3.05,), 0.0), ((2.9,), 0.0)]
 )

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from samples import problem_of
 
+import boolcomp as bc
 from boolcomp.common.errors import DataError, UsageError
 from boolcomp.compact.demand import Demand, usual_demand
 from boolcomp.compact.passes import CompactChoices
@@ -112,3 +113,15 @@ def test_the_word_length_that_keeps_an_error_is_found() -> None:
         bits_for([terms], demand("1lsb"))
     with pytest.raises(DataError, match=r"rounding alone|cannot be kept"):
         bits_for([terms], demand("0.0001Nm"))
+
+
+@pytest.mark.check
+def test_a_function_of_one_input_keeps_its_promise() -> None:
+    program = bc.compile(
+        lambda x: bc.sqrt(x + 1), inputs={"x": bc.word(0, 1, bits=8)}, outputs=["y"], name="root",
+        bits=5, error="1lsb", effort=0,
+    )  # fmt: skip
+    x = np.linspace(0, 1, 100_001)
+    step = program.loads[0].outputs[0].code.step
+    assert program.bound[0] <= step
+    assert np.abs(program(x=x)[:, 0] - np.sqrt(x + 1)).max() <= program.bound[0]

@@ -161,10 +161,10 @@ def holds_at_every_node(given: tuple[Compact, Ends], count: int) -> None:
         check(words - middle, known.error.total, turn, f"{place}: error")
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["machado-2r", *(pytest.param(x, marks=pytest.mark.slow) for x in ("elbow-3r", "puma560"))],
-)
+@pytest.mark.parametrize("name", [
+    "machado-2r", pytest.param("elbow-3r", marks=pytest.mark.slow),
+    pytest.param("puma560", marks=pytest.mark.check),
+])  # fmt: skip
 def test_words_values_and_errors_of_every_node_are_enclosed(name: str) -> None:
     holds_at_every_node(shipped(name), 20_000)
 
@@ -339,6 +339,7 @@ def test_every_output_has_the_tighter_end_of_both_bounds() -> None:
         assert built.worst.most[k] <= one.steps
 
 
+@pytest.mark.check
 def test_only_heaps_that_neither_bound_proves_are_named() -> None:
     built = built_of("elbow-3r", 8)
     said = explained(built.compact, built.ends)
