@@ -443,7 +443,7 @@ def test_a_processor_multiplies_narrow_words_in_what_an_instruction_takes() -> N
     assert cortex.product(Grid(0, 0, 12, 0, 12), [0] * 24, TABLES) == 1.5  # mla, or mul and add
 
 
-def test_what_is_discarded_of_a_product_costs_a_processor_and_saves_logic() -> None:
+def test_discarded_products_cost_a_processor_and_save_logic() -> None:
     whole, part = Grid(0, 0, 7, 0, 7), Grid(-3, 0, 7, 0, 7)
     for target in ("mcu8", "mcu32", "simd"):
         costs = costs_of(Demand(target=target))
@@ -630,7 +630,7 @@ def ranges() -> list[float]:
 
 
 @pytest.mark.check
-def test_a_result_of_before_signs_were_kept_is_measured_again_and_kept(tmp_path: Path) -> None:
+def test_an_older_result_without_signs_of_errors_is_measured_again(tmp_path: Path) -> None:
     (path,) = shipped("tables").glob("machado-2r-4.7*.compact.json")
     document = json.loads(unsealed(path.read_text()))
     ends = document["fresh"].pop("ends")

@@ -77,7 +77,7 @@ def test_a_promise_holds_at_the_corners_of_cells_and_is_found_again(
 
 
 @pytest.mark.check
-def test_a_search_keeps_only_what_is_proved(
+def test_a_promise_that_is_not_proved_is_refused_with_the_best_bound(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(
@@ -89,7 +89,7 @@ def test_a_search_keeps_only_what_is_proved(
 
 
 @pytest.mark.check
-def test_what_no_bound_proves_is_not_kept(kept: tuple[Built, Path]) -> None:
+def test_a_result_without_proved_bounds_keeps_no_promise(kept: tuple[Built, Path]) -> None:
     made, _ = kept
     assert made.kept
     assert made.holds
