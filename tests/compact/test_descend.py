@@ -231,7 +231,7 @@ def asked_for(error: str, bits: int = 4, **more: Any) -> Demand:
     return usual_demand(bits, error=promise_of("--error", error), **given)
 
 
-def test_coarse_inputs_are_refused_with_those_that_would_do() -> None:
+def test_the_message_for_coarse_inputs_names_sufficient_widths() -> None:
     asked = asked_for("1lsb", 8, input_bits={"q": 8, "qd": 8, "qdd": 8}).completed(ARM)
     promised = np.array([1.0, 1.0])
     said = r"tau2 cannot be kept within 1 LSB \(0\.7812 N·m\): inputs of 8 bits .* --input-bits q="
@@ -337,7 +337,7 @@ def test_an_output_moves_by_half_a_cell_times_its_slope() -> None:
     assert found.least == pytest.approx(0.5 + cells.sum() / 2 / step)
 
 
-def test_one_output_that_inputs_break_is_enough() -> None:
+def test_one_output_below_the_floor_is_refused() -> None:
     words = {"x": bc.word(0, 1, bits=5)}
     problem = function_problem(lambda x: (x, x), words, ["fine", "coarse"], "both")
     asked = asked_for("1lsb", 6).completed(problem)

@@ -13,7 +13,7 @@ import pytest
 from compact.word_robots import case
 
 from boolcomp.compact.graph.angles import angle_node, angle_shape, sum_shape
-from boolcomp.compact.graph.heaps import TimedBuilder, adder_nodes, reduce_columns
+from boolcomp.compact.graph.heaps import TimedBuilder, adder_nodes, mean_adder_nodes, reduce_columns
 from boolcomp.compact.graph.layout import Format, Statistics, heap_bits, linear_rows, product_grid
 from boolcomp.compact.graph.realise import realise
 from boolcomp.compact.sketch.sketch import (
@@ -409,6 +409,14 @@ def test_unused_carries_and_sums_are_not_counted(bits: int, dropped: int) -> Non
     columns = {c: [builder.input(next(places)) for _ in range(n)] for c, n in enumerate(counts)}
     network = builder.build(reduce_columns(builder, columns, bits)[dropped:])
     assert len(network.nodes) == adder_nodes(counts, dropped)
+
+
+def test_a_heap_of_unknown_constant_costs_the_mean_of_ones_in_every_second_column() -> None:
+    counts = [3, 1, 4, 0, 2]
+    even = adder_nodes([n + (k % 2 == 0) for k, n in enumerate(counts)])
+    odd = adder_nodes([n + k % 2 for k, n in enumerate(counts)])
+    assert mean_adder_nodes(counts, 0) == (even + odd) / 2
+    assert even != odd
 
 
 # Simulation

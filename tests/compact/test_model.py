@@ -443,7 +443,7 @@ def test_a_processor_multiplies_narrow_words_in_what_an_instruction_takes() -> N
     assert cortex.product(Grid(0, 0, 12, 0, 12), [0] * 24, TABLES) == 1.5  # mla, or mul and add
 
 
-def test_what_is_discarded_of_a_product_costs_a_processor_and_saves_logic() -> None:
+def test_discarded_products_cost_a_processor_and_save_logic() -> None:
     whole, part = Grid(0, 0, 7, 0, 7), Grid(-3, 0, 7, 0, 7)
     for target in ("mcu8", "mcu32", "simd"):
         costs = costs_of(Demand(target=target))
@@ -535,6 +535,14 @@ def worst_of(*errors: list[float]) -> Worst:
     return Worst(np.array(errors, np.float64), none, 0, none[:, :0])
 
 
+def test_moved_errors_are_those_of_moved_samples() -> None:
+    samples = np.random.default_rng(1).normal([0.2, -0.3], [0.5, 0.4], (1000, 2))
+    by = np.array([-0.25, 0.125])
+    moved, again = errors_from(samples).moved(by), errors_from(samples + by)
+    for name in ("rms", "max", "mean", "ends"):
+        assert np.allclose(getattr(moved, name), getattr(again, name), atol=1e-12), name
+
+
 @pytest.mark.parametrize(
     ("most", "kept"), [((), -0.125), ((3.2,), -0.125), ((3.05,), 0.0), ((2.9,), 0.0)]
 )
@@ -622,7 +630,7 @@ def ranges() -> list[float]:
 
 
 @pytest.mark.check
-def test_a_result_of_before_signs_were_kept_is_measured_again_and_kept(tmp_path: Path) -> None:
+def test_an_older_result_without_signs_of_errors_is_measured_again(tmp_path: Path) -> None:
     (path,) = shipped("tables").glob("machado-2r-4.7*.compact.json")
     document = json.loads(unsealed(path.read_text()))
     ends = document["fresh"].pop("ends")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from samples import problem_of
 
+import boolcomp as bc
 from boolcomp.common.errors import DataError, UsageError
 from boolcomp.compact.demand import Demand, usual_demand
 from boolcomp.compact.passes import CompactChoices
@@ -76,7 +77,7 @@ def test_a_promise_holds_at_the_corners_of_cells_and_is_found_again(
 
 
 @pytest.mark.check
-def test_a_search_keeps_only_what_is_proved(
+def test_a_promise_that_is_not_proved_is_refused_with_the_best_bound(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(
@@ -88,7 +89,7 @@ def test_a_search_keeps_only_what_is_proved(
 
 
 @pytest.mark.check
-def test_what_no_bound_proves_is_not_kept(kept: tuple[Built, Path]) -> None:
+def test_a_result_without_proved_bounds_keeps_no_promise(kept: tuple[Built, Path]) -> None:
     made, _ = kept
     assert made.kept
     assert made.holds
@@ -112,3 +113,15 @@ def test_the_word_length_that_keeps_an_error_is_found() -> None:
         bits_for([terms], demand("1lsb"))
     with pytest.raises(DataError, match=r"rounding alone|cannot be kept"):
         bits_for([terms], demand("0.0001Nm"))
+
+
+@pytest.mark.check
+def test_a_function_of_one_input_keeps_its_promise() -> None:
+    program = bc.compile(
+        lambda x: bc.sqrt(x + 1), inputs={"x": bc.word(0, 1, bits=8)}, outputs=["y"], name="root",
+        bits=5, error="1lsb", effort=0,
+    )  # fmt: skip
+    x = np.linspace(0, 1, 100_001)
+    step = program.loads[0].outputs[0].code.step
+    assert program.bound[0] <= step
+    assert np.abs(program(x=x)[:, 0] - np.sqrt(x + 1)).max() <= program.bound[0]

@@ -67,7 +67,7 @@ def test_a_wave_is_folded_to_a_quarter_or_less(parts: tuple[tuple[int, float, fl
 
 @pytest.mark.parametrize("lsb", [-1, -3, -6])
 @pytest.mark.parametrize("part", [(1, 1.0, 0.0), (1, 0.0, 1.0), (1, 0.0, -1.4), (2, 0.75, 0.0)])
-def test_a_wave_of_a_guarded_word_folds_and_is_right_where_words_can_be(
+def test_a_wave_of_a_guarded_word_is_folded_and_right(
     part: tuple[int, float, float], lsb: int
 ) -> None:
     wave = Waves(0, (part,))
@@ -293,7 +293,7 @@ def test_a_network_agrees_with_its_graph_and_a_wrong_one_does_not() -> None:
 
 
 @pytest.mark.check
-def test_passes_make_a_graphs_network_smaller_and_leave_what_it_computes(tmp_path: Path) -> None:
+def test_passes_make_an_equivalent_smaller_network(tmp_path: Path) -> None:
     arm = case("machado-2r", bits=4)
     graph = arm.graph(0.5)
     heard: list[Step] = []

@@ -227,7 +227,7 @@ def test_an_angle_from_zero_to_a_turn_counts_from_zero_and_wraps() -> None:
 @pytest.mark.parametrize(
     "words", [(), ("qd=tread", "qdd=tread"), ("qd=sign-magnitude:tread", "qdd2=gray")]
 )
-def test_a_resting_scara_gives_exactly_zero_where_nothing_weighs(words: tuple[str, ...]) -> None:
+def test_a_scara_at_rest_gives_exactly_zero_without_weight(words: tuple[str, ...]) -> None:
     found = worded("scara", ("tau=twos:tread", *words))
     rng = np.random.default_rng(3)
     low, high = found.problem.bounds()
@@ -244,7 +244,7 @@ def test_a_resting_scara_gives_exactly_zero_where_nothing_weighs(words: tuple[st
 
 
 @pytest.mark.slow
-def test_formats_of_python_find_what_was_compiled_before() -> None:
+def test_another_code_reads_the_stored_result_of_natural_words() -> None:
     program = bc.compile("machado-2r", words={"q1": "gray:10", "tau": "twos"})
     plain = bc.compile("machado-2r")
     assert program.networks == plain.networks
@@ -255,7 +255,7 @@ def test_formats_of_python_find_what_was_compiled_before() -> None:
     assert 0 < nodes <= 9 + 2  # a chain of XORs, and inverters of the outputs' signs
 
 
-def test_the_width_of_a_word_wins_over_that_of_its_group_and_may_be_said_once() -> None:
+def test_the_width_of_a_single_word_wins_over_that_of_its_group() -> None:
     problem = with_words(problem_of("machado-2r"), formats("words", ["q1=gray:12", "qd=8"]))
     demand = Demand(8, {"words": 10, "q": 9}).completed(problem)
     widths = problem.by_input(demand.input_bits)
@@ -284,7 +284,7 @@ def test_the_width_of_a_word_wins_over_that_of_its_group_and_may_be_said_once() 
         ("q1=a..b", "'a..b' is no range: give low..high"),
     ],
 )
-def test_what_no_word_can_be_is_refused_with_a_sentence(asked: str, said: str) -> None:
+def test_an_impossible_format_of_a_word_is_refused(asked: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         with_words(problem_of("machado-2r"), formats("words", [asked]))
 
@@ -297,7 +297,7 @@ def test_paper_mode_refuses_formats_of_single_words() -> None:
 KEYS = 'word_code = "gray"\nword_bits = 12\nword_zero = "tread"\n'
 
 
-def test_a_robot_file_says_the_words_of_its_joints() -> None:
+def test_a_robot_file_gives_the_formats_of_its_joints() -> None:
     text = str(load_robot("machado-2r")).replace("velocity_range", f"{KEYS}velocity_range", 1)
     robot = parse_robot(text)
     assert parse_robot(str(robot)) == robot

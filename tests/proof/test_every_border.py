@@ -177,7 +177,7 @@ def test_a_compiled_function_errs_as_much_as_it_says() -> None:
     assert ENOUGH * most <= found <= bound
 
 
-def test_exact_words_are_those_of_the_encoder_at_borders_too() -> None:
+def test_exact_words_agree_with_the_encoder_at_borders() -> None:
     for code in (word(ONE, 6), word(TURN, 6, wraps=True)):
         name = bc.angle(bits=6) if code.wraps else bc.word(-1, 1, bits=6)
         loose = bc.function_problem(lambda x: bc.cos(x) + bc.sin(x), {"x": name}, ["f"])

@@ -161,6 +161,7 @@ TERMS = st.tuples(st.sampled_from(["0.5", "-1.25", "0.3", "0.0001"]), FACTORS)
 RANGES = {"x": (-1.0, 2.0), "y": (0.0, 1.0), "q": TURN}
 
 
+@pytest.mark.slow
 @settings(max_examples=6, deadline=None, derandomize=True)
 @given(st.lists(st.lists(TERMS, max_size=2), min_size=1, max_size=2))
 def test_bounds_of_random_sums_hold_for_all_words(outputs: list[list[tuple[str, str]]]) -> None:
@@ -244,7 +245,7 @@ def test_a_bound_counts_what_is_worst_within_a_cell(name: str) -> None:
 NEAR = 0.02  # LSB
 
 
-@pytest.mark.check
+@pytest.mark.slow
 def test_the_tight_bound_of_three_angles_is_near_the_worst_of_all_words(tmp_path: Path) -> None:
     compact, ends = small_graph(load_robot("planar-3r"), tmp_path, 4, of="gravity")
     worst = worst_errors(compact, compact.problem.exact, (0.0, 0.5, 1.0))

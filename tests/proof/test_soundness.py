@@ -36,7 +36,7 @@ def test_a_bound_that_is_one_percent_too_small_is_found_out(
     assert "1 programs, 1 with errors above a bound" in capsys.readouterr().out
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_a_curve_of_three_tables_that_bends_is_not_taken_for_a_pair() -> None:
     program, _ = randomproblems.random_program("smooth", 35)
     assert program.bound[0] > 0
