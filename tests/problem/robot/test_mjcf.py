@@ -55,7 +55,7 @@ REFERENCES = ARM.replace('name="shoulder"', 'name="shoulder" ref="30"').replace(
 
 @pytest.mark.parametrize("text", [
     ARM,
-    ARM.replace('eulerseq="xyz"', 'eulerseq="XzY"').replace('"0.8 0 0 0.6"', '"8 0 0 6"'),
+    ARM.replace('eulerseq="xyz"', 'eulerseq="XzY"'),
     ARM.replace('angle="degree"', 'angle="radian"'),
     REFERENCES,
 ], ids=["as it is", "another eulerseq", "radians", "references"])  # fmt: skip
@@ -107,9 +107,11 @@ def test_gravity_is_that_of_the_file_in_the_frame_of_the_base(tmp_path: Path) ->
     assert arm_of(tmp_path).robot.gravity == (0.0, 1.0, -9.81)
     still = ARM.replace("<option gravity", '<option><flag gravity="disable"/></option><option x')
     assert arm_of(tmp_path, still).robot.gravity == (0.0, 0.0, 0.0)
-    turned = arm_of(tmp_path, base="foot").robot.gravity
     yaw = 2 * math.atan2(0.6, 0.8)
-    assert np.allclose(turned, (math.sin(yaw), math.cos(yaw), -9.81), rtol=0, atol=1e-15)
+    for quaternion in ("0.8 0 0 0.6", "8 0 0 6"):  # of any length
+        text = ARM.replace("0.8 0 0 0.6", quaternion)
+        turned = arm_of(tmp_path, text, base="foot").robot.gravity
+        assert np.allclose(turned, (math.sin(yaw), math.cos(yaw), -9.81), rtol=0, atol=1e-15)
 
 
 def test_what_is_left_out_is_said(tmp_path: Path) -> None:
