@@ -1,10 +1,12 @@
-"""Programs that several tests run: the paper's arm at few bits, minimised in no time."""
+"""Programs that many tests share: the paper's arm at few bits, made once and in no time."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
+import boolcomp as bc
 from boolcomp.codes import Code
 from boolcomp.engines.wiring import Call, Port, Result, Wiring
 from boolcomp.paper.assembly import program_of
@@ -12,6 +14,7 @@ from boolcomp.paper.plan import Options
 from boolcomp.pipeline import run_passes
 from boolcomp.problem.interval import Interval
 from boolcomp.problem.problem import numbered
+from boolcomp.program.family import family_of
 from boolcomp.twolevel.dense import Dense
 from boolcomp.twolevel.isop import isop
 
@@ -32,6 +35,20 @@ def stages(bits: int, code: CodeKind = "gray") -> tuple[Plan, tuple[TermTable, .
     tables: tuple[TermTable, ...] = run_passes("machado-2r", options, until="tables")
     covers = {entry.table: cover_of(entry) for entry in tables}
     return plan, tables, program_of(plan, tables, [covers[entry.table] for entry in tables])
+
+
+@cache
+def compact(bits: int = 4) -> Program:
+    """Return the paper's arm in compact mode; results of 4 and 8 bits ship."""
+    return bc.compile("machado-2r", bits=bits)
+
+
+@cache
+def family() -> Program:
+    """Return a program of two loads that differ; its masses are 0 and 2.5 kg."""
+    heavy = stages(5)[2]
+    load = replace(heavy.loads[0], payload=2.5)
+    return family_of([stages(4)[2], replace(heavy, bits=4, loads=(load,))])
 
 
 def cover_of(entry: TermTable) -> Cubes:

@@ -4,33 +4,27 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
+import boolcomp as bc
 from boolcomp.codes import Code
 from boolcomp.common.choices import masses
-from boolcomp.common.errors import DataError, UsageError
-from boolcomp.common.places import Folder
-from boolcomp.common.workers import ALONE, Workers
+from boolcomp.common.workers import ALONE, TWO
 from boolcomp.compact.demand import Demand
 from boolcomp.compact.passes import CompactChoices
 from boolcomp.engines import Evaluation
-from boolcomp.paper.passes import PaperChoices
-from boolcomp.paper.plan import Options
-from boolcomp.paper.store import Recipe, Store
-from boolcomp.pipeline import compile_compact, compile_paper
+from boolcomp.pipeline import compile_compact
 from boolcomp.problem.functions import ALL, is_linear_in_load
 from boolcomp.problem.interval import Interval
-from boolcomp.problem.robot import load_robot
 from boolcomp.problem.sources import problem_of
-from boolcomp.program import library
 from boolcomp.program.family import with_loads
 from boolcomp.program.library import between, choose
 from boolcomp.program.parts import CodedOutput, Load
-from boolcomp.program.programfile import load_program
 from boolcomp.targets import MOST_LOADS, export
 from boolcomp.terms.load import per_kilogram
 
@@ -44,33 +38,29 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-TEXTS = [
-    ("0:5:0.05", [k / 20 for k in range(101)]),
-    ("0:1:0.3", [0.0, 0.3, 0.6, 0.9]),
-    ("2,0:1:0.5", [2.0, 0.0, 0.5, 1.0]),
-    ("1:1:1", [1.0]),
-    (" 0 : 1 : 1 ", [0.0, 1.0]),
-    ("0,1,2.5", [0.0, 1.0, 2.5]),
-    ("1e-1:3e-1:1e-1", [0.1, 0.2, 0.3]),
-]
 
-
-@pytest.mark.parametrize(("text", "found"), TEXTS)
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("0:5:0.05", [k / 20 for k in range(101)]),
+        ("0:1:0.3", [0.0, 0.3, 0.6, 0.9]),
+        ("2,0:1:0.5", [2.0, 0.0, 0.5, 1.0]),
+        (" 1 : 1 : 1 ", [1.0]),
+        ("0,1,2.5", [0.0, 1.0, 2.5]),
+        ("1e-1:3e-1:1e-1", [0.1, 0.2, 0.3]),
+    ],
+)
 def test_ranges_of_masses_are_those_decimals(text: str, found: list[float]) -> None:
     assert list(masses("--payloads", text)) == found
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["0:5", "0:5:0", "5:0:1", "0:5:-1", "0:1e9:1", "0:nan:1", "0:inf:1", "a:b:c", "::", "1:"],
-)
-def test_ranges_that_are_none_are_sentences(text: str) -> None:
-    with pytest.raises(UsageError, match=r"--payloads .*give masses in kg.*0:5:0\.05"):
-        masses("--payloads", text)
-    with pytest.raises(UsageError, match="more than 1000 masses"):
-        masses("--payloads", "0:1e6:1e-6")
-    with pytest.raises(UsageError, match="more than 1000 masses"):
-        masses("--payloads", ",".join(["0:1:0.002"] * 3))
+def test_ranges_that_are_none_are_sentences() -> None:
+    for text in ("0:5", "0:5:0", "5:0:1", "0:5:-1", "0:nan:1", "0:inf:1", "a:b:c", "::", "1:"):
+        with pytest.raises(bc.UsageError, match=r"--payloads .*give masses in kg.*0:5:0\.05"):
+            masses("--payloads", text)
+    for text in ("0:1e6:1e-6", ",".join(["0:1:0.002"] * 3)):
+        with pytest.raises(bc.UsageError, match="more than 1000 masses"):
+            masses("--payloads", text)
 
 
 def load_of(mass: float, *bounds: float) -> Load:
@@ -88,7 +78,6 @@ MORE = (8.0, 0.0)
     [
         (0.25, 0.0, (1.0 + 2.0, 0.125)),
         (0.5, 1.0, (0.25 + 4.0, 0.5)),  # the heavier of two that are as near
-        (1.75, 2.0, (2.0 + 2.0, 4.0)),
         (1.0, 1.0, (0.25, 0.5)),
     ],
 )
@@ -113,16 +102,25 @@ def test_between_two_loads_errors_are_the_mean_of_both() -> None:
     assert choose(LOADS, MORE, 2.0, interpolate=True).loads == (LOADS[2],)
 
 
+@pytest.mark.slow
+def test_what_a_kilogram_changes_is_said_of_every_output_or_of_none() -> None:
+    assert replace(library(), per_kilogram=()).payloads == library().payloads
+    for changes in ((1.0,), (1.0, -1.0), (1.0, 1.0, 1.0)):
+        with pytest.raises(ValueError, match="what a kilogram changes"):
+            replace(library(), per_kilogram=changes)
+    for of in ("forward-dynamics", "inverse-kinematics", "jacobian"):
+        assert per_kilogram("machado-2r", of) == ()
+    many = [load_of(k / 2, 1.0) for k in range(20)]
+    with pytest.raises(bc.UsageError, match=r"has 0, 0.5 … 9.5 \(20 of them\)"):
+        choose(tuple(many), (), 0.25)
+
+
 @pytest.mark.parametrize("mass", [-1.0, 2.5, float("nan"), float("inf")])
 def test_beyond_all_loads_there_is_no_answer(mass: float) -> None:
-    with pytest.raises(UsageError, match=r"has 1, 0, 2 kg, and answers from 0 to 2$"):
+    with pytest.raises(bc.UsageError, match=r"has 1, 0, 2 kg, and answers from 0 to 2$"):
         choose(LOADS, MORE, mass)
-    with pytest.raises(UsageError, match=r"no payload 1\.5: this program has 1, 0, 2 kg$"):
+    with pytest.raises(bc.UsageError, match=r"no payload 1\.5: this program has 1, 0, 2 kg$"):
         choose(LOADS, (), 1.5, interpolate=True)
-
-
-def test_long_lists_of_masses_are_said_by_their_ends() -> None:
-    assert library.masses([k / 2 for k in range(20)]) == "0, 0.5 … 9.5 (20 of them)"
 
 
 def test_a_weighted_mean_counts_what_saturated_in_any_load() -> None:
@@ -154,16 +152,13 @@ def test_functions_of_forces_are_affine_in_the_mass_and_change_by_no_more(of: st
         assert of == "control"
 
 
-@pytest.mark.parametrize("of", ["forward-dynamics", "inverse-kinematics", "jacobian"])
-def test_functions_that_no_force_makes_have_no_answer_between(of: str) -> None:
-    assert per_kilogram("machado-2r", of) == ()
-
-
-@pytest.fixture(name="made", scope="module")
-def paper_library(tmp_path_factory: pytest.TempPathFactory) -> Program:
-    folder = tmp_path_factory.mktemp("store")
-    choices = PaperChoices(Options(bits=4), Recipe("isop"), Store((Folder(folder),)), workers=ALONE)
-    return compile_paper("machado-2r", choices, (0.0, 0.5, 1.0, 1.5)).program
+@cache
+def library() -> Program:
+    """Return a library of four loads in paper mode."""
+    loads = (0.0, 0.5, 1.0, 1.5)
+    return bc.compile(
+        "machado-2r", bits=4, mode="paper", minimizer="isop", payloads=loads, processes=1
+    )
 
 
 def states(mass: float) -> tuple[tuple[Floats, ...], Floats]:
@@ -174,11 +169,10 @@ def states(mass: float) -> tuple[tuple[Floats, ...], Floats]:
 
 
 @pytest.mark.check
-@pytest.mark.parametrize("mass", [0.25, 0.6, 1.2, 1.4])
+@pytest.mark.parametrize("mass", [0.25, 1.2])
 @pytest.mark.parametrize("interpolate", [False, True])
-def test_errors_between_loads_are_within_what_is_said(
-    made: Program, mass: float, *, interpolate: bool
-) -> None:
+def test_errors_between_loads_are_within_what_is_said(mass: float, *, interpolate: bool) -> None:
+    made = library()
     arrays, exact = states(mass)
     found = made.evaluate(*arrays, payload=mass, interpolate=interpolate, engine="numpy")
     bounds = made.chosen(mass, interpolate=interpolate).bounds
@@ -193,17 +187,8 @@ def test_errors_between_loads_are_within_what_is_said(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("changes", [(1.0,), (1.0, -1.0), (1.0, 1.0, 1.0)])
-def test_changes_are_said_of_every_output_or_of_none(
-    made: Program, changes: tuple[float, ...]
-) -> None:
-    assert replace(made, per_kilogram=()).payloads == made.payloads
-    with pytest.raises(ValueError, match="what a kilogram changes"):
-        replace(made, per_kilogram=changes)
-
-
-@pytest.mark.slow
-def test_what_lies_between_is_the_mean_of_both_and_no_other_engine_is_made(made: Program) -> None:
+def test_what_lies_between_is_the_mean_of_both_and_no_other_engine_is_made() -> None:
+    made = library()
     fresh = replace(made)
     arrays, _ = states(0.6)
     found = fresh.evaluate(*arrays, payload=0.6, interpolate=True, engine="numpy").values
@@ -216,14 +201,15 @@ def test_what_lies_between_is_the_mean_of_both_and_no_other_engine_is_made(made:
 
 @pytest.mark.slow
 def test_of_a_saved_library_only_the_loads_next_to_a_mass_are_read(
-    made: Program, tmp_path: Path
+    tmp_path: Path,
 ) -> None:
+    made = library()
     made.save(tmp_path / "library")
-    whole = load_program(tmp_path / "library")
+    whole = bc.load_program(tmp_path / "library")
     assert whole.per_kilogram == made.per_kilogram
-    assert load_program(tmp_path / "library", 7.0).payloads == made.payloads
+    assert bc.load_program(tmp_path / "library", 7.0).payloads == made.payloads
     for mass, kept in ((0.6, (0.5, 1.0)), (1.0, (1.0,)), (0.0, (0.0,)), (1.5, (1.5,))):
-        part = load_program(tmp_path / "library", mass)
+        part = bc.load_program(tmp_path / "library", mass)
         assert part.payloads == kept
         assert len(part.networks) < len(whole.networks)
         arrays, _ = states(mass)
@@ -233,18 +219,17 @@ def test_of_a_saved_library_only_the_loads_next_to_a_mass_are_read(
                 for program in (part, whole)
             )
             assert np.array_equal(one.values, other.values)
-    needed = set(load_program(tmp_path / "library", 1.5).networks)
+    needed = set(bc.load_program(tmp_path / "library", 1.5).networks)
     place = next(k for k, network in enumerate(whole.networks) if network not in needed)
     (tmp_path / "library" / f"networks/{place}.txt").write_text("damaged")
-    assert load_program(tmp_path / "library", 1.5).payloads == (1.5,)
-    with pytest.raises(DataError, match="damaged"):
-        load_program(tmp_path / "library")
+    assert bc.load_program(tmp_path / "library", 1.5).payloads == (1.5,)
+    with pytest.raises(bc.DataError, match="damaged"):
+        bc.load_program(tmp_path / "library")
 
 
 @pytest.mark.slow
-def test_commands_take_masses_between_loads(
-    made: Program, run: Callable[..., Result], tmp_path: Path
-) -> None:
+def test_commands_take_masses_between_loads(run: Callable[..., Result], tmp_path: Path) -> None:
+    made = library()
     made.save(tmp_path / "library")
     arrays, exact = states(0.6)
     np.save("s.npy", np.concatenate(arrays, axis=1))
@@ -270,8 +255,9 @@ def test_commands_take_masses_between_loads(
 
 @pytest.mark.slow
 def test_a_part_of_a_library_is_exported_and_too_many_loads_are_a_sentence(
-    made: Program, run: Callable[..., Result], tmp_path: Path
+    run: Callable[..., Result], tmp_path: Path
 ) -> None:
+    made = library()
     part = with_loads(made, [1.5, 0.5])
     assert part.payloads == (0.5, 1.5)
     assert part.network(1.5) == made.network(1.5)
@@ -288,49 +274,40 @@ def test_a_part_of_a_library_is_exported_and_too_many_loads_are_a_sentence(
         made,
         loads=tuple(replace(made.loads[0], payload=float(k)) for k in range(MOST_LOADS + 1)),
     )
-    with pytest.raises(UsageError, match=r"33 loads in one design are about \d+ nodes.*--load, su"):
+    with pytest.raises(
+        bc.UsageError, match=r"33 loads in one design are about \d+ nodes.*--load, su"
+    ):
         export(many, "blif")
 
 
-# Words so short that all states are looked at: processes know nothing of shorter searches.
-QUICK = Demand(bits=4, input_bits={"q": 6}, rms=(0.8,), effort=0.0)
-
-
 @pytest.mark.check
-def test_loads_are_compiled_side_by_side_and_equal_graphs_are_one_file(tmp_path: Path) -> None:
-    arm = load_robot("machado-2r")
-    loads = (0.0, 1.0, 2.0)
+def test_loads_are_compiled_side_by_side_and_equal_graphs_are_one_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Words so short that all states are looked at: processes know nothing of shorter searches.
+    demand = Demand(bits=4, input_bits={"q": 6}, rms=(0.8,), effort=0.0)
+    made: list[Program] = []
     heard: list[str] = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-        apart, alone = (
-            compile_compact(
-                arm,
-                CompactChoices(
-                    QUICK,
-                    tmp_path / name,
-                    workers=workers,
-                    progress=lambda x: heard.append(x.stage),
-                ),
-                loads,
-                "gravity",
-            ).program
-            for name, workers in (("apart", Workers("processes:2")), ("alone", ALONE))
-        )
+    for name, workers in (("a", TWO), ("b", ALONE)):
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / f"cache-{name}"))
+        choices = CompactChoices(
+            demand, tmp_path / f"store-{name}", workers=workers,
+            progress=lambda step: heard.append(step.stage),
+        )  # fmt: skip
+        made.append(compile_compact("machado-2r", choices, (0.0, 1.0, 2.0), "gravity").program)
+        made[-1].save(tmp_path / name)
     assert heard[:4] == ["3 loads", "1 of 3 loads", "2 of 3 loads", "3 of 3 loads"]
-    for name, program in (("a", apart), ("b", alone)):
-        program.save(tmp_path / name)
     files = {path.relative_to(tmp_path / "a") for path in (tmp_path / "a").rglob("*.*")}
     assert len(files) > 5
     assert all(
         (tmp_path / "a" / f).read_bytes() == (tmp_path / "b" / f).read_bytes() for f in files
     )
-    same = replace(apart.loads[0], payload=5.0)
-    more = replace(apart, loads=(*apart.loads, same))
+    apart = made[0]
+    more = replace(apart, loads=(*apart.loads, replace(apart.loads[0], payload=5.0)))
     more.save(tmp_path / "more")
     assert len(list((tmp_path / "more" / "graphs").iterdir())) == 3
     assert json.loads((tmp_path / "more/program.json").read_text())["version"] == 5
-    again = load_program(tmp_path / "more")
+    again = bc.load_program(tmp_path / "more")
     assert again.loads == more.loads
-    assert load_program(tmp_path / "more", 5.0).loads == (again.loads[3],)
+    assert bc.load_program(tmp_path / "more", 5.0).loads == (again.loads[3],)
     assert json.loads((tmp_path / "a/program.json").read_text())["version"] == 3

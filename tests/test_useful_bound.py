@@ -1,34 +1,31 @@
-"""A bound that is wider than the word of its output is shown nowhere: there is no useful bound."""
+"""A bound that is wider than the word of its output is shown nowhere as one."""
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
-from samples import problem_of
 from shippedarms import built_of
+from small_programs import compact
 
+import boolcomp as bc
 from boolcomp.commands.compact import _bound, _proved
-from boolcomp.commands.said import described, error_table, over_loads, promised
 from boolcomp.commands.sweep import _most
-from boolcomp.measure.bench.bench import _known
 from boolcomp.measure.control.variants import program_variant
-from boolcomp.measure.report.columns import proofs_table
-from boolcomp.measure.report.measure import documents, draw_samples
-from boolcomp.measure.report.programs import program_rows
-from boolcomp.measure.report.tabulate import cells
-from boolcomp.measure.show.model import _output
-from boolcomp.measure.show.workbench import _row
 from boolcomp.program.parts import NOT_PROVED, NOT_USEFUL, bound_note
-from boolcomp.program.programfile import load_program
-from boolcomp.targets.ports import _errors
+from boolcomp.targets import export
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
+
+    from conftest import Result
 
     from boolcomp.program.program import Program
 
@@ -36,86 +33,72 @@ if TYPE_CHECKING:
 @cache
 def wide() -> Program:
     """Return a program that proves of its first torque more than its whole word."""
-    program = built_of("machado-2r", 4).program()
-    (load,) = program.loads
+    (load,) = compact().loads
     first, second = load.outputs
-    step = first.code.step
-    outputs = replace(first, bound=step * (first.code.cells + 0.01)), second
-    return replace(program, loads=(replace(load, outputs=outputs),))
+    outputs = replace(first, bound=first.code.step * (first.code.cells + 0.01)), second
+    return replace(compact(), loads=(replace(load, outputs=outputs),))
 
 
 @pytest.mark.parametrize(("steps", "note"), [
     (16.0, ""), (15.9, ""), (16.001, NOT_USEFUL), (math.inf, NOT_PROVED), (0.0, ""),
 ])  # fmt: skip
 def test_one_place_decides(steps: float, note: str) -> None:
-    code = wide().outputs[0].code
-    word = replace(code, bits=4)
+    word = replace(wide().outputs[0].code, bits=4)
     assert bound_note(steps * word.step, word.range) == note
 
 
-def test_texts_and_json_say_that_there_is_none() -> None:
-    program, (first, second) = wide(), wide().outputs
-    one, two = described(program, problem_of("machado-2r"), "inverse-dynamics")["outputs"]
-    assert (one["bound"], one["bound_note"], one["grade"]) == (None, NOT_USEFUL, None)
-    assert (two["bound"], two["bound_note"], two["grade"]) == (second.bound, None, "plain")
-    assert [found["bound"] for found in over_loads(program)] == [None, second.bound]
-    lines = error_table(program.outputs, "torque", steps=True).splitlines()
-    assert [NOT_USEFUL in line for line in lines[2:]] == [True, True, False, False]
-    assert "exceeds T2" in promised(program.outputs)
-    assert "worst error found: T1" in promised(program.outputs)
-    assert not any("proved" in line for line in _errors(first) if "at most" in line)
-    assert any("at most" in line for line in _errors(second))
-    assert NOT_USEFUL in program._repr_html_()
-
-
-def test_reports_and_pages_say_so() -> None:
-    program = wide()
-    rows = program_rows(program, draw_samples(problem_of("machado-2r"), 100, seed=1))
-    one, two = documents(rows)
-    assert (one["bound"], one["bound_lsb"], one["bound_note"]) == (None, None, NOT_USEFUL)
-    assert (two["bound"], two["bound_note"]) == (program.bound[1], None)
-    assert [NOT_USEFUL in row for row in cells(rows)] == [True, False]
-    assert [row[-1] for row in proofs_table(rows, ()).rows] == [NOT_USEFUL, None]
-    assert _output(program.outputs[0])["bound"] is None
-    assert NOT_USEFUL in _row(0, program.outputs[0], 0.0, None)
-    assert NOT_USEFUL not in _row(1, program.outputs[1], 0.0, None)
-
-
-def test_other_stages_take_no_such_bound_for_one() -> None:
-    program = wide()
-    assert program_variant(program).bounds is None
-    assert program_variant(program).bound_note == NOT_USEFUL
-    assert _known(program, ())[1][0] is None
-    asked = described(program, problem_of("machado-2r"), "inverse-dynamics")["outputs"]
-    assert _most(asked, "bound") == NOT_USEFUL
-    assert _most(asked[1:], "bound") != NOT_USEFUL
+@pytest.mark.check
+def test_commands_exports_and_pages_say_that_there_is_none(
+    run: Callable[..., Result], tmp_path: Path
+) -> None:
+    wide().save(tmp_path / "p")
+    np.save("s.npy", np.zeros((3, 6)))
+    evaluated = ("evaluate", "p", "-i", "s.npy", "-o", "t.npy")
+    reported = ("report", "p", "--samples", "100", "--evaluations", "0", "-o", "r", "--json")
+    rows = json.loads(run(*reported).out)["rows"]
+    outputs = json.loads(run(*evaluated, "--json").out)["outputs"]
+    assert [one["bound"] for one in outputs] == [None, wide().bound[1]]
+    assert [(one["bound"], one["bound_note"]) for one in rows] == [
+        (None, NOT_USEFUL), (wide().bound[1], None)
+    ]  # fmt: skip
+    assert "exceeds T2" in run(*evaluated).err
+    assert run("show", "p", "-o", "p.html").code == 0
+    for text in (
+        Path("p.html").read_text(), Path("r/report.txt").read_text(), wide()._repr_html_(),
+    ):  # fmt: skip
+        assert NOT_USEFUL in text
+    verilog = "\n".join(map(str, export(wide(), "verilog").values()))
+    assert "proved" in verilog.split("tau2", 1)[1]
+    assert f"{wide().bound[0]:.4g}" not in verilog
+    assert _most(rows, "bound") == NOT_USEFUL
+    assert _most(rows[1:], "bound") != NOT_USEFUL
+    variant = program_variant(wide())
+    assert (variant.bounds, variant.bound_note) == (None, NOT_USEFUL)
 
 
 def test_a_compilation_says_so_and_never_that_it_is_proved() -> None:
     built = built_of("machado-2r", 4)
     assert built.bounds is not None
     first, second = built.bounds.outputs
-    far = replace(built, bounds=replace(
-        built.bounds, outputs=(replace(first, high=Fraction(3873)), second)
-    ))  # fmt: skip
+    far = replace(
+        built, bounds=replace(built.bounds, outputs=(replace(first, high=Fraction(3873)), second))
+    )
     assert NOT_USEFUL not in _proved(built)
     said = _proved(far)
     assert f"{NOT_USEFUL}: what is proved of T1 is wider than its word" in said
     assert "no error exceeds T2" in said
     assert "3873" not in said
-    assert _bound(far, 0) == {
-        "bound": None, "bound_lsb": None, "grade": None, "bound_note": NOT_USEFUL,
-    }  # fmt: skip
+    nothing = {"bound": None, "bound_lsb": None, "grade": None, "bound_note": NOT_USEFUL}
+    assert _bound(far, 0) == nothing
     assert _bound(far, 1)["bound_lsb"] == second.steps
     both = replace(built.bounds, outputs=(first, replace(second, grade="tight")))
-    assert f"T1 {first.rounded:g} (plain), T2 {second.rounded:g} (tight) LSB" in _proved(
-        replace(built, bounds=both)
-    )
-    assert _proved(replace(built, bounds=both)).count("bound") == 0
+    said = _proved(replace(built, bounds=both))
+    assert f"T1 {first.rounded:g} (plain), T2 {second.rounded:g} (tight) LSB" in said
+    assert "bound" not in said
 
 
 def test_a_saved_program_keeps_what_is_proved(tmp_path: Path) -> None:
     wide().save(tmp_path / "program")
-    again = load_program(tmp_path / "program")
+    again = bc.load_program(tmp_path / "program")
     assert again.bound == wide().bound
     assert again.useful_bound == (math.inf, wide().bound[1])
