@@ -1,69 +1,76 @@
-"""Functions of a robot through the commands: --of compile, plan, terms, tables, report."""
+"""Functions through the commands: those of a robot by name, and those that users write in files."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import boolcomp as bc
-from boolcomp.common.errors import UsageError
-from boolcomp.problem.functions import robot_problem
-from boolcomp.problem.robot import load_robot
+from boolcomp.problem.sources import problem_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from conftest import Result
 
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples" / "functions"
+PARK, GELU = (str(EXAMPLES / f"{name}.toml") for name in ("park", "gelu"))
+ARM = "machado-2r"
+SMALL = """\
+name = "small"
+[inputs.x]
+range = [-1, 1]
+bits = 6
+[inputs.y]
+range = [0.5, 2]
+bits = 6
+[outputs.ratio]
+expression = "x / y"
+bits = 5
+range = [-2.6, 2.6]
+unit = "m"
+"""
 
-def test_terms_of_gravity_are_printed(run: Callable[..., Result]) -> None:
-    found = run("terms", "machado-2r", "--of", "gravity")
-    assert found.out.splitlines()[1] == "  T11 = 66.15 cos q1 + 49 cos(q1 + q2)"
+
+@pytest.fixture(name="told")
+def what_json_says(run: Callable[..., Result]) -> Callable[..., Any]:
+    """Run a command with `--json`; return the document."""
+    return lambda *words: json.loads(run(*words, "--json").out)
 
 
-def test_an_unknown_function_is_wrong_usage(run: Callable[..., Result]) -> None:
-    for command in ("terms", "plan", "compile", "tables", "report"):
-        found = run(command, "machado-2r", "--of", "jacobi")
-        assert (found.code, found.out) == (2, "")
-        assert "no function 'jacobi' (did you mean 'jacobian'" in found.err
+def test_terms_are_printed_and_steps_where_there_are_none(
+    run: Callable[..., Result], told: Callable[..., Any]
+) -> None:
+    assert run("terms", PARK).out.splitlines()[2] == "  direct2 = 1.1547005383793 sin theta ib"
+    assert run("terms", GELU).out.splitlines()[-1].startswith("output y = ")
+    assert "v9 = v7 * 0.7978845608028654" in told("terms", GELU)["steps"]
+    found = run("terms", "elbow-3r", "--friction", "--smoothing", "0.1").out.splitlines()
+    assert found[0].endswith("= qd1 * 10")  # what is prepared comes first
+    assert "  T35 = 1 dry3" in found
+    prepared = told("terms", ARM, "--of", "control")["prepared"]
+    assert prepared[-1].startswith("output a2 = ")
 
 
-def test_friction_belongs_to_inverse_dynamics(run: Callable[..., Result]) -> None:
-    found = run("compile", "machado-2r", "--of", "gravity", "--friction")
-    assert (found.code, found.out) == (2, "")
-    assert "friction belongs to inverse-dynamics, not to gravity" in found.err
-
-
-def test_a_plan_and_tables_of_kinematics_have_its_outputs(run: Callable[..., Result]) -> None:
-    plan = json.loads(run("plan", "machado-2r", "--of", "jacobian", "--bits", "5", "--json").out)
+def test_plans_and_tables_are_those_of_the_function(told: Callable[..., Any]) -> None:
+    plan = told("plan", ARM, "--of", "jacobian", "--bits", "5")
     assert plan["robot"] == "machado-2r-jacobian"
     assert [one["range"] for one in plan["joints"]] == [2.0, 1.0, 2.0, 1.0]
-    made = run("tables", "machado-2r", "--of", "forward-kinematics", "--bits", "4", "--json")
-    names = {entry["name"] for entry in json.loads(made.out)["tables"]}
-    assert {"px1", "px2", "R111"} <= names
-
-
-def test_what_is_no_robot_has_no_functions() -> None:
-    problem = robot_problem(load_robot("machado-2r"), "gravity")
-    with pytest.raises(UsageError, match="machado-2r-gravity is no robot: it has no bias"):
-        bc.compile(problem, of="bias")
-
-
-def test_what_is_prepared_is_printed_before_its_terms(run: Callable[..., Result]) -> None:
-    found = run("terms", "elbow-3r", "--friction", "--smoothing", "0.1")
-    assert found.out.splitlines()[0].endswith("= qd1 * 10")
-    assert "  T35 = 1 dry3" in found.out.splitlines()
-    document = json.loads(run("terms", "machado-2r", "--of", "control", "--json").out)
-    assert document["prepared"][-1].startswith("output a2 = ")
+    assert [one["range"] for one in told("plan", PARK, "--bits", "5")["joints"]] == [22.0, 22.0]
+    for words, names in (
+        ((ARM, "--of", "gravity", "--load-range", "0..5"), {"T11", "T12", "T21", "T22"}),
+        ((PARK,), {"direct1", "direct2", "quadrature1", "quadrature2"}),
+    ):
+        tables = told("tables", *words, "--bits", "4")["tables"]
+        assert {entry["name"] for entry in tables} == names
 
 
 def test_arithmetic_is_of_the_function_that_is_asked_for(run: Callable[..., Result]) -> None:
     Path("points.csv").write_text("px,py\n1.8,0\n0,1\n")
-    asked = ("machado-2r", "--of", "inverse-kinematics", "--elbow", "down", "-i", "points.csv")
+    asked = (ARM, "--of", "inverse-kinematics", "--elbow", "down", "-i", "points.csv")
     found = run("evaluate", *asked).out.splitlines()
     assert found[0] == "q1,q2"
     one, other = (np.array(line.split(","), dtype=float) for line in found[1:])
@@ -71,97 +78,149 @@ def test_arithmetic_is_of_the_function_that_is_asked_for(run: Callable[..., Resu
     reached = np.exp(1j * other[0]) + 0.8 * np.exp(1j * other.sum())
     assert reached == pytest.approx(1j)
     assert other[1] > 0
+    Path("small.toml").write_text("\ufeff" + SMALL, encoding="utf-8")  # with a byte order mark
+    Path("states.csv").write_text("time,y,x\n0.1,2,1\n0.2,0.5,-0.25\n")
+    made = run("evaluate", "small.toml", "-i", "states.csv")
+    assert (made.code, made.out) == (0, "time,ratio\n0.1,0.5\n0.2,-0.5\n")
 
 
-@pytest.mark.slow
-def test_choices_that_a_function_has_not_are_wrong_usage(run: Callable[..., Result]) -> None:
-    for command in ("terms", "plan", "compile", "tables", "report", "evaluate"):
-        found = run(command, "machado-2r", "--of", "control", "--elbow", "up")
-        assert (found.code, found.out) == (2, "")
-        assert "control has no elbow" in found.err
-    found = run("report", "machado-2r", "--of", "forward-dynamics", "--mode", "paper")
-    assert found.code == 2
-    assert "compact mode compiles it" in found.err
-
-
-def test_a_load_has_tables_in_paper_mode(run: Callable[..., Result]) -> None:
-    made = run("tables", "machado-2r", "--of", "gravity", "--load-range", "0..5", "--bits", "4",
-               "--json")  # fmt: skip
-    names = [entry["name"] for entry in json.loads(made.out)["tables"]]
-    assert names == ["T11", "T12", "T21", "T22"]
+def test_what_belongs_to_functions_is_said_of_functions_alone() -> None:
+    problem = problem_of(ARM, "gravity")
+    calls: tuple[tuple[Any, dict[str, Any], str], ...] = (
+        (problem, {"of": "bias"}, "machado-2r-gravity is no robot: it has no bias"),
+        (ARM, {"inputs": {}}, "inputs belong to a Python function: this has its own"),
+        (lambda x: x, {"inputs": {"x": bc.word(1)}}, r"words by name: outputs=\{"),
+    )
+    for what, choices, sentence in calls:
+        with pytest.raises(bc.UsageError, match=sentence):
+            bc.compile(what, **choices)
 
 
 @pytest.mark.check
-def test_a_program_says_what_was_chosen_of_its_function(run: Callable[..., Result]) -> None:
-    made = run(
-        "compile", "machado-2r", "--of", "gravity", "--load-range", "0..5", "--bits", "4",
-        "--effort", "0", "-o", "held", "--json",
-    )  # fmt: skip
-    document = json.loads(made.out)
-    assert (document["of"], document["robot"]) == (
-        "gravity:load=0..5", "machado-2r-gravity:load=0..5",
-    )  # fmt: skip
+def test_a_program_says_what_was_chosen_of_its_function(
+    run: Callable[..., Result], told: Callable[..., Any]
+) -> None:
+    chosen = ("--of", "gravity", "--load-range", "0..5", "--bits", "4", "--effort", "0")
+    document = told("compile", ARM, *chosen, "-o", "held")
+    assert document["of"] == "gravity:load=0..5"
+    assert document["robot"] == "machado-2r-gravity:load=0..5"
     assert run("report", "held", "--samples", "500", "--evaluations", "0", "-o", "o").code == 0
     Path("states.csv").write_text("q1,q2,mass\n0.1,0.2,3\n")
-    exact = np.array(run(
-        "evaluate", "machado-2r", "--of", "gravity:load=0..5", "-i", "states.csv",
-    ).out.split()[1].split(","), dtype=float)  # fmt: skip
+    text = run("evaluate", ARM, "--of", "gravity:load=0..5", "-i", "states.csv").out
+    exact = np.array(text.split()[1].split(","), dtype=float)
     found = bc.load_program("held")(q=[[0.1, 0.2]], mass=3)[0]
-    steps = [one["lsb"] for one in document["outputs"]]
-    assert (np.abs(found - exact) < 4 * np.array(steps)).all()
-    refused = run("evaluate", "held", "--of", "gravity", "-i", "states.csv")
-    assert "--of means nothing here: held is a program, compiled already" in refused.err
+    steps = np.array([one["lsb"] for one in document["outputs"]])
+    assert (np.abs(found - exact) < 4 * steps).all()
 
 
 @pytest.mark.check
-def test_forward_kinematics_hold_the_worst_error_that_is_printed(
-    run: Callable[..., Result],
+@pytest.mark.parametrize(
+    ("of", "how"),
+    [
+        ("forward-kinematics", ("--bits", "6", "--effort", "0")),
+        ("bias", ("--bits", "4", "--mode", "paper", "--minimizer", "isop")),
+    ],
+)
+def test_errors_of_a_compiled_function_are_those_that_are_printed(
+    run: Callable[..., Result], told: Callable[..., Any], of: str, how: tuple[str, ...]
 ) -> None:
-    made = run(
-        "compile", "machado-2r", "--of", "forward-kinematics", "--bits", "6", "--effort", "0",
-        "-o", "fk", "--json",
-    )  # fmt: skip
-    document = json.loads(made.out)
-    assert document["of"] == "forward-kinematics"
-    assert [one["name"] for one in document["inputs"]] == ["q1", "q2"]
-    assert document["inputs"][0] == {
-        "name": "q1", "bits": 8, "code": "natural", "range": [-np.pi, np.pi], "unit": "rad",
-        "zero": "rise",
-    }  # fmt: skip
-    (q,) = robot_problem(load_robot("machado-2r"), "forward-kinematics").draw(5000, 11)
-    np.savetxt("states.csv", q, delimiter=",", header="q1,q2", comments="")
-    assert run("evaluate", "fk", "-i", "states.csv", "-o", "pose.csv").code == 0
-    found = np.genfromtxt("pose.csv", delimiter=",", names=True)
-    total = q.sum(axis=1)
-    exact = {
-        "px": np.cos(q[:, 0]) + 0.8 * np.cos(total), "py": np.sin(q[:, 0]) + 0.8 * np.sin(total),
-        "r11": np.cos(total), "r12": -np.sin(total), "r21": np.sin(total), "r22": np.cos(total),
-    }  # fmt: skip
-    assert found.dtype.names == tuple(exact)
-    for one in document["outputs"]:
-        error = np.abs(found[one["name"]] - exact[one["name"]])
-        assert error.max() <= one["worst_found"] * (1 + 1e-9)
-        assert one["sampled_max"] <= one["worst_found"]
-        assert one["rms"] == pytest.approx(float(np.sqrt((error**2).mean())), rel=0.1)
-        assert one["unit"] == ("m" if one["name"][0] == "p" else "")
-        assert one["worst_found"] <= one["bound"] <= 4 * one["worst_found"]
-    shown = run("report", "fk", "--samples", "1000", "--evaluations", "0", "-o", "out")
-    assert "px" in shown.out
+    document = told("compile", ARM, "--of", of, *how, "-o", "made")
+    assert document["of"] == of
+    problem = problem_of(ARM, of)
+    arrays = problem.draw(5000, 11)
+    error = np.abs(bc.load_program("made")(*arrays) - problem.reference(*arrays))
+    rms = np.sqrt((error**2).mean(axis=0))
+    for k, one in enumerate(document["outputs"]):
+        assert error[:, k].max() <= one["bound"]
+        assert one["sampled_max"] <= one["worst_found"] <= one["bound"] <= 4 * one["worst_found"]
+        assert one["rms"] == pytest.approx(rms[k], rel=0.1)
+        if of == "forward-kinematics":
+            assert one["unit"] == ("m" if one["name"][0] == "p" else "")
+    shown = run("report", "made", "--samples", "1000", "--evaluations", "0", "-o", "out")
+    assert document["outputs"][0]["name"] in shown.out or of == "bias"
 
 
 @pytest.mark.check
-def test_paper_mode_makes_programs_of_functions_with_proven_bounds(
-    run: Callable[..., Result],
+def test_a_compiled_file_is_a_program_like_any_other(
+    run: Callable[..., Result], told: Callable[..., Any]
 ) -> None:
-    made = run(
-        "compile", "machado-2r", "--of", "bias", "--mode", "paper", "--bits", "4", "--minimizer",
-        "isop", "-o", "bias", "--json",
-    )  # fmt: skip
-    document = json.loads(made.out)
-    problem = robot_problem(load_robot("machado-2r"), "bias")
-    arrays = problem.draw(2000, 4)
-    found = bc.load_program("bias")(*arrays)
-    error = np.abs(found - problem.reference(*arrays)).max(axis=0)
-    assert (error <= [one["bound"] for one in document["outputs"]]).all()
-    rms = np.sqrt(((found - problem.reference(*arrays)) ** 2).mean(axis=0))
-    assert rms == pytest.approx([one["rms"] for one in document["outputs"]], rel=0.1)
+    Path("small.toml").write_text(SMALL)
+    document = told("compile", "small.toml", "--effort", "0", "-o", "made")
+    assert [one["range"] for one in document["inputs"]] == [[-1.0, 1.0], [0.5, 2.0]]
+    (output,) = document["outputs"]
+    assert (document["robot"], document["of"]) == ("small", "function")
+    assert (output["name"], output["bits"], output["unit"]) == ("ratio", 5, "m")
+    assert 0 < output["rms"] < output["sampled_max"] <= output["worst_found"]
+    rng = np.random.default_rng(3)
+    x, y = rng.uniform(-1, 1, 4000), rng.uniform(0.5, 2, 4000)
+    error = bc.load_program("made").evaluate(x=x, y=y).values[:, 0] - x / y
+    assert np.abs(error).max() <= output["worst_found"] + 1e-9
+    assert np.sqrt((error**2).mean()) == pytest.approx(output["rms"], rel=0.1)
+    few = ("--samples", "2000", "--evaluations", "2000")
+    report = told("report", "made", "--robot", "small.toml", *few)
+    assert report["rows"][0]["mode"] == "compact"
+    assert "  ratio  " in Path("out/report-made/report.txt").read_text()
+    own = run("report", "small.toml", *few, "--effort", "0", "--json")
+    assert {row["bits"] for row in json.loads(own.out)["rows"]} == {5}
+    assert "paper mode: small is no sum of waves" in own.err
+
+
+HEADING = """\
+name = "heading"
+[inputs.th]
+angle = true
+bits = 8
+[inputs.e]
+range = [-1, 1]
+bits = 8
+[outputs.u]
+expression = "{}"
+range = [{}]
+"""
+
+
+@pytest.mark.check
+@pytest.mark.parametrize(
+    ("expression", "span", "jump"),
+    [("wrap(th)*e/2", "-2, 2", np.pi), ("2*e + 5", "3, 7", 0.0)],
+)
+def test_an_angle_that_wraps_and_a_range_beside_zero_err_by_half_a_step_or_so(
+    expression: str, span: str, jump: float, told: Callable[..., Any]
+) -> None:
+    """An angle's word wraps where the angle does: no jump is misjudged there.
+
+    Only what the encoder takes for on that border, below it by 10⁻⁹ of a cell, is beyond the jump.
+    """
+    Path("u.toml").write_text(HEADING.format(expression, span))
+    (output,) = told("compile", "u.toml", "--bits", "6", "--effort", "0")["outputs"]
+    assert output["rms"] < 0.65 * output["lsb"]
+    assert output["sampled_max"] < 3 * output["lsb"]
+    assert output["worst_found"] < jump + 3 * output["lsb"]
+    assert output["bound"] is None or output["worst_found"] <= output["bound"]
+
+
+def test_what_jumps_make_of_coarse_words_is_no_less_than_it_is(run: Callable[..., Result]) -> None:
+    """The difference of two angles of 256 cells is on the wrong side of ±π in one of 256 states."""
+    text = HEADING.format("clip(2*wrap(th - wanted), -4, 4)", "-4, 4")
+    text = text.replace("[inputs.e]\nrange = [-1, 1]", "[inputs.wanted]\nangle = true")
+    Path("u.toml").write_text(text)
+    refused = run("compile", "u.toml", "--bits", "6", "--rms-error", "0.6", "--effort", "0")
+    made = float(refused.err.split("alone make ")[1].split(" ")[0])
+    q, r = np.random.default_rng(1).uniform(-np.pi, np.pi, (2, 200_000))
+    cell = 2 * np.pi / 256
+    coarse = [np.floor(x / cell) * cell + cell / 2 for x in (q, r)]
+    law = [
+        np.clip(2 * ((x + np.pi) % (2 * np.pi) - np.pi), -4, 4)
+        for x in (q - r, coarse[0] - coarse[1])
+    ]
+    error = (law[0] - law[1]) / 0.125
+    assert made == pytest.approx(np.sqrt((error**2).mean() + 1 / 12), rel=0.15)
+
+
+@pytest.mark.check
+def test_the_command_takes_as_few_bits_as_python(told: Callable[..., Any]) -> None:
+    line = '[inputs.x]\nrange = [-1, 1]\nbits = 5\n[outputs.y]\nexpression = "x"\n'
+    Path("line.toml").write_text(f'name = "line"\n{line}')
+    for bits in (2, 3):
+        made = told("compile", "line.toml", "--bits", str(bits), "--effort", "0", "-o", "made")
+        assert made["bits"] == bc.load_program("made").bits == bits

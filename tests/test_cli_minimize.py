@@ -1,4 +1,4 @@
-"""`boolcomp minimize` and `boolcomp compile`, as a user runs them."""
+"""`boolcomp minimize`: files in and out, choices, interrupts."""
 
 from __future__ import annotations
 
@@ -37,97 +37,47 @@ ADDER = """\
 """
 
 
-def test_a_file_is_minimised_and_reported(run: Callable[..., Result]) -> None:
+@pytest.fixture(name="adder", autouse=True)
+def file_of_an_adder(run: Callable[..., Result]) -> None:
+    """Write the adder into the empty folder."""
+    del run
     Path("adder.pla").write_text(ADDER)
+
+
+def minimised(run: Callable[..., Result], text: str, *choices: str) -> pla.Pla:
+    """Return what is printed for a PLA text."""
+    Path("f.pla").write_text(text)
+    return pla.parse(run("minimize", "f.pla", "-q", "-o", "-", *choices).out)
+
+
+def test_a_file_is_minimised_and_reported(
+    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
     result = run("minimize", "adder.pla", "--method", "exact", "-o", "small.pla")
     assert result.code == 0
     assert result.out.splitlines()[-1].split()[:7] == ["adder.pla", "3", "2", "7", "18", "0", "yes"]
     small = pla.read(Path("small.pla"))
-    assert small.input_names == ("a", "b", "c")
-    assert small.output_names == ("carry", "sum")
+    assert (small.input_names, small.output_names) == (("a", "b", "c"), ("carry", "sum"))
     assert len(small.on) == 7
-
-
-def test_a_result_can_go_down_a_pipe(run: Callable[..., Result]) -> None:
-    Path("adder.pla").write_text(ADDER)
-    result = run("minimize", "adder.pla", "-o", "-")
-    assert pla.parse(result.out).inputs == 3
-    assert "adder.pla" in result.err
+    piped = run("minimize", "adder.pla", "-o", "-")
+    assert pla.parse(piped.out).inputs == 3
+    assert "adder.pla" in piped.err
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(ADDER.encode())))
+    quiet = run("minimize", "-", "--quiet")
+    assert (quiet.code, quiet.err) == (0, "")
+    assert pla.parse(quiet.out).output_names == ("carry", "sum")
 
 
 def test_several_files_go_to_a_folder_and_one_bad_file_stops_no_other(
     run: Callable[..., Result],
 ) -> None:
-    Path("good.pla").write_text(ADDER)
     Path("bad.pla").write_text(ADDER.replace("111 11", "111 1x"))
-    Path("symbolic.pla").write_text(".mv 4 2 3 2\n" + ADDER)
-    result = run("minimize", "bad.pla", "good.pla", "symbolic.pla", "-o", "out", "--json")
-    assert result.code == 1
+    result = run("minimize", "bad.pla", "adder.pla", "-o", "out", "--json")
+    assert (result.code, "bad.pla:" in result.err) == (1, True)
     (item,) = json.loads(result.out)["files"]
     keys = ("inputs", "outputs", "products", "literals", "proved", "lower_bound", "seconds")
-    assert (item["file"], set(keys) <= set(item)) == ("good.pla", True)
-    assert "bad.pla:" in result.err
-    assert "symbolic.pla:1: .mv (multiple-valued variables) is not supported" in result.err
-    assert [path.name for path in Path("out").iterdir()] == ["good.pla"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "sentence"),
-    [
-        (("minimize",), 2, "Missing argument 'FILES...'"),
-        (("minimize", "no.pla"), 1, "no.pla: cannot be read: No such file or directory"),
-        (("minimize", "a.pla", "--method", "fast"), 2, "method 'fast'"),
-        (("minimize", "a.pla", "--deadline", "-3"), 2, "a deadline is a positive number"),
-        (("minimize", "a.pla", "a.pla", "-o", "-"), 2, "-o - writes one PLA file"),
-        (("minimize", "a.pla", "a.pla", "-o", "a.pla"), 2, "a.pla is a file: several results"),
-        (("compile", "machado-2r", "--mode", "papers"), 2, "mode 'papers' (did you mean 'paper'"),
-        (("compile", "planar-3r", "--bits", "12", "--mode", "paper"), 1, "needs a table of"),
-        (("compile", "machado-2r", "--code", "gray"), 2, "--code belongs to --mode paper"),
-        (
-            ("compile", "machado-2r", "--mode", "paper", "--effort", "3"),
-            2,
-            "--effort belongs to --mode compact",
-        ),
-        (("compile", "machado-2r", "--rms-error", "x"), 2, "--rms-error 'x': give LSB"),
-        (("compile", "machado-2r", "--input-bits", "q=a"), 2, "--input-bits 'q=a': give bits"),
-        (("compile", "machado-2r", "--input-bits", "qq=9"), 2, "no input 'qq'"),
-        (("compile", "machado-2r", "--rms-error", ".2"), 2, "rounding alone makes"),
-    ],
-)
-def test_mistakes_are_sentences(
-    run: Callable[..., Result], arguments: tuple[str, ...], code: int, sentence: str
-) -> None:
-    Path("a.pla").write_text(ADDER)
-    result = run(*arguments)
-    assert result.code == code
-    assert sentence in result.err
-
-
-@pytest.mark.check
-def test_compile_makes_all_twelve_covers_and_then_reads_them(run: Callable[..., Result]) -> None:
-    arguments = ("compile", "machado-2r", "--bits", "5", "--mode", "paper", "-o", "out", "--json")
-    first = json.loads(run(*arguments).out)
-    assert [item["name"] for item in first["tables"]] == [
-        f"T{joint}{k}" for joint in (1, 2) for k in range(1, 7)
-    ]
-    assert not any(item["stored"] for item in first["tables"])
-    second = json.loads(run(*arguments).out)
-    assert all(item["stored"] for item in second["tables"])
-    assert [i["products"] for i in first["tables"]] == [i["products"] for i in second["tables"]]
-    assert Path("out/program.json").is_file()
-
-
-@pytest.mark.check
-def test_the_papers_arm_at_8_bits_comes_from_the_tables_that_ship(
-    warm_run: Callable[..., Result],
-) -> None:
-    arguments = ("compile", "machado-2r", "--mode", "paper", "--json")
-    warm_run(*arguments)
-    document = json.loads(warm_run(*arguments).out)
-    assert all(item["stored"] for item in document["tables"])
-    products = {item["name"]: item["products"] for item in document["tables"]}
-    most = {"T11": 2000, "T12": 181, "T13": 34, "T14": 1642, "T15": 80, "T24": 124}
-    assert all(products[name] <= bound for name, bound in most.items())
+    assert (item["file"], set(keys) <= set(item)) == ("adder.pla", True)
+    assert [path.name for path in Path("out").iterdir()] == ["adder.pla"]
 
 
 @pytest.mark.check
@@ -199,37 +149,7 @@ def test_every_compiled_loop_of_minimisation_releases_the_lock() -> None:
         assert "njit(cache=True)" not in path.read_text(encoding="utf-8"), path.name
 
 
-def test_standard_input_is_minimised_to_standard_output_as_by_espresso(
-    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(ADDER.encode())))
-    result = run("minimize", "-", "--quiet")
-    assert (result.code, result.err) == (0, "")
-    assert pla.parse(result.out).output_names == ("carry", "sum")
-
-
-@pytest.mark.parametrize("kind", ["fd", "fr", "fdr"])
-def test_sets_that_are_asked_for_are_written(run: Callable[..., Result], kind: str) -> None:
-    Path("adder.pla").write_text(ADDER)
-    result = run("minimize", "adder.pla", "-q", "-o", "-", "--output-type", kind)
-    written = pla.parse(result.out)
-    assert written.kind == kind
-    assert bool(written.off.out.any()) == ("r" in kind)
-    again = run("minimize", "adder.pla", "--verify", "adder.pla")
-    assert again.code == 0
-
-
-def test_netlists_take_the_names_of_the_file(run: Callable[..., Result]) -> None:
-    Path("adder.pla").write_text(ADDER)
-    text = run("minimize", "adder.pla", "-q", "-o", "-", "--output-type", "verilog").out
-    assert text.startswith("module \\adder  (\n  input wire a,\n  input wire b,\n  input wire c,\n")
-    assert "assign \\carry  = " in text
-    assert run("minimize", "adder.pla", "--output-type", "blif", "-o", "made").code == 0
-    assert Path("made").read_text().startswith(".model adder\n.inputs a b c\n.outputs carry sum\n")
-
-
 def test_the_second_file_is_held_against_the_first_by_names(run: Callable[..., Result]) -> None:
-    Path("adder.pla").write_text(ADDER)
     Path("swapped.pla").write_text(
         ".i 3\n.o 2\n.ilb c b a\n.ob sum carry\n"
         "100 10\n010 10\n001 10\n111 11\n-11 01\n1-1 01\n11- 01\n.e\n"
@@ -252,36 +172,12 @@ def test_an_output_that_is_turned_over_is_marked_and_read_back(run: Callable[...
 
 
 def test_primes_and_counts_are_printed_on_request(run: Callable[..., Result]) -> None:
-    Path("cycle.pla").write_text(".i 3\n.o 1\n00- 1\n-01 1\n1-1 1\n11- 1\n-10 1\n0-0 1\n.e\n")
-    assert len(pla.parse(run("minimize", "cycle.pla", "-q", "--primes", "all").out).on) == 6
-    assert len(pla.parse(run("minimize", "cycle.pla", "-q", "--primes", "essential").out).on) == 0
-    Path("adder.pla").write_text(ADDER)
-    assert len(pla.parse(run("minimize", "adder.pla", "-q", "--primes", "essential").out).on) == 7
-    found = json.loads(run("minimize", "cycle.pla", "--stats", "--json").out)["files"][0]
+    cycle = ".i 3\n.o 1\n00- 1\n-01 1\n1-1 1\n11- 1\n-10 1\n0-0 1\n.e\n"
+    assert len(minimised(run, cycle, "--primes", "all").on) == 6
+    assert len(minimised(run, cycle, "--primes", "essential").on) == 0
+    found = json.loads(run("minimize", "f.pla", "--stats", "--json").out)["files"][0]
     assert (found["rows"], found["literals"], found["on_share"]) == (6, 12, 0.75)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (("--output-type", "veriog"), "(did you mean 'verilog'?)"),
-        (("--primes", "some"), "primes 'some'"),
-        (("--cost", "3,1"), "cost '3,1': products, literals, or prices"),
-        (("--cost", "0:0", "--method", "exact"), "one of them is not 0"),
-        (("--cost", "literals"), "--cost literals takes --method exact"),
-        (("--verify",), "--verify compares two files, and there are 1"),
-        (("--verify", "--stats"), "--verify and --stats do different things"),
-        (("--stats", "-o", "x"), "-o means nothing with --stats"),
-        (("--primes", "all", "--output-type", "blif"), "primes are no cover to build"),
-    ],
-)
-def test_choices_that_contradict_each_other_are_refused(
-    run: Callable[..., Result], arguments: tuple[str, ...], sentence: str
-) -> None:
-    Path("adder.pla").write_text(ADDER)
-    result = run("minimize", "adder.pla", *arguments)
-    assert (result.code, result.out) == (2, "")
-    assert sentence in " ".join(result.err.split())
+    assert len(minimised(run, ADDER, "--primes", "essential").on) == 7
 
 
 def test_fewest_literals_may_take_more_products(run: Callable[..., Result]) -> None:
@@ -293,35 +189,14 @@ def test_fewest_literals_may_take_more_products(run: Callable[..., Result]) -> N
     assert cheap["products"] >= usual["products"]
 
 
-LEFT_OVER = ".i 2\n.o 1\n.type fr\n00 1\n01 0\n.e\n"  # 10 and 11 are in neither set
-
-
-def test_what_type_fr_leaves_over_counts_as_dont_care_for_primes(
-    run: Callable[..., Result],
-) -> None:
-    Path("left.pla").write_text(LEFT_OVER)
-    every = pla.parse(run("minimize", "left.pla", "--primes", "all", "-o", "-").out)
-    assert {row for row, _ in every.on.rows()} == {"-0", "1-"}
-    needed = pla.parse(run("minimize", "left.pla", "--primes", "essential", "-o", "-").out)
-    assert {row for row, _ in needed.on.rows()} == {"-0"}
-
-
-def test_what_type_fr_leaves_over_is_written_as_dont_care(run: Callable[..., Result]) -> None:
-    Path("left.pla").write_text(LEFT_OVER)
+def test_what_type_fr_leaves_over_counts_as_dont_care(run: Callable[..., Result]) -> None:
+    left = ".i 2\n.o 1\n.type fr\n00 1\n01 0\n.e\n"  # 10 and 11 are in neither set
+    for choice, rows in (("all", {"-0", "1-"}), ("essential", {"-0"})):
+        assert {row for row, _ in minimised(run, left, "--primes", choice).on.rows()} == rows
     for kind in ("fd", "fdr"):
-        given = pla.parse(run("minimize", "left.pla", "--output-type", kind, "-o", "-").out)
+        given = minimised(run, left, "--output-type", kind)
         free = {row for row, owners in given.dc.rows() if owners == "1"}
         assert free in ({"1-"}, {"10", "11"}), kind
-
-
-def test_results_that_would_have_one_name_are_refused(run: Callable[..., Result]) -> None:
-    Path("a.pla").write_text(ADDER)
-    Path("a.esp").write_text(LEFT_OVER)
-    Path("made").mkdir()
-    result = run("minimize", "a.pla", "a.esp", "--output-type", "blif", "-o", "made")
-    assert result.code == 2
-    assert "two FILES are called a.blif" in result.err
-    assert not list(Path("made").iterdir())
 
 
 def test_a_name_that_ends_in_a_backslash_ends_its_line_of_blif(run: Callable[..., Result]) -> None:

@@ -12,71 +12,29 @@ import pytest
 from samples import problem_of
 
 import boolcomp as bc
-from boolcomp.common.errors import DataError, UsageError
 from boolcomp.paper import passes, promise
 from boolcomp.paper.plan import Options
 from boolcomp.paper.promise import promised_plans
 from boolcomp.pipeline import run_passes
 from boolcomp.problem.promise import promise_of
 from boolcomp.program.program import Program
-from boolcomp.program.programfile import load_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from conftest import Result
-
-    Run = Callable[..., Result]
 
 PAPER = ("compile", "machado-2r", "--mode", "paper", "--minimizer", "isop", "--bits", "4")
 
 
-@pytest.mark.parametrize(
-    ("options", "code", "said"),
-    [
-        (("--error", "1"), 2, "Give a unit"),
-        (("--error", "1lsb", "--rms-error", "1"), 2, "ask for one of them"),
-        (("--bits", "auto"), 2, "promised in a unit"),
-        (("--bits", "automatic"), 2, "'automatic': a whole number, or auto"),
-        (("--bits", "auto", "--error", "1lsb"), 2, "promised in a unit"),
-        (("--error", "0.4lsb"), 1, "rounding alone makes half a step"),
-        (("--error", "1lsb", "--input-bits", "8"), 1, "these would do: --input-bits q="),
-        (("--mode", "paper", "--bits", "auto"), 2, "give --error 0.5Nm"),
-        (("--mode", "paper", "--bits", "auto", "--error", "1lsb"), 2, "errors in units"),
-        (("--mode", "paper", "--error", "0.4lsb"), 1, "rounding alone makes half a step"),
-        pytest.param(
-            ("--mode", "paper", "--error", "0.50001lsb"),
-            1,
-            "the best that was reached",
-            marks=pytest.mark.check,
-        ),
-    ],
-)
-def test_a_promise_that_cannot_be_is_a_sentence(
-    run: Run, options: tuple[str, ...], code: int, said: str
-) -> None:
-    found = run("compile", "machado-2r", *options)
-    assert found.code == code
-    assert said in found.err
-    assert not found.out
-
-
-def test_the_paper_plan_promises_nothing(run: Run) -> None:
-    found = run("plan", "machado-2r", "--error", "1lsb")
-    assert found.code == 2
-    assert "--error belongs to --mode compact" in found.err
-
-
 @pytest.mark.check
-def test_paper_mode_keeps_a_promise_by_guard_bits(run: Run, tmp_path: Path) -> None:
-    folder = tmp_path / "program"
-    found = run(*PAPER, "--error", "2lsb,1.9lsb", "-o", str(folder), "--json")
+def test_paper_mode_keeps_a_promise_by_guard_bits(run: Callable[..., Result]) -> None:
+    found = run(*PAPER, "--error", "2lsb,1.9lsb", "-o", "program", "--json")
     assert found.code == 0
     joints = json.loads(found.out)["joints"]
     assert [joint["promised"] for joint in joints] == pytest.approx([50, 23.75])
     assert all(joint["bound"] <= joint["promised"] for joint in joints)
-    program = load_program(folder)
+    program = bc.load_program("program")
     problem = problem_of(bc.load_robot("machado-2r"))
     states = problem.draw(20_000, 0)
     error = np.abs(program(*states) - problem.reference(*states))
@@ -89,38 +47,20 @@ def test_paper_mode_keeps_a_promise_by_guard_bits(run: Run, tmp_path: Path) -> N
 @pytest.mark.check
 def test_paper_plans_take_the_fewest_guard_bits_that_keep_a_promise() -> None:
     terms = run_passes("machado-2r", until="terms")
-    guards = []
-    for error in ("4lsb", "2lsb", "1lsb"):
+
+    def planned(error: str, bits: int = 5, guard: int | None = None) -> Options:
         promise = promise_of("error", error)
         assert promise is not None
-        (plan,) = promised_plans([terms], _options(5), promise, free=False)
-        guard = plan.options.guard_bits or 0
-        guards.append(guard)
-        if guard:
-            fewer = _options(5, guard - 1)
-            with pytest.raises(DataError, match="the best that was reached"):
-                promised_plans([terms], fewer, promise, free=False)
-    assert guards == sorted(guards)
-    assert guards[0] != guards[-1]
-    promise = promise_of("error", "20Nm")
-    assert promise is not None
-    (plan,) = promised_plans([terms], _options(8), promise, free=True)
-    assert plan.options.bits in (5, 6)
+        options = Options(bits, guard_bits=guard)
+        (plan,) = promised_plans([terms], options, promise, free=error.endswith("Nm"))
+        return plan.options
 
-
-def test_python_says_the_same_of_a_promise() -> None:
-    with pytest.raises(UsageError, match="Give a unit"):
-        bc.compile("machado-2r", error="1")
-    with pytest.raises(UsageError, match="a number without a unit"):
-        bc.compile("machado-2r", error=1.0)  # type: ignore[arg-type]  # what is refused
-    with pytest.raises(UsageError, match=r"proof 'tihgt' \(did you mean 'tight'\?\)"):
-        bc.compile("machado-2r", error="1lsb", proof="tihgt")
-    with pytest.raises(DataError, match="give it 9 bits or more"):
-        bc.compile("machado-2r", bits=8, error={"tau1": "0.5Nm"})
-
-
-def _options(bits: int, guard: int | None = None) -> Options:
-    return Options(bits, guard_bits=guard)
+    guards = [planned(error).guard_bits or 0 for error in ("4lsb", "2lsb", "1lsb")]
+    assert guards == sorted(set(guards))
+    for guard, error in zip(guards[1:], ("2lsb", "1lsb"), strict=True):
+        with pytest.raises(bc.DataError, match="the best that was reached"):
+            planned(error, guard=guard - 1)
+    assert planned("20Nm", bits=8).bits in (5, 6)
 
 
 def paper_plan(amplitude: float) -> Any:
@@ -143,7 +83,7 @@ def test_paper_plans_promise_nothing_of_what_saturates() -> None:
     refuse = promise._refuse_saturation  # noqa: SLF001 (plans of whole arms take a minute)
     refuse(paper_plan(8.0), promised_steps(1.0, 1.0))
     refuse(paper_plan(8.1), promised_steps(1.0, math.inf))
-    with pytest.raises(DataError, match=r"T2 can reach ±8\.1, beyond its range ±8"):
+    with pytest.raises(bc.DataError, match=r"T2 can reach ±8\.1, beyond its range ±8"):
         refuse(paper_plan(8.1), promised_steps(1.0, 1.0))
 
 
@@ -162,5 +102,5 @@ def test_paper_programs_prove_all_outputs(
     if kept:
         assert "guard_bits=1" in str(passes.program(covered, choices))
     else:
-        with pytest.raises(DataError, match="are not proved"):
+        with pytest.raises(bc.DataError, match="are not proved"):
             passes.program(covered, choices)

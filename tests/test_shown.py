@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-import pytest
 from targets.exported import tiny
 
 from boolcomp.commands.said import error_table
 from boolcomp.common.text import mass_text
 from boolcomp.program.family import family_of
-from boolcomp.program.programfile import load_program
 from boolcomp.targets import export
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Result
 
 MASS = 3 * 0.6  # 1.7999999999999998
 
@@ -47,20 +37,3 @@ def test_a_word_without_a_unit_has_a_dash() -> None:
     html = tiny()._repr_html_()
     assert "<tr><td>b</td><td>-1 .. 1</td><td>–</td>" in html
     assert "<tr><td>c</td><td>-1 .. 1</td><td>m/s</td>" in html
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("bits", "code"), [(1, 2), (2, 0), (3, 0), (17, 2)])
-def test_the_command_takes_as_few_bits_as_python(
-    run: Callable[..., Result], bits: int, code: int
-) -> None:
-    Path("line.toml").write_text(
-        'name = "line"\n[inputs.x]\nrange = [-1, 1]\nbits = 5\n[outputs.y]\nexpression = "x"\n'
-    )
-    made = run("compile", "line.toml", "--bits", str(bits), "--effort", "0", "-o", "made", "--json")
-    assert made.code == code
-    if code:
-        assert f"bits must be 2 to 16, not {bits}" in made.err
-    else:
-        assert json.loads(made.out)["bits"] == bits
-        assert load_program("made").bits == bits

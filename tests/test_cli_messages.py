@@ -1,0 +1,281 @@
+"""Mistakes on the command line: one short sentence each, nothing printed, exit code 2 or 1."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from small_programs import stages
+
+from boolcomp.cli import COMMANDS
+from boolcomp.commands import group
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Result
+
+HUGE, NINES = "9" * 20, "9" * 5000
+ADDER = ".i 3\n.o 2\n.ilb a b c\n.ob carry sum\n001 01\n010 01\n011 10\n100 01\n101 10\n110 10\n"
+FUNCTION = 'name = "{}"\n[inputs.x]\nrange = [{}, 1]\n[outputs.u]\nexpression = "{}"\n'
+FILES = {
+    "a.pla": f"{ADDER}111 11\n.e\n",
+    "a.esp": ".i 2\n.o 1\n.type fr\n00 1\n01 0\n.e\n",
+    "bad.pla": f"{ADDER}111 1x\n.e\n",
+    "mv.pla": f".mv 4 2 3 2\n{ADDER}.e\n",
+    "bad.toml": "name = = 1\n",
+    "ur5.sdf": "<html/>",
+    "machine.toml": 'name = "x"\nprocessors = 4\n[operations]\nmultiplication = -1\n',
+    "nan.csv": "q1,q2,qd1,qd2,qdd1,qdd2\n0,0,0,nan,0,0\n",
+    "text.csv": "q1,q2,qd1,qd2,qdd1,qdd2\n0,0,0,x,0,0\n",
+    "far.csv": "q1,q2,qd1,qd2,qdd1,qdd2\n0,0,1e308,0,0,1e308\n",
+    "square.toml": FUNCTION.format("square", -1, "x*x"),
+    "root.toml": FUNCTION.format("root", 0, "sqrt(x)"),
+    "zero.toml": FUNCTION.format("zero", -1, "1/x"),
+}
+
+USAGE = {  # exit code 2
+    "names": [
+        ("plann machado-2r", "no command 'plann' (did you mean 'plan'?)"),
+        ("plan", "Missing argument 'ROBOT|FUNCTION'"),
+        ("plan machado-2r --bit 8", "--bits"),
+        ("plan nowhere.toml", "nowhere.toml: no such robot file"),
+        ("plan ur5.urdf", "ur5.urdf: no such robot file"),
+        ("terms ''", "no robot named ''"),
+        ("terms machado-2r --form group", "form 'group' (did you mean 'grouped'"),
+        ("terms machado-2r --of jacobi", "no function 'jacobi' (did you mean 'jacobian'"),
+        ("plan machado-2r --of control --elbow up", "control has no elbow"),
+        ("report machado-2r --of forward-dynamics --mode paper", "compact mode compiles it"),
+        ("completion bsh", "(did you mean 'bash' or 'zsh'?)"),
+        ("schedule chrat puma560", "no sub-command 'chrat' (did you mean 'chart'?)"),
+        ("plan machado-2r --store ''", "an empty name: give that of a file"),
+        ("plan machado-2r --store a.pla", "'a.pla' is a file"),
+        ("show out -o x.pdf", "a page is HTML: give a name ending in .html"),
+        ("bench machado-2r --cores inf", "--cores 'inf': give whole numbers"),
+        ("simulate machado-2r --bits 40", "--bits must be 2 to 16, not 40"),
+        ("simulate machado-2r --rate 0", "a control rate is 1 to 1e+06 Hz, not 0"),
+    ],
+    "plans and tables": [
+        ("plan machado-2r --bits 3", "bits must be 4 to 16, not 3"),
+        ("plan machado-2r --bits x", "'x' is not a valid integer"),
+        ("plan machado-2r --code grey", "code 'grey' (did you mean 'gray'?)"),
+        ("plan machado-2r --error 1lsb", "--error belongs to --mode compact"),
+        ("plan machado-2r --mode compact --graph g.png", "--graph g.png: the picture is an SVG"),
+        ("plan square.toml", "u has the range 0 .. 1.2: in paper mode terms share a scale about"),
+        ("plan root.toml", "root is no sum of waves and powers of its inputs"),
+        ("tables root.toml", "root is no sum of waves and powers of its inputs"),
+        (f"tables machado-2r --splits {HUGE}", "splits must be 0 to 200"),
+        ("report machado-2r --no-logic --bits 3-5", "bits must be 4 to 16, not 3"),
+        (f"report machado-2r --bits {NINES}", "--bits '999"),
+        ("report machado-2r --samples 0", "samples must be 1 to 20000000, not 0"),
+        ("report machado-2r --extra 11 --no-logic", "13 guard bits: at most 12"),
+        (f"report machado-2r --widest {HUGE}", "--widest must be 0 to 24"),
+    ],
+    "compile": [
+        ("compile machado-2r --mode papers", "mode 'papers' (did you mean 'paper'"),
+        ("compile machado-2r --code gray", "--code belongs to --mode paper"),
+        ("compile machado-2r --mode paper --effort 3", "--effort belongs to --mode compact"),
+        ("compile machado-2r --mode paper --word q1=gray", "--word belongs to --mode compact"),
+        ("compile machado-2r --word q1", "--word 'q1': give NAME=FORMAT, such as q1=gray:12"),
+        ("compile machado-2r --word q1=grey", "--word q1 'grey': 'grey' is no code, width, range"),
+        ("compile machado-2r --word q7=gray", "machado-2r has no word 'q7'"),
+        ("compile machado-2r --of gravity --friction", "friction belongs to inverse-dynamics, no"),
+        ("compile machado-2r --bits auto", "promised in a unit"),
+        ("compile machado-2r --bits automatic", "'automatic': a whole number, or auto"),
+        (f"compile machado-2r --bits {NINES}", "a whole number, or auto"),
+        ("compile root.toml --bits 1", "bits must be 2 to 16, not 1"),
+        ("compile root.toml --bits 17", "bits must be 2 to 16, not 17"),
+        ("compile machado-2r --rms-error .5,nan", "--rms-error '.5,nan': give LSB"),
+        ("compile machado-2r --rms-error ''", "--rms-error '': give LSB"),
+        (f"compile machado-2r --rms-error {HUGE}", "at most 1e+06"),
+        ("compile machado-2r --rms-error .2", "rounding alone makes"),
+        ("compile machado-2r --max-error -1", "rounding alone makes an error of half"),
+        ("compile machado-2r --max-error 1,,2", "--max-error '1,,2': give LSB"),
+        (f"compile machado-2r --seed {HUGE}", "a seed is 0 to"),
+        ("compile machado-2r --seed -1", "a seed is 0 to"),
+        (f"compile machado-2r --processes {HUGE}", "--processes must be 1 to 256"),
+        ("compile machado-2r --processes 0", "--processes must be 1 to 256"),
+        ("compile machado-2r --effort nan", "effort is 0 to"),
+        ("compile machado-2r --input-bits q=a", "--input-bits 'q=a': give bits"),
+        ("compile machado-2r --input-bits qq=9", "no input 'qq'"),
+        (f"compile machado-2r --input-bits q={NINES}", "--input-bits 'q=999"),
+        ("compile machado-2r --payloads 0,inf", "--payloads '0,inf': give masses in kg"),
+        ("compile machado-2r --payloads 1e300", "--payloads '1e300': give masses in kg"),
+        ("compile machado-2r --payloads 0:5", "give masses in kg"),
+        ("compile machado-2r --cluster nofile.json", "nofile.json: no such scheduler"),
+        (f"compile machado-2r -o {'x' * 300}", "cannot be the name of a file"),
+        ("compile machado-2r --store s4://lab/x", "no kind of store is called 's4' (did you mean"),
+        ("compile machado-2r --error 1", "Give a unit"),
+        ("compile machado-2r --error 1lsb --rms-error 1", "ask for one of them"),
+        ("compile machado-2r --bits auto --error 1lsb", "promised in a unit"),
+        ("compile machado-2r --mode paper --bits auto", "give --error 0.5Nm"),
+        ("compile machado-2r --mode paper --bits auto --error 1lsb", "errors in units"),
+    ],
+    "evaluate": [
+        ("evaluate program -i s.npy --engine lvm", "engine 'lvm' (did you mean 'llvm'?)"),
+        ("evaluate program -i s.npy --shard term", "shard 'term' (did you mean 'terms'?)"),
+        ("evaluate program -i s.npy --processes 0", "processes must be 1 to"),
+        ("evaluate program -i s.npy --payload 3", "no payload 3.0: this program has 0 kg"),
+        ("evaluate program -i s.npy --json", "--json prints on standard output"),
+        ("evaluate program -i s.npy -o ./s.npy", "s.npy is the input"),
+        ("evaluate program -i s.npy -o t.txt", "t.txt: unknown kind of file"),
+        ("evaluate program -i s.npy --of gravity", "--of means nothing here: program is a program"),
+        ("evaluate machado-2r -i s.npy --payload 1 --interpolate", "for programs"),
+        ("evaluate machado-2r -i ''", "an empty name: give that of a file"),
+        (f"evaluate machado-2r --threads {HUGE}", "threads must be 1 to"),
+        ("evaluate machado-2r --payload nan", "a payload is a mass in kg"),
+        ("evaluate /dev/zero -i s.npy", "neither a program's folder nor a robot"),
+        ("evaluate '' -i s.npy", "neither a program's folder nor a robot"),
+    ],
+    "minimize": [
+        ("minimize", "Missing argument 'FILES...'"),
+        ("minimize a.pla --method fast", "method 'fast'"),
+        ("minimize a.pla --deadline -3", "a deadline is a positive number"),
+        ("minimize a.pla a.pla -o -", "-o - writes one PLA file"),
+        ("minimize a.pla a.pla -o a.pla", "a.pla is a file: several results"),
+        ("minimize a.pla a.esp --output-type blif -o folder.toml", "two FILES are called a.blif"),
+        ("minimize a.pla --output-type veriog", "(did you mean 'verilog'?)"),
+        ("minimize a.pla --primes some", "primes 'some'"),
+        ("minimize a.pla --cost 3,1", "cost '3,1': products, literals, or prices"),
+        ("minimize a.pla --cost 0:0 --method exact", "one of them is not 0"),
+        ("minimize a.pla --cost literals", "--cost literals takes --method exact"),
+        ("minimize a.pla --verify", "--verify compares two files, and there are 1"),
+        ("minimize a.pla --verify --stats", "--verify and --stats do different things"),
+        ("minimize a.pla --stats -o x", "-o means nothing with --stats"),
+        ("minimize a.pla --primes all --output-type blif", "primes are no cover to build"),
+    ],
+    "schedule": [
+        ("schedule", "which robot?"),
+        ("schedule puma560 --paper zeng", "needs no robot"),
+        ("schedule --paper zengg", "did you mean 'zeng'"),
+        ("schedule --paper zeng --machine t800", "--machine means nothing with --paper"),
+        ("schedule --paper zeng --samples 9", "--samples means nothing with --paper"),
+        ("schedule puma560 --engine numpy", "--engine means nothing without --run"),
+        ("schedule puma560 --run --samples 0", "--samples 0: a run has at least one"),
+        (f"schedule puma560 --run --samples {HUGE}", "--samples must be 1 to 10000000"),
+        ("schedule puma560 --run --engine nump", "did you mean 'numpy'"),
+        ("schedule machado-2r --method boolean --folded", "--folded means nothing with"),
+        ("schedule puma560 --method customised --folded", "it folds constants anyway"),
+        ("schedule puma560 --bits 6", "--bits means nothing with --method newton-euler"),
+        ("schedule puma560 --assignment x.toml --scheduler optimal", "--scheduler means nothing"),
+        ("schedule puma560 --assignment ''", "an empty name: give that of a file"),
+        ("schedule puma560 --method lagrange", "did you mean 'lagrangian'"),
+        ("schedule puma560 --scheduler cpmisf", "did you mean 'cp-misf'"),
+        ("schedule puma560 --machine t80", "did you mean 't800'"),
+        ("schedule puma560 --processors 0", "has 1 to 1024 processors, not 0"),
+        (f"schedule puma560 --processors {HUGE}", f"processors, not {HUGE}"),
+        ("schedule puma560 --points -1", "--points -1: a trajectory has 1 to"),
+        (f"schedule puma560 --points {HUGE}", f"--points {HUGE}: a trajectory"),
+        ("schedule machado-2r --method symbolic-cycle --run", "--run executes methods"),
+        *((f"schedule puma560 --chart {option}", f"{option.split()[0]} means nothing with --chart")
+          for option in ("--method boolean", "--scheduler optimal", "--points 3", "--run",
+                         "--processors 2", "--assignment a.toml", "--folded", "--engine numpy",
+                         "--samples 9")),
+    ],
+}  # fmt: skip
+DATA = [  # exit code 1
+    ("robots folder.toml", "folder.toml: cannot be read: Is a directory"),
+    ("robots bad.toml", "bad.toml: not a TOML file: "),
+    ("robots latin.toml", "latin.toml: not UTF-8 text (byte 8)"),
+    ("robots root.toml", "a function, and no robot: compile, evaluate, terms, plan"),
+    ("schedule simulate root.toml", "a function, and no robot: compile, evaluate, terms, plan"),
+    (f"terms {'x' * 5000}/y", "cannot be read: File name too long"),
+    *((f"{command} zero.toml", "zero.toml:5: outputs.u.expression: 1/x: it divides by zero")
+      for command in ("compile", "terms", "plan", "tables", "report", "evaluate")),
+    ("tables machado-2r -o bad.toml", "bad.toml/T11.pla: cannot be written: "),
+    ("compile planar-3r --bits 12 --mode paper", "needs a table of"),
+    ("compile machado-2r --error 0.4lsb", "rounding alone makes half a step"),
+    ("compile machado-2r --mode paper --error 0.4lsb", "rounding alone makes half a step"),
+    ("compile machado-2r --error 1lsb --input-bits 8", "these would do: --input-bits q="),
+    ("evaluate machado-2r -i no.csv", "no.csv: cannot be read"),
+    ("evaluate machado-2r -i nan.csv", "not a finite number"),
+    ("evaluate machado-2r -i text.csv", "'x' is not a number"),
+    ("evaluate machado-2r -i far.csv", "too large to calculate with"),
+    ("evaluate program -i nan.csv", "not a finite number"),
+    ("minimize no.pla", "no.pla: cannot be read: No such file or directory"),
+    ("minimize bad.pla", "bad.pla:"),
+    ("minimize mv.pla", "mv.pla:1: .mv (multiple-valued variables) is not supported"),
+    ("schedule puma560 --machine machine.toml", "machine.toml"),
+]  # fmt: skip
+
+
+LATE = [  # likewise, after some work
+    ("compile machado-2r --mode paper --error 0.50001lsb", "the best that was reached"),
+    ("compile puma560 --mode paper --bits 4", "minimisation takes 22 inputs and 2^25 bits"),
+    ("schedule puma560 --method boolean", "needs a table of"),
+]
+
+
+@pytest.fixture(name="said")
+def files_and_a_program(run: Callable[..., Result]) -> Callable[[str], Result]:
+    """Return what runs a command line beside files, a program and a folder."""
+    for name, text in FILES.items():
+        Path(name).write_text(text)
+    Path("latin.toml").write_bytes("name = 'é'\n".encode("latin-1"))
+    Path("folder.toml").mkdir()
+    np.save("s.npy", np.zeros((2, 6)))
+    stages(4)[2].save("program")
+    return lambda line: run(*shlex.split(line))
+
+
+def wrong(said: Callable[[str], Result], code: int, rows: list[tuple[str, str]]) -> list[str]:
+    """Return the lines that do not end in such a code and one short sentence with these words."""
+    found = []
+    for line, sentence in rows:
+        result = said(line)
+        text = " ".join(result.err.split())
+        right = (result.code, result.out) == (code, "") and sentence in text
+        if not right or "Traceback" in text or len(result.err) > 1500:
+            found.append(f"{line[:60]}: {result.code} {result.out[:60]} {text[-300:]}")
+    return found
+
+
+@pytest.mark.parametrize("topic", USAGE)
+def test_wrong_usage_is_a_sentence(said: Callable[[str], Result], topic: str) -> None:
+    assert wrong(said, 2, USAGE[topic]) == []
+
+
+def test_bad_data_is_a_sentence(said: Callable[[str], Result]) -> None:
+    assert wrong(said, 1, DATA) == []
+
+
+@pytest.mark.check
+def test_what_is_found_out_after_some_work_is_a_sentence(said: Callable[[str], Result]) -> None:
+    assert wrong(said, 1, LATE) == []
+
+
+TAKES_A_ROBOT = set(COMMANDS) - {
+    "minimize", "export", "verify", "import", "cycles", "area", "build", "sweep", "show", "doctor",
+    "completion",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(TAKES_A_ROBOT))
+def test_every_command_that_takes_a_robot_says_what_is_none(
+    said: Callable[[str], Result], name: str
+) -> None:
+    assert wrong(said, 2, [(f"{name} machado2r", "(did you mean 'machado-2r'?)")]) == []
+    assert wrong(said, 1, [(f"{name} ur5.sdf", "ur5.sdf:1: <html>: no robot: it begins")]) == []
+
+
+@pytest.mark.parametrize("name", ["x" * 100_000, "--" + "x" * 100_000])
+def test_long_words_are_cut_in_messages(run: Callable[..., Result], name: str) -> None:
+    for arguments in ((name,), ("terms", name), ("evaluate", name), ("terms", "machado-2r", name)):
+        result = run(*arguments)
+        assert result.code == 2
+        assert len(result.err) < 1500
+
+
+def test_too_little_memory_is_a_sentence(
+    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def invoke(_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(group.cli, "invoke", invoke)
+    result = run("robots")
+    assert (result.code, result.out) == (1, "")
+    assert result.err == "boolcomp: error: not enough memory for this\n"
