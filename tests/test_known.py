@@ -1,67 +1,95 @@
-"""Errors of paper mode's programs: sampled and searched by arithmetic, true of the logic."""
+"""Paper mode's arithmetic and errors: those of the tables, and true of the logic."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from samples import by_name, random_robot, terms_of
 from small_programs import stages
 
 import boolcomp as bc
+from boolcomp.paper.bounds import error_bound
 from boolcomp.paper.known import BLOCK, SAMPLES, SEED, known_errors
-from boolcomp.paper.passes import Covered, PaperChoices, measure
-from boolcomp.problem.makers import inverse_dynamics_problem
-from boolcomp.problem.robot import load_robot
-
-if TYPE_CHECKING:
-    from boolcomp.program.program import Program
-
-
-def sampled(program: Program) -> Any:
-    """Return the errors of the logic at the states that are drawn, and the LSBs."""
-    problem = inverse_dynamics_problem(load_robot("machado-2r"))
-    found = []
-    for place in range(0, SAMPLES, BLOCK):
-        arrays = problem.draw(min(BLOCK, SAMPLES - place), SEED + place)
-        found.append(program.evaluate(*arrays).values - problem.reference(*arrays))
-    return np.concatenate(found)
+from boolcomp.paper.plan import Options, make_plan
+from boolcomp.paper.quantised import finest_inputs, quantised
+from boolcomp.problem.sources import problem_of
 
 
 @pytest.mark.slow
-def test_sampled_errors_are_those_of_the_logic() -> None:
+def test_quantised_is_what_looking_up_the_truth_tables_and_adding_gives() -> None:
+    plan, tables, _ = stages(6)
+    arrays = plan.problem.draw(5000, 0)
+    columns, entries = by_name(*arrays), iter(tables)
+    found = quantised(plan, arrays)
+    for place, joint in enumerate(plan.outputs):
+        total = np.zeros(5000)
+        for term in joint.terms:
+            row = np.zeros(5000, dtype=np.int64)
+            for word in term.words:
+                bits = word.code.encode(columns[word.variable.name]).words.astype(np.int64)
+                row = row << word.inputs | bits & ((1 << word.inputs) - 1)
+            total += term.code.decode(next(entries).table.words()[row])
+        assert np.array_equal(found.words[:, place], joint.word.encode(total).words)
+
+
+def test_the_papers_arm_errs_as_little_as_was_measured() -> None:
+    plan = make_plan(terms_of("machado-2r"))
+    state = plan.problem.draw(100_000, 0)
+    lsb = np.array([joint.code.step for joint in plan.outputs])
+    error = (quantised(plan, state).values - bc.inverse_dynamics("machado-2r", *state)) / lsb
+    assert (np.abs(error).max(axis=0) <= (2.15, 3.04)).all()
+    assert (np.sqrt((error**2).mean(axis=0)) <= (0.43, 0.60)).all()
+    assert (np.abs(error.mean(axis=0)) < 0.01).all()  # no bias
+    steps = [2 * np.pi / 2**9, 2 / 2**6, 2 / 2**8]  # q1 in T15, qd1 in T14, qdd1 in T11
+    for exact, found, step in zip(state, finest_inputs(plan, state), steps, strict=True):
+        off = np.abs(found[:, 0] - exact[:, 0]).max()
+        assert step * 0.48 < off <= step / 2 * (1 + 1e-6)
+
+
+@pytest.mark.slow
+@settings(max_examples=8)
+@given(st.integers(0, 3000), st.integers(4, 9), st.sampled_from(["gray", "natural"]))
+def test_no_sample_exceeds_the_proven_bound(seed: int, bits: int, code: Any) -> None:
+    robot = random_robot(seed, joints=1 + seed % 2)
+    plan = make_plan(terms_of(robot), Options(bits=bits, code=code))
+    state = plan.problem.draw(2000, seed)
+    exact = bc.inverse_dynamics(robot, *state)
+    error = np.abs(quantised(plan, state).values - exact)
+    for place, joint in enumerate(plan.outputs):
+        inside = np.abs(exact[:, place]) < joint.code.range.high
+        assert error[inside, place].max(initial=0.0) <= error_bound(joint) + 1e-9
+
+
+@pytest.mark.check
+def test_sampled_errors_are_those_of_the_logic_and_a_search_finds_worse() -> None:
     plan, _, program = stages(5)
-    errors = sampled(program)
+    problem = problem_of("machado-2r")
+    parts = []
+    for place in range(0, SAMPLES, BLOCK):
+        arrays = problem.draw(min(BLOCK, SAMPLES - place), SEED + place)
+        parts.append(program.evaluate(*arrays).values - problem.reference(*arrays))
+    errors = np.concatenate(parts)
     assert len(errors) == SAMPLES
     for k, known in enumerate(known_errors(plan, 0)):
         assert known.worst_found is None
         assert known.rms == pytest.approx(np.sqrt((errors[:, k] ** 2).mean()), rel=1e-6)
         assert known.sampled_max == pytest.approx(np.abs(errors[:, k]).max(), rel=1e-6)
-
-
-@pytest.mark.slow
-def test_what_a_search_finds_lies_between_samples_and_the_bound() -> None:
-    plan, _, program = stages(5)
     for known, bound in zip(known_errors(plan, 40_000), program.bound, strict=True):
         assert known.worst_found is not None
         assert known.sampled_max < known.worst_found <= bound
 
 
-def test_the_pass_measures_and_with_no_evaluations_seeks_nothing() -> None:
-    covered = Covered(stages(4)[0], ())
-    assert [one.worst_found for one in measure(covered, PaperChoices(evaluations=0)).errors] == [
-        None, None,
-    ]  # fmt: skip
-    assert all(one.worst_found for one in measure(covered, PaperChoices()).errors)
-
-
 @pytest.mark.check
 def test_a_program_of_paper_mode_knows_its_errors() -> None:
-    program = bc.compile("machado-2r", bits=4, mode="paper", minimizer="isop")
-    known = stages(4)[0]
-    assert program.errors["tau2"] == known_errors(known)[1]
-    family = bc.compile("machado-2r", bits=4, mode="paper", minimizer="isop", payloads=(0, 1))
+    how: dict[str, Any] = {"bits": 4, "mode": "paper", "minimizer": "isop"}
+    program = bc.compile("machado-2r", **how)
+    assert program.errors["tau2"] == known_errors(stages(4)[0])[1]
+    family = bc.compile("machado-2r", **how, payloads=(0, 1))
     both = [load.outputs[0].errors for load in family.loads]
     assert None not in both
     assert family.worst_found[0] == max(one.worst_found or 0.0 for one in both if one)

@@ -1,40 +1,35 @@
-"""The list of passes."""
+"""The lists of passes, and the whole way from a robot to a program."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from compact.word_robots import small_robot
+from samples import random_robot
+from small_programs import cover_of
 
+import boolcomp as bc
 from boolcomp import pipeline
-from boolcomp.common.errors import UsageError
 from boolcomp.common.workers import ALONE
 from boolcomp.compact.demand import Demand
 from boolcomp.compact.passes import CompactChoices
-from boolcomp.paper.plan import Options
-from boolcomp.pipeline import COMPACT, PAPER, PASSES, Pass, run_passes
-from boolcomp.problem.makers import gravity_problem
+from boolcomp.paper.coverlogic import network_of_cover
+from boolcomp.paper.plan import Options, make_plan
+from boolcomp.paper.quantised import quantised
+from boolcomp.paper.stored import stored_network
+from boolcomp.pipeline import COMPACT, PAPER, Pass, run_passes
 from boolcomp.problem.problem import Problem
-from boolcomp.problem.robot import load_robot
+from boolcomp.problem.sources import problem_of
+from boolcomp.terms import split
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-
-def test_the_passes_are_those_of_the_design() -> None:
-    names = {mode: [step.name for step in passes] for mode, passes in PASSES.items()}
-    assert names["paper"] == [
-        "problem", "terms", "plan", "tables", "covers", "measure", "program",
-    ]  # fmt: skip
-    assert names["compact"] == [
-        "problem", "terms", "store", "sketch", "screen", "refine", "improve", "graph", "logic",
-        "optimise", "measure", "approximate", "program",
-    ]  # fmt: skip
+    from boolcomp.twolevel.cubes import Cubes
 
 
 @pytest.mark.check
@@ -42,6 +37,10 @@ def test_one_can_stop_after_any_pass() -> None:
     assert isinstance(run_passes("machado-2r", until="problem"), Problem)
     for step in PAPER:
         assert run_passes("machado-2r", Options(bits=4), until=step.name)
+    with pytest.raises(bc.UsageError, match=r"no pass 'table' \(did you mean 'tables'"):
+        run_passes("machado-2r", until="table")
+    with pytest.raises(bc.UsageError, match="machado-2r-gravity is a problem already: payloads"):
+        bc.compile(problem_of("machado-2r", "gravity"), mode="paper", payloads=1.0)
 
 
 @pytest.mark.slow
@@ -66,7 +65,13 @@ def test_the_list_is_what_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
         progress=lambda step: told.append(step.fraction),
     )  # fmt: skip
     made = pipeline.compile_compact(small_robot(3, 1), choices, payloads=(0.0, 0.5))
-    assert ran == [step.name for step in COMPACT]
+    assert ran == [step.name for step in COMPACT] == [
+        "problem", "terms", "store", "sketch", "screen", "refine", "improve", "graph", "logic",
+        "optimise", "measure", "approximate", "program",
+    ]  # fmt: skip
+    assert [step.name for step in PAPER] == [
+        "problem", "terms", "plan", "tables", "covers", "measure", "program",
+    ]  # fmt: skip
     assert made.program.payloads == (0.0, 0.5)
     assert told == sorted(told)
     assert told[-1] == 1.0
@@ -76,30 +81,48 @@ def test_the_list_is_what_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     assert [str(x) for x in again.built] == [str(x) for x in reversed(made.built)]
 
 
-def test_what_is_no_robot_carries_nothing() -> None:
-    problem = gravity_problem(load_robot("machado-2r"))
-    with pytest.raises(
-        UsageError, match="machado-2r-gravity is a problem already: payloads are for robots"
-    ):
-        pipeline.compile_paper(problem, payloads=(1.0,))
+@pytest.fixture(scope="module", name="cubes")
+def one_cover() -> Cubes:
+    return cover_of(run_passes("machado-2r", Options(bits=7))[0])
 
 
-def test_an_unknown_pass_is_told_the_nearest() -> None:
-    with pytest.raises(UsageError, match=r"no pass 'table' \(did you mean 'tables'"):
-        run_passes("machado-2r", until="table")
+@pytest.mark.check
+def test_a_network_is_made_once_and_then_read(
+    cubes: Cubes, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    made = stored_network(cubes)
+    assert made == network_of_cover(cubes)
+    (path,) = (tmp_path / "boolcomp" / "networks").iterdir()
+    with monkeypatch.context() as patch:
+        patch.setattr("boolcomp.paper.stored.network_of_cover", pytest.fail)
+        assert stored_network(cubes) == made
+    path.write_text(path.read_text().replace("0", "1", 1))
+    assert stored_network(cubes) == made  # a damaged file is made anew
+    (tmp_path / "other" / "boolcomp").parent.mkdir()
+    (tmp_path / "other" / "boolcomp").write_text("in the way")  # and none can be written
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other"))
+    assert stored_network(cubes) == made
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", ["0", "1", "random"])
-def test_output_does_not_depend_on_the_hash_seed(seed: str) -> None:
-    program = (
-        "from boolcomp.pipeline import run_passes; print(run_passes('elbow-3r', until='plan'))"
-    )
-    made = subprocess.run(
-        [sys.executable, "-c", program],
-        env={"PYTHONHASHSEED": seed},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert made.stdout == f"{run_passes('elbow-3r', until='plan')}\n"
+@pytest.mark.check
+def test_python_users_compile_by_name_path_or_value(tmp_path: Path) -> None:
+    robot = bc.load_robot("machado-2r")
+    (tmp_path / "mine.toml").write_text(str(robot))
+    how: dict[str, Any] = {"bits": 4, "mode": "paper", "minimizer": "isop"}
+    first, *others = (bc.compile(r, **how) for r in (robot, "machado-2r", tmp_path / "mine.toml"))
+    assert others == [first, first]
+    assert bc.compile(robot, **how, rounding="faithful").bound > (0, 0)
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("seed", [0, 3])
+def test_random_arms_compile_to_what_their_plan_computes(seed: int) -> None:
+    robot = random_robot(seed, joints=2)
+    program = bc.compile(robot, bits=4, mode="paper", minimizer="isop", payloads=(0.0, 0.5))
+    for mass in (0.0, 0.5):
+        problem = problem_of(robot, mass=mass)
+        state = problem.draw(700, seed)
+        found = program.evaluate(*state, payload=mass, engine="numpy")
+        plan = make_plan(split(problem), Options(bits=4))
+        assert np.array_equal(found.words, quantised(plan, state).words)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -13,8 +12,8 @@ from hypothesis import strategies as st
 from samples import problem_of, random_robot, terms_of
 from termtext import parse_term
 
+import boolcomp as bc
 from boolcomp.codes import Code
-from boolcomp.common.errors import DataError, UsageError
 from boolcomp.paper.plan import (
     Options,
     OutputPlan,
@@ -65,43 +64,32 @@ def test_every_term_of_figure_1_is_derived() -> None:
 
 
 def test_the_torques_of_figure_1_are_derived() -> None:
-    first, second = plan().outputs
-    assert (first.code.range.high, first.guard_bits, first.input_bits) == (200, 2, 48)
-    assert (second.code.range.high, second.guard_bits, second.input_bits) == (100, 2, 40)
-    # Printed 152.5 and 69.1; the true extremes are a little smaller.
-    assert first.amplitude == pytest.approx(152.42, abs=5e-3)
-    assert second.amplitude == pytest.approx(69.07, abs=5e-3)
-    # Printed 2.14e14 / 0.67e14 and (with the misprint in the exponent mended) 0.76e12 / 0.34e12.
-    assert first.used_states == pytest.approx(2.145e14, rel=1e-3)
-    assert first.unused_states == pytest.approx(0.67e14, rel=1e-2)
-    assert second.used_states == pytest.approx(0.76e12, rel=1e-2)
-    assert second.unused_states == pytest.approx(0.34e12, rel=1e-2)
+    # Printed 152.5 and 69.1; the true extremes are a little smaller. Of the second torque's states
+    # the misprint in the exponent is mended.
+    rows = ((200, 48, 152.42, 2.145e14, 0.67e14), (100, 40, 69.07, 0.76e12, 0.34e12))
+    for joint, (high, inputs, most, used, unused) in zip(plan().outputs, rows, strict=True):
+        assert (joint.code.range.high, joint.guard_bits, joint.input_bits) == (high, 2, inputs)
+        assert joint.amplitude == pytest.approx(most, abs=5e-3)
+        assert joint.used_states == pytest.approx(used, rel=1e-2)
+        assert joint.unused_states == pytest.approx(unused, rel=1e-2)
 
 
-def test_the_dropped_bits_are_those_of_even_words() -> None:
+def test_bits_of_even_words_are_dropped_in_gray_code() -> None:
     dropped = {
-        term.term.name: [w.variable.name for w in term.words if w.dropped] for term in plan().terms
+        (term.term.name, w.variable.name) for term in plan().terms for w in term.words if w.dropped
     }
-    assert {name: words for name, words in dropped.items() if words} == {
-        "T11": ["q2"],
-        "T12": ["q2"],
-        "T13": ["qd2"],
-        "T15": ["q1"],
-        "T21": ["q2"],
-        "T22": ["q2"],
-        "T24": ["qd1"],
-    }
-
-
-def test_equation_2() -> None:
-    assert [guard_bits_for(p) for p in (1, 2, 3, 5, 6, 7, 14, 15)] == [1, 1, 2, 2, 2, 3, 3, 4]
-
-
-def test_natural_code_drops_no_bit() -> None:
+    assert dropped == {
+        ("T11", "q2"), ("T12", "q2"), ("T13", "qd2"), ("T15", "q1"), ("T21", "q2"), ("T22", "q2"),
+        ("T24", "qd1"),
+    }  # fmt: skip
     assert not any(w.dropped for t in plan(code="natural").terms for w in t.words)
 
 
-@pytest.mark.parametrize("bits", range(4, 11))  # beyond, another table is the largest to split
+def test_guard_bits_follow_equation_2() -> None:
+    assert [guard_bits_for(p) for p in (1, 2, 3, 5, 6, 7, 14, 15)] == [1, 1, 2, 2, 2, 3, 3, 4]
+
+
+@pytest.mark.parametrize("bits", [4, 7, 10])  # beyond, another table is the largest to split
 def test_each_bit_of_the_word_is_a_bit_of_every_term(bits: int) -> None:
     widths = [term.code.bits for term in plan(bits=bits).terms]
     assert widths == [term.code.bits + bits - 8 for term in plan(bits=8).terms]
@@ -117,8 +105,9 @@ def test_guard_bits_and_splits_can_be_chosen() -> None:
     assert [len(joint.terms) for joint in plan(splits=5).outputs] == [10, 9]
 
 
-@pytest.mark.parametrize("name", ["machado-2r", "planar-3r", "elbow-3r"])
-@pytest.mark.parametrize("splits", [None, 0, 7])
+@pytest.mark.parametrize(
+    ("name", "splits"), [("machado-2r", None), ("planar-3r", 7), ("elbow-3r", 0)]
+)
 def test_splitting_leaves_the_torque_as_it_was(name: str, splits: int | None) -> None:
     torques = terms_of(name)
     for joint, terms in zip(plan(name, splits=splits).outputs, torques.outputs, strict=True):
@@ -152,13 +141,14 @@ def test_every_plan_obeys_the_rules(seed: int, bits: int) -> None:
 
 
 def test_a_term_too_wide_for_a_table_is_refused_by_name_size_and_remedy() -> None:
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(bc.DataError) as caught:
         plan("planar-3r", bits=12).require_tables()
     message = str(caught.value)
     assert message.startswith("planar-3r: T")
     assert "boolcomp compile --mode compact" in message
     assert "input bits (q" in message
-    assert "at most 24" in message
+    others = sum(term.too_wide for term in plan("planar-3r", bits=12).terms) - 1
+    assert f"tables have at most 24, and {others} others would be too large. Compact" in message
     found = re.search(r"In paper mode, lower --bits to (\d+)$", message)
     assert found is not None
     fits = int(found[1])
@@ -168,36 +158,28 @@ def test_a_term_too_wide_for_a_table_is_refused_by_name_size_and_remedy() -> Non
     assert f"{first.term.name} needs a table of {first.input_bits} input bits" in message
 
 
-def test_the_papers_arm_needs_no_such_refusal_at_8_bits() -> None:
-    plan().require_tables()
-    assert not any(term.too_wide for term in plan().terms)
-
-
 @pytest.mark.parametrize(
     ("chosen", "message"),
     [
         ({"bits": 1}, "bits must be 2 to 16, not 1"),
         ({"bits": 17}, "bits must be 2 to 16, not 17"),
+        ({"bits": True}, "bits must be a whole number, not True"),
         ({"bits": "8"}, "bits must be a whole number, not '8'"),
         ({"guard_bits": -1}, "guard bits must be 0 to 12, not -1"),
+        ({"guard_bits": 13}, "guard bits must be 0 to 12, not 13"),
+        ({"splits": 201}, "splits must be 0 to 200, not 201"),
         ({"splits": -1}, "splits must be 0 to 200, not -1"),
         ({"rounding": "near"}, r"rounding 'near' \(did you mean 'nearest'\?\)"),
         ({"rounding": "faithful", "code": "natural"}, "faithful rounding needs gray code"),
         ({"code": "binary"}, "code 'binary': codes are gray, natural"),
+        ({"signs": "out"}, r"signs 'out' \(did you mean 'outside'\?\): inside, outside"),
+        ({"sums": "no"}, "sums 'no': inside, outside"),
+        ({"signs": "outside", "code": "sign-magnitude"}, "signs outside need gray code"),
     ],
 )
 def test_options_out_of_range_are_sentences(chosen: dict[str, object], message: str) -> None:
-    with pytest.raises(UsageError, match=message):
+    with pytest.raises(bc.UsageError, match=message):
         Options(**chosen)  # type: ignore[arg-type]  # that is the mistake
-
-
-def test_a_plan_reads_line_by_line() -> None:
-    lines = str(plan()).splitlines()
-    assert lines[:3] == [
-        "machado-2r: 8 bits, gray code",
-        "T1 gray 8 bits, -200 .. 200, 2 guard bits",
-        "  T11 = (15.75 + 10 cos q2) qdd1 -> 8 bits over ±50 from 15 bits (q2:7, qdd1:8)",
-    ]
 
 
 TURNING = problem_of("planar-3r")
@@ -221,10 +203,8 @@ def output_of(times: list[int], guard: int) -> OutputPlan:
     )
 
 
-@pytest.mark.parametrize("guard", range(4))
-@pytest.mark.parametrize(
-    "times", [[], [1], [2], [3], [4], [8], [1, 1], [2, 2], [1, 2], [4, 2], [2, 4, 1], [4, 4]]
-)
+@pytest.mark.parametrize("guard", [0, 1, 3])
+@pytest.mark.parametrize("times", [[], [1], [3], [8], [2, 2], [1, 2], [2, 4, 1], [4, 4]])
 def test_a_torque_is_decoded_at_the_mean_of_the_sums_that_share_a_cell(
     times: list[int], guard: int
 ) -> None:
@@ -243,20 +223,11 @@ def test_a_torque_is_decoded_at_the_mean_of_the_sums_that_share_a_cell(
     assert (output.bits, output.kind) == (4, "gray")
 
 
-def test_what_a_torque_cannot_reach_is_unused_and_what_it_exceeds_is_not() -> None:
-    beyond = output_of([1], 0)
-    assert (beyond.used_states, beyond.unused_states) == (16, 0)
-    within = replace(beyond, amplitude=4.0)
-    assert (within.used_states, within.unused_states) == (8, 8)
-    assert beyond.variables == (Q[0],)
-
-
 @pytest.mark.parametrize(
     ("reach", "bits", "high"),
     [
-        (200.0, 10, 200), (100.1, 10, 200), (100.0, 9, 100), (100 * (1 + 1e-10), 9, 100),
-        (100 * (1 + 1e-8), 10, 200), (99.0, 9, 100), (300.0, 11, 400), (0.3, 1, 0.390625),
-        (1e-9, 1, 0.390625), (0.0, 1, 0.390625), (0.8, 3, 1.5625), (0.79, 3, 1.5625),
+        (200.0, 10, 200), (100 * (1 + 1e-10), 9, 100), (100 * (1 + 1e-8), 10, 200),
+        (300.0, 11, 400), (0.3, 1, 0.390625), (0.0, 1, 0.390625), (0.79, 3, 1.5625),
         (0.78, 2, 0.78125),
     ],
 )  # fmt: skip
@@ -268,29 +239,20 @@ def test_a_term_has_the_least_power_of_two_of_the_range_that_covers_it(
     assert [(word.code.bits, word.dropped) for word in made.words] == [(bits, 1)]
 
 
-def test_a_term_of_several_angle_sums_is_cut_where_its_tables_are_smallest() -> None:
-    whole = term("3 + 30 cos q1 + 20 cos q2 + 10 cos(q1 + q2)")
-    left, right = _halves(whole, WIDE, 2)
-    assert (str(left), str(right)) == ("3 + 30 cos q1", "20 cos q2 + 10 cos(q1 + q2)") or (
-        str(left), str(right)
-    ) == ("3 + 30 cos q1 + 20 cos q2", "10 cos(q1 + q2)")  # fmt: skip
-
+def test_a_term_is_cut_where_its_tables_are_smallest_and_one_angle_sum_into_halves() -> None:
     def size(part: Term) -> int:
         made = plan_reach(part, sum(abs(wave.cosine) for wave in part.waves()), WIDE, 2)
         return int(2**made.input_bits) * made.code.bits
 
+    left, right = _halves(term("3 + 30 cos q1 + 20 cos q2 + 10 cos(q1 + q2)"), WIDE, 2)
     cuts = [
         ("3 + 30 cos q1", "20 cos q2 + 10 cos(q1 + q2)"),
         ("3 + 30 cos q1 + 20 cos q2", "10 cos(q1 + q2)"),
     ]
-    least = min(size(term(a)) + size(term(b)) for a, b in cuts)
-    assert size(left) + size(right) == least
-
-
-def test_a_term_of_one_angle_sum_is_cut_into_equal_halves() -> None:
-    assert [str(half) for half in _halves(term("3 + 5 cos q1"), WIDE, 2)] == [
-        "1.5 + 2.5 cos q1"
-    ] * 2
+    assert (str(left), str(right)) in cuts
+    assert size(left) + size(right) == min(size(term(a)) + size(term(b)) for a, b in cuts)
+    halves = [str(half) for half in _halves(term("3 + 5 cos q1"), WIDE, 2)]
+    assert halves == ["1.5 + 2.5 cos q1"] * 2
 
 
 @pytest.mark.parametrize(
@@ -315,34 +277,11 @@ def test_the_smallest_terms_go_while_all_that_went_stay_within_half_a_common_ste
     assert {*left, *out} == set(terms)
 
 
-def test_the_ends_of_what_options_may_be_are_allowed() -> None:
-    for bits in (4, 16):
-        assert Options(bits, guard_bits=0, splits=0).bits == bits
-    assert Options(guard_bits=12, splits=200).splits == 200
-    for bad in ({"guard_bits": 13}, {"splits": 201}, {"bits": True}):
-        with pytest.raises(UsageError):
-            Options(**bad)
-
-
-@pytest.mark.parametrize(("count", "more"), [(1, ""), (2, ", and 1 other would be too large")])
-def test_other_terms_too_wide_are_counted(count: int, more: str) -> None:
-    wide = Code(Interval(-1.0, 1.0), 13)
-    words = tuple(Word(variable, wide, 0) for variable in Q[:2])
-    terms = (TermPlan(term("1 cos(q1 + q2)"), wide, words),) * count
-    assert terms[0].too_wide
-    joint = OutputPlan(TURNING.outputs[0], WIDE, 1.0, 2, terms, (), 0)
-    with pytest.raises(DataError) as caught:
-        Plan(TURNING, Options(), (joint,)).require_tables()
-    assert f"(q1 13, q2 13); tables have at most 24{more}. Compact" in str(caught.value)
-    narrow = replace(terms[0], words=(replace(words[0], dropped=1), replace(words[1], dropped=1)))
-    Plan(TURNING, Options(), (replace(joint, terms=(narrow,)),)).require_tables()
-
-
 def test_more_waves_than_heights_are_found_of_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     terms = terms_of("machado-2r")
     waves = sum(len(term.waves()) for parts in terms.outputs for term in parts)
     monkeypatch.setattr("boolcomp.paper.plan.MOST_WAVES", waves)
     assert make_plan(terms)
     monkeypatch.setattr("boolcomp.paper.plan.MOST_WAVES", waves - 1)
-    with pytest.raises(DataError, match=rf"machado-2r: its terms have {waves} waves"):
+    with pytest.raises(bc.DataError, match=rf"machado-2r: its terms have {waves} waves"):
         make_plan(terms)
